@@ -1,0 +1,57 @@
+# The course in a few commands; `make` alone lists them. The first one that needs it makes .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+CHAPTERS := book/[0-9]*.ipynb
+
+# nbgrader looks for its tools on PATH; one thread keeps sums, and so stored outputs, the same.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+export OMP_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+
+.PHONY: help book test serve lab exercises notebooks lint clean
+.DELETE_ON_ERROR:
+
+help: ## list these commands
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
+
+book: .venv/ready ## build the book, and print the page to open
+	@$(BIN)/jupyter-book build . -W -n --keep-going
+	@echo "The book is built. Open $(CURDIR)/_build/html/index.html"
+
+test: lint ## everything that guards main: code, chapters, book, pages, problem sets
+	@echo "== chapters, on the plainest CPU instructions" && ATEN_CPU_CAPABILITY=default $(PYTEST) --quiet --nbval $(CHAPTERS)
+	@echo "== tests, and chapters as this machine runs them" && $(PYTEST) --nbval tests $(CHAPTERS)
+
+serve: book ## build the book, and serve it at http://localhost:8000
+	@cd _build/html && python -m http.server --bind localhost 8000
+
+lab: .venv/ready ## open the problem sets in JupyterLab
+	@$(BIN)/jupyter lab exercises
+
+exercises: .venv/ready ## regenerate exercises/ from solutions/
+	@$(BIN)/python tools/build_exercises.py
+
+notebooks: .venv/ready ## execute book/text/*.md again, into book/*.ipynb
+	@$(BIN)/python tools/build_notebooks.py
+
+lint: .venv/ready ## look for mistakes in the code, without running it
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+clean: ## remove what make made: the environment, the built book, caches
+	@rm -rf .venv _build .pytest_cache .ruff_cache .hypothesis *.egg-info
+	@find attn_course book tests tools -name __pycache__ -exec rm -rf {} +
+
+.venv/packages: requirements.txt
+	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	|| { echo "Python 3.11 or newer, with venv, is needed; '$(PYTHON)' is not that. Say where it is: make PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@echo "Installing the pinned packages into .venv: a few minutes, once."
+	@$(PYTHON) -m venv --clear .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
+	@touch $@
+
+.venv/ready: pyproject.toml .venv/packages
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@

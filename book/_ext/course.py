@@ -1,0 +1,81 @@
+"""What every chapter page shows without its author's help: problem set, source and launch links.
+
+A page `book/NN_slug` with a problem set `exercises/NN_slug/NN_slug.ipynb` gets a line under its
+title that downloads it; the notebook is copied into the built book, so the link works offline.
+Links to the repository appear only when `repository.url` in `_config.yml` holds its address.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+COLAB = "https://colab.research.google.com"
+# Before the collectors (priority 500) that copy downloads and resolve references.
+EARLY = 400
+
+
+def turn_on_repository_links(app: Sphinx, config: Config) -> None:
+    """Give the theme its repository and launch buttons, if there is a repository to point at."""
+    options = config.html_theme_options
+    if options.get("repository_url"):
+        options["use_repository_button"] = True
+        options["launch_buttons"] = {"colab_url": COLAB}
+
+
+def download(target: str, text: str) -> addnodes.download_reference:
+    """Return a link that downloads a file of the repository, which the build copies."""
+    reference = addnodes.download_reference("", "", reftype="download", reftarget=target)
+    reference += nodes.Text(text)
+    return reference
+
+
+def page(docname: str, text: str) -> addnodes.pending_xref:
+    """Return a link to another page of the book."""
+    reference = addnodes.pending_xref(
+        "", refdomain="std", reftype="doc", reftarget=f"/{docname}", refexplicit=True, refwarn=True
+    )
+    reference += nodes.inline("", text)
+    return reference
+
+
+def repository_links(url: str, branch: str, name: str) -> list[nodes.Node]:
+    """Return the sentences that need the repository: the source, and how to run in Colab."""
+    source = f"{url.rstrip('/')}/blob/{branch}/book/text/{name}.md"
+    return [
+        nodes.Text(" The chapter's text is "),
+        nodes.reference("", "in the repository", refuri=source, internal=False),
+        nodes.Text(". In Colab, first run "),
+        nodes.literal("", f"%pip install git+{url.rstrip('/')}"),
+        nodes.Text("."),
+    ]
+
+
+def add_problem_set(app: Sphinx, doctree: nodes.document) -> None:
+    """Put the links of a chapter under its title."""
+    name = PurePosixPath(app.env.docname).name
+    notebook = f"exercises/{name}/{name}.ipynb"
+    title = next(iter(doctree.findall(nodes.title)), None)
+    if title is None or not (Path(app.srcdir) / notebook).is_file():
+        return
+    app.env.note_dependency(notebook)
+    line = nodes.paragraph(classes=["course-links"])
+    line += [nodes.Text("To practise: "), download(f"/{notebook}", f"problem set {name[:2]}")]
+    line += [nodes.Text(" ("), page("book/problem_sets", "how to work on it"), nodes.Text(").")]
+    options = app.config.html_theme_options
+    if url := options.get("repository_url"):
+        line += repository_links(url, options.get("repository_branch", "main"), name)
+    section = title.parent
+    section.insert(section.index(title) + 1, line)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Join the two steps to the build."""
+    app.connect("config-inited", turn_on_repository_links, priority=EARLY)
+    app.connect("doctree-read", add_problem_set, priority=EARLY)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,48 @@
+"""Settings of nbgrader for this course, read when it is called from the root of the repository."""
+
+import os
+from pathlib import Path
+
+from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
+from nbgrader.preprocessors import ClearHiddenTests, GetGrades
+
+root = Path(__file__).resolve().parent
+grading = root / "grading"
+grading.mkdir(exist_ok=True)  # sqlite makes its file, but not the folder around it
+
+c = get_config()
+c.CourseDirectory.root = str(root)
+c.CourseDirectory.course_id = "attention"
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "exercises"
+c.CourseDirectory.submitted_directory = "grading/submitted"
+c.CourseDirectory.autograded_directory = "grading/autograded"
+c.CourseDirectory.feedback_directory = "grading/feedback"
+c.CourseDirectory.solution_directory = "grading/solution"
+# 60 s: parallel graders wait for each other instead of failing with "database is locked".
+c.CourseDirectory.db_url = f"sqlite:///{grading / 'gradebook.db'}?timeout=60"
+# What may lie beside a problem set's source and never reaches a student.
+c.CourseDirectory.ignore = [
+    ".ipynb_checkpoints",
+    "__pycache__",
+    "*.pyc",
+    ".DS_Store",
+    "instructor*",
+    "*.private.*",
+]
+
+# Any output on stderr in a graded cell would cost all of its points; a warning is no wrong answer.
+c.IgnorePattern.enabled = True
+c.IgnorePattern.pattern = r"(?s).*"
+# A deleted or duplicated cell would leave the whole submission ungraded; it is put back instead.
+c.OverwriteCells.add_missing_cells = True
+# An endless loop costs the points of its cell, after this many seconds.
+c.ExecutePreprocessor.timeout = 60
+# nbgrader's own list lacks ClearHiddenTests, so that its feedback shows the hidden tests.
+c.GenerateFeedback.preprocessors = [GetGrades, ClearHiddenTests, CSSHTMLHeaderPreprocessor]
+
+# Hidden cases are drawn from this seed. Kernels inherit the environment; without the file, the
+# package's documented default holds.
+secret = grading / "secret.txt"
+if secret.is_file():
+    os.environ.setdefault("ATTN_COURSE_SECRET", secret.read_text(encoding="utf-8").strip())
