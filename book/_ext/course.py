@@ -11,9 +11,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from docutils import nodes
+from docutils.nodes import Node
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
 
 COLAB = "https://colab.research.google.com"
 # Before the collectors (priority 500) that copy downloads and resolve references.
@@ -44,7 +46,7 @@ def page(docname: str, text: str) -> addnodes.pending_xref:
     return reference
 
 
-def repository_links(url: str, branch: str, name: str) -> list[nodes.Node]:
+def repository_links(url: str, branch: str, name: str) -> list[Node]:
     """Return the sentences that need the repository: the source, and how to run in Colab."""
     source = f"{url.rstrip('/')}/blob/{branch}/book/text/{name}.md"
     return [
@@ -74,8 +76,15 @@ def add_problem_set(app: Sphinx, doctree: nodes.document) -> None:
     section.insert(section.index(title) + 1, line)
 
 
+def name_torch(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, _: Node) -> None:
+    """Let the Tensor of our signatures find PyTorch's page; intersphinx resolves it next."""
+    if node.get("refdomain") == "py" and node["reftarget"] == "Tensor":
+        node["reftarget"] = "torch.Tensor"
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Join the two steps to the build."""
+    """Join the three steps to the build."""
     app.connect("config-inited", turn_on_repository_links, priority=EARLY)
     app.connect("doctree-read", add_problem_set, priority=EARLY)
+    app.connect("missing-reference", name_torch, priority=EARLY)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
