@@ -1,0 +1,219 @@
+"""From an exact lookup to a soft one: scores, softmax over the keys, weighted mean of the values.
+
+`masked_softmax` and `attend` are the primitive of the whole course: every mechanism that follows is
+a way to compute scores, and then these two.
+"""
+
+import math
+
+import torch
+from jaxtyping import Bool, Float, Shaped
+from torch import Tensor
+
+from attn_course.shapes import checked, is_true_of_any, require_positive
+
+
+@checked
+def exact_lookup(
+    query: Shaped[Tensor, "*batch query_len d_key"],
+    key: Shaped[Tensor, "*batch key_len d_key"],
+    value: Float[Tensor, "*batch key_len d_value"],
+) -> Float[Tensor, "*batch query_len d_value"]:
+    """Value of the key that equals each query, as `SELECT value WHERE key = query` returns it.
+
+    Where several keys equal the query, the mean of their values is returned.
+
+    Raises:
+        KeyError: A query equals no key; the message holds the first such query.
+        ValueError: There are no keys, a shape does not fit, or an argument holds NaN.
+    """
+    _require_keys(key.shape[-2])
+    equal = (query.unsqueeze(-2) == key.unsqueeze(-3)).all(-1)
+    missing = ~equal.any(-1)
+    if missing.any():
+        first = query[missing][0].tolist()
+        raise KeyError(
+            f"{int(missing.sum())} of {missing.numel()} queries equal no key, the first is {first}"
+        )
+    return attend(torch.zeros_like(equal, dtype=value.dtype), value, equal)
+
+
+@checked
+def nearest_lookup(
+    scores: Float[Tensor, "*batch query_len key_len"],
+    value: Float[Tensor, "*batch key_len d_value"],
+) -> Float[Tensor, "*batch query_len d_value"]:
+    """Value of the key with the highest score; the mean of the values where keys tie for it.
+
+    It is the limit of `attend(scores / temperature, value)` as the temperature falls to 0.
+
+    Raises:
+        ValueError: There are no keys, a shape does not fit, or an argument holds NaN.
+    """
+    _require_keys(scores.shape[-1])
+    best = scores == scores.amax(-1, keepdim=True)
+    return attend(torch.zeros_like(scores), value, best)
+
+
+@checked
+def dot_scores(
+    query: Float[Tensor, "*batch query_len d_key"],
+    key: Float[Tensor, "*batch key_len d_key"],
+) -> Float[Tensor, "*batch query_len key_len"]:
+    """Score of every key for every query: their dot product, high where they point the same way.
+
+    Raises:
+        TypeError: The arguments differ in dtype or are not floating-point.
+        ValueError: A shape or device does not fit, or an argument holds NaN.
+    """
+    return query @ key.mT
+
+
+@checked
+def distance_scores(
+    query: Float[Tensor, "*batch query_len d_key"],
+    key: Float[Tensor, "*batch key_len d_key"],
+) -> Float[Tensor, "*batch query_len key_len"]:
+    """Score of every key for every query: minus their squared Euclidean distance, 0 at the best.
+
+    The differences are taken before they are squared, because `|q|² - 2q·k + |k|²` loses all its
+    digits for a query close to its key. It costs memory for `query_len * key_len * d_key` numbers.
+
+    Raises:
+        TypeError: The arguments differ in dtype or are not floating-point.
+        ValueError: A shape or device does not fit, or an argument holds NaN.
+    """
+    return -(query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+
+
+@checked
+def masked_softmax(
+    scores: Float[Tensor, "*batch query_len key_len"],
+    mask: Bool[Tensor, "*#batch #query_len #key_len"] | None = None,
+) -> Float[Tensor, "*batch query_len key_len"]:
+    """Softmax of each row of scores over the keys that the row may attend to.
+
+    A score of minus infinity forbids its key as a False in the mask does.
+
+    Args:
+        scores: Any real numbers, or minus infinity.
+        mask: True where the query may attend; None allows every key.
+
+    Returns:
+        Non-negative weights. Each row sums to 1, or is all zero if it allows no key; the gradients
+        of such a row are zero, not NaN.
+
+    Raises:
+        TypeError: The scores are not floating-point or the mask is not boolean.
+        ValueError: There are no keys, a shape or device does not fit, or a score is NaN or plus
+            infinity.
+    """
+    _require_keys(scores.shape[-1])
+    _require_ranking(scores)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    # softmax of a row of minus infinities is NaN, and so is its gradient: give such a row
+    # harmless scores before, and no weight after
+    no_key = (scores == -math.inf).all(-1, keepdim=True)
+    weights = torch.softmax(scores.masked_fill(no_key, 0), dim=-1)
+    return weights.masked_fill(no_key, 0)
+
+
+@checked
+def attend(
+    scores: Float[Tensor, "*batch query_len key_len"],
+    value: Float[Tensor, "*batch key_len d_value"],
+    mask: Bool[Tensor, "*#batch #query_len #key_len"] | None = None,
+) -> Float[Tensor, "*batch query_len d_value"]:
+    """Mean of the values, weighted by the softmax of the scores over the keys.
+
+    Args:
+        scores: How well each key suits each query.
+        value: What each key has to give.
+        mask: True where the query may attend; None allows every key.
+
+    Returns:
+        For each query a convex combination of the values, or zero if it may attend to no key.
+
+    Raises:
+        TypeError: The arguments differ in dtype, or the mask is not boolean.
+        ValueError: There are no keys, a shape or device does not fit, an argument holds NaN, or a
+            score is plus infinity.
+    """
+    return masked_softmax(scores, mask) @ value
+
+
+@checked
+def soft_lookup(
+    query: Float[Tensor, "*batch query_len d_key"],
+    key: Float[Tensor, "*batch key_len d_key"],
+    value: Float[Tensor, "*batch key_len d_value"],
+    temperature: float | Float[Tensor, ""] = 1.0,
+) -> Float[Tensor, "*batch query_len d_value"]:
+    """Blend of all values, in which a key counts the more the closer it is to the query.
+
+    Args:
+        query: What is asked for.
+        key: What each row of the table is found by.
+        value: What each row of the table holds.
+        temperature: In the unit of the squared distance. Towards 0 only the nearest key counts;
+            towards infinity all keys count alike.
+
+    Raises:
+        TypeError: The arguments differ in dtype or are not floating-point.
+        ValueError: There are no keys, a shape or device does not fit, an argument holds NaN, or
+            the temperature is not positive and finite.
+    """
+    require_positive("temperature", temperature)
+    return attend(distance_scores(query, key) / temperature, value)
+
+
+@checked
+def softmax_jacobian(
+    weights: Float[Tensor, "*batch key_len"],
+) -> Float[Tensor, "*batch key_len key_len"]:
+    """Derivative of every weight with respect to every score, `diag(α) - α αᵀ`.
+
+    Args:
+        weights: What softmax returned.
+
+    Returns:
+        Entry (i, j) says by how much weight i grows when score j does. Rows and columns sum to 0,
+        since what one key gains the others lose.
+
+    Raises:
+        ValueError: The weights hold NaN.
+    """
+    return torch.diag_embed(weights) - weights.unsqueeze(-1) * weights.unsqueeze(-2)
+
+
+@checked
+def effective_number_of_keys(
+    weights: Float[Tensor, "*batch key_len"],
+) -> Float[Tensor, "*batch"]:
+    """How many keys share the weight: `1 / Σ α²`, from 1 (one-hot) to key_len (uniform).
+
+    A row without any weight has 0 effective keys.
+
+    Raises:
+        ValueError: The weights hold NaN.
+
+    Source: Kish 1965, effective sample size.
+    """
+    concentration = weights.square().sum(-1)
+    return torch.where(concentration > 0, 1 / concentration.where(concentration > 0, 1), 0)
+
+
+def _require_keys(key_len: int) -> None:
+    if key_len == 0:
+        raise ValueError(f"{key_len=}: there is no key to attend to")
+
+
+def _require_ranking(scores: Tensor) -> None:
+    """Refuse scores that arithmetic has driven to NaN or plus infinity."""
+    unranked = ~(scores.detach() < math.inf)
+    if is_true_of_any(unranked):
+        raise ValueError(
+            f"{int(unranked.sum())} of {scores.numel()} scores are NaN or plus infinity: "
+            "softmax cannot rank them"
+        )
