@@ -1,0 +1,32 @@
+"""The road on the home page leads to the chapters that there are, in the colours of the figures."""
+
+from __future__ import annotations
+
+import re
+
+from conftest import ROOT, chapters
+
+from attn_course.plots import ROLE
+
+ROAD = (ROOT / "book" / "road.html").read_text(encoding="utf-8")
+STOP = re.compile(
+    r'<a class="stop"(?: href="(?P<href>[^"]*)")?>.*?class="number">(?P<number>\d\d)<', re.S
+)
+
+
+def test_road_links_every_chapter_of_the_toc_and_no_other() -> None:
+    linked = [stop["href"] for stop in STOP.finditer(ROAD) if stop["href"]]
+    assert linked == [f"{name}.html" for name in chapters()]
+
+
+def test_road_counts_its_stops_from_one() -> None:
+    stops = list(STOP.finditer(ROAD))
+    assert [stop["number"] for stop in stops] == [f"{n:02}" for n in range(1, len(stops) + 1)]
+    assert all(stop["href"] is None or stop["href"].startswith(stop["number"]) for stop in stops)
+
+
+def test_road_and_notation_page_use_the_colours_of_the_figures() -> None:
+    notation = (ROOT / "book" / "notation.md").read_text(encoding="utf-8")
+    for role, colour in ROLE.items():
+        assert f".road .{role} {{ fill: {colour}; }}" in ROAD
+        assert re.search(rf"background:{colour}\"></span><strong>{role}</strong>", notation)
