@@ -16,6 +16,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
+from sphinx.writers.html5 import HTML5Translator
 
 COLAB = "https://colab.research.google.com"
 # Before the collectors (priority 500) that copy downloads and resolve references.
@@ -82,9 +83,17 @@ def name_torch(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, 
         node["reftarget"] = "torch.Tensor"
 
 
+def visit_citation(translator: HTML5Translator, node: nodes.citation) -> None:
+    """Write an entry of the bibliography as the list item that its list, and ARIA, expect."""
+    HTML5Translator.visit_citation(translator, node)
+    translator.body[-1] = translator.body[-1].replace("doc-biblioentry", "listitem")
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Join the three steps to the build."""
+    """Join these steps to the build."""
     app.connect("config-inited", turn_on_repository_links, priority=EARLY)
     app.connect("doctree-read", add_problem_set, priority=EARLY)
     app.connect("missing-reference", name_torch, priority=EARLY)
+    leave = HTML5Translator.depart_citation
+    app.add_node(nodes.citation, override=True, html=(visit_citation, leave))
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,138 @@
+"""What several test files share: the environment, the list of pages, and the book, built once."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+from filelock import FileLock
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# One thread keeps sums, and so stored numbers, the same; set before anything imports torch.
+for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+# nbgrader looks for its own tools on PATH, whether or not the environment is activated.
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+
+
+@dataclass(frozen=True)
+class Build:
+    """One build of the book: its exit status, what it said, and where its pages lie."""
+
+    status: int
+    log: str
+    html: Path
+
+
+def toc_pages() -> list[str]:
+    """Return every page of `_toc.yml`, in reading order, without suffix."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    files = [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
+    return [toc["root"], *files]
+
+
+def chapters() -> list[str]:
+    """Return the names `NN_slug` of the chapters in `_toc.yml`."""
+    names = [page.removeprefix("book/") for page in toc_pages()]
+    return [name for name in names if name[0].isdigit()]
+
+
+def build_book(target: Path, source: Path = ROOT) -> Build:
+    """Build the book of `source` under `target`, warnings being errors, as `make book` does."""
+    command = [str(Path(sys.executable).parent / "jupyter-book"), "build", str(source)]
+    run = subprocess.run(
+        [*command, "-W", "-n", "--keep-going", "--path-output", str(target)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=os.environ | {"NO_COLOR": "1"},
+    )
+    return Build(run.returncode, run.stdout, target / "_build" / "html")
+
+
+@pytest.fixture(scope="session")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """Build the book once for a whole test run, whichever worker asks first."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # the folder that the workers of one run share
+    done, target = folder / "book.log", folder / "book"
+    with FileLock(folder / "book.lock"):
+        if not done.exists():
+            build = build_book(target)
+            done.write_text(f"{build.status}\n{build.log}", encoding="utf-8")
+    status, _, log = done.read_text(encoding="utf-8").partition("\n")
+    return Build(int(status), log, target / "_build" / "html")
+
+
+# A sandbox needs rights that a container lacks; the rest keeps the browser from calling home.
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """A file server that keeps no diary."""
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Print nothing."""
+
+
+def chromium() -> str:
+    """Return the browser's path: $CHROMIUM, or one that is installed; fail if there is none."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        pytest.fail(
+            "The tests of the pages need Chromium: `apt-get install chromium`, or say where a "
+            "browser is with CHROMIUM=/path/to/it",
+            pytrace=False,
+        )
+    return path
+
+
+@pytest.fixture(scope="module")  # not longer: its event loop would trip the tests that run kernels
+def browser() -> Iterator[Browser]:
+    """Start a headless Chromium."""
+    from playwright.sync_api import sync_playwright
+
+    path = chromium()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def bases(book: Build) -> Iterator[dict[str, str]]:
+    """Serve the built book; return where it is for each scheme."""
+    assert book.status == 0, "the book does not build: see test_book.py"
+    handler = functools.partial(Quiet, directory=str(book.html))
+    with http.server.ThreadingHTTPServer(("localhost", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield {
+            "http": f"http://localhost:{server.server_port}",
+            "file": book.html.resolve().as_uri(),
+        }
+        server.shutdown()

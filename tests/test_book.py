@@ -1,0 +1,134 @@
+"""The book builds from its sources without a warning, and its links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+from conftest import ROOT, Build, build_book, chapters, toc_pages
+
+LINKS = {"a": "href", "link": "href", "img": "src", "script": "src", "iframe": "src"}
+# Links that a reader may follow out of the book; everything else must be inside it.
+LEAVES = ("http", "https", "mailto", "data", "javascript")
+
+
+class Page(HTMLParser):
+    """The anchors and the links of one HTML page."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.anchors: set[str] = set()
+        self.links: list[tuple[str, str]] = []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an anchor, and a link of a tag that has one."""
+        found = dict(attrs)
+        self.anchors |= {value for key in ("id", "name") if (value := found.get(key))}
+        if tag in LINKS and (target := found.get(LINKS[tag])):
+            self.links.append((tag, target))
+
+
+@cache
+def page_at(path: Path) -> Page:
+    """Return a page, read once."""
+    return Page(path)
+
+
+def broken(html: Path, path: Path) -> list[str]:
+    """Return the links of a page that lead nowhere inside the book."""
+    faults = []
+    for _, link in page_at(path).links:
+        parts = urlsplit(link)
+        if parts.scheme in LEAVES:
+            continue
+        target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+        if not target.is_file() or not target.is_relative_to(html):
+            faults.append(f"{path.relative_to(html)}: {link}")
+        elif parts.fragment and target.suffix == ".html":
+            anchors = page_at(target).anchors
+            if unquote(parts.fragment) not in anchors:
+                faults.append(f"{path.relative_to(html)}: {link}: no such place on that page")
+    return faults
+
+
+def test_book_builds_without_a_warning(book: Build) -> None:
+    assert book.status == 0, book.log[-6000:]
+
+
+def test_every_page_of_the_toc_is_built(book: Build) -> None:
+    missing = [page for page in toc_pages() if not (book.html / f"{page}.html").is_file()]
+    assert missing == []
+
+
+def test_index_leads_to_the_home_page(book: Build) -> None:
+    index = (book.html / "index.html").read_text(encoding="utf-8")
+    assert re.search(r'url=book/intro\.html"', index)
+
+
+def test_every_internal_link_resolves(book: Build) -> None:
+    html = book.html.resolve()
+    pages = [path for path in sorted(html.rglob("*.html")) if "_static" not in path.parts]
+    faults = [fault for page in pages for fault in broken(html, page)]
+    assert faults == []
+    assert len(pages) >= len(toc_pages())
+
+
+def test_no_page_loads_anything_from_elsewhere(book: Build) -> None:
+    faults = [
+        f"{path.name}: {link}"
+        for path in sorted(book.html.rglob("*.html"))
+        for tag, link in page_at(path).links
+        if tag != "a" and urlsplit(link).scheme in ("http", "https")
+    ]
+    assert faults == []
+
+
+@pytest.mark.parametrize("name", chapters())
+def test_chapter_offers_its_problem_set(book: Build, name: str) -> None:
+    page = book.html / "book" / f"{name}.html"
+    links = [link for _, link in page_at(page).links if link.endswith(f"{name}.ipynb")]
+    downloads = [link for link in links if "_downloads" in link]
+    assert downloads, "no download link to the problem set"
+    offered = (page.parent / downloads[0]).read_bytes()
+    assert offered == (ROOT / "exercises" / name / f"{name}.ipynb").read_bytes()
+
+
+def repository_links(html: Path, name: str) -> set[str]:
+    """Return the links of a chapter that need the repository to be public somewhere."""
+    page = page_at(html / "book" / f"{name}.html")
+    links = {link for tag, link in page.links if tag == "a"}
+    return {link for link in links if "colab" in link or link.endswith(f"book/text/{name}.md")}
+
+
+@pytest.mark.parametrize("name", chapters())
+def test_repository_links_appear_only_with_an_address(book: Build, name: str) -> None:
+    address = yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"]
+    assert bool(repository_links(book.html, name)) == bool(address)
+
+
+def test_address_in_one_place_turns_on_every_link_and_a_space_in_the_path_is_no_trouble(
+    tmp_path: Path,
+) -> None:
+    clone = tmp_path / "a clone"
+    for part in ("book", "exercises", "attn_course"):
+        shutil.copytree(ROOT / part, clone / part)
+    shutil.copy(ROOT / "_toc.yml", clone)
+    config = (ROOT / "_config.yml").read_text(encoding="utf-8")
+    address = "https://github.com/someone/attention"
+    changed, places = re.subn(r"(?m)^  url: .*$", f"  url: {address}", config)
+    assert places == 1
+    (clone / "_config.yml").write_text(changed, encoding="utf-8")
+    build = build_book(tmp_path / "built here", clone)
+    assert build.status == 0, build.log[-6000:]
+    for name in chapters():
+        assert repository_links(build.html, name) == {
+            f"https://colab.research.google.com/github/someone/attention/blob/main/book/{name}.ipynb",
+            f"{address}/blob/main/book/text/{name}.md",
+        }

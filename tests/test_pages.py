@@ -1,0 +1,214 @@
+"""Every page of the book in Chromium, as a reader meets it: desktop and phone, light and dark.
+
+Each page is opened once for each way to look at it, from a server and from the disk; the tests
+then ask what was seen. The pages are those of `_toc.yml`, so a new chapter joins by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import axe_playwright_python
+import pytest
+from conftest import ROOT, chapters, toc_pages
+from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+DESKTOP, PHONE = (1280, 900), (390, 844)
+# Width and colours from a server; from the disk once, where the rules of a browser are other ones.
+LOOKS = {
+    "desktop-light": ("http", DESKTOP, "light"),
+    "desktop-dark": ("http", DESKTOP, "dark"),
+    "phone-light": ("http", PHONE, "light"),
+    "phone-dark": ("http", PHONE, "dark"),
+    "disk-desktop": ("file", DESKTOP, "light"),
+    "disk-phone": ("file", PHONE, "dark"),
+}
+# The pages that Sphinx makes by itself, beside those of `_toc.yml`.
+PAGES = [*toc_pages(), "search", "genindex"]
+AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+LOCAL = ("data:", "blob:", "about:")
+
+WAIT_FOR_MATH = "() => window.MathJax?.startup?.promise?.then(() => true) ?? true"
+# Text of what is folded away counts too: innerText leaves it out.
+LOOK_AT = """() => ({
+  theme: document.documentElement.dataset.theme,
+  wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  text: document.querySelector('main').textContent,
+  formulas: document.querySelectorAll('.math').length,
+  typeset: document.querySelectorAll('mjx-container').length,
+  bare: [...document.querySelectorAll('.math')].filter(m => !m.querySelector('mjx-container'))
+    .map(m => m.textContent.slice(0, 60)),
+  wrong: [...document.querySelectorAll('mjx-merror, [data-mjx-error]')].map(m => m.textContent),
+  images: [...document.querySelectorAll('main img')].map(image => ({
+    src: image.src.split('/').pop().slice(0, 60), alt: image.alt, width: image.naturalWidth})),
+})"""
+# Colours still fading in would be measured half-way, and axe must not load anything itself.
+RUN_AXE = """async () => {
+  await Promise.all(document.getAnimations().map(animation => animation.finished));
+  const result = await axe.run(document, {resultTypes: ['violations'], preload: false});
+  return result.violations.flatMap(({id, impact, nodes}) => nodes.map(
+    node => `${impact} ${id}: ${node.html.slice(0, 120)}: ${node.failureSummary}`))
+}"""
+
+
+@dataclass
+class Seen:
+    """What one visit to a page showed."""
+
+    troubles: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+    axe: list[str] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def watch(page: Page, base: str) -> Seen:
+    """Note everything that a page complains about or asks for, from now on."""
+    seen = Seen()
+    page.on(
+        "console",
+        lambda message: (
+            seen.troubles.append(f"console {message.type}: {message.text}")
+            if message.type in ("error", "warning")
+            else None
+        ),
+    )
+    page.on("pageerror", lambda error: seen.troubles.append(f"script: {error}"))
+    page.on("requestfailed", lambda request: seen.troubles.append(f"no answer: {request.url}"))
+    page.on(
+        "response",
+        lambda answer: (
+            seen.troubles.append(f"{answer.status}: {answer.url}") if answer.status >= 400 else None
+        ),
+    )
+    page.on(
+        "request",
+        lambda request: (
+            None if request.url.startswith((base, *LOCAL)) else seen.requests.append(request.url)
+        ),
+    )
+    return seen
+
+
+@pytest.fixture(
+    scope="module",
+    params=[(name, look) for name in PAGES for look in LOOKS],
+    ids=lambda pair: "-".join(pair),
+)
+def seen(request: pytest.FixtureRequest, browser: Browser, bases: dict[str, str]) -> Seen:
+    """Visit a page in one of the ways to look at it."""
+    name, look = request.param
+    scheme, (width, height), colours = LOOKS[look]
+    window = browser.new_context(viewport={"width": width, "height": height}, color_scheme=colours)
+    page = window.new_page()
+    seen = watch(page, bases[scheme])
+    page.goto(f"{bases[scheme]}/{name}.html", wait_until="load")
+    page.evaluate(WAIT_FOR_MATH)
+    seen.facts = page.evaluate(LOOK_AT) | {"colours": colours}
+    page.evaluate(AXE)
+    seen.axe = page.evaluate(RUN_AXE)
+    window.close()
+    return seen
+
+
+def test_page_loads_without_an_error_or_a_warning(seen: Seen) -> None:
+    assert seen.troubles == []
+
+
+def test_page_asks_nothing_of_the_network(seen: Seen) -> None:
+    assert seen.requests == []
+
+
+def test_page_takes_the_colours_of_the_system(seen: Seen) -> None:
+    assert seen.facts["theme"] == seen.facts["colours"]
+
+
+def test_page_typesets_every_formula(seen: Seen) -> None:
+    assert seen.facts["bare"] == []
+    assert seen.facts["wrong"] == []
+    assert "???" not in seen.facts["text"]
+
+
+def test_page_does_not_scroll_sideways(seen: Seen) -> None:
+    assert seen.facts["wide"] <= 0
+
+
+def test_images_are_there_and_say_what_they_show(seen: Seen) -> None:
+    for image in seen.facts["images"]:
+        assert image["width"] > 0, image
+        assert len((image["alt"] or "").split()) >= 3, image
+        assert not (image["alt"] or "").endswith((".png", ".svg", ".jpg")), image
+
+
+def test_page_is_accessible(seen: Seen) -> None:
+    assert seen.axe == []
+
+
+@pytest.fixture(params=["http", "file"])
+def home(
+    request: pytest.FixtureRequest, browser: Browser, bases: dict[str, str]
+) -> Iterator[tuple[Page, Seen]]:
+    """Open the book's front door, from a server or from the disk."""
+    base = bases[request.param]
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as window:
+        page = window.new_page()
+        seen = watch(page, base)
+        page.goto(f"{base}/index.html")
+        page.wait_for_url("**/book/intro.html")
+        yield page, seen
+
+
+def test_search_finds_a_word_of_a_chapter(home: tuple[Page, Seen]) -> None:
+    page, seen = home
+    page.keyboard.press("Control+k")
+    page.locator("input[name=q]:visible").fill("temperature")
+    page.keyboard.press("Enter")
+    found = page.locator("#search-results li a", has_text="SELECT").first
+    found.wait_for()
+    assert (seen.troubles, seen.requests) == ([], [])
+
+
+def test_theme_switch_changes_the_colours_and_is_remembered(home: tuple[Page, Seen]) -> None:
+    page, seen = home
+    themes = []
+    for _ in range(3):
+        page.locator("button.theme-switch-button:visible").first.click()
+        themes.append(page.evaluate("document.documentElement.dataset.mode"))
+    assert sorted(themes) == ["auto", "dark", "light"]
+    page.evaluate("document.documentElement.dataset.mode")
+    page.reload()
+    assert page.evaluate("document.documentElement.dataset.mode") == themes[-1]
+    assert (seen.troubles, seen.requests) == ([], [])
+
+
+def test_navigation_reaches_every_page_of_the_toc(home: tuple[Page, Seen]) -> None:
+    page, seen = home
+    for name in toc_pages()[1:]:
+        page.locator(f"nav.bd-links a[href$='{Path(name).name}.html']").first.click()
+        page.wait_for_url(f"**/{name}.html")
+        page.evaluate(WAIT_FOR_MATH)
+    assert (seen.troubles, seen.requests) == ([], [])
+
+
+@pytest.mark.parametrize("name", chapters())
+def test_problem_set_downloads_from_its_chapter(
+    browser: Browser, bases: dict[str, str], name: str
+) -> None:
+    with browser.new_context(accept_downloads=True) as window:
+        page = window.new_page()
+        page.goto(f"{bases['http']}/book/{name}.html")
+        with page.expect_download() as waiting:
+            page.locator(".course-links a.download").click()
+        assert waiting.value.suggested_filename == f"{name}.ipynb"
+        wanted = ROOT / "exercises" / name / f"{name}.ipynb"
+        assert Path(waiting.value.path()).read_bytes() == wanted.read_bytes()
+
+
+def test_every_page_can_be_used_from_the_keyboard(home: tuple[Page, Seen]) -> None:
+    page, _ = home
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent.trim()") == "Skip to main content"
