@@ -1,0 +1,179 @@
+"""The figures of chapter 02: each takes the numbers that the chapter has computed, and draws them.
+
+Every function returns a closed figure, so that a cell which ends with the call shows it once.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from attn_course.plots import FAINT, INK, ROLE, style
+
+# Kernels are told apart by their lines, since the colours of the book stand for roles.
+LINES = ["-", (0, (1, 1)), (0, (5, 2)), (0, (5, 2, 1, 2)), (0, (1, 4))]
+OBSERVED = {"color": ROLE["value"], "s": 16, "alpha": 0.6, "linewidths": 0}
+
+
+def one_estimate(
+    query: float, key: Tensor, value: Tensor, weights: Tensor, output: float
+) -> Figure:
+    """Draw soundings along a river, and what each counts in the estimate at one query."""
+    with _drawn(2, 4.4, height_ratios=[3, 2], sharex=True) as (figure, (river, share)):
+        for axes in (river, share):
+            axes.axvline(query, color=ROLE["query"], linestyle="--")
+        river.scatter(key, value, color=ROLE["value"], s=70, label="value: depth measured")
+        river.scatter(
+            query, output, color=ROLE["output"], s=150, marker="*", label="output: depth estimated"
+        )
+        river.set(ylabel="depth in cm", ylim=(92, 0))
+        river.legend(loc="lower left", bbox_to_anchor=(0, -0.04))
+        share.bar(key, weights, width=0.35, color=ROLE["weight"], label="weight")
+        for place, weight in zip(key.tolist(), weights.tolist(), strict=True):
+            share.text(place, weight + 0.03, f"{weight:.1f}", ha="center")
+        share.plot(key, 0 * key, "^", color=ROLE["key"], ms=10, clip_on=False, label="key")
+        share.set(xlabel="metres from the bank", ylabel="weight", ylim=(0, 0.85), xlim=(0, 5))
+        share.text(query, 0.86, "query", color=ROLE["query"], ha="center")
+        share.legend(loc="upper right")
+    return figure
+
+
+def kernels(distance: Tensor, heights: Mapping[str, Tensor]) -> Figure:
+    """Draw how much a key counts at each distance, one line a kernel."""
+    with _drawn(1, 3.0) as (figure, axes):
+        for line, (name, height) in zip(LINES, heights.items(), strict=False):
+            axes.plot(distance, height, linestyle=line, color=ROLE["weight"], label=name)
+        axes.set(xlabel="distance from the query, in widths", ylabel="kernel", ylim=(0, 1.08))
+        axes.legend(handlelength=3.2, loc="center right", bbox_to_anchor=(1, 0.6))
+    return figure
+
+
+def fits(
+    key: Tensor, value: Tensor, query: Tensor, truth: Tensor, outputs: Mapping[str, Tensor]
+) -> Figure:
+    """Draw estimates over the same points and the same true curve, one panel each."""
+    rows = len(outputs)
+    with _drawn(rows, 0.7 + 1.6 * rows, sharex=True, sharey=True) as (figure, panels):
+        for axes, (name, output) in zip(panels, outputs.items(), strict=True):
+            axes.scatter(key, value, **OBSERVED)
+            axes.plot(query, truth, color=INK, linestyle="--", linewidth=1.3, label="true curve")
+            axes.plot(query, output, color=ROLE["output"], label="output")
+            axes.set_title(name, loc="left")
+            axes.set_ylabel("value")
+        panels[-1].set_xlabel("position")
+        panels[0].legend(loc="lower right", ncols=2)
+    return figure
+
+
+def weight_matrices(weights: Mapping[str, Tensor], reach: float) -> Figure:
+    """Draw matrices of weights, two in a row; a weight of exactly 0 stays blank."""
+    with _drawn(2, 5.4, ncols=2, sharex=True, sharey=True) as (figure, panels):
+        top = max(float(matrix.max()) for matrix in weights.values())
+        for axes, (name, matrix) in zip(panels.flat, weights.items(), strict=True):
+            shown = np.ma.masked_equal(matrix.numpy(), 0)
+            extent = (0, matrix.shape[-1], reach, 0)
+            image = axes.imshow(shown, vmin=0, vmax=top, extent=extent, interpolation="nearest")
+            axes.set(aspect="auto")
+            axes.set_title(name, loc="left")
+        figure.supxlabel("key, from left to right", fontsize="medium")
+        figure.supylabel("query position, from top to bottom", fontsize="medium")
+        bar = figure.colorbar(image, ax=panels, location="top", aspect=40)
+        bar.set_label("weight (blank: masked)")
+    return figure
+
+
+def errors_by_width(
+    widths: Tensor, errors: Mapping[str, Tensor], spreads: Mapping[str, float]
+) -> Figure:
+    """Draw test errors against the width, and against the width times the kernel's spread."""
+    with _drawn(2, 5.4, sharey=True) as (figure, (plain, scaled)):
+        for line, (name, error) in zip(LINES, errors.items(), strict=False):
+            drawing = {"linestyle": line, "color": ROLE["output"], "label": name}
+            plain.plot(widths, error, **drawing)
+            scaled.plot(widths * spreads[name], error, **drawing)
+        for axes in (plain, scaled):
+            axes.set(xscale="log", yscale="log", ylabel="test error", xlim=(0.05, 3))
+            axes.set_xticks([0.1, 0.3, 1, 3], ["0.1", "0.3", "1", "3"])
+            axes.set_yticks([0.1, 0.3, 1], ["0.1", "0.3", "1"])
+            axes.minorticks_off()
+        plain.axvline(1, color=FAINT, linewidth=1)
+        plain.set_xlabel("width of the kernel")
+        scaled.set_xlabel("standard deviation of the kernel at that width")
+        plain.legend(handlelength=3.2, loc="upper left")
+    return figure
+
+
+def errors_by_judge(widths: Tensor, errors: Mapping[str, Tensor], chosen: float) -> Figure:
+    """Draw what several ways to measure an error say about each width."""
+    with _drawn(1, 3.4) as (figure, axes):
+        for line, (name, error) in zip(LINES, errors.items(), strict=False):
+            axes.plot(widths, error, linestyle=line, color=ROLE["output"], label=name)
+        axes.axvline(chosen, color=FAINT, linewidth=1)
+        axes.set(xscale="log", xlabel="width", ylabel="mean squared error", ylim=(0, 2.2))
+        axes.set_xticks([0.01, 0.03, 0.1, 0.3, 1], ["0.01", "0.03", "0.1", "0.3", "1"])
+        axes.minorticks_off()
+        axes.legend(handlelength=3.2, loc="upper left")
+    return figure
+
+
+def agreement(searched: Tensor, learned: Tensor) -> Figure:
+    """Draw the width learned by gradient against the one found by search, one point a sample."""
+    with _drawn(1, 4.0) as (figure, axes):
+        axes.plot([0, 0.42], [0, 0.42], color=FAINT, linewidth=1, zorder=0)
+        axes.scatter(searched, learned, color=ROLE["output"], s=36, alpha=0.8)
+        axes.set(xlabel="width found by search", ylabel="width learned by gradient")
+        axes.set(xlim=(0, 0.42), ylim=(0, 0.42), aspect="equal")
+    return figure
+
+
+def river_flow(year: Tensor, flow: Tensor, at: Tensor, outputs: Mapping[str, Tensor]) -> Figure:
+    """Draw the flow of the Nile with estimates by name."""
+    with _drawn(1, 3.6) as (figure, axes):
+        axes.scatter(year, flow, **OBSERVED)
+        lines = zip(["-", "--"], [ROLE["output"], INK], outputs.items(), strict=True)
+        for line, colour, (name, output) in lines:
+            axes.plot(at, output, linestyle=line, color=colour, label=name)
+        axes.set(xlabel="year", ylabel="flow in 10⁸ m³ a year", ylim=(400, 1500))
+        axes.legend(loc="upper right", ncols=2)
+    return figure
+
+
+def digits_asked(image: Tensor, keys: Mapping[str, tuple[Tensor, Tensor]]) -> Figure:
+    """Draw a handwritten query, and the keys that get most weight, one row a width.
+
+    Args:
+        image: The query, 8 x 8.
+        keys: For each name of a row, images (columns, 8, 8) and their weights (columns,).
+    """
+    columns = len(next(iter(keys.values()))[1])
+    with _drawn(len(keys), 1.35 * len(keys), ncols=columns + 1) as (figure, panels):
+        for row, (name, (images, weights)) in zip(panels, keys.items(), strict=True):
+            _ink(row[0], image, ROLE["query"], name)
+            for axes, key, weight in zip(row[1:], images, weights, strict=True):
+                _ink(axes, key, ROLE["key"], f"{weight:.3f}")
+    return figure
+
+
+def _ink(axes: Axes, image: Tensor, frame: str, caption: str) -> None:
+    """Draw a digit in a frame of the colour of its role."""
+    axes.imshow(image, cmap="gray_r", vmin=0, vmax=1)
+    axes.set(xticks=[], yticks=[])
+    axes.set_xlabel(caption)
+    axes.spines[:].set(visible=True, color=frame, linewidth=2.5)
+
+
+@contextmanager
+def _drawn(
+    nrows: int, height: float, ncols: int = 1, **layout: Any
+) -> Iterator[tuple[Figure, Any]]:
+    """Give a figure of the book's width with its panels; lay it out and close it at the end."""
+    with style():
+        figure, axes = plt.subplots(nrows, ncols, figsize=(5.2, height), **layout)
+        yield figure, axes
+        figure.draw_without_rendering()
+        plt.close(figure)
