@@ -1,0 +1,95 @@
+"""`check`: from an answer to a score."""
+
+import os
+import sys
+from collections.abc import Callable
+
+from torch import Tensor
+
+from attn_course.grading.diagnosis import recognise
+from attn_course.grading.judge import Finding, Submission, examine
+from attn_course.grading.score import Row, Score
+from attn_course.grading.spec import Exercise, Inputs, Plain, find_exercise
+from attn_course.grading.submission import LocalSubmission
+
+SECRET_VARIABLE = "ATTN_COURSE_SECRET"
+DEFAULT_SECRET = "attention"
+
+
+def hidden_secret() -> str:
+    """What the hidden inputs are drawn from.
+
+    It is the environment variable `ATTN_COURSE_SECRET`, which the instructor's nbgrader
+    configuration sets. Without it, it is the word "attention", which everybody can read here.
+    """
+    return os.environ.get(SECRET_VARIABLE) or DEFAULT_SECRET
+
+
+def check(name: str, answer: Callable[..., Plain] | None = None, *, hidden: bool = False) -> Score:
+    """Grade an answer and say what is wrong with it.
+
+    Args:
+        name: The exercise, as `NN_slug/part`.
+        answer: The function; None takes the one of the notebook, by the name that the exercise
+            gives it.
+        hidden: Whether to draw the inputs that a student does not see as well. The score then says
+            nothing about their numbers.
+
+    Returns:
+        The points, with a table of the checks. A missing, unfinished or crashing answer is a score
+        too, not an error.
+
+    Raises:
+        ValueError: There is no exercise of this name.
+    """
+    exercise = find_exercise(name)
+    if answer is None:
+        answer = getattr(sys.modules["__main__"], exercise.function, None)
+    if not callable(answer):
+        return _nothing(exercise, _missing(exercise, answer))
+    submission = LocalSubmission(answer, exercise.avoid, exercise.may_use)
+    return grade(name, submission, hidden_secret() if hidden else None)
+
+
+def grade(name: str, submission: Submission, secret: str | None) -> Score:
+    """Grade whatever answers for a function; `secret` draws the hidden inputs as well."""
+    exercise = find_exercise(name)
+    findings = examine(exercise, name, submission, secret)
+    if all(found and _is_unwritten(found[0]) for found in findings):
+        return _nothing(exercise, "not written yet")
+    mistake = recognise(name, findings, secret) if any(findings) else None
+    rows = tuple(
+        Row(check.label, check.points, _problem(found) if found else None)
+        for check, found in zip(exercise.checks, findings, strict=True)
+    )
+    shown = [finding for found in findings for finding in found if not finding.hidden]
+    return Score(rows, mistake and mistake.hint, shown[0].inputs if shown else None)
+
+
+def _nothing(exercise: Exercise, problem: str) -> Score:
+    return Score(tuple(Row(check.label, check.points, problem) for check in exercise.checks))
+
+
+def _missing(exercise: Exercise, answer: object) -> str:
+    if answer is None:
+        return f"there is no function `{exercise.function}`: does the cell above run?"
+    return f"`{exercise.function}` is {answer!r:.40}, not a function"
+
+
+def _is_unwritten(finding: Finding) -> bool:
+    return str(finding.evidence).startswith("NotImplementedError")
+
+
+def _problem(found: list[Finding]) -> str:
+    """The first public finding with its numbers, or a hidden one without them."""
+    public = [finding for finding in found if not finding.hidden]
+    if public:
+        return f"{public[0].reason}. Given: {_list_shapes(public[0].inputs)}"
+    return "right on the inputs that you can see, wrong on others of other sizes and numbers"
+
+
+def _list_shapes(inputs: Inputs) -> str:
+    return ", ".join(
+        f"{name} {tuple(value.shape)}" if isinstance(value, Tensor) else f"{name}={value!r:.30}"
+        for name, value in inputs.items()
+    )

@@ -1,0 +1,131 @@
+"""What an exercise is: the one place that defines its reference, its checks and its mistakes."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+
+import torch
+from torch import Generator, Tensor
+
+# What crosses between the grader and a submission: nothing that could carry code.
+Plain = Tensor | bool | int | float | str | None | list["Plain"] | tuple["Plain", ...]
+Inputs = dict[str, Plain]
+Draw = Callable[..., Inputs]
+Law = Callable[[Callable[[Inputs], Plain], Inputs], str | None]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One row of the table that a student reads, and the points it is worth.
+
+    A check draws its inputs for every entry of `sizes`, and for the instructor also for every
+    entry of `hidden_sizes`, from seeds that only the instructor knows. The row is passed if the
+    answer is right on all of them.
+
+    Args:
+        label: What is asked, as a sentence a student understands.
+        points: What it is worth.
+        draw: `draw(generator, **sizes)` gives the inputs, floating-point ones in float64.
+        sizes: Sizes of the inputs that a student may see, one entry a draw.
+        hidden_sizes: Sizes of the inputs that only the instructor draws.
+        dtype: The dtype that floating-point inputs are handed over in.
+        gradient: Names of inputs; the gradients that reach them are compared instead of the output.
+        untouched: Whether the inputs are compared too, before and after.
+        law: `law(call, inputs)` returns what is broken, or None; it replaces the comparison with
+            the reference. `call(inputs)` is the student's output.
+        tolerance: Allowed error as a multiple of the error that the reference itself makes in
+            `dtype`, seen from float64, but at least of the rounding of the largest output.
+    """
+
+    label: str
+    points: float
+    draw: Draw
+    sizes: tuple[Mapping[str, int], ...] = ({},)
+    hidden_sizes: tuple[Mapping[str, int], ...] = ({},)
+    dtype: torch.dtype = torch.float32
+    gradient: tuple[str, ...] = ()
+    untouched: bool = False
+    law: Law | None = None
+    tolerance: float = 64.0
+
+    def inputs(self, exercise: str, secret: str | None = None) -> list[Inputs]:
+        """The public inputs, or with a secret the hidden ones."""
+        all_sizes = self.sizes if secret is None else self.hidden_sizes
+        return [
+            self.draw(_generator(exercise, self.label, index, secret or "public"), **sizes)
+            for index, sizes in enumerate(all_sizes)
+        ]
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A plausible wrong answer, what it scores, and what a student who gave it should read."""
+
+    answer: Callable[..., Plain]
+    hint: str
+    score: float
+
+    @property
+    def name(self) -> str:
+        return self.answer.__name__
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A graded part of a problem set.
+
+    Args:
+        function: The name under which the student defines the answer.
+        reference: The right answer.
+        checks: The rows of the table; their points add up to those of the exercise.
+        mistakes: Wrong answers that students give, recognised by what they compute.
+        avoid: Names of library functions that would do the exercise instead of the student.
+        may_use: Functions of `attn_course` that an answer may call; all others are noticed.
+        equivalent_mutants: Changes of the solution that change nothing, each with the reason.
+    """
+
+    function: str
+    reference: Callable[..., Plain]
+    checks: tuple[Check, ...]
+    mistakes: tuple[Mistake, ...] = ()
+    avoid: tuple[str, ...] = ()
+    may_use: tuple[str, ...] = ()
+    equivalent_mutants: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def points(self) -> float:
+        return sum(check.points for check in self.checks)
+
+
+def find_exercise(name: str) -> Exercise:
+    """The exercise called `NN_slug/part`, such as `01_retrieval/softmax`.
+
+    Raises:
+        ValueError: There is no such exercise; the message lists those that there are.
+    """
+    if name not in (names := exercise_names()):
+        raise ValueError(f"there is no exercise {name!r}; there are: {', '.join(names)}")
+    chapter, part = name.split("/")
+    return import_module(f"{__package__}.exercises.{chapter[3:]}.{part}").EXERCISE
+
+
+def exercise_names() -> list[str]:
+    """The names of all exercises, in the order of the chapters."""
+    sets = import_module(f"{__package__}.exercises")
+    names = []
+    for chapter in _submodules(sets):
+        package = import_module(f"{sets.__name__}.{chapter}")
+        names += [f"{package.NUMBER}_{chapter}/{part}" for part in _submodules(package)]
+    return sorted(names)
+
+
+def _submodules(package: ModuleType) -> list[str]:
+    return [found.name for found in iter_modules(package.__path__)]
+
+
+def _generator(*parts: object) -> Generator:
+    digest = hashlib.sha256("|".join(map(str, parts)).encode()).digest()
+    return Generator().manual_seed(int.from_bytes(digest[:8], "big") >> 1)

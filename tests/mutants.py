@@ -1,0 +1,124 @@
+"""Small changes of a solution that a grader must notice, made from its syntax tree."""
+
+import ast
+import copy
+from collections.abc import Iterator
+
+SWAPPED_OPERATORS = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.Pow: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+}
+SWAPPED_NAMES = {
+    "amax": "amin", "amin": "amax", "max": "min", "min": "max", "argmax": "argmin",
+    "argmin": "argmax", "sum": "mean", "mean": "sum", "exp": "log", "log": "exp",
+    "any": "all", "all": "any", "sqrt": "square", "zeros": "ones", "zeros_like": "ones_like",
+    "inf": "e", "clamp_min": "clamp_max",
+}  # fmt: skip
+
+
+def mutants_of(source: str) -> Iterator[tuple[str, str]]:
+    """Pairs of a description, `before -> after`, and the changed source; each change once."""
+    tree = ast.parse(source)
+    seen = set()
+    for position, node in enumerate(ast.walk(tree)):
+        for changed in _changes(node):
+            mutant = copy.deepcopy(tree)
+            target = list(ast.walk(mutant))[position]
+            text = ast.unparse(ast.fix_missing_locations(_Replace(target, changed).visit(mutant)))
+            after = ast.unparse(changed) if changed is not None else "(dropped)"
+            if text not in seen and text != ast.unparse(tree):
+                seen.add(text)
+                yield f"{ast.unparse(node)} -> {after}", text
+
+
+class _Replace(ast.NodeTransformer):
+    def __init__(self, target: ast.AST, replacement: ast.AST | None) -> None:
+        self.target, self.replacement = target, replacement
+
+    def visit(self, node: ast.AST) -> ast.AST | None:
+        if node is self.target:
+            return self.replacement or ast.Pass()
+        return self.generic_visit(node)
+
+
+def _changes(node: ast.AST) -> Iterator[ast.AST | None]:
+    handler = {
+        ast.BinOp: _change_binary,
+        ast.UnaryOp: lambda n: [n.operand],
+        ast.BoolOp: lambda n: [_with(n, op=SWAPPED_OPERATORS[type(n.op)]())],
+        ast.Compare: _change_comparison,
+        ast.Constant: _change_constant,
+        ast.Call: _change_call,
+        ast.Attribute: _change_attribute,
+        ast.Subscript: lambda n: [n.value] if isinstance(n.ctx, ast.Load) else [],
+        ast.IfExp: lambda n: [n.body, n.orelse],
+        ast.Assign: lambda n: [None],
+        ast.AugAssign: lambda n: [None],
+        ast.Expr: lambda n: [] if isinstance(n.value, ast.Constant) else [None],
+        ast.For: lambda n: [None],
+        ast.If: lambda n: [None, *(_with(n, test=ast.Constant(value)) for value in (True, False))],
+    }.get(type(node))
+    yield from handler(node) if handler else ()
+
+
+def _with(node: ast.AST, **fields: object) -> ast.AST:
+    changed = copy.deepcopy(node)
+    for name, value in fields.items():
+        setattr(changed, name, value)
+    return changed
+
+
+def _change_binary(node: ast.BinOp) -> Iterator[ast.AST]:
+    if isinstance(node.op, ast.MatMult):
+        yield _with(node, left=node.right, right=node.left)
+        return
+    if type(node.op) in SWAPPED_OPERATORS:
+        yield _with(node, op=SWAPPED_OPERATORS[type(node.op)]())
+    yield node.left
+    yield node.right
+
+
+def _change_comparison(node: ast.Compare) -> Iterator[ast.AST]:
+    if type(node.ops[0]) in SWAPPED_OPERATORS:
+        yield _with(node, ops=[SWAPPED_OPERATORS[type(node.ops[0])](), *node.ops[1:]])
+
+
+def _change_constant(node: ast.Constant) -> Iterator[ast.AST]:
+    if isinstance(node.value, bool):
+        yield ast.Constant(not node.value)
+    elif isinstance(node.value, int | float):
+        yield ast.Constant(node.value + 1)
+        yield ast.Constant(node.value - 1)
+
+
+def _change_call(node: ast.Call) -> Iterator[ast.AST]:
+    for index in range(len(node.args)):
+        yield _with(node, args=node.args[:index] + node.args[index + 1 :])
+    for index in range(len(node.args) - 1):
+        first, second = node.args[index : index + 2]
+        yield _with(node, args=[*node.args[:index], second, first, *node.args[index + 2 :]])
+    for index in range(len(node.keywords)):
+        yield _with(node, keywords=node.keywords[:index] + node.keywords[index + 1 :])
+    if isinstance(node.func, ast.Attribute):
+        yield node.func.value
+
+
+def _change_attribute(node: ast.Attribute) -> Iterator[ast.AST]:
+    if node.attr in ("mT", "T"):
+        yield node.value
+    if node.attr in SWAPPED_NAMES:
+        yield _with(node, attr=SWAPPED_NAMES[node.attr])

@@ -1,0 +1,67 @@
+"""The problem sets as their authors write them, read for the proofs."""
+
+import ast
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import nbformat
+
+from attn_course.grading import find_exercise
+
+ROOT = Path(__file__).resolve().parents[1]
+SOLUTIONS = ROOT / "solutions"
+EXERCISES = ROOT / "exercises"
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The code of a solution: what stands before it in its notebook, and its own cell."""
+
+    before: str
+    source: str
+    points: float
+
+    def function(self, name: str, source: str | None = None):
+        """The answer that this solution, or a changed `source` of it, defines."""
+        namespace: dict = {"__name__": "submission"}
+        exec(compile(self.before, "<before>", "exec"), namespace)
+        exec(compile(source or self.source, "<solution>", "exec"), namespace)
+        return namespace[name]
+
+
+def notebook_path(exercise: str, folder: Path = SOLUTIONS) -> Path:
+    chapter = exercise.split("/")[0]
+    return folder / chapter / f"{chapter}.ipynb"
+
+
+@cache
+def find_solution(exercise: str) -> Solution:
+    """The solution cell of an exercise, and the points that its grade cell gives.
+
+    Raises:
+        ValueError: The notebook has no cell that defines the function, or none that grades it.
+    """
+    function = find_exercise(exercise).function
+    path, before, solution, points = notebook_path(exercise), [], None, None
+    for cell in nbformat.read(path, as_version=4).cells:
+        grading = cell.metadata.get("nbgrader", {})
+        if cell.cell_type != "code":
+            continue
+        if grading.get("grade"):
+            if f'check("{exercise}"' in cell.source:
+                points = grading["points"]
+        elif solution is None and _defines(cell.source, function):
+            solution = cell.source
+        elif solution is None:
+            before.append(cell.source)
+    if solution is None or points is None:
+        raise ValueError(f"{path.name}: no cell defines {function} or none checks {exercise!r}")
+    return Solution("\n".join(before), solution, float(points))
+
+
+def _defines(source: str, function: str) -> bool:
+    return any(
+        isinstance(node, ast.FunctionDef) and node.name == function
+        for node in ast.parse(source).body
+    )
