@@ -11,7 +11,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
-from conftest import ROOT, Build, build_book, chapters, toc_pages
+
+from tests.conftest import ROOT, Build, build_book, chapters, toc_pages
 
 LINKS = {"a": "href", "link": "href", "img": "src", "script": "src", "iframe": "src"}
 # Links that a reader may follow out of the book; everything else must be inside it.

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from conftest import ROOT, chapters
-
 from attn_course.plots import ROLE
+from tests.conftest import ROOT, chapters
 
 ROAD = (ROOT / "book" / "road.html").read_text(encoding="utf-8")
 STOP = re.compile(

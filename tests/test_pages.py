@@ -13,8 +13,9 @@ from typing import Any
 
 import axe_playwright_python
 import pytest
-from conftest import ROOT, chapters, toc_pages
 from playwright.sync_api import Browser, Page
+
+from tests.conftest import ROOT, chapters, toc_pages
 
 pytestmark = pytest.mark.browser
 

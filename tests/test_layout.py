@@ -1,0 +1,177 @@
+"""One concept, one slug: chapter, module, figures, problem set and tests stand where they should.
+
+The list of chapters is `_toc.yml`; everything here holds for each of them, and for any that joins.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from tests.conftest import ROOT, chapters
+
+CHAPTERS = chapters()
+SLUGS = [name[3:] for name in CHAPTERS]
+# What belongs to a chapter; {name} is NN_slug.
+PLACES = (
+    "book/text/{name}.md",
+    "book/{name}.ipynb",
+    "attn_course/{slug}.py",
+    "attn_course/plots/{slug}.py",
+    "attn_course/grading/exercises/{slug}",
+    "solutions/{name}/{name}.ipynb",
+    "exercises/{name}/{name}.ipynb",
+    "tests/test_{slug}.py",
+)
+# Where a number in a name means a chapter.
+NUMBERED = ("book/text/*.md", "book/*.ipynb", "solutions/*", "exercises/*")
+FOLDERS = ("attn_course", "benchmarks", "book", "exercises", "solutions", "tests", "tools")
+TOO_HEAVY = ("IPython", "matplotlib", "sklearn", "sqlite3", "statsmodels")
+# Put together here, so that this file does not hold what it looks for.
+FORBIDDEN = {
+    "an allclose whose default tolerances refuse right answers": r"(?<!assert_)allclose" + r"\(",
+    "unfinished work": r"\b(TO" + r"DO|FIX" + r"ME)\b",
+}
+
+
+def front_matter(name: str) -> dict[str, Any]:
+    """Return what a chapter's header says of the course."""
+    return jupytext.read(ROOT / "book" / "text" / f"{name}.md").metadata["course"]
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Yield the full name of everything that a Python file imports, inside functions too."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def sources(*suffixes: str) -> list[Path]:
+    """Return the files of ours that end so, the generated ones too."""
+    found = chain.from_iterable((ROOT / folder).rglob("*") for folder in FOLDERS)
+    skipped = {"__pycache__", ".ipynb_checkpoints", "_build"}
+    files = [path for path in found if path.suffix in suffixes and not skipped & set(path.parts)]
+    return sorted(files) + sorted(path for path in ROOT.glob("*") if path.suffix in suffixes)
+
+
+def code_cells(path: Path) -> list[NotebookNode]:
+    """Return the code cells of a notebook, or of a chapter's text."""
+    notebook = jupytext.read(path) if path.suffix == ".md" else nbformat.read(path, as_version=4)
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def test_chapters_are_numbered_in_reading_order() -> None:
+    assert [name[:2] for name in CHAPTERS] == [f"{n:02d}" for n in range(1, len(CHAPTERS) + 1)]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_chapter_has_everything_that_belongs_to_it(name: str, place: str) -> None:
+    path = ROOT / place.format(name=name, slug=name[3:])
+    assert path.exists(), f"{path.relative_to(ROOT)} is missing"
+    if path.is_dir():
+        assert [file for file in path.glob("*.py") if file.name != "__init__.py"], f"{path}: empty"
+
+
+@pytest.mark.parametrize("pattern", NUMBERED)
+def test_nothing_numbered_is_outside_the_table_of_contents(pattern: str) -> None:
+    found = {path.stem for path in ROOT.glob(pattern) if re.match(r"\d", path.name)}
+    assert found - set(CHAPTERS) == set()
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_header_of_a_chapter_agrees_with_its_name(name: str) -> None:
+    course = front_matter(name)
+    assert (course["number"], course["slug"]) == (name[:2], name[3:])
+    assert isinstance(course["minutes"], int)
+    assert course["minutes"] > 0
+
+
+def test_every_row_of_the_coverage_list_is_taught_in_one_chapter() -> None:
+    rows = [row for name in CHAPTERS for row in front_matter(name)["covers"]]
+    assert [row for row in rows if not re.fullmatch(r"S\d+-\d+[a-z]?", row)] == []
+    assert [row for row, count in Counter(rows).items() if count > 1] == []
+    assert all(front_matter(name)["covers"] for name in CHAPTERS)
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_module_of_a_chapter_imports_torch_and_earlier_chapters_only(name: str) -> None:
+    ours = ["shapes", *SLUGS[: CHAPTERS.index(name)]]
+    allowed = {"jaxtyping", "torch", *(sys.stdlib_module_names - set(TOO_HEAVY))}
+    for imported in imports(ROOT / "attn_course" / f"{name[3:]}.py"):
+        package, _, rest = imported.partition(".")
+        fits = rest.split(".")[0] in ours if package == "attn_course" else package in allowed
+        assert fits, f"{name[3:]}.py imports {imported}"
+
+
+def test_only_the_figures_import_pyplot() -> None:
+    plots = ROOT / "attn_course" / "plots"
+    drawing = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "attn_course").rglob("*.py")
+        if any(name.startswith("matplotlib.pyplot") for name in imports(path))
+        and not path.is_relative_to(plots)
+    }
+    drawing |= {
+        path.relative_to(ROOT).as_posix()
+        for path in [*ROOT.glob("book/text/*.md"), *ROOT.glob("solutions/*/*.ipynb")]
+        if any("pyplot" in cell.source for cell in code_cells(path))
+    }
+    assert drawing == set()
+
+
+def test_importing_the_package_is_light() -> None:
+    modules = ", ".join(["attn_course", *(f"attn_course.{slug}" for slug in SLUGS)])
+    code = f"import sys, {modules}; print(*({set(TOO_HEAVY)} & set(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == []
+
+
+@pytest.mark.parametrize("what", FORBIDDEN)
+def test_sources_hold_nothing_forbidden(what: str) -> None:
+    pattern = re.compile(FORBIDDEN[what])
+    found = [
+        f"{path.relative_to(ROOT)}: {what}"
+        for path in sources(".py", ".md", ".ipynb")
+        if pattern.search(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+@pytest.mark.parametrize("place", ["book/text/{name}.md", "solutions/{name}/{name}.ipynb"])
+def test_code_cells_fit_a_phone(name: str, place: str) -> None:
+    path = ROOT / place.format(name=name)
+    for number, cell in enumerate(code_cells(path), start=1):
+        lines = cell.source.splitlines()
+        wide = [line for line in lines if len(line) > 76]
+        assert wide == [], f"{path.name}: code cell {number}: more than 76 characters"
+        if path.suffix == ".md":
+            assert len(lines) <= 10, f"{path.name}: code cell {number}: {len(lines)} lines"
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_every_figure_says_what_it_shows(name: str) -> None:
+    for number, cell in enumerate(code_cells(ROOT / "book" / f"{name}.ipynb"), start=1):
+        shown = [output.data for output in cell.outputs if "data" in output]
+        if not any({"image/png", "image/svg+xml"} & set(data) for data in shown):
+            continue
+        if any("text/html" in data for data in shown):
+            continue  # a scripted figure labels itself, see test_interactive.py
+        alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
+        assert len(alt.split()) >= 6, f"{name}: code cell {number}: alt text {alt!r}"
