@@ -1,0 +1,148 @@
+"""The figure of kernel regression: change kernel, width and query, and see who is asked.
+
+The numbers of the first state come from the package, those of every other state from
+`kernel_regression.js`; the tests hold the two against each other.
+"""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.kernel_regression_picture import RADII, icon, scales, svg
+from attn_course.interactive.kernel_regression_print import png
+from attn_course.interactive.kernel_regression_state import (
+    KERNELS,
+    STEPS,
+    Curve,
+    State,
+    decimals_of,
+    rounded,
+    span,
+)
+from attn_course.interactive.markup import tag
+from attn_course.plots import ROLE
+from attn_course.shapes import checked, require_positive
+
+MOST_KEYS = 1000  # each of them is weighed 321 times for every movement of the reader
+
+
+@checked
+def kernel_regression_explorer(
+    key: Float[Tensor, "key_len 1"],
+    value: Float[Tensor, "key_len 1"],
+    width: float,
+    query: float,
+    kernel: str = "Gaussian",
+    truth: Curve | None = None,
+    key_name: str = "key",
+    value_name: str = "value",
+) -> InteractiveFigure:
+    """Kernel regression in one dimension, whose kernel, width and query the reader can change.
+
+    Shown as the last expression of a cell, it works in JupyterLab, in the built book and from the
+    disk, without a kernel; in print it is the picture of its first state.
+
+    Args:
+        key: Where the regression has been observed; rounded to 1/1000 of its range.
+        value: What was observed there; rounded likewise.
+        width: Distance that counts as 1 at first, in the unit of the keys.
+        query: Where the regression is asked for at first; rounded to a step of the slider.
+        kernel: "Gaussian", "boxcar", "triangular" or "Epanechnikov".
+        truth: The curve behind the values, if it is known; drawn dashed.
+        key_name: Name and unit of the horizontal axis.
+        value_name: Name and unit of the vertical axis.
+
+    Raises:
+        TypeError: The key or the value is not a floating-point tensor, or they differ in dtype.
+        ValueError: A shape does not fit, an argument holds NaN or infinity, there are no keys, more
+            than 1000, or all at one place, the width is not positive and finite, the query lies
+            further than a tenth of the range outside the keys, or the kernel is none of the four.
+    """
+    require_positive("width", width)
+    _require_an_axis(key, value)
+    if kernel not in KERNELS:
+        raise ValueError(f"{kernel=} is none of {', '.join(KERNELS)}")
+    state = State(rounded(key), rounded(value), float(f"{width:.6g}"), float(query), kernel, truth)
+    if not state.low <= query <= state.high:
+        raise ValueError(f"{query=} is outside the figure, from {state.low:g} to {state.high:g}")
+    return InteractiveFigure(
+        name="kernel-regression",
+        label="Kernel regression, to be changed by the reader",
+        sentence=state.sentence,
+        picture=svg(state, key_name, value_name),
+        controls=_controls(state),
+        readings=_readings(state),
+        data=_data(state),
+        png=png(state, key_name, value_name),
+    )
+
+
+def _require_an_axis(key: Tensor, value: Tensor) -> None:
+    for name, numbers in (("key", key), ("value", value)):
+        if unbounded := int(torch.isinf(numbers).sum()):
+            raise ValueError(f"{name} holds {unbounded} infinite numbers among {numbers.numel()}")
+    if not 0 < len(key) <= MOST_KEYS:
+        raise ValueError(f"the figure shows 1 to {MOST_KEYS} keys, not {len(key)}")
+    if span(key) == 0:
+        raise ValueError(f"all {len(key)} keys are {key[0].item():g}: they span no axis")
+
+
+def _controls(state: State) -> str:
+    options = "".join(_option(name, name == state.kernel) for name in KERNELS)
+    legend = tag("legend", "Kernel")
+    kernels = tag("fieldset", legend + tag("div", options, class_="attn-options"))
+    width = _slider("width", "weight", 0, len(state.widths) - 1, 1, state.widths.index(state.width))
+    query = _slider("query", "query", state.low, state.high, state.step, state.query)
+    stand_ins = tag("option", "0", value="zero") + tag("option", "mean of all values", value="mean")
+    chosen = tag("select", stand_ins, data_part="empty")
+    empty = tag("label", tag("span", "In an empty window, 0/0 becomes ") + chosen)
+    return kernels + width + query + empty
+
+
+def _option(kernel: str, chosen: bool) -> str:
+    mark = {"checked": ""} if chosen else {}
+    radio = tag("input", type="radio", name="kernel", value=kernel, **mark)
+    return tag("label", radio + icon(kernel) + tag("span", kernel), class_="attn-option")
+
+
+def _slider(name: str, role: str, low: float, high: float, step: float, start: float) -> str:
+    numbers = {"min": low, "max": high, "step": step, "value": start}
+    written = {key: f"{number:.12g}" for key, number in numbers.items()}
+    slider = tag("input", type="range", data_part=name, **written)
+    shown = tag("output", data_part=f"{name}-reading")
+    style = f"--attn-colour:{ROLE[role]}"
+    return tag("label", tag("span", name) + slider + shown, class_="attn-row", style=style)
+
+
+def _readings(state: State) -> str:
+    named = [
+        ("output", "output", "output"),
+        ("effective", "weight", "effective number of keys"),
+        ("inside", "key", "keys with weight"),
+    ]
+    return "".join(
+        tag(
+            "div",
+            tag("dt", tag("span", class_="attn-swatch", style=f"--attn-colour:{ROLE[role]}") + name)
+            + tag("dd", state.written[part], data_part=f"{part}-reading"),
+        )
+        for part, role, name in named
+    )
+
+
+def _data(state: State) -> dict[str, Any]:
+    across, up, tall = scales(state)
+    return {
+        "keys": state.key.squeeze(-1).tolist(),
+        "values": state.value.squeeze(-1).tolist(),
+        "widths": state.widths,
+        "decimals": decimals_of(state.value),
+        "steps": STEPS,
+        "radii": RADII,
+        "across": across.numbers,
+        "up": up.numbers,
+        "tall": tall.numbers,
+    }
