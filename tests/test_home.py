@@ -1,8 +1,9 @@
-"""The road on the home page leads to the chapters that there are, in the colours of the figures."""
+"""The pages around the chapters keep up with them: the road, the colours, the reference."""
 
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 from attn_course.plots import ROLE
 from tests.conftest import ROOT, chapters
@@ -29,3 +30,14 @@ def test_road_and_notation_page_use_the_colours_of_the_figures() -> None:
     for role, colour in ROLE.items():
         assert f".road .{role} {{ fill: {colour}; }}" in ROAD
         assert re.search(rf"background:{colour}\"></span><strong>{role}</strong>", notation)
+
+
+def test_reference_lists_every_module_that_a_reader_may_import() -> None:
+    reference = (ROOT / "book" / "api.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\.\. automodule:: (\S+)$", reference, re.M))
+    package = ROOT / "attn_course"
+    files = chain(package.glob("*.py"), package.glob("data/*.py"), package.glob("plots/*.py"))
+    modules = {".".join(file.relative_to(ROOT).with_suffix("").parts) for file in files}
+    modules = {name for name in modules if not name.endswith(".__init__")}
+    rooms = {f"attn_course.{room}" for room in ("grading", "interactive", "plots")}
+    assert listed == modules | rooms
