@@ -48,6 +48,10 @@ class Outcome:
     borrowed: tuple[str, ...] = ()
 
 
+class OutOfTime(BaseException):
+    """A call did not come back; no `except Exception` of the answer can swallow this."""
+
+
 class LocalSubmission:
     """A function of this process, watched while it runs.
 
@@ -64,6 +68,7 @@ class LocalSubmission:
         may_use: tuple[str, ...] | None = None,
     ) -> None:
         self.function, self.avoid, self.may_use = function, avoid, may_use
+        self.never_returned: Outcome | None = None
 
     def call(self, inputs: Inputs, upstream: Tensor | None = None, wrt: tuple[str, ...] = ()):
         """Call the function on copies of the inputs.
@@ -73,14 +78,19 @@ class LocalSubmission:
             upstream: What the output is weighted with for the gradient.
             wrt: Names of the inputs whose gradients are asked for.
         """
+        if self.never_returned:  # do not wait for it again
+            return self.never_returned
         given = {name: _copy(value, name in wrt) for name, value in inputs.items()}
         borrowed: list[str] = []
         try:
             with self._watched(borrowed), _silent(), _time_limit(SECONDS_A_CALL):
                 output = self.function(**given)
-            gradients = _gradients(output, upstream, given, wrt)
+                gradients = _gradients(output, upstream, given, wrt)
         except KeyboardInterrupt:
             raise
+        except OutOfTime as error:
+            self.never_returned = Outcome(error=_describe(error))
+            return self.never_returned
         except BaseException as error:  # an answer may well call exit()
             return Outcome(error=_describe(error), borrowed=tuple(borrowed))
         after = {name: _detach(value) for name, value in given.items()}
@@ -168,9 +178,11 @@ class _Sink(io.TextIOBase):
 
 @contextmanager
 def _silent() -> Iterator[None]:
+    """Nothing that an answer prints or warns about reaches the page."""
     with warnings.catch_warnings(), redirect_stdout(_Sink()), redirect_stderr(_Sink()):
         warnings.simplefilter("ignore")
-        yield
+        with torch.enable_grad():  # whatever an earlier cell has switched off
+            yield
 
 
 @contextmanager
@@ -181,7 +193,7 @@ def _time_limit(seconds: float) -> Iterator[None]:
         return
 
     def stop(*_: object) -> None:
-        raise TimeoutError(f"it did not return within {seconds} seconds")
+        raise OutOfTime(f"it did not return within {seconds} seconds")
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)

@@ -1,0 +1,192 @@
+"""What an answer may do to the grader, and what the grader notices of it."""
+
+import re
+import sys
+import time
+
+import pytest
+import torch
+
+from attn_course.grading import check, find_exercise, submission
+from attn_course.grading.submission import LocalSubmission
+
+SOFTMAX = "01_retrieval/softmax"
+
+
+def by_hand(scores):
+    exponentials = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return exponentials / exponentials.sum(-1, keepdim=True)
+
+
+def raises(scores):
+    raise RuntimeError("two\nlines")
+
+
+def leaves(scores):
+    sys.exit(3)
+
+
+def returns_nothing(scores):
+    pass
+
+
+def takes_nothing():
+    return 1
+
+
+def gives_a_list(scores):
+    return scores.tolist()
+
+
+def gives_nan(scores):
+    return scores * float("nan")
+
+
+def recurses(scores):
+    return recurses(scores)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (raises, "it raised RuntimeError: two. Given: scores (3, 5)"),
+        (leaves, "it raised SystemExit: 3"),
+        (returns_nothing, "it is None (is there a `return`?)"),
+        (takes_nothing, "it raised TypeError: takes_nothing() got an unexpected keyword"),
+        (gives_a_list, "it is a list of 3; expected a tensor of shape (3, 5)"),
+        (gives_nan, "15 of its 15 numbers are NaN"),
+        (recurses, "it raised RecursionError"),
+    ],
+)
+def test_failing_answer_costs_its_points_and_says_why(answer, said):
+    score = check(SOFTMAX, answer)
+    assert float(score) == 0
+    assert said in str(score)
+    assert "Traceback" not in str(score)
+
+
+def test_answer_that_never_returns_is_waited_for_once(monkeypatch):
+    monkeypatch.setattr(submission, "SECONDS_A_CALL", 0.2)
+
+    def hangs(scores):
+        while True:
+            try:
+                while True:
+                    pass
+            except Exception:
+                continue
+
+    started = time.perf_counter()
+    score = check(SOFTMAX, hangs)
+    assert time.perf_counter() - started < 2
+    assert float(score) == 0
+    assert "did not return within 0.2 seconds" in str(score)
+
+
+def test_interrupting_the_notebook_stops_the_check():
+    def interrupted(scores):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        check(SOFTMAX, interrupted)
+
+
+def test_what_an_answer_prints_or_warns_about_stays_out_of_the_page(capsys):
+    def chatty(scores):
+        print("x" * 100_000)
+        print("y", file=sys.stderr)
+        import warnings
+
+        warnings.warn("z", stacklevel=1)
+        return by_hand(scores)
+
+    assert check(SOFTMAX, chatty) == find_exercise(SOFTMAX).points
+    assert capsys.readouterr() == ("", "")
+
+
+def test_gradients_count_even_where_an_earlier_cell_has_switched_them_off():
+    with torch.no_grad():
+        assert check(SOFTMAX, by_hand) == find_exercise(SOFTMAX).points
+
+
+def test_random_state_of_the_notebook_is_not_disturbed():
+    torch.manual_seed(7)
+    expected = torch.rand(3)
+    torch.manual_seed(7)
+    check(SOFTMAX, by_hand, hidden=True)
+    torch.testing.assert_close(torch.rand(3), expected, rtol=0, atol=0)
+
+
+def calls_method(scores):
+    return scores.softmax(-1)
+
+
+def calls_module(scores):
+    return torch.nn.Softmax(dim=-1)(scores)
+
+
+def calls_operator(scores):
+    return torch.ops.aten._softmax(scores, -1, False)
+
+
+def calls_scipy(scores):
+    from scipy.special import softmax
+
+    return torch.from_numpy(softmax(scores.detach().numpy(), axis=-1))
+
+
+def calls_the_package(scores):
+    from attn_course.retrieval import masked_softmax
+
+    return masked_softmax(scores)
+
+
+def calls_the_reference(scores):
+    return find_exercise(SOFTMAX).reference(scores)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        calls_method,
+        calls_module,
+        calls_operator,
+        calls_scipy,
+        calls_the_package,
+        calls_the_reference,
+        find_exercise(SOFTMAX).reference,
+    ],
+)
+def test_borrowed_answer_is_noticed_and_named(answer):
+    score = check(SOFTMAX, answer)
+    assert float(score) == 0
+    assert re.search(
+        r"it calls .*softmax.*; the exercise is to write that yourself", str(score)
+    ) or ("it calls attn_course.grading" in str(score))
+
+
+def test_function_of_the_package_that_an_exercise_allows_is_not_noticed():
+    from attn_course.retrieval import dot_scores, masked_softmax
+
+    def answer(scores):
+        return masked_softmax(scores)
+
+    strict = LocalSubmission(answer, (), ())
+    lenient = LocalSubmission(answer, (), ("attn_course.retrieval.masked_softmax",))
+    scores = {"scores": torch.rand(2, 3)}
+    assert strict.call(scores).borrowed == ("attn_course.retrieval.masked_softmax",)
+    assert lenient.call(scores).borrowed == ()
+    other = LocalSubmission(lambda scores: dot_scores(scores, scores), (), lenient.may_use)
+    assert other.call(scores).borrowed == ("attn_course.retrieval.dot_scores",)
+
+
+def test_profiler_of_the_caller_is_put_back():
+    def profiler(*_):
+        pass
+
+    sys.setprofile(profiler)
+    try:
+        check(SOFTMAX, by_hand)
+        assert sys.getprofile() is profiler
+    finally:
+        sys.setprofile(None)

@@ -1,0 +1,147 @@
+"""Comparing outputs, and each kind of check on an exercise small enough to see through."""
+
+import pytest
+import torch
+
+from attn_course.grading import Check, Exercise
+from attn_course.grading.compare import allowed_error, difference, same
+from attn_course.grading.judge import examine
+from attn_course.grading.submission import LocalSubmission
+
+ANY = Check("any", 1, lambda generator: {})
+
+
+@pytest.mark.parametrize(
+    ("output", "expected", "said"),
+    [
+        (torch.ones(3, 5), torch.ones(5, 3), "shape is (3, 5) and should be (5, 3): two axes are"),
+        (torch.ones(3), torch.ones(5), "shape is (3,) and should be (5,)"),
+        (
+            torch.ones(3).double(),
+            torch.ones(3),
+            "dtype is torch.float64 and should be",
+        ),
+        (torch.ones(3, device="meta"), torch.ones(3), "is on meta and should be on cpu"),
+        (-torch.arange(1.0, 4), torch.arange(1.0, 4), "with the sign changed"),
+        (
+            torch.arange(9.0).view(3, 3).mT,
+            torch.arange(9.0).view(3, 3),
+            "is transposed",
+        ),
+        (
+            2.5 * torch.arange(1.0, 4),
+            torch.arange(1.0, 4),
+            "every number is 2.5 times",
+        ),
+        (
+            torch.tensor([1.0, 2.5]),
+            torch.tensor([1.0, 2]),
+            "at [1] it is 2.5 and should be 2",
+        ),
+        (torch.tensor(2), torch.tensor(3), "it is 2 and should be 3"),
+        (True, 1.0, "it is a bool; expected one number"),
+        (0.3, 0.2, "it is 0.3, not 0.2"),
+        ("a", "b", "it is 'a' and should be 'b'"),
+        ((1.0,), (1.0, 2.0), "it is a tuple of 1; expected 2 things"),
+        ((1.0, 3.0), (1.0, 2.0), "number 2 of the 2 things returned: it is 3, not 2"),
+    ],
+)
+def test_difference_is_said_in_words_and_numbers(output, expected, said):
+    exact = (
+        expected.double()
+        if torch.is_tensor(expected) and expected.is_floating_point()
+        else expected
+    )
+    assert said in difference(output, expected, exact, ANY)
+
+
+def test_number_may_come_as_a_tensor_without_axes():
+    assert difference(torch.tensor(0.25), 0.25, 0.25, ANY) is None
+
+
+def test_tolerance_follows_the_precision_of_the_dtype():
+    exact = torch.tensor([1.0, 1000.0], dtype=torch.float64)
+    double = allowed_error(exact, exact, 64)
+    single = allowed_error(exact, exact.float(), 64)
+    half = allowed_error(exact, exact.half(), 64)
+    assert double == pytest.approx(64 * 1000 * 2.0**-52)
+    assert single == pytest.approx(64 * 1000 * 2.0**-23)
+    assert half == pytest.approx(64 * 1000 * 2.0**-10)
+    lossy = exact.float() + torch.tensor([0.0, 0.5])
+    assert allowed_error(exact, lossy, 64) == pytest.approx(32)
+
+
+def test_infinities_must_match_exactly():
+    infinite = torch.tensor([1.0, -torch.inf])
+    assert difference(infinite, infinite, infinite.double(), ANY) is None
+    assert difference(torch.zeros(2), infinite, infinite.double(), ANY)
+
+
+def test_two_outputs_are_the_same_up_to_rounding():
+    assert same(torch.tensor([1.0, torch.nan]), torch.tensor([1 + 1e-7, torch.nan]))
+    assert not same(torch.tensor([1.0]), torch.tensor([1.001]))
+    assert not same(torch.ones(2), torch.ones(2).double())
+    assert same([1.0, "a"], [1.0, "a"])
+    assert not same(1.0, "1.0")
+
+
+def draw(generator, size=3):
+    return {"number": torch.rand(size, generator=generator, dtype=torch.float64)}
+
+
+def double_it(number):
+    return 2 * number
+
+
+def tiny(**kind) -> Exercise:
+    return Exercise("double_it", double_it, (Check("it doubles", 1, draw, **kind),))
+
+
+def first_reason(exercise, answer) -> str | None:
+    (found,) = examine(exercise, "tiny", LocalSubmission(answer), None)
+    return found[0].reason if found else None
+
+
+def test_answer_that_differs_from_call_to_call_is_refused():
+    calls = []
+
+    def forgetful(number):
+        calls.append(1)
+        return (2 if len(calls) % 2 else 3) * number
+
+    assert "called a second time" in first_reason(tiny(), forgetful)
+
+
+def test_gradient_that_is_cut_is_refused_although_the_output_is_right():
+    exercise = tiny(gradient=("number",))
+    assert first_reason(exercise, double_it) is None
+    cut = first_reason(exercise, lambda number: 2 * number.detach())
+    assert cut == "no gradient reaches number: something cuts the output off from it"
+    wrong = first_reason(exercise, lambda number: number + number.detach())
+    assert "every number is 0.5 times what it should be" in wrong
+
+
+def test_input_changed_in_place_is_refused_although_the_output_is_right():
+    exercise = tiny(untouched=True)
+    assert first_reason(exercise, double_it) is None
+    assert first_reason(exercise, lambda number: number.mul_(2)) is not None
+    assert first_reason(exercise, lambda number: None) is not None
+
+
+def test_law_replaces_the_reference():
+    def is_even(call, inputs):
+        zeros = {"number": torch.zeros(3)}
+        return None if torch.equal(call(zeros), torch.zeros(3)) else "zero must give zero"
+
+    exercise = tiny(law=is_even)
+    assert first_reason(exercise, lambda number: 7 * number) is None
+    assert first_reason(exercise, lambda number: number + 1) == "zero must give zero"
+    assert "of which this cannot be said" in first_reason(exercise, lambda number: [1])
+    assert "it raised KeyError" in first_reason(exercise, lambda number: {}[1])
+
+
+def test_every_device_present_is_asked_and_the_output_must_stay_there():
+    def moves(number):
+        return (2 * number).to("meta")
+
+    assert "is on meta and should be on cpu" in first_reason(tiny(), moves)
