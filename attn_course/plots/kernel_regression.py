@@ -3,7 +3,7 @@
 Every function returns a closed figure, so that a cell which ends with the call shows it once.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,22 +24,18 @@ def one_estimate(
     query: float, key: Tensor, value: Tensor, weights: Tensor, output: float
 ) -> Figure:
     """Draw soundings along a river, and what each counts in the estimate at one query."""
-    with _drawn(2, 4.4, height_ratios=[3, 2], sharex=True) as (figure, (river, share)):
-        for axes in (river, share):
-            axes.axvline(query, color=ROLE["query"], linestyle="--")
-        river.scatter(key, value, color=ROLE["value"], s=70, label="value: depth measured")
-        river.scatter(
-            query, output, color=ROLE["output"], s=150, marker="*", label="output: depth estimated"
-        )
-        river.set(ylabel="depth in cm", ylim=(92, 0))
-        river.legend(loc="lower left", bbox_to_anchor=(0, -0.04))
-        share.bar(key, weights, width=0.35, color=ROLE["weight"], label="weight")
+    with _drawn(2, 4.6, height_ratios=[3, 2], sharex=True) as (figure, (river, share)):
+        river.axvline(query, color=ROLE["query"], linestyle="--", label="query")
+        share.axvline(query, color=ROLE["query"], linestyle="--")
+        share.plot(key, 0 * key, "^", color=ROLE["key"], ms=10, clip_on=False, label="keys")
+        river.scatter(key, value, color=ROLE["value"], s=70, label="values")
+        share.bar(key, weights, width=0.35, color=ROLE["weight"], label="weights")
+        river.scatter(query, output, color=ROLE["output"], s=150, marker="*", label="output")
         for place, weight in zip(key.tolist(), weights.tolist(), strict=True):
             share.text(place, weight + 0.03, f"{weight:.1f}", ha="center")
-        share.plot(key, 0 * key, "^", color=ROLE["key"], ms=10, clip_on=False, label="key")
-        share.set(xlabel="metres from the bank", ylabel="weight", ylim=(0, 0.85), xlim=(0, 5))
-        share.text(query, 0.86, "query", color=ROLE["query"], ha="center")
-        share.legend(loc="upper right")
+        river.set(ylabel="depth in cm", ylim=(92, 0))
+        share.set(xlabel="metres from the bank", ylabel="weight", ylim=(0, 0.75), xlim=(0, 5))
+        figure.legend(loc="outside upper center", ncols=5, columnspacing=1, handlelength=1.2)
     return figure
 
 
@@ -70,12 +66,14 @@ def fits(
     return figure
 
 
-def weight_matrices(weights: Mapping[str, Tensor], reach: float) -> Figure:
-    """Draw matrices of weights, two in a row; a weight of exactly 0 stays blank."""
+def weight_matrices(
+    weights: Mapping[str, Tensor], scores: Mapping[str, Tensor], reach: float
+) -> Figure:
+    """Draw matrices of weights, two in a row; what a score of minus infinity masks stays blank."""
     with _drawn(2, 5.4, ncols=2, sharex=True, sharey=True) as (figure, panels):
         top = max(float(matrix.max()) for matrix in weights.values())
         for axes, (name, matrix) in zip(panels.flat, weights.items(), strict=True):
-            shown = np.ma.masked_equal(matrix.numpy(), 0)
+            shown = np.ma.masked_where(scores[name].isinf().numpy(), matrix.numpy())
             extent = (0, matrix.shape[-1], reach, 0)
             image = axes.imshow(shown, vmin=0, vmax=top, extent=extent, interpolation="nearest")
             axes.set(aspect="auto")
@@ -91,7 +89,7 @@ def errors_by_width(
     widths: Tensor, errors: Mapping[str, Tensor], spreads: Mapping[str, float]
 ) -> Figure:
     """Draw test errors against the width, and against the width times the kernel's spread."""
-    with _drawn(2, 5.4, sharey=True) as (figure, (plain, scaled)):
+    with _drawn(2, 5.6) as (figure, (plain, scaled)):
         for line, (name, error) in zip(LINES, errors.items(), strict=False):
             drawing = {"linestyle": line, "color": ROLE["output"], "label": name}
             plain.plot(widths, error, **drawing)
@@ -104,7 +102,8 @@ def errors_by_width(
         plain.axvline(1, color=FAINT, linewidth=1)
         plain.set_xlabel("width of the kernel")
         scaled.set_xlabel("standard deviation of the kernel at that width")
-        plain.legend(handlelength=3.2, loc="upper left")
+        names = plain.get_legend_handles_labels()
+        figure.legend(*names, handlelength=3.2, loc="outside upper center", ncols=2)
     return figure
 
 
@@ -121,42 +120,56 @@ def errors_by_judge(widths: Tensor, errors: Mapping[str, Tensor], chosen: float)
     return figure
 
 
-def agreement(searched: Tensor, learned: Tensor) -> Figure:
-    """Draw the width learned by gradient against the one found by search, one point a sample."""
+def agreement(searched: Tensor, learned: Tensor, named: Sequence[int]) -> Figure:
+    """Draw the width learned by gradient against the one found by search, and name some samples."""
     with _drawn(1, 4.0) as (figure, axes):
         axes.plot([0, 0.42], [0, 0.42], color=FAINT, linewidth=1, zorder=0)
         axes.scatter(searched, learned, color=ROLE["output"], s=36, alpha=0.8)
+        for sample in named:
+            axes.text(searched[sample] + 0.012, learned[sample], f"sample {sample}", va="center")
         axes.set(xlabel="width found by search", ylabel="width learned by gradient")
         axes.set(xlim=(0, 0.42), ylim=(0, 0.42), aspect="equal")
     return figure
 
 
-def river_flow(year: Tensor, flow: Tensor, at: Tensor, outputs: Mapping[str, Tensor]) -> Figure:
-    """Draw the flow of the Nile with estimates by name."""
+def river_flow(year: Tensor, flow: Tensor, outputs: Mapping[str, tuple[Tensor, Tensor]]) -> Figure:
+    """Draw the flow of the Nile, with estimates by name: the years they are for, and the flows."""
     with _drawn(1, 3.6) as (figure, axes):
         axes.scatter(year, flow, **OBSERVED)
         lines = zip(["-", "--"], [ROLE["output"], INK], outputs.items(), strict=True)
-        for line, colour, (name, output) in lines:
+        for line, colour, (name, (at, output)) in lines:
             axes.plot(at, output, linestyle=line, color=colour, label=name)
         axes.set(xlabel="year", ylabel="flow in 10⁸ m³ a year", ylim=(400, 1500))
         axes.legend(loc="upper right", ncols=2)
     return figure
 
 
-def digits_asked(image: Tensor, keys: Mapping[str, tuple[Tensor, Tensor]]) -> Figure:
-    """Draw a handwritten query, and the keys that get most weight, one row a width.
+def digits_by_rank(
+    query: Tensor, keys: Mapping[int, Tensor], shares: Mapping[str, Tensor]
+) -> Figure:
+    """Draw how much of the weight the nearest keys of a handwritten query have together.
 
     Args:
-        image: The query, 8 x 8.
-        keys: For each name of a row, images (columns, 8, 8) and their weights (columns,).
+        query: The image that is asked about, 8 x 8.
+        keys: Images of some keys by their rank, 1 being the nearest.
+        shares: For each name, the weight of the nearest 1, 2, 3 ... keys, summed.
     """
-    columns = len(next(iter(keys.values()))[1])
-    with _drawn(len(keys), 1.35 * len(keys), ncols=columns + 1) as (figure, panels):
-        for row, (name, (images, weights)) in zip(panels, keys.items(), strict=True):
-            _ink(row[0], image, ROLE["query"], name)
-            for axes, key, weight in zip(row[1:], images, weights, strict=True):
-                _ink(axes, key, ROLE["key"], f"{weight:.3f}")
-    return figure
+    layout = [["query", *keys], ["shares"] * (len(keys) + 1)]
+    with style():
+        figure, panels = plt.subplot_mosaic(layout, figsize=(5.2, 4.2), height_ratios=[1, 3])
+        _ink(panels["query"], query, ROLE["query"], "query")
+        for rank, image in keys.items():
+            _ink(panels[rank], image, ROLE["key"], str(rank))
+        axes = panels["shares"]
+        for line, (name, share) in zip(LINES, shares.items(), strict=False):
+            ranks = np.arange(1, len(share) + 1)
+            axes.plot(ranks, share, linestyle=line, color=ROLE["weight"], label=name)
+        axes.set(xscale="log", xlim=(1, len(share)), ylim=(0, 1.05))
+        axes.set(xlabel="key, counted from the nearest", ylabel="weight up to this key")
+        axes.set_xticks(list(keys), [str(rank) for rank in keys])
+        axes.minorticks_off()
+        axes.legend(handlelength=3.2, loc="center left")
+    return _closed(figure)
 
 
 def _ink(axes: Axes, image: Tensor, frame: str, caption: str) -> None:
@@ -168,12 +181,17 @@ def _ink(axes: Axes, image: Tensor, frame: str, caption: str) -> None:
 
 
 @contextmanager
-def _drawn(
-    nrows: int, height: float, ncols: int = 1, **layout: Any
-) -> Iterator[tuple[Figure, Any]]:
+def _drawn(nrows: int, height: float, **layout: Any) -> Iterator[tuple[Figure, Any]]:
     """Give a figure of the book's width with its panels; lay it out and close it at the end."""
     with style():
-        figure, axes = plt.subplots(nrows, ncols, figsize=(5.2, height), **layout)
+        figure, axes = plt.subplots(nrows, figsize=(5.2, height), **layout)
         yield figure, axes
+        _closed(figure)
+
+
+def _closed(figure: Figure) -> Figure:
+    """Lay the figure out under the book's style, and take it from pyplot's list of open ones."""
+    with style():
         figure.draw_without_rendering()
-        plt.close(figure)
+    plt.close(figure)
+    return figure
