@@ -38,7 +38,7 @@ notebooks: .venv/ready ## execute book/text/*.md again, into book/*.ipynb
 	@$(BIN)/python tools/build_notebooks.py
 
 lint: .venv/ready ## look for mistakes in the code, without running it
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check --exclude "*.ipynb" .
 
 clean: ## remove what make made: the environment, the built book, caches
 	@rm -rf .venv _build .pytest_cache .ruff_cache .hypothesis *.egg-info

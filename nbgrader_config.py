@@ -1,10 +1,31 @@
 """Settings of nbgrader for this course, read when it is called from the root of the repository."""
 
 import os
+import re
 from pathlib import Path
 
-from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
+from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor, Preprocessor
 from nbgrader.preprocessors import ClearHiddenTests, GetGrades
+
+
+class HideTracebacksOfHiddenTests(Preprocessor):
+    """Say only that a hidden test failed: its traceback quotes the test, and its neighbours."""
+
+    enabled = True
+
+    def preprocess_cell(self, cell, resources, cell_index):
+        """Replace the tracebacks of a cell that holds hidden tests by one sentence."""
+        if cell.cell_type == "code" and "### BEGIN HIDDEN TESTS" in cell.source:
+            hidden = cell.source.partition("### BEGIN HIDDEN TESTS")[0].count("\n") + 1
+            for output in cell.outputs:
+                if output.output_type == "error":
+                    plain = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(output.traceback))
+                    failed = re.search(r"^-+> (\d+)", plain, re.MULTILINE)
+                    seen = failed and int(failed[1]) < hidden
+                    said = f"{output.ename}: {output.evalue}" if seen else "A hidden test failed."
+                    output.traceback = [said]
+        return cell, resources
+
 
 root = Path(__file__).resolve().parent
 grading = root / "grading"
@@ -38,8 +59,13 @@ c.IgnorePattern.pattern = r"(?s).*"
 c.OverwriteCells.add_missing_cells = True
 # An endless loop costs the points of its cell, after this many seconds.
 c.ExecutePreprocessor.timeout = 60
-# nbgrader's own list lacks ClearHiddenTests, so that its feedback shows the hidden tests.
-c.GenerateFeedback.preprocessors = [GetGrades, ClearHiddenTests, CSSHTMLHeaderPreprocessor]
+# nbgrader's own list shows the hidden tests in its feedback, in the cell and in the traceback.
+c.GenerateFeedback.preprocessors = [
+    GetGrades,
+    HideTracebacksOfHiddenTests,
+    ClearHiddenTests,
+    CSSHTMLHeaderPreprocessor,
+]
 
 # Hidden cases are drawn from this seed. Kernels inherit the environment; without the file, the
 # package's documented default holds.
