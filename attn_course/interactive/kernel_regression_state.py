@@ -70,9 +70,9 @@ class State:
 
     @cached_property
     def positions(self) -> Float[Tensor, "num_positions 1"]:
-        """Where the curve is drawn."""
-        parts = torch.arange(STEPS + 1, dtype=torch.float64).unsqueeze(-1) / STEPS
-        return self.low + (self.high - self.low) * parts
+        """Where the curve is drawn; in the order of the script, lest a key at an edge fall out."""
+        steps = torch.arange(STEPS + 1, dtype=torch.float64).unsqueeze(-1)
+        return self.low + (self.high - self.low) * steps / STEPS
 
     @cached_property
     def curve(self) -> list[float | None]:
