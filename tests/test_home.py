@@ -41,3 +41,10 @@ def test_reference_lists_every_module_that_a_reader_may_import() -> None:
     modules = {name for name in modules if not name.endswith(".__init__")}
     rooms = {f"attn_course.{room}" for room in ("grading", "interactive", "plots")}
     assert listed == modules | rooms
+
+
+def test_notation_page_names_tests_that_there_are() -> None:
+    notation = (ROOT / "book" / "notation.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/\S+\.py)`", notation)
+    assert named
+    assert [name for name in named if not (ROOT / name).is_file()] == []
