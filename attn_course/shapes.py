@@ -159,7 +159,8 @@ def _refuse_nan(function: str, tensors: dict[str, Tensor]) -> None:
 
 def _kind_of_dtype(expected: type[AbstractArray], value: Tensor) -> str | None:
     """What kind of dtype was wanted, or None if the dtype is not what is wrong."""
-    if str(value.dtype).removeprefix("torch.") in expected.dtypes:
+    any_dtype = not isinstance(expected.dtypes, tuple)
+    if any_dtype or str(value.dtype).removeprefix("torch.") in expected.dtypes:
         return None
     return "torch.bool" if "bool" in expected.dtypes else "a floating-point dtype"
 
