@@ -143,6 +143,7 @@ def hull(values: Tensor, blends: Tensor, half_rules: dict[str, Tensor]) -> Figur
         axes.scatter(*points.T, s=110, color=ROLE["value"], zorder=3, label="the values themselves")
         axes.set(xlabel="first number of a value", ylabel="second number of a value")
         axes.set_aspect("equal")
+        axes.locator_params(integer=True)
         figure.legend(loc="outside lower left", handletextpad=0.3)
     return _closed(figure)
 
@@ -151,7 +152,7 @@ def jacobian(derivatives: Tensor) -> Figure:
     """Draw by how much each weight (a row) grows as each score (a column) does."""
     places = range(len(derivatives))
     with style():
-        figure, axes = plt.subplots(figsize=(4.2, 3.4))
+        figure, axes = plt.subplots(figsize=(5.2, 3.6))
         reach = float(derivatives.abs().max())
         axes.imshow(derivatives, cmap=FROM_LOSS_TO_GAIN, vmin=-reach, vmax=reach)
         _write_numbers(axes, derivatives, "{:+.2f}")
