@@ -13,7 +13,7 @@ from typing import Any
 
 import axe_playwright_python
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response
 
 from tests.conftest import ROOT, chapters, toc_pages
 
@@ -70,28 +70,29 @@ class Seen:
 def watch(page: Page, base: str) -> Seen:
     """Note everything that a page complains about or asks for, from now on."""
     seen = Seen()
-    page.on(
-        "console",
-        lambda message: (
+
+    def hear(message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
             seen.troubles.append(f"console {message.type}: {message.text}")
-            if message.type in ("error", "warning")
-            else None
-        ),
-    )
+
+    def miss(request: Request) -> None:
+        # A reader who leaves a page before it is whole aborts what was still on its way.
+        if request.failure != "net::ERR_ABORTED":
+            seen.troubles.append(f"{request.failure}: {request.url}")
+
+    def answer(response: Response) -> None:
+        if response.status >= 400:
+            seen.troubles.append(f"{response.status}: {response.url}")
+
+    def ask(request: Request) -> None:
+        if not request.url.startswith((base, *LOCAL)):
+            seen.requests.append(request.url)
+
+    page.on("console", hear)
     page.on("pageerror", lambda error: seen.troubles.append(f"script: {error}"))
-    page.on("requestfailed", lambda request: seen.troubles.append(f"no answer: {request.url}"))
-    page.on(
-        "response",
-        lambda answer: (
-            seen.troubles.append(f"{answer.status}: {answer.url}") if answer.status >= 400 else None
-        ),
-    )
-    page.on(
-        "request",
-        lambda request: (
-            None if request.url.startswith((base, *LOCAL)) else seen.requests.append(request.url)
-        ),
-    )
+    page.on("requestfailed", miss)
+    page.on("response", answer)
+    page.on("request", ask)
     return seen
 
 
