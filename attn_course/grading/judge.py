@@ -103,7 +103,10 @@ def _compare_gradients(
     for name in check.gradient:
         found = outcome.gradients.get(name)
         if found is None:
-            return f"no gradient reaches {name}: something cuts the output off from it", "cut"
+            return (
+                f"no gradient reaches {name}: something cuts the output off from it",
+                f"cut: {name}",
+            )
         reason = difference(found, plain.gradients[name], exact.gradients[name], check)
         if reason:
             return f"the gradient that reaches {name}: {reason}", found

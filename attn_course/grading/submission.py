@@ -207,6 +207,8 @@ def _time_limit(seconds: float) -> Iterator[None]:
 def _copy(value: Plain, requires_grad: bool) -> Plain:
     if isinstance(value, Tensor):
         return value.detach().clone().requires_grad_(requires_grad)
+    if isinstance(value, list | tuple):  # a list that an answer sorts or empties is its own
+        return type(value)(_copy(part, requires_grad) for part in value)
     return value
 
 

@@ -1,0 +1,284 @@
+"""Part E of problem set 02: the width that predicts best what was left out, and how well it does.
+
+The draws leave no doubt: in double precision the best width wins by two per cent or more, so that
+rounding never changes the choice.
+"""
+
+import math
+
+import torch
+from torch import Tensor
+
+from attn_course import kernel_regression
+from attn_course.data.regression import load_nile
+from attn_course.grading.exercises.kernel_regression import (
+    draw_normal,
+    draw_uniform,
+    squared_distances,
+)
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+
+Choice = tuple[float, float]
+# At the first, every kernel value but that of the year itself underflows.
+NILE_WIDTHS = [0.05, 0.5, 1.0, 1.5, 2.5, 4.0, 8.0, 16.0]
+CLEAR_WIN = 1.02
+
+
+def reference(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+    width = kernel_regression.choose_width(key, value, widths)
+    error = kernel_regression.leave_one_out_error(key, value, width)
+    return width, 1 - float(error / _variance(value))
+
+
+def _variance(value: Tensor) -> Tensor:
+    return (value - value.mean()).square().mean()
+
+
+def _errors(key: Tensor, value: Tensor, widths: list[float]) -> list[float]:
+    return [kernel_regression.leave_one_out_error(key, value, w).item() for w in widths]
+
+
+def draw_nile(generator: torch.Generator) -> Inputs:
+    key, value = load_nile()
+    return {"key": key.double(), "value": value.double(), "widths": NILE_WIDTHS}
+
+
+def draw_wave(
+    generator: torch.Generator, key_len: int, num_widths: int
+) -> Inputs:
+    """A noisy wave with some outliers, and widths in no order; draws until the choice is clear."""
+    while True:
+        key = 4 * draw_uniform(generator, key_len, 1)
+        noise = 0.3 * draw_normal(generator, key_len, 1)
+        noise[:: key_len // 5] *= 4
+        value = 5 + torch.sin(2.5 * key) + noise
+        order = torch.randperm(num_widths, generator=generator).tolist()
+        widths = [0.05 * 1.8**i for i in order]
+        errors = sorted(_errors(key, value, widths))
+        if errors[1] > CLEAR_WIN * errors[0] and errors[0] < 0.8 * _variance(value):
+            return {"key": key, "value": value, "widths": widths}
+
+
+def _estimate(key: Tensor, value: Tensor, width: float) -> Tensor:
+    return kernel_regression.leave_one_out(key, value, width)
+
+
+def _least(errors: list[float], widths: list[float]) -> float:
+    return widths[errors.index(min(errors))]
+
+
+def _with(width: float, error: Tensor | float, value: Tensor) -> Choice:
+    return width, 1 - float(error / _variance(value))
+
+
+def leaves_nothing_out(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+    def error(width: float) -> float:
+        estimate = kernel_regression.nadaraya_watson(key, key, value, width)
+        return (estimate - value).square().mean().item()
+
+    width = min(widths, key=error)
+    return _with(width, error(width), value)
+
+
+def measures_with_the_key_itself(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+    width = _least(_errors(key, value, widths), widths)
+    estimate = kernel_regression.nadaraya_watson(key, key, value, width)
+    return _with(width, (estimate - value).square().mean(), value)
+
+
+def takes_the_largest_error(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+    errors = _errors(key, value, widths)
+    return _with(widths[errors.index(max(errors))], max(errors), value)
+
+
+def returns_the_error(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+    errors = _errors(key, value, widths)
+    return _least(errors, widths), min(errors)
+
+
+def returns_the_unexplained_share(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+    width, score = reference(key, value, widths)
+    return width, 1 - score
+
+
+def returns_the_place_in_the_list(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+    width, score = reference(key, value, widths)
+    return float(widths.index(width)), score
+
+
+def returns_the_score_first(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+    return reference(key, value, widths)[::-1]
+
+
+def divides_by_one_less(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+    errors = _errors(key, value, widths)
+    return _least(errors, widths), 1 - min(errors) / value.var().item()
+
+
+def divides_by_the_mean_square(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+    errors = _errors(key, value, widths)
+    return _least(errors, widths), 1 - min(errors) / value.square().mean().item()
+
+
+def compares_roots(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+    errors = _errors(key, value, widths)
+    return _least(errors, widths), 1 - math.sqrt(min(errors) / _variance(value).item())
+
+
+def leaves_one_out_of_the_mean_too(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+    errors = _errors(key, value, widths)
+    inflated = _variance(value).item() * (len(key) / (len(key) - 1)) ** 2
+    return _least(errors, widths), 1 - min(errors) / inflated
+
+
+def squares_the_correlation(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+    width = _least(_errors(key, value, widths), widths)
+    both = torch.cat([_estimate(key, value, width), value], -1)
+    return width, torch.corrcoef(both.mT)[0, 1].square().item()
+
+
+def compares_absolute_errors(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+    errors = [(_estimate(key, value, w) - value).abs().mean().item() for w in widths]
+    width = _least(errors, widths)
+    return _with(width, _errors(key, value, [width])[0], value)
+
+
+def compares_signed_errors(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+    errors = [(_estimate(key, value, w) - value).mean().abs().item() for w in widths]
+    width = _least(errors, widths)
+    return _with(width, _errors(key, value, [width])[0], value)
+
+
+def stops_at_the_first_rise(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+    errors = _errors(key, value, widths)
+    last = 0
+    while last + 1 < len(errors) and errors[last + 1] < errors[last]:
+        last += 1
+    return _with(widths[last], errors[last], value)
+
+
+def divides_nothing_by_nothing(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+    errors = []
+    for width in widths:
+        kernel = torch.exp(-squared_distances(key, key) / (2 * width**2)).fill_diagonal_(0)
+        estimate = kernel @ value / kernel.sum(-1, keepdim=True)
+        errors.append((estimate - value).square().mean())
+    best = int(torch.stack(errors).argmin())
+    return _with(widths[best], errors[best], value)
+
+
+EXERCISE = Exercise(
+    function="choose_width",
+    reference=reference,
+    avoid=("fit", "leave_one_out_error", "cross_val_score", "cross_val_predict"),
+    may_use=("attn_course.kernel_regression.leave_one_out",),
+    checks=(
+        Check(
+            "on a noisy wave, the width with the smallest leave-one-out error, from a list in any"
+            " order, and its R²",
+            3,
+            draw_wave,
+            sizes=({"key_len": 41, "num_widths": 7}, {"key_len": 59, "num_widths": 5}),
+            hidden_sizes=({"key_len": 37, "num_widths": 8}, {"key_len": 67, "num_widths": 6}),
+            tolerance=4096,
+        ),
+        Check(
+            "on the flow of the Nile: the width in years, from a list that starts where every kernel"
+            " value underflows, and its R²",
+            2,
+            draw_nile,
+            tolerance=4096,
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            leaves_nothing_out,
+            "your error counts each key's own value, so it prefers the smallest width, which"
+            " repeats what it has seen; leave each key out of its own estimate",
+            score=0,
+        ),
+        Mistake(
+            measures_with_the_key_itself,
+            "you choose the width well, but take R² from estimates that have seen the value they"
+            " estimate; use the leave-one-out error for both",
+            score=0,
+        ),
+        Mistake(
+            takes_the_largest_error,
+            "you choose the width with the largest error; the smallest is wanted",
+            score=0,
+        ),
+        Mistake(
+            returns_the_error,
+            "your second number is the error, in squared units; R² is 1 minus the error divided by"
+            " the variance of the values",
+            score=0,
+        ),
+        Mistake(
+            returns_the_unexplained_share,
+            "your second number is the share that stays unexplained; R² is 1 minus that",
+            score=0,
+        ),
+        Mistake(
+            returns_the_place_in_the_list,
+            "your first number is the place of the width in the list; return the width itself",
+            score=0,
+        ),
+        Mistake(
+            returns_the_score_first,
+            "you return R² first; the width comes first, then R²",
+            score=0,
+        ),
+        Mistake(
+            divides_by_one_less,
+            "`var` divides by the number of values less 1, but your error is a mean over all of"
+            " them; divide both by the same number, as in `value.var(correction=0)`",
+            score=0,
+        ),
+        Mistake(
+            divides_by_the_mean_square,
+            "you compare with the mean of the squared values; the variance first takes their mean off",
+            score=0,
+        ),
+        Mistake(
+            compares_roots,
+            "you compare the root of the error with the standard deviation; R² compares their"
+            " squares",
+            score=0,
+        ),
+        Mistake(
+            leaves_one_out_of_the_mean_too,
+            "you compare with the error of a mean that leaves one out too, a fair choice, but the"
+            " text asks for the plain variance around the mean of all values",
+            score=0,
+        ),
+        Mistake(
+            squares_the_correlation,
+            "your R² is the squared correlation of estimate and value, which forgives every"
+            " estimate that is too flat or too high; take 1 minus error divided by variance",
+            score=0,
+        ),
+        Mistake(
+            compares_absolute_errors,
+            "you choose by the mean absolute error, which counts outliers less; square the errors",
+            score=3,
+        ),
+        Mistake(
+            compares_signed_errors,
+            "your errors can cancel, too high here and too low there; square them before the mean",
+            score=2,
+        ),
+        Mistake(
+            stops_at_the_first_rise,
+            "you stop at the first width that is worse than the one before; the list is in no"
+            " order, so try all of them",
+            score=2,
+        ),
+        Mistake(
+            divides_nothing_by_nothing,
+            "for the smallest width the kernel values of all other years underflow, 0/0 is NaN, and the least of"
+            " numbers with a NaN is NaN; let softmax divide",
+            score=3,
+        ),
+    ),
+)
