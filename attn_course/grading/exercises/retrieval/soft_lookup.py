@@ -1,0 +1,255 @@
+"""Part B of problem set 01: the soft lookup, for all queries at once."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+
+
+def reference(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+    return torch.softmax(query @ key.mT / temperature, dim=-1) @ value
+
+
+def draw_table(
+    generator: torch.Generator,
+    query_len: int,
+    key_len: int,
+    d_key: int,
+    d_value: int,
+    scale: float = 1.0,
+    temperature: float = 1.0,
+    **batch: int,
+) -> Inputs:
+    def draw(*shape: int) -> Tensor:
+        return torch.randn(*batch.values(), *shape, generator=generator, dtype=torch.float64)
+
+    return {
+        "query": scale * draw(query_len, d_key),
+        "key": draw(key_len, d_key),
+        "value": draw(key_len, d_value),
+        "temperature": temperature,
+    }
+
+
+def draw_any_temperature(generator: torch.Generator, **sizes: int) -> Inputs:
+    """A temperature between 0.3 and 0.7, or between 2 and 5, so that it cannot pass for 1."""
+    table = draw_table(generator, **sizes)
+    low, chance = torch.rand(2, generator=generator).tolist()
+    table["temperature"] = round(0.3 + 0.4 * low if chance < 0.5 else 2 + 3 * low, 2)
+    return table
+
+
+def draw_cold_table(generator: torch.Generator, **sizes: int) -> Inputs:
+    """Scores of a few hundred in units of the temperature, of both signs."""
+    return draw_table(generator, scale=10.0, temperature=0.02, **sizes)
+
+
+def mixes_the_keys(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+    return torch.softmax(query @ key.mT / temperature, dim=-1) @ key
+
+
+def returns_the_weights(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+    return torch.softmax(query @ key.mT / temperature, dim=-1)
+
+
+def normalises_over_the_queries(
+    query: Tensor, key: Tensor, value: Tensor, temperature: float
+) -> Tensor:
+    return torch.softmax(query @ key.mT / temperature, dim=-2) @ value
+
+
+def mixes_with_the_scores(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+    return query @ key.mT / temperature @ value
+
+
+def takes_the_nearest_key(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+    best = (query @ key.mT).argmax(-1, keepdim=True)
+    return value.gather(-2, best.expand(*best.shape[:-1], value.shape[-1]))
+
+
+def ignores_the_temperature(
+    query: Tensor, key: Tensor, value: Tensor, temperature: float
+) -> Tensor:
+    return torch.softmax(query @ key.mT, dim=-1) @ value
+
+
+def multiplies_by_the_temperature(
+    query: Tensor, key: Tensor, value: Tensor, temperature: float
+) -> Tensor:
+    return torch.softmax(query @ key.mT * temperature, dim=-1) @ value
+
+
+def cools_the_weights(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+    return torch.softmax(query @ key.mT, dim=-1) / temperature @ value
+
+
+def divides_by_the_root_of_d_key(
+    query: Tensor, key: Tensor, value: Tensor, temperature: float
+) -> Tensor:
+    scores = query @ key.mT / math.sqrt(query.shape[-1])
+    return torch.softmax(scores / temperature, dim=-1) @ value
+
+
+def scores_by_distance(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+    scores = -(query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    return torch.softmax(scores / temperature, dim=-1) @ value
+
+
+def scores_by_angle(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+    query, key = (each / each.norm(dim=-1, keepdim=True) for each in (query, key))
+    return torch.softmax(query @ key.mT / temperature, dim=-1) @ value
+
+
+def overflows(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+    raised = torch.exp(query @ key.mT / temperature)
+    return raised / raised.sum(-1, keepdim=True) @ value
+
+
+def reverses_all_axes(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+    reverse = key.permute(*reversed(range(key.ndim)))
+    return torch.softmax(query @ reverse / temperature, dim=-1) @ value
+
+
+def normalises_axis_1(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+    return torch.softmax(query @ key.mT / temperature, dim=1) @ value
+
+
+def detaches_the_weights(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+    return torch.softmax(query @ key.mT / temperature, dim=-1).detach() @ value
+
+
+EXERCISE = Exercise(
+    function="soft_lookup",
+    reference=reference,
+    avoid=("scaled_dot_product_attention", "multi_head_attention_forward"),
+    checks=(
+        Check(
+            "every query gets its blend of the values, whatever axes come before",
+            2,
+            draw_table,
+            sizes=(
+                {"query_len": 3, "key_len": 5, "d_key": 7, "d_value": 2},
+                {"query_len": 3, "key_len": 5, "d_key": 7, "d_value": 2, "batch": 2},
+            ),
+            hidden_sizes=(
+                {"query_len": 1, "key_len": 7, "d_key": 3, "d_value": 11},
+                {"query_len": 7, "key_len": 2, "d_key": 5, "d_value": 1, "a": 3, "b": 2},
+            ),
+        ),
+        Check(
+            "the temperature divides the scores",
+            1,
+            draw_any_temperature,
+            sizes=({"query_len": 3, "key_len": 5, "d_key": 7, "d_value": 2},) * 2,
+            hidden_sizes=({"query_len": 5, "key_len": 3, "d_key": 2, "d_value": 7},) * 2,
+        ),
+        Check(
+            "a very low temperature gives no `nan`",
+            0.5,
+            draw_cold_table,
+            sizes=({"query_len": 3, "key_len": 5, "d_key": 7, "d_value": 2},),
+            hidden_sizes=({"query_len": 5, "key_len": 7, "d_key": 11, "d_value": 3},),
+        ),
+        Check(
+            "the right gradient reaches queries, keys and values",
+            0.5,
+            draw_table,
+            sizes=({"query_len": 3, "key_len": 5, "d_key": 7, "d_value": 2},),
+            hidden_sizes=({"query_len": 5, "key_len": 3, "d_key": 2, "d_value": 7},),
+            gradient=("query", "key", "value"),
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            mixes_the_keys,
+            "you mixed the keys. Keys decide the proportions; what is mixed are the values",
+            score=0,
+        ),
+        Mistake(
+            returns_the_weights,
+            "you returned the weights. They are the proportions of the blend: multiply them by "
+            "the values, `weights @ value`",
+            score=0,
+        ),
+        Mistake(
+            normalises_over_the_queries,
+            "your weights sum to 1 over the queries; they should sum to 1 over the keys, the last "
+            "axis of the scores",
+            score=0,
+        ),
+        Mistake(
+            mixes_with_the_scores,
+            "you mixed the values by the scores themselves. Scores may be negative and do not sum "
+            "to 1: softmax makes weights of them",
+            score=0,
+        ),
+        Mistake(
+            takes_the_nearest_key,
+            "you returned the value of the best key only. That is the lookup at temperature 0; "
+            "the soft lookup blends all values",
+            score=0.5,
+        ),
+        Mistake(
+            ignores_the_temperature,
+            "your blend is that of temperature 1, whatever temperature is asked for: divide the "
+            "scores by `temperature` before the softmax",
+            score=2.5,
+        ),
+        Mistake(
+            multiplies_by_the_temperature,
+            "you multiplied the scores by the temperature; divide. A low temperature makes the "
+            "differences between scores large, so that the best key wins",
+            score=2.5,
+        ),
+        Mistake(
+            cools_the_weights,
+            "you divided the weights by the temperature, so they do not sum to 1 any more: divide "
+            "the scores, before the softmax",
+            score=2.5,
+        ),
+        Mistake(
+            divides_by_the_root_of_d_key,
+            "you divided the scores by the root of `d_key` as well, as a Transformer does. Here "
+            "the temperature is all that divides them",
+            score=0.5,
+        ),
+        Mistake(
+            scores_by_distance,
+            "you scored by squared distance; this part asks for the dot product of query and key",
+            score=0,
+        ),
+        Mistake(
+            scores_by_angle,
+            "you brought queries and keys to length 1 before the dot product, so that only their "
+            "angle counts. Take them as they are",
+            score=0,
+        ),
+        Mistake(
+            overflows,
+            "your formula is right, but `exp` overflows: divided by a low temperature the scores "
+            "are in the hundreds. Subtract the row's maximum first, as in part A",
+            score=3.5,
+        ),
+        Mistake(
+            reverses_all_axes,
+            "your key is transposed as a whole, and that is right only without batch axes: swap "
+            "the last two axes and leave the others, `key.mT`",
+            score=2,
+        ),
+        Mistake(
+            normalises_axis_1,
+            "you took axis 1, which is the keys only where no batch axis comes before: count from "
+            "the back, `dim=-1`",
+            score=2,
+        ),
+        Mistake(
+            detaches_the_weights,
+            "your blend is right, but the weights are cut off (`detach`, `no_grad`, `item` or "
+            "`numpy`): no gradient reaches queries and keys. Stay within torch operations",
+            score=3.5,
+        ),
+    ),
+    equivalent_mutants={},
+)
