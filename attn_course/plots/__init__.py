@@ -4,7 +4,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import matplotlib.pyplot as plt
+import numpy as np
 from cycler import cycler
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import Tensor
 
 # One colour for each role through the whole book: from the palette of Okabe and Ito, which readers
 # with any kind of colour vision can tell apart.
@@ -17,6 +21,7 @@ ROLE = {
 }
 INK = "#333333"
 FAINT = "#BBBBBB"
+PAPER = "#FFFFFF"
 
 STYLE = {
     "figure.figsize": (5.2, 3.2),  # narrow, so that letters stay legible on a phone
@@ -45,3 +50,28 @@ def style() -> Iterator[None]:
     """Draw in the style of the book inside the `with` block, and leave other figures alone."""
     with plt.rc_context(STYLE):
         yield
+
+
+def closed(figure: Figure) -> Figure:
+    """Take a figure from pyplot's list of open ones: the notebook shows what a cell returns."""
+    plt.close(figure)
+    return figure
+
+
+def ink_on(colour: Tensor) -> str:
+    """Black or white, whichever stands out more on a colour: WCAG 2, relative luminance."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour.tolist()]
+    luminance = sum(share * c for share, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    return "black" if luminance > 0.179 else "white"
+
+
+def signed(number: Tensor, form: str) -> str:
+    """Return a number as text, with a minus sign as long as a plus."""
+    return form.format(float(number)).replace("-", "\N{MINUS SIGN}")
+
+
+def write_numbers(axes: Axes, table: Tensor, form: str) -> None:
+    """Write the number of every cell into it."""
+    for row, column in np.ndindex(*table.shape):
+        text = signed(table[row, column], form)
+        axes.text(column, row, text, ha="center", va="center", color="black")

@@ -14,52 +14,19 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from torch import Tensor
 
-from attn_course.plots import FAINT, INK, ROLE, style
+from attn_course.plots import (
+    FAINT,
+    INK,
+    PAPER,
+    ROLE,
+    closed,
+    ink_on,
+    style,
+    write_numbers,
+)
 
-PAPER = "#FFFFFF"
 FROM_PAPER_TO_WEIGHT = LinearSegmentedColormap.from_list("weight", [PAPER, ROLE["weight"]])
 FROM_LOSS_TO_GAIN = LinearSegmentedColormap.from_list("change", [FAINT, PAPER, ROLE["weight"]])
-
-
-def attention_layer(
-    query: str, keys: Sequence[str], scores: Tensor, weights: Tensor, values: Tensor, output: float
-) -> Figure:
-    """Draw one query's way through attention, a row for each key: score, softmax, weighted mean.
-
-    Args:
-        query: What to write into the box of the query.
-        keys: What to write into the box of each key.
-        scores: Score of each key, (key_len,).
-        weights: Weight of each key, (key_len,).
-        values: Value of each key, a number, (key_len,).
-        output: The weighted mean of the values.
-    """
-    middle = (len(keys) - 1) / 2
-    columns = {"query": 0.6, "key": 2.4, "score": 4.1, "weight": 5.7, "value": 7.9, "output": 9.6}
-    with style():
-        figure, axes = plt.subplots(figsize=(5.2, 4.0))
-        for row, (key, weight) in enumerate(zip(keys, weights.tolist(), strict=True)):
-            axes.plot([0.6, 2.4], [middle, row], color=FAINT, linewidth=1, zorder=0)
-            share = {"color": ROLE["weight"], "linewidth": 0.5 + 9 * weight, "zorder": 0}
-            axes.plot([7.9, 9.6], [row, middle], **share)
-            _box(axes, (2.4, row), key, ROLE["key"])
-            axes.text(4.1, row, _number(scores[row], "{:.0f}"), ha="center", va="center")
-            axes.barh(row, 1.3 * weight, left=5.1, height=0.5, color=ROLE["weight"])
-            axes.text(5.2 + 1.3 * weight, row, f"{weight:.2f}", va="center")
-            _box(axes, (7.9, row), f"{values[row]:g}", ROLE["value"])
-        _box(axes, (0.6, middle), query, ROLE["query"])
-        _box(axes, (9.6, middle), f"{output:.1f}", ROLE["output"])
-        for name, x in columns.items():
-            axes.text(x, -0.9, name, ha="center", fontweight="bold")
-        steps = {"compare": (2.4, 4.1), "softmax": (4.1, 5.7), "mean": (7.9, 9.6)}
-        for name, (start, end) in steps.items():
-            arrow = {"arrowstyle": "->", "color": INK}
-            y = len(keys) - 0.25
-            axes.annotate("", (end - 0.1, y), (start + 0.1, y), arrowprops=arrow)
-            axes.text((start + end) / 2, y + 0.45, name, ha="center", style="italic")
-        axes.set(xlim=(-0.1, 10.3), ylim=(len(keys) + 0.35, -1.3))
-        axes.axis("off")
-    return _closed(figure)
 
 
 def walk(
@@ -79,10 +46,8 @@ def walk(
         figure, (top, middle, bottom) = plt.subplots(
             3, 1, figsize=(5.2, 4.4), sharex=True, height_ratios=[1, 1, 5]
         )
-        top.imshow(asked[None], extent=(0, 1, 0, 1), aspect="auto")
-        top.set_title("the colour asked about", loc="left")
-        middle.imshow(swatches[nearest][None], extent=(0, 1, 0, 1), aspect="auto")
-        middle.set_title("word of the nearest colour", loc="left")
+        _strip(top, asked, "the colour asked about")
+        _strip(middle, swatches[nearest], "word of the nearest colour")
         _name_runs(middle, nearest, words, swatches)
         at = np.linspace(0, 1, len(asked))
         bottom.stackplot(at, blend.T.numpy(), colors=swatches.tolist(), edgecolor=PAPER)
@@ -91,11 +56,7 @@ def walk(
         bottom.set(xlim=(0, 1), ylim=(0, 1), yticks=[0, 0.5, 1], ylabel="share of each word")
         bottom.set_xticks([0, 1], ends)
         bottom.set_xlabel(f"colours on the straight line from {ends[0]} to {ends[1]}")
-        for axes in (top, middle):
-            axes.set_yticks([])
-            axes.tick_params(bottom=False)
-            axes.spines[:].set_visible(False)
-    return _closed(figure)
+    return closed(figure)
 
 
 def temperatures(taus: Tensor, weights: Tensor, names: dict[int, str]) -> Figure:
@@ -106,22 +67,22 @@ def temperatures(taus: Tensor, weights: Tensor, names: dict[int, str]) -> Figure
         weights: A row of weights for each of them.
         names: What to call the two keys that stand out, by their place in a row, best first.
     """
-    key_len = weights.shape[-1]
+    key_len, at, height = weights.shape[-1], taus.numpy(), weights.numpy()
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.4))
         axes.axhline(1 / key_len, color=FAINT, linestyle=":", zorder=0)
-        axes.text(taus[0] * 1.1, 1 / key_len + 0.02, f"1/{key_len}")
-        axes.plot(taus, weights, color=ROLE["weight"], linewidth=1.2)
-        step = int(0.36 * len(taus))
+        axes.text(at[0] * 1.1, 1 / key_len + 0.02, f"1/{key_len}")
+        axes.plot(at, height, color=ROLE["weight"], linewidth=1.2)
+        step = int(0.36 * len(at))
         for (index, name), side in zip(names.items(), ("left", "right"), strict=True):
-            axes.plot(taus, weights[:, index], color=ROLE["weight"], linewidth=3.5)
-            spot = taus[step], weights[step, index] + 0.05
+            axes.plot(at, height[:, index], color=ROLE["weight"], linewidth=3.5)
+            spot = at[step], height[step, index] + 0.05
             axes.text(*spot, name, ha=side, fontweight="bold")
-        axes.text(taus[-1] / 1.1, 0.06, "the other keys", ha="right")
-        axes.set(xscale="log", xlim=(taus[0], taus[-1]), ylim=(-0.02, 1.02))
+        axes.text(at[-1] / 1.1, 0.06, "the other keys", ha="right")
+        axes.set(xscale="log", xlim=(at[0], at[-1]), ylim=(-0.02, 1.02))
         axes.set(xlabel="temperature", ylabel="weight of the key", yticks=[0, 0.5, 1])
         axes.xaxis.set_major_formatter("{x:g}")
-    return _closed(figure)
+    return closed(figure)
 
 
 def hull(values: Tensor, blends: Tensor, half_rules: dict[str, Tensor]) -> Figure:
@@ -138,14 +99,18 @@ def hull(values: Tensor, blends: Tensor, half_rules: dict[str, Tensor]) -> Figur
         figure, axes = plt.subplots(figsize=(5.2, 5.2))
         axes.add_patch(Polygon(around, facecolor="#EDF5F1", edgecolor=ROLE["value"], zorder=0))
         for marker, (label, broken) in zip("x+", half_rules.items(), strict=True):
-            axes.scatter(*broken.T, s=22, marker=marker, color=INK, linewidth=0.9, label=label)
-        axes.scatter(*blends.T, s=7, color=ROLE["output"], label="weights that keep both rules")
+            axes.scatter(
+                *broken.T.numpy(), s=22, marker=marker, color=INK, linewidth=0.9, label=label
+            )
+        axes.scatter(
+            *blends.T.numpy(), s=7, color=ROLE["output"], label="weights that keep both rules"
+        )
         axes.scatter(*points.T, s=110, color=ROLE["value"], zorder=3, label="the values themselves")
         axes.set(xlabel="first number of a value", ylabel="second number of a value")
         axes.set_aspect("equal")
         axes.locator_params(integer=True)
         figure.legend(loc="outside lower left", handletextpad=0.3)
-    return _closed(figure)
+    return closed(figure)
 
 
 def jacobian(derivatives: Tensor) -> Figure:
@@ -154,14 +119,14 @@ def jacobian(derivatives: Tensor) -> Figure:
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.6))
         reach = float(derivatives.abs().max())
-        axes.imshow(derivatives, cmap=FROM_LOSS_TO_GAIN, vmin=-reach, vmax=reach)
-        _write_numbers(axes, derivatives, "{:+.2f}")
+        axes.imshow(derivatives.numpy(), cmap=FROM_LOSS_TO_GAIN, vmin=-reach, vmax=reach)
+        write_numbers(axes, derivatives, "{:+.2f}")
         axes.set(xlabel="raise this score ...", ylabel="... and this weight moves by")
         axes.set_xticks(places, [f"score {1 + place}" for place in places])
         axes.set_yticks(places, [f"weight {1 + place}" for place in places])
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
-    return _closed(figure)
+    return closed(figure)
 
 
 def axis_mistake(right: Tensor, wrong: Tensor) -> Figure:
@@ -170,20 +135,20 @@ def axis_mistake(right: Tensor, wrong: Tensor) -> Figure:
         figure, pair = plt.subplots(2, 1, figsize=(5.2, 5.0))
         titles = ("over the keys: every row sums to 1", "over the queries: every column does")
         for axes, weights, title in zip(pair, (right, wrong), titles, strict=True):
-            axes.imshow(weights, cmap=FROM_PAPER_TO_WEIGHT, vmin=0, vmax=1, aspect="auto")
-            _write_numbers(axes, weights, "{:.2f}")
+            axes.imshow(weights.numpy(), cmap=FROM_PAPER_TO_WEIGHT, vmin=0, vmax=1, aspect="auto")
+            write_numbers(axes, weights, "{:.2f}")
             axes.set_title(title, loc="left")
             axes.set_xticks(range(weights.shape[1]), range(1, 1 + weights.shape[1]))
             axes.set_yticks(range(weights.shape[0]), range(1, 1 + weights.shape[0]))
             axes.set(xlabel="key", ylabel="query")
-    return _closed(figure)
+    return closed(figure)
 
 
 def painted_keys(steps: Sequence[int], history: Tensor, words: Sequence[str]) -> Figure:
     """Draw keys that are colours, (len(steps), len(words), 3), as they were at some steps."""
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 4.0))
-        axes.imshow(history.clamp(0, 1).transpose(0, 1), aspect="auto")
+        axes.imshow(history.clamp(0, 1).transpose(0, 1).numpy(), aspect="auto")
         axes.set_xticks(range(len(steps)), steps)
         axes.set_yticks(range(len(words)), words)
         axes.set(xlabel="steps of gradient descent", ylabel="key whose value is the word")
@@ -191,27 +156,16 @@ def painted_keys(steps: Sequence[int], history: Tensor, words: Sequence[str]) ->
         axes.grid(which="minor", axis="y", color=PAPER, linewidth=4)
         axes.tick_params(which="both", length=0)
         axes.spines[:].set_visible(False)
-    return _closed(figure)
+    return closed(figure)
 
 
-def _closed(figure: Figure) -> Figure:
-    """Take a figure from pyplot's list of open ones: the notebook shows what a cell returns."""
-    plt.close(figure)
-    return figure
-
-
-def _box(axes: Axes, centre: tuple[float, float], text: str, colour: str) -> None:
-    """Draw a box in the colour of its role, and write into it."""
-    ink = PAPER if colour == ROLE["query"] else "black"
-    box = {"boxstyle": "round,pad=0.45", "facecolor": colour, "edgecolor": PAPER, "linewidth": 2}
-    axes.text(*centre, text, ha="center", va="center", color=ink, bbox=box)
-
-
-def _ink_on(colour: Tensor) -> str:
-    """Black or white, whichever stands out more on a colour: WCAG 2, relative luminance."""
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour.tolist()]
-    luminance = sum(share * c for share, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-    return "black" if luminance > 0.179 else "white"
+def _strip(axes: Axes, colours: Tensor, title: str) -> None:
+    """Draw colours side by side, (steps, 3), from 0 to 1."""
+    axes.imshow(colours[None].numpy(), extent=(0, 1, 0, 1), aspect="auto")
+    axes.set_title(title, loc="left")
+    axes.set_yticks([])
+    axes.tick_params(bottom=False)
+    axes.spines[:].set_visible(False)
 
 
 def _name_runs(axes: Axes, nearest: Tensor, words: Sequence[str], swatches: Tensor) -> None:
@@ -221,7 +175,7 @@ def _name_runs(axes: Axes, nearest: Tensor, words: Sequence[str], swatches: Tens
         length = len(list(run))
         if length > 0.09 * len(nearest):
             x = (start + length / 2) / len(nearest)
-            ink = _ink_on(swatches[index])
+            ink = ink_on(swatches[index])
             axes.text(x, 0.45, words[index], ha="center", va="center", color=ink)
         start += length
 
@@ -237,19 +191,7 @@ def _name_areas(
         spot = at[best], tops[best, index] - share[best] / 2
         centred = {"ha": "center", "va": "center"}
         if share[best] > 0.15:
-            axes.text(*spot, word, color=_ink_on(swatches[index]), **centred)
+            axes.text(*spot, word, color=ink_on(swatches[index]), **centred)
         elif share[best] > 0.03:
             above, ink = (spot[0], tops[best, index] + 0.1), {"color": PAPER}
             axes.annotate(word, spot, above, arrowprops=ink | {"arrowstyle": "-"}, **ink, **centred)
-
-
-def _write_numbers(axes: Axes, table: Tensor, form: str) -> None:
-    """Write the number of every cell into it."""
-    for row, column in np.ndindex(*table.shape):
-        text = _number(table[row, column], form)
-        axes.text(column, row, text, ha="center", va="center", color="black")
-
-
-def _number(number: Tensor, form: str) -> str:
-    """Return a number as text, with a minus sign as long as a plus."""
-    return form.format(float(number)).replace("-", "\N{MINUS SIGN}")
