@@ -1,5 +1,6 @@
 # The course in a few commands; `make` alone lists them. The first one that needs it makes .venv.
 
+SHELL := bash
 PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
@@ -7,11 +8,12 @@ CHAPTERS := book/[0-9]*.ipynb
 
 # nbgrader looks for its tools on PATH; one thread keeps sums, and so stored outputs, the same.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+export CHROMIUM
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help book test serve lab exercises notebooks lint clean
+.PHONY: help book browser test serve lab exercises notebooks lint clean
 .DELETE_ON_ERROR:
 
 help: ## list these commands
@@ -21,7 +23,11 @@ book: .venv/ready ## build the book, and print the page to open
 	@$(BIN)/jupyter-book build . -W -n --keep-going
 	@echo "The book is built. Open $(CURDIR)/_build/html/index.html"
 
-test: lint ## everything that guards main: code, chapters, book, pages, problem sets
+browser: # the tests of the pages need one; say so before, not after, the others have run
+	@test -n "$$CHROMIUM" || command -v chromium chromium-browser google-chrome >/dev/null \
+	|| { echo "Chromium is needed for the tests of the pages: apt-get install chromium, or make test CHROMIUM=/path/to/it" >&2; exit 1; }
+
+test: browser lint ## everything that guards main: code, chapters, book, pages, problem sets
 	@echo "== chapters, on the plainest CPU instructions" && ATEN_CPU_CAPABILITY=default $(PYTEST) --quiet --nbval $(CHAPTERS)
 	@echo "== tests, and chapters as this machine runs them" && $(PYTEST) --nbval tests $(CHAPTERS)
 
