@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import FrameType
 
@@ -101,6 +102,7 @@ class LocalSubmission:
         if self.may_use is None:
             yield
             return
+        _load_what_watching_needs()
         with ExitStack() as stack:
             stack.enter_context(_Functions(self.avoid, borrowed))
             stack.enter_context(_Operators(self.avoid, borrowed))
@@ -149,6 +151,16 @@ class _Operators(TorchDispatchMode):
         if name in self.avoid:
             self.borrowed.append(name)
         return func(*args, **(kwargs or {}))
+
+
+@cache
+def _load_what_watching_needs() -> None:
+    """Let torch import the 800 modules that its first watched operator needs.
+
+    It takes seconds on a busy machine, which must not count as the answer's.
+    """
+    with _Operators((), []):
+        torch.ones(()).exp()
 
 
 def _inside_package(frame: FrameType | None) -> bool:

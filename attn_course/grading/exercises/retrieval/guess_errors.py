@@ -68,6 +68,12 @@ def rounds_to_nothing(
     return mean_squared_errors(raised / raised.sum(-1, keepdim=True) @ value, truth)
 
 
+def writes_out_three_coordinates(
+    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
+) -> Tensor:
+    return reference(query[:, [0, 1, 2]], truth, key[:, [0, 1, 2]], value, temperatures)
+
+
 def takes_the_nearest_key(
     query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
 ) -> Tensor:
@@ -194,6 +200,12 @@ EXERCISE = Exercise(
             "at temperature 1 the powers of all rows round to 0, and 0 over 0 is `nan`. Use a "
             "softmax that subtracts the maximum, such as that of part A",
             score=3,
+        ),
+        Mistake(
+            writes_out_three_coordinates,
+            "you wrote out three coordinates, as colours have them; other tables have other "
+            "numbers: sum over the last axis, however long it is",
+            score=2,
         ),
         Mistake(
             takes_the_nearest_key,

@@ -41,9 +41,9 @@ def draw_any_temperature(generator: torch.Generator, **sizes: int) -> Inputs:
     return table
 
 
-def draw_cold_table(generator: torch.Generator, **sizes: int) -> Inputs:
-    """Scores of a few hundred in units of the temperature, of both signs."""
-    return draw_table(generator, scale=10.0, temperature=0.02, **sizes)
+def draw_large_queries(generator: torch.Generator, **sizes: int) -> Inputs:
+    """Scores in the thousands, of both signs, with or without the temperature."""
+    return draw_table(generator, scale=2000.0, temperature=0.5, **sizes)
 
 
 def mixes_the_keys(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
@@ -146,9 +146,9 @@ EXERCISE = Exercise(
             hidden_sizes=({"query_len": 5, "key_len": 3, "d_key": 2, "d_value": 7},) * 2,
         ),
         Check(
-            "a very low temperature gives no `nan`",
+            "scores in the thousands give no `nan`",
             0.5,
-            draw_cold_table,
+            draw_large_queries,
             sizes=({"query_len": 3, "key_len": 5, "d_key": 7, "d_value": 2},),
             hidden_sizes=({"query_len": 5, "key_len": 7, "d_key": 11, "d_value": 3},),
         ),
@@ -195,13 +195,13 @@ EXERCISE = Exercise(
             ignores_the_temperature,
             "your blend is that of temperature 1, whatever temperature is asked for: divide the "
             "scores by `temperature` before the softmax",
-            score=2.5,
+            score=3,
         ),
         Mistake(
             multiplies_by_the_temperature,
             "you multiplied the scores by the temperature; divide. A low temperature makes the "
             "differences between scores large, so that the best key wins",
-            score=2.5,
+            score=3,
         ),
         Mistake(
             cools_the_weights,
@@ -218,7 +218,7 @@ EXERCISE = Exercise(
         Mistake(
             scores_by_distance,
             "you scored by squared distance; this part asks for the dot product of query and key",
-            score=0,
+            score=0.5,
         ),
         Mistake(
             scores_by_angle,
@@ -228,8 +228,8 @@ EXERCISE = Exercise(
         ),
         Mistake(
             overflows,
-            "your formula is right, but `exp` overflows: divided by a low temperature the scores "
-            "are in the hundreds. Subtract the row's maximum first, as in part A",
+            "your formula is right, but `exp` overflows where scores are in the thousands: subtract "
+            "the row's maximum first, as in part A",
             score=3.5,
         ),
         Mistake(

@@ -144,7 +144,7 @@ EXERCISE = Exercise(
             forgets_to_normalise,
             "your weights are positive, but a row of them does not sum to 1: divide each row by "
             "its own sum",
-            score=0.5,
+            score=0,
         ),
         Mistake(
             normalises_over_the_queries,
@@ -156,7 +156,7 @@ EXERCISE = Exercise(
             normalises_over_everything,
             "all your weights together sum to 1; each row should, so sum over the last axis "
             "only (`dim=-1`)",
-            score=0.5,
+            score=0,
         ),
         Mistake(
             counts_axes_from_the_front,
@@ -194,19 +194,19 @@ EXERCISE = Exercise(
         Mistake(
             raises_two_and_not_e,
             "you raised 2 to the scores; softmax raises e, `torch.exp`",
-            score=1,
+            score=0,
         ),
         Mistake(
             divides_without_exponential,
             "you divided the scores by their sum; negative scores then give negative weights. "
             "Raise e to the scores first (`torch.exp`)",
-            score=0.5,
+            score=0,
         ),
         Mistake(
             adds_a_small_number_to_the_sum,
             "you added a small number to the sum, so a row sums to a little less than 1. After "
             "the maximum is subtracted the sum is at least 1, and nothing needs to be added",
-            score=0.5,
+            score=0,
         ),
         Mistake(
             changes_the_scores,

@@ -166,7 +166,7 @@ EXERCISE = Exercise(
             sums_over_all_rows,
             "you summed over all rows; each row has a softmax of its own: sum over the last axis, "
             "with `keepdim=True`",
-            score=0,
+            score=1,
         ),
         Mistake(
             counts_axes_from_the_front,
