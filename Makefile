@@ -44,7 +44,7 @@ notebooks: .venv/ready ## execute book/text/*.md again, into book/*.ipynb
 	@$(BIN)/python tools/build_notebooks.py
 
 lint: .venv/ready ## look for mistakes in the code, without running it
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check --exclude "*.ipynb" .
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 
 clean: ## remove what make made: the environment, the built book, caches
 	@rm -rf .venv _build .pytest_cache .ruff_cache .hypothesis *.egg-info
