@@ -1,0 +1,321 @@
+"""`checked` lets right calls pass untouched, and names what is wrong with the others."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from jaxtyping import Bool, Float, Shaped
+from torch import Tensor
+from torch.func import vmap
+from torch.testing import assert_close
+
+from attn_course.shapes import checked, is_true_of_any, require_positive
+
+ROWS, COLUMNS, DEPTH = 3, 5, 7
+NAN = math.nan
+
+
+@checked
+def scaled_sum(
+    left: Float[Tensor, "*batch rows columns"],
+    right: Float[Tensor, "*batch rows columns"],
+    scale: float | Float[Tensor, ""] = 1.0,
+    mask: Bool[Tensor, "*#batch #rows #columns"] | None = None,
+) -> Float[Tensor, "*batch rows columns"]:
+    """Add two matrices, scale them, and put zeros where the mask is False."""
+    total = (left + right) * scale
+    return total if mask is None else total.masked_fill(~mask, 0)
+
+
+@checked
+def rows_twice(table: Shaped[Tensor, "rows columns"]) -> Shaped[Tensor, "rows columns"]:
+    """Break its own promise: the result has twice as many rows."""
+    return torch.cat([table, table])
+
+
+@checked
+def through_nan(left: Float[Tensor, "rows columns"]) -> Float[Tensor, "rows columns"]:
+    """Call a checked function with NaN of its own making, and return its result."""
+    return scaled_sum(left / 0 * 0, left)
+
+
+def ones(*shape: int, dtype: torch.dtype = torch.float32, device: str = "cpu") -> Tensor:
+    """Return a tensor of ones."""
+    return torch.ones(shape, dtype=dtype, device=device)
+
+
+# --- what passes --------------------------------------------------------------------------------
+
+
+def test_right_call_returns_what_the_function_returns() -> None:
+    left, right = torch.randn(2, ROWS, COLUMNS), torch.randn(2, ROWS, COLUMNS)
+    assert_close(scaled_sum(left, right, 3.0), 3 * (left + right), rtol=0, atol=0)
+
+
+def test_arguments_may_be_named_and_left_out() -> None:
+    left = ones(ROWS, COLUMNS)
+    mask = torch.zeros(ROWS, COLUMNS, dtype=torch.bool)
+    assert scaled_sum(right=left, left=left).sum() == 2 * ROWS * COLUMNS
+    assert scaled_sum(left, left, mask=mask).sum() == 0
+    assert scaled_sum(left, left, mask=None).sum() == 2 * ROWS * COLUMNS
+
+
+def test_name_signature_and_docstring_stay() -> None:
+    assert scaled_sum.__name__ == "scaled_sum"
+    assert scaled_sum.__doc__.startswith("Add two matrices")
+    assert list(inspect.signature(scaled_sum).parameters) == ["left", "right", "scale", "mask"]
+
+
+def test_sizes_of_one_call_do_not_bind_the_next() -> None:
+    for rows, columns in [(3, 5), (5, 3), (0, 7), (1, 1)]:
+        assert scaled_sum(ones(rows, columns), ones(rows, columns)).shape == (rows, columns)
+
+
+@pytest.mark.parametrize("batch", [(), (2,), (2, 11), (0,)])
+def test_any_number_of_batch_axes_may_stand_in_front(batch: tuple[int, ...]) -> None:
+    table = ones(*batch, ROWS, COLUMNS)
+    assert scaled_sum(table, table).shape == (*batch, ROWS, COLUMNS)
+
+
+@pytest.mark.parametrize("shape", [(ROWS, COLUMNS), (1, COLUMNS), (ROWS, 1), (1, 1), (2, 1, 1)])
+def test_axis_marked_for_broadcasting_may_be_one(shape: tuple[int, ...]) -> None:
+    table = ones(2, ROWS, COLUMNS)
+    assert scaled_sum(table, table, mask=torch.ones(shape, dtype=torch.bool)).sum() == 60
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
+def test_every_floating_point_dtype_passes(dtype: torch.dtype) -> None:
+    table = ones(ROWS, COLUMNS, dtype=dtype)
+    assert scaled_sum(table, table).dtype == dtype
+
+
+def test_number_without_axes_may_have_another_dtype_and_device() -> None:
+    table = ones(ROWS, COLUMNS)
+    assert scaled_sum(table, table, torch.tensor(2.0, dtype=torch.float64)).sum() == 60
+    on_meta = table.to("meta")
+    assert scaled_sum(on_meta, on_meta, torch.tensor(2.0)).is_meta
+
+
+def test_infinity_passes() -> None:
+    table = torch.full((ROWS, COLUMNS), math.inf)
+    assert scaled_sum(table, table).isinf().all()
+
+
+def test_gradient_passes_through() -> None:
+    left = ones(ROWS, COLUMNS).requires_grad_()
+    scaled_sum(left, left, 3.0).sum().backward()
+    assert_close(left.grad, torch.full((ROWS, COLUMNS), 6.0))
+
+
+# --- what is refused ----------------------------------------------------------------------------
+
+WIDE, TALL = ones(ROWS, COLUMNS), ones(COLUMNS, ROWS)
+REFUSED: dict[str, tuple[tuple[object, ...], type[Exception], str]] = {
+    "one axis": (
+        (WIDE, ones(ROWS, DEPTH)),
+        ValueError,
+        r"scaled_sum: right has shape \(3, 7\); expected \(\*batch, rows, columns\): "
+        r"columns=5 in left but 7 here$",
+    ),
+    "two axes": (
+        (WIDE, TALL),
+        ValueError,
+        r"right has shape \(5, 3\).*: rows=3 in left but 5 here; columns=5 in left but 3 here$",
+    ),
+    "the first batch": (
+        (ones(2, ROWS, COLUMNS), WIDE),
+        ValueError,
+        r"right has shape \(3, 5\).*: batch=\(2,\) in left but \(\) here$",
+    ),
+    "the batch of the mask": (
+        (ones(2, ROWS, COLUMNS), ones(2, ROWS, COLUMNS), 1.0, ones(11, 1, 1).bool()),
+        ValueError,
+        r"mask has shape \(11, 1, 1\).*: batch=\(2,\) in left but \(11,\) here$",
+    ),
+    "an axis of the mask": (
+        (WIDE, WIDE, 1.0, ones(1, DEPTH).bool()),
+        ValueError,
+        r"mask has shape \(1, 7\); expected \(\*batch, rows, columns\): "
+        r"columns=5 in left but 7 here$",
+    ),
+    "too few axes": (
+        (ones(COLUMNS), WIDE),
+        ValueError,
+        r"left has shape \(5,\); expected \(\*batch, rows, columns\), "
+        r"at least 2 axes, but it has 1$",
+    ),
+    "axes where there should be none": (
+        (WIDE, WIDE, ones(1)),
+        ValueError,
+        r"scale has shape \(1,\); expected \(\)",
+    ),
+    "a list": (
+        ([[1.0, 2.0]], WIDE),
+        TypeError,
+        r"left is \[\[1\.0, 2\.0\]\] \(list\); expected a torch\.Tensor of shape \(\*batch, rows",
+    ),
+    "None where a tensor must be": ((WIDE, None), TypeError, "right is None; expected a torch"),
+    "a number where a tensor must be": ((WIDE, 2.0), TypeError, r"right is 2\.0 \(float\)"),
+    "a word where a number must be": ((WIDE, WIDE, "2"), TypeError, r"scale is '2' \(str\)"),
+    "whole numbers": (
+        (WIDE.long(), WIDE.long()),
+        TypeError,
+        r"left has dtype torch\.int64; expected a floating-point dtype",
+    ),
+    "a mask of numbers": (
+        (WIDE, WIDE, 1.0, WIDE),
+        TypeError,
+        r"mask has dtype torch\.float32; expected torch\.bool",
+    ),
+    "two dtypes": (
+        (WIDE, WIDE.double()),
+        TypeError,
+        r"must share one dtype, but these are: left torch\.float32, right torch\.float64$",
+    ),
+    "two devices": (
+        (WIDE, ones(ROWS, COLUMNS, device="meta")),
+        ValueError,
+        r"must share one device, but these are: left cpu, right meta$",
+    ),
+    "a mask on another device": (
+        (WIDE, WIDE, 1.0, ones(1, 1, device="meta").bool()),
+        ValueError,
+        r"must share one device, but these are: left cpu, right cpu, mask meta$",
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "error", "text"), REFUSED.values(), ids=REFUSED)
+def test_wrong_argument_is_refused_by_its_name(
+    arguments: tuple[object, ...], error: type[Exception], text: str
+) -> None:
+    with pytest.raises(error, match=text):
+        scaled_sum(*arguments)
+
+
+def test_argument_is_refused_before_the_function_runs() -> None:
+    ran = []
+
+    @checked
+    def function(table: Float[Tensor, "rows columns"]) -> Float[Tensor, "rows columns"]:
+        ran.append(True)
+        return table
+
+    with pytest.raises(ValueError, match="table has shape"):
+        function(ones(ROWS))
+    assert ran == []
+
+
+def test_missing_argument_is_refused_as_python_does() -> None:
+    with pytest.raises(TypeError, match="missing a required argument: 'right'"):
+        scaled_sum(WIDE)
+
+
+def test_result_of_another_shape_than_promised_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"rows_twice: the result has shape \(6, 5\).*rows=3"):
+        rows_twice(WIDE)
+
+
+# --- NaN ----------------------------------------------------------------------------------------
+
+
+def with_nan(*places: tuple[int, int]) -> Tensor:
+    """Return a matrix with NaN in some places."""
+    table = ones(ROWS, COLUMNS)
+    for place in places:
+        table[place] = NAN
+    return table
+
+
+@pytest.mark.parametrize("name", ["left", "right"])
+def test_nan_is_refused_with_its_number_and_first_place(name: str) -> None:
+    arguments = {"left": WIDE, "right": WIDE, name: with_nan((1, 4), (2, 0))}
+    expected = rf"scaled_sum: {name} holds 2 NaN among 15 numbers, the first at index \(1, 4\)$"
+    with pytest.raises(ValueError, match=expected):
+        scaled_sum(**arguments)
+
+
+def test_nan_of_the_function_itself_is_returned() -> None:
+    table = torch.full((ROWS, COLUMNS), math.inf)
+    assert scaled_sum(table, -table).isnan().all()
+
+
+def test_nan_is_looked_for_in_the_outermost_call_only() -> None:
+    assert through_nan(WIDE).isnan().all()
+    with pytest.raises(ValueError, match="through_nan: left holds 1 NaN"):
+        through_nan(with_nan((0, 0)))
+
+
+def test_nan_is_looked_for_again_after_a_call_that_failed_inside() -> None:
+    @checked
+    def failing(table: Float[Tensor, "rows columns"]) -> Float[Tensor, "rows columns"]:
+        raise RuntimeError("inside")
+
+    with pytest.raises(RuntimeError, match="inside"):
+        failing(WIDE)
+    with pytest.raises(ValueError, match="left holds 1 NaN"):
+        scaled_sum(with_nan((0, 0)), WIDE)
+
+
+# --- torch.compile and torch.vmap ---------------------------------------------------------------
+
+
+def test_compiled_in_one_graph_it_gives_the_same_and_checks_nothing() -> None:
+    torch.compiler.reset()
+    compiled = torch.compile(scaled_sum, backend="eager", fullgraph=True)
+    assert_close(compiled(WIDE, WIDE, 2.0), scaled_sum(WIDE, WIDE, 2.0))
+    assert compiled(with_nan((0, 0)), WIDE).isnan().sum() == 1
+
+
+def test_under_vmap_shapes_are_checked_and_nan_is_not_looked_for() -> None:
+    tables = torch.stack([WIDE, with_nan((0, 0))])
+    assert vmap(scaled_sum)(tables, tables).isnan().sum() == 1
+    with pytest.raises(ValueError, match="columns=5 in left but 7 here"):
+        vmap(scaled_sum)(tables, ones(2, ROWS, DEPTH))
+
+
+# --- the helpers --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [1, 0.5, 1e-300, torch.tensor(2.0), torch.tensor([3])])
+def test_positive_number_passes(number: float | Tensor) -> None:
+    require_positive("width", number)
+
+
+@pytest.mark.parametrize("wrap", [float, torch.tensor])
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0.0, "width=0 "), (-2.5, "width=-2.5 "), (NAN, "width=nan "), (math.inf, "width=inf ")],
+)
+def test_number_that_is_not_positive_and_finite_is_refused(
+    number: float, text: str, wrap: Callable[[float], object]
+) -> None:
+    with pytest.raises(ValueError, match=text + "must be positive and finite"):
+        require_positive("width", wrap(number))
+
+
+@pytest.mark.parametrize(
+    ("thing", "text"),
+    [
+        ("2", r"'2' \(str\)"),
+        (None, "None"),
+        ([1.0], r"\[1\.0\] \(list\)"),
+        (ones(2), r"a tensor of shape \(2,\)"),
+        (1j, r"1j \(complex\)"),
+    ],
+)
+def test_what_is_not_one_number_is_refused(thing: object, text: str) -> None:
+    with pytest.raises(TypeError, match=f"width must be one number, not {text}"):
+        require_positive("width", thing)
+
+
+def test_values_are_looked_at_where_that_is_possible() -> None:
+    assert is_true_of_any(torch.tensor([False, True]))
+    assert not is_true_of_any(torch.tensor([False, False]))
+    assert not is_true_of_any(torch.tensor([True]).to("meta"))
+    assert not vmap(lambda row: row + is_true_of_any(row > 0))(torch.zeros(2, 3)).any()
+    assert not vmap(lambda row: row * 0 + is_true_of_any(row > 0))(torch.ones(2, 3)).any()
