@@ -5,7 +5,16 @@ import re
 from pathlib import Path
 
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor, Preprocessor
-from nbgrader.preprocessors import ClearHiddenTests, GetGrades
+from nbgrader.preprocessors import (
+    CheckCellMetadata,
+    ClearHiddenTests,
+    ClearOutput,
+    GetGrades,
+    OverwriteCells,
+    OverwriteKernelspec,
+)
+
+from attn_course.grading.duplicates import ForgetDuplicates
 
 
 class HideTracebacksOfHiddenTests(Preprocessor):
@@ -55,8 +64,16 @@ c.CourseDirectory.ignore = [
 # Any output on stderr in a graded cell would cost all of its points; a warning is no wrong answer.
 c.IgnorePattern.enabled = True
 c.IgnorePattern.pattern = r"(?s).*"
-# A deleted or duplicated cell would leave the whole submission ungraded; it is put back instead.
+# A deleted or copied cell would leave the whole submission ungraded: a deleted one is put back, of
+# several copies the last counts.
 c.OverwriteCells.add_missing_cells = True
+c.Autograde.sanitize_preprocessors = [
+    ClearOutput,
+    ForgetDuplicates,
+    OverwriteKernelspec,
+    OverwriteCells,
+    CheckCellMetadata,
+]
 # An endless loop costs the points of its cell, after this many seconds.
 c.ExecutePreprocessor.timeout = 60
 # nbgrader's own list shows the hidden tests in its feedback, in the cell and in the traceback.

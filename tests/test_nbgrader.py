@@ -1,0 +1,279 @@
+"""A class of students, from release to feedback, with nbgrader as an instructor uses it.
+
+Every student below hands in the first problem set, each with something else wrong; the marks are
+then read from the gradebook, and the feedback as a student reads it.
+"""
+
+import csv
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from attn_course.grading import find_exercise
+from tests.problem_sets import EXERCISES, ROOT, SOLUTIONS
+
+ASSIGNMENTS = sorted(folder.name for folder in SOLUTIONS.iterdir() if folder.is_dir())
+FIRST = ASSIGNMENTS[0]
+Change = Callable[[NotebookNode, str], None]
+
+
+def nbgrader(course: Path, *arguments: str) -> str:
+    """Run an nbgrader command in a course, as an instructor types it; return what it says."""
+    environment = os.environ | {"JUPYTER_CONFIG_DIR": str(course / "none")}
+    command = [sys.executable, "-m", "nbgrader", *arguments]
+    run = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return run.stdout + run.stderr
+
+
+def cell_of(notebook: NotebookNode, grade_id: str) -> NotebookNode:
+    return next(
+        cell
+        for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id
+    )
+
+
+def exercise_of(notebook: NotebookNode, part: str) -> str:
+    """The name of the exercise that a part's check cell checks."""
+    return re.search(r'check\("([^"]+)"', cell_of(notebook, f"{part}-check").source)[1]
+
+
+def answer_with(body: str) -> Change:
+    """The student writes a function with this body, whatever the function is called."""
+
+    def change(notebook: NotebookNode, part: str) -> None:
+        function = find_exercise(exercise_of(notebook, part)).function
+        cell_of(notebook, part).source = f"def {function}(*given, **named):\n    {body}\n"
+
+    return change
+
+
+def add_warning(notebook: NotebookNode, part: str) -> None:
+    lines = "import sys, warnings", "warnings.warn('careful')", "print('noise', file=sys.stderr)"
+    cell_of(notebook, part).source += "\n" + "\n".join(lines)
+
+
+def delete_answer(notebook: NotebookNode, part: str) -> None:
+    notebook.cells.remove(cell_of(notebook, part))
+
+
+def delete_check(notebook: NotebookNode, part: str) -> None:
+    notebook.cells.remove(cell_of(notebook, f"{part}-check"))
+
+
+def copy_answer(notebook: NotebookNode, part: str) -> None:
+    insert_copy(notebook, part)
+
+
+def copy_check(notebook: NotebookNode, part: str) -> None:
+    insert_copy(notebook, f"{part}-check")
+
+
+def insert_copy(notebook: NotebookNode, grade_id: str) -> None:
+    original = cell_of(notebook, grade_id)
+    copy = nbformat.from_dict(json.loads(json.dumps(original)))
+    copy["id"] = f"copy-of-{grade_id}"
+    notebook.cells.insert(notebook.cells.index(original) + 1, copy)
+
+
+def edit_check(notebook: NotebookNode, part: str) -> None:
+    """The student makes the check cell say what he likes."""
+    cell_of(notebook, f"{part}-check").source = "1000.0"
+
+
+# What becomes of each part of the first problem set in the hands of a student, and which share of
+# its points it must earn. Parts that are not named hold the solution.
+STUDENTS: dict[str, dict[str, tuple[Change, int]]] = {
+    "solved": {},
+    "broken": {
+        "softmax": (add_warning, 1),
+        "soft-lookup": (answer_with("return ("), 0),
+        "default": (answer_with("return torch.tensor(float('nan'))"), 0),
+        "slip": (answer_with("return 'two'"), 0),
+        "colours": (answer_with("raise SystemExit(1)"), 0),
+    },
+    "shuffled": {
+        "softmax": (delete_check, 1),
+        "soft-lookup": (copy_check, 1),
+        "default": (copy_answer, 1),
+        "slip": (delete_answer, 0),
+        "colours": (edit_check, 1),
+    },
+}
+PARTS = list(STUDENTS["broken"])
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory) -> Path:
+    """A course that has been released, handed in by the class, graded and given feedback."""
+    course = tmp_path_factory.mktemp("course")
+    shutil.copy(ROOT / "nbgrader_config.py", course)
+    shutil.copytree(SOLUTIONS, course / "solutions")
+    for assignment in ASSIGNMENTS:
+        nbgrader(course, "generate_assignment", assignment, "--force")
+    for student, changes in STUDENTS.items():
+        hand_in(course, FIRST, student, {part: change for part, (change, _) in changes.items()})
+    for assignment in ASSIGNMENTS:
+        released = course / "exercises" / assignment
+        shutil.copytree(released, course / "grading" / "submitted" / "untouched" / assignment)
+    for assignment in ASSIGNMENTS[1:]:
+        hand_in(course, assignment, "solved", {})
+    for assignment in ASSIGNMENTS:
+        nbgrader(course, "autograde", assignment)
+    nbgrader(course, "generate_feedback", FIRST)
+    nbgrader(course, "export", "--to", "grades.csv")
+    return course
+
+
+def hand_in(course: Path, assignment: str, student: str, changes: dict[str, Change]) -> None:
+    """Lay down the released notebook with every solution filled in, and then changed."""
+    name = f"{assignment}.ipynb"
+    solved = nbformat.read(course / "solutions" / assignment / name, as_version=4)
+    notebook = nbformat.read(course / "exercises" / assignment / name, as_version=4)
+    for cell in solved.cells:
+        grading = cell.metadata.get("nbgrader", {})
+        if grading.get("solution"):
+            cell_of(notebook, grading["grade_id"]).source = cell.source
+    for part, change in changes.items():
+        change(notebook, part)
+    folder = course / "grading" / "submitted" / student / assignment
+    folder.mkdir(parents=True)
+    nbformat.write(notebook, folder / name)
+
+
+def marks(course: Path, student: str, assignment: str = FIRST) -> dict[str, float | None]:
+    """Points by grade cell, from the gradebook; None where a person has to read."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{course / 'grading' / 'gradebook.db'}") as book:
+        (notebook,) = book.find_submission(assignment, student).notebooks
+        return {grade.cell.name: grade.auto_score for grade in notebook.grades}
+
+
+def read_points(course: Path, assignment: str) -> dict[str, float]:
+    """Points that each check cell of an assignment can give."""
+    path = course / "solutions" / assignment / f"{assignment}.ipynb"
+    return {
+        cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader.points
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade")
+    }
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("student", STUDENTS)
+def test_part_earns_what_it_deserves_whatever_became_of_the_others(course, student, part):
+    points = read_points(course, FIRST)[f"{part}-check"]
+    _, share = STUDENTS[student].get(part, (None, 1))
+    assert marks(course, student)[f"{part}-check"] == share * points
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_solution_gets_every_point_and_the_untouched_notebook_none(course, assignment):
+    points = read_points(course, assignment)
+    solved, untouched = (marks(course, who, assignment) for who in ("solved", "untouched"))
+    assert {name: solved[name] for name in points} == points
+    assert {name: untouched[name] for name in points} == dict.fromkeys(points, 0)
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_one_part_of_each_set_waits_for_a_person(course, assignment):
+    waiting = marks(course, "solved", assignment).keys() - read_points(course, assignment).keys()
+    assert len(waiting) == 1
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_untouched_notebook_shows_no_traceback_in_its_checks(course, assignment):
+    path = course / "grading" / "autograded" / "untouched" / assignment / f"{assignment}.ipynb"
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "code":
+            kinds = {output.output_type for output in cell.outputs}
+            assert "error" not in kinds, cell.source
+    assert "not written yet" in path.read_text(encoding="utf-8")
+
+
+def test_feedback_says_what_is_wrong_but_shows_no_hidden_test(course):
+    page = course / "grading" / "feedback" / "broken" / FIRST / f"{FIRST}.html"
+    text = page.read_text(encoding="utf-8")
+    for words in (
+        "What happened",
+        "does the cell above run?",
+        "shape is ()",
+        "a str",
+        "SystemExit",
+    ):
+        assert words in text
+    assert "hidden=True" not in text
+    assert "HIDDEN TESTS" not in text
+
+
+def test_export_has_one_line_a_submission(course):
+    with (course / "grades.csv").open(newline="", encoding="utf-8") as file:
+        lines = [line for line in csv.DictReader(file) if line["assignment"] == FIRST]
+    scores = {line["student_id"]: float(line["score"]) for line in lines if line["score"]}
+    points = read_points(course, FIRST)
+    assert scores.keys() == {*STUDENTS, "untouched"}
+    assert scores["solved"] == sum(points.values())
+    assert scores["broken"] == points["softmax-check"]
+    assert scores["shuffled"] == sum(points.values()) - points["slip-check"]
+    assert scores["untouched"] == 0
+
+
+def test_secret_of_the_configuration_reaches_the_kernels(tmp_path):
+    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    (tmp_path / "grading").mkdir()
+    (tmp_path / "grading" / "secret.txt").write_text("of this class\n", encoding="utf-8")
+    source = tmp_path / "solutions" / "tiny"
+    source.mkdir(parents=True)
+    cell = nbformat.v4.new_code_cell(
+        "from attn_course.grading import hidden_secret\nhidden_secret()"
+    )
+    notebook = nbformat.v4.new_notebook(cells=[cell])
+    nbformat.write(notebook, source / "tiny.ipynb")
+    shutil.copytree(source, tmp_path / "grading" / "submitted" / "somebody" / "tiny")
+    nbgrader(tmp_path, "generate_assignment", "tiny", "--force")
+    nbgrader(tmp_path, "autograde", "tiny")
+    graded = tmp_path / "grading" / "autograded" / "somebody" / "tiny" / "tiny.ipynb"
+    (output,) = nbformat.read(graded, as_version=4).cells[0].outputs
+    assert output.data["text/plain"] == "'of this class'"
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_student_validates_and_checks_without_the_files_of_the_instructor(tmp_path, assignment):
+    name = f"{assignment}.ipynb"
+    shutil.copy(EXERCISES / assignment / name, tmp_path)
+    said = nbgrader(tmp_path, "validate", name)
+    assert "failed" in said.lower() or "partial credit" in said.lower(), said
+    assert "Traceback" not in said.replace("NotImplementedError", "")
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_released_problem_set_holds_no_solution_and_no_hidden_test(assignment):
+    name = f"{assignment}.ipynb"
+    released = (EXERCISES / assignment / name).read_text(encoding="utf-8")
+    for mark in ("BEGIN SOLUTION", "END SOLUTION", "HIDDEN TESTS", "hidden=True"):
+        assert mark not in released
+    for line in lines_of_solutions(SOLUTIONS / assignment / name):
+        assert json.dumps(line)[1:-1] not in released, line
+
+
+def lines_of_solutions(path: Path) -> list[str]:
+    """Lines between the marks of a solution, but for those too short to give anything away."""
+    lines, inside = [], False
+    for cell in nbformat.read(path, as_version=4).cells:
+        for line in cell.source.splitlines():
+            if "### BEGIN SOLUTION" in line or "### END SOLUTION" in line:
+                inside = "BEGIN" in line
+            elif inside and len(line.strip()) > 15:
+                lines.append(line.strip())
+    return lines
