@@ -45,13 +45,16 @@ def nearest_lookup(
 ) -> Float[Tensor, "*batch query_len d_value"]:
     """Value of the key with the highest score; the mean of the values where keys tie for it.
 
-    It is the limit of `attend(scores / temperature, value)` as the temperature falls to 0.
+    It is the limit of `attend(scores / temperature, value)` as the temperature falls to 0, also for
+    a query whose scores are all minus infinity: zero.
 
     Raises:
-        ValueError: There are no keys, a shape does not fit, or an argument holds NaN.
+        ValueError: There are no keys, a shape does not fit, an argument holds NaN, or a score is
+            plus infinity.
     """
     _require_keys(scores.shape[-1])
-    best = scores == scores.amax(-1, keepdim=True)
+    _require_ranking(scores)
+    best = (scores == scores.amax(-1, keepdim=True)) & (scores > -math.inf)
     return attend(torch.zeros_like(scores), value, best)
 
 
@@ -112,9 +115,11 @@ def masked_softmax(
     _require_ranking(scores)
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf)
+    no_key = scores.detach().amax(-1, keepdim=True) == -math.inf
+    if is_true_of_any(~no_key.any()):
+        return torch.softmax(scores, dim=-1)
     # softmax of a row of minus infinities is NaN, and so is its gradient: give such a row
     # harmless scores before, and no weight after
-    no_key = (scores == -math.inf).all(-1, keepdim=True)
     weights = torch.softmax(scores.masked_fill(no_key, 0), dim=-1)
     return weights.masked_fill(no_key, 0)
 
@@ -161,11 +166,15 @@ def soft_lookup(
 
     Raises:
         TypeError: The arguments differ in dtype or are not floating-point.
-        ValueError: There are no keys, a shape or device does not fit, an argument holds NaN, or
-            the temperature is not positive and finite.
+        ValueError: There are no keys, a shape or device does not fit, an argument holds NaN, the
+            temperature is not positive and finite, or all squared distances of a query overflow.
     """
     require_positive("temperature", temperature)
-    return attend(distance_scores(query, key) / temperature, value)
+    _require_keys(key.shape[-2])
+    scores = distance_scores(query, key)
+    # the best score becomes 0 before the division, which could send all of them to -inf
+    best = scores.amax(-1, keepdim=True).detach()
+    return attend((scores - best) / temperature, value)
 
 
 @checked
@@ -200,8 +209,11 @@ def effective_number_of_keys(
 
     Source: Kish 1965, effective sample size.
     """
-    concentration = weights.square().sum(-1)
-    return torch.where(concentration > 0, 1 / concentration.where(concentration > 0, 1), 0)
+    # in half precision the squares of many small weights are rounded to 0
+    wide = weights.to(torch.promote_types(weights.dtype, torch.float32))
+    concentration = wide.square().sum(-1)
+    number = torch.where(concentration > 0, 1 / concentration.where(concentration > 0, 1), 0)
+    return number.to(weights.dtype)
 
 
 def _require_keys(key_len: int) -> None:
@@ -211,8 +223,9 @@ def _require_keys(key_len: int) -> None:
 
 def _require_ranking(scores: Tensor) -> None:
     """Refuse scores that arithmetic has driven to NaN or plus infinity."""
-    unranked = ~(scores.detach() < math.inf)
-    if is_true_of_any(unranked):
+    highest = scores.detach().amax(-1)  # NaN or plus infinity as soon as one score is
+    if is_true_of_any(~(highest < math.inf)):
+        unranked = ~(scores.detach() < math.inf)
         raise ValueError(
             f"{int(unranked.sum())} of {scores.numel()} scores are NaN or plus infinity: "
             "softmax cannot rank them"

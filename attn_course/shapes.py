@@ -21,6 +21,8 @@ from torch import Tensor
 
 P = ParamSpec("P")
 R = TypeVar("R")
+# The size that an axis has in this call, and the argument that gave it.
+Sizes = dict[str, tuple[int | tuple[int, ...], str]]
 type_of_tensor = type(AbstractArray)
 inside_a_checked_call: ContextVar[bool] = ContextVar("inside_a_checked_call", default=False)
 
@@ -51,7 +53,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         given = signature.bind(*args, **kwargs).arguments
         tensors = {name: given[name] for name in annotations if _is_due(name, given, annotations)}
         with jaxtyped("context"):
-            sizes: dict[str, tuple[int, str]] = {}
+            sizes: Sizes = {}
             for name, value in tensors.items():
                 _check_argument(function.__name__, name, value, annotations[name], sizes)
             _check_together(function.__name__, tensors)
@@ -114,7 +116,7 @@ def _check_argument(
     name: str,
     value: object,
     annotation: object,
-    sizes: dict[str, tuple[int, str]],
+    sizes: Sizes,
 ) -> None:
     expected = next(_tensor_types(annotation), None)
     if expected is None:
@@ -134,6 +136,8 @@ def _check_argument(
         )
     for axis, size in _named_sizes(expected, value):
         sizes.setdefault(axis, (size, name))
+    if "*batch" in expected.dim_str.split():
+        sizes.setdefault("*batch", (_batch(expected, value), name))
 
 
 def _check_together(function: str, tensors: dict[str, Tensor]) -> None:
@@ -171,34 +175,35 @@ def _axes(expected: type[AbstractArray]) -> str:
 
 def _named_sizes(expected: type[AbstractArray], value: Tensor) -> Iterator[tuple[str, int]]:
     """The axis names of an annotation with the sizes they have in `value`; `*batch` stays out."""
-    names = expected.dim_str.split()
-    variadic = next((i for i, name in enumerate(names) if "*" in name or name == "..."), None)
-    shape = tuple(value.shape)
-    if variadic is None:
-        pairs = zip(names, shape, strict=False)
-    else:
-        tail = len(names) - variadic - 1
-        pairs = [
-            *zip(names[:variadic], shape, strict=False),
-            *zip(names[variadic + 1 :], shape[len(shape) - tail :], strict=False),
-        ]
-    for name, size in pairs:
+    names = _fixed_axes(expected)  # behind any `*batch`: matched from the last axis on
+    pairs = list(zip(reversed(names), reversed(value.shape), strict=False))
+    for name, size in reversed(pairs):
         if not (name.startswith("#") and size == 1) and not name.isdigit():
             yield name.removeprefix("#"), size
 
 
-def _conflict(
-    expected: type[AbstractArray], value: Tensor, sizes: dict[str, tuple[int, str]]
-) -> str:
+def _fixed_axes(expected: type[AbstractArray]) -> list[str]:
+    return [name for name in expected.dim_str.split() if "*" not in name]
+
+
+def _batch(expected: type[AbstractArray], value: Tensor) -> tuple[int, ...]:
+    """The sizes that `*batch` stands for."""
+    return tuple(value.shape[: value.ndim - len(_fixed_axes(expected))])
+
+
+def _conflict(expected: type[AbstractArray], value: Tensor, sizes: Sizes) -> str:
     """Name the axes whose size differs from the one that an earlier argument gave them."""
     clashes = [
         f"{axis}={sizes[axis][0]} in {sizes[axis][1]} but {size} here"
         for axis, size in _named_sizes(expected, value)
         if axis in sizes and sizes[axis][0] != size
     ]
-    needed = len([name for name in expected.dim_str.split() if "*" not in name])
+    needed = len(_fixed_axes(expected))
     if value.ndim < needed:
         return f", at least {needed} axes, but it has {value.ndim}"
+    if not clashes and "*batch" in sizes:
+        batch, name = sizes["*batch"]
+        clashes = [f"batch={batch} in {name} but {_batch(expected, value)} here"]
     return f": {'; '.join(clashes)}" if clashes else ""
 
 
