@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from attn_course import kernel_regression
-from attn_course.data.regression import load_nile
 from attn_course.grading.exercises.kernel_regression import (
     draw_normal,
     draw_uniform,
@@ -19,8 +18,8 @@ from attn_course.grading.exercises.kernel_regression import (
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
 
 Choice = tuple[float, float]
-# At the first, every kernel value but that of the year itself underflows.
-NILE_WIDTHS = [0.05, 0.5, 1.0, 1.5, 2.5, 4.0, 8.0, 16.0]
+# Two of the incomes lie alone: at most of these widths all their kernel values underflow.
+ENGEL_WIDTHS = [15.0, 30.0, 60.0, 120.0, 240.0, 480.0]
 CLEAR_WIN = 1.02
 
 
@@ -38,14 +37,15 @@ def _errors(key: Tensor, value: Tensor, widths: list[float]) -> list[float]:
     return [kernel_regression.leave_one_out_error(key, value, w).item() for w in widths]
 
 
-def draw_nile(generator: torch.Generator) -> Inputs:
-    key, value = load_nile()
-    return {"key": key.double(), "value": value.double(), "widths": NILE_WIDTHS}
+def draw_engel(generator: torch.Generator) -> Inputs:
+    """Income and food expenditure of 235 households, in francs a year; nothing is random here."""
+    from statsmodels.datasets import engel
+
+    table = torch.tensor(engel.load_pandas().data[["income", "foodexp"]].to_numpy())
+    return {"key": table[:, :1], "value": table[:, 1:], "widths": ENGEL_WIDTHS}
 
 
-def draw_wave(
-    generator: torch.Generator, key_len: int, num_widths: int
-) -> Inputs:
+def draw_wave(generator: torch.Generator, key_len: int, num_widths: int) -> Inputs:
     """A noisy wave with some outliers, and widths in no order; draws until the choice is clear."""
     while True:
         key = 4 * draw_uniform(generator, key_len, 1)
@@ -183,10 +183,10 @@ EXERCISE = Exercise(
             tolerance=4096,
         ),
         Check(
-            "on the flow of the Nile: the width in years, from a list that starts where every kernel"
-            " value underflows, and its R²",
+            "on the households of Engel, where some incomes lie alone: the width in francs, and its"
+            " R²",
             2,
-            draw_nile,
+            draw_engel,
             tolerance=4096,
         ),
     ),
@@ -237,7 +237,7 @@ EXERCISE = Exercise(
         ),
         Mistake(
             divides_by_the_mean_square,
-            "you compare with the mean of the squared values; the variance first takes their mean off",
+            "you divide by the mean of the squared values; the variance first takes their mean off",
             score=0,
         ),
         Mistake(
@@ -266,7 +266,7 @@ EXERCISE = Exercise(
         Mistake(
             compares_signed_errors,
             "your errors can cancel, too high here and too low there; square them before the mean",
-            score=2,
+            score=0,
         ),
         Mistake(
             stops_at_the_first_rise,
@@ -276,8 +276,8 @@ EXERCISE = Exercise(
         ),
         Mistake(
             divides_nothing_by_nothing,
-            "for the smallest width the kernel values of all other years underflow, 0/0 is NaN, and the least of"
-            " numbers with a NaN is NaN; let softmax divide",
+            "for a household whose income lies alone all kernel values underflow, and 0/0 is NaN;"
+            " one NaN spoils the whole error, so let softmax divide",
             score=3,
         ),
     ),

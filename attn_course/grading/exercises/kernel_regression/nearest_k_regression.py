@@ -326,4 +326,13 @@ EXERCISE = Exercise(
             score=0.5,
         ),
     ),
+    equivalent_mutants={
+        "difference.square().sum -> difference.square().mean": (
+            "d_key divides the squared distances and the squared width alike, and cancels"
+        ),
+        "squared.sort(-1) -> squared.sort()": "torch sorts the last axis unless told otherwise",
+        "torch.finfo(spread.dtype) -> torch.finfo()": (
+            "the tiny number of torch's default dtype is small enough for that of the checks"
+        ),
+    },
 )
