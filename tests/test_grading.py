@@ -24,8 +24,8 @@ def test_score_is_the_number_that_nbgrader_reads_and_a_table_for_people():
     )
     assert (float(score), repr(score), score.of) == (1.5, "1.5", 3.5)
     page = score._repr_html_()
-    assert "<td>1.5 / 1.5</td>" in page
-    assert "<td>0 / 2</td>" in page
+    assert ">1.5 / 1.5</td>" in page
+    assert ">0 / 2</td>" in page
     assert "it is <code>3</code> &amp; not &lt;4&gt;" in page
     assert "mind the <code>-1</code>" in page
     assert "1.5 of 3.5 points" in page

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from attn_course.grading.spec import Inputs
 
+LEFT = ' style="text-align:left"'
+
 
 @dataclass(frozen=True)
 class Row:
@@ -55,7 +57,8 @@ class Score(float):
         body = "".join(_html_row(row) for row in self.rows)
         hint = f"<p><b>What to look at:</b> {_code(self.hint)}</p>" if self.hint else ""
         return (
-            "<table><thead><tr><th>Check</th><th>Points</th><th>What happened</th></tr></thead>"
+            f"<table><thead><tr><th{LEFT}>Check</th><th>Points</th>"
+            f"<th{LEFT}>What happened</th></tr></thead>"
             f"<tbody>{body}</tbody></table>{hint}"
             f"<p><b>{float(self):g} of {self.of:g} points</b></p>"
         )
@@ -65,9 +68,9 @@ def _html_row(row: Row) -> str:
     happened = _code(row.problem) if row.problem else "✔ right"
     mark = "✘ " if row.problem else ""
     return (
-        f'<tr><td style="text-align:left">{_code(row.label)}</td>'
-        f"<td>{row.earned:g} / {row.points:g}</td>"
-        f'<td style="text-align:left">{mark}{happened}</td></tr>'
+        f"<tr><td{LEFT}>{_code(row.label)}</td>"
+        f'<td style="white-space:nowrap">{row.earned:g} / {row.points:g}</td>'
+        f"<td{LEFT}>{mark}{happened}</td></tr>"
     )
 
 

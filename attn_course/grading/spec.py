@@ -30,7 +30,7 @@ class Check:
         points: What it is worth.
         draw: `draw(generator, **sizes)` gives the inputs, floating-point ones in float64.
         sizes: Sizes of the inputs that a student may see, one entry a draw.
-        hidden_sizes: Sizes of the inputs that only the instructor draws.
+        hidden_sizes: Sizes of the inputs that only the instructor draws; None means `sizes` again.
         dtype: The dtype that floating-point inputs are handed over in.
         gradient: Names of inputs; the gradients that reach them are compared instead of the output.
         untouched: Whether the inputs are compared too, before and after.
@@ -44,7 +44,7 @@ class Check:
     points: float
     draw: Draw
     sizes: tuple[Mapping[str, int], ...] = ({},)
-    hidden_sizes: tuple[Mapping[str, int], ...] = ({},)
+    hidden_sizes: tuple[Mapping[str, int], ...] | None = None
     dtype: torch.dtype = torch.float32
     gradient: tuple[str, ...] = ()
     untouched: bool = False
@@ -53,7 +53,8 @@ class Check:
 
     def inputs(self, exercise: str, secret: str | None = None) -> list[Inputs]:
         """The public inputs, or with a secret the hidden ones."""
-        all_sizes = self.sizes if secret is None else self.hidden_sizes
+        hidden = self.sizes if self.hidden_sizes is None else self.hidden_sizes
+        all_sizes = self.sizes if secret is None else hidden
         return [
             self.draw(_generator(exercise, self.label, index, secret or "public"), **sizes)
             for index, sizes in enumerate(all_sizes)

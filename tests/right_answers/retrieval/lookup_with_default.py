@@ -50,3 +50,11 @@ def adds_a_large_negative_number(
     empty = ~mask.any(-1, keepdim=True)
     output = torch.einsum("...ij,...jd->...id", (scores + ~mask * -1e9).softmax(-1), value)
     return output * ~empty + default * empty
+
+
+def clears_the_nan_in_the_weights(
+    scores: Tensor, value: Tensor, mask: Tensor, default: Tensor
+) -> Tensor:
+    """The gradient of `masked_fill` is 0 at a forbidden key, whatever arrives there."""
+    weights = torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-1).nan_to_num(0)
+    return weights @ value + ~mask.any(-1, keepdim=True) * default

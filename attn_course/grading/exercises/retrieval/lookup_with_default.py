@@ -253,9 +253,9 @@ EXERCISE = Exercise(
         ),
         Mistake(
             replaces_nan_at_the_end,
-            "your output is right and your gradient is `nan`: the softmax of a row of minus "
-            "infinities is still computed, and 0 times `nan` is `nan` on the way back. Give such a "
-            "row harmless scores before the softmax",
+            "your output is right and your gradient is `nan`: the weights of a query without keys "
+            "are `nan` and meet the values before you replace the output, and on the way back 0 "
+            "times `nan` is `nan`. Give such a row harmless scores before the softmax",
             score=3,
         ),
         Mistake(
