@@ -8,6 +8,8 @@ the score minus infinity, as if a mask had forbidden it.
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from inspect import unwrap
 
 import torch
 from jaxtyping import Float
@@ -23,11 +25,18 @@ LogKernel = Callable[[Tensor], Tensor]
 # precision that is 36 MB a tensor: above 32 MB the C library maps memory for each tensor and hands
 # it back, below it keeps the pieces, and 20,000 x 20,000 pairs were seen to pile up to 4 GB.
 NUMBERS_IN_A_BLOCK = 9 * 2**20
+# What piles up is at most one tensor of all pairs. Where that is small, a block is, too, and stays
+# in the processor's cache from one operation to the next.
+SMALL_NUMBERS = 2**24
+NUMBERS_IN_A_SMALL_BLOCK = 2**19
+# To begin with, the C library also hands small pieces back after each operation, and the next one
+# takes most of its time to get them anew; once it has seen 31 MB freed, it keeps as much at hand.
+torch.empty(31 * 2**20, dtype=torch.uint8)
 
 
 def log_gaussian(squared_distance: Tensor) -> Tensor:
     """Logarithm of `exp(-u²/2)`; u is the distance in widths, and `squared_distance` is u²."""
-    return -squared_distance / 2
+    return squared_distance * -0.5
 
 
 def log_boxcar(squared_distance: Tensor) -> Tensor:
@@ -78,7 +87,7 @@ def kernel_scores(
             positive and finite.
     """
     require_positive("width", width)
-    return log_kernel(-distance_scores(query / width, key / width))
+    return log_kernel(_squared_distance(query / width, key / width))
 
 
 @checked
@@ -163,6 +172,13 @@ def choose_width(
         return min(widths, key=lambda width: leave_one_out_error(key, value, width, log_kernel))
 
 
+def _squared_distance(query: Tensor, key: Tensor) -> Tensor:
+    """What `distance_scores` is minus of; a sum of one feature costs no pass over the pairs."""
+    if key.shape[-1] == 1:
+        return (query - key.mT).square_()
+    return -distance_scores(query, key)
+
+
 def _estimate_in_blocks(
     query: Tensor,
     key: Tensor,
@@ -173,33 +189,46 @@ def _estimate_in_blocks(
     exclude_self: bool,
 ) -> Tensor:
     """Concatenate the estimates of blocks of queries; each block is recomputed for its gradient."""
-
-    def estimate(start: int, block: Tensor) -> Tensor:
-        scores = kernel_scores(block, key, width, log_kernel)
-        mask = _all_but_self(start, scores) if exclude_self else None
-        output = attend(scores, value, mask)
-        if empty_output is None:
-            return output
-        allowed = scores if mask is None else scores.masked_fill(~mask, -math.inf)
-        empty = (allowed == -math.inf).all(-1, keepdim=True)
-        return torch.where(empty, empty_output.unsqueeze(-2), output)
-
-    blocks = list(_blocks(query, key))
+    estimate = partial(_estimate, key, value, width, log_kernel, empty_output, exclude_self)
+    small = query.shape[-2] * key.numel() <= SMALL_NUMBERS
+    numbers = NUMBERS_IN_A_SMALL_BLOCK if small else NUMBERS_IN_A_BLOCK
+    blocks = list(_blocks(query, max(1, numbers // max(1, key.numel()))))
     if len(blocks) == 1:
         return estimate(0, query)
-    if torch.is_grad_enabled():
-        # keeping the weights of every block for the backward pass would undo the blocks
-        recomputed = {"use_reentrant": False, "preserve_rng_state": False}
-        parts = [checkpoint(estimate, *block, **recomputed) for block in blocks]
-    else:
-        parts = [estimate(*block) for block in blocks]
-    return torch.cat(parts, dim=-2)
+    if not torch.is_grad_enabled():
+        return torch.cat([estimate(*block) for block in blocks], dim=-2)
+    # keeping the weights of every block for the backward pass would undo the blocks
+    recomputed = {"use_reentrant": False, "preserve_rng_state": False}
+    return torch.cat([checkpoint(estimate, *block, **recomputed) for block in blocks], dim=-2)
 
 
-def _blocks(query: Tensor, key: Tensor) -> Iterator[tuple[int, Tensor]]:
+def _estimate(
+    key: Tensor,
+    value: Tensor,
+    width: float | Tensor,
+    log_kernel: LogKernel,
+    empty_output: Tensor | None,
+    exclude_self: bool,
+    start: int,
+    query: Tensor,
+) -> Tensor:
+    """The estimates of one block of queries, the first of which is query number `start`."""
+    # what the first block has passed, the others need not be checked for
+    score, blend = (
+        (kernel_scores, attend) if start == 0 else (unwrap(kernel_scores), unwrap(attend))
+    )
+    scores = score(query, key, width, log_kernel)
+    mask = _all_but_self(start, scores) if exclude_self else None
+    output = blend(scores, value, mask)
+    if empty_output is None:
+        return output
+    allowed = scores if mask is None else scores.masked_fill(~mask, -math.inf)
+    empty = allowed.detach().amax(-1, keepdim=True) == -math.inf
+    return torch.where(empty, empty_output.unsqueeze(-2), output)
+
+
+def _blocks(query: Tensor, length: int) -> Iterator[tuple[int, Tensor]]:
     """Slices of the queries, with the index of the first query of each."""
-    numbers_a_query = max(1, key.numel() * math.prod(query.shape[:-2]) // math.prod(key.shape[:-2]))
-    length = max(1, NUMBERS_IN_A_BLOCK // numbers_a_query)
     for start in range(0, max(1, query.shape[-2]), length):
         yield start, query[..., start : start + length, :]
 
