@@ -89,7 +89,12 @@ def _problem(found: list[Finding]) -> str:
 
 
 def _list_shapes(inputs: Inputs) -> str:
-    return ", ".join(
-        f"{name} {tuple(value.shape)}" if isinstance(value, Tensor) else f"{name}={value!r:.30}"
-        for name, value in inputs.items()
-    )
+    return ", ".join(f"{name}{_show(value)}" for name, value in inputs.items())
+
+
+def _show(value: Plain) -> str:
+    if isinstance(value, Tensor):
+        return f" {tuple(value.shape)}"
+    if isinstance(value, list | tuple):
+        return f" ({len(value)} of them)"
+    return f"={value:.4g}" if isinstance(value, float) else f"={value!r:.30}"

@@ -18,7 +18,7 @@ from attn_course.grading.exercises.kernel_regression import (
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
 
 Choice = tuple[float, float]
-# Two of the incomes lie alone: at most of these widths all their kernel values underflow.
+# One income lies alone: at the first four of these widths all its kernel values underflow.
 ENGEL_WIDTHS = [15.0, 30.0, 60.0, 120.0, 240.0, 480.0]
 CLEAR_WIN = 1.02
 
@@ -53,7 +53,7 @@ def draw_wave(generator: torch.Generator, key_len: int, num_widths: int) -> Inpu
         noise[:: key_len // 5] *= 4
         value = 5 + torch.sin(2.5 * key) + noise
         order = torch.randperm(num_widths, generator=generator).tolist()
-        widths = [0.05 * 1.8**i for i in order]
+        widths = [round(0.05 * 1.8**i, 3) for i in order]
         errors = sorted(_errors(key, value, widths))
         if errors[1] > CLEAR_WIN * errors[0] and errors[0] < 0.8 * _variance(value):
             return {"key": key, "value": value, "widths": widths}
@@ -183,7 +183,7 @@ EXERCISE = Exercise(
             tolerance=4096,
         ),
         Check(
-            "on the households of Engel, where some incomes lie alone: the width in francs, and its"
+            "on the households of Engel, where one income lies alone: the width in francs, and its"
             " R²",
             2,
             draw_engel,
