@@ -5,6 +5,7 @@ Sizes are distinct primes, so that no swapped axis passes; references are in flo
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import math
 from collections.abc import Callable
@@ -655,6 +656,35 @@ def test_temperature_that_is_not_positive_and_finite_is_refused(
     expected = r"temperature.*(must be positive and finite|holds 1 NaN among 1 numbers)"
     with pytest.raises(ValueError, match=expected):
         soft_lookup(torch.zeros(3, 7), torch.zeros(5, 7), torch.zeros(5, 11), given)
+
+
+AXES = {
+    "query": ("batch", "query_len", "d_key"),
+    "key": ("batch", "key_len", "d_key"),
+    "value": ("batch", "key_len", "d_value"),
+    "scores": ("batch", "query_len", "key_len"),
+    "mask": ("batch", "query_len", "key_len"),
+}
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, (_, arguments) in CALLS.items() if len(arguments) > 1]
+)
+def test_each_axis_that_two_arguments_share_must_agree_and_the_others_need_not(name: str) -> None:
+    function, arguments = CALLS[name]
+    roles = list(inspect.signature(function).parameters)[: len(arguments)]
+    for place, axis in itertools.product(range(len(roles)), range(3)):
+        shorter = list(arguments)
+        shorter[place] = arguments[place].narrow(axis, 0, arguments[place].shape[axis] - 1)
+        meant = AXES[roles[place]][axis]
+        shared = any(meant in AXES[role] for role in roles if role != roles[place])
+        if (roles[place], meant) == ("mask", "batch"):
+            continue  # it has become 1, and is broadcast
+        if not shared:
+            function(*shorter)
+            continue
+        with pytest.raises(ValueError, match=rf"^{function.__name__}: .*{meant}="):
+            function(*shorter)
 
 
 MISTAKES: dict[str, tuple[Callable[..., Tensor], tuple[object, ...], type[Exception], str]] = {
