@@ -275,6 +275,7 @@ def test_layer_shows_every_number_and_draws_weights_as_long_as_they_are() -> Non
     assert scores.shape == weights.shape
     lines = [line for line in figure.axes[0].lines if line.get_color() == ROLE["weight"]]
     thickness = np.array([line.get_linewidth() for line in lines])
+    assert [tuple(line.get_ydata()) for line in lines] == [(row, 2) for row in range(5)]
     assert_near((thickness - 0.5) / 9, weights[0], atol=1e-6)
 
 
