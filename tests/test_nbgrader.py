@@ -23,6 +23,7 @@ from tests.problem_sets import EXERCISES, ROOT, SOLUTIONS
 
 ASSIGNMENTS = sorted(folder.name for folder in SOLUTIONS.iterdir() if folder.is_dir())
 FIRST = ASSIGNMENTS[0]
+SECRET = "of this class"
 Change = Callable[[NotebookNode, str], None]
 
 
@@ -59,8 +60,14 @@ def answer_with(body: str) -> Change:
 
 
 def add_warning(notebook: NotebookNode, part: str) -> None:
-    lines = "import sys, warnings", "warnings.warn('careful')", "print('noise', file=sys.stderr)"
-    cell_of(notebook, part).source += "\n" + "\n".join(lines)
+    """The student's cell warns, writes to stderr, and prints what hidden inputs are drawn from."""
+    cell_of(notebook, part).source += """
+import sys, warnings
+from attn_course.grading import hidden_secret
+warnings.warn("careful")
+print("noise", file=sys.stderr)
+print(hidden_secret())
+"""
 
 
 def delete_answer(notebook: NotebookNode, part: str) -> None:
@@ -119,6 +126,8 @@ def course(tmp_path_factory) -> Path:
     course = tmp_path_factory.mktemp("course")
     shutil.copy(ROOT / "nbgrader_config.py", course)
     shutil.copytree(SOLUTIONS, course / "solutions")
+    (course / "grading").mkdir()
+    (course / "grading" / "secret.txt").write_text(f"{SECRET}\n", encoding="utf-8")
     for assignment in ASSIGNMENTS:
         nbgrader(course, "generate_assignment", assignment, "--force")
     for student, changes in STUDENTS.items():
@@ -229,23 +238,10 @@ def test_export_has_one_line_a_submission(course):
     assert scores["untouched"] == 0
 
 
-def test_secret_of_the_configuration_reaches_the_kernels(tmp_path):
-    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
-    (tmp_path / "grading").mkdir()
-    (tmp_path / "grading" / "secret.txt").write_text("of this class\n", encoding="utf-8")
-    source = tmp_path / "solutions" / "tiny"
-    source.mkdir(parents=True)
-    cell = nbformat.v4.new_code_cell(
-        "from attn_course.grading import hidden_secret\nhidden_secret()"
-    )
-    notebook = nbformat.v4.new_notebook(cells=[cell])
-    nbformat.write(notebook, source / "tiny.ipynb")
-    shutil.copytree(source, tmp_path / "grading" / "submitted" / "somebody" / "tiny")
-    nbgrader(tmp_path, "generate_assignment", "tiny", "--force")
-    nbgrader(tmp_path, "autograde", "tiny")
-    graded = tmp_path / "grading" / "autograded" / "somebody" / "tiny" / "tiny.ipynb"
-    (output,) = nbformat.read(graded, as_version=4).cells[0].outputs
-    assert output.data["text/plain"] == "'of this class'"
+def test_secret_of_the_configuration_reaches_the_kernels(course):
+    path = course / "grading" / "autograded" / "broken" / FIRST / f"{FIRST}.ipynb"
+    outputs = cell_of(nbformat.read(path, as_version=4), "softmax").outputs
+    assert SECRET in "".join(output.get("text", "") for output in outputs)
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
