@@ -80,6 +80,13 @@ def leaves_nothing_out(key: Tensor, value: Tensor, widths: list[float]) -> Choic
     return _with(width, error(width), value)
 
 
+def leaves_nothing_out_and_divides_by_one_less(
+    key: Tensor, value: Tensor, widths: list[float]
+) -> Choice:
+    width, score = leaves_nothing_out(key, value, widths)
+    return width, 1 - (1 - score) * (len(key) - 1) / len(key)
+
+
 def measures_with_the_key_itself(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
     width = _least(_errors(key, value, widths), widths)
     estimate = kernel_regression.nadaraya_watson(key, key, value, width)
@@ -195,6 +202,13 @@ EXERCISE = Exercise(
             leaves_nothing_out,
             "your error counts each key's own value, so it prefers the smallest width, which"
             " repeats what it has seen; leave each key out of its own estimate",
+            score=0,
+        ),
+        Mistake(
+            leaves_nothing_out_and_divides_by_one_less,
+            "your error counts each key's own value, so it prefers the smallest width; leave each"
+            " key out of its own estimate (and `var` divides by the number of values less 1, where"
+            " the text says n)",
             score=0,
         ),
         Mistake(
