@@ -6,26 +6,24 @@ another process only has to turn the same requests into the same outcomes.
 
 import io
 import signal
-import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import (
+    AbstractContextManager,
+    contextmanager,
+    nullcontext,
+    redirect_stderr,
+    redirect_stdout,
+)
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
-from types import FrameType
 
 import torch
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from attn_course.grading.spec import Inputs, Plain
+from attn_course.grading.watching import watched
 
-PACKAGE = Path(__file__).resolve().parents[1]
-CHECKING = str(PACKAGE / "shapes.py")
-CALLING = str(Path(__file__).resolve())
 SECONDS_A_CALL = 10
 
 
@@ -84,8 +82,9 @@ class LocalSubmission:
         given = {name: _copy(value, name in wrt) for name, value in inputs.items()}
         borrowed: list[str] = []
         try:
-            with self._watched(borrowed), _silent(), _time_limit(SECONDS_A_CALL):
-                output = self.function(**given)
+            with _silent(), _time_limit(SECONDS_A_CALL):
+                with self._watched(borrowed):
+                    output = self.function(**given)
                 gradients = _gradients(output, upstream, given, wrt)
         except KeyboardInterrupt:
             raise
@@ -97,88 +96,10 @@ class LocalSubmission:
         after = {name: _detach(value) for name, value in given.items()}
         return Outcome(_detach(output), None, gradients, after, tuple(borrowed))
 
-    @contextmanager
-    def _watched(self, borrowed: list[str]) -> Iterator[None]:
+    def _watched(self, borrowed: list[str]) -> AbstractContextManager[None]:
         if self.may_use is None:
-            yield
-            return
-        _load_what_watching_needs()
-        with ExitStack() as stack:
-            stack.enter_context(_Functions(self.avoid, borrowed))
-            stack.enter_context(_Operators(self.avoid, borrowed))
-            stack.enter_context(_profile(self._frame_watcher(borrowed)))
-            yield
-
-    def _frame_watcher(self, borrowed: list[str]) -> Callable[[FrameType, str, object], None]:
-        def watch(frame: FrameType, event: str, _: object) -> None:
-            if event != "call":
-                return
-            name, file = frame.f_code.co_name, frame.f_code.co_filename
-            if name.startswith("<"):  # a module being imported, a lambda
-                return
-            if file.startswith(str(PACKAGE)) and file not in (CHECKING, CALLING):
-                full = ".".join((frame.f_globals.get("__name__", ""), name))
-                if not _inside_package(frame.f_back) and full not in self.may_use:
-                    borrowed.append(full)
-            elif name in self.avoid and "site-packages" in file:
-                borrowed.append(name)
-
-        return watch
-
-
-class _Functions(TorchFunctionMode):
-    """Notices torch functions by the name they are called by."""
-
-    def __init__(self, avoid: tuple[str, ...], borrowed: list[str]) -> None:
-        super().__init__()
-        self.avoid, self.borrowed = avoid, borrowed
-
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        if getattr(func, "__name__", "") in self.avoid:
-            self.borrowed.append(func.__name__)
-        return func(*args, **(kwargs or {}))
-
-
-class _Operators(TorchDispatchMode):
-    """Notices torch operators, by whichever name they were called."""
-
-    def __init__(self, avoid: tuple[str, ...], borrowed: list[str]) -> None:
-        super().__init__()
-        self.avoid, self.borrowed = avoid, borrowed
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        name = func.overloadpacket.__name__.strip("_")
-        if name in self.avoid:
-            self.borrowed.append(name)
-        return func(*args, **(kwargs or {}))
-
-
-@cache
-def _load_what_watching_needs() -> None:
-    """Let torch import the 800 modules that its first watched operator needs.
-
-    It takes seconds on a busy machine, which must not count as the answer's.
-    """
-    with _Operators((), []):
-        torch.ones(()).exp()
-
-
-def _inside_package(frame: FrameType | None) -> bool:
-    """Whether the caller is the package itself, looking through the wrappers of `checked`."""
-    while frame is not None and frame.f_code.co_filename == CHECKING:
-        frame = frame.f_back
-    file = "" if frame is None else frame.f_code.co_filename
-    return file.startswith(str(PACKAGE)) and file != CALLING
-
-
-@contextmanager
-def _profile(watcher: Callable[[FrameType, str, object], None]) -> Iterator[None]:
-    before = sys.getprofile()
-    sys.setprofile(watcher)
-    try:
-        yield
-    finally:
-        sys.setprofile(before)
+            return nullcontext()
+        return watched(self.avoid, self.may_use, borrowed)
 
 
 class _Sink(io.TextIOBase):
