@@ -83,6 +83,8 @@ def test_two_outputs_are_the_same_up_to_rounding():
     assert not same(torch.ones(2), torch.ones(2).double())
     assert same([1.0, "a"], [1.0, "a"])
     assert not same(1.0, "1.0")
+    assert same((2.0, torch.tensor(0.5)), [2.0, 0.5])
+    assert not same(torch.ones(2), 1.0)
 
 
 def draw(generator, size=3):
