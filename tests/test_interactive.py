@@ -198,7 +198,9 @@ def test_without_scripts_the_picture_and_its_sentence_stand_alone(
         page.goto(address)
         figure = page.locator(FIGURE).first
         assert figure.locator("circle").count() == 41 + 1
-        assert figure.locator(".attn-sentence").is_visible()
+        sentence = figure.locator(".attn-sentence")
+        assert sentence.is_visible()
+        assert figure.get_by_role("img", name=sentence.inner_text(), exact=True).count() == 1
         assert not figure.locator("form").is_visible()
 
 
@@ -320,8 +322,8 @@ def test_screen_reader_hears_one_sentence_after_a_pause(page: Page) -> None:
           new MutationObserver(() => root.heard.push(status.textContent))
             .observe(status, {childList: true}) }"""
     )
-    page.wait_for_timeout(800)  # the sentence of the start
-    figure.evaluate("root => { root.heard.length = 0 }")
+    page.wait_for_timeout(800)
+    assert figure.locator("[role=status]").inner_text() == "", "it spoke before it was asked"
     figure.get_by_role("slider", name="query").focus()
     for _ in range(12):
         page.keyboard.press("ArrowRight")

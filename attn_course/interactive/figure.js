@@ -5,9 +5,11 @@ const attnFigure = (name, start) => {
     if ("live" in root.dataset) continue;
     root.dataset.live = "";
     let pause;
+    let started = false; // nobody has asked for anything yet: a page that opens stays silent
     const say = (sentence) => {
       root.querySelector(".attn-sentence").textContent = sentence;
       root.querySelector(":scope > svg").setAttribute("aria-label", sentence);
+      if (!started) return;
       clearTimeout(pause);
       pause = setTimeout(() => {
         root.querySelector("[role=status]").textContent = sentence;
@@ -16,6 +18,7 @@ const attnFigure = (name, start) => {
     const form = root.querySelector("form");
     form.addEventListener("submit", (event) => event.preventDefault());
     start(root, JSON.parse(root.querySelector("script[type='application/json']").textContent), say);
+    started = true;
     form.hidden = false;
   }
 };
