@@ -118,8 +118,8 @@ def masked_softmax(
     no_key = scores.detach().amax(-1, keepdim=True) == -math.inf
     if is_true_of_any(~no_key.any()):
         return torch.softmax(scores, dim=-1)
-    # softmax of a row of minus infinities is NaN, and so is its gradient: give such a row
-    # harmless scores before, and no weight after
+    # softmax of a row of minus infinities is NaN, and so is its gradient:
+    # give such a row harmless scores before, and no weight after
     weights = torch.softmax(scores.masked_fill(no_key, 0), dim=-1)
     return weights.masked_fill(no_key, 0)
 
@@ -172,7 +172,8 @@ def soft_lookup(
     require_positive("temperature", temperature)
     _require_keys(key.shape[-2])
     scores = distance_scores(query, key)
-    # the best score becomes 0 before the division, which could send all of them to -inf
+    # before the division, which could send all scores to -inf, the best
+    # of them becomes 0
     best = scores.amax(-1, keepdim=True).detach()
     return attend((scores - best) / temperature, value)
 
@@ -193,7 +194,8 @@ def softmax_jacobian(
     Raises:
         ValueError: The weights hold NaN.
     """
-    return torch.diag_embed(weights) - weights.unsqueeze(-1) * weights.unsqueeze(-2)
+    outer_product = weights.unsqueeze(-1) * weights.unsqueeze(-2)
+    return torch.diag_embed(weights) - outer_product
 
 
 @checked
