@@ -5,7 +5,11 @@ from dataclasses import dataclass
 
 from attn_course.grading.spec import Inputs
 
-LEFT = ' style="text-align:left"'
+# JupyterLab pads the cells of a table; the pages of nbgrader's formgrader and feedback do not.
+PADDED = "padding:0.4em 0.6em"
+LEFT = f' style="{PADDED};text-align:left"'
+SHORT_LEFT = f' style="{PADDED};text-align:left;white-space:nowrap"'
+SHORT_RIGHT = f' style="{PADDED};text-align:right;white-space:nowrap"'
 
 
 @dataclass(frozen=True)
@@ -57,8 +61,8 @@ class Score(float):
         body = "".join(_html_row(row) for row in self.rows)
         hint = f"<p><b>What to look at:</b> {_code(self.hint)}</p>" if self.hint else ""
         return (
-            f"<table><thead><tr><th{LEFT}>Check</th><th>Points</th>"
-            f"<th{LEFT}>What happened</th></tr></thead>"
+            f"<table><thead><tr><th{LEFT}>Check</th><th{SHORT_RIGHT}>Points</th>"
+            f"<th{SHORT_LEFT}>What happened</th></tr></thead>"
             f"<tbody>{body}</tbody></table>{hint}"
             f"<p><b>{float(self):g} of {self.of:g} points</b></p>"
         )
@@ -69,7 +73,7 @@ def _html_row(row: Row) -> str:
     mark = "✘ " if row.problem else ""
     return (
         f"<tr><td{LEFT}>{_code(row.label)}</td>"
-        f'<td style="white-space:nowrap">{row.earned:g} / {row.points:g}</td>'
+        f"<td{SHORT_RIGHT}>{row.earned:g} / {row.points:g}</td>"
         f"<td{LEFT}>{mark}{happened}</td></tr>"
     )
 
