@@ -217,9 +217,9 @@ EXERCISE = Exercise(
         ),
         Mistake(
             normalises_twice,
-            "you took forbidden weights away after the softmax and normalised again. On paper "
-            "that is right; but a forbidden key with a high score leaves the others weights that "
-            "round to 0, and 0 over 0 is `nan`. Forbid the keys before the softmax",
+            "you took forbidden keys away after `exp` or softmax, and normalised what was left. On "
+            "paper that is right; but a forbidden key with a high score overflows, or leaves the "
+            "others weights that round to 0, and the quotient is `nan`. Forbid the keys before",
             score=3.5,
         ),
         Mistake(

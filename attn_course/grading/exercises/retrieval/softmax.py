@@ -109,7 +109,7 @@ EXERCISE = Exercise(
             hidden_sizes=({"key_len": 7}, {"a": 2, "b": 3, "query_len": 5, "key_len": 11}),
         ),
         Check(
-            "scores in the thousands, positive or negative, give no `nan`",
+            "scores in the thousands, positive or negative, give the right weights, and no `nan`",
             1,
             draw_large_scores,
             sizes=({"query_len": 3, "key_len": 5},),
