@@ -28,7 +28,7 @@ NUMBERS_IN_A_BLOCK = 9 * 2**20
 # What piles up is at most one tensor of all pairs. Where that is small, a block is, too, and stays
 # in the processor's cache from one operation to the next.
 SMALL_NUMBERS = 2**24
-NUMBERS_IN_A_SMALL_BLOCK = 2**19
+NUMBERS_IN_A_SMALL_BLOCK = 2**20
 # To begin with, the C library also hands small pieces back after each operation, and the next one
 # takes most of its time to get them anew; once it has seen 31 MB freed, it keeps as much at hand.
 torch.empty(31 * 2**20, dtype=torch.uint8)

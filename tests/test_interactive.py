@@ -242,6 +242,16 @@ def test_keyboard_alone_changes_everything_and_shows_where_it_is(page: Page) -> 
 
 
 @pytest.mark.browser
+def test_arrow_keys_reach_the_figure_where_the_page_wants_them_too(page: Page) -> None:
+    page.evaluate(  # as JupyterLab does
+        "document.addEventListener('keydown', event => event.preventDefault())"
+    )
+    figure = page.locator(FIGURE).first
+    figure.get_by_role("slider", name="query").press("ArrowRight")
+    assert reading(figure)["query"] == 2.52
+
+
+@pytest.mark.browser
 def test_every_control_has_a_name_and_the_width_says_its_value(page: Page) -> None:
     figure = page.locator(FIGURE).first
     assert figure.get_by_role("group", name="Kernel").get_by_role("radio").count() == 4

@@ -475,14 +475,18 @@ def test_first_block_is_held_to_the_signature(blocks_of: Callable[[int], list[in
 
 
 LARGE = """
-import resource, sys, torch
+import pathlib, re, resource, sys, torch
 from attn_course.kernel_regression import nadaraya_watson
 generator = torch.Generator().manual_seed(0)
 query, key, value = (torch.rand(20_000, 1, generator=generator) for _ in range(3))
 estimate = nadaraya_watson(query, key, value, 0.1)
 assert estimate.shape == (20_000, 1) and bool(estimate.isfinite().all())
-unit = 1 if sys.platform == "darwin" else 1024
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
+status = pathlib.Path("/proc/self/status")
+if status.exists():  # Linux, where getrusage counts the memory of pytest, too
+    print(int(re.search("VmHWM: *(.*) kB", status.read_text().replace("\\t", " "))[1]) * 1024)
+else:
+    unit = 1 if sys.platform == "darwin" else 1024
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
 """
 
 
@@ -490,7 +494,7 @@ def test_twenty_thousand_queries_and_keys_stay_below_a_gigabyte() -> None:
     # with gradients the same holds, which benchmarks/ measures: here it would take too long
     run = subprocess.run([sys.executable, "-c", LARGE], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
-    assert int(run.stdout) < 1e9
+    assert 1e8 < int(run.stdout) < 1e9
 
 
 # Leave one out

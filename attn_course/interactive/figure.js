@@ -17,6 +17,10 @@ const attnFigure = (name, start) => {
     };
     const form = root.querySelector("form");
     form.addEventListener("submit", (event) => event.preventDefault());
+    // JupyterLab takes the arrow keys of the whole page as its own
+    form.addEventListener("keydown", (event) => {
+      if (event.key.startsWith("Arrow")) event.stopPropagation();
+    });
     start(root, JSON.parse(root.querySelector("script[type='application/json']").textContent), say);
     started = true;
     form.hidden = false;
