@@ -9,7 +9,6 @@ the score minus infinity, as if a mask had forbidden it.
 import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from inspect import unwrap
 
 import torch
 from jaxtyping import Float
@@ -213,13 +212,9 @@ def _estimate(
     query: Tensor,
 ) -> Tensor:
     """The estimates of one block of queries, the first of which is query number `start`."""
-    # what the first block has passed, the others need not be checked for
-    score, blend = (
-        (kernel_scores, attend) if start == 0 else (unwrap(kernel_scores), unwrap(attend))
-    )
-    scores = score(query, key, width, log_kernel)
+    scores = kernel_scores(query, key, width, log_kernel)
     mask = _all_but_self(start, scores) if exclude_self else None
-    output = blend(scores, value, mask)
+    output = attend(scores, value, mask)
     if empty_output is None:
         return output
     allowed = scores if mask is None else scores.masked_fill(~mask, -math.inf)
