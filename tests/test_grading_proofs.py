@@ -85,7 +85,9 @@ def test_every_right_answer_earns_every_point_on_twenty_seeds(exercise):
     points = find_exercise(exercise).points
     for answer in right_answers(exercise):
         for seed in range(20):
-            score = grade(exercise, watched(exercise, answer), f"seed {seed}")
+            # watching makes loops slow, and sees the same calls whatever the seed
+            submission = LocalSubmission(answer) if seed else watched(exercise, answer)
+            score = grade(exercise, submission, f"seed {seed}")
             assert float(score) == points, f"{answer.__name__}, seed {seed}:\n{score}"
 
 
