@@ -66,7 +66,8 @@ def test_failing_answer_costs_its_points_and_says_why(answer, said):
 
 
 def test_answer_that_never_returns_is_waited_for_once(monkeypatch):
-    monkeypatch.setattr(submission, "SECONDS_A_CALL", 0.2)
+    check(SOFTMAX, by_hand)  # what the first check loads must not count
+    monkeypatch.setattr(submission, "SECONDS_A_CALL", 0.5)
 
     def hangs(scores):
         while True:
@@ -78,9 +79,9 @@ def test_answer_that_never_returns_is_waited_for_once(monkeypatch):
 
     started = time.perf_counter()
     score = check(SOFTMAX, hangs)
-    assert time.perf_counter() - started < 2
+    assert time.perf_counter() - started < 4  # waiting for each of the 12 calls would take 6
     assert float(score) == 0
-    assert "did not return within 0.2 seconds" in str(score)
+    assert "did not return within 0.5 seconds" in str(score)
 
 
 def test_interrupting_the_notebook_stops_the_check():
