@@ -72,7 +72,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def require_positive(name: str, number: float | Tensor) -> None:
-    """Raise unless `number` is positive and finite.
+    """Raise unless `number` is positive and finite; under `torch.vmap` its value is not looked at.
 
     Raises:
         TypeError: It is neither a number nor a tensor of one number.
@@ -82,9 +82,9 @@ def require_positive(name: str, number: float | Tensor) -> None:
         return
     if not isinstance(number, Real) and not (isinstance(number, Tensor) and number.numel() == 1):
         raise TypeError(f"{name} must be one number, not {_describe(number)}")
-    number = number.item() if isinstance(number, Tensor) else number
-    if not (0 < number < math.inf):
-        raise ValueError(f"{name}={number:g} must be positive and finite")
+    fits = torch.as_tensor((number > 0) & (number < math.inf))
+    if is_true_of_any(~fits):
+        raise ValueError(f"{name}={float(number):g} must be positive and finite")
 
 
 def is_true_of_any(condition: Tensor) -> bool:

@@ -313,6 +313,14 @@ def test_what_is_not_one_number_is_refused(thing: object, text: str) -> None:
         require_positive("width", thing)
 
 
+def test_number_of_a_vmapped_call_is_not_looked_at() -> None:
+    def half(number: torch.Tensor) -> torch.Tensor:
+        require_positive("width", number)
+        return number / 2
+
+    assert vmap(half)(torch.tensor([2.0, -4.0])).tolist() == [1.0, -2.0]
+
+
 def test_values_are_looked_at_where_that_is_possible() -> None:
     assert is_true_of_any(torch.tensor([False, True]))
     assert not is_true_of_any(torch.tensor([False, False]))
