@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sqlite3
 
@@ -134,6 +135,8 @@ def test_seed_alone_decides_the_points() -> None:
         ({"num_points": 0}, "num_points=0"),
         ({"num_points": -3}, "num_points=-3"),
         ({"noise": -0.5}, "noise=-0.5"),
+        ({"noise": math.nan}, "noise=nan"),
+        ({"noise": math.inf}, "noise=inf"),
     ],
 )
 def test_impossible_curve_is_refused_with_its_numbers(

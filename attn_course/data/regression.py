@@ -1,5 +1,7 @@
 """Data to regress on: a curve whose truth is known, a river, and handwritten digits."""
 
+import math
+
 import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
@@ -24,10 +26,10 @@ def noisy_curve(
         Keys in rising order, and the values observed there.
 
     Raises:
-        ValueError: There is not at least one point, or the noise is negative.
+        ValueError: There is not at least one point, or the noise is negative, infinite or NaN.
     """
-    if num_points < 1 or noise < 0:
-        raise ValueError(f"{num_points=} must be at least 1 and {noise=} not negative")
+    if num_points < 1 or not 0 <= noise < math.inf:
+        raise ValueError(f"{num_points=} must be at least 1 and {noise=} finite, not negative")
     generator = torch.Generator().manual_seed(seed)
     key = torch.rand(num_points, 1, generator=generator).mul(4).sort(dim=0).values
     return key, true_curve(key) + noise * torch.randn(num_points, 1, generator=generator)
