@@ -7,7 +7,7 @@ import time
 import pytest
 import torch
 
-from attn_course.grading import check, find_exercise, submission
+from attn_course.grading import check, find_exercise, submission, watching
 from attn_course.grading.submission import LocalSubmission
 
 SOFTMAX = "01_retrieval/softmax"
@@ -191,3 +191,46 @@ def test_profiler_of_the_caller_is_put_back():
         assert sys.getprofile() is profiler
     finally:
         sys.setprofile(None)
+
+
+def test_default_device_of_the_notebook_does_not_reach_the_inputs():
+    before = check(SOFTMAX, lambda scores: scores).inputs["scores"]
+    torch.set_default_device("meta")  # a stand-in for "cuda", which not every machine has
+    try:
+        assert check(SOFTMAX, by_hand, hidden=True) == find_exercise(SOFTMAX).points
+        after = check(SOFTMAX, lambda scores: scores).inputs["scores"]
+    finally:
+        torch.set_default_device(None)
+    assert torch.equal(before, after)
+
+
+def test_error_that_torch_raises_does_not_pass_for_an_unwritten_answer():
+    score = check(SOFTMAX, lambda scores: scores.to_sparse().amax(-1))
+    assert score == 0
+    assert "not written yet" not in str(score)
+    assert "it raised NotImplementedError: Could not run 'aten::amax'" in str(score)
+
+
+def test_message_that_ends_in_a_full_stop_gets_no_second_one():
+    score = check(SOFTMAX, _raises_a_sentence)
+    assert "it raised ValueError: This is a sentence. Given: scores (3, 5)" in str(score)
+
+
+def _raises_a_sentence(scores):
+    raise ValueError("This is a sentence.")
+
+
+@pytest.mark.parametrize(
+    ("file", "noticed"),
+    [
+        ("/opt/lib/python3/site-packages/other/special.py", True),
+        ("/usr/local/lib/python3/dist-packages/other/special.py", True),
+        ("/home/student/special.py", False),
+        (f"{watching.FOLDER}_of_mine/special.py", False),
+    ],
+)
+def test_library_function_is_told_from_the_students_by_where_it_is_installed(file, noticed):
+    namespace = {}
+    exec(compile("def softmax(x):\n    return x", file, "exec"), namespace)
+    answer = LocalSubmission(namespace["softmax"], avoid=("softmax",), may_use=())
+    assert bool(answer.call({"x": 1.0}).borrowed) == noticed

@@ -22,6 +22,12 @@ ANY = Check("any", 1, lambda generator: {})
             "dtype is torch.float64 and should be",
         ),
         (torch.ones(3, device="meta"), torch.ones(3), "is on meta and should be on cpu"),
+        (torch.ones(3).to_sparse(), torch.ones(3), "is a torch.sparse_coo tensor; expected"),
+        (
+            torch.nested.nested_tensor([torch.ones(3)], layout=torch.jagged),
+            torch.ones(1, 3),
+            "is a nested tensor; expected",
+        ),
         (-torch.arange(1.0, 4), torch.arange(1.0, 4), "with the sign changed"),
         (
             torch.arange(9.0).view(3, 3).mT,
@@ -75,6 +81,16 @@ def test_infinities_must_match_exactly():
     infinite = torch.tensor([1.0, -torch.inf])
     assert difference(infinite, infinite, infinite.double(), ANY) is None
     assert difference(torch.zeros(2), infinite, infinite.double(), ANY)
+
+
+@pytest.mark.parametrize("other", [torch.ones(3, device="meta"), torch.ones(3).to_sparse()])
+def test_outputs_on_two_devices_or_of_two_layouts_are_not_the_same(other):
+    assert not same(torch.ones(3), other)
+    assert not same(other, torch.ones(3))
+
+
+def test_tensor_without_numbers_is_no_number():
+    assert "expected one number" in difference(torch.ones((), device="meta"), 1.0, 1.0, ANY)
 
 
 def test_two_outputs_are_the_same_up_to_rounding():

@@ -63,8 +63,7 @@ def _difference_of_parts(output: Plain, plain: Plain, exact: Plain, check: Check
 
 
 def _difference_of_numbers(output: Plain, exact: float, check: Check) -> str | None:
-    if isinstance(output, Tensor) and output.numel() == 1:
-        output = output.item()
+    output = _as_number(output)
     if isinstance(output, bool) or not isinstance(output, int | float):
         return f"it is {name_kind(output)}; expected one number"
     allowed = check.tolerance * torch.finfo(check.dtype).eps * abs(exact)
@@ -75,6 +74,8 @@ def name_kind(output: Plain) -> str:
     """What an output is, for a student to read."""
     if output is None:
         return "None (is there a `return`?)"
+    if isinstance(output, Tensor) and not _is_ordinary(output):
+        return f"a {'nested' if output.is_nested else output.layout} tensor"
     if isinstance(output, Tensor):
         return f"a tensor of shape {tuple(output.shape)}"
     if isinstance(output, list | tuple):
@@ -82,8 +83,13 @@ def name_kind(output: Plain) -> str:
     return f"a {type(output).__module__}.{type(output).__name__}".replace("builtins.", "")
 
 
+def _is_ordinary(tensor: Tensor) -> bool:
+    """Whether it can be compared, as sparse and nested tensors cannot."""
+    return tensor.layout == torch.strided and not tensor.is_nested
+
+
 def _wrong_form(output: Plain, plain: Tensor) -> str | None:
-    if not isinstance(output, Tensor):
+    if not isinstance(output, Tensor) or not _is_ordinary(output):
         return f"it is {name_kind(output)}; expected a tensor of shape {tuple(plain.shape)}"
     if output.shape != plain.shape:
         flipped = plain.ndim >= 2 and output.shape == plain.mT.shape
@@ -133,6 +139,8 @@ def _pattern(got: Tensor, exact: Tensor) -> str:
 def same(one: Plain, other: Plain) -> bool:
     """Whether two outputs are the same up to rounding, NaN and infinities included."""
     if isinstance(one, Tensor) and isinstance(other, Tensor):
+        if not _is_ordinary(one) or not _is_ordinary(other) or one.device != other.device:
+            return False
         if one.shape != other.shape or one.dtype != other.dtype:
             return False
         if not other.is_floating_point():
@@ -152,4 +160,6 @@ def same(one: Plain, other: Plain) -> bool:
 
 def _as_number(output: Plain) -> Plain:
     """The number in a tensor of one, which passes for a number in an answer too."""
-    return output.item() if isinstance(output, Tensor) and output.numel() == 1 else output
+    if not isinstance(output, Tensor) or not _is_ordinary(output) or output.is_meta:
+        return output
+    return output.item() if output.numel() == 1 else output

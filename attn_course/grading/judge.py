@@ -89,7 +89,8 @@ def _compare_gradients(
     check: Check, submission: Submission, reference: Submission, given: Inputs, inputs: Inputs
 ) -> tuple[str, Plain] | None:
     plain = reference.call(given).output
-    upstream = torch.linspace(-1, 2, plain.numel(), dtype=torch.float64).reshape(plain.shape)
+    steps = torch.linspace(-1, 2, plain.numel(), dtype=torch.float64, device=plain.device)
+    upstream = steps.reshape(plain.shape)
     outcome = submission.call(given, upstream.to(plain.dtype), check.gradient)
     if failed := _failure(outcome):
         return failed

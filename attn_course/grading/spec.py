@@ -55,10 +55,11 @@ class Check:
         """The public inputs, or with a secret the hidden ones."""
         hidden = self.sizes if self.hidden_sizes is None else self.hidden_sizes
         all_sizes = self.sizes if secret is None else hidden
-        return [
-            self.draw(_generator(exercise, self.label, index, secret or "public"), **sizes)
-            for index, sizes in enumerate(all_sizes)
-        ]
+        with torch.device("cpu"):  # whatever default an earlier cell has set
+            return [
+                self.draw(_generator(exercise, self.label, index, secret or "public"), **sizes)
+                for index, sizes in enumerate(all_sizes)
+            ]
 
 
 @dataclass(frozen=True)
@@ -129,4 +130,4 @@ def _submodules(package: ModuleType) -> list[str]:
 
 def _generator(*parts: object) -> Generator:
     digest = hashlib.sha256("|".join(map(str, parts)).encode()).digest()
-    return Generator().manual_seed(int.from_bytes(digest[:8], "big") >> 1)
+    return Generator("cpu").manual_seed(int.from_bytes(digest[:8], "big") >> 1)

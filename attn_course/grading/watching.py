@@ -4,6 +4,7 @@ Three nets, because there are many ways to call softmax: torch functions by name
 whatever they were called by, and every Python function by the file that it stands in.
 """
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,10 +16,13 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-PACKAGE = Path(__file__).resolve().parents[1]
-CHECKING = str(PACKAGE / "shapes.py")
+FOLDER = Path(__file__).resolve().parents[1]
+PACKAGE = f"{FOLDER}{os.sep}"
+CHECKING = f"{PACKAGE}shapes.py"
+# where pip installs packages, Debian and Colab included
+INSTALLED = ("site-packages", "dist-packages")
 # the files of the grader that are at work while an answer runs
-GRADING = {str(PACKAGE / "grading" / name) for name in ("submission.py", "watching.py")}
+GRADING = {str(FOLDER / "grading" / name) for name in ("submission.py", "watching.py")}
 
 
 @contextmanager
@@ -49,11 +53,11 @@ def _frame_watcher(
         name, file = frame.f_code.co_name, frame.f_code.co_filename
         if event != "call" or name.startswith("<"):  # a module being imported, a lambda
             return
-        if file.startswith(str(PACKAGE)) and file != CHECKING and file not in GRADING:
+        if file.startswith(PACKAGE) and file != CHECKING and file not in GRADING:
             full = ".".join((frame.f_globals.get("__name__", ""), name))
             if not _inside_package(frame.f_back) and full not in may_use:
                 borrowed.append(full)
-        elif name in avoid and "site-packages" in file:
+        elif name in avoid and any(folder in file for folder in INSTALLED):
             borrowed.append(name)
 
     return watch
@@ -101,7 +105,7 @@ def _inside_package(frame: FrameType | None) -> bool:
     while frame is not None and frame.f_code.co_filename == CHECKING:
         frame = frame.f_back
     file = "" if frame is None else frame.f_code.co_filename
-    return file.startswith(str(PACKAGE)) and file not in GRADING
+    return file.startswith(PACKAGE) and file not in GRADING
 
 
 @contextmanager
