@@ -101,7 +101,7 @@ def nadaraya_watson(
     """Estimate at each query: the mean of the values, weighted by the kernel around the query.
 
     Works through the queries in blocks, forwards and backwards, and so needs memory for one block
-    of weights whatever the number of queries.
+    of weights whatever the number of queries; `torch.func.grad` and its like keep all of them.
 
     Args:
         query: Where the regression is asked for.
@@ -194,11 +194,22 @@ def _estimate_in_blocks(
     blocks = list(_blocks(query, max(1, numbers // max(1, key.numel()))))
     if len(blocks) == 1:
         return estimate(0, query)
-    if not torch.is_grad_enabled():
+    if not torch.is_grad_enabled() or not _can_recompute():
         return torch.cat([estimate(*block) for block in blocks], dim=-2)
     # keeping the weights of every block for the backward pass would undo the blocks
     recomputed = {"use_reentrant": False, "preserve_rng_state": False}
     return torch.cat([checkpoint(estimate, *block, **recomputed) for block in blocks], dim=-2)
+
+
+def _can_recompute() -> bool:
+    """Whether a block can be recomputed for its gradient: within `torch.func.grad` it cannot."""
+    if torch.compiler.is_compiling():
+        return True
+    try:
+        with torch.autograd.graph.saved_tensors_hooks(lambda saved: saved, lambda saved: saved):
+            return True
+    except RuntimeError:
+        return False
 
 
 def _estimate(

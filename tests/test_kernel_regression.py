@@ -6,6 +6,7 @@ import math
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -642,6 +643,18 @@ def test_vmap_over_a_batch_gives_the_same() -> None:
     mapped = torch.func.vmap(lambda *given: nadaraya_watson(*given, 0.8, log_triangular))
     whole = nadaraya_watson(query, key, value, 0.8, log_triangular)
     assert_close(mapped(query, key, value), whole, **EXACT)
+
+
+@pytest.mark.parametrize("transform", [torch.func.grad, torch.func.jacrev])
+def test_transforms_of_torch_func_take_more_queries_than_one_block(
+    monkeypatch: pytest.MonkeyPatch, transform: Callable
+) -> None:
+    _, key, value = sample()
+    width = torch.tensor(0.8, dtype=key.dtype)
+    error = partial(leave_one_out_error, key, value)
+    whole = transform(error)(width)
+    monkeypatch.setattr(kernel_regression, "NUMBERS_IN_A_SMALL_BLOCK", key.numel())
+    assert_close(transform(error)(width), whole, **EXACT)
 
 
 # Bad input
