@@ -443,6 +443,8 @@ def test_page_gets_the_data_to_a_thousandth_of_their_range() -> None:
         ({"query": 9.0}, r"query=9.0 is outside the figure, from -0.5 to 5.5"),
         ({"kernel": "gauss"}, r"kernel='gauss' is none of Gaussian, boxcar, triangular, Epan"),
         ({"key": torch.ones(7, 1)}, r"all 7 keys are 1: they span no axis"),
+        ({"key": SPARSE * 1e-12, "query": 2e-12}, r"key spans 5e-12; give it in a smaller unit"),
+        ({"value": SPARSE * 1e-30}, r"value spans 5e-30; give it in a smaller unit"),
         ({"key": torch.ones(6, 1)}, r"key_len=6 in key but 7 here"),
         ({"key": SPARSE.T}, r"key has shape \(1, 7\); expected \(key_len, 1\)"),
         ({"key": SPARSE.log()}, r"key holds 1 infinite numbers among 7"),

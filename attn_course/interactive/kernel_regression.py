@@ -26,6 +26,7 @@ from attn_course.interactive.markup import tag
 from attn_course.plots import ROLE
 from attn_course.shapes import checked, require_positive
 
+LEAST_SPAN = 1e-9  # steps of the sliders and of the axes are rounded to 1e-12
 MOST_KEYS = 1000  # each of them is weighed 321 times for every movement of the reader
 
 
@@ -58,8 +59,9 @@ def kernel_regression_explorer(
     Raises:
         TypeError: The key or the value is not a floating-point tensor, or they differ in dtype.
         ValueError: A shape does not fit, an argument holds NaN or infinity, there are no keys, more
-            than 1000, or all at one place, the width is not positive and finite, the query lies
-            further than a tenth of the range outside the keys, or the kernel is none of the four.
+            than 1000, or all at one place, keys or values differ by less than 1e-9, the width is
+            not positive and finite, the query lies further than a tenth of the range outside the
+            keys, or the kernel is none of the four.
     """
     require_positive("width", width)
     _require_an_axis(key, value)
@@ -84,6 +86,8 @@ def _require_an_axis(key: Tensor, value: Tensor) -> None:
     for name, numbers in (("key", key), ("value", value)):
         if unbounded := int(torch.isinf(numbers).sum()):
             raise ValueError(f"{name} holds {unbounded} infinite numbers among {numbers.numel()}")
+        if len(numbers) and 0 < span(numbers) < LEAST_SPAN:
+            raise ValueError(f"{name} spans {span(numbers):g}; give it in a smaller unit")
     if not 0 < len(key) <= MOST_KEYS:
         raise ValueError(f"the figure shows 1 to {MOST_KEYS} keys, not {len(key)}")
     if span(key) == 0:
