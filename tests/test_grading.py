@@ -1,5 +1,7 @@
 """The score, the hidden inputs and the diagnosis: what a student reads of a check."""
 
+import copy
+import pickle
 import re
 import sys
 
@@ -29,6 +31,15 @@ def test_score_is_the_number_that_nbgrader_reads_and_a_table_for_people():
     assert "it is <code>3</code> &amp; not &lt;4&gt;" in page
     assert "mind the <code>-1</code>" in page
     assert "1.5 of 3.5 points" in page
+
+
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))]
+)
+def test_copied_score_is_the_same_score(again):
+    score = Score((Row("first", 1.5), Row("second", 2, "wrong")), "mind it", {"k": 3})
+    copied = again(score)
+    assert (float(copied), str(copied), copied.inputs) == (1.5, str(score), {"k": 3})
 
 
 def test_score_is_displayed_by_ipython_as_number_and_table():

@@ -43,6 +43,9 @@ class Score(float):
         score.rows, score.hint, score.inputs = rows, hint, inputs
         return score
 
+    def __getnewargs__(self) -> tuple[tuple[Row, ...], str | None, Inputs | None]:
+        return self.rows, self.hint, self.inputs  # what a copy is made from
+
     @property
     def of(self) -> float:
         """Points there are to earn."""
