@@ -134,7 +134,8 @@ def attend(
 
     Args:
         scores: How well each key suits each query.
-        value: What each key has to give.
+        value: What each key has to give. An infinite value spoils the output even of a query that
+            may not attend to it, because its weight 0 times infinity is NaN.
         mask: True where the query may attend; None allows every key.
 
     Returns:

@@ -30,6 +30,15 @@ def returns_nothing(scores):
     pass
 
 
+class Unreadable(Exception):
+    def __str__(self):
+        raise RuntimeError
+
+
+def raises_the_unreadable(scores):
+    raise Unreadable
+
+
 def takes_nothing():
     return 1
 
@@ -51,6 +60,7 @@ def recurses(scores):
     [
         (raises, "it raised RuntimeError: two. Given: scores (3, 5)"),
         (leaves, "it raised SystemExit: 3"),
+        (raises_the_unreadable, "it raised Unreadable: its message cannot be read"),
         (returns_nothing, "it is None (is there a `return`?)"),
         (takes_nothing, "it raised TypeError: takes_nothing() got an unexpected keyword"),
         (gives_a_list, "it is a list of 3; expected a tensor of shape (3, 5)"),
@@ -130,6 +140,10 @@ def calls_operator(scores):
     return torch.ops.aten._softmax(scores, -1, False)
 
 
+def calls_safe_operator(scores):
+    return torch.ops.aten._safe_softmax(scores, -1)
+
+
 def calls_scipy(scores):
     from scipy.special import softmax
 
@@ -152,6 +166,7 @@ def calls_the_reference(scores):
         calls_method,
         calls_module,
         calls_operator,
+        calls_safe_operator,
         calls_scipy,
         calls_the_package,
         calls_the_reference,

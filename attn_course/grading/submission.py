@@ -166,5 +166,8 @@ def _gradients(
 
 
 def _describe(error: BaseException) -> tuple[str, str]:
-    first_line = (str(error).strip() or "no message").splitlines()[0]
-    return type(error).__name__, first_line[:300]
+    try:
+        message = str(error).strip() or "no message"
+    except Exception:  # an exception of the answer's own making
+        message = "its message cannot be read"
+    return type(error).__name__, message.splitlines()[0][:300]
