@@ -1,6 +1,9 @@
-"""The problem sets as their authors write them, read for the proofs."""
+"""The problem sets as their authors write them, read for the proofs, and graded by nbgrader."""
 
 import ast
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -8,8 +11,8 @@ from pathlib import Path
 import nbformat
 
 from attn_course.grading import find_exercise
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 SOLUTIONS = ROOT / "solutions"
 EXERCISES = ROOT / "exercises"
 
@@ -28,6 +31,15 @@ class Solution:
         exec(compile(self.before, "<before>", "exec"), namespace)
         exec(compile(source or self.source, "<solution>", "exec"), namespace)
         return namespace[name]
+
+
+def nbgrader(course: Path, *arguments: str) -> str:
+    """Run an nbgrader command in a course, as an instructor types it; return what it says."""
+    environment = os.environ | {"JUPYTER_CONFIG_DIR": str(course.parent / "no-settings")}
+    command = [sys.executable, "-m", "nbgrader", *arguments]
+    run = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return run.stdout + run.stderr
 
 
 def notebook_path(exercise: str, folder: Path = SOLUTIONS) -> Path:

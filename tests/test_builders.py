@@ -133,14 +133,20 @@ def problem_set() -> nbformat.NotebookNode:
     return new_notebook(cells=[new_markdown_cell("# Doubling", id="title"), solution, graded])
 
 
-@pytest.fixture(scope="module")
-def built_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a course of one problem set, generated."""
-    folder = tmp_path_factory.mktemp("course")
+def lay_out_course(folder: Path) -> Path:
+    """Put the settings and one problem set into a folder; return the path of its source."""
     shutil.copy(ROOT / "nbgrader_config.py", folder)
     source = folder / "solutions" / "01_a" / "01_a.ipynb"
     source.parent.mkdir(parents=True)
     nbformat.write(problem_set(), source)
+    return source
+
+
+@pytest.fixture(scope="module")
+def built_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a course of one problem set, generated."""
+    folder = tmp_path_factory.mktemp("course")
+    source = lay_out_course(folder)
     (source.parent / "instructor_notes.md").write_text("The answer is 2 * x.")
     built = run("build_exercises.py", "--root", folder)
     assert built.returncode == 0, built.stderr

@@ -6,11 +6,8 @@ then read from the gradebook, and the feedback as a student reads it.
 
 import csv
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,21 +16,13 @@ import pytest
 from nbformat import NotebookNode
 
 from attn_course.grading import find_exercise
-from tests.problem_sets import EXERCISES, ROOT, SOLUTIONS
+from tests.conftest import ROOT
+from tests.problem_sets import EXERCISES, SOLUTIONS, nbgrader
 
 ASSIGNMENTS = sorted(folder.name for folder in SOLUTIONS.iterdir() if folder.is_dir())
 FIRST = ASSIGNMENTS[0]
 SECRET = "of this class"
 Change = Callable[[NotebookNode, str], None]
-
-
-def nbgrader(course: Path, *arguments: str) -> str:
-    """Run an nbgrader command in a course, as an instructor types it; return what it says."""
-    environment = os.environ | {"JUPYTER_CONFIG_DIR": str(course / "none")}
-    command = [sys.executable, "-m", "nbgrader", *arguments]
-    run = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    return run.stdout + run.stderr
 
 
 def cell_of(notebook: NotebookNode, grade_id: str) -> NotebookNode:

@@ -4,38 +4,25 @@ from __future__ import annotations
 
 import html
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from tests.conftest import ROOT
-from tests.test_builders import problem_set
+from tests.problem_sets import nbgrader
+from tests.test_builders import lay_out_course
 
 LOUD = "import sys\ndef double(x):\n    print('careful', file=sys.stderr)\n    return 2 * x"
 ONLY_VISIBLE = "def double(x):\n    return 4"
 ANSWERS = {"loud": LOUD, "visible": ONLY_VISIBLE, "wrong": "def double(x):\n    return 5"}
 
 
-def nbgrader(course: Path, *arguments: str) -> None:
-    """Run an nbgrader command at the root of a course."""
-    command = [sys.executable, "-m", "nbgrader", *arguments]
-    run = subprocess.run(command, cwd=course, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
-
-
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a course of one problem set, with each of the answers graded and given back."""
     course = tmp_path_factory.mktemp("course")
-    shutil.copy(ROOT / "nbgrader_config.py", course)
-    source = course / "solutions" / "01_a" / "01_a.ipynb"
-    source.parent.mkdir(parents=True)
-    nbformat.write(problem_set(), source)
+    lay_out_course(course)
     nbgrader(course, "generate_assignment", "01_a", "--force")
     for student, answer in ANSWERS.items():
         notebook = nbformat.read(course / "exercises" / "01_a" / "01_a.ipynb", as_version=4)

@@ -71,12 +71,13 @@ def _examine(
 def _compare(
     check: Check, submission: Submission, reference: Submission, given: Inputs, inputs: Inputs
 ) -> tuple[str, Plain] | None:
+    exact = reference.call(inputs).output
     for device in _devices(check.dtype):
         there = {n: v.to(device) if isinstance(v, Tensor) else v for n, v in given.items()}
         outcome = submission.call(there)
         if failed := _failure(outcome):
             return failed
-        plain, exact = reference.call(there).output, reference.call(inputs).output
+        plain = reference.call(there).output
         if reason := difference(outcome.output, plain, exact, check):
             where = "" if device == "cpu" else f"on {device}, where the inputs are: "
             return where + reason, outcome.output
@@ -96,9 +97,8 @@ def _compare_gradients(
         return failed
     shape = getattr(outcome.output, "shape", None)
     if shape != plain.shape:
-        return f"its output is {name_kind(outcome.output)}, not {tuple(plain.shape)}", shape and [
-            *shape
-        ]
+        reason = f"its output is {name_kind(outcome.output)}, not {tuple(plain.shape)}"
+        return reason, None if shape is None else [*shape]
     plain = reference.call(given, upstream.to(plain.dtype), check.gradient)
     exact = reference.call(inputs, upstream, check.gradient)
     for name in check.gradient:
