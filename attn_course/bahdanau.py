@@ -1,0 +1,143 @@
+"""Learning to align: additive attention, and a decoder that looks back at every step."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from attn_course.retrieval import attend, masked_softmax
+from attn_course.seq2seq import Encoder, State, Translator, embed, readout
+from attn_course.shapes import checked
+
+
+@checked
+def additive_scores(
+    query: Float[Tensor, "*batch query_len d_score"],
+    key: Float[Tensor, "*batch key_len d_score"],
+    score_weight: Float[Tensor, " d_score"],
+) -> Float[Tensor, "*batch query_len key_len"]:
+    """Score of every key for every query: `v · tanh(q + k)`, one hidden layer on the two of them.
+
+    Args:
+        query: The queries, multiplied by their half of the hidden layer.
+        key: The keys, multiplied by theirs: that product is needed once, whatever the queries.
+        score_weight: What each hidden unit adds to the score.
+
+    Raises:
+        TypeError: The arguments differ in dtype or are not floating-point.
+        ValueError: A shape or device does not fit, or an argument holds NaN.
+
+    Source: Bahdanau et al. 2015, appendix A.1.2.
+    """
+    return torch.tanh(query.unsqueeze(-2) + key.unsqueeze(-3)) @ score_weight
+
+
+class AdditiveScore(nn.Module):
+    """`additive_scores` with the weights of its hidden layer.
+
+    Args:
+        d_query: Width of a query.
+        d_key: Width of a key, which may differ.
+        d_score: Hidden units.
+    """
+
+    def __init__(self, d_query: int, d_key: int, d_score: int) -> None:
+        super().__init__()
+        self.project_query = nn.Linear(d_query, d_score, bias=False)
+        self.project_key = nn.Linear(d_key, d_score)
+        self.score_weight = nn.Parameter(torch.empty(d_score))
+        nn.init.uniform_(self.score_weight, -(d_score**-0.5), d_score**-0.5)
+
+    def forward(
+        self,
+        query: Float[Tensor, "*batch query_len d_query"],
+        projected_key: Float[Tensor, "*batch key_len d_score"],
+    ) -> Float[Tensor, "*batch query_len key_len"]:
+        """The scores of keys that have been through `project_key` already."""
+        return additive_scores(self.project_query(query), projected_key, self.score_weight)
+
+
+class AttentionTranslator(Translator):
+    """A translator whose decoder attends to the annotations of the source."""
+
+    def trace(
+        self, tokens: Int[Tensor, "batch target_len"], state: State
+    ) -> tuple[
+        Float[Tensor, "batch target_len vocab_size"],
+        Float[Tensor, "batch target_len source_len"],
+        State,
+    ]:
+        """What `decode` returns, and between the two the weights it had at each word."""
+        raise NotImplementedError
+
+    def decode(
+        self, tokens: Int[Tensor, "batch target_len"], state: State
+    ) -> tuple[Float[Tensor, "batch target_len vocab_size"], State]:
+        """Read `tokens` one after the other and attend at each of them."""
+        logits, _, state = self.trace(tokens, state)
+        return logits, state
+
+    @checked
+    def alignment(
+        self,
+        source: Int[Tensor, "batch source_len"],
+        target_input: Int[Tensor, "batch target_len"],
+    ) -> Float[Tensor, "batch target_len source_len"]:
+        """The weights over the source when each next word was chosen, under teacher forcing.
+
+        Row `t` belongs to the word that follows `target_input[:, t]`.
+        """
+        return self.trace(target_input, self.start(source))[1]
+
+
+class BahdanauTranslator(AttentionTranslator):
+    """A translator that asks, before each word, what of the source it needs for it.
+
+    The query is the decoder's state before the word, the keys and the values are the
+    annotations; the context that comes back enters the recurrent cell.
+
+    Args:
+        encoder: It gives the annotations, and the decoder's first state.
+        vocab_size: Number of words of the target language.
+        d_embedding: Numbers that stand for a word of the target language.
+        d_hidden: Width of the state of the decoder.
+        d_score: Hidden units of the score.
+
+    Source: Bahdanau et al. 2015. Its readout is a maxout layer, and its first state is computed
+    from the backward half of the encoder alone.
+    """
+
+    def __init__(
+        self, encoder: Encoder, vocab_size: int, d_embedding: int, d_hidden: int, d_score: int
+    ) -> None:
+        super().__init__(encoder, vocab_size, d_embedding)
+        d_context = encoder.d_annotation
+        self.bridge = nn.Linear(d_context, d_hidden)
+        self.score = AdditiveScore(d_hidden, d_context, d_score)
+        self.cell = nn.GRUCell(d_embedding + d_context, d_hidden)
+        self.readout = readout(d_hidden + d_embedding + d_context, d_embedding, vocab_size)
+
+    def start(self, source: Int[Tensor, "batch source_len"]) -> State:
+        """The annotations, their projection, the mask, and the decoder's first state."""
+        annotations, final, mask = self.encoder(source)
+        projected_key = self.score.project_key(annotations)
+        return annotations, projected_key, mask.unsqueeze(1), torch.tanh(self.bridge(final))
+
+    def trace(
+        self, tokens: Int[Tensor, "batch target_len"], state: State
+    ) -> tuple[
+        Float[Tensor, "batch target_len vocab_size"],
+        Float[Tensor, "batch target_len source_len"],
+        State,
+    ]:
+        """Score, weigh, take the context, step the cell: once for each word."""
+        annotations, projected_key, mask, hidden = state
+        words = embed(self.embedding, tokens)
+        states, contexts, scores = [], [], []
+        for word in words.unbind(1):
+            scores.append(self.score(hidden.unsqueeze(1), projected_key))
+            contexts.append(attend(scores[-1], annotations, mask).squeeze(1))
+            hidden = self.cell(torch.cat([word, contexts[-1]], -1), hidden)
+            states.append(hidden)
+        known = torch.cat([torch.stack(states, 1), words, torch.stack(contexts, 1)], -1)
+        weights = masked_softmax(torch.cat(scores, 1), mask)
+        return self.readout(known), weights, (annotations, projected_key, mask, hidden)

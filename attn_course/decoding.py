@@ -1,0 +1,174 @@
+"""From a model that knows the next word to a sentence: greedy decoding and beam search.
+
+Any model serves that has the methods `start` and `step` of `attn_course.seq2seq.Translator`.
+"""
+
+from typing import NamedTuple, Protocol
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from attn_course.seq2seq import BOS, EOS, PAD, State
+from attn_course.shapes import checked
+
+
+class Stepwise(Protocol):
+    """A model that gives one word after the other."""
+
+    def start(self, source: Tensor) -> State:
+        """What is known before the first word."""
+
+    def step(self, token: Tensor, state: State) -> tuple[Tensor, State]:
+        """Logits of the word after `token`, (batch, vocab_size), and the state to go on from."""
+
+
+class Hypotheses(NamedTuple):
+    """The sentences that a beam search was left with, the best first.
+
+    Attributes:
+        tokens: (batch, beam_width, length); EOS ends a sentence, PAD follows. A sentence without
+            EOS was cut off at `max_len`. With fewer sentences than the beam is wide, the rest is
+            all PAD.
+        log_probability: Sum of the logarithms over the words with EOS, (batch, beam_width);
+            minus infinity where there is no sentence.
+        score: The log-probability divided by the power of the length, what they are ranked by.
+    """
+
+    tokens: Tensor
+    log_probability: Tensor
+    score: Tensor
+
+
+@torch.no_grad()
+@checked
+def greedy_decode(
+    model: Stepwise, source: Int[Tensor, "batch source_len"], max_len: int
+) -> Int[Tensor, "batch target_len"]:
+    """The most probable word at each step, until every sentence has ended.
+
+    Args:
+        model: What gives the probabilities; in training mode its dropout is at work.
+        source: What to start from.
+        max_len: The most words a sentence may have, EOS included.
+
+    Returns:
+        Sentences that end in EOS, or were cut off at `max_len`; PAD follows.
+
+    Raises:
+        ValueError: `max_len` is below 1, or a source is empty.
+    """
+    _require_at_least_one(max_len=max_len)
+    state = model.start(source)
+    token = torch.full_like(source[:, 0], BOS)
+    ended = torch.zeros_like(token, dtype=torch.bool)
+    sentence = []
+    while len(sentence) < max_len and not ended.all():
+        logits, state = model.step(token, state)
+        token = _log_probability(logits).argmax(-1).masked_fill(ended, PAD)
+        sentence.append(token)
+        ended = ended | (token == EOS)
+    return torch.stack(sentence, 1)
+
+
+@torch.no_grad()
+@checked
+def beam_search(
+    model: Stepwise,
+    source: Int[Tensor, "batch source_len"],
+    max_len: int,
+    beam_width: int,
+    length_power: float = 0.0,
+) -> Hypotheses:
+    """Keep the `beam_width` most probable beginnings at each step; one that has ended stays as is.
+
+    It stops when no beginning can overtake the best sentence that has ended.
+
+    Args:
+        model: What gives the probabilities; in training mode its dropout is at work.
+        source: What to start from.
+        max_len: The most words a sentence may have, EOS included.
+        beam_width: Number of beginnings kept; 1 is greedy decoding.
+        length_power: Sentences are ranked by their log-probability divided by this power of their
+            length, EOS included: 0 favours short ones, 1 takes the mean of a word.
+
+    Raises:
+        ValueError: `max_len` or `beam_width` is below 1, the power is negative, or a source is
+            empty.
+    """
+    _require_at_least_one(max_len=max_len, beam_width=beam_width)
+    if not length_power >= 0:
+        raise ValueError(f"{length_power=} must not be negative")
+    batch = torch.arange(len(source), device=source.device)
+    state = _pick(model.start(source), batch.repeat_interleave(beam_width))
+    beam = _empty_beam(source, beam_width)
+    last = torch.full_like(beam.tokens, BOS).flatten()
+    tokens = beam.tokens[..., :0]
+    while tokens.shape[-1] < max_len and not _is_decided(beam, max_len, length_power):
+        logits, state = model.step(last, state)
+        beam, parent = _extend(beam._replace(tokens=tokens), logits, length_power)
+        state = _pick(state, (parent + beam_width * batch.unsqueeze(1)).flatten())
+        tokens, last = beam.tokens, beam.tokens[..., -1].flatten()
+    order = beam.score.argsort(dim=-1, descending=True, stable=True)
+    return Hypotheses(
+        beam.tokens.take_along_dim(order.unsqueeze(-1), 1),
+        beam.log_probability.take_along_dim(order, 1),
+        beam.score.take_along_dim(order, 1),
+    )
+
+
+def _log_probability(logits: Tensor) -> Tensor:
+    """Of every next word; PAD and BOS are no words, and a sentence cannot go on with them."""
+    log_probability = logits.float().log_softmax(-1)
+    log_probability[..., [PAD, BOS]] = -torch.inf
+    return log_probability
+
+
+def _empty_beam(source: Tensor, beam_width: int) -> Hypotheses:
+    """One empty sentence, of length 1 so that it has a last word; the other places are free."""
+    log_probability = torch.full((len(source), beam_width), -torch.inf, device=source.device)
+    log_probability[:, 0] = 0
+    tokens = torch.full_like(log_probability, PAD, dtype=source.dtype).unsqueeze(-1)
+    return Hypotheses(tokens, log_probability, log_probability)
+
+
+def _extend(beam: Hypotheses, logits: Tensor, length_power: float) -> tuple[Hypotheses, Tensor]:
+    """The best sentences with one more word, and the place each had in the beam before."""
+    beam_width, vocab_size = beam.tokens.shape[1], logits.shape[-1]
+    words = _log_probability(logits).unflatten(0, (-1, beam_width))
+    # a sentence that has ended goes on with PAD, which costs nothing
+    stay = torch.full_like(words[0, 0], -torch.inf)
+    stay[PAD] = 0
+    words = torch.where(_ended(beam.tokens).unsqueeze(-1), stay, words)
+    total = (beam.log_probability.unsqueeze(-1) + words).flatten(1)
+    log_probability, index = total.topk(beam_width, -1)
+    parent, word = index // vocab_size, index % vocab_size
+    word = word.masked_fill(log_probability == -torch.inf, PAD)
+    before = beam.tokens.take_along_dim(parent.unsqueeze(-1), 1)
+    tokens = torch.cat([before, word.unsqueeze(-1)], -1)
+    length = (tokens != PAD).sum(-1).clamp(min=1)
+    return Hypotheses(tokens, log_probability, log_probability / length**length_power), parent
+
+
+def _is_decided(beam: Hypotheses, max_len: int, length_power: float) -> bool:
+    """Whether in every row a sentence that has ended is ahead of all that any other can reach."""
+    ended = _ended(beam.tokens)
+    best = beam.score.masked_fill(~ended, -torch.inf).amax(-1)
+    # a longer sentence is never more probable, but its length may be divided by
+    reachable = (beam.log_probability / max_len**length_power).masked_fill(ended, -torch.inf)
+    return bool((ended.any(-1) & (best >= reachable.amax(-1))).all())
+
+
+def _ended(tokens: Tensor) -> Tensor:
+    return (tokens == EOS).any(-1)
+
+
+def _pick(state: State, rows: Tensor) -> State:
+    """The state of these rows of the batch, in this order."""
+    return tuple(_pick(part, rows) if isinstance(part, tuple) else part[rows] for part in state)
+
+
+def _require_at_least_one(**numbers: int) -> None:
+    for name, number in numbers.items():
+        if number < 1:
+            raise ValueError(f"{name}={number} must be at least 1")

@@ -1,0 +1,256 @@
+"""Multiplicative attention: dot, general and concat scores; global and local; input feeding."""
+
+from typing import Literal, NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from attn_course.bahdanau import AdditiveScore, AttentionTranslator, additive_scores
+from attn_course.retrieval import dot_scores, masked_softmax
+from attn_course.seq2seq import Cell, Encoder, Recurrent, State, embed
+from attn_course.shapes import checked, require_positive
+
+Score = Literal["dot", "general", "concat"]
+Attention = Literal["global", "local-m", "local-p"]
+
+
+@checked
+def general_scores(
+    query: Float[Tensor, "*batch query_len d_query"],
+    key: Float[Tensor, "*batch key_len d_key"],
+    weight: Float[Tensor, "d_query d_key"],
+) -> Float[Tensor, "*batch query_len key_len"]:
+    """Score of every key for every query: `q W k`, a dot product that has learned what to compare.
+
+    Raises:
+        TypeError: The arguments differ in dtype or are not floating-point.
+        ValueError: A shape or device does not fit, or an argument holds NaN.
+
+    Source: Luong et al. 2015, eq. 8.
+    """
+    return dot_scores(query @ weight, key)
+
+
+@checked
+def concat_scores(
+    query: Float[Tensor, "*batch query_len d_query"],
+    key: Float[Tensor, "*batch key_len d_key"],
+    weight: Float[Tensor, "d_score d_both"],
+    score_weight: Float[Tensor, " d_score"],
+) -> Float[Tensor, "*batch query_len key_len"]:
+    """Score of every key for every query: `v · tanh(W [q; k])`, which is the additive score.
+
+    Args:
+        query: What the decoder looks for.
+        key: What the source offers.
+        weight: The hidden layer; its first `d_query` columns meet the query, the others the key.
+        score_weight: What each hidden unit adds to the score.
+
+    Raises:
+        TypeError: The arguments differ in dtype or are not floating-point.
+        ValueError: A shape or device does not fit, or an argument holds NaN.
+
+    Source: Luong et al. 2015, eq. 8.
+    """
+    widths = [query.shape[-1], key.shape[-1]]
+    if sum(widths) != weight.shape[-1]:
+        raise ValueError(
+            f"concat_scores: weight has {weight.shape[-1]} columns, but "
+            f"d_query={widths[0]} and d_key={widths[1]}"
+        )
+    for_query, for_key = weight.split(widths, -1)
+    return additive_scores(query @ for_query.mT, key @ for_key.mT, score_weight)
+
+
+@checked
+def window_mask(
+    centre: Float[Tensor, "*batch query_len"], key_len: int, half_width: float
+) -> Bool[Tensor, "*batch query_len key_len"]:
+    """True at the keys that are at most `half_width` positions away from the query's centre.
+
+    Raises:
+        ValueError: `half_width` is not positive, or a centre is NaN.
+    """
+    require_positive("half_width", half_width)
+    position = torch.arange(key_len, device=centre.device)
+    return (position - centre.unsqueeze(-1)).abs() <= half_width
+
+
+@checked
+def gaussian_window(
+    centre: Float[Tensor, "*batch query_len"], key_len: int, half_width: float
+) -> Float[Tensor, "*batch query_len key_len"]:
+    """A bell that is 1 at the query's centre; its standard deviation is half of `half_width`.
+
+    Raises:
+        ValueError: `half_width` is not positive, or a centre is NaN.
+
+    Source: Luong et al. 2015, eq. 10.
+    """
+    require_positive("half_width", half_width)
+    position = torch.arange(key_len, device=centre.device, dtype=centre.dtype)
+    return torch.exp(-2 * ((position - centre.unsqueeze(-1)) / half_width).square())
+
+
+class DotScore(nn.Module):
+    """The dot product of state and annotation, which must be equally wide."""
+
+    def __init__(self, d_query: int, d_key: int) -> None:
+        super().__init__()
+        if d_query != d_key:
+            raise ValueError(
+                f"a dot score needs states and annotations of one width, but they have {d_query} "
+                f"and {d_key}"
+            )
+        self.project_key = nn.Identity()
+
+    def forward(self, query: Tensor, projected_key: Tensor) -> Tensor:
+        """(batch, query_len, key_len)"""
+        return dot_scores(query, projected_key)
+
+
+class GeneralScore(nn.Module):
+    """`general_scores` with its weight, which meets the keys once, whatever the queries."""
+
+    def __init__(self, d_query: int, d_key: int) -> None:
+        super().__init__()
+        self.project_key = nn.Linear(d_key, d_query, bias=False)
+
+    def forward(self, query: Tensor, projected_key: Tensor) -> Tensor:
+        """(batch, query_len, key_len)"""
+        return dot_scores(query, projected_key)
+
+
+def make_score(name: Score, d_query: int, d_key: int) -> nn.Module:
+    """The score of that name, with its weights.
+
+    Raises:
+        ValueError: There is none, or it cannot compare these widths.
+    """
+    if name == "concat":
+        return AdditiveScore(d_query, d_key, d_query)
+    scores = {"dot": DotScore, "general": GeneralScore}
+    if name not in scores:
+        raise ValueError(f"{name!r} is no score; there are dot, general, concat")
+    return scores[name](d_query, d_key)
+
+
+class Memory(NamedTuple):
+    """What stays the same for all words of a translation."""
+
+    annotations: Tensor
+    projected_key: Tensor
+    mask: Tensor
+
+
+class LuongTranslator(AttentionTranslator):
+    """A translator that steps first and then looks back, from its new state.
+
+    The context does not enter the recurrence but is joined with the state, to the attentional
+    state `tanh(W [context; state])`, from which the word is read. Therefore all steps can be
+    computed at once when the words are given, unless the attentional state is fed to the next
+    step: input feeding.
+
+    Args:
+        encoder: It gives the annotations, and the decoder's first state.
+        vocab_size: Number of words of the target language.
+        d_embedding: Numbers that stand for a word of the target language.
+        d_hidden: Width of the state of the decoder, and of the attentional state.
+        score: "dot", "general" or "concat".
+        attention: "global"; "local-m", a window of the source around the position of the word; or
+            "local-p", a window around a position that is predicted.
+        window: Half the width of the window, in words.
+        input_feeding: Whether the attentional state enters the next step beside the word.
+        cell: "gru" or "lstm".
+        num_layers: Layers of the decoder.
+
+    Source: Luong et al. 2015.
+    """
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        vocab_size: int,
+        d_embedding: int,
+        d_hidden: int,
+        *,
+        score: Score = "general",
+        attention: Attention = "global",
+        window: float = 10.0,
+        input_feeding: bool = False,
+        cell: Cell = "gru",
+        num_layers: int = 1,
+    ) -> None:
+        super().__init__(encoder, vocab_size, d_embedding)
+        if attention not in ("global", "local-m", "local-p"):
+            raise ValueError(f"{attention!r} is no attention; there are global, local-m, local-p")
+        require_positive("window", window)
+        self.attention, self.window, self.input_feeding = attention, window, input_feeding
+        d_context = encoder.d_annotation
+        self.bridge = nn.Linear(d_context, num_layers * d_hidden)
+        self.score = make_score(score, d_hidden, d_context)
+        d_input = d_embedding + (d_hidden if input_feeding else 0)
+        self.recurrent = Recurrent(d_input, d_hidden, cell, num_layers)
+        self.combine = nn.Linear(d_context + d_hidden, d_hidden)
+        self.readout = nn.Linear(d_hidden, vocab_size)
+        if attention == "local-p":
+            self.centre = nn.Sequential(
+                nn.Linear(d_hidden, d_hidden, bias=False),
+                nn.Tanh(),
+                nn.Linear(d_hidden, 1, bias=False),
+                nn.Sigmoid(),
+            )
+
+    def start(self, source: Int[Tensor, "batch source_len"]) -> State:
+        """The memory, the decoder's first state, the attentional state before the first word
+        (zero), and the position of the next word."""
+        annotations, final, mask = self.encoder(source)
+        hidden = self.recurrent.start(torch.tanh(self.bridge(final)))
+        memory = Memory(annotations, self.score.project_key(annotations), mask.unsqueeze(1))
+        attentional = final.new_zeros(len(final), self.combine.out_features)
+        return memory, hidden, attentional, torch.zeros_like(source[:, 0])
+
+    def trace(
+        self, tokens: Int[Tensor, "batch target_len"], state: State
+    ) -> tuple[
+        Float[Tensor, "batch target_len vocab_size"],
+        Float[Tensor, "batch target_len source_len"],
+        State,
+    ]:
+        """All words at once; with input feeding, one after the other."""
+        words = embed(self.embedding, tokens)
+        steps = words.split(1, 1) if self.input_feeding else [words]
+        attentional, weights = [], []
+        for step in steps:
+            vectors, looked_at, state = self._advance(step, state)
+            attentional.append(vectors)
+            weights.append(looked_at)
+        return self.readout(torch.cat(attentional, 1)), torch.cat(weights, 1), state
+
+    def _advance(self, words: Tensor, state: State) -> tuple[Tensor, Tensor, State]:
+        """The attentional states of some words, the weights, and the state after them."""
+        memory, hidden, attentional, position = state
+        if self.input_feeding:
+            words = torch.cat([words, attentional.unsqueeze(1)], -1)
+        states, hidden = self.recurrent(words, hidden)
+        positions = position.unsqueeze(1) + torch.arange(words.shape[1], device=words.device)
+        weights = self._weights(states, positions, Memory(*memory))
+        context = weights @ memory[0]
+        vectors = torch.tanh(self.combine(torch.cat([context, states], -1)))
+        return vectors, weights, (memory, hidden, vectors[:, -1], positions[:, -1] + 1)
+
+    def _weights(self, states: Tensor, positions: Tensor, memory: Memory) -> Tensor:
+        """(batch, target_len, source_len); the rows of "local-p" sum to less than 1."""
+        scores = self.score(states, memory.projected_key)
+        if self.attention == "global":
+            return masked_softmax(scores, memory.mask)
+        key_len = scores.shape[-1]
+        centre = positions.to(scores.dtype)
+        if self.attention == "local-p":
+            centre = memory.mask.sum(-1) * self.centre(states).squeeze(-1)
+        mask = memory.mask & window_mask(centre, key_len, self.window)
+        weights = masked_softmax(scores, mask)
+        if self.attention == "local-m":
+            return weights
+        return weights * gaussian_window(centre, key_len, self.window)

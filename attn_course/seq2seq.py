@@ -1,0 +1,295 @@
+"""One vector for a whole sentence: a recurrent encoder, and a decoder that sees its last state.
+
+A sentence is a row of token numbers that ends in EOS and is padded with PAD. Padding changes
+nothing: the encoder skips it, attention masks it, the loss ignores it.
+"""
+
+from typing import Literal, NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int, Shaped
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from attn_course.shapes import checked, is_true_of_any
+
+# The first numbers of every vocabulary: padding, begin and end of a sentence.
+PAD, BOS, EOS = 0, 1, 2
+
+CELLS = {"gru": nn.GRU, "lstm": nn.LSTM}
+Cell = Literal["gru", "lstm"]
+# What a decoder remembers between two words: tensors whose first axis is the batch, in tuples.
+State = tuple["Tensor | State", ...]
+
+
+class Encoding(NamedTuple):
+    """What an encoder makes of a batch of sentences.
+
+    Attributes:
+        annotations: One vector for each token, (batch, source_len, d_annotation); zero at padding.
+        final: What was left when the last token had been read, (batch, d_annotation).
+        mask: True at tokens, False at padding, (batch, source_len).
+    """
+
+    annotations: Tensor
+    final: Tensor
+    mask: Tensor
+
+
+@checked
+def token_mask(tokens: Int[Tensor, "batch length"]) -> Bool[Tensor, "batch length"]:
+    """True at the tokens of each sentence, False at the padding behind them.
+
+    Raises:
+        ValueError: A sentence is empty, or has padding between its tokens.
+    """
+    mask = tokens != PAD
+    if is_true_of_any(empty := ~mask.any(-1)):
+        first = int(empty.nonzero()[0])
+        raise ValueError(
+            f"{int(empty.sum())} of {len(mask)} sentences are empty, the first in row {first}"
+        )
+    if is_true_of_any(hole := (mask[:, 1:] & ~mask[:, :-1]).any(-1)):
+        first = int(hole.nonzero()[0])
+        raise ValueError(
+            f"PAD={PAD} may stand behind a sentence only, but is within {tokens[first].tolist()}"
+        )
+    return mask
+
+
+@checked
+def reverse_within_length(
+    sequence: Shaped[Tensor, "batch length *rest"], mask: Bool[Tensor, "batch length"]
+) -> Shaped[Tensor, "batch length *rest"]:
+    """Turn each sentence round and leave its padding behind it. Twice changes nothing."""
+    position = torch.arange(mask.shape[1], device=mask.device)
+    mirrored = mask.sum(1, keepdim=True) - 1 - position
+    index = torch.where(mask, mirrored, position)
+    return sequence[torch.arange(len(mask), device=mask.device).unsqueeze(1), index]
+
+
+class Encoder(nn.Module):
+    """A recurrent network that reads a sentence, in one direction or in both.
+
+    Args:
+        vocab_size: Number of words of the source language.
+        d_embedding: Numbers that stand for a word.
+        d_hidden: Width of the state of one direction.
+        cell: "gru" or "lstm".
+        num_layers: Layers on top of each other.
+        bidirectional: Whether a second network reads from the end; an annotation then holds
+            what has been read up to its word from the left, and what from the right.
+        reverse_source: Whether to read every sentence from its end, as Sutskever et al. 2014 do.
+            The annotations keep the order of the words.
+        dropout: Share of the numbers dropped between the layers in training.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        d_embedding: int,
+        d_hidden: int,
+        *,
+        cell: Cell = "gru",
+        num_layers: int = 1,
+        bidirectional: bool = True,
+        reverse_source: bool = False,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.reverse_source = reverse_source
+        self.d_annotation = (1 + bidirectional) * d_hidden
+        self.embedding = nn.Embedding(vocab_size, d_embedding, padding_idx=PAD)
+        self.recurrent = find_cell(cell)(
+            d_embedding,
+            d_hidden,
+            num_layers,
+            batch_first=True,
+            dropout=dropout,
+            bidirectional=bidirectional,
+        )
+
+    @checked
+    def forward(self, source: Int[Tensor, "batch source_len"]) -> Encoding:
+        """Read each sentence up to its own end.
+
+        Raises:
+            ValueError: A sentence is empty or has a hole, or a token is not in the vocabulary.
+        """
+        mask = token_mask(source)
+        words = embed(self.embedding, source)
+        if self.reverse_source:
+            words = reverse_within_length(words, mask)
+        packed = pack_padded_sequence(words, mask.sum(1).cpu(), True, enforce_sorted=False)
+        outputs, last = self.recurrent(packed)
+        annotations, _ = pad_packed_sequence(outputs, True, total_length=source.shape[1])
+        if self.reverse_source:
+            annotations = reverse_within_length(annotations, mask)
+        hidden = last[0] if isinstance(last, tuple) else last
+        directions = 1 + self.recurrent.bidirectional
+        return Encoding(annotations, torch.cat(hidden[-directions:].unbind(0), -1), mask)
+
+
+class Recurrent(nn.Module):
+    """A GRU or an LSTM whose state has the batch first, as everything else has."""
+
+    def __init__(self, d_input: int, d_hidden: int, cell: Cell = "gru", num_layers: int = 1):
+        super().__init__()
+        self.network = find_cell(cell)(d_input, d_hidden, num_layers, batch_first=True)
+
+    def start(self, hidden: Tensor) -> State:
+        """The state whose layers hold `hidden`, (batch, num_layers * d_hidden), in turn."""
+        hidden = hidden.unflatten(-1, (self.network.num_layers, -1))
+        return (hidden, torch.zeros_like(hidden)) if self.network.mode == "LSTM" else (hidden,)
+
+    def forward(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
+        """Read `inputs`, (batch, length, d_input); return (batch, length, d_hidden), and the state
+        after the last of them."""
+        layers_first = tuple(part.transpose(0, 1).contiguous() for part in state)
+        lstm = len(layers_first) == 2
+        outputs, last = self.network(inputs, layers_first if lstm else layers_first[0])
+        return outputs, tuple(part.transpose(0, 1) for part in (last if lstm else (last,)))
+
+
+class Translator(nn.Module):
+    """An encoder and a decoder: what all translators of the course have in common.
+
+    A kind of translator says what its decoder remembers of a sentence, `start`, and how it goes
+    on, `decode`: by one word or, when the words are given, by all of them.
+    """
+
+    def __init__(self, encoder: Encoder, vocab_size: int, d_embedding: int) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.embedding = nn.Embedding(vocab_size, d_embedding, padding_idx=PAD)
+
+    def start(self, source: Int[Tensor, "batch source_len"]) -> State:
+        """Read the source; return what the decoder knows before its first word."""
+        raise NotImplementedError
+
+    def decode(
+        self, tokens: Int[Tensor, "batch target_len"], state: State
+    ) -> tuple[Float[Tensor, "batch target_len vocab_size"], State]:
+        """Read `tokens` one after the other; return the logits of the word after each of them,
+        and the state after the last."""
+        raise NotImplementedError
+
+    def step(
+        self, token: Int[Tensor, " batch"], state: State
+    ) -> tuple[Float[Tensor, "batch vocab_size"], State]:
+        """The logits of the word after `token`, and the state from which to go on."""
+        logits, state = self.decode(token.unsqueeze(1), state)
+        return logits.squeeze(1), state
+
+    @checked
+    def forward(
+        self,
+        source: Int[Tensor, "batch source_len"],
+        target_input: Int[Tensor, "batch target_len"],
+    ) -> Float[Tensor, "batch target_len vocab_size"]:
+        """Logits of every next word, given the right words before it: teacher forcing.
+
+        Args:
+            source: Sentences that end in EOS, padded.
+            target_input: Their translations, each behind a BOS and without its EOS, padded.
+        """
+        return self.decode(target_input, self.start(source))[0]
+
+
+class FixedVectorTranslator(Translator):
+    """A translator squeezed through one vector, which the decoder sees at every step.
+
+    Args:
+        encoder: Its last state is the vector.
+        vocab_size: Number of words of the target language.
+        d_embedding: Numbers that stand for a word of the target language.
+        d_hidden: Width of the state of the decoder.
+        cell: "gru" or "lstm".
+        num_layers: Layers of the decoder.
+
+    Source: Cho et al. 2014, whose decoder sees the vector at every step; in Sutskever et al. 2014
+    the vector is its first state only.
+    """
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        vocab_size: int,
+        d_embedding: int,
+        d_hidden: int,
+        *,
+        cell: Cell = "gru",
+        num_layers: int = 1,
+    ) -> None:
+        super().__init__(encoder, vocab_size, d_embedding)
+        d_context = encoder.d_annotation
+        self.bridge = nn.Linear(d_context, num_layers * d_hidden)
+        self.recurrent = Recurrent(d_embedding + d_context, d_hidden, cell, num_layers)
+        self.readout = readout(d_hidden + d_embedding + d_context, d_embedding, vocab_size)
+
+    def start(self, source: Int[Tensor, "batch source_len"]) -> State:
+        """The vector, and the decoder's first state, computed from it."""
+        context = self.encoder(source).final
+        return context, self.recurrent.start(torch.tanh(self.bridge(context)))
+
+    def decode(
+        self, tokens: Int[Tensor, "batch target_len"], state: State
+    ) -> tuple[Float[Tensor, "batch target_len vocab_size"], State]:
+        """The same vector beside every word."""
+        context, hidden = state
+        words = embed(self.embedding, tokens)
+        contexts = context.unsqueeze(1).expand(-1, tokens.shape[1], -1)
+        states, hidden = self.recurrent(torch.cat([words, contexts], -1), hidden)
+        return self.readout(torch.cat([states, words, contexts], -1)), (context, hidden)
+
+
+@checked
+def sequence_loss(
+    logits: Float[Tensor, "batch target_len vocab_size"],
+    target_output: Int[Tensor, "batch target_len"],
+) -> Float[Tensor, ""]:
+    """Mean over all words of `-log p(word | the words before it, the source)`, in nats.
+
+    Args:
+        logits: What the translator says of each next word.
+        target_output: The right words, each sentence ending in EOS; padding does not count.
+
+    Raises:
+        ValueError: There is nothing but padding.
+    """
+    if not is_true_of_any(target_output != PAD) and not torch.compiler.is_compiling():
+        raise ValueError(f"target_output of shape {tuple(target_output.shape)} is all padding")
+    return nn.functional.cross_entropy(
+        logits.flatten(0, 1), target_output.flatten(), ignore_index=PAD
+    )
+
+
+def embed(embedding: nn.Embedding, tokens: Tensor) -> Tensor:
+    """The vectors of the words.
+
+    Raises:
+        ValueError: A token is not in the vocabulary.
+    """
+    size = embedding.num_embeddings
+    if is_true_of_any(outside := (tokens < 0) | (tokens >= size)):
+        raise ValueError(
+            f"{int(outside.sum())} tokens are outside the vocabulary of {size} words, "
+            f"the first is {int(tokens[outside][0])}"
+        )
+    return embedding(tokens)
+
+
+def readout(d_input: int, d_hidden: int, vocab_size: int) -> nn.Module:
+    """From what the decoder knows at a step to the logits of its word: one hidden layer."""
+    return nn.Sequential(nn.Linear(d_input, d_hidden), nn.Tanh(), nn.Linear(d_hidden, vocab_size))
+
+
+def find_cell(name: str) -> type[nn.RNNBase]:
+    """The recurrent network of that name.
+
+    Raises:
+        ValueError: There is none.
+    """
+    if name not in CELLS:
+        raise ValueError(f"{name!r} is no recurrent cell; there are {', '.join(CELLS)}")
+    return CELLS[name]
