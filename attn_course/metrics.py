@@ -1,0 +1,150 @@
+"""How good a translation is, and how well attention found the words that belong together.
+
+BLEU compares what a model wrote with a reference; the alignment error rate compares links between
+words with those that people drew. A sentence is a sequence of words. A link is a pair (i, j): word
+i of the source belongs to word j of the target.
+"""
+
+from collections.abc import Sequence, Set
+
+import torch
+from jaxtyping import Float
+from sacrebleu.metrics import BLEU
+from torch import Tensor
+
+from attn_course.shapes import checked
+
+Sentence = Sequence[str]
+Links = Set[tuple[int, int]]
+LONGEST_GROUP = 4
+
+
+def corpus_bleu(hypotheses: Sequence[Sentence], references: Sequence[Sentence]) -> float:
+    """BLEU of a whole corpus, from 0 to 100 for the references themselves.
+
+    The geometric mean of the shares of word groups, from one word to four, that the reference has,
+    times `exp(1 - reference words / hypothesis words)` where the hypotheses are shorter. The groups
+    of all sentences are counted together; it is no mean over sentences. Words are compared as they
+    are, with upper and lower case: sacreBLEU's `nrefs:1|case:mixed|eff:no|tok:none|smooth:exp`.
+
+    Args:
+        hypotheses: What the model wrote, a sequence of words for each sentence.
+        references: What it should have written, in the same order.
+
+    Raises:
+        TypeError: A sentence is not a sequence of words; a string is not one.
+        ValueError: There are no sentences, their numbers differ, a word is empty or holds a space,
+            or no reference has four words.
+
+    Source: Papineni et al. 2002; sacreBLEU, Post 2018.
+    """
+    _require_pairs(hypotheses=hypotheses, references=references)
+    if max(map(len, references)) < LONGEST_GROUP:
+        raise ValueError("BLEU compares groups of up to 4 words, but no reference is that long")
+    lines = [_line("hypotheses", n, sentence) for n, sentence in enumerate(hypotheses)]
+    wanted = [_line("references", n, sentence) for n, sentence in enumerate(references)]
+    return BLEU(tokenize="none", force=True).corpus_score(lines, [wanted]).score
+
+
+def exact_match(hypotheses: Sequence[Sentence], references: Sequence[Sentence]) -> float:
+    """Share of the sentences, from 0 to 1, that equal their reference in every word.
+
+    Raises:
+        ValueError: There are no sentences, or their numbers differ.
+    """
+    _require_pairs(hypotheses=hypotheses, references=references)
+    pairs = zip(hypotheses, references, strict=True)
+    return sum(tuple(ours) == tuple(wanted) for ours, wanted in pairs) / len(hypotheses)
+
+
+def alignment_error_rate(
+    links: Sequence[Links], sure: Sequence[Links], possible: Sequence[Links]
+) -> float:
+    """Disagreement with links that people drew: `1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|)`.
+
+    It is 0 for links that hold all sure ones and, besides, only possible ones; 1 if no link is even
+    possible. The links of all sentences are counted together.
+
+    Args:
+        links: A, the links to judge, a set for each sentence.
+        sure: S, those that must be there.
+        possible: P, those that may be there; the sure ones are among them.
+
+    Raises:
+        TypeError: A sentence's links are not a set.
+        ValueError: There are no sentences, their numbers differ, a sure link is not possible, or
+            there is neither a link nor a sure link in the whole corpus.
+
+    Source: Och and Ney 2003.
+    """
+    _require_pairs(links=links, sure=sure, possible=possible)
+    found = wanted = 0
+    for number, (ours, must, may) in enumerate(zip(links, sure, possible, strict=True)):
+        _require_links(number, ours, must, may)
+        found += len(ours & must) + len(ours & may)
+        wanted += len(ours) + len(must)
+    if wanted == 0:
+        raise ValueError("there is neither a link nor a sure link: the error rate would be 0/0")
+    return 1 - found / wanted
+
+
+@checked
+def hard_links(
+    weights: Float[Tensor, "target_len source_len"],
+    source_len: int | None = None,
+    target_len: int | None = None,
+) -> frozenset[tuple[int, int]]:
+    """Link each target word to the source word with the most weight, the first if several tie.
+
+    A target word without any weight gets no link.
+
+    Args:
+        weights: How much each target word looks at each source word.
+        source_len: How many source words there are; columns behind them, an end mark or padding,
+            get no link. None stands for all columns.
+        target_len: How many target words there are. None stands for all rows.
+
+    Returns:
+        Pairs (i, j): source word i, target word j.
+
+    Raises:
+        ValueError: The weights hold NaN, or are fewer than the words.
+    """
+    for axis, words in enumerate((target_len, source_len)):
+        if words is not None and not 0 <= words <= weights.shape[axis]:
+            name = ("target_len", "source_len")[axis]
+            raise ValueError(f"{name}={words}, but the weights have shape {tuple(weights.shape)}")
+    words = weights[:target_len, :source_len]
+    if words.numel() == 0:
+        return frozenset()
+    most, best = torch.max(words, dim=1)
+    pairs = zip(best.tolist(), most.tolist(), strict=True)
+    return frozenset((i, j) for j, (i, weight) in enumerate(pairs) if weight > 0)
+
+
+def _require_pairs(**corpora: Sequence[object]) -> None:
+    """Refuse corpora without sentences, or of different numbers of sentences."""
+    lengths = {name: len(corpus) for name, corpus in corpora.items()}
+    listed = ", ".join(f"{length} {name}" for name, length in lengths.items())
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"every sentence needs its partner, but there are {listed}")
+    if 0 in lengths.values():
+        raise ValueError(f"there is no sentence to judge: {listed}")
+
+
+def _line(name: str, number: int, sentence: Sentence) -> str:
+    """Join words with spaces, as sacreBLEU takes them; it would cut a word at any space inside."""
+    if isinstance(sentence, str) or not all(isinstance(word, str) for word in sentence):
+        raise TypeError(f"{name}[{number}] is {sentence!r:.60}; expected a sequence of words")
+    for word in sentence:
+        if word.split() != [word]:
+            raise ValueError(f"{name}[{number}] holds {word!r}, which is not one word")
+    return " ".join(sentence)
+
+
+def _require_links(number: int, ours: Links, sure: Links, possible: Links) -> None:
+    for name, links in (("links", ours), ("sure", sure), ("possible", possible)):
+        if not isinstance(links, Set):
+            raise TypeError(f"{name}[{number}] is {links!r:.60}; expected a set of pairs (i, j)")
+    if missing := sorted(set(sure) - set(possible)):
+        raise ValueError(f"sure[{number}] holds {missing[0]}, which possible[{number}] does not")
