@@ -1,0 +1,47 @@
+"""Chance that falls the same way everywhere: draws from a seed, for data that must not differ."""
+
+import random
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+class Draw:
+    """Draws that depend on the seed alone, not on the machine or the version of Python.
+
+    Python promises that `random.Random(seed).random()` gives the same numbers for ever. It does not
+    promise so for `choice` and `shuffle`, whose code has changed before. So everything here is
+    made from `random()`.
+
+    Args:
+        seed: Any whole number from 0 on.
+
+    Raises:
+        ValueError: The seed is negative. Python drops the sign, so that -1 would give what 1 gives.
+    """
+
+    def __init__(self, seed: int) -> None:
+        if seed < 0:
+            raise ValueError(f"{seed=} is negative: a seed is a whole number from 0 on")
+        self._random = random.Random(seed)
+
+    def below(self, limit: int) -> int:
+        """A whole number from 0 to `limit - 1`, each as likely."""
+        return int(self._random.random() * limit)
+
+    def between(self, least: int, most: int) -> int:
+        """A whole number from `least` to `most`, both included."""
+        return least + self.below(most - least + 1)
+
+    def chance(self, probability: float) -> bool:
+        """Whether something happens that has this probability."""
+        return self._random.random() < probability
+
+    def one_of(self, items: Sequence[Item]) -> Item:
+        """One of the items, each as likely."""
+        return items[self.below(len(items))]
+
+    def shuffled(self, items: Iterable[Item]) -> list[Item]:
+        """The items in a random order."""
+        return sorted(items, key=lambda _: self._random.random())

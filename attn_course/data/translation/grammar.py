@@ -1,0 +1,131 @@
+"""Rules for clauses and sentences, in English and French at once.
+
+A rule is a method that draws its parts and returns a `Phrase`. To add one, write it with the
+functions of `phrases` and `verbs`, and let `clause` draw it.
+"""
+
+from attn_course.data.translation import verbs
+from attn_course.data.translation.french import elided
+from attn_course.data.translation.nouns import AND, NounRules
+from attn_course.data.translation.phrases import (
+    NounPhrase,
+    Phrase,
+    after,
+    definite,
+    inside,
+    join,
+    words,
+)
+from attn_course.data.translation.times import time
+
+COMMA, STOP = words(",", ","), words(".", ".")
+
+
+class Grammar(NounRules):
+    """All rules, with the words they draw from and the chance they draw by."""
+
+    def sentence(self, clauses: int) -> Phrase:
+        """Clauses, never joined twice running in the same way, with capital and full stop."""
+        parts, last = [self.clause()], None
+        for _ in range(clauses - 1):
+            pair = self.draw.one_of([p for p in self.lexicon.connectives if p is not last])
+            clause = self.clause()
+            parts += [connective(*pair, before=clause), clause]
+            last = pair
+        return with_capital(join(*parts, STOP))
+
+    def clause(self) -> Phrase:
+        """One clause, which says at most once where and at most once when."""
+        self._drawn.clear()
+        if self.draw.chance(0.1):
+            return self.language_used()
+        rule = self.draw.one_of(
+            (self.was_done,) * 7 + (self.did,) * 5 + (self.paid,) * 3 + (self.was_translated,) * 2
+        )
+        parts = [rule()]
+        if self.draw.chance(0.2):
+            parts.append(self.place())
+        if not self.draw.chance(0.65):
+            return join(*parts)
+        when = time(self.draw, self.lexicon)
+        if self.draw.chance(0.15):
+            return join(when, COMMA, *parts)
+        return join(*parts, when)
+
+    def was_done(self) -> Phrase:
+        """The treaty was signed; by whom, or to whom it was presented, only at times."""
+        kind = self.draw.one_of(self.lexicon.documents)
+        subject = self.document(kind)
+        if self.draw.chance(0.12):
+            verb = verbs.presented(subject.gender, subject.many)
+            return join(subject.phrase, verb, after("to", self.body()))
+        negated = self.draw.chance(0.12)
+        verb = verbs.passive(self.draw.one_of(kind.verbs), subject.gender, subject.many, negated)
+        if negated or not self.draw.chance(0.35):
+            return join(subject.phrase, verb)
+        return join(subject.phrase, verb, words("by", "par"), definite(self.actor()))
+
+    def did(self) -> Phrase:
+        """France and Japan signed the treaty."""
+        subject, many = self.actors()
+        kind = self.draw.one_of(self.lexicon.documents)
+        negated = self.draw.chance(0.12)
+        verb = verbs.active(self.draw.one_of(kind.verbs), many, negated)
+        return join(subject, verb, self.document(kind, indefinite_too=not negated).phrase)
+
+    def actors(self) -> tuple[Phrase, bool]:
+        """One who acts, or two countries; and whether the verb is plural."""
+        if self.draw.chance(0.3):
+            return join(definite(self.country()), AND, definite(self.country())), True
+        actor = self.actor()
+        return definite(actor), actor.many
+
+    def paid(self) -> Phrase:
+        """A sum that a project cost, or that somebody spent, or gave to somebody."""
+        kind = self.draw.below(10)
+        if kind < 3:
+            return join(definite(self.named(self.lexicon.projects)), verbs.cost(), self.money())
+        subject, many = self.actors()
+        if kind < 6:
+            verb = verbs.active(self.draw.one_of(self.lexicon.payments), many)
+            return join(subject, verb, self.money())
+        verb = verbs.active(self.draw.one_of(self.lexicon.gifts), many)
+        return join(subject, verb, self.money(), after("to", self.actor()))
+
+    def was_translated(self) -> Phrase:
+        """The text was translated from French into Danish, du français en danois."""
+        subject = self.document(self.draw.one_of(self.lexicon.documents))
+        origin, goal = self.language(), self.language().phrase
+        verb = verbs.translated(subject.gender, subject.many)
+        source = after("from", origin)
+        return join(subject.phrase, verb, source, words("into", "en"), goal)
+
+    def language_used(self) -> Phrase:
+        """French is spoken in Canada and in Algeria."""
+        language = self.language()
+        verb = verbs.habitual(self.draw.one_of(self.lexicon.uses))
+        places = [inside(self.country())]
+        if self.draw.chance(0.4):
+            places += [AND, inside(self.country())]
+        return join(definite(language), verb, *places)
+
+    def language(self) -> NounPhrase:
+        """A language, whose name has an article in French only."""
+        return NounPhrase(words(*self.other(self.lexicon.languages)), "m", the=False)
+
+
+def connective(english: str, french: str, before: Phrase) -> Phrase:
+    """A comma and a conjunction, which may be elided before the clause that follows."""
+    *first, last = french.split()
+    if last == "que":
+        last = elided(last, before.target[0])
+    return join(COMMA, words(english, " ".join((*first, last))))
+
+
+def with_capital(sentence: Phrase) -> Phrase:
+    """The sentence with a capital at its beginning, in both languages."""
+    source, target = (
+        (words[0][0].upper() + words[0][1:], *words[1:])
+        for words in (sentence.source, sentence.target)
+    )
+    return Phrase(source, target, sentence.links)

@@ -1,0 +1,151 @@
+"""The words of the grammar: names from the CLDR, and a small dictionary written by hand."""
+
+from dataclasses import dataclass
+from functools import cache
+
+from attn_course.data.translation import names
+from attn_course.data.translation.phrases import NounPhrase, Phrase
+
+Pair = tuple[str, str]
+Noun = tuple[str, str, str]  # English, French, gender
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """A verb, in English in two forms, in French as the participle that makes the passé composé."""
+
+    base: str
+    past: str
+    participle: str
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """Nouns of one kind, and the verbs of what one does with such a thing.
+
+    A `pact` has two sides: one speaks of the treaty between France and Cuba. Other texts have one
+    author: one speaks of the report of a commission.
+    """
+
+    pact: bool
+    nouns: tuple[Noun, ...]
+    verbs: tuple[Verb, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """All words that the grammar draws from."""
+
+    countries: tuple[NounPhrase, ...]
+    cities: tuple[Phrase, ...]
+    nations: tuple[Pair, ...]
+    languages: tuple[Pair, ...]
+    currencies: tuple[Phrase, ...]
+    fields: tuple[Pair, ...]
+    bodies: tuple[Noun, ...]
+    projects: tuple[Noun, ...]
+    documents: tuple[Documents, ...]
+    payments: tuple[Verb, ...]
+    gifts: tuple[Verb, ...]
+    uses: tuple[Pair, ...]
+    connectives: tuple[Pair, ...]
+    years: tuple[int, int]
+    amounts: tuple[int, ...]
+    months: tuple[Phrase, ...]
+    days: tuple[Phrase, ...]
+
+
+CONTINENTS = """
+    European européen, African africain, American américain, Asian asiatique
+"""
+FIELDS = """
+    Economic économique, Monetary monétaire, Cultural culturel, Financial financier,
+    Industrial industriel, Regional régional, Scientific scientifique, Military militaire,
+    Political politique, Commercial commercial, Legal juridique, Agricultural agricole,
+    Nuclear nucléaire, Social social, Technical technique, National national, Digital numérique,
+    Medical médical, Maritime maritime
+"""
+# What signs and pays. French writes the first noun of its name with a capital.
+BODIES = """
+    Council Conseil m, Commission Commission f, Bank Banque f, Agency Agence f,
+    Institute Institut m, Fund Fonds m, Union Union f, Community Communauté f, Court Cour f,
+    Committee Comité m, Association Association f, Alliance Alliance f, Federation Fédération f,
+    Parliament Parlement m, Academy Académie f, Ministry Ministère m
+"""
+# What others agree on.
+PROJECTS = """
+    Area zone f, Programme programme m, Market marché m, Network réseau m, Plan plan m,
+    Project projet m
+"""
+PACTS = """
+    agreement accord m, treaty traité m, convention convention f, protocol protocole m,
+    contract contrat m, pact pacte m
+"""
+TEXTS = """
+    report rapport m, law loi f, decision décision f, amendment amendement m,
+    declaration déclaration f, resolution résolution f, directive directive f, text texte m,
+    charter charte f, proposal proposition f
+"""
+PACT_VERBS = """
+    sign signed signé, ratify ratified ratifié, negotiate negotiated négocié,
+    suspend suspended suspendu, cancel cancelled annulé
+"""
+ANY_VERBS = """
+    adopt adopted adopté, publish published publié, reject rejected rejeté,
+    approve approved approuvé, examine examined examiné, revise revised révisé,
+    accept accepted accepté, announce announced annoncé, criticise criticised critiqué,
+    defend defended défendu
+"""
+PAYMENTS = """
+    spend spent dépensé, receive received reçu, invest invested investi
+"""
+GIFTS = """
+    pay paid payé, lend lent prêté, promise promised promis, offer offered offert
+"""
+USES = """
+    spoken parlé, taught enseigné, studied étudié
+"""
+CONNECTIVES = (("and", "et"), ("but", "mais"), ("while", "tandis que"), ("whereas", "alors que"))
+SMALL_COUNTRIES = "FR DE IT ES NL GB HU PL JP CA BR MA CU IL US CN KR DZ IR IN EG CF CH GR"
+
+
+def _rows(table: str) -> tuple[tuple[str, ...], ...]:
+    """The entries of a table, separated by commas, as tuples of words."""
+    return tuple(tuple(entry.split()) for entry in table.split(","))
+
+
+def _documents(small: bool) -> tuple[Documents, ...]:
+    anything = tuple(Verb(*row) for row in _rows(ANY_VERBS))[: 5 if small else None]
+    pact_verbs = tuple(Verb(*row) for row in _rows(PACT_VERBS))[: 3 if small else None]
+    return (
+        Documents(True, _rows(PACTS)[: 3 if small else None], pact_verbs + anything),
+        Documents(False, _rows(TEXTS)[: 5 if small else None], anything),
+    )
+
+
+@cache
+def lexicon(small: bool = False) -> Lexicon:
+    """The words of the grammar, or, to train on within a minute, about a third of them."""
+    codes = f"{names.FEMININE} {names.MASCULINE} {names.PLURAL} {names.BARE}"
+    nations = tuple(map(names.language, names.NATIONS.split()[: 12 if small else None]))
+    tongues = tuple(map(names.language, names.TONGUES.split()[: 3 if small else None]))
+    currencies = names.CURRENCIES.split()[: 10 if small else None]
+    return Lexicon(
+        countries=tuple(map(names.country, (SMALL_COUNTRIES if small else codes).split())),
+        cities=tuple(map(names.city, names.CITIES.split()[: 14 if small else None])),
+        nations=_rows(CONTINENTS) + nations,
+        languages=nations + tongues,
+        currencies=tuple(map(names.currency, currencies)),
+        fields=_rows(FIELDS)[: 8 if small else None],
+        bodies=_rows(BODIES)[: 8 if small else None],
+        projects=_rows(PROJECTS)[: 4 if small else None],
+        documents=_documents(small),
+        payments=tuple(Verb(*row) for row in _rows(PAYMENTS)),
+        gifts=tuple(Verb(*row) for row in _rows(GIFTS)[: 2 if small else None]),
+        uses=_rows(USES)[: 1 if small else None],
+        connectives=CONNECTIVES[: 3 if small else None],
+        years=(1985, 2004) if small else (1950, 2024),
+        amounts=(*range(20, 100, 20 if small else 10), 100, 200, 300, 400, 500),
+        months=names.calendar("months"),
+        days=names.calendar("days"),
+    )
