@@ -78,7 +78,7 @@ def paper_sentence() -> SentencePair:
     """
     known = lexicon()
     economic, european = known.fields[0], known.nations[0]
-    area = institution(known.projects[0], economic, european)
+    area = institution(known.areas[0], economic, european)
     agreement = counted(known.documents[0].nouns[0], many=False)
     signed = verbs.passive(known.documents[0].verbs[0], agreement.gender, agreement.many)
     parts = [definite(agreement), words("on", "sur"), definite(area), signed]

@@ -6,6 +6,7 @@ functions of `phrases` and `verbs`, and let `clause` draw it.
 
 from attn_course.data.translation import verbs
 from attn_course.data.translation.french import elided
+from attn_course.data.translation.lexicon import Pair
 from attn_course.data.translation.nouns import AND, NounRules
 from attn_course.data.translation.phrases import (
     NounPhrase,
@@ -16,7 +17,7 @@ from attn_course.data.translation.phrases import (
     join,
     words,
 )
-from attn_course.data.translation.times import time
+from attn_course.data.translation.times import in_year, time
 
 COMMA, STOP = words(",", ","), words(".", ".")
 
@@ -25,32 +26,42 @@ class Grammar(NounRules):
     """All rules, with the words they draw from and the chance they draw by."""
 
     def sentence(self, clauses: int) -> Phrase:
-        """Clauses, never joined twice running in the same way, with capital and full stop."""
-        parts, last = [self.clause()], None
+        """So many clauses, with a capital at the beginning and a full stop."""
+        parts, last = [self.clause(first=True)], None
         for _ in range(clauses - 1):
-            pair = self.draw.one_of([p for p in self.lexicon.connectives if p is not last])
+            last = self.conjunction(last)
             clause = self.clause()
-            parts += [connective(*pair, before=clause), clause]
-            last = pair
+            parts += [connective(*last, before=clause), clause]
         return with_capital(join(*parts, STOP))
 
-    def clause(self) -> Phrase:
-        """One clause, which says at most once where and at most once when."""
+    def conjunction(self, last: Pair | None) -> Pair:
+        """A conjunction; not the last one again, nor one subordinate clause after another."""
+        subordinating = self.lexicon.subordinating
+        if last not in subordinating and self.draw.chance(0.3):
+            return self.draw.one_of(subordinating)
+        return self.draw.one_of([pair for pair in self.lexicon.coordinating if pair != last])
+
+    def clause(self, first: bool = False) -> Phrase:
+        """One clause, which says at most once where and at most once when.
+
+        Args:
+            first: Whether it begins the sentence; only there a comma follows a time in front.
+        """
         self._drawn.clear()
-        if self.draw.chance(0.1):
-            return self.language_used()
-        rule = self.draw.one_of(
-            (self.was_done,) * 7 + (self.did,) * 5 + (self.paid,) * 3 + (self.was_translated,) * 2
-        )
+        kind = self.draw.below(20)
+        if kind < 3:
+            return self.language_used() if kind < 2 else self.it_cost()
+        did_something = (self.did,) * 5 + (self.paid,) * 2
+        rule = self.draw.one_of((self.was_done,) * 7 + (self.was_translated,) * 2 + did_something)
         parts = [rule()]
         if self.draw.chance(0.2):
             parts.append(self.place())
         if not self.draw.chance(0.65):
             return join(*parts)
         when = time(self.draw, self.lexicon)
-        if self.draw.chance(0.15):
-            return join(when, COMMA, *parts)
-        return join(*parts, when)
+        if not self.draw.chance(0.15):
+            return join(*parts, when)
+        return join(when, COMMA, *parts) if first else join(when, *parts)
 
     def was_done(self) -> Phrase:
         """The treaty was signed; by whom, or to whom it was presented, only at times."""
@@ -81,12 +92,9 @@ class Grammar(NounRules):
         return definite(actor), actor.many
 
     def paid(self) -> Phrase:
-        """A sum that a project cost, or that somebody spent, or gave to somebody."""
-        kind = self.draw.below(10)
-        if kind < 3:
-            return join(definite(self.named(self.lexicon.projects)), verbs.cost(), self.money())
+        """France and Japan spent 40 million euros, or gave them to somebody."""
         subject, many = self.actors()
-        if kind < 6:
+        if self.draw.chance(0.4):
             verb = verbs.active(self.draw.one_of(self.lexicon.payments), many)
             return join(subject, verb, self.money())
         verb = verbs.active(self.draw.one_of(self.lexicon.gifts), many)
@@ -109,13 +117,20 @@ class Grammar(NounRules):
             places += [AND, inside(self.country())]
         return join(definite(language), verb, *places)
 
+    def it_cost(self) -> Phrase:
+        """The programme cost 40 million euros in 1992."""
+        parts = [definite(self.named(self.lexicon.works)), verbs.cost(), self.money()]
+        if self.draw.chance(0.6):
+            parts.append(in_year(self.draw.between(*self.lexicon.years)))
+        return join(*parts)
+
     def language(self) -> NounPhrase:
         """A language, whose name has an article in French only."""
         return NounPhrase(words(*self.other(self.lexicon.languages)), "m", the=False)
 
 
 def connective(english: str, french: str, before: Phrase) -> Phrase:
-    """A comma and a conjunction, which may be elided before the clause that follows."""
+    """A comma and a conjunction; tandis que may be elided before the clause that follows."""
     *first, last = french.split()
     if last == "que":
         last = elided(last, before.target[0])

@@ -43,12 +43,14 @@ class Lexicon:
     currencies: tuple[Phrase, ...]
     fields: tuple[Pair, ...]
     bodies: tuple[Noun, ...]
-    projects: tuple[Noun, ...]
+    areas: tuple[Noun, ...]
+    works: tuple[Noun, ...]
     documents: tuple[Documents, ...]
     payments: tuple[Verb, ...]
     gifts: tuple[Verb, ...]
     uses: tuple[Pair, ...]
-    connectives: tuple[Pair, ...]
+    coordinating: tuple[Pair, ...]
+    subordinating: tuple[Pair, ...]
     years: tuple[int, int]
     amounts: tuple[int, ...]
     months: tuple[Phrase, ...]
@@ -70,12 +72,14 @@ BODIES = """
     Council Conseil m, Commission Commission f, Bank Banque f, Agency Agence f,
     Institute Institut m, Fund Fonds m, Union Union f, Community Communauté f, Court Cour f,
     Committee Comité m, Association Association f, Alliance Alliance f, Federation Fédération f,
-    Parliament Parlement m, Academy Académie f, Ministry Ministère m
+    Parliament Parlement m, Academy Académie f, Foundation Fondation f
 """
-# What others agree on.
-PROJECTS = """
-    Area zone f, Programme programme m, Market marché m, Network réseau m, Plan plan m,
-    Project projet m
+# What others agree on, in lower case; the second kind costs money.
+AREAS = """
+    Area zone f, Market marché m
+"""
+WORKS = """
+    Programme programme m, Plan plan m, Project projet m, Network réseau m
 """
 PACTS = """
     agreement accord m, treaty traité m, convention convention f, protocol protocole m,
@@ -105,7 +109,8 @@ GIFTS = """
 USES = """
     spoken parlé, taught enseigné, studied étudié
 """
-CONNECTIVES = (("and", "et"), ("but", "mais"), ("while", "tandis que"), ("whereas", "alors que"))
+COORDINATING = (("and", "et"), ("but", "mais"))
+SUBORDINATING = (("while", "tandis que"), ("whereas", "alors que"))
 SMALL_COUNTRIES = "FR DE IT ES NL GB HU PL JP CA BR MA CU IL US CN KR DZ IR IN EG CF CH GR"
 
 
@@ -138,12 +143,14 @@ def lexicon(small: bool = False) -> Lexicon:
         currencies=tuple(map(names.currency, currencies)),
         fields=_rows(FIELDS)[: 8 if small else None],
         bodies=_rows(BODIES)[: 8 if small else None],
-        projects=_rows(PROJECTS)[: 4 if small else None],
+        areas=_rows(AREAS),
+        works=_rows(WORKS)[: 2 if small else None],
         documents=_documents(small),
         payments=tuple(Verb(*row) for row in _rows(PAYMENTS)),
         gifts=tuple(Verb(*row) for row in _rows(GIFTS)[: 2 if small else None]),
         uses=_rows(USES)[: 1 if small else None],
-        connectives=CONNECTIVES[: 3 if small else None],
+        coordinating=COORDINATING,
+        subordinating=SUBORDINATING[: 1 if small else None],
         years=(1985, 2004) if small else (1950, 2024),
         amounts=(*range(20, 100, 20 if small else 10), 100, 200, 300, 400, 500),
         months=names.calendar("months"),

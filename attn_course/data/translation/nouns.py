@@ -95,7 +95,9 @@ class NounRules:
 
     def topic(self) -> NounPhrase:
         """What a text is about: a project or an institution."""
-        return self.named(self.lexicon.projects) if self.draw.chance(0.6) else self.body()
+        if self.draw.chance(0.4):
+            return self.body()
+        return self.named(self.lexicon.areas + self.lexicon.works)
 
     def money(self) -> Phrase:
         """40 million Danish kroner, 40 millions de couronnes danoises."""
@@ -116,18 +118,23 @@ class NounRules:
         if not kind.pact and self.draw.chance(0.15):
             parts = [owned(self.owner(), noun)]
         elif indefinite_too and not noun.many and self.draw.chance(0.4):
-            parts = [indefinite(noun), *self.complement(kind)]
+            parts = [indefinite(noun), *self.complement(kind.pact)]
         else:
-            parts = [definite(noun), *self.complement(kind)]
+            parts = [definite(noun), *self.complement(kind.pact, of_city=not noun.many)]
         return Subject(join(*parts), noun.gender, noun.many)
 
-    def complement(self, kind: Documents) -> list[Phrase]:
-        """What follows the noun of a text, or nothing."""
+    def complement(self, pact: bool, of_city: bool = False) -> list[Phrase]:
+        """What follows the noun of a text, or nothing.
+
+        Args:
+            pact: Whether it is a text between two sides.
+            of_city: Whether it may be known by a city: the treaty of Rome is, a treaty is not.
+        """
         if self.draw.chance(0.45):
             return [self.about()]
         if self.draw.chance(0.3):
             return []
-        return [self.parties() if kind.pact else after("of", self.actor())]
+        return [self.parties(of_city) if pact else after("of", self.actor())]
 
     def owner(self) -> NounPhrase:
         """An owner whose English name takes 's."""
@@ -140,16 +147,16 @@ class NounRules:
         """On the European Economic Area, sur la zone économique européenne."""
         return join(words("on", "sur"), definite(self.topic()))
 
-    def parties(self) -> Phrase:
-        """Between whom a pact is, with whom, or where it was made."""
+    def parties(self, of_city: bool) -> Phrase:
+        """Between whom a pact is, or with whom; or where it was made."""
         kind = self.draw.below(10)
-        if kind < 5:
-            sides = definite(self.country()), definite(self.country())
-            return join(words("between", "entre"), sides[0], AND, sides[1])
-        if kind < 8:
+        if kind < 2 and of_city:
+            city = self.other(self.lexicon.cities)
+            return join(words("of", elided("de", city.target[0])), city)
+        if kind < 4:
             return join(words("with", "avec"), definite(self.country()))
-        city = self.other(self.lexicon.cities)
-        return join(words("of", elided("de", city.target[0])), city)
+        sides = definite(self.country()), definite(self.country())
+        return join(words("between", "entre"), sides[0], AND, sides[1])
 
     # Where
 

@@ -6,6 +6,7 @@ order for English and in another for French, and keeps the links between the wor
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from attn_course.data.translation import french
 
@@ -49,10 +50,11 @@ class NounPhrase:
         return french.article(self.gender, self.many, self.phrase.target[0])
 
 
+@cache
 def words(source: str, target: str) -> Phrase:
     """Words, separated by blanks, each of which goes for sure with each of the other language."""
-    english, words_of_french = tuple(source.split()), tuple(target.split())
-    return linked(english, words_of_french, _all_pairs(english, words_of_french))
+    english, french_words = source.split(), target.split()
+    return linked(english, french_words, _all_pairs(english, french_words))
 
 
 def linked(

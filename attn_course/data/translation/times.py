@@ -24,6 +24,11 @@ def time(draw: Draw, lexicon: Lexicon) -> Phrase:
     return join(beginning, *months, words(str(year), str(year)))
 
 
+def in_year(year: int) -> Phrase:
+    """In 1992, en 1992."""
+    return join(words("in", "en"), words(str(year), str(year)))
+
+
 def on_weekday(day: Phrase) -> Phrase:
     """On Monday, which French says without a preposition: lundi."""
     return linked(("on", *day.source), day.target, [(1, 0)], [(0, 0)])
