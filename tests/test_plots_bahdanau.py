@@ -1,0 +1,226 @@
+"""The figures of chapter 04 show the numbers they were given, legibly, the same twice."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from io import BytesIO
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import torch
+from matplotlib.colors import to_rgb, to_rgba
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from numpy.testing import assert_allclose as assert_near
+from torch import Tensor
+
+from attn_course.plots import ROLE, bahdanau
+from tests.test_plots import MINUS, PHONE, contrast, texts, words_in
+
+WORDS = ["European", "Economic", "Area"]
+ANNOTATIONS = torch.tensor([[1.1, 0, 0], [0, 1.2, 0], [0, 0, 1.3]])
+STEP = bahdanau.DecoderStep(
+    number=2,
+    before=torch.tensor([-1.0, -1, 1]),
+    scores=torch.tensor([-5.2, -4.1, -3.11]),
+    weights=torch.tensor([0.07, 0.2, 0.73]),
+    context=torch.tensor([0.08, 0.24, 0.95]),
+    after=torch.tensor([-1.0, 0.999, -1]),
+    given="accord",
+    said="zone",
+)
+TARGET = ["la", "zone", "économique", "européenne"]
+SURE, POSSIBLE = {(2, 1), (1, 2)}, {(2, 1), (1, 2), (2, 0)}
+LENGTHS = [7.5, 25.0, 55.0, 90.0]
+BLEU = {
+    "attention": torch.tensor([[99.0, 98, 90, 60], [98, 97, 94, 66], [100, 99, 92, 61]]),
+    "fixed vector": torch.tensor([[96.0, 60, 30, 10], [92, 66, 28, 15]]),
+}
+
+
+def weights() -> Tensor:
+    """Return a row of four weights for each of four words; the fourth column is the end."""
+    return torch.softmax(torch.arange(16.0).reshape(4, 4).sin() * 3, -1)
+
+
+def walk() -> Figure:
+    """Draw a step to its end."""
+    return bahdanau.walk(WORDS, ANNOTATIONS, STEP)
+
+
+def hidden_unit() -> Figure:
+    """Draw what a unit makes of two keys."""
+    return bahdanau.hidden_unit((0.0, 1.1), {"query 0": 0.0, "query −3": -3.0})
+
+
+def stages() -> Figure:
+    """Draw two matrices of weights."""
+    return bahdanau.stages({"before": weights() / 2, "after": weights()}, "ABCD", "DCBA")
+
+
+def alignment() -> Figure:
+    """Draw one matrix with its links."""
+    return bahdanau.alignment(weights(), [*WORDS, "EOS"], TARGET, SURE, POSSIBLE)
+
+
+def bleu_by_length() -> Figure:
+    """Draw two curves."""
+    return bahdanau.bleu_by_length(LENGTHS, BLEU, 52)
+
+
+FIGURES = [walk, hidden_unit, stages, alignment, bleu_by_length]
+EVERY_FIGURE = pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
+
+
+@EVERY_FIGURE
+def test_figure_is_closed_and_the_same_twice_to_the_last_byte(draw: Callable[[], Figure]) -> None:
+    before, pictures = plt.get_fignums(), []
+    for _ in range(2):
+        file = BytesIO()
+        draw().savefig(file, format="png", metadata={"Software": None})
+        pictures.append(file.getvalue())
+    assert plt.get_fignums() == before
+    assert pictures[0] == pictures[1]
+
+
+@EVERY_FIGURE
+def test_letters_are_legible_on_a_phone_and_clear_of_each_other(
+    draw: Callable[[], Figure],
+) -> None:
+    figure = draw()
+    shrunk = PHONE / (figure.get_figwidth() * 72)  # pixels a point
+    found = texts(figure)
+    assert [text.get_text() for text in found if text.get_fontsize() * shrunk < 10] == []
+    boxes = [(text.get_text(), text.get_window_extent().padded(-1)) for text in found]
+    pairs = itertools.combinations(boxes, 2)
+    assert [(one, other) for (one, a), (other, b) in pairs if a.overlaps(b)] == []
+
+
+@EVERY_FIGURE
+def test_axes_are_named_by_what_they_mean(draw: Callable[[], Figure]) -> None:
+    figure = draw()
+    figure.draw_without_rendering()
+    numbered = 0
+    for axis in (axis for axes in figure.axes if axes.axison for axis in (axes.xaxis, axes.yaxis)):
+        if any(label.get_text() for label in axis.get_ticklabels() if label.get_visible()):
+            assert len(axis.get_label().get_text()) > 2
+            numbered += 1
+    assert numbered > 0 or draw is walk  # a diagram has no axes
+
+
+# --- the walk ------------------------------------------------------------------------------------
+
+
+def test_walk_shows_every_number_of_the_step() -> None:
+    shown = words_in(walk())
+    assert {MINUS + "5.2", MINUS + "4.1", MINUS + "3.1", "0.07", "0.20", "0.73"} < set(shown)
+    assert {"(1.1, 0, 0)", "(0, 1.2, 0)", "(0, 0, 1.3)", "(0.08, 0.24, 0.95)"} < set(shown)
+    assert {f"({MINUS}1, {MINUS}1, 1)", f"({MINUS}1, 1, {MINUS}1)"} < set(shown)
+    assert {*WORDS, "accord", "zone", "$s_1$", "$s_2$", "$c_2$", "$e_{2,i}$"} < set(shown)
+
+
+def test_walk_draws_weights_as_bars_and_as_lines_to_the_context() -> None:
+    (axes,) = walk().axes
+    bars = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+    assert_near([bar.get_height() for bar in bars], STEP.weights)
+    lines = [line for line in axes.lines if line.get_color() == ROLE["weight"]]
+    assert_near([(line.get_linewidth() - 0.5) / 8 for line in lines], STEP.weights)
+    for bar, line in zip(bars, lines, strict=True):
+        assert line.get_xdata()[0] == pytest.approx(bar.get_x() + bar.get_width() / 2)
+        assert line.get_ydata()[0] == pytest.approx(bar.get_y() + bar.get_height())
+    assert len({(line.get_xdata()[1], line.get_ydata()[1]) for line in lines}) == 1
+
+
+def test_walk_draws_each_role_in_its_colour_with_legible_ink() -> None:
+    boxes = [text for text in texts(walk()) if text.get_bbox_patch()]
+    filled = [to_rgb(text.get_bbox_patch().get_facecolor()) for text in boxes]
+    roles = ["key"] * 3 + ["query"] * 2 + ["output"]
+    assert sorted(filled) == sorted(to_rgb(ROLE[role]) for role in roles)
+    for text, colour in zip(boxes, filled, strict=True):
+        assert contrast(text.get_color(), colour) >= 4.5, text.get_text()
+    rims = [to_rgb(text.get_bbox_patch().get_edgecolor()) for text in boxes]
+    assert rims.count(to_rgb(ROLE["value"])) == 3  # an annotation is key and value
+
+
+def test_walk_grows_piece_by_piece_and_keeps_its_scale() -> None:
+    drawn = [bahdanau.walk(WORDS, ANNOTATIONS, STEP, piece) for piece in bahdanau.PIECES]
+    shown = [set(words_in(figure)) for figure in drawn]
+    for before, after in itertools.pairwise(shown):
+        assert before < after
+    new = [after - before for before, after in itertools.pairwise([set(), *shown])]
+    assert "$e_{2,i}$" in new[0]
+    assert new[1] == {"$\\alpha_{2,i}$", "0.07", "0.20", "0.73"}
+    assert new[2] == {"$c_2$", "(0.08, 0.24, 0.95)"}
+    assert new[3] == {"$s_2$", "accord", "zone", f"({MINUS}1, 1, {MINUS}1)"}
+    scales = []
+    for figure in drawn:
+        low, high = figure.axes[0].get_ylim()
+        scales.append(figure.get_figheight() / (high - low))
+    assert_near(scales, scales[0])
+
+
+# --- the others -----------------------------------------------------------------------------------
+
+
+def test_hidden_unit_measures_the_keys_where_they_lie_on_the_curve() -> None:
+    bent, straight = hidden_unit().axes
+    for axes, bend in ((bent, np.tanh), (straight, np.positive)):
+        curve, *marks = axes.lines
+        assert_near(curve.get_ydata(), bend(np.asarray(curve.get_xdata())), atol=1e-6)
+        dots = [line for line in marks if line.get_marker() == "o"]
+        assert_near([dot.get_xdata() for dot in dots], [[0, 1.1], [-3, -1.9]], atol=1e-6)
+        for dot in dots:
+            assert_near(dot.get_ydata(), bend(np.asarray(dot.get_xdata())), atol=1e-6)
+    assert {"0.80", "0.04"} < {text.get_text() for text in bent.texts}
+    assert [text.get_text() for text in straight.texts].count("1.10") == 2
+
+
+def test_matrices_show_their_weights_on_one_scale_from_nothing_to_all() -> None:
+    for figure, matrices in ((stages(), [weights() / 2, weights()]), (alignment(), [weights()])):
+        images = [axes.images[0] for axes in figure.axes if axes.images]
+        for image, matrix in zip(images, matrices, strict=False):
+            assert_near(image.get_array(), matrix)
+            assert (image.norm.vmin, image.norm.vmax) == (0, 1)
+            assert to_rgb(image.cmap(0.0)) == (1, 1, 1)
+
+
+def test_alignment_has_words_on_both_axes_and_frames_around_the_links() -> None:
+    axes = alignment().axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == [*WORDS, "EOS"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == TARGET
+    frames = {}
+    for patch in axes.patches:
+        left, top = patch.get_xy()
+        link = (left + patch.get_width() / 2, top + patch.get_height() / 2)
+        frames[tuple(round(place) for place in link)] = patch.get_linestyle()
+        assert_near(link, np.round(link), atol=1e-9)
+    assert frames == {(2, 1): "-", (1, 2): "-", (2, 0): ":"}
+
+
+def test_stages_name_what_is_read_and_written() -> None:
+    first, second = stages().axes
+    assert (first.get_title(), second.get_title()) == ("before", "after")
+    for axes in (first, second):
+        assert [label.get_text() for label in axes.get_xticklabels()] == list("ABCD")
+    assert [label.get_text() for label in first.get_yticklabels()] == list("DCBA")
+
+
+def test_bleu_is_drawn_as_mean_and_range_of_the_seeds() -> None:
+    figure = bleu_by_length()
+    (axes,) = figure.axes
+    assert [line.get_label() for line in axes.lines] == list(BLEU)
+    for line, runs in zip(axes.lines, BLEU.values(), strict=True):
+        assert_near(line.get_xdata(), LENGTHS)
+        assert_near(line.get_ydata(), runs.mean(0))
+    bands = [band.get_paths()[0].vertices for band in axes.collections]
+    for outline, runs in zip(bands, BLEU.values(), strict=True):
+        for place, low, high in zip(LENGTHS, runs.amin(0), runs.amax(0), strict=True):
+            heights = outline[np.isclose(outline[:, 0], place), 1]
+            assert_near([heights.min(), heights.max()], [low, high])
+    shade = axes.patches[0]
+    assert (shade.get_x(), shade.get_x() + shade.get_width()) == (52, 100)
+    assert shade.get_facecolor() != to_rgba(ROLE["output"])
+    assert {text.get_text() for text in figure.legends[0].get_texts()} == set(BLEU)
+    assert len({line.get_linestyle() for line in axes.lines}) == len(BLEU)  # not by colour alone
