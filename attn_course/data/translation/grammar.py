@@ -51,17 +51,23 @@ class Grammar(NounRules):
         kind = self.draw.below(20)
         if kind < 3:
             return self.language_used() if kind < 2 else self.it_cost()
-        did_something = (self.did,) * 5 + (self.paid,) * 2
-        rule = self.draw.one_of((self.was_done,) * 7 + (self.was_translated,) * 2 + did_something)
-        parts = [rule()]
-        if self.draw.chance(0.2):
-            parts.append(self.place())
+        statement = self.statement()
         if not self.draw.chance(0.65):
-            return join(*parts)
+            return statement
         when = time(self.draw, self.lexicon)
         if not self.draw.chance(0.15):
-            return join(*parts, when)
-        return join(when, COMMA, *parts) if first else join(when, *parts)
+            return join(statement, when)
+        return join(when, COMMA, statement) if first else join(when, statement)
+
+    def statement(self) -> Phrase:
+        """What happened, and at times where."""
+        # these may end in a country or a language: a country after that would be hard to read
+        in_cities = (self.paid, self.was_translated) * 2
+        rule = self.draw.one_of(in_cities + (self.was_done,) * 7 + (self.did,) * 5)
+        said = rule()
+        if not self.draw.chance(0.2):
+            return said
+        return join(said, self.place(city=rule in in_cities))
 
     def was_done(self) -> Phrase:
         """The treaty was signed; by whom, or to whom it was presented, only at times."""

@@ -160,8 +160,8 @@ class NounRules:
 
     # Where
 
-    def place(self) -> Phrase:
-        """A city or a country."""
-        if self.draw.chance(0.7):
+    def place(self, city: bool = False) -> Phrase:
+        """In a city or, unless `city` is true, in a country."""
+        if city or self.draw.chance(0.7):
             return join(words("in", "à"), self.other(self.lexicon.cities))
         return inside(self.country())
