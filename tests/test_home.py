@@ -39,7 +39,9 @@ def test_reference_lists_every_module_that_a_reader_may_import() -> None:
     files = chain(package.glob("*.py"), package.glob("data/*.py"), package.glob("plots/*.py"))
     modules = {".".join(file.relative_to(ROOT).with_suffix("").parts) for file in files}
     modules = {name for name in modules if not name.endswith(".__init__")}
-    rooms = {f"attn_course.{room}" for room in ("grading", "interactive", "plots", "training")}
+    rooms = {
+        f"attn_course.{room}" for room in ("grading", "interactive", "plots", "shapes", "training")
+    }
     assert listed == modules | rooms
 
 

@@ -8,12 +8,13 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from jaxtyping import Bool, Float, Shaped
-from torch import Tensor
+from jaxtyping import Bool, Float, Int, Shaped
+from torch import Tensor, nn
 from torch.func import vmap
 from torch.testing import assert_close
 
-from attn_course.shapes import checked, is_true_of_any, require_positive
+from attn_course.retrieval import attend, dot_scores
+from attn_course.shapes import checked, checking, is_true_of_any, require_positive
 
 ROWS, COLUMNS, DEPTH = 3, 5, 7
 NAN = math.nan
@@ -41,6 +42,33 @@ def rows_twice(table: Shaped[Tensor, "rows columns"]) -> Shaped[Tensor, "rows co
 def through_nan(left: Float[Tensor, "rows columns"]) -> Float[Tensor, "rows columns"]:
     """Call a checked function with NaN of its own making, and return its result."""
     return scaled_sum(left / 0 * 0, left)
+
+
+@checked
+def count_words(
+    tokens: Int[Tensor, "batch length *rest"], mask: Bool[Tensor, "batch length"]
+) -> Int[Tensor, " batch *rest"]:
+    """Have a variadic axis behind the others, and whole numbers."""
+    return tokens.sum(1)
+
+
+@checked
+def row_where(
+    table: Float[Tensor, "rows columns"], row: int | None
+) -> Float[Tensor, " columns"] | None:
+    """Return a row, or nothing."""
+    return None if row is None else table[row]
+
+
+class Layer(nn.Module):
+    """A module with a checked method."""
+
+    @checked
+    def forward(
+        self, table: Float[Tensor, "rows columns"], before: Layer | None = None
+    ) -> Float[Tensor, "rows columns"]:
+        """Mention its own class, which is being defined, in its annotations."""
+        return table if before is None else before(table)
 
 
 def ones(*shape: int, dtype: torch.dtype = torch.float32, device: str = "cpu") -> Tensor:
@@ -103,6 +131,27 @@ def test_number_without_axes_may_have_another_dtype_and_device() -> None:
 def test_infinity_passes() -> None:
     table = torch.full((ROWS, COLUMNS), math.inf)
     assert scaled_sum(table, table).isinf().all()
+    table[1] = -math.inf  # the sum over the table is NaN, but no number is
+    assert scaled_sum(table, table).isinf().all()
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_numbers_whose_sum_overflows_pass(sign: int) -> None:
+    table = torch.full((ROWS, COLUMNS), sign * 6e4, dtype=torch.float16)
+    assert scaled_sum(table, table, 0.5).isinf().sum() == ROWS * COLUMNS
+
+
+def test_result_may_be_none_where_the_signature_says_so() -> None:
+    assert row_where(ones(ROWS, COLUMNS), None) is None
+    assert row_where(ones(ROWS, COLUMNS), 1).shape == (COLUMNS,)
+
+
+def test_result_that_is_a_tuple_passes() -> None:
+    @checked
+    def split(table: Float[Tensor, "rows columns"]) -> tuple[Float[Tensor, " columns"], Tensor]:
+        return table[0], table[1:]
+
+    assert [part.shape for part in split(ones(ROWS, COLUMNS))] == [(5,), (2, 5)]
 
 
 def test_gradient_passes_through() -> None:
@@ -189,6 +238,53 @@ REFUSED: dict[str, tuple[tuple[object, ...], type[Exception], str]] = {
 }
 
 
+REFUSED_ELSEWHERE: dict[str, tuple[Callable[..., Tensor], tuple[object, ...], type, str]] = {
+    "an axis in front of a variadic one": (
+        count_words,
+        (ones(2, 3, 5).long(), ones(2, 7).bool()),
+        ValueError,
+        r"count_words: mask has shape \(2, 7\); expected \(batch, length\): "
+        r"length=3 in tokens but 7 here$",
+    ),
+    "numbers with a fraction": (
+        count_words,
+        (ones(2, 3), ones(2, 3).bool()),
+        TypeError,
+        r"tokens has dtype torch\.float32; expected an integer dtype$",
+    ),
+    "too many axes": (
+        count_words,
+        (ones(2, 3).long(), ones(2, 3, 1).bool()),
+        ValueError,
+        r"mask has shape \(2, 3, 1\); expected \(batch, length\), 2 axes, but it has 3$",
+    ),
+    "a method": (
+        Layer(),
+        (ones(ROWS),),
+        ValueError,
+        r"^Layer\.forward: table has shape \(3,\); expected \(rows, columns\), 2 axes",
+    ),
+    "a method that is called inside": (
+        Layer(),
+        (ones(ROWS), Layer()),
+        ValueError,
+        r"^Layer\.forward: table",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "error", "text"),
+    REFUSED_ELSEWHERE.values(),
+    ids=REFUSED_ELSEWHERE,
+)
+def test_wrong_argument_of_another_function_is_refused(
+    function: Callable[..., Tensor], arguments: tuple[object, ...], error: type, text: str
+) -> None:
+    with pytest.raises(error, match=text):
+        function(*arguments)
+
+
 @pytest.mark.parametrize(("arguments", "error", "text"), REFUSED.values(), ids=REFUSED)
 def test_wrong_argument_is_refused_by_its_name(
     arguments: tuple[object, ...], error: type[Exception], text: str
@@ -205,7 +301,7 @@ def test_argument_is_refused_before_the_function_runs() -> None:
         ran.append(True)
         return table
 
-    with pytest.raises(ValueError, match="table has shape"):
+    with pytest.raises(ValueError, match=r"^function: table has shape"):
         function(ones(ROWS))
     assert ran == []
 
@@ -218,6 +314,119 @@ def test_missing_argument_is_refused_as_python_does() -> None:
 def test_result_of_another_shape_than_promised_is_refused() -> None:
     with pytest.raises(ValueError, match=r"rows_twice: the result has shape \(6, 5\).*rows=3"):
         rows_twice(WIDE)
+
+
+# --- what is remembered -------------------------------------------------------------------------
+
+RIGHT: dict[str, object] = {"left": WIDE, "right": WIDE, "scale": 1.0, "mask": None}
+CHANGES: dict[str, tuple[dict[str, object], type[Exception], str]] = {
+    "another shape": ({"right": ones(ROWS, DEPTH)}, ValueError, "columns=5 in left but 7"),
+    "another dtype": ({"right": WIDE.double()}, TypeError, "must share one dtype"),
+    "another kind of dtype": ({"right": WIDE.long()}, TypeError, "right has dtype torch.int64"),
+    "another device": ({"right": WIDE.to("meta")}, ValueError, "must share one device"),
+    "no tensor": ({"right": [1.0]}, TypeError, r"right is \[1.0\]"),
+    "a scale with an axis": ({"scale": ones(1)}, ValueError, "scale has shape"),
+    "a mask of numbers": ({"mask": WIDE}, TypeError, "mask has dtype"),
+}
+
+
+@pytest.mark.parametrize(("change", "error", "text"), CHANGES.values(), ids=CHANGES)
+def test_right_call_does_not_excuse_a_wrong_one(
+    change: dict[str, object], error: type[Exception], text: str
+) -> None:
+    for _ in range(2):
+        scaled_sum(**RIGHT)
+        with pytest.raises(error, match=text):
+            scaled_sum(**RIGHT | change)
+
+
+def test_two_places_of_a_tensor_are_told_apart() -> None:
+    @checked
+    def either(
+        table: Float[Tensor, "rows columns"] | None = None,
+        vector: Float[Tensor, " columns"] | None = None,
+    ) -> None:
+        pass
+
+    either(table=WIDE)
+    with pytest.raises(ValueError, match="vector has shape"):
+        either(vector=WIDE)
+
+
+def test_result_is_held_to_the_signature_again_when_it_changes() -> None:
+    @checked
+    def first(table: Float[Tensor, "rows columns"], axis: int) -> Float[Tensor, " columns"]:
+        return table.select(axis, 0)
+
+    for _ in range(2):
+        first(WIDE, 0)
+        with pytest.raises(ValueError, match=r"the result has shape \(3,\).*columns=5 in table"):
+            first(WIDE, 1)
+
+
+def test_what_has_passed_is_not_checked_again_but_not_remembered_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked_at, check = [], checking.check_tensor
+    monkeypatch.setattr(
+        checking, "check_tensor", lambda *given: looked_at.append(given[1]) or check(*given)
+    )
+    monkeypatch.setattr(checking, "LOOKS_REMEMBERED", 4)
+
+    @checked
+    def doubled(table: Float[Tensor, "rows columns"]) -> Float[Tensor, "rows columns"]:
+        return table * 2
+
+    for _ in range(3):
+        doubled(WIDE)
+    assert looked_at == ["table", "table", "the result"]
+    for rows in range(7):
+        doubled(ones(rows, COLUMNS))
+        assert len(doubled.__closure__[1].cell_contents.passed) <= 4
+    looked_at.clear()
+    doubled(WIDE)
+    assert looked_at == ["table", "table", "the result"]
+
+
+# --- autocast -----------------------------------------------------------------------------------
+
+
+def test_under_autocast_float32_counts_as_what_it_is_cast_to() -> None:
+    query, key, value = torch.randn(3, 2, ROWS, COLUMNS, generator=torch.Generator().manual_seed(0))
+    with torch.autocast("cpu", torch.bfloat16):
+        scores = dot_scores(query, key)
+        output = attend(scores, value)
+        expected = torch.softmax(query @ key.mT, -1) @ value
+    assert (scores.dtype, output.dtype) == (torch.bfloat16, torch.bfloat16)
+    assert_close(output, expected, rtol=0, atol=0)
+    assert_close(output.float(), attend(dot_scores(query, key), value), rtol=0.02, atol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "autocast"),
+    [
+        (torch.float32, torch.float64, torch.bfloat16),
+        (torch.bfloat16, torch.float16, torch.bfloat16),
+        (torch.float32, torch.bfloat16, torch.float16),
+        (torch.float32, torch.bfloat16, None),
+    ],
+)
+def test_other_dtypes_are_kept_apart_under_autocast_and_after_it(
+    left: torch.dtype, right: torch.dtype, autocast: torch.dtype | None
+) -> None:
+    with torch.autocast("cpu", torch.bfloat16):
+        scaled_sum(WIDE, WIDE.bfloat16())  # passes, and is remembered
+    text = f"these are: left {left}, right {right}$"
+    with (
+        torch.autocast("cpu", autocast, enabled=autocast is not None),
+        pytest.raises(TypeError, match=text),
+    ):
+        scaled_sum(WIDE.to(left), WIDE.to(right))
+
+
+def test_autocast_of_another_device_changes_nothing() -> None:
+    with torch.autocast("cpu", torch.bfloat16), pytest.raises(TypeError, match="one dtype"):
+        scaled_sum(WIDE.to("meta"), WIDE.bfloat16().to("meta"))
 
 
 # --- NaN ----------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 FOLDER = Path(__file__).resolve().parents[1]
 PACKAGE = f"{FOLDER}{os.sep}"
-CHECKING = f"{PACKAGE}shapes.py"
+CHECKING = f"{PACKAGE}shapes{os.sep}"
 # where pip installs packages, Debian and Colab included
 INSTALLED = ("site-packages", "dist-packages")
 # the files of the grader that are at work while an answer runs
@@ -53,7 +53,7 @@ def _frame_watcher(
         name, file = frame.f_code.co_name, frame.f_code.co_filename
         if event != "call" or name.startswith("<"):  # a module being imported, a lambda
             return
-        if file.startswith(PACKAGE) and file != CHECKING and file not in GRADING:
+        if file.startswith(PACKAGE) and not file.startswith(CHECKING) and file not in GRADING:
             full = ".".join((frame.f_globals.get("__name__", ""), name))
             if not _inside_package(frame.f_back) and full not in may_use:
                 borrowed.append(full)
@@ -102,7 +102,7 @@ def _load_what_watching_needs() -> None:
 
 def _inside_package(frame: FrameType | None) -> bool:
     """Whether the caller is the package itself, looking through the wrappers of `checked`."""
-    while frame is not None and frame.f_code.co_filename == CHECKING:
+    while frame is not None and frame.f_code.co_filename.startswith(CHECKING):
         frame = frame.f_back
     file = "" if frame is None else frame.f_code.co_filename
     return file.startswith(PACKAGE) and file not in GRADING

@@ -1,0 +1,151 @@
+"""The decorator `checked`, and what it reads in a signature."""
+
+import inspect
+import types
+import typing
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cached_property, wraps
+from numbers import Real
+from typing import ParamSpec, TypeVar
+
+import torch
+from jaxtyping import AbstractArray, jaxtyped
+from torch import Tensor
+
+from attn_course.shapes.tensors import Sizes, autocast_dtypes, check_tensor, check_together
+from attn_course.shapes.values import refuse_nan
+
+P = ParamSpec("P")
+R = TypeVar("R")
+# All that a check without values depends on: shape, dtype and device.
+Look = tuple[torch.Size, torch.dtype, torch.device]
+type_of_tensor = type(AbstractArray)
+inside_a_checked_call: ContextVar[bool] = ContextVar("inside_a_checked_call", default=False)
+
+LOOKS_REMEMBERED = 1000  # for each function
+
+
+def checked(function: Callable[P, R]) -> Callable[P, R]:
+    """Hold every call of `function` to the shapes in its signature.
+
+    Arguments and the returned tensor are compared with their jaxtyping annotations; an axis name
+    stands for one size throughout the call. Floating-point arguments must share a dtype, and all
+    tensors a device; tensors without axes, such as a learned width, are exempt from both, and
+    where autocast is at work float32 counts as the dtype that it casts to. No argument may hold
+    NaN; that is looked for in the outermost call only, because it reads every number. While
+    `torch.compile` traces the function nothing is checked, and under `torch.vmap` NaN is not
+    looked for: both forbid to branch on values.
+
+    Raises:
+        TypeError: An argument is not a tensor, or its dtype is of the wrong kind or differs from
+            that of another argument.
+        ValueError: A shape or a device does not fit, or an argument holds NaN.
+    """
+    promise = _Promise(function)
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        if torch.compiler.is_compiling():
+            return function(*args, **kwargs)
+        tensors = promise.tensors(args, kwargs)
+        looks = promise.hold(tensors)
+        if not inside_a_checked_call.get():
+            refuse_nan(promise.name, tensors)
+        token = inside_a_checked_call.set(True)
+        try:
+            result = function(*args, **kwargs)
+        finally:
+            inside_a_checked_call.reset(token)
+        promise.hold_result(tensors, looks, result)
+        return result
+
+    return call
+
+
+@dataclass(frozen=True)
+class _Demand:
+    """What may stand in one place of a signature: a tensor, or a thing of another type."""
+
+    tensor: type[AbstractArray]
+    others: tuple[type, ...]
+
+    @classmethod
+    def of(cls, annotation: object) -> "_Demand | None":
+        """Read an annotation; None if it has nothing to do with tensors."""
+        is_union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
+        members = typing.get_args(annotation) if is_union else (annotation,)
+        tensors = [member for member in members if isinstance(member, type_of_tensor)]
+        others = (typing.get_origin(m) or m for m in members if m not in tensors)
+        numbers_too = tuple(Real if other is float else other for other in others)
+        return cls(tensors[0], numbers_too) if tensors else None
+
+
+class _Promise:
+    """What the signature of a function says about tensors.
+
+    Whether shapes, dtypes and devices fit depends on nothing but them. A combination that has
+    passed once is remembered, and passes again at the price of looking it up.
+    """
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        self.function = function
+        self.name = function.__qualname__.rpartition("<locals>.")[2]
+        self.signature = inspect.signature(function)
+        self.passed: set[tuple[object, ...]] = set()
+
+    @cached_property
+    def demands(self) -> dict[str, _Demand]:
+        """The tensors in the signature; read at the first call, when every class is defined."""
+        hints = typing.get_type_hints(self.function, include_extras=True)
+        demands = {name: _Demand.of(hint) for name, hint in hints.items()}
+        return {name: demand for name, demand in demands.items() if demand is not None}
+
+    def tensors(self, args: tuple[object, ...], kwargs: dict[str, object]) -> dict[str, object]:
+        """Return the arguments that are to be tensors; what may stand for one is left out."""
+        given = self.signature.bind(*args, **kwargs).arguments
+        return {
+            name: given[name]
+            for name, demand in self.demands.items()
+            if name in given and not isinstance(given[name], demand.others)
+        }
+
+    def hold(self, tensors: dict[str, object]) -> tuple[object, ...]:
+        """Raise if the arguments do not fit; return how they look."""
+        looks = (*tensors, *map(_look, tensors.values()), *autocast_dtypes().items())
+        if looks not in self.passed:
+            self._check(tensors)
+            self._remember(looks)
+        return looks
+
+    def hold_result(
+        self, tensors: dict[str, object], looks: tuple[object, ...], result: object
+    ) -> None:
+        """Raise if the result does not fit to the arguments."""
+        demand = self.demands.get("return")
+        if demand is None or isinstance(result, demand.others):
+            return
+        look = _look(result)
+        if (looks, look) not in self.passed:
+            self._check(tensors, result)
+            self._remember((looks, look))
+
+    def _check(self, tensors: dict[str, object], *result: object) -> None:
+        with jaxtyped("context"):
+            sizes: Sizes = {}
+            for name, value in tensors.items():
+                check_tensor(self.name, name, value, self.demands[name].tensor, sizes)
+            check_together(self.name, tensors)
+            for value in result:
+                expected = self.demands["return"].tensor
+                check_tensor(self.name, "the result", value, expected, sizes)
+
+    def _remember(self, looks: tuple[object, ...]) -> None:
+        if len(self.passed) >= LOOKS_REMEMBERED:
+            self.passed.clear()
+        self.passed.add(looks)
+
+
+def _look(value: object) -> Look | None:
+    return (value.shape, value.dtype, value.device) if isinstance(value, Tensor) else None
