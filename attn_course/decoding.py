@@ -3,6 +3,7 @@
 Any model serves that has the methods `start` and `step` of `attn_course.seq2seq.Translator`.
 """
 
+import math
 from typing import NamedTuple, Protocol
 
 import torch
@@ -10,7 +11,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from attn_course.seq2seq import BOS, EOS, PAD, State
-from attn_course.shapes import checked
+from attn_course.shapes import checked, is_true_of_any
 
 
 class Stepwise(Protocol):
@@ -28,8 +29,8 @@ class Hypotheses(NamedTuple):
 
     Attributes:
         tokens: (batch, beam_width, length); EOS ends a sentence, PAD follows. A sentence without
-            EOS was cut off at `max_len`. With fewer sentences than the beam is wide, the rest is
-            all PAD.
+            EOS was cut off: at `max_len`, or when the best could no longer be overtaken. With
+            fewer sentences than the beam is wide, the rest is all PAD.
         log_probability: Sum of the logarithms over the words with EOS, (batch, beam_width);
             minus infinity where there is no sentence.
         score: The log-probability divided by the power of the length, what they are ranked by.
@@ -56,9 +57,9 @@ def greedy_decode(
         Sentences that end in EOS, or were cut off at `max_len`; PAD follows.
 
     Raises:
-        ValueError: `max_len` is below 1, or a source is empty.
+        ValueError: `max_len` is below 1, a source is empty, there is none, or the model gives NaN.
     """
-    _require_at_least_one(max_len=max_len)
+    _require_at_least_one(max_len=max_len, sentences=len(source))
     state = model.start(source)
     token = torch.full_like(source[:, 0], BOS)
     ended = torch.zeros_like(token, dtype=torch.bool)
@@ -82,7 +83,7 @@ def beam_search(
 ) -> Hypotheses:
     """Keep the `beam_width` most probable beginnings at each step; one that has ended stays as is.
 
-    It stops when no beginning can overtake the best sentence that has ended.
+    A source is done with when no beginning can overtake the best sentence that has ended.
 
     Args:
         model: What gives the probabilities; in training mode its dropout is at work.
@@ -93,22 +94,23 @@ def beam_search(
             length, EOS included: 0 favours short ones, 1 takes the mean of a word.
 
     Raises:
-        ValueError: `max_len` or `beam_width` is below 1, the power is negative, or a source is
-            empty.
+        ValueError: `max_len` or `beam_width` is below 1, the power is negative or infinite, a
+            source is empty, there is none, or the model gives NaN.
     """
-    _require_at_least_one(max_len=max_len, beam_width=beam_width)
-    if not length_power >= 0:
-        raise ValueError(f"{length_power=} must not be negative")
+    _require_at_least_one(max_len=max_len, beam_width=beam_width, sentences=len(source))
+    if not 0 <= length_power < math.inf:
+        raise ValueError(f"{length_power=} must be finite and not negative")
     batch = torch.arange(len(source), device=source.device)
     state = _pick(model.start(source), batch.repeat_interleave(beam_width))
     beam = _empty_beam(source, beam_width)
-    last = torch.full_like(beam.tokens, BOS).flatten()
-    tokens = beam.tokens[..., :0]
-    while tokens.shape[-1] < max_len and not _is_decided(beam, max_len, length_power):
+    last = source.new_full((len(source) * beam_width,), BOS)
+    decided = torch.zeros_like(batch, dtype=torch.bool)
+    while beam.tokens.shape[-1] < max_len and not decided.all():
         logits, state = model.step(last, state)
-        beam, parent = _extend(beam._replace(tokens=tokens), logits, length_power)
+        beam, parent = _extend(beam, logits, decided, length_power)
         state = _pick(state, (parent + beam_width * batch.unsqueeze(1)).flatten())
-        tokens, last = beam.tokens, beam.tokens[..., -1].flatten()
+        last = beam.tokens[..., -1].flatten()
+        decided = _is_decided(beam, max_len, length_power)
     order = beam.score.argsort(dim=-1, descending=True, stable=True)
     return Hypotheses(
         beam.tokens.take_along_dim(order.unsqueeze(-1), 1),
@@ -119,44 +121,53 @@ def beam_search(
 
 def _log_probability(logits: Tensor) -> Tensor:
     """Of every next word; PAD and BOS are no words, and a sentence cannot go on with them."""
-    log_probability = logits.float().log_softmax(-1)
-    log_probability[..., [PAD, BOS]] = -torch.inf
+    wide = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    log_probability = wide.log_softmax(-1)
+    if is_true_of_any(unknown := log_probability.isnan()):
+        raise ValueError(
+            f"the model gives NaN for {int(unknown.sum())} of {unknown.numel()} next words"
+        )
+    log_probability[..., [PAD, BOS]] = -math.inf
     return log_probability
 
 
 def _empty_beam(source: Tensor, beam_width: int) -> Hypotheses:
-    """One empty sentence, of length 1 so that it has a last word; the other places are free."""
-    log_probability = torch.full((len(source), beam_width), -torch.inf, device=source.device)
+    """The beginning without words, once for each source; the other places are free."""
+    log_probability = torch.full((len(source), beam_width), -math.inf, device=source.device)
     log_probability[:, 0] = 0
-    tokens = torch.full_like(log_probability, PAD, dtype=source.dtype).unsqueeze(-1)
+    tokens = source.new_empty(len(source), beam_width, 0)
     return Hypotheses(tokens, log_probability, log_probability)
 
 
-def _extend(beam: Hypotheses, logits: Tensor, length_power: float) -> tuple[Hypotheses, Tensor]:
+def _extend(
+    beam: Hypotheses, logits: Tensor, decided: Tensor, length_power: float
+) -> tuple[Hypotheses, Tensor]:
     """The best sentences with one more word, and the place each had in the beam before."""
     beam_width, vocab_size = beam.tokens.shape[1], logits.shape[-1]
     words = _log_probability(logits).unflatten(0, (-1, beam_width))
-    # a sentence that has ended goes on with PAD, which costs nothing
-    stay = torch.full_like(words[0, 0], -torch.inf)
+    # a sentence that has ended goes on with PAD, which costs nothing; so do all of a source that
+    # is done with, or what came second would depend on the sources beside it
+    stay = torch.full_like(words[0, 0], -math.inf)
     stay[PAD] = 0
-    words = torch.where(_ended(beam.tokens).unsqueeze(-1), stay, words)
+    stays = _ended(beam.tokens) | decided.unsqueeze(-1)
+    words = torch.where(stays.unsqueeze(-1), stay, words)
     total = (beam.log_probability.unsqueeze(-1) + words).flatten(1)
     log_probability, index = total.topk(beam_width, -1)
     parent, word = index // vocab_size, index % vocab_size
-    word = word.masked_fill(log_probability == -torch.inf, PAD)
     before = beam.tokens.take_along_dim(parent.unsqueeze(-1), 1)
     tokens = torch.cat([before, word.unsqueeze(-1)], -1)
+    tokens = tokens.masked_fill((log_probability == -math.inf).unsqueeze(-1), PAD)
     length = (tokens != PAD).sum(-1).clamp(min=1)
     return Hypotheses(tokens, log_probability, log_probability / length**length_power), parent
 
 
-def _is_decided(beam: Hypotheses, max_len: int, length_power: float) -> bool:
-    """Whether in every row a sentence that has ended is ahead of all that any other can reach."""
+def _is_decided(beam: Hypotheses, max_len: int, length_power: float) -> Tensor:
+    """For each source, whether a sentence that has ended is ahead of all that others can reach."""
     ended = _ended(beam.tokens)
-    best = beam.score.masked_fill(~ended, -torch.inf).amax(-1)
+    best = beam.score.masked_fill(~ended, -math.inf).amax(-1)
     # a longer sentence is never more probable, but its length may be divided by
-    reachable = (beam.log_probability / max_len**length_power).masked_fill(ended, -torch.inf)
-    return bool((ended.any(-1) & (best >= reachable.amax(-1))).all())
+    reachable = (beam.log_probability / max_len**length_power).masked_fill(ended, -math.inf)
+    return ended.any(-1) & (best >= reachable.amax(-1))
 
 
 def _ended(tokens: Tensor) -> Tensor:

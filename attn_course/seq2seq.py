@@ -257,7 +257,7 @@ def sequence_loss(
     Raises:
         ValueError: There is nothing but padding.
     """
-    if not is_true_of_any(target_output != PAD) and not torch.compiler.is_compiling():
+    if is_true_of_any((target_output == PAD).all()):
         raise ValueError(f"target_output of shape {tuple(target_output.shape)} is all padding")
     return nn.functional.cross_entropy(
         logits.flatten(0, 1), target_output.flatten(), ignore_index=PAD
@@ -268,8 +268,10 @@ def embed(embedding: nn.Embedding, tokens: Tensor) -> Tensor:
     """The vectors of the words.
 
     Raises:
-        ValueError: A token is not in the vocabulary.
+        ValueError: A token is not in the vocabulary, or there is no token.
     """
+    if not tokens.numel():
+        raise ValueError(f"tokens of shape {tuple(tokens.shape)} hold no word")
     size = embedding.num_embeddings
     if is_true_of_any(outside := (tokens < 0) | (tokens >= size)):
         raise ValueError(
