@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 import torch
 from torch import Tensor, nn
@@ -44,6 +45,7 @@ def read_checkpoint(path: Path, identity: Identity) -> Checkpoint | None:
     if not path.exists():
         return None
     try:
+        _require_whole(path)
         checkpoint = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # a damaged file fails in many ways
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
@@ -78,6 +80,13 @@ def fingerprint(batch: object) -> str:
         digest.update(f"{tensor.dtype} {tuple(tensor.shape)}".encode())
         digest.update(tensor.detach().cpu().flatten().contiguous().view(torch.uint8).numpy())
     return digest.hexdigest()
+
+
+def _require_whole(path: Path) -> None:
+    """Compare the checksums in the file, which `torch.load` does not."""
+    with ZipFile(path) as archive:
+        if (damaged := archive.testzip()) is not None:
+            raise BadZipFile(f"{damaged} is damaged")
 
 
 def _tensors(thing: object) -> Iterator[Tensor]:

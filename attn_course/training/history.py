@@ -14,7 +14,7 @@ class History:
         learning_rates: The learning rate of each step.
         validation_steps: After how many steps the model was validated.
         validation_values: What each validation gave; lower is better.
-        seconds: Wall time of steps and validations, summed over the parts of a resumed run.
+        seconds: Wall time of the run, summed over its parts if it was resumed.
     """
 
     losses: list[float] = field(default_factory=list)

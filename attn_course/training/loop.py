@@ -110,9 +110,11 @@ def train(
 def _resume(run: Run, batches: Iterable[Batch], path: Path | None) -> Iterator[Batch]:
     """Bring the run to where its checkpoint stands, if there is one; return the batches to come."""
     stream = iter(batches)
-    checkpoint = None if path is None else read_checkpoint(path, run.identity)
-    if checkpoint is not None:
-        run.resume(checkpoint, stream)
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)  # now, not after a hundred steps
+        checkpoint = read_checkpoint(path, run.identity)
+        if checkpoint is not None:
+            run.resume(checkpoint, stream)
     return stream
 
 

@@ -142,12 +142,12 @@ class Run:
             self.batch = next_batch(stream, number, self.settings.steps)
         if fingerprint(self.batch) != checkpoint["fingerprint"]:
             raise ValueError(
-                f"the checkpoint has seen other batches: number {history.steps} differs. "
-                "Give a new stream made from the same seed, or delete the checkpoint"
+                f"the checkpoint has seen another batch {history.steps - 1}: give a new stream, "
+                "made from the same seed, or delete the checkpoint"
             )
         self.model.load_state_dict(checkpoint["weights"])
         self.optimizer.load_state_dict(checkpoint["optimizer"])
-        self.history, self.best = history, checkpoint["best"]
+        self.history, self.best, self.clock = history, checkpoint["best"], time.perf_counter()
         set_random_states(checkpoint["random"], self.settings.device)
         self._remember(self.batch)
 
@@ -191,4 +191,4 @@ def next_batch(stream: Iterator[Any], number: int, steps: int) -> Any:
     """
     for batch in stream:
         return batch
-    raise ValueError(f"the batches ended after {number}; {steps} steps need {steps}")
+    raise ValueError(f"the batches ended after {number}, but {steps} steps need {steps} of them")
