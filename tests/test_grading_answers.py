@@ -94,6 +94,24 @@ def test_answer_that_never_returns_is_waited_for_once(monkeypatch):
     assert "did not return within 0.5 seconds" in str(score)
 
 
+def test_slow_answer_has_its_own_time_limit(monkeypatch):
+    monkeypatch.setattr(submission, "SECONDS_A_CALL", 0.2)
+
+    def slow():
+        time.sleep(0.5)
+        return "done"
+
+    assert LocalSubmission(slow).call({}, seconds=60).output == "done"
+    assert "within 0.2 seconds" in LocalSubmission(slow).call({}).error[1]
+
+
+def test_answer_draws_the_same_random_numbers_in_every_call_and_uses_up_nobodys():
+    before = torch.get_rng_state()
+    draw = LocalSubmission(lambda: torch.rand(3))
+    assert torch.equal(draw.call({}).output, draw.call({}).output)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
 def test_interrupting_the_notebook_stops_the_check():
     def interrupted(scores):
         raise KeyboardInterrupt

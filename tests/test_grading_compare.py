@@ -163,3 +163,46 @@ def test_every_device_present_is_asked_and_the_output_must_stay_there():
         return (2 * number).to("meta")
 
     assert "is on meta and should be on cpu" in first_reason(tiny(), moves)
+
+
+def test_law_sees_what_is_withheld_from_the_answer():
+    def is_guessed(call, inputs):
+        truth = inputs["truth"]
+        return None if torch.equal(call(inputs), truth) else "it is not the truth"
+
+    def draw_both(generator):
+        number = torch.rand(3, generator=generator, dtype=torch.float64)
+        return {"number": number, "truth": 2 * number}
+
+    check = Check("it guesses", 1, draw_both, law=is_guessed, withheld=("truth",))
+    exercise = Exercise("double_it", double_it, (check,))
+    assert first_reason(exercise, double_it) is None
+    (found,) = examine(exercise, "tiny", LocalSubmission(lambda number: number), None)
+    assert found[0].reason == "it is not the truth"
+    assert set(found[0].inputs) == {"number"}
+
+
+def test_law_may_tell_mistakes_apart_by_something_else_than_its_words():
+    exercise = tiny(law=lambda call, inputs: (f"it is {call(inputs).sum():.3f}", "no sum"))
+    (found,) = examine(exercise, "tiny", LocalSubmission(double_it), None)
+    assert found[0].reason.startswith("it is ")
+    assert found[0].evidence == "no sum"
+
+
+def test_slow_check_is_tried_once_all_others_are_passed_and_on_one_kind_of_inputs():
+    asked = []
+
+    def count(call, inputs):
+        asked.append(call(inputs))
+
+    quick = Check("it doubles", 1, draw)
+    slow = Check("it counts", 1, draw, law=count, seconds=60)
+    exercise = Exercise("double_it", double_it, (quick, slow))
+    for secret in (None, "a secret"):
+        for answer, times in ((double_it, 1), (lambda number: number, 0)):
+            asked.clear()
+            findings = examine(exercise, "tiny", LocalSubmission(answer), secret)
+            assert [bool(found) for found in findings] == [not times, False]
+            assert len(asked) == times
+            hidden = slow.inputs("tiny", secret)[0]["number"]
+            assert all(torch.equal(output, 2 * hidden.float()) for output in asked)

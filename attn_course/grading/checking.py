@@ -9,11 +9,12 @@ from torch import Tensor
 from attn_course.grading.diagnosis import recognise
 from attn_course.grading.judge import Finding, Submission, examine
 from attn_course.grading.score import Row, Score
-from attn_course.grading.spec import Exercise, Inputs, Plain, find_exercise
+from attn_course.grading.spec import Check, Exercise, Inputs, Plain, find_exercise
 from attn_course.grading.submission import LocalSubmission
 
 SECRET_VARIABLE = "ATTN_COURSE_SECRET"
 DEFAULT_SECRET = "attention"
+UNTRIED = "not tried yet: it takes long, and comes once the rows above are right"
 
 
 def hidden_secret() -> str:
@@ -55,12 +56,13 @@ def grade(name: str, submission: Submission, secret: str | None) -> Score:
     """Grade whatever answers for a function; `secret` draws the hidden inputs as well."""
     exercise = find_exercise(name)
     findings = examine(exercise, name, submission, secret)
-    if all(found and _is_unwritten(found[0]) for found in findings):
+    problems = _problems(exercise.checks, findings)
+    if all(map(_is_unwritten, findings, problems)):
         return _nothing(exercise, "not written yet")
     mistake = recognise(name, findings, secret) if any(findings) else None
     rows = tuple(
-        Row(check.label, check.points, _problem(found) if found else None)
-        for check, found in zip(exercise.checks, findings, strict=True)
+        Row(check.label, check.points, problem)
+        for check, problem in zip(exercise.checks, problems, strict=True)
     )
     shown = [finding for found in findings for finding in found if not finding.hidden]
     return Score(rows, mistake and mistake.hint, shown[0].inputs if shown else None)
@@ -76,18 +78,32 @@ def _missing(exercise: Exercise, answer: object) -> str:
     return f"`{exercise.function}` is {answer!r:.40}, not a function"
 
 
-def _is_unwritten(finding: Finding) -> bool:
+def _is_unwritten(found: list[Finding], problem: str | None) -> bool:
     # torch raises it too, with a message: for an operation that a dtype does not have, say
-    said = finding.evidence
-    return isinstance(said, str) and said == "NotImplementedError: no message"
+    said = found[0].evidence if found else ""
+    unwritten = isinstance(said, str) and said == "NotImplementedError: no message"
+    return unwritten or problem == UNTRIED
 
 
-def _problem(found: list[Finding]) -> str:
+def _problems(checks: tuple[Check, ...], findings: list[list[Finding]]) -> list[str | None]:
+    """For each check what to say of it; None if it is passed."""
+    problems: list[str | None] = []
+    for check, found in zip(checks, findings, strict=True):
+        untried = check.slow and any(problems)
+        problems.append(UNTRIED if untried else _problem(check, found))
+    return problems
+
+
+def _problem(check: Check, found: list[Finding]) -> str | None:
     """The first public finding with its numbers, or a hidden one without them."""
     public = [finding for finding in found if not finding.hidden]
     if public:
         return f"{public[0].reason.rstrip('.')}. Given: {_list_shapes(public[0].inputs)}"
-    return "right on the inputs that you can see, wrong on others of other sizes and numbers"
+    if found and check.slow:
+        return "wrong on inputs that you do not see"
+    if found:
+        return "right on the inputs that you can see, wrong on others of other sizes and numbers"
+    return None
 
 
 def _list_shapes(inputs: Inputs) -> str:

@@ -11,25 +11,26 @@ from attn_course.grading.submission import LocalSubmission
 def recognise(name: str, findings: list[list[Finding]], secret: str | None) -> Mistake | None:
     """The known mistake that agrees with the findings, or None.
 
-    A mistake agrees fully if it fails the same checks with the same evidence. If none does, the
-    first that gives the same evidence at the first failed check is taken, provided that the
-    evidence is numbers: many different mistakes raise the same error.
+    A mistake that declares its evidence agrees if that is what was found first. Any other is made,
+    and agrees fully if it fails the same checks with the same evidence. If none does, the first
+    that gives the same evidence at the first failed check is taken, provided that the evidence is
+    numbers: many different mistakes raise the same error.
     """
-    known = [(mistake, _findings(name, mistake.name, secret)) for mistake in _mistakes(name)]
-    for mistake, theirs in known:
+    first = next((index for index, found in enumerate(findings) if found), None)
+    if first is None:
+        return None
+    evidence, mistakes = findings[first][0].evidence, find_exercise(name).mistakes
+    for mistake in mistakes:
+        if mistake.evidence is not None and same(mistake.evidence, evidence):
+            return mistake
+    made = [(m, _findings(name, m.name, secret)) for m in mistakes if m.evidence is None]
+    for mistake, theirs in made:
         if all(map(_alike, findings, theirs)):
             return mistake
-    first = next((index for index, found in enumerate(findings) if found), None)
-    if first is None or isinstance(findings[first][0].evidence, str):
+    if isinstance(evidence, str):
         return None
-    for mistake, theirs in known:
-        if theirs[first] and _alike(findings[first], theirs[first]):
-            return mistake
-    return None
-
-
-def _mistakes(name: str) -> tuple[Mistake, ...]:
-    return find_exercise(name).mistakes
+    alike = (m for m, theirs in made if theirs[first] and _alike(findings[first], theirs[first]))
+    return next(alike, None)
 
 
 @lru_cache(maxsize=256)

@@ -16,7 +16,11 @@ class Submission(Protocol):
     """Whatever can be asked for outcomes: a function of this process, or one behind a wall."""
 
     def call(
-        self, inputs: Inputs, upstream: Tensor | None = None, wrt: tuple[str, ...] = ()
+        self,
+        inputs: Inputs,
+        upstream: Tensor | None = None,
+        wrt: tuple[str, ...] = (),
+        seconds: float | None = None,
     ) -> Outcome: ...
 
 
@@ -40,16 +44,29 @@ class Finding:
 def examine(
     exercise: Exercise, name: str, submission: Submission, secret: str | None
 ) -> list[list[Finding]]:
-    """For each check of the exercise what is wrong with the answer; nothing where it is right."""
-    return [
-        [
-            finding
-            for hidden in ([False] if secret is None else [False, True])
-            for inputs in check.inputs(name, secret if hidden else None)
-            if (finding := _examine(exercise, check, submission, inputs, hidden))
-        ]
-        for check in exercise.checks
-    ]
+    """For each check of the exercise what is wrong with the answer; nothing where it is right.
+
+    There is nothing either for a slow check that comes after a failed one: it is not tried.
+    """
+    findings: list[list[Finding]] = []
+    for check in exercise.checks:
+        untried = check.slow and any(findings)
+        findings.append(
+            [
+                finding
+                for hidden in ([] if untried else _rounds(check, secret))
+                for inputs in check.inputs(name, secret if hidden else None)
+                if (finding := _examine(exercise, check, submission, inputs, hidden))
+            ]
+        )
+    return findings
+
+
+def _rounds(check: Check, secret: str | None) -> list[bool]:
+    """Whether the inputs of each round of a check are hidden."""
+    if secret is None:
+        return [False]
+    return [True] if check.slow else [False, True]
 
 
 def _examine(
@@ -65,7 +82,8 @@ def _examine(
     elif check.untouched:
         kind = _compare_inputs
     wrong = kind(check, submission, reference, given, inputs)
-    return Finding(*wrong, inputs=given, hidden=hidden) if wrong else None
+    shown = {name: value for name, value in given.items() if name not in check.withheld}
+    return Finding(*wrong, inputs=shown, hidden=hidden) if wrong else None
 
 
 def _compare(
@@ -135,10 +153,14 @@ def _hold_to_law(
     class Failed(Exception):
         pass
 
+    outputs = []
+
     def call(changed: Inputs) -> Plain:
-        outcome = submission.call(changed)
+        handed_over = {n: value for n, value in changed.items() if n not in check.withheld}
+        outcome = submission.call(handed_over, seconds=check.seconds)
         if failed := _failure(outcome):
             raise Failed(*failed)
+        outputs.append(outcome.output)
         return outcome.output
 
     try:
@@ -146,9 +168,9 @@ def _hold_to_law(
     except Failed as failed:
         return failed.args
     except (AttributeError, IndexError, RuntimeError, TypeError, ValueError):
-        output = submission.call(given).output
-        return f"it is {name_kind(output)}, of which this cannot be said", name_kind(output)
-    return (broken, broken) if broken else None
+        kind = name_kind(outputs[-1])
+        return f"it is {kind}, of which this cannot be said", kind
+    return (broken, broken) if isinstance(broken, str) else broken
 
 
 def _failure(outcome: Outcome) -> tuple[str, Plain] | None:

@@ -14,7 +14,8 @@ from torch import Generator, Tensor
 Plain = Tensor | bool | int | float | str | None | list["Plain"] | tuple["Plain", ...]
 Inputs = dict[str, Plain]
 Draw = Callable[..., Inputs]
-Law = Callable[[Callable[[Inputs], Plain], Inputs], str | None]
+# What is broken, in words; with it, if need be, by what to recognise who broke it in the same way.
+Law = Callable[[Callable[[Inputs], Plain], Inputs], str | tuple[str, Plain] | None]
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,16 @@ class Check:
         gradient: Names of inputs; the gradients that reach them are compared instead of the output.
         untouched: Whether the inputs are compared too, before and after.
         law: `law(call, inputs)` returns what is broken, or None; it replaces the comparison with
-            the reference. `call(inputs)` is the student's output.
+            the reference. `call(inputs)` is the student's output. The words may come in a tuple
+            with evidence by which mistakes are told apart, where the words hold numbers that
+            differ from one wrong answer to the next.
+        withheld: Names of inputs that a law sees and the answer does not, such as the truth about
+            what the answer has to guess.
         tolerance: Allowed error as a multiple of the error that the reference itself makes in
             `dtype`, seen from float64, but at least of the rounding of the largest output.
+        seconds: How long a call may take, for an answer that trains; None is the usual limit.
+            Such a check is slow: it is tried only if all checks before it are passed, and by the
+            instructor on the hidden inputs alone.
     """
 
     label: str
@@ -49,7 +57,13 @@ class Check:
     gradient: tuple[str, ...] = ()
     untouched: bool = False
     law: Law | None = None
+    withheld: tuple[str, ...] = ()
     tolerance: float = 64.0
+    seconds: float | None = None
+
+    @property
+    def slow(self) -> bool:
+        return self.seconds is not None
 
     def inputs(self, exercise: str, secret: str | None = None) -> list[Inputs]:
         """The public inputs, or with a secret the hidden ones."""
@@ -64,11 +78,20 @@ class Check:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A plausible wrong answer, what it scores, and what a student who gave it should read."""
+    """A plausible wrong answer, what it scores, and what a student who gave it should read.
+
+    Args:
+        answer: The wrong answer.
+        hint: What was done, and what should have been done.
+        score: Points that it earns.
+        evidence: What the law of the first check that it fails recognises it by. Without it the
+            mistake is made anew to be compared with, for which one that trains is too slow.
+    """
 
     answer: Callable[..., Plain]
     hint: str
     score: float
+    evidence: Plain = None
 
     @property
     def name(self) -> str:
@@ -85,7 +108,8 @@ class Exercise:
         checks: The rows of the table; their points add up to those of the exercise.
         mistakes: Wrong answers that students give, recognised by what they compute.
         avoid: Names of library functions that would do the exercise instead of the student.
-        may_use: Functions of `attn_course` that an answer may call; all others are noticed.
+        may_use: Functions of `attn_course` that an answer may call; all others are noticed. With
+            None an answer may call whatever it likes, and is not slowed down by being watched.
         equivalent_mutants: Changes of the solution that change nothing, each with the reason.
     """
 
@@ -94,7 +118,7 @@ class Exercise:
     checks: tuple[Check, ...]
     mistakes: tuple[Mistake, ...] = ()
     avoid: tuple[str, ...] = ()
-    may_use: tuple[str, ...] = ()
+    may_use: tuple[str, ...] | None = ()
     equivalent_mutants: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -69,20 +69,27 @@ class LocalSubmission:
         self.function, self.avoid, self.may_use = function, avoid, may_use
         self.never_returned: Outcome | None = None
 
-    def call(self, inputs: Inputs, upstream: Tensor | None = None, wrt: tuple[str, ...] = ()):
-        """Call the function on copies of the inputs.
+    def call(
+        self,
+        inputs: Inputs,
+        upstream: Tensor | None = None,
+        wrt: tuple[str, ...] = (),
+        seconds: float | None = None,
+    ) -> Outcome:
+        """Call the function on copies of the inputs. Torch's random numbers are those of a seed.
 
         Args:
             inputs: The arguments, by name.
             upstream: What the output is weighted with for the gradient.
             wrt: Names of the inputs whose gradients are asked for.
+            seconds: How long it may take; None is the usual limit.
         """
         if self.never_returned:  # do not wait for it again
             return self.never_returned
         given = {name: _copy(value, name in wrt) for name, value in inputs.items()}
         borrowed: list[str] = []
         try:
-            with _silent(), _time_limit(SECONDS_A_CALL):
+            with _silent(), _own_randomness(), _time_limit(seconds or SECONDS_A_CALL):
                 with self._watched(borrowed):
                     output = self.function(**given)
                 gradients = _gradients(output, upstream, given, wrt)
@@ -116,6 +123,14 @@ def _silent() -> Iterator[None]:
         warnings.simplefilter("ignore")
         with torch.enable_grad():  # whatever an earlier cell has switched off
             yield
+
+
+@contextmanager
+def _own_randomness() -> Iterator[None]:
+    """Whoever draws initial weights draws the same ones in every call, and uses up nobody's."""
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        yield
 
 
 @contextmanager
