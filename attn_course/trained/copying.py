@@ -1,0 +1,149 @@
+"""How much of a sequence one vector brings to the other side, by its width and by the training.
+
+Random symbols, to be copied or turned round: nothing can be guessed, so every mistake is something
+that was lost. `make` trains a translator for each task, width and length of training, and records
+what it gets right at each length, also beyond those that it has learned from.
+"""
+
+import json
+import platform
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+
+import torch
+from torch import Tensor
+
+from attn_course.data.copying import FIRST_SYMBOL, copy_pairs, reversal_pairs
+from attn_course.data.tokens import Batch, IdPair, batches, make_batch
+from attn_course.decoding import greedy_decode
+from attn_course.seq2seq import Encoder, FixedVectorTranslator, Translator, sequence_loss
+from attn_course.trained.store import FOLDER
+from attn_course.training import train
+
+TASKS = {"copy": copy_pairs, "reversal": reversal_pairs}
+WIDTHS = (32, 64, 128, 256)
+STEPS, LONG = 2000, 8000
+SEEDS = (0, 1, 2)
+NUM_SYMBOLS, LENGTHS = 20, (1, 20)  # learned from; the tests go on beyond
+BATCH_SIZE, NUM_PAIRS = 32, 64_000
+TEST_LENGTHS, TEST_SEED, NUM_TESTS = tuple(range(1, 25)), 10_000, 500
+LOOKED_INTO = 12  # the length at which every position is looked at by itself
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A task, numbers in the vector, and batches to learn from."""
+
+    task: str
+    width: int
+    steps: int
+
+
+TRIALS = (
+    *(Trial(task, width, STEPS) for task in TASKS for width in WIDTHS),
+    *(Trial("copy", width, LONG) for width in WIDTHS[:-1]),
+)
+
+
+def make(seeds: Sequence[int] = SEEDS) -> None:
+    """Train, measure and record all trials, seed by seed."""
+    runs: list[dict[str, object]] = []
+    for seed in seeds:
+        for run in measure_copying(seed):
+            runs.append(run)
+            write_record(runs)
+
+
+def measure_copying(seed: int) -> Iterator[dict[str, object]]:
+    """Train the translators of all trials from one seed; yield what each of them can do."""
+    for trial in TRIALS:
+        start = time.process_time()
+        model, losses = train_copier(trial, seed)
+        seconds = round(time.process_time() - start)
+        parameters = sum(weight.numel() for weight in model.parameters())
+        made = {"seed": seed, "cpu_seconds": seconds, "parameters": parameters, "losses": losses}
+        yield asdict(trial) | made | measure(model, trial.task)
+
+
+def build_copier(width: int) -> FixedVectorTranslator:
+    """A translator of one direction whose vector, and whose decoder's state, is `width` wide."""
+    vocab_size = FIRST_SYMBOL + NUM_SYMBOLS
+    encoder = Encoder(vocab_size, 32, width, bidirectional=False)
+    return FixedVectorTranslator(encoder, vocab_size, 32, width)
+
+
+def train_copier(trial: Trial, seed: int) -> tuple[FixedVectorTranslator, list[float]]:
+    """Train one translator; also return its losses, each a mean over 100 steps."""
+    pairs = list(islice(TASKS[trial.task](seed, NUM_SYMBOLS, LENGTHS), NUM_PAIRS))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = build_copier(trial.width)
+    stream = batches(pairs, BATCH_SIZE, seed)
+    history = train(model, stream, copying_loss, trial.steps, seed=seed)
+    means = torch.tensor(history.losses).split(100)
+    return model.eval(), [round(part.mean().item(), 3) for part in means]
+
+
+def copying_loss(model: Translator, batch: Batch) -> Tensor:
+    """Mean of `-log p` of the right symbols, under teacher forcing."""
+    return sequence_loss(model(batch.source, batch.target_input), batch.target_output)
+
+
+def unseen_pairs(task: str, length: int) -> list[IdPair]:
+    """Sequences of one length, the same for every model; too many to have been learned by heart,
+    unless the length is 1 or 2."""
+    return list(islice(TASKS[task](TEST_SEED + length, NUM_SYMBOLS, (length, length)), NUM_TESTS))
+
+
+def measure(model: Translator, task: str) -> dict[str, object]:
+    """Shares of what is right by length: of sequences, of symbols, and of symbols when all before
+    them are given; the last also for each position of the source, at one length."""
+    exact, symbols, forced = [], [], []
+    for length in TEST_LENGTHS:
+        batch = make_batch(unseen_pairs(task, length))
+        written, given = right_when_writing(model, batch), right_when_forced(model, batch)
+        exact.append(written.all(1).float().mean().item())
+        symbols.append(written[:, :length].float().mean().item())
+        forced.append(given[:, :length].float().mean().item())
+    by_position = right_when_forced(model, make_batch(unseen_pairs(task, LOOKED_INTO)))
+    by_position = by_position[:, :LOOKED_INTO].float().mean(0)
+    if task == "reversal":
+        by_position = by_position.flip(0)
+    shares = {"exact": exact, "symbols": symbols, "forced": forced}
+    shares["by_position"] = by_position.tolist()
+    return {name: [round(share, 3) for share in part] for name, part in shares.items()}
+
+
+@torch.no_grad()
+def right_when_writing(model: Translator, batch: Batch) -> Tensor:
+    """Where greedy decoding writes what it should, EOS included, (batch, target_len)."""
+    wanted = batch.target_output
+    # one more step shows a sequence that should have ended
+    written = greedy_decode(model, batch.source, wanted.shape[1] + 1)
+    missing = wanted.shape[1] - written.shape[1]
+    written = torch.nn.functional.pad(written, (0, max(0, missing)))
+    return written[:, : wanted.shape[1]] == wanted
+
+
+@torch.no_grad()
+def right_when_forced(model: Translator, batch: Batch) -> Tensor:
+    """Where the likeliest next symbol is the right one, given all before, (batch, target_len)."""
+    return model(batch.source, batch.target_input).argmax(-1) == batch.target_output
+
+
+def write_record(runs: Sequence[dict[str, object]]) -> None:
+    """Write what was measured, and with what."""
+    made = {
+        "command": "python -m attn_course.trained copying",
+        "torch": torch.__version__.split("+")[0],
+        "threads": torch.get_num_threads(),
+        "machine": platform.machine(),
+        "lengths": TEST_LENGTHS,
+        "runs": list(runs),
+    }
+    text = json.dumps(made, indent=1)
+    text = re.sub(r"\[[^][{}]*]", lambda numbers: " ".join(numbers[0].split()), text)
+    (FOLDER / "copying.json").write_text(text + "\n", encoding="utf-8")

@@ -1,0 +1,90 @@
+"""Keep trained weights in half precision beside the code, and read them again."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from attn_course.data.tokens import Vocabulary
+from attn_course.data.translation import SentencePair
+from attn_course.seq2seq import Translator
+from attn_course.trained import measure
+from attn_course.trained.recipes import find_recipe
+
+FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class TrainedTranslator:
+    """A translator with its two vocabularies, ready to translate."""
+
+    model: Translator
+    source_words: Vocabulary
+    target_words: Vocabulary
+
+    def translate(self, sentences: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+        """Translate English sentences, a sequence of words each, greedily, into French words."""
+        return measure.translate(self.model, self.source_words, self.target_words, sentences)
+
+    def align(self, pairs: Sequence[SentencePair]) -> list[Tensor]:
+        """Weights of each pair under teacher forcing, (French words, English words and EOS)."""
+        return measure.align(self.model, self.source_words, self.target_words, pairs)
+
+
+def round_to_half(model: torch.nn.Module) -> None:
+    """Round the weights as storing them would, so that what is measured is what is stored."""
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.copy_(weight.half())
+
+
+def save(name: str, trained: TrainedTranslator) -> None:
+    """Write the weights of the recipe `name`, and the words their rows stand for."""
+    words = {
+        "source_words": json.dumps(trained.source_words.words, ensure_ascii=False),
+        "target_words": json.dumps(trained.target_words.words, ensure_ascii=False),
+    }
+    weights = {key: value.half().contiguous() for key, value in trained.model.state_dict().items()}
+    save_file(weights, FOLDER / f"{name}.safetensors", words)
+
+
+def load(name: str) -> TrainedTranslator:
+    """The trained translator of the recipe `name`, in float32 and ready to translate.
+
+    Raises:
+        ValueError: There is no such recipe, or its weights do not come with the course.
+    """
+    recipe, path = find_recipe(name), FOLDER / f"{name}.safetensors"
+    if not path.exists():
+        shipped = ", ".join(sorted(file.stem for file in FOLDER.glob("*.safetensors")))
+        raise ValueError(
+            f"the weights of {name!r} do not come with the course; there are {shipped}"
+        )
+    with safe_open(path, "pt") as file:
+        words = file.metadata()
+        weights = {key: file.get_tensor(key).float() for key in file.keys()}  # noqa: SIM118
+    source_words = Vocabulary(json.loads(words["source_words"]))
+    target_words = Vocabulary(json.loads(words["target_words"]))
+    with torch.random.fork_rng(devices=[]):  # the first weights are thrown away
+        model = recipe.build(len(source_words), len(target_words))
+    model.load_state_dict(weights)
+    return TrainedTranslator(model.eval(), source_words, target_words)
+
+
+def record(name: str) -> dict[str, Any]:
+    """What was measured when `name` was made, and how it was made.
+
+    Raises:
+        ValueError: Nothing of that name has been recorded.
+    """
+    path = FOLDER / f"{name}.json"
+    if not path.exists():
+        recorded = ", ".join(sorted(file.stem for file in FOLDER.glob("*.json")))
+        raise ValueError(f"there is no record of {name!r}; there are {recorded}")
+    return json.loads(path.read_text(encoding="utf-8"))
