@@ -157,7 +157,7 @@ def _extend(
     before = beam.tokens.take_along_dim(parent.unsqueeze(-1), 1)
     tokens = torch.cat([before, word.unsqueeze(-1)], -1)
     tokens = tokens.masked_fill((log_probability == -math.inf).unsqueeze(-1), PAD)
-    length = (tokens != PAD).sum(-1).clamp(min=1)
+    length = (tokens != PAD).sum(-1).clamp(min=1).to(log_probability.dtype)
     return Hypotheses(tokens, log_probability, log_probability / length**length_power), parent
 
 
