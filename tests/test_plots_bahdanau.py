@@ -16,12 +16,14 @@ from matplotlib.patches import Rectangle
 from numpy.testing import assert_allclose as assert_near
 from torch import Tensor
 
-from attn_course.plots import ROLE, bahdanau
+from attn_course.plots import INK, ROLE, bahdanau
+from attn_course.plots.decoder_step import PIECES, DecoderStep
+from attn_course.plots.decoder_step import walk as draw_walk
 from tests.test_plots import MINUS, PHONE, contrast, texts, words_in
 
 WORDS = ["European", "Economic", "Area"]
 ANNOTATIONS = torch.tensor([[1.1, 0, 0], [0, 1.2, 0], [0, 0, 1.3]])
-STEP = bahdanau.DecoderStep(
+STEP = DecoderStep(
     number=2,
     before=torch.tensor([-1.0, -1, 1]),
     scores=torch.tensor([-5.2, -4.1, -3.11]),
@@ -47,7 +49,7 @@ def weights() -> Tensor:
 
 def walk() -> Figure:
     """Draw a step to its end."""
-    return bahdanau.walk(WORDS, ANNOTATIONS, STEP)
+    return draw_walk(WORDS, ANNOTATIONS, STEP)
 
 
 def hidden_unit() -> Figure:
@@ -70,7 +72,36 @@ def bleu_by_length() -> Figure:
     return bahdanau.bleu_by_length(LENGTHS, BLEU, 52)
 
 
-FIGURES = [walk, hidden_unit, stages, alignment, bleu_by_length]
+RIGHT = {"with tanh": [1.0, 0.98, 0.5], "without": [0.8, 0.3, 0.1]}
+TAMPERED = {"as learned": 98.0, "permuted": 3.5, "all alike": 1.9}
+LOSS = torch.tensor([5.5, 0.1, -0.2, 7.0])
+
+
+def right_by_length() -> Figure:
+    """Draw two curves of a toy."""
+    return bahdanau.right_by_length([5, 10, 20], RIGHT, 10)
+
+
+def tampering() -> Figure:
+    """Draw three bars."""
+    return bahdanau.tampering(TAMPERED)
+
+
+def weight_and_need() -> Figure:
+    """Draw a row of weights above a row of losses."""
+    return bahdanau.weight_and_need([*WORDS, "was"], weights()[1], LOSS, "zone")
+
+
+FIGURES = [
+    walk,
+    hidden_unit,
+    stages,
+    alignment,
+    bleu_by_length,
+    right_by_length,
+    tampering,
+    weight_and_need,
+]
 EVERY_FIGURE = pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 
 
@@ -145,7 +176,7 @@ def test_walk_draws_each_role_in_its_colour_with_legible_ink() -> None:
 
 
 def test_walk_grows_piece_by_piece_and_keeps_its_scale() -> None:
-    drawn = [bahdanau.walk(WORDS, ANNOTATIONS, STEP, piece) for piece in bahdanau.PIECES]
+    drawn = [draw_walk(WORDS, ANNOTATIONS, STEP, piece) for piece in PIECES]
     shown = [set(words_in(figure)) for figure in drawn]
     for before, after in itertools.pairwise(shown):
         assert before < after
@@ -224,3 +255,29 @@ def test_bleu_is_drawn_as_mean_and_range_of_the_seeds() -> None:
     assert shade.get_facecolor() != to_rgba(ROLE["output"])
     assert {text.get_text() for text in figure.legends[0].get_texts()} == set(BLEU)
     assert len({line.get_linestyle() for line in axes.lines}) == len(BLEU)  # not by colour alone
+
+
+def test_right_answers_are_drawn_at_their_lengths_with_what_is_new_in_grey() -> None:
+    (axes,) = right_by_length().axes
+    for line, (name, shares) in zip(axes.lines, RIGHT.items(), strict=True):
+        assert line.get_label() == name
+        assert_near(line.get_xydata(), np.stack([[5, 10, 20], shares], 1))
+    assert axes.patches[0].get_x() == 10.5
+    assert len({line.get_linestyle() for line in axes.lines}) == len(RIGHT)
+
+
+def test_tampering_has_a_bar_for_each_change_the_first_on_top() -> None:
+    (axes,) = tampering().axes
+    assert_near([bar.get_width() for bar in axes.patches], list(TAMPERED.values()))
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(TAMPERED)
+    assert axes.yaxis_inverted()
+
+
+def test_weight_and_need_stand_above_each_other_over_the_words() -> None:
+    above, below = weight_and_need().axes
+    assert_near([bar.get_height() for bar in above.patches], weights()[1])
+    assert_near([bar.get_height() for bar in below.patches], LOSS)
+    assert {bar.get_facecolor() for bar in above.patches} == {to_rgba(ROLE["weight"])}
+    assert {bar.get_facecolor() for bar in below.patches} == {to_rgba(INK)}
+    assert [label.get_text() for label in below.get_xticklabels()] == [*WORDS, "was"]
+    assert "zone" in above.get_title(loc="left")

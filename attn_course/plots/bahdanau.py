@@ -4,7 +4,6 @@ Every function returns a closed figure, so that a cell which ends with the call 
 """
 
 from collections.abc import Mapping, Sequence, Set
-from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -14,146 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, signed, style
+from attn_course.plots import FAINT, INK, ROLE, closed, style
 from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
-
-# --- one step of the decoder, piece by piece ------------------------------------------------------
-
-PIECES = ("scores", "weights", "context", "output")
-# The height of each row of the walk, and the place of the decoder beside it.
-WORDS, ANNOTATIONS, SCORES, WEIGHTS, CONTEXT, SAID = 0.0, 1.0, 2.15, 3.1, 5.0, 6.2
-LEFT, APART, DECODER = 1.75, 1.9, 8.0
-TOP = {"scores": 2.6, "weights": 4.0, "context": 5.5, "output": 6.5}
-LINE = {"color": FAINT, "linewidth": 1.2, "zorder": 0}
-
-
-class DecoderStep(NamedTuple):
-    """The numbers of one step.
-
-    Attributes:
-        number: Which step it is, from 1.
-        before: The state before the step, the query, (d_hidden,).
-        scores: One for each source word, (source_len,).
-        weights: Their softmax, (source_len,).
-        context: The mean of the annotations under the weights, (d_annotation,).
-        after: The state after the step, (d_hidden,).
-        given: The word before.
-        said: The word that is written.
-    """
-
-    number: int
-    before: Tensor
-    scores: Tensor
-    weights: Tensor
-    context: Tensor
-    after: Tensor
-    given: str
-    said: str
-
-
-def walk(
-    words: Sequence[str], annotations: Tensor, step: DecoderStep, last: str = "output"
-) -> Figure:
-    """Draw a step of the decoder as far as the piece `last`: scores, weights, context or output.
-
-    All pictures have one scale, so that the next one shows what came on top.
-    """
-    shown = PIECES[: PIECES.index(last) + 1]
-    with style():
-        figure, axes = plt.subplots(figsize=(5.2, 0.51 * (TOP[last] + 0.4)))
-        _source(axes, words, annotations)
-        _scores(axes, step)
-        if "weights" in shown:
-            _weights(axes, step)
-        if "context" in shown:
-            _context(axes, step)
-        if "output" in shown:
-            _output(axes, step)
-        axes.set(xlim=(0.1, 9.2), ylim=(-0.4, TOP[last]))
-        axes.axis("off")
-    return closed(figure)
-
-
-def _column(index: int) -> float:
-    """Where the column of a source word stands."""
-    return LEFT + APART * index
-
-
-def _vector(numbers: Tensor) -> str:
-    """Write a vector with few digits: (0, 0, 1.1)."""
-    rounded = [round(number, 2) + 0.0 for number in numbers.tolist()]
-    return "(" + ", ".join(signed(torch.tensor(number), "{:g}") for number in rounded) + ")"
-
-
-def _box(axes: Axes, x: float, y: float, role: str, text: str) -> None:
-    """Write into a box of the colour of a role; an annotation is a key with the rim of a value."""
-    rim = ROLE["value"] if role == "key" else ROLE[role]
-    box = {"boxstyle": "round,pad=0.35", "facecolor": ROLE[role], "edgecolor": rim, "linewidth": 3}
-    ink = PAPER if role == "query" else "black"
-    axes.text(x, y, text, ha="center", va="center", color=ink, bbox=box)
-
-
-def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
-    axes.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": INK})
-
-
-def _name(axes: Axes, y: float, symbol: str) -> None:
-    """Write the symbol of a row at its left end."""
-    axes.text(0.3, y, symbol, ha="left", va="center")
-
-
-def _source(axes: Axes, words: Sequence[str], annotations: Tensor) -> None:
-    _name(axes, ANNOTATIONS, "$h_i$")
-    for index, (word, annotation) in enumerate(zip(words, annotations, strict=True)):
-        axes.text(_column(index), WORDS, word, ha="center", va="center", style="italic")
-        _box(axes, _column(index), ANNOTATIONS, "key", _vector(annotation))
-
-
-def _scores(axes: Axes, step: DecoderStep) -> None:
-    """Write the scores, and join each with the annotation and the state that it compares."""
-    _name(axes, SCORES, f"$e_{{{step.number},i}}$")
-    _box(axes, DECODER, SCORES, "query", _vector(step.before))
-    axes.text(DECODER, SCORES - 0.75, f"$s_{step.number - 1}$", ha="center", va="center")
-    bend = SCORES - 0.5
-    axes.plot([_column(0), DECODER - 0.6], [bend, bend], **LINE)
-    axes.plot([DECODER - 0.6, DECODER - 0.6], [bend, SCORES], **LINE)
-    for index, score in enumerate(step.scores):
-        x = _column(index)
-        axes.plot([x, x], [ANNOTATIONS, SCORES - 0.25], **LINE)
-        axes.text(x, SCORES, signed(score, "{:.1f}"), ha="center", va="center")
-
-
-def _weights(axes: Axes, step: DecoderStep) -> None:
-    """Draw the weights as bars of their height, each with its number beside it."""
-    _name(axes, WEIGHTS, f"$\\alpha_{{{step.number},i}}$")
-    for index, weight in enumerate(step.weights.tolist()):
-        x = _column(index)
-        axes.bar(x, weight, width=0.45, bottom=WEIGHTS - 0.3, color=ROLE["weight"])
-        axes.text(x + 0.35, WEIGHTS, f"{weight:.2f}", ha="left", va="center")
-
-
-def _context(axes: Axes, step: DecoderStep) -> None:
-    """Draw the context; the lines to it are as strong as the weights."""
-    _name(axes, CONTEXT, f"$c_{step.number}$")
-    middle = _column(0) + (len(step.weights) - 1) * APART / 2
-    for index, weight in enumerate(step.weights.tolist()):
-        top = WEIGHTS - 0.3 + weight
-        line = {"color": ROLE["weight"], "linewidth": 0.5 + 8 * weight, "zorder": 0}
-        axes.plot([_column(index), middle], [top, CONTEXT], **line)
-    _box(axes, middle, CONTEXT, "output", _vector(step.context))
-
-
-def _output(axes: Axes, step: DecoderStep) -> None:
-    """Draw the next state, what goes into it, and the word that comes out."""
-    middle = _column(0) + (len(step.weights) - 1) * APART / 2
-    _arrow(axes, (middle + 1.35, CONTEXT), (DECODER - 1.1, CONTEXT))
-    _arrow(axes, (DECODER, SCORES + 0.4), (DECODER, CONTEXT - 0.4))
-    _arrow(axes, (DECODER, CONTEXT + 0.4), (DECODER, SAID - 0.2))
-    axes.text(DECODER + 0.15, (SCORES + CONTEXT) / 2, step.given, style="italic", va="center")
-    _box(axes, DECODER, CONTEXT, "query", _vector(step.after))
-    axes.text(DECODER - 1.1, CONTEXT + 0.55, f"$s_{step.number}$", ha="center", va="center")
-    axes.text(DECODER, SAID, step.said, ha="center", va="center", fontweight="bold")
-
 
 # --- why there is a tanh --------------------------------------------------------------------------
 
@@ -255,8 +116,9 @@ def _frame(axes: Axes, source: int, target: int, line: str) -> None:
     axes.add_patch(Rectangle(corner, 0.84, 0.84, fill=False, edgecolor=INK, linestyle=line))
 
 
-# --- quality against length -----------------------------------------------------------------------
+# --- what is measured -----------------------------------------------------------------------------
 
+# Curves are told apart by their lines, since the colours of the book stand for roles.
 MARKS = ("o-", "s--", "^:")
 
 
@@ -281,4 +143,60 @@ def bleu_by_length(
         axes.text(longest_learned + 1.5, 103, "longer than any\nit learned from", va="bottom")
         axes.set(xlim=(0, 100), ylim=(0, 102), xlabel="words in the source", ylabel="BLEU")
         figure.legend(loc="outside lower center", ncols=1, handlelength=3.2)
+    return closed(figure)
+
+
+def right_by_length(
+    lengths: Sequence[int], right: Mapping[str, Sequence[float]], longest_learned: int
+) -> Figure:
+    """Draw the share of symbols that are right against the length of the sequence.
+
+    Args:
+        lengths: Symbols in the sequence.
+        right: For each model, a share from 0 to 1 at each length.
+        longest_learned: Symbols in the longest sequence that the models have learned from.
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.0))
+        axes.axvspan(longest_learned + 0.5, max(lengths) + 1, color=FAINT, alpha=0.3, linewidth=0)
+        for mark, (name, shares) in zip(MARKS, right.items(), strict=False):
+            axes.plot(lengths, shares, mark, color=ROLE["output"], markersize=5, label=name)
+        axes.set(xlim=(0, max(lengths) + 1), ylim=(0, 1.05))
+        axes.set(xlabel="symbols in the sequence", ylabel="share right", xticks=lengths)
+        axes.legend(handlelength=3.2)
+    return closed(figure)
+
+
+def tampering(bleu: Mapping[str, float]) -> Figure:
+    """Draw the BLEU of a translator whose weights were changed in several ways, by name."""
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 0.7 + 0.4 * len(bleu)))
+        axes.barh(list(bleu), list(bleu.values()), height=0.6, color=ROLE["output"])
+        axes.invert_yaxis()
+        axes.tick_params(axis="y", length=0)
+        axes.set(xlim=(0, 100), xlabel="BLEU", ylabel="weights")
+    return closed(figure)
+
+
+def weight_and_need(words: Sequence[str], weights: Tensor, loss: Tensor, written: str) -> Figure:
+    """Draw, for one word that is written, what it looks at and what it cannot do without.
+
+    Args:
+        words: The source.
+        weights: The weight of each of its words, (source_len,).
+        loss: By how much the log-probability of the written word falls without each of them, in
+            nats, (source_len,).
+        written: The written word.
+    """
+    with style():
+        figure, (above, below) = plt.subplots(2, 1, figsize=(5.2, 4.2), sharex=True)
+        figure.get_layout_engine().set(hspace=0.08)
+        above.bar(range(len(words)), weights.tolist(), color=ROLE["weight"])
+        below.bar(range(len(words)), loss.tolist(), color=INK)
+        above.set(ylim=(0, 1.05), ylabel="weight")
+        below.set(ylabel="loss without it")
+        above.set_title(f"the word that is written: {written}", loc="left")
+        below.set_xticks(range(len(words)), words, rotation=90)
+        below.set_xlabel("word of the source")
+        below.tick_params(axis="x", length=0)
     return closed(figure)

@@ -1,0 +1,148 @@
+"""One step of a decoder with attention as a diagram, which can be drawn piece by piece."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import matplotlib.pyplot as plt
+import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, signed, style
+
+# What is drawn one after the other.
+PIECES = ("scores", "weights", "context", "output")
+# The height of each row of the walk, and the place of the decoder beside it.
+WORDS, ANNOTATIONS, SCORES, WEIGHTS, CONTEXT, SAID = 0.0, 1.0, 2.15, 3.1, 5.0, 6.2
+LEFT, APART, DECODER = 1.75, 1.9, 8.0
+TOP = {"scores": 2.6, "weights": 4.0, "context": 5.5, "output": 6.5}
+LINE = {"color": FAINT, "linewidth": 1.2, "zorder": 0}
+
+
+class DecoderStep(NamedTuple):
+    """The numbers of one step.
+
+    Attributes:
+        number: Which step it is, from 1.
+        before: The state before the step, the query, (d_hidden,).
+        scores: One for each source word, (source_len,).
+        weights: Their softmax, (source_len,).
+        context: The mean of the annotations under the weights, (d_annotation,).
+        after: The state after the step, (d_hidden,).
+        given: The word before.
+        said: The word that is written.
+    """
+
+    number: int
+    before: Tensor
+    scores: Tensor
+    weights: Tensor
+    context: Tensor
+    after: Tensor
+    given: str
+    said: str
+
+
+def walk(
+    words: Sequence[str], annotations: Tensor, step: DecoderStep, last: str = "output"
+) -> Figure:
+    """Draw a step of the decoder as far as the piece `last`: scores, weights, context or output.
+
+    All pictures have one scale, so that the next one shows what came on top.
+    """
+    shown = PIECES[: PIECES.index(last) + 1]
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 0.51 * (TOP[last] + 0.4)))
+        _source(axes, words, annotations)
+        _scores(axes, step)
+        if "weights" in shown:
+            _weights(axes, step)
+        if "context" in shown:
+            _context(axes, step)
+        if "output" in shown:
+            _output(axes, step)
+        axes.set(xlim=(0.1, 9.2), ylim=(-0.4, TOP[last]))
+        axes.axis("off")
+    return closed(figure)
+
+
+def _column(index: int) -> float:
+    """Where the column of a source word stands."""
+    return LEFT + APART * index
+
+
+def _vector(numbers: Tensor) -> str:
+    """Write a vector with few digits: (0, 0, 1.1)."""
+    rounded = [round(number, 2) + 0.0 for number in numbers.tolist()]
+    return "(" + ", ".join(signed(torch.tensor(number), "{:g}") for number in rounded) + ")"
+
+
+def _box(axes: Axes, x: float, y: float, role: str, text: str) -> None:
+    """Write into a box of the colour of a role; an annotation is a key with the rim of a value."""
+    rim = ROLE["value"] if role == "key" else ROLE[role]
+    box = {"boxstyle": "round,pad=0.35", "facecolor": ROLE[role], "edgecolor": rim, "linewidth": 3}
+    ink = PAPER if role == "query" else "black"
+    axes.text(x, y, text, ha="center", va="center", color=ink, bbox=box)
+
+
+def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
+    axes.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": INK})
+
+
+def _name(axes: Axes, y: float, symbol: str) -> None:
+    """Write the symbol of a row at its left end."""
+    axes.text(0.3, y, symbol, ha="left", va="center")
+
+
+def _source(axes: Axes, words: Sequence[str], annotations: Tensor) -> None:
+    _name(axes, ANNOTATIONS, "$h_i$")
+    for index, (word, annotation) in enumerate(zip(words, annotations, strict=True)):
+        axes.text(_column(index), WORDS, word, ha="center", va="center", style="italic")
+        _box(axes, _column(index), ANNOTATIONS, "key", _vector(annotation))
+
+
+def _scores(axes: Axes, step: DecoderStep) -> None:
+    """Write the scores, and join each with the annotation and the state that it compares."""
+    _name(axes, SCORES, f"$e_{{{step.number},i}}$")
+    _box(axes, DECODER, SCORES, "query", _vector(step.before))
+    axes.text(DECODER, SCORES - 0.75, f"$s_{step.number - 1}$", ha="center", va="center")
+    bend = SCORES - 0.5
+    axes.plot([_column(0), DECODER - 0.6], [bend, bend], **LINE)
+    axes.plot([DECODER - 0.6, DECODER - 0.6], [bend, SCORES], **LINE)
+    for index, score in enumerate(step.scores):
+        x = _column(index)
+        axes.plot([x, x], [ANNOTATIONS, SCORES - 0.25], **LINE)
+        axes.text(x, SCORES, signed(score, "{:.1f}"), ha="center", va="center")
+
+
+def _weights(axes: Axes, step: DecoderStep) -> None:
+    """Draw the weights as bars of their height, each with its number beside it."""
+    _name(axes, WEIGHTS, f"$\\alpha_{{{step.number},i}}$")
+    for index, weight in enumerate(step.weights.tolist()):
+        x = _column(index)
+        axes.bar(x, weight, width=0.45, bottom=WEIGHTS - 0.3, color=ROLE["weight"])
+        axes.text(x + 0.35, WEIGHTS, f"{weight:.2f}", ha="left", va="center")
+
+
+def _context(axes: Axes, step: DecoderStep) -> None:
+    """Draw the context; the lines to it are as strong as the weights."""
+    _name(axes, CONTEXT, f"$c_{step.number}$")
+    middle = _column(0) + (len(step.weights) - 1) * APART / 2
+    for index, weight in enumerate(step.weights.tolist()):
+        top = WEIGHTS - 0.3 + weight
+        line = {"color": ROLE["weight"], "linewidth": 0.5 + 8 * weight, "zorder": 0}
+        axes.plot([_column(index), middle], [top, CONTEXT], **line)
+    _box(axes, middle, CONTEXT, "output", _vector(step.context))
+
+
+def _output(axes: Axes, step: DecoderStep) -> None:
+    """Draw the next state, what goes into it, and the word that comes out."""
+    middle = _column(0) + (len(step.weights) - 1) * APART / 2
+    _arrow(axes, (middle + 1.35, CONTEXT), (DECODER - 1.1, CONTEXT))
+    _arrow(axes, (DECODER, SCORES + 0.4), (DECODER, CONTEXT - 0.4))
+    _arrow(axes, (DECODER, CONTEXT + 0.4), (DECODER, SAID - 0.2))
+    axes.text(DECODER + 0.15, (SCORES + CONTEXT) / 2, step.given, style="italic", va="center")
+    _box(axes, DECODER, CONTEXT, "query", _vector(step.after))
+    axes.text(DECODER - 1.1, CONTEXT + 0.55, f"$s_{step.number}$", ha="center", va="center")
+    axes.text(DECODER, SAID, step.said, ha="center", va="center", fontweight="bold")
