@@ -9,7 +9,7 @@ from attn_course.plots import ROLE
 from tests.conftest import ROOT, chapters
 
 # Packages that a reader imports as one module.
-ROOMS = ("grading", "interactive", "plots", "shapes", "trained", "training")
+ROOMS = ("data.translation", "grading", "interactive", "plots", "shapes", "trained", "training")
 ROAD = (ROOT / "book" / "road.html").read_text(encoding="utf-8")
 STOP = re.compile(
     r'<a class="stop"(?: href="(?P<href>[^"]*)")?>.*?class="number">(?P<number>\d\d)<', re.S
@@ -38,7 +38,7 @@ def test_reference_lists_every_module_that_a_reader_may_import() -> None:
     reference = (ROOT / "book" / "api.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"^\.\. automodule:: (\S+)$", reference, re.M))
     package = ROOT / "attn_course"
-    files = chain(package.glob("*.py"), package.glob("data/*.py"), package.glob("plots/*.py"))
+    files = chain(package.glob("*.py"), package.glob("data/**/*.py"), package.glob("plots/*.py"))
     modules = {".".join(file.relative_to(ROOT).with_suffix("").parts) for file in files}
     modules = {name for name in modules if not name.endswith(".__init__")}
     rooms = {f"attn_course.{room}" for room in ROOMS}
