@@ -17,7 +17,7 @@ from numpy.testing import assert_allclose as assert_near
 from torch import Tensor
 
 from attn_course.plots import INK, ROLE, bahdanau
-from attn_course.plots.decoder_step import PIECES, DecoderStep
+from attn_course.plots.decoder_step import DecoderStep
 from attn_course.plots.decoder_step import walk as draw_walk
 from tests.test_plots import MINUS, PHONE, contrast, texts, words_in
 
@@ -82,9 +82,9 @@ def right_by_length() -> Figure:
     return bahdanau.right_by_length([5, 10, 20], RIGHT, 10)
 
 
-def tampering() -> Figure:
+def bleu_bars() -> Figure:
     """Draw three bars."""
-    return bahdanau.tampering(TAMPERED)
+    return bahdanau.bleu_bars(TAMPERED, "weights")
 
 
 def weight_and_need() -> Figure:
@@ -99,7 +99,7 @@ FIGURES = [
     alignment,
     bleu_by_length,
     right_by_length,
-    tampering,
+    bleu_bars,
     weight_and_need,
 ]
 EVERY_FIGURE = pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
@@ -176,7 +176,10 @@ def test_walk_draws_each_role_in_its_colour_with_legible_ink() -> None:
 
 
 def test_walk_grows_piece_by_piece_and_keeps_its_scale() -> None:
-    drawn = [draw_walk(WORDS, ANNOTATIONS, STEP, piece) for piece in PIECES]
+    so_far = [DecoderStep(2, STEP.before, STEP.scores)]
+    so_far.append(so_far[-1]._replace(weights=STEP.weights))
+    so_far.append(so_far[-1]._replace(context=STEP.context))
+    drawn = [draw_walk(WORDS, ANNOTATIONS, step) for step in [*so_far, STEP]]
     shown = [set(words_in(figure)) for figure in drawn]
     for before, after in itertools.pairwise(shown):
         assert before < after
@@ -266,8 +269,8 @@ def test_right_answers_are_drawn_at_their_lengths_with_what_is_new_in_grey() -> 
     assert len({line.get_linestyle() for line in axes.lines}) == len(RIGHT)
 
 
-def test_tampering_has_a_bar_for_each_change_the_first_on_top() -> None:
-    (axes,) = tampering().axes
+def test_there_is_a_bar_for_each_change_the_first_on_top() -> None:
+    (axes,) = bleu_bars().axes
     assert_near([bar.get_width() for bar in axes.patches], list(TAMPERED.values()))
     assert [label.get_text() for label in axes.get_yticklabels()] == list(TAMPERED)
     assert axes.yaxis_inverted()

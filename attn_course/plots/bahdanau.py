@@ -167,14 +167,14 @@ def right_by_length(
     return closed(figure)
 
 
-def tampering(bleu: Mapping[str, float]) -> Figure:
-    """Draw the BLEU of a translator whose weights were changed in several ways, by name."""
+def bleu_bars(bleu: Mapping[str, float], changed: str) -> Figure:
+    """Draw the BLEU of a translator in which something was changed, by what was done to it."""
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 0.7 + 0.4 * len(bleu)))
         axes.barh(list(bleu), list(bleu.values()), height=0.6, color=ROLE["output"])
         axes.invert_yaxis()
         axes.tick_params(axis="y", length=0)
-        axes.set(xlim=(0, 100), xlabel="BLEU", ylabel="weights")
+        axes.set(xlim=(0, 100), xlabel="BLEU", ylabel=changed)
     return closed(figure)
 
 

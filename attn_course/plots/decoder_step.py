@@ -11,17 +11,16 @@ from torch import Tensor
 
 from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, signed, style
 
-# What is drawn one after the other.
-PIECES = ("scores", "weights", "context", "output")
 # The height of each row of the walk, and the place of the decoder beside it.
 WORDS, ANNOTATIONS, SCORES, WEIGHTS, CONTEXT, SAID = 0.0, 1.0, 2.15, 3.1, 5.0, 6.2
 LEFT, APART, DECODER = 1.75, 1.9, 8.0
-TOP = {"scores": 2.6, "weights": 4.0, "context": 5.5, "output": 6.5}
+# How high the picture is that ends with a row.
+TOP = {SCORES: 2.6, WEIGHTS: 4.0, CONTEXT: 5.5, SAID: 6.5}
 LINE = {"color": FAINT, "linewidth": 1.2, "zorder": 0}
 
 
 class DecoderStep(NamedTuple):
-    """The numbers of one step.
+    """The numbers of one step, as far as it has come.
 
     Attributes:
         number: Which step it is, from 1.
@@ -37,32 +36,29 @@ class DecoderStep(NamedTuple):
     number: int
     before: Tensor
     scores: Tensor
-    weights: Tensor
-    context: Tensor
-    after: Tensor
-    given: str
-    said: str
+    weights: Tensor | None = None
+    context: Tensor | None = None
+    after: Tensor | None = None
+    given: str = ""
+    said: str = ""
 
 
-def walk(
-    words: Sequence[str], annotations: Tensor, step: DecoderStep, last: str = "output"
-) -> Figure:
-    """Draw a step of the decoder as far as the piece `last`: scores, weights, context or output.
+def walk(words: Sequence[str], annotations: Tensor, step: DecoderStep) -> Figure:
+    """Draw a step of the decoder: the scores, and what else has been computed.
 
     All pictures have one scale, so that the next one shows what came on top.
     """
-    shown = PIECES[: PIECES.index(last) + 1]
+    pieces = {WEIGHTS: step.weights, CONTEXT: step.context, SAID: step.after}
+    drawings = {WEIGHTS: _weights, CONTEXT: _context, SAID: _output}
+    known = [place for place, piece in pieces.items() if piece is not None]
+    top = TOP[max(known, default=SCORES)]
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 0.51 * (TOP[last] + 0.4)))
+        figure, axes = plt.subplots(figsize=(5.2, 0.51 * (top + 0.4)))
         _source(axes, words, annotations)
         _scores(axes, step)
-        if "weights" in shown:
-            _weights(axes, step)
-        if "context" in shown:
-            _context(axes, step)
-        if "output" in shown:
-            _output(axes, step)
-        axes.set(xlim=(0.1, 9.2), ylim=(-0.4, TOP[last]))
+        for place in known:
+            drawings[place](axes, step)
+        axes.set(xlim=(0.1, 9.2), ylim=(-0.4, top))
         axes.axis("off")
     return closed(figure)
 
