@@ -1,0 +1,240 @@
+"""The figures of chapter 03: each takes the numbers that the chapter has computed, and draws them.
+
+Every function returns a closed figure, so that a cell which ends with the call shows it once.
+"""
+
+from collections.abc import Mapping, Sequence, Set
+
+import matplotlib.pyplot as plt
+import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch
+from torch import Tensor
+
+from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, style
+from attn_course.plots.curves import draw_mean_and_range
+
+Prefix = tuple[str, ...]
+Place = tuple[float, float]
+
+# From pale to dark where curves have an order, such as the width of a vector.
+SHADES = ("#F2B48C", "#E88B51", ROLE["output"], "#7A3600")
+MARKS = ("o-", "s--", "^:", "D-.")
+STATE = {"boxstyle": "round,pad=0.4", "facecolor": PAPER, "edgecolor": INK}
+VECTOR = {"boxstyle": "round,pad=0.5", "facecolor": INK, "edgecolor": INK}
+
+
+# --- networks ---------------------------------------------------------------------------------
+
+
+def recurrence(words: Sequence[str]) -> Figure:
+    """Draw a recurrent network twice: with its loop, and unrolled over the words it reads."""
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 2.4))
+        _read(axes, 0.4, "$h_i$", "$x_i$")
+        loop = {"arrowstyle": "->", "color": INK, "mutation_scale": 14}
+        loop |= {"connectionstyle": "arc3,rad=-1.9"}
+        axes.add_patch(FancyArrowPatch((0.2, 1.28), (0.6, 1.28), **loop))
+        axes.text(1.3, 1, "=", ha="center", va="center", fontsize=18)
+        _box(axes, (2.1, 1), "$h_0$", STATE)
+        for place, word in enumerate(words, start=1):
+            _read(axes, 2.1 + 1.1 * place, f"$h_{place}$", word)
+            _arrow(axes, (2.4 + 1.1 * (place - 1), 1), (1.8 + 1.1 * place, 1))
+        axes.text(0.4, 2.15, "the network", ha="center")
+        axes.text(2.1 + 0.55 * len(words), 2.15, "the same, step by step", ha="center")
+        axes.set(xlim=(-0.3, 2.6 + 1.1 * len(words)), ylim=(-0.3, 2.4))
+        axes.axis("off")
+    return closed(figure)
+
+
+def encoder_decoder(source: Sequence[str], target: Sequence[str]) -> Figure:
+    """Draw how words are read into one vector, and how words are written from it.
+
+    Args:
+        source: The words that are read, the mark of their end included.
+        target: The words that are written, the mark of their end included.
+    """
+    step, width = 1.25, 1.25 * (len(target) - 1)
+    start = (width - step * (len(source) - 1)) / 2
+    vector = (width / 2, 2.45)
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 4.4))
+        for place, word in enumerate(source, start=1):
+            x = start + step * (place - 1)
+            axes.text(x, 4.9, word, ha="center", va="center", style="italic")
+            _box(axes, (x, 3.9), f"$h_{place}$", STATE)
+            _arrow(axes, (x, 4.7), (x, 4.2))
+            if place > 1:
+                _arrow(axes, (x - step + 0.3, 3.9), (x - 0.3, 3.9))
+        _arrow(axes, (x, 3.6), (vector[0] + 0.25, 2.75))
+        _write(axes, target, vector, step)
+        _box(axes, vector, "$c$", VECTOR, PAPER)
+        for y, name in ((4.9, "read"), (3.9, "encoder"), (2.45, "vector"), (1.1, "decoder")):
+            axes.text(-1.95, y, name, ha="left", va="center", fontweight="bold")
+        axes.text(-1.95, 0.1, "write", ha="left", va="center", fontweight="bold")
+        axes.set(xlim=(-2, width + 0.6), ylim=(-0.2, 5.2))
+        axes.axis("off")
+    return closed(figure)
+
+
+def _read(axes: Axes, x: float, state: str, word: str) -> None:
+    """Draw a state and the word that goes into it."""
+    _box(axes, (x, 1), state, STATE)
+    axes.text(x, 0, word, ha="center", va="center", style="italic")
+    _arrow(axes, (x, 0.2), (x, 0.7))
+
+
+def _write(axes: Axes, target: Sequence[str], vector: Place, step: float) -> None:
+    """Draw the states of the decoder; the vector goes into each, and each word into the next."""
+    axes.text(-0.75, 0.1, "BOS", ha="center", va="center")
+    for place, word in enumerate(target, start=1):
+        x = step * (place - 1)
+        axes.plot([vector[0], x], [vector[1], 1.4], color=INK, linewidth=2.5, zorder=0)
+        _box(axes, (x, 1.1), f"$s_{place}$", STATE)
+        axes.text(x, 0.1, word, ha="center", va="center", fontweight="bold")
+        _arrow(axes, (x, 0.8), (x, 0.3))
+        before = -0.75 if place == 1 else x - step + 0.2
+        _arrow(axes, (before, 0.3), (x - 0.3, 0.9), linestyle=(0, (3, 2)))
+        if place > 1:
+            _arrow(axes, (x - step + 0.3, 1.1), (x - 0.3, 1.1))
+
+
+def _box(axes: Axes, place: Place, text: str, box: Mapping[str, object], ink: str = INK) -> None:
+    axes.text(*place, text, ha="center", va="center", color=ink, bbox=dict(box))
+
+
+def _arrow(axes: Axes, start: Place, end: Place, **line: object) -> None:
+    axes.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": INK} | line)
+
+
+# --- beam search --------------------------------------------------------------------------------
+
+
+def beam_tree(probability: Mapping[Prefix, float], kept: Set[Prefix]) -> Figure:
+    """Draw all beginnings of sentences that a beam search has looked at, those it kept in bold.
+
+    Args:
+        probability: Of every beginning; the beginning without its last word is among them, too,
+            unless it is empty.
+        kept: The beginnings that were in the beam.
+    """
+    rows = _rows(probability)
+    depth, height = max(map(len, probability)), max(rows.values())
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 0.55 * (height + 1) + 0.6))
+        for prefix, share in probability.items():
+            x, y = len(prefix), rows[prefix]
+            ink = INK if prefix in kept else "#767676"
+            weight = "bold" if prefix in kept else "normal"
+            line = {"color": INK if prefix in kept else FAINT, "zorder": 0}
+            line["linewidth"] = 2.5 if prefix in kept else 1.2
+            axes.plot([x - 0.57, x - 0.44], [rows[prefix[:-1]], y], **line)
+            text = f"{prefix[-1]}\n{share:.3g}"
+            axes.text(x, y, text, ha="center", va="center", color=ink, fontweight=weight)
+        axes.set(xlim=(0.4, depth + 0.4), ylim=(height + 0.6, -0.6))
+        axes.axis("off")
+    return closed(figure)
+
+
+def _rows(probability: Mapping[Prefix, float]) -> dict[Prefix, float]:
+    """Where each beginning stands from top to bottom: in the middle of what goes on from it."""
+    rows: dict[Prefix, float] = {}
+    free = iter(range(len(probability)))
+
+    def place(prefix: Prefix) -> float:
+        longer = [other for other in probability if other[:-1] == prefix]
+        middle = sum(place(other) for other in longer) / len(longer) if longer else next(free)
+        rows[prefix] = float(middle)
+        return rows[prefix]
+
+    place(())
+    return rows
+
+
+# --- what comes through the vector --------------------------------------------------------------
+
+
+def copied(lengths: Tensor, exact: Mapping[int, Tensor], longest_learned: int) -> Figure:
+    """Draw the share of sequences that come through vectors of several widths without a mistake.
+
+    Args:
+        lengths: Of the sequences, (num_lengths,).
+        exact: For each width, the share at each length, (num_seeds, num_lengths).
+        longest_learned: The greatest length in the training.
+    """
+    longest = float(lengths.max())
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.5))
+        _grey_beyond(axes, longest_learned, longest)
+        for mark, shade, (width, runs) in zip(MARKS, SHADES, exact.items(), strict=True):
+            label = f"{width} numbers"
+            draw_mean_and_range(axes, lengths, 100 * runs, mark, color=shade, label=label)
+        axes.set(xlim=(1, longest), ylim=(0, 102))
+        axes.set(xlabel="symbols in the sequence", ylabel="copied exactly, in %")
+        figure.legend(loc="outside lower center", ncols=2, handlelength=3.2)
+    return closed(figure)
+
+
+def reach(widths: Tensor, lengths: Mapping[str, Tensor]) -> Figure:
+    """Draw up to which length half of the sequences come through, against the vector's width.
+
+    Args:
+        widths: Of the vectors, (num_widths,).
+        lengths: For each way to train, (num_seeds, as many of the first widths as were tried).
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.6))
+        for mark, (name, runs) in zip(MARKS, lengths.items(), strict=False):
+            tried = widths[: runs.shape[1]]
+            draw_mean_and_range(axes, tried, runs, mark, color=ROLE["output"], label=name)
+        axes.set(xscale="log", xlabel="numbers in the vector", ylabel="symbols, half copied")
+        axes.set_xticks(widths.tolist(), [str(width) for width in widths.tolist()])
+        axes.set_ylim(bottom=0)
+        axes.minorticks_off()
+        figure.legend(loc="outside lower center", ncols=1, handlelength=3.2)
+    return closed(figure)
+
+
+def by_position(shares: Mapping[str, Tensor], chance: float) -> Figure:
+    """Draw the share of right symbols for each position of the source, a line for each task.
+
+    Args:
+        shares: For each task, (num_seeds, num_positions).
+        chance: The share that guessing would get.
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.4))
+        for mark, (name, runs) in zip(MARKS, shares.items(), strict=False):
+            at = 1 + torch.arange(runs.shape[1])
+            draw_mean_and_range(axes, at, 100 * runs, mark, color=ROLE["output"], label=name)
+        axes.axhline(100 * chance, color=FAINT, linestyle=":")
+        axes.text(1, 100 * chance + 2, "guessing")
+        axes.set(xlabel="position in the source", ylabel="right, in %", ylim=(0, 102))
+        axes.set_xticks(at.tolist())
+        figure.legend(loc="outside lower center", ncols=2, handlelength=3.2)
+    return closed(figure)
+
+
+def bleu_by_length(lengths: Tensor, bleu: Mapping[str, Tensor], longest_learned: float) -> Figure:
+    """Draw BLEU against the length of the source.
+
+    Args:
+        lengths: Words in the source, the middle of each bucket, (num_buckets,).
+        bleu: For each translator, (num_seeds, num_buckets).
+        longest_learned: Words in the longest source that they have learned from.
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.6))
+        _grey_beyond(axes, longest_learned, 100)
+        for mark, (name, runs) in zip(MARKS, bleu.items(), strict=False):
+            draw_mean_and_range(axes, lengths, runs, mark, color=ROLE["output"], label=name)
+        axes.set(xlim=(0, 100), ylim=(0, 102), xlabel="words in the source", ylabel="BLEU")
+        figure.legend(loc="outside lower center", ncols=1, handlelength=3.2)
+    return closed(figure)
+
+
+def _grey_beyond(axes: Axes, longest_learned: float, end: float) -> None:
+    """Shade the lengths that no model has learned from, and say so."""
+    axes.axvspan(longest_learned, end, color=FAINT, alpha=0.3, linewidth=0)
+    axes.text(longest_learned, 103, "longer than any\nit learned from", va="bottom", ha="center")
