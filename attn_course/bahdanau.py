@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from attn_course.retrieval import attend, masked_softmax
+from attn_course.retrieval import masked_softmax
 from attn_course.seq2seq import Encoder, State, Translator, embed, readout
 from attn_course.shapes import checked
 
@@ -132,12 +132,14 @@ class BahdanauTranslator(AttentionTranslator):
         """Score, weigh, take the context, step the cell: once for each word."""
         annotations, projected_key, mask, hidden = state
         words = embed(self.embedding, tokens)
-        states, contexts, scores = [], [], []
+        states, contexts, weights = [], [], []
         for word in words.unbind(1):
-            scores.append(self.score(hidden.unsqueeze(1), projected_key))
-            contexts.append(attend(scores[-1], annotations, mask).squeeze(1))
-            hidden = self.cell(torch.cat([word, contexts[-1]], -1), hidden)
+            scores = self.score(hidden.unsqueeze(1), projected_key)
+            weights.append(masked_softmax(scores, mask))
+            context = (weights[-1] @ annotations).squeeze(1)
+            hidden = self.cell(torch.cat([word, context], -1), hidden)
             states.append(hidden)
+            contexts.append(context)
         known = torch.cat([torch.stack(states, 1), words, torch.stack(contexts, 1)], -1)
-        weights = masked_softmax(torch.cat(scores, 1), mask)
-        return self.readout(known), weights, (annotations, projected_key, mask, hidden)
+        state = annotations, projected_key, mask, hidden
+        return self.readout(known), torch.cat(weights, 1), state

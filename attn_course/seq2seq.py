@@ -174,6 +174,7 @@ class Translator(nn.Module):
         and the state after the last."""
         raise NotImplementedError
 
+    @checked
     def step(
         self, token: Int[Tensor, " batch"], state: State
     ) -> tuple[Float[Tensor, "batch vocab_size"], State]:
