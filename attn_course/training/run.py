@@ -113,7 +113,8 @@ class Run:
         if math.isnan(value):
             raise FloatingPointError(f"the validation after {history.steps} steps gives nan")
         with interrupts_wait():
-            if settings.patience and value < min(history.validation_values, default=math.inf):
+            is_best = self.best is None or value < min(history.validation_values)
+            if settings.patience is not None and is_best:
                 self.best = copy.deepcopy(self.model.state_dict())
             history.validation_steps.append(history.steps)
             history.validation_values.append(value)
