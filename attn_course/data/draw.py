@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-Item = TypeVar("Item")
+T = TypeVar("T")
 
 
 class Draw:
@@ -38,10 +38,10 @@ class Draw:
         """Whether something happens that has this probability."""
         return self._random.random() < probability
 
-    def one_of(self, items: Sequence[Item]) -> Item:
+    def one_of(self, items: Sequence[T]) -> T:
         """One of the items, each as likely."""
         return items[self.below(len(items))]
 
-    def shuffled(self, items: Iterable[Item]) -> list[Item]:
+    def shuffled(self, items: Iterable[T]) -> list[T]:
         """The items in a random order."""
         return sorted(items, key=lambda _: self._random.random())

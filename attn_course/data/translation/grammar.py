@@ -146,7 +146,6 @@ def connective(english: str, french: str, before: Phrase) -> Phrase:
 def with_capital(sentence: Phrase) -> Phrase:
     """The sentence with a capital at its beginning, in both languages."""
     source, target = (
-        (words[0][0].upper() + words[0][1:], *words[1:])
-        for words in (sentence.source, sentence.target)
+        (first[0].upper() + first[1:], *rest) for first, *rest in (sentence.source, sentence.target)
     )
     return Phrase(source, target, sentence.links)

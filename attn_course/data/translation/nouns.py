@@ -23,7 +23,7 @@ from attn_course.data.translation.phrases import (
     words,
 )
 
-Item = TypeVar("Item")
+T = TypeVar("T")
 AND = words("and", "et")
 
 
@@ -64,7 +64,7 @@ class NounRules:
         self.lexicon, self.draw = lexicon, draw
         self._drawn: list[object] = []
 
-    def other(self, items: Sequence[Item]) -> Item:
+    def other(self, items: Sequence[T]) -> T:
         """One of the items that this clause does not have yet."""
         while True:
             item = self.draw.one_of(items)
