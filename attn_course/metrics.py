@@ -110,16 +110,16 @@ def hard_links(
     Raises:
         ValueError: The weights hold NaN, or are fewer than the words.
     """
-    for axis, words in enumerate((target_len, source_len)):
-        if words is not None and not 0 <= words <= weights.shape[axis]:
-            name = ("target_len", "source_len")[axis]
-            raise ValueError(f"{name}={words}, but the weights have shape {tuple(weights.shape)}")
-    words = weights[:target_len, :source_len]
-    if words.numel() == 0:
+    words = (("target_len", target_len), ("source_len", source_len))
+    for (name, number), largest in zip(words, weights.shape, strict=True):
+        if number is not None and not 0 <= number <= largest:
+            raise ValueError(f"{name}={number}, but the weights have shape {tuple(weights.shape)}")
+    weights = weights[:target_len, :source_len]
+    if weights.numel() == 0:
         return frozenset()
-    most, best = torch.max(words, dim=1)
-    pairs = zip(best.tolist(), most.tolist(), strict=True)
-    return frozenset((i, j) for j, (i, weight) in enumerate(pairs) if weight > 0)
+    most, first = torch.max(weights, dim=1)  # of equal weights, it takes the first
+    rows = enumerate(zip(most.tolist(), first.tolist(), strict=True))
+    return frozenset((i, j) for j, (weight, i) in rows if weight > 0)
 
 
 def _require_pairs(**corpora: Sequence[object]) -> None:
