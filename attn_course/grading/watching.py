@@ -13,8 +13,10 @@ from pathlib import Path
 from types import FrameType
 
 import torch
+from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 FOLDER = Path(__file__).resolve().parents[1]
 PACKAGE = f"{FOLDER}{os.sep}"
@@ -88,6 +90,28 @@ class _Operators(TorchDispatchMode):
         if name in self.avoid:
             self.borrowed.append(name)
         return func(*args, **(kwargs or {}))
+
+
+class Largest(TorchDispatchMode):
+    """Notes the largest tensor that is stored inside the `with` block, for laws about memory.
+
+    Attributes:
+        numbers: How many numbers it stores; a view, such as that of `expand`, stores none.
+        shape: Its shape.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbers, self.shape = 0, ()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        made = func(*args, **(kwargs or {}))
+        for tensor in tree_leaves(made):
+            if isinstance(tensor, Tensor):
+                numbers = tensor.untyped_storage().nbytes() // tensor.element_size()
+                if numbers > self.numbers:
+                    self.numbers, self.shape = numbers, tuple(tensor.shape)
+        return made
 
 
 @cache

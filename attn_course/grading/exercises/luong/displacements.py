@@ -1,0 +1,325 @@
+"""Part E of problem set 05: how many words to the side of its word a model looks."""
+
+import torch
+from torch import Generator, Tensor
+
+from attn_course.grading.exercises.luong import draw_uniform, in_front
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+
+
+def reference(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    offset = _offset(weights, _nearest(weights, sure))[sure.any(-1)]
+    return _shares(offset, reach, weights)
+
+
+def _offset(weights: Tensor, word: Tensor) -> Tensor:
+    return weights.argmax(-1) - word
+
+
+def _nearest(weights: Tensor, sure: Tensor) -> Tensor:
+    """The sure word closest to the greatest weight; with none it does not matter."""
+    position = torch.arange(weights.shape[-1], device=weights.device)
+    away = (position - weights.argmax(-1, keepdim=True)).abs()
+    return away.masked_fill(~sure, weights.shape[-1]).argmin(-1)
+
+
+def _shares(offset: Tensor, reach: int, weights: Tensor) -> Tensor:
+    places = torch.arange(-reach, reach + 1, device=weights.device)
+    return (offset.unsqueeze(-1) == places).to(weights.dtype).mean(0)
+
+
+def draw_links(
+    generator: Generator, target_len: int, source_len: int, reach: int, batch: int | None = None
+) -> Inputs:
+    """One sure link for each target word. Weight is spread, its mean far from its peak."""
+    shape = (*in_front(batch), target_len)
+    looked_at = torch.randint(source_len, shape, generator=generator)
+    step = torch.randint(-reach - 1, reach + 2, shape, generator=generator)
+    return {
+        "weights": draw_weights(generator, looked_at, source_len),
+        "sure": torch.arange(source_len) == (looked_at - step).remainder(source_len).unsqueeze(-1),
+        "reach": reach,
+    }
+
+
+def draw_weights(generator: Generator, looked_at: Tensor, source_len: int) -> Tensor:
+    """Rows that sum to 1; the greatest weight is at `looked_at`, a rival at either end."""
+    weights = draw_uniform(generator, *looked_at.shape, source_len)
+    weights[..., [0, -1]] += 1
+    weights.scatter_(-1, looked_at.unsqueeze(-1), 2.5)
+    return weights / weights.sum(-1, keepdim=True)
+
+
+def draw_several_links(
+    generator: Generator, target_len: int, source_len: int, reach: int
+) -> Inputs:
+    """Two sure links for each word: one near, on either side, and one further on the other."""
+    middle = torch.randint(4, source_len - 4, (2, target_len), generator=generator)
+    near = torch.randint(0, 3, middle.shape, generator=generator)
+    side = 2 * torch.randint(2, middle.shape, generator=generator) - 1
+    position = torch.arange(source_len)
+    links = [middle + side * near, middle - side * (near + 1)]
+    return {
+        "weights": draw_weights(generator, middle, source_len),
+        "sure": sum(position == link.unsqueeze(-1) for link in links) > 0,
+        "reach": reach,
+    }
+
+
+def draw_padded_links(
+    generator: Generator, batch: int, target_len: int, source_len: int, reach: int
+) -> Inputs:
+    """Sentences of different lengths, padded with zeros; every third word has no sure link."""
+    inputs = draw_links(generator, target_len, source_len, reach, batch)
+    lengths = torch.randint(2, target_len + 1, (batch, 1, 1), generator=generator)
+    lengths[0], lengths[-1] = target_len, 2
+    row = torch.arange(target_len).unsqueeze(-1)
+    inputs["weights"] = inputs["weights"] * (row < lengths)
+    inputs["sure"] = inputs["sure"] & (row < lengths) & (row % 3 != 1)
+    return inputs
+
+
+def turns_left_and_right(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    return reference(weights, sure, reach).flip(-1)
+
+
+def takes_the_mean_place(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    position = torch.arange(weights.shape[-1], device=weights.device)
+    mean = (weights * position).sum(-1).round().long()
+    one_hot = torch.nn.functional.one_hot(mean, weights.shape[-1])
+    shares = reference(one_hot, sure, reach)
+    return shares.to(weights.dtype)
+
+
+def takes_the_least_weight(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    return reference(-weights, sure, reach)
+
+
+def looks_along_the_target(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    return reference(weights.mT, sure.mT, reach)
+
+
+def counts_instead_of_shares(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    return (reference(weights, sure, reach) * sure.any(-1).sum()).round()
+
+
+def adds_up_weights(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    position = torch.arange(weights.shape[-1], device=weights.device)
+    word = _nearest(weights, sure)
+    offset = position - word.unsqueeze(-1)
+    rows = sure.any(-1)
+    places = range(-reach, reach + 1)
+    return torch.stack([(weights * (offset == d)).sum(-1)[rows].mean() for d in places])
+
+
+def forgets_the_sign(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    offset = _offset(weights, _nearest(weights, sure))[sure.any(-1)].abs()
+    return _shares(offset, reach, weights)
+
+
+def puts_the_far_ones_at_the_ends(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    offset = _offset(weights, _nearest(weights, sure))[sure.any(-1)]
+    return _shares(offset.clamp(-reach, reach), reach, weights)
+
+
+def counts_only_those_within_reach(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    shares = reference(weights, sure, reach)
+    return shares / shares.sum()
+
+
+def leaves_the_last_place_out(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    return reference(weights, sure, reach)[:-1]
+
+
+def takes_the_first_sure_word(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    return _shares(_offset(weights, sure.int().argmax(-1))[sure.any(-1)], reach, weights)
+
+
+def takes_the_last_sure_word(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    last = sure.shape[-1] - 1 - sure.flip(-1).int().argmax(-1)
+    return _shares(_offset(weights, last)[sure.any(-1)], reach, weights)
+
+
+def counts_every_sure_word(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    position = torch.arange(weights.shape[-1], device=weights.device)
+    return _shares((weights.argmax(-1, keepdim=True) - position)[sure], reach, weights)
+
+
+def takes_the_likeliest_sure_word(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    likeliest = weights.masked_fill(~sure, -1).argmax(-1)
+    return _shares(_offset(weights, likeliest)[sure.any(-1)], reach, weights)
+
+
+def counts_words_without_a_link(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    return _shares(_offset(weights, _nearest(weights, sure)).flatten(), reach, weights)
+
+
+def divides_by_all_rows(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    return reference(weights, sure, reach) * sure.any(-1).sum() / sure.any(-1).numel()
+
+
+def averages_over_sentences(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    if weights.ndim == 2:
+        return reference(weights, sure, reach)
+    pairs = zip(weights, sure, strict=True)
+    return torch.stack([reference(*pair, reach) for pair in pairs]).mean(0)
+
+
+def knows_batches_only(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    _batch, _target_len, _source_len = weights.shape
+    return reference(weights, sure, reach)
+
+
+def works_in_double_precision(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    return reference(weights.double(), sure, reach)
+
+
+EXERCISE = Exercise(
+    function="displacements",
+    reference=reference,
+    checks=(
+        Check(
+            "the share of the words at each place, from `reach` words to the left to `reach` to the"
+            " right, with or without a batch; what is further away counts in none of them",
+            2,
+            draw_links,
+            sizes=(
+                {"target_len": 11, "source_len": 7, "reach": 2},
+                {"batch": 3, "target_len": 13, "source_len": 11, "reach": 1},
+            ),
+            hidden_sizes=(
+                {"target_len": 13, "source_len": 17, "reach": 3},
+                {"batch": 5, "target_len": 7, "source_len": 5, "reach": 2},
+                {"batch": 11, "target_len": 2, "source_len": 19, "reach": 5},
+            ),
+        ),
+        Check(
+            "with several sure words, the one nearest to where the model looks counts",
+            1,
+            draw_several_links,
+            sizes=({"target_len": 7, "source_len": 13, "reach": 2},),
+            hidden_sizes=({"target_len": 11, "source_len": 17, "reach": 3},),
+        ),
+        Check(
+            "words without a sure link count nowhere, and padding is such a word: the shares are"
+            " those of all other words of the batch",
+            1,
+            draw_padded_links,
+            sizes=({"batch": 3, "target_len": 7, "source_len": 5, "reach": 2},),
+            hidden_sizes=({"batch": 5, "target_len": 11, "source_len": 7, "reach": 1},),
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            turns_left_and_right,
+            "left and right are exchanged: a model that looks one word too far to the right has"
+            " the offset +1, where it looks less where it should",
+            score=0,
+        ),
+        Mistake(
+            takes_the_mean_place,
+            "you take the mean place under the weights; take the place of the greatest one. With"
+            " weight at both ends the mean is in the middle, where nobody looks",
+            score=0,
+        ),
+        Mistake(
+            takes_the_least_weight,
+            "you look for the least weight; the greatest is wanted",
+            score=0,
+        ),
+        Mistake(
+            looks_along_the_target,
+            "you look for the greatest weight of each source word; there is one row for each target"
+            " word, so search along the last axis",
+            score=0,
+        ),
+        Mistake(
+            counts_instead_of_shares,
+            "you return how many words there are at each place; divide by the number of words that"
+            " have a sure link",
+            score=0,
+        ),
+        Mistake(
+            adds_up_weights,
+            "you add up the weight at each place; here a word counts once, where its greatest"
+            " weight is",
+            score=0,
+        ),
+        Mistake(
+            forgets_the_sign,
+            "you take the distance without its sign, so nothing is ever to the left",
+            score=0,
+        ),
+        Mistake(
+            puts_the_far_ones_at_the_ends,
+            "you count words further away than `reach` at the first and last place; they count in"
+            " none of them, and the shares sum to less than 1",
+            score=1,
+        ),
+        Mistake(
+            counts_only_those_within_reach,
+            "your shares sum to 1: you divide by the words within `reach`; divide by all words that"
+            " have a sure link, however far the model looks from it",
+            score=1,
+        ),
+        Mistake(
+            leaves_the_last_place_out,
+            "the last place is missing: from `-reach` to `reach` there are `2 * reach + 1` of them,"
+            " and the end of a range does not belong to it",
+            score=0,
+        ),
+        Mistake(
+            takes_the_first_sure_word,
+            "a word with several sure links is measured from the first of them; take the one that"
+            " is nearest to where the model looks",
+            score=3,
+        ),
+        Mistake(
+            takes_the_last_sure_word,
+            "a word with several sure links is measured from the last of them; take the one that"
+            " is nearest to where the model looks",
+            score=3,
+        ),
+        Mistake(
+            counts_every_sure_word,
+            "a word with several sure links counts several times; it counts once, from the one that"
+            " is nearest to where the model looks",
+            score=3,
+        ),
+        Mistake(
+            takes_the_likeliest_sure_word,
+            "a word with several sure links is measured from the one with the most weight; take the"
+            " one that is nearest to where the model looks",
+            score=3,
+        ),
+        Mistake(
+            counts_words_without_a_link,
+            "you count words without a sure link, and padding, as if they had one; leave out the"
+            " rows in which nothing is sure",
+            score=3,
+        ),
+        Mistake(
+            divides_by_all_rows,
+            "you divide by all rows, padding too; divide by the number of words that have a sure"
+            " link",
+            score=3,
+        ),
+        Mistake(
+            averages_over_sentences,
+            "you average the shares of the sentences, so a word of a short one counts more; count"
+            " the words of all sentences together",
+            score=3,
+        ),
+        Mistake(
+            knows_batches_only,
+            "your answer needs a batch; one sentence alone, `(target_len, source_len)`, should do"
+            " as well",
+            score=2,
+        ),
+        Mistake(
+            works_in_double_precision,
+            "you return float64; the output has the dtype of `weights`",
+            score=0,
+        ),
+    ),
+)
