@@ -267,3 +267,14 @@ def test_library_function_is_told_from_the_students_by_where_it_is_installed(fil
     exec(compile("def softmax(x):\n    return x", file, "exec"), namespace)
     answer = LocalSubmission(namespace["softmax"], avoid=("softmax",), may_use=())
     assert bool(answer.call({"x": 1.0}).borrowed) == noticed
+
+
+def test_largest_tensor_is_the_largest_that_is_stored():
+    column = torch.ones(7, 1)
+    with watching.Largest() as largest:
+        repeated = column.expand(7, 1000)
+    assert largest.numbers == 7  # a view repeats what it shows, and stores nothing
+    with watching.Largest() as largest:
+        answer = LocalSubmission(lambda x: (x + 1).sum().reshape(1), (), ())
+        answer.call({"x": repeated[:, :11].contiguous()})
+    assert (largest.numbers, largest.shape) == (77, (7, 11))

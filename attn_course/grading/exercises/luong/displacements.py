@@ -189,6 +189,7 @@ EXERCISE = Exercise(
             ),
             hidden_sizes=(
                 {"target_len": 13, "source_len": 17, "reach": 3},
+                {"target_len": 7, "source_len": 3, "reach": 5},
                 {"batch": 5, "target_len": 7, "source_len": 5, "reach": 2},
                 {"batch": 11, "target_len": 2, "source_len": 19, "reach": 5},
             ),
@@ -201,8 +202,8 @@ EXERCISE = Exercise(
             hidden_sizes=({"target_len": 11, "source_len": 17, "reach": 3},),
         ),
         Check(
-            "words without a sure link count nowhere, and padding is such a word: the shares are"
-            " those of all other words of the batch",
+            "rows without a sure link count nowhere, and padding is such a row: the shares are"
+            " those of all other rows of the batch",
             1,
             draw_padded_links,
             sizes=({"batch": 3, "target_len": 7, "source_len": 5, "reach": 2},),

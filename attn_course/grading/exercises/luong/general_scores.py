@@ -131,7 +131,7 @@ EXERCISE = Exercise(
         Mistake(
             transposes_the_weight,
             "you use the transpose of `weight`: its rows meet the query and its columns the key, so"
-            " it is `query @ weight`, and a square matrix hides the slip",
+            " it is `query @ weight`; with a square matrix no error says so",
             score=0,
         ),
         Mistake(

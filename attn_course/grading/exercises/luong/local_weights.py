@@ -270,7 +270,7 @@ EXERCISE = Exercise(
     checks=(
         Check(
             "in each window the weights are the softmax over its words, times the bell; padding"
-            " gets none; axes may come before, or not",
+            " gets none; one sentence or a batch",
             2,
             draw_sentences,
             sizes=(
