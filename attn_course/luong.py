@@ -246,7 +246,8 @@ class LuongTranslator(AttentionTranslator):
         if self.attention == "global":
             return masked_softmax(scores, memory.mask)
         key_len = scores.shape[-1]
-        centre = positions.to(scores.dtype)
+        # half precision cannot count: in bfloat16, 257 is 256
+        centre = positions.to(torch.promote_types(scores.dtype, torch.float32))
         if self.attention == "local-p":
             centre = memory.mask.sum(-1) * self.centre(states).squeeze(-1)
         mask = memory.mask & window_mask(centre, key_len, self.window)

@@ -406,6 +406,13 @@ def test_monotonic_window_moves_on_with_the_word() -> None:
         assert looked_at[step].tolist() == near
 
 
+def test_monotonic_window_counts_in_half_precision_as_well() -> None:
+    model = make_translator(attention="local-m", window=1.0).bfloat16()
+    source, target = sentences((263,), VOCAB, 0), torch.full((1, 261), 6)
+    looked_at = model.alignment(source, target)[0] > 0
+    assert looked_at[257].nonzero().flatten().tolist() == [256, 257, 258]
+
+
 def test_predicted_window_lies_within_its_own_sentence_and_not_within_the_padding() -> None:
     model = make_translator(attention="local-p", window=0.75)
     with torch.no_grad():

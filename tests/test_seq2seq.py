@@ -141,6 +141,8 @@ def test_reversal_by_hand_turns_the_words_and_leaves_the_padding_behind() -> Non
     tokens = torch.tensor([[3, 4, 5, EOS], [6, EOS, PAD, PAD]])
     turned = reverse_within_length(tokens, token_mask(tokens))
     assert turned.tolist() == [[EOS, 5, 4, 3], [EOS, 6, PAD, PAD]]
+    mask = torch.tensor([[True, True, False, False]])
+    assert reverse_within_length(torch.tensor([[1, 2, 8, 9]]), mask).tolist() == [[2, 1, 8, 9]]
 
 
 @some_law
