@@ -35,11 +35,6 @@ STEP = DecoderStep(
 )
 TARGET = ["la", "zone", "économique", "européenne"]
 SURE, POSSIBLE = {(2, 1), (1, 2)}, {(2, 1), (1, 2), (2, 0)}
-LENGTHS = [7.5, 25.0, 55.0, 90.0]
-BLEU = {
-    "attention": torch.tensor([[99.0, 98, 90, 60], [98, 97, 94, 66], [100, 99, 92, 61]]),
-    "fixed vector": torch.tensor([[96.0, 60, 30, 10], [92, 66, 28, 15]]),
-}
 
 
 def weights() -> Tensor:
@@ -67,11 +62,6 @@ def alignment() -> Figure:
     return bahdanau.alignment(weights(), [*WORDS, "EOS"], TARGET, SURE, POSSIBLE)
 
 
-def bleu_by_length() -> Figure:
-    """Draw two curves."""
-    return bahdanau.bleu_by_length(LENGTHS, BLEU, 52)
-
-
 RIGHT = {"with tanh": [1.0, 0.98, 0.5], "without": [0.8, 0.3, 0.1]}
 TAMPERED = {"as learned": 98.0, "permuted": 3.5, "all alike": 1.9}
 LOSS = torch.tensor([5.5, 0.1, -0.2, 7.0])
@@ -97,7 +87,6 @@ FIGURES = [
     hidden_unit,
     stages,
     alignment,
-    bleu_by_length,
     right_by_length,
     bleu_bars,
     weight_and_need,
@@ -239,25 +228,6 @@ def test_stages_name_what_is_read_and_written() -> None:
     for axes in (first, second):
         assert [label.get_text() for label in axes.get_xticklabels()] == list("ABCD")
     assert [label.get_text() for label in first.get_yticklabels()] == list("DCBA")
-
-
-def test_bleu_is_drawn_as_mean_and_range_of_the_seeds() -> None:
-    figure = bleu_by_length()
-    (axes,) = figure.axes
-    assert [line.get_label() for line in axes.lines] == list(BLEU)
-    for line, runs in zip(axes.lines, BLEU.values(), strict=True):
-        assert_near(line.get_xdata(), LENGTHS)
-        assert_near(line.get_ydata(), runs.mean(0))
-    bands = [band.get_paths()[0].vertices for band in axes.collections]
-    for outline, runs in zip(bands, BLEU.values(), strict=True):
-        for place, low, high in zip(LENGTHS, runs.amin(0), runs.amax(0), strict=True):
-            heights = outline[np.isclose(outline[:, 0], place), 1]
-            assert_near([heights.min(), heights.max()], [low, high])
-    shade = axes.patches[0]
-    assert (shade.get_x(), shade.get_x() + shade.get_width()) == (52, 100)
-    assert shade.get_facecolor() != to_rgba(ROLE["output"])
-    assert {text.get_text() for text in figure.legends[0].get_texts()} == set(BLEU)
-    assert len({line.get_linestyle() for line in axes.lines}) == len(BLEU)  # not by colour alone
 
 
 def test_right_answers_are_drawn_at_their_lengths_with_what_is_new_in_grey() -> None:

@@ -6,7 +6,6 @@ Every function returns a closed figure, so that a cell which ends with the call 
 from collections.abc import Mapping, Sequence, Set
 
 import matplotlib.pyplot as plt
-import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -120,30 +119,6 @@ def _frame(axes: Axes, source: int, target: int, line: str) -> None:
 
 # Curves are told apart by their lines, since the colours of the book stand for roles.
 MARKS = ("o-", "s--", "^:")
-
-
-def bleu_by_length(
-    lengths: Sequence[float], bleu: Mapping[str, Tensor], longest_learned: float
-) -> Figure:
-    """Draw BLEU against the length of the source: the mean over the seeds, and their range.
-
-    Args:
-        lengths: Words in the source, the middle of each bucket.
-        bleu: For each model, (num_seeds, num_buckets).
-        longest_learned: Words in the longest source that the models have learned from.
-    """
-    with style():
-        figure, axes = plt.subplots(figsize=(5.2, 3.6))
-        axes.axvspan(longest_learned, 100, color=FAINT, alpha=0.3, linewidth=0)
-        for mark, (name, runs) in zip(MARKS, bleu.items(), strict=False):
-            low, high = np.asarray(runs.amin(0)), np.asarray(runs.amax(0))
-            axes.fill_between(lengths, low, high, color=ROLE["output"], alpha=0.25, linewidth=0)
-            drawing = {"color": ROLE["output"], "markersize": 5, "label": name}
-            axes.plot(lengths, runs.mean(0), mark, **drawing)
-        axes.text(longest_learned + 1.5, 103, "longer than any\nit learned from", va="bottom")
-        axes.set(xlim=(0, 100), ylim=(0, 102), xlabel="words in the source", ylabel="BLEU")
-        figure.legend(loc="outside lower center", ncols=1, handlelength=3.2)
-    return closed(figure)
 
 
 def right_by_length(
