@@ -18,8 +18,7 @@ THE_CAT = ["the", "cat", "sat", "on", "the", "mat"]
 Corpus = list[list[str]]
 
 # Busy machines are slow, and a run that fails must fail again.
-settings.register_profile("course", deadline=None, derandomize=True, max_examples=50)
-settings.load_profile("course")
+some_law = settings(max_examples=50, deadline=None, derandomize=True)
 
 
 def sentences(number: int, seed: int, longest: int = 12) -> Corpus:
@@ -75,6 +74,7 @@ def test_bleu_of_the_references_themselves_is_100() -> None:
 def test_bleu_without_a_word_in_common_is_next_to_nothing() -> None:
     assert corpus_bleu([["x"] * 50], [["y"] * 50]) < 1
     assert corpus_bleu([[]], [THE_CAT]) == 0
+    assert corpus_bleu([THE_CAT[:3]], [THE_CAT]) == 0  # no group of four
 
 
 @pytest.mark.parametrize("left_out", [1, 2])
@@ -161,6 +161,7 @@ def test_alignment_error_rate_counts_over_the_corpus() -> None:
     assert rate == pytest.approx(1 - 4 / 10)
 
 
+@some_law
 @given(alignments)
 def test_alignment_error_rate_from_precision_and_recall(
     corpus: list[tuple[frozenset[tuple[int, int]], ...]],
@@ -196,6 +197,7 @@ def test_hard_links_take_the_first_of_several_and_none_where_there_is_no_weight(
 def test_hard_links_leave_padding_and_the_end_mark_out() -> None:
     weights = torch.tensor([[0.2, 0.1, 0.7], [0.1, 0.3, 0.6], [0.0, 0.0, 1.0], [0.5, 0.5, 0.0]])
     assert hard_links(weights, source_len=2, target_len=3) == {(0, 0), (1, 1)}
+    assert hard_links(weights, source_len=3, target_len=4) == hard_links(weights)
     assert hard_links(weights, source_len=0) == hard_links(weights, target_len=0) == set()
 
 
