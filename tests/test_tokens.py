@@ -169,6 +169,15 @@ def test_epoch_does_not_go_from_short_to_long() -> None:
     assert 30 < rises < 70
 
 
+def test_sentences_meet_others_in_the_next_epoch() -> None:
+    stream = batches(numbered(320), 16, seed=0)
+    first, second = (
+        {frozenset(row[0] for row in rows(batch)) for batch in islice(stream, 20)} for _ in range(2)
+    )
+    assert len(first) == len(second) == 20
+    assert not first & second
+
+
 def test_seed_alone_decides_the_batches() -> None:
     pairs = numbered(200)
     torch.manual_seed(1)

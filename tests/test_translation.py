@@ -650,6 +650,12 @@ def test_no_country_follows_one_that_was_paid_nor_a_language(
     assert set(found) - cities <= {text(month)[0] for month in names.calendar("months")}
 
 
+def test_no_name_that_ends_in_s_owns_anything(many_pairs: list[SentencePair]) -> None:
+    owners = {one for pair in many_pairs for one, other in pairwise(pair.source) if other == "'s"}
+    assert len(owners) > 80
+    assert not any(owner.endswith("s") for owner in owners)
+
+
 def test_conjunctions_alternate(many_pairs: list[SentencePair]) -> None:
     for pair in many_pairs:
         found = re.findall(r" , (and|but|while|whereas) ", " ".join(pair.source))
