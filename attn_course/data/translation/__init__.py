@@ -50,8 +50,8 @@ def sentence_pairs(
         seed: The same seed gives the same sentences on every machine; one seed with other numbers
             of clauses may give the same clauses again, so train and test on different seeds. Even
             then a short sentence may come up in both.
-        clauses: Least and largest number of clauses, each number as likely; a clause has 5 to 21
-            English words and punctuation marks, half of them at most 12.
+        clauses: Least and largest number of clauses, each number as likely; a clause has about
+            twelve English words, at least four.
         small: Whether to draw from fewer than half of the words, to learn faster.
 
     Raises:
