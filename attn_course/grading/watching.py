@@ -39,7 +39,7 @@ def watched(
             written down.
         borrowed: Where to.
     """
-    _load_what_watching_needs()
+    load_what_watching_needs()
     with (
         _Functions(avoid, borrowed),
         _Operators(avoid, borrowed),
@@ -115,7 +115,7 @@ class Largest(TorchDispatchMode):
 
 
 @cache
-def _load_what_watching_needs() -> None:
+def load_what_watching_needs() -> None:
     """Let torch import the 800 modules that its first watched operator needs.
 
     It takes seconds on a busy machine, which must not count as the answer's.
