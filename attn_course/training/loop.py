@@ -9,10 +9,12 @@ from typing import Any, Protocol, Self
 import torch
 from torch import Tensor, nn
 
+from attn_course.shapes import require_positive
 from attn_course.training.checkpoint import read_checkpoint, write_checkpoint
 from attn_course.training.history import History
 from attn_course.training.progress import progress_bar
-from attn_course.training.run import Run, Settings, next_batch
+from attn_course.training.run import Run, next_batch
+from attn_course.training.settings import Settings
 from attn_course.training.surroundings import layers_in_mode, own_randomness
 
 Validate = Callable[[nn.Module], float]
@@ -62,14 +64,14 @@ def train(
         clip: The greatest length of the gradient, over all weights; a longer one is scaled down.
             `math.inf` lets every gradient pass.
         seed: Of the random numbers drawn during the run.
-        device: Where to train; None means where the model is.
+        device: Where to train, and where the model stays; None means where it is.
         bfloat16: Whether to compute the loss in bfloat16 wherever autocast thinks it safe; the
             weights stay as they are.
         validate: Called with the model in evaluation mode, without gradients; returns a number,
             the lower the better. It changes nothing in the training.
         validate_every: Steps from one validation to the next; one more follows the last step.
-        patience: Stop when so many validations in a row brought none better than the best. The
-            model then has the weights of the best, and so it has after the last step. None never
+        patience: Stop when so many validations in a row brought nothing better. With it the model
+            ends with the weights of the best validation, whether it stopped or not; None never
             stops, and leaves the weights of the last step.
         checkpoint: The file that keeps the run. If it has been begun there it goes on, and if it
             is finished its result comes back at once. Ctrl-C keeps the run before it ends it.
@@ -82,23 +84,14 @@ def train(
         FloatingPointError: A loss or a gradient is infinite or NaN, or a validation NaN. The model
             keeps the weights of the step before.
     """
-    _require_positive(
-        steps=steps,
-        learning_rate=learning_rate,
-        clip=clip,
-        validate_every=validate_every,
-        checkpoint_every=checkpoint_every,
-    )
-    if patience is not None and (validate is None or patience < 1):
-        raise ValueError(f"{patience=} must be at least 1, and needs a function to validate with")
-    place = _place(model, device)
+    require_positive("checkpoint_every", checkpoint_every)
+    place, path = _place(model, device), None if checkpoint is None else Path(checkpoint)
     every = None if validate is None else validate_every
     settings = Settings(
         steps, learning_rate, betas, warm_up, clip, seed, place, bfloat16, every, patience
     )
     with own_randomness(seed, place), layers_in_mode(model, training=True):
         run = Run(model.to(place), loss, settings)
-        path = None if checkpoint is None else Path(checkpoint)
         stream = _resume(run, batches, path)
         with progress_bar(progress, steps, run.history.losses) as show, _kept(run, path):
             _go(run, stream, validate, path, checkpoint_every, show)
@@ -160,9 +153,3 @@ def _place(model: nn.Module, device: torch.device | str | None) -> torch.device:
     if not weights:
         raise ValueError("the model has no weight that wants a gradient: there is nothing to train")
     return weights[0].device if device is None else torch.device(device)
-
-
-def _require_positive(**settings: float) -> None:
-    for name, number in settings.items():
-        if not number > 0:
-            raise ValueError(f"{name}={number} must be positive")

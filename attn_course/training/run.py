@@ -4,7 +4,7 @@ import copy
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -13,6 +13,7 @@ from torch.nn.utils import clip_grad_norm_
 
 from attn_course.training.checkpoint import Checkpoint, Identity, fingerprint, identity_of
 from attn_course.training.history import History, learning_rate_at
+from attn_course.training.settings import Settings
 from attn_course.training.surroundings import (
     interrupts_wait,
     layers_in_mode,
@@ -20,22 +21,6 @@ from attn_course.training.surroundings import (
     random_states,
     set_random_states,
 )
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What a run depends on besides model, loss and batches; `train` says what each means."""
-
-    steps: int
-    learning_rate: float
-    betas: tuple[float, float]
-    warm_up: int
-    clip: float
-    seed: int
-    device: torch.device
-    bfloat16: bool
-    validate_every: int | None
-    patience: int | None
 
 
 class Run:
