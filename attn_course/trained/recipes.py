@@ -87,7 +87,7 @@ luong_general = partial(build_luong, score="general")
 luong_concat = partial(build_luong, score="concat")
 
 RECIPES = {
-    "bahdanau": Recipe(build_bahdanau, 1200, ship=True),
+    "bahdanau": Recipe(build_bahdanau, 1800, ship=True),
     "luong_dot": Recipe(luong_dot, 1800, ship=True),
     "luong_general": Recipe(luong_general, 1800, ship=True),
     "luong_concat": Recipe(luong_concat, 1800),
@@ -97,9 +97,9 @@ RECIPES = {
     "luong_local_p": Recipe(
         partial(luong_dot, attention="local-p"), 1800, ship=True, schedule=narrow_window
     ),
-    "fixed_short": Recipe(build_fixed, 2000),
-    "forward": Recipe(partial(build_fixed, reverse=False), 2000),
-    "forward_reversed": Recipe(partial(build_fixed, reverse=True), 2000),
+    "fixed_short": Recipe(build_fixed, 2500),
+    "forward": Recipe(partial(build_fixed, reverse=False), 2500),
+    "forward_reversed": Recipe(partial(build_fixed, reverse=True), 2500),
     "fixed": Recipe(build_fixed, 12_000, ship=True),
 }
 
