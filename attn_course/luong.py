@@ -27,7 +27,7 @@ def general_scores(
         TypeError: The arguments differ in dtype or are not floating-point.
         ValueError: A shape or device does not fit, or an argument holds NaN.
 
-    Source: Luong et al. 2015, eq. 8.
+    Source: Luong et al. 2015, section 3.1.
     """
     return dot_scores(query @ weight, key)
 
@@ -51,7 +51,7 @@ def concat_scores(
         TypeError: The arguments differ in dtype or are not floating-point.
         ValueError: A shape or device does not fit, or an argument holds NaN.
 
-    Source: Luong et al. 2015, eq. 8.
+    Source: Luong et al. 2015, section 3.1.
     """
     widths = [query.shape[-1], key.shape[-1]]
     if sum(widths) != weight.shape[-1]:
