@@ -90,6 +90,7 @@ def test_arguments_may_be_named_and_left_out() -> None:
     assert scaled_sum(right=left, left=left).sum() == 2 * ROWS * COLUMNS
     assert scaled_sum(left, left, mask=mask).sum() == 0
     assert scaled_sum(left, left, mask=None).sum() == 2 * ROWS * COLUMNS
+    assert scaled_sum(left, left, 3).sum() == 6 * ROWS * COLUMNS
 
 
 def test_name_signature_and_docstring_stay() -> None:
