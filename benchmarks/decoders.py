@@ -24,7 +24,7 @@ ROUNDS = 15
 BATCH, SOURCE_LEN, TARGET_LEN = 16, 60, 30
 VOCAB, TARGET_VOCAB, D_EMBEDDING, D_HIDDEN, D_SCORE = 500, 590, 64, 128, 64
 
-Decode = Callable[[Tensor, State], Tensor]
+Way = Callable[[], Tensor]  # to the logits of TARGET_INPUT, given SOURCE
 
 
 def words(length: int, vocab_size: int, seed: int) -> Tensor:
@@ -50,38 +50,44 @@ class Straightforward:
     def __init__(self, model: BahdanauTranslator, joined: bool) -> None:
         self.model, self.joined = model, joined
 
+    def start(self, source: Tensor) -> State:
+        """The annotations, the matrix for state and annotation, the mask, and the first state."""
+        annotations, final, mask = self.model.encoder(source)
+        score = self.model.score
+        weight = torch.cat([score.project_query.weight, score.project_key.weight], 1)
+        return annotations, weight, mask, torch.tanh(self.model.bridge(final))
+
     def step(self, token: Tensor, state: State) -> tuple[Tensor, State]:
         """Project all the keys, again."""
-        annotations, _, mask, hidden = state
+        annotations, weight, mask, hidden = state
         model, score = self.model, self.model.score
         if self.joined:
             repeated = hidden.unsqueeze(1).expand(-1, annotations.shape[1], -1)
             both = torch.cat([repeated, annotations], -1)
-            weight = torch.cat([score.project_query.weight, score.project_key.weight], 1)
             inner = nn.functional.linear(both, weight, score.project_key.bias)
         else:
             inner = score.project_query(hidden).unsqueeze(1) + score.project_key(annotations)
         scores = torch.tanh(inner) @ score.score_weight
-        weights = scores.masked_fill(~mask.squeeze(1), -torch.inf).softmax(-1)
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
         context = (weights.unsqueeze(1) @ annotations).squeeze(1)
         word = model.embedding(token)
         hidden = model.cell(torch.cat([word, context], -1), hidden)
         logits = model.readout(torch.cat([hidden, word, context], -1))
-        return logits, (annotations, _, mask, hidden)
+        return logits, (annotations, weight, mask, hidden)
 
 
-def step_by_step(model: Translator | Straightforward, tokens: Tensor, state: State) -> Tensor:
+def step_by_step(model: Translator | Straightforward) -> Tensor:
     """Logits of all words, asked for one after the other."""
-    logits = []
-    for token in tokens.unbind(1):
+    state, logits = model.start(SOURCE), []
+    for token in TARGET_INPUT.unbind(1):
         one, state = model.step(token, state)
         logits.append(one)
     return torch.stack(logits, 1)
 
 
-def all_at_once(model: Translator, tokens: Tensor, state: State) -> Tensor:
+def all_at_once(model: Translator) -> Tensor:
     """Logits of all words from one call."""
-    return model.decode(tokens, state)[0]
+    return model(SOURCE, TARGET_INPUT)
 
 
 class AlreadyRead(nn.Module):
@@ -98,17 +104,17 @@ class AlreadyRead(nn.Module):
         return Encoding(self.annotations, self.final, self.mask)
 
 
-def training_step(model: Translator, decode: Decode) -> Tensor:
+def training_step(model: Translator, way: Way) -> Tensor:
     """Compute the loss of one batch and its gradients."""
     model.zero_grad()
-    loss = sequence_loss(decode(TARGET_INPUT, model.start(SOURCE)), TARGET_OUTPUT)
+    loss = sequence_loss(way(), TARGET_OUTPUT)
     loss.backward()
     return loss.detach()
 
 
-def gradients(model: Translator, work: Callable[[], Tensor]) -> list[Tensor]:
-    """The loss of some work, and the gradients that it leaves."""
-    return [work(), *(weight.grad.clone() for weight in model.parameters())]
+def gradients(model: Translator, way: Way) -> list[Tensor]:
+    """The loss of one batch and its gradients, to be compared."""
+    return [training_step(model, way), *(weight.grad.clone() for weight in model.parameters())]
 
 
 def seconds(work: Callable[[], object], calls: int) -> float:
@@ -131,16 +137,29 @@ def compare(
     )
 
 
-def compare_training(what: str, model: Translator, slow: Decode, fast: Decode) -> None:
-    """Compare a training step: of the whole model, and of its decoder."""
-    steps = [partial(training_step, model, decode) for decode in (slow, fast)]
-    for one, other in zip(*(gradients(model, step) for step in steps), strict=True):
+def compare_ways(what: str, model: Translator, slow: Way, fast: Way) -> None:
+    """Compare the logits of a batch, by the decoder alone, and training steps."""
+    for one, other in zip(gradients(model, slow), gradients(model, fast), strict=True):
         assert_close(one, other, rtol=1e-4, atol=1e-6)
+    steps = [partial(training_step, model, way) for way in (slow, fast)]
+    compare(f"{what}: training step", *steps)
     encoder = model.encoder
-    for part, reader in [("whole", encoder), ("decoder alone", AlreadyRead(encoder(SOURCE)))]:
-        model.encoder = reader
-        compare(f"{what}, {part}", *steps)
+    model.encoder = AlreadyRead(encoder(SOURCE))
+    compare(f"{what}: training step, decoder alone", *steps)
+    with torch.no_grad():
+        assert_close(slow(), fast(), rtol=1e-4, atol=1e-6)
+        compare(f"{what}: logits only, decoder alone", slow, fast, calls=3)
     model.encoder = encoder
+
+
+def compare_steps(what: str, model: Translator, plain: Straightforward) -> None:
+    """Compare one step of the decoder, for a batch and for one sentence."""
+    for batch in (BATCH, 1):
+        token, source = TARGET_INPUT[:batch, 0], SOURCE[:batch]
+        with torch.no_grad():
+            slow, fast = (partial(way.step, token, way.start(source)) for way in (plain, model))
+            assert_close(slow()[0], fast()[0], rtol=1e-4, atol=1e-6)
+            compare(f"{what}: one step, batch {batch}", slow, fast, calls=20)
 
 
 def additive() -> None:
@@ -150,14 +169,9 @@ def additive() -> None:
     model = BahdanauTranslator(encoder, TARGET_VOCAB, D_EMBEDDING, D_HIDDEN, D_SCORE)
     for name, joined in [("joined", True), ("apart", False)]:
         plain = Straightforward(model, joined)
-        with torch.no_grad():
-            for batch in (BATCH, 1):
-                token, state = TARGET_INPUT[:batch, 0], model.start(SOURCE[:batch])
-                assert_close(plain.step(token, state)[0], model.step(token, state)[0])
-                slow, fast = partial(plain.step, token, state), partial(model.step, token, state)
-                compare(f"additive, {name}: one step, batch {batch}", slow, fast, calls=20)
+        compare_steps(f"additive, {name}", model, plain)
         ways = partial(step_by_step, plain), partial(all_at_once, model)
-        compare_training(f"additive, {name}: training", model, *ways)
+        compare_ways(f"additive, {name}", model, *ways)
 
 
 def multiplicative() -> None:
@@ -168,11 +182,7 @@ def multiplicative() -> None:
         sizes = (TARGET_VOCAB, D_EMBEDDING, D_HIDDEN)
         model = LuongTranslator(encoder, *sizes, score="dot", cell=cell)
         ways = partial(step_by_step, model), partial(all_at_once, model)
-        with torch.no_grad():
-            slow, fast = (partial(way, TARGET_INPUT, model.start(SOURCE)) for way in ways)
-            assert_close(slow(), fast(), rtol=1e-4, atol=1e-6)
-            compare(f"dot, {cell}: logits of given words", slow, fast, calls=3)
-        compare_training(f"dot, {cell}: training", model, *ways)
+        compare_ways(f"dot, {cell}", model, *ways)
 
 
 def main() -> None:
