@@ -1,0 +1,551 @@
+"""Part D of problem set 03: beam search, over a model that is a table of log-probabilities.
+
+Every word of a table is as good as any other, so the draws are picked: in each of them the usual
+mistakes lead to another sentence.
+"""
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+import torch
+from torch import Generator, Tensor
+
+from attn_course import decoding
+from attn_course.grading.exercises.seq2seq import FIRST_WORD, draw_normal
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.seq2seq import BOS, EOS, PAD, State
+
+Result = tuple[list[int], float]
+Answer = Callable[[Tensor, int, float], Result]
+
+
+class Sentence(NamedTuple):
+    """A sentence or its beginning, without BOS, and its log-probability."""
+
+    words: list[int]
+    total: float
+
+    @property
+    def has_ended(self) -> bool:
+        return self.words[-1:] == [EOS]
+
+    def score(self, length_power: float) -> float:
+        return self.total / max(1, len(self.words)) ** length_power
+
+
+Beam = list[Sentence]
+NOTHING_SAID = Sentence([], 0.0)
+
+
+class TableModel:
+    """A table as a model: what it knows of a sentence is how many words it has."""
+
+    def __init__(self, log_probability: Tensor) -> None:
+        self.table = log_probability
+
+    def start(self, source: Tensor) -> State:
+        return (torch.zeros_like(source[:, 0]),)
+
+    def step(self, token: Tensor, state: State) -> tuple[Tensor, State]:
+        return self.table[state[0], token], (state[0] + 1,)
+
+
+def reference(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+    model, source = TableModel(log_probability), torch.full((1, 1), EOS)
+    found = decoding.beam_search(
+        model, source.to(log_probability.device), len(log_probability), beam_width, length_power
+    )
+    words = [word for word in found.tokens[0, 0].tolist() if word != PAD]
+    return words, found.score[0, 0].item()
+
+
+def _longer(sentence: Sentence, rows: list[list[float]]) -> Beam:
+    """The sentence with one more word, whichever the model allows."""
+    row = rows[sentence.words[-1] if sentence.words else BOS]
+    words = enumerate(row)
+    return [Sentence([*sentence.words, w], sentence.total + p) for w, p in words if p > -math.inf]
+
+
+def _extend(beam: Beam, rows: list[list[float]]) -> Beam:
+    """All that a beam can become; a sentence that has ended stays as it is."""
+    return [new for old in beam for new in ([old] if old.has_ended else _longer(old, rows))]
+
+
+def _most_probable(beam: Beam, number: int) -> Beam:
+    return sorted(beam, key=lambda sentence: -sentence.total)[:number]
+
+
+def _result(beam: Beam, length_power: float) -> Result:
+    best = max(beam, key=lambda sentence: sentence.score(length_power))
+    return best.words, best.score(length_power)
+
+
+def search(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+    """What the reference computes, without tensors, and therefore fast enough to draw by."""
+    return _search(log_probability, beam_width, length_power)
+
+
+def _search(
+    log_probability: Tensor,
+    beam_width: int,
+    length_power: float,
+    extend: Callable[[Beam, list[list[float]]], Beam] = _extend,
+    prune: Callable[[Beam, int], Beam] = _most_probable,
+) -> Result:
+    beam = [NOTHING_SAID]
+    for rows in log_probability.tolist():
+        beam = prune(extend(beam, rows), beam_width)
+    return _result(beam, length_power)
+
+
+def draw_table(generator: Generator, steps: int, num_words: int, ends: bool) -> Tensor:
+    """Of shape (steps, vocab_size, vocab_size), with PAD and BOS impossible.
+
+    If the sentences end, they do so by the last step; if not, none ever does.
+    """
+    vocab_size = FIRST_WORD + num_words
+    logits = 1.5 * draw_normal(generator, steps, vocab_size, vocab_size)
+    logits[..., [PAD, BOS]] = -torch.inf
+    if ends:
+        logits[-1, :, FIRST_WORD:] = -torch.inf
+    else:
+        logits[..., EOS] = -torch.inf
+    return logits.log_softmax(-1)
+
+
+def draw_endless(generator: Generator, beam_width: int, **sizes: int) -> Inputs:
+    """Greedy search misses what a wider beam finds, and what looking at all sentences finds."""
+    wrong = (extends_each_by_its_best_word, greedy_whatever_the_width)
+    wrong = wrong if beam_width > 1 else (keeps_all,)
+    return _pick(generator, wrong, beam_width, 0.0, ends=False, **sizes)
+
+
+def draw_ending(generator: Generator, beam_width: int, other: int, **sizes: int) -> Inputs:
+    """What is done with a sentence that has ended decides."""
+    wrong = (
+        OTHER_BEAMS[other],
+        greedy_whatever_the_width,
+        stops_when_anything_ends,
+        loses_what_has_ended,
+        goes_on_behind_the_end,
+    )
+    return _pick(generator, wrong, beam_width, 0.0, ends=True, **sizes)
+
+
+def draw_lengths_that_matter(generator: Generator, beam_width: int, **sizes: int) -> Inputs:
+    """A wide beam, where the length decides at the end; or a narrow one, which it must not steer.
+
+    It makes no difference whether the beam shrinks.
+    """
+    wrong = (prunes_by_the_score,)
+    if beam_width >= WIDE:
+        wrong = (ranks_by_the_total, stops_at_the_first_end, multiplies_by_the_power)
+    power = 0.5 + torch.rand((), generator=generator).item() / 2
+    right = (shrinks_with_each_end,)
+    return _pick(generator, wrong, beam_width, power, right, ends=True, **sizes)
+
+
+def _pick(
+    generator: Generator,
+    wrong: tuple[Answer, ...],
+    beam_width: int,
+    length_power: float,
+    right: tuple[Answer, ...] = (),
+    **sizes: int,
+) -> Inputs:
+    how = {"beam_width": beam_width, "length_power": length_power}
+    table = _pick_table(generator.initial_seed(), wrong, right, *how.values(), **sizes)
+    return {"log_probability": table, **how}
+
+
+@lru_cache(maxsize=1024)  # for the many answers that are held to the same inputs
+def _pick_table(
+    seed: int,
+    wrong: tuple[Answer, ...],
+    right: tuple[Answer, ...],
+    beam_width: int,
+    length_power: float,
+    **sizes: int,
+) -> Tensor:
+    """A table for which all that is wrong comes to another sentence, and all that is right not."""
+    generator = Generator().manual_seed(seed)
+    while True:
+        table = draw_table(generator, **sizes)
+        words, _ = search(table, beam_width, length_power)
+        if all(
+            (answer(table, beam_width, length_power)[0] == words) == (answer in right)
+            for answer in (*wrong, *right)
+        ):
+            return table
+
+
+def greedy_whatever_the_width(
+    log_probability: Tensor, beam_width: int, length_power: float
+) -> Result:
+    return search(log_probability, 1, length_power)
+
+
+def keeps_all(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+    return search(log_probability, 10**9, length_power)
+
+
+def extends_each_by_its_best_word(
+    log_probability: Tensor, beam_width: int, length_power: float
+) -> Result:
+    def extend(beam: Beam, rows: list[list[float]]) -> Beam:
+        if beam == [NOTHING_SAID]:
+            return _extend(beam, rows)
+        return [_most_probable(_extend([old], rows), 1)[0] for old in beam]
+
+    return _search(log_probability, beam_width, length_power, extend)
+
+
+def frees_the_place_of_what_has_ended(
+    log_probability: Tensor, beam_width: int, length_power: float
+) -> Result:
+    def prune(beam: Beam, number: int) -> Beam:
+        ended = [sentence for sentence in beam if sentence.has_ended]
+        return ended + _most_probable([s for s in beam if not s.has_ended], number)
+
+    return _search(log_probability, beam_width, length_power, prune=prune)
+
+
+def shrinks_with_each_end(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+    def prune(beam: Beam, number: int) -> Beam:
+        # those that ended at earlier steps come first, in a beam of their own
+        old = [s for s in beam if s.has_ended and any(s is before for before in ended)]
+        new = _most_probable([s for s in beam if not any(s is o for o in old)], number - len(old))
+        ended.extend(s for s in new if s.has_ended)
+        return old + new
+
+    ended: Beam = []
+    return _search(log_probability, beam_width, length_power, prune=prune)
+
+
+def goes_on_behind_the_end(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+    def extend(beam: Beam, rows: list[list[float]]) -> Beam:
+        return [new for old in beam for new in _longer(old, rows)]
+
+    return _search(log_probability, beam_width, length_power, extend)
+
+
+def loses_what_has_ended(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+    def extend(beam: Beam, rows: list[list[float]]) -> Beam:
+        return [new for old in beam if not old.has_ended for new in _longer(old, rows)] or beam
+
+    return _search(log_probability, beam_width, length_power, extend)
+
+
+def stops_when_anything_ends(
+    log_probability: Tensor, beam_width: int, length_power: float
+) -> Result:
+    def extend(beam: Beam, rows: list[list[float]]) -> Beam:
+        return beam if any(s.has_ended for s in beam) else _extend(beam, rows)
+
+    return _search(log_probability, beam_width, length_power, extend)
+
+
+def stops_at_the_first_end(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+    def extend(beam: Beam, rows: list[list[float]]) -> Beam:
+        return beam if beam[0].has_ended else _extend(beam, rows)
+
+    return _search(log_probability, beam_width, length_power, extend)
+
+
+def prunes_by_the_score(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+    def prune(beam: Beam, number: int) -> Beam:
+        return sorted(beam, key=lambda sentence: -sentence.score(length_power))[:number]
+
+    return _search(log_probability, beam_width, length_power, prune=prune)
+
+
+def ranks_by_the_total(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+    words, total = search(log_probability, beam_width, 0.0)
+    return words, Sentence(words, total).score(length_power)
+
+
+def ignores_the_length(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+    return search(log_probability, beam_width, 0.0)
+
+
+def multiplies_by_the_power(
+    log_probability: Tensor, beam_width: int, length_power: float
+) -> Result:
+    return search(log_probability, beam_width, -length_power)
+
+
+def refuses_a_wide_beam(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+    def prune(beam: Beam, number: int) -> Beam:
+        chosen = torch.tensor([sentence.total for sentence in beam]).topk(number)
+        return [beam[index] for index in chosen.indices.tolist()]
+
+    return _search(log_probability, beam_width, length_power, prune=prune)
+
+
+def returns_the_total(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+    words, score = search(log_probability, beam_width, length_power)
+    return words, score * len(words) ** length_power
+
+
+def divides_by_the_number_of_steps(
+    log_probability: Tensor, beam_width: int, length_power: float
+) -> Result:
+    words, total = search(log_probability, beam_width, 0.0)
+    return words, total / len(log_probability) ** length_power
+
+
+def leaves_the_end_out_of_the_length(
+    log_probability: Tensor, beam_width: int, length_power: float
+) -> Result:
+    return _rank_by_length(log_probability, beam_width, length_power, -1)
+
+
+def counts_the_beginning(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+    return _rank_by_length(log_probability, beam_width, length_power, 1)
+
+
+def _rank_by_length(
+    log_probability: Tensor, beam_width: int, length_power: float, more: int
+) -> Result:
+    def score(sentence: Sentence) -> float:
+        return sentence.total / max(1, len(sentence.words) + more) ** length_power
+
+    def prune(beam: Beam, number: int) -> Beam:
+        last[:] = _most_probable(beam, number)
+        return last
+
+    last: Beam = []
+    _search(log_probability, beam_width, length_power, prune=prune)
+    best = max(last, key=score)
+    return best.words, score(best)
+
+
+def returns_only_what_has_ended(
+    log_probability: Tensor, beam_width: int, length_power: float
+) -> Result:
+    def prune(beam: Beam, number: int) -> Beam:
+        last[:] = _most_probable(beam, number)
+        return last
+
+    last: Beam = []
+    _search(log_probability, beam_width, length_power, prune=prune)
+    return _result([sentence for sentence in last if sentence.has_ended], length_power)
+
+
+def takes_the_first_table_always(
+    log_probability: Tensor, beam_width: int, length_power: float
+) -> Result:
+    return search(log_probability[:1].expand_as(log_probability), beam_width, length_power)
+
+
+def returns_the_beginning_as_well(
+    log_probability: Tensor, beam_width: int, length_power: float
+) -> Result:
+    words, score = search(log_probability, beam_width, length_power)
+    return [BOS, *words], score
+
+
+def drops_the_end(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+    words, score = search(log_probability, beam_width, length_power)
+    return [word for word in words if word != EOS], score
+
+
+def returns_a_probability(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+    words, score = search(log_probability, beam_width, length_power)
+    return words, math.exp(score)
+
+
+OTHER_BEAMS = (frees_the_place_of_what_has_ended, shrinks_with_each_end)
+# wide enough for all beginnings of the small tables that it is used with
+WIDE = 50
+
+EXERCISE = Exercise(
+    function="beam_search",
+    reference=reference,
+    checks=(
+        Check(
+            "of all beginnings the most probable stay in the beam, as many as it is wide; a"
+            " sentence that the table cuts off counts as well",
+            2,
+            draw_endless,
+            sizes=(
+                {"steps": 4, "num_words": 4, "beam_width": 1},
+                {"steps": 5, "num_words": 3, "beam_width": 2},
+            ),
+            hidden_sizes=(
+                {"steps": 5, "num_words": 5, "beam_width": 3},
+                {"steps": 7, "num_words": 2, "beam_width": 2},
+            ),
+        ),
+        Check(
+            "a sentence that has ended keeps its place in the beam until something more probable"
+            " takes it",
+            1.5,
+            draw_ending,
+            sizes=(
+                {"steps": 5, "num_words": 3, "beam_width": 2, "other": 0},
+                {"steps": 5, "num_words": 3, "beam_width": 2, "other": 1},
+            ),
+            hidden_sizes=(
+                {"steps": 5, "num_words": 4, "beam_width": 2, "other": 0},
+                {"steps": 6, "num_words": 3, "beam_width": 3, "other": 1},
+            ),
+        ),
+        Check(
+            "at the end, and only then, the length decides as well; the beam may be wider than"
+            " there are beginnings",
+            1.5,
+            draw_lengths_that_matter,
+            sizes=(
+                {"steps": 3, "num_words": 3, "beam_width": WIDE},
+                {"steps": 5, "num_words": 3, "beam_width": 2},
+            ),
+            hidden_sizes=(
+                {"steps": 4, "num_words": 2, "beam_width": WIDE},
+                {"steps": 6, "num_words": 2, "beam_width": 2},
+            ),
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            greedy_whatever_the_width,
+            "your result is that of a beam of 1: either you keep one beginning only, or you start"
+            " with several copies of the same, which stay copies for ever",
+            score=0,
+        ),
+        Mistake(
+            keeps_all,
+            "you look at every sentence that there is, and find the best of all; only the"
+            " `beam_width` most probable beginnings may be kept, as a real vocabulary demands",
+            score=0,
+        ),
+        Mistake(
+            extends_each_by_its_best_word,
+            "you extend each beginning by its own best word; the best of all extensions of all"
+            " beginnings compete, and two of them may come from one beginning",
+            score=0,
+        ),
+        Mistake(
+            frees_the_place_of_what_has_ended,
+            "you set aside a sentence that has ended, and another beginning gets its place. There"
+            " are beam searches like that, but here it keeps the place",
+            score=2,
+        ),
+        Mistake(
+            shrinks_with_each_end,
+            "you set aside a sentence that has ended and make the beam narrower by one for good;"
+            " here it keeps its place, and loses it when enough others are more probable",
+            score=3.5,
+        ),
+        Mistake(
+            goes_on_behind_the_end,
+            "you extend sentences behind their `EOS`; one that has ended stays as it is",
+            score=2,
+        ),
+        Mistake(
+            loses_what_has_ended,
+            "a sentence that has ended drops out of your beam: it gets no more words, or ones that"
+            " cost too much; keep it as it is, at no cost",
+            score=2,
+        ),
+        Mistake(
+            stops_when_anything_ends,
+            "you stop as soon as one sentence of the beam has ended; others may still overtake it,"
+            " so go on to the last step",
+            score=2,
+        ),
+        Mistake(
+            stops_at_the_first_end,
+            "you stop as soon as the most probable of the beam has ended. No other can become more"
+            " probable, but a longer one can get a better score once the length counts",
+            score=3.5,
+        ),
+        Mistake(
+            prunes_by_the_score,
+            "you divide by the length at every step, when the beam is cut; cut it by the"
+            " log-probability, and divide once, at the end",
+            score=3.5,
+        ),
+        Mistake(
+            ranks_by_the_total,
+            "you choose by the log-probability and divide by the length afterwards; divide first,"
+            " then choose",
+            score=3.5,
+        ),
+        Mistake(
+            ignores_the_length,
+            "you ignore `length_power`; divide each log-probability at the end by the length to"
+            " this power",
+            score=3.5,
+        ),
+        Mistake(
+            multiplies_by_the_power,
+            "you multiply by a power of the length, which makes long sentences worse still; divide",
+            score=3.5,
+        ),
+        Mistake(
+            returns_the_total,
+            "you choose the right sentence and return its log-probability; return its score, the"
+            " log-probability divided by the power of the length",
+            score=3.5,
+        ),
+        Mistake(
+            divides_by_the_number_of_steps,
+            "you divide by the number of steps of the table; divide each sentence by its own"
+            " length",
+            score=3.5,
+        ),
+        Mistake(
+            leaves_the_end_out_of_the_length,
+            "your length leaves out `EOS`; it counts as a word, for it had to be predicted",
+            score=3.5,
+        ),
+        Mistake(
+            counts_the_beginning,
+            "your length counts `BOS`, which nobody has predicted; it is one too large",
+            score=3.5,
+        ),
+        Mistake(
+            refuses_a_wide_beam,
+            "`topk` fails when it is asked for more than there are; ask for the smaller of the two"
+            " numbers",
+            score=3.5,
+        ),
+        Mistake(
+            returns_only_what_has_ended,
+            "you choose among the sentences that have ended only; where the table ends before them,"
+            " those that were cut off count as well",
+            score=3,
+        ),
+        Mistake(
+            takes_the_first_table_always,
+            "you take the table of the first step at every step; the one of step `t` is"
+            " `log_probability[t]`",
+            score=0,
+        ),
+        Mistake(
+            returns_the_beginning_as_well,
+            "your sentence begins with `BOS`; return what has been predicted, from the first word"
+            " on",
+            score=0,
+        ),
+        Mistake(
+            drops_the_end,
+            "you take `EOS` off the end of the sentence; it belongs to it, and tells a sentence"
+            " that has ended from one that was cut off",
+            score=2,
+        ),
+        Mistake(
+            returns_a_probability,
+            "you return a probability; the score is a logarithm",
+            score=0,
+        ),
+    ),
+    equivalent_mutants={
+        "log_probability.tolist() -> log_probability": (
+            "a tensor can be read row by row as well, only more slowly"
+        ),
+    },
+)
