@@ -4,6 +4,7 @@ Every function returns a closed figure, so that a cell which ends with the call 
 Curves of BLEU are those of chapter 03, pictures of alignments those of chapter 04.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -130,9 +131,9 @@ def window(weights: Tensor, bell: Tensor, centre: float, half_width: float) -> F
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.3))
         axes.axvspan(centre - half_width, centre + half_width, color=FAINT, alpha=0.3, linewidth=0)
-        axes.bar(at, weights, width=0.7, color=PAPER, edgecolor=INK, label="softmax in the window")
-        product = weights * bell
-        axes.bar(at, product, width=0.7, color=ROLE["weight"], label="times the bell: weight")
+        full, left = weights.tolist(), (weights * bell).tolist()
+        axes.bar(at, full, width=0.7, color=PAPER, edgecolor=INK, label="softmax in the window")
+        axes.bar(at, left, width=0.7, color=ROLE["weight"], label="times the bell: weight")
         axes.plot(at, bell, "o--", color=ROLE["query"], markersize=5, label="bell")
         axes.axvline(centre, color=ROLE["query"], linewidth=1)
         axes.set(xlabel="position in the source", ylabel="share", ylim=(0, 1.05), xticks=at)
@@ -155,8 +156,9 @@ def beside(shares: Mapping[str, Tensor]) -> Figure:
         figure, panels = plt.subplots(len(shares), 1, figsize=(5.2, height), sharex=True)
         for axes, (name, share) in zip(panels, shares.items(), strict=True):
             reach = len(share) // 2 - 1
-            bars = axes.bar(range(-reach, reach + 2), 100 * share, color=ROLE["weight"])
-            axes.bar_label(bars, [f"{100 * part:.0f}" for part in share.tolist()])
+            heights = (100 * share).tolist()
+            bars = axes.bar(range(-reach, reach + 2), heights, color=ROLE["weight"])
+            axes.bar_label(bars, [f"{height:.0f}" for height in heights])
             axes.set_title(name, loc="left")
             axes.set(ylabel="in %", ylim=(0, 118), yticks=(0, 50, 100))
         offsets = range(-reach, reach + 1)
@@ -184,7 +186,9 @@ def quality_and_alignment(measured: Mapping[str, tuple[Tensor, Tensor]]) -> Figu
             fill = PAPER if place >= len(MARKERS) else INK
             look = {"color": INK, "markerfacecolor": fill, "markersize": 8, "linestyle": ""}
             axes.plot(aer, bleu, marker=MARKERS[place % len(MARKERS)], label=name, **look)
-        axes.set(xlabel="alignment error rate", ylabel="BLEU")
+        lowest = math.floor(min(bleu.min().item() for bleu, _ in measured.values()))
+        axes.set(xlabel="alignment error rate", ylabel="BLEU", ylim=(lowest - 0.5, 100.5))
+        axes.set_yticks(range(lowest, 101))
         axes.set_xlim(left=0)
         figure.legend(loc="outside lower center", ncols=2, handletextpad=0.2)
     return closed(figure)
