@@ -157,7 +157,7 @@ def _extend(
     before = beam.tokens.take_along_dim(parent.unsqueeze(-1), 1)
     tokens = torch.cat([before, word.unsqueeze(-1)], -1)
     tokens = tokens.masked_fill((log_probability == -math.inf).unsqueeze(-1), PAD)
-    length = (tokens != PAD).sum(-1).clamp(min=1).to(log_probability.dtype)
+    length = (tokens != PAD).sum(-1).to(log_probability.dtype)
     return Hypotheses(tokens, log_probability, log_probability / length**length_power), parent
 
 
@@ -167,7 +167,7 @@ def _is_decided(beam: Hypotheses, max_len: int, length_power: float) -> Tensor:
     best = beam.score.masked_fill(~ended, -math.inf).amax(-1)
     # a longer sentence is never more probable, but its length may be divided by
     reachable = (beam.log_probability / max_len**length_power).masked_fill(ended, -math.inf)
-    return ended.any(-1) & (best >= reachable.amax(-1))
+    return best >= reachable.amax(-1)
 
 
 def _ended(tokens: Tensor) -> Tensor:

@@ -297,6 +297,17 @@ def test_search_stops_as_soon_as_the_best_sentence_cannot_be_overtaken() -> None
     assert model.steps > 2  # the mean of a word may still rise: 0.81 by 2 words is 0.9 a word
 
 
+def test_search_stops_when_the_model_leaves_no_way_to_go_on() -> None:
+    model = chain(BOS={A: 1.0})
+    model.logits[:] = model.logits.masked_fill(model.logits < -10, -math.inf)
+    model.logits[:, :, A] = 0.0
+    model.logits[:, :, A, EOS:] = -math.inf  # after A there is only PAD and BOS
+    found = beam_search(model, sources(1), 50, 3)
+    assert model.steps == 2
+    assert found.tokens.count_nonzero() == 0
+    assert_close(found.score, torch.full((1, 3), -math.inf).double(), **EXACTLY)
+
+
 def test_dividing_by_the_length_prefers_longer_sentences_by_hand() -> None:
     model = chain(BOS={EOS: 0.3, A: 0.7}, A={B: 0.6, A: 0.4}, B={EOS: 0.6, A: 0.4})
     short, long = math.log(0.3), math.log(0.7 * 0.6 * 0.6)
@@ -416,10 +427,13 @@ def test_probabilities_of_half_precision_logits_are_added_in_single_precision(
 def test_decoding_leaves_no_gradients_and_the_mode_of_the_model() -> None:
     model, source = make_translator("bahdanau"), some_sources()
     model.train()
+    remembered = []
+    model.readout.register_forward_hook(lambda *_: remembered.append(torch.is_grad_enabled()))
     assert not beam_search(model, source, 3, 2).score.requires_grad
     greedy_decode(model, source, 3)
     assert model.training
-    assert all(weight.grad is None for weight in model.parameters())
+    assert len(remembered) >= 2  # at least one step each
+    assert not any(remembered)
 
 
 # --- bad arguments ------------------------------------------------------------------------------

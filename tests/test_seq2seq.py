@@ -247,6 +247,8 @@ def test_annotation_of_a_reversing_encoder_belongs_to_its_word() -> None:
 
 def test_padding_has_no_vector_to_learn() -> None:
     encoder = make_encoder()
+    assert encoder.embedding.weight[PAD].count_nonzero() == 0
+    assert make_translator().embedding.weight[PAD].count_nonzero() == 0
     encoder(sentences(LENGTHS)).annotations.square().sum().backward()
     assert encoder.embedding.weight.grad[PAD].count_nonzero() == 0
     assert encoder.embedding.weight.grad[EOS].count_nonzero() == D_EMBEDDING
@@ -365,6 +367,12 @@ def test_fixed_vector_translator_agrees_with_its_cell_one_sentence_at_a_time() -
 def test_teacher_forcing_gives_what_stepping_gives(cell: str, num_layers: int) -> None:
     model, (source, target) = make_translator(cell, num_layers), some_batch()
     assert_close(stepwise(model, source, target), model(source, target), **CLOSELY)
+
+
+def test_a_step_takes_one_word_for_each_sentence_and_says_so() -> None:
+    model, (source, target) = make_translator(), some_batch()
+    with pytest.raises(ValueError, match=r"token has shape \(3, 1\); expected \(batch\)"):
+        model.step(target[:, :1], model.start(source))
 
 
 @pytest.mark.parametrize("cell", CELLS)
