@@ -129,7 +129,7 @@ def beam_tree(probability: Mapping[Prefix, float], kept: Set[Prefix]) -> Figure:
             weight = "bold" if prefix in kept else "normal"
             line = {"color": INK if prefix in kept else FAINT, "zorder": 0}
             line["linewidth"] = 2.5 if prefix in kept else 1.2
-            axes.plot([x - 0.57, x - 0.44], [rows[prefix[:-1]], y], **line)
+            axes.plot([x - 0.57, x - 0.46], [rows[prefix[:-1]], y], **line)
             text = f"{prefix[-1]}\n{share:.3g}"
             axes.text(x, y, text, ha="center", va="center", color=ink, fontweight=weight)
         axes.set(xlim=(0.4, depth + 0.4), ylim=(height + 0.6, -0.6))
@@ -167,7 +167,8 @@ def copied(lengths: Tensor, exact: Mapping[int, Tensor], longest_learned: int) -
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.5))
         _grey_beyond(axes, longest_learned, longest)
-        for mark, shade, (width, runs) in zip(MARKS, SHADES, exact.items(), strict=True):
+        shades = SHADES[-len(exact) :]
+        for mark, shade, (width, runs) in zip(MARKS, shades, exact.items(), strict=False):
             label = f"{width} numbers"
             draw_mean_and_range(axes, lengths, 100 * runs, mark, color=shade, label=label)
         axes.set(xlim=(1, longest), ylim=(0, 102))
