@@ -105,7 +105,7 @@ def hard_links(
         target_len: How many target words there are. None stands for all rows.
 
     Returns:
-        Pairs (i, j): source word i, target word j.
+        Pairs (i, j) of source word i and target word j.
 
     Raises:
         ValueError: The weights hold NaN, or are fewer than the words.

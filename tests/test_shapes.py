@@ -53,6 +53,13 @@ def count_words(
 
 
 @checked
+def distances(
+    left: Float[Tensor, "_ 3"], right: Float[Tensor, "_ 3"], twice: Float[Tensor, "_ 3 ..."]
+) -> None:
+    """Have axes that must have three, and axes without a name."""
+
+
+@checked
 def row_where(
     table: Float[Tensor, "rows columns"], row: int | None
 ) -> Float[Tensor, " columns"] | None:
@@ -192,6 +199,12 @@ REFUSED: dict[str, tuple[tuple[object, ...], type[Exception], str]] = {
         r"mask has shape \(1, 7\); expected \(\*batch, rows, columns\): "
         r"columns=5 in left but 7 here$",
     ),
+    "an axis of a mask for the whole batch": (
+        (ones(2, ROWS, COLUMNS), ones(2, ROWS, COLUMNS), 1.0, ones(1, 1, DEPTH).bool()),
+        ValueError,
+        r"mask has shape \(1, 1, 7\); expected \(\*batch, rows, columns\): "
+        r"columns=5 in left but 7 here$",
+    ),
     "too few axes": (
         (ones(COLUMNS), WIDE),
         ValueError,
@@ -252,6 +265,18 @@ REFUSED_ELSEWHERE: dict[str, tuple[Callable[..., Tensor], tuple[object, ...], ty
         (ones(2, 3), ones(2, 3).bool()),
         TypeError,
         r"tokens has dtype torch\.float32; expected an integer dtype$",
+    ),
+    "an axis that has a size for a name": (
+        distances,
+        (ones(7, 3), ones(5, 4), ones(2, 3)),
+        ValueError,
+        r"right has shape \(5, 4\); expected \(_, 3\)$",
+    ),
+    "the size in front of any number of axes": (
+        distances,
+        (ones(7, 3), ones(5, 3), ones(2, 4, 11)),
+        ValueError,
+        r"twice has shape \(2, 4, 11\); expected \(_, 3, \.\.\.\)$",
     ),
     "too many axes": (
         count_words,
