@@ -55,7 +55,8 @@ def difference(output: Plain, plain: Plain, exact: Plain, check: Check) -> str |
 
 def _difference_of_parts(output: Plain, plain: Plain, exact: Plain, check: Check) -> str | None:
     if not isinstance(output, list | tuple) or len(output) != len(exact):
-        return f"it is {name_kind(output)}; expected {len(exact)} things in a tuple"
+        things = f"{len(exact)} things in a {type(exact).__name__}"
+        return f"it is {name_kind(output)}; expected {things}"
     for index, parts in enumerate(zip(output, plain, exact, strict=True)):
         if reason := difference(*parts, check):
             return f"number {index + 1} of the {len(exact)} things returned: {reason}"
