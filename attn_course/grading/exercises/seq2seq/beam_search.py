@@ -6,7 +6,6 @@ mistakes lead to another sentence.
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
 from typing import NamedTuple
 
 import torch
@@ -18,7 +17,7 @@ from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
 from attn_course.seq2seq import BOS, EOS, PAD, State
 
 Result = tuple[list[int], float]
-Answer = Callable[[Tensor, int, float], Result]
+Answer = Callable[..., Result]
 
 
 class Sentence(NamedTuple):
@@ -155,30 +154,17 @@ def _pick(
     right: tuple[Answer, ...] = (),
     **sizes: int,
 ) -> Inputs:
-    how = {"beam_width": beam_width, "length_power": length_power}
-    table = _pick_table(generator.initial_seed(), wrong, right, *how.values(), **sizes)
-    return {"log_probability": table, **how}
-
-
-@lru_cache(maxsize=1024)  # for the many answers that are held to the same inputs
-def _pick_table(
-    seed: int,
-    wrong: tuple[Answer, ...],
-    right: tuple[Answer, ...],
-    beam_width: int,
-    length_power: float,
-    **sizes: int,
-) -> Tensor:
     """A table for which all that is wrong comes to another sentence, and all that is right not."""
-    generator = Generator().manual_seed(seed)
     while True:
         table = draw_table(generator, **sizes)
-        words, _ = search(table, beam_width, length_power)
-        if all(
-            (answer(table, beam_width, length_power)[0] == words) == (answer in right)
-            for answer in (*wrong, *right)
-        ):
-            return table
+        inputs = {
+            "log_probability": table,
+            "beam_width": beam_width,
+            "length_power": length_power,
+        }
+        words, _ = search(**inputs)
+        if all((answer(**inputs)[0] == words) == (answer in right) for answer in (*wrong, *right)):
+            return inputs
 
 
 def greedy_whatever_the_width(
@@ -206,21 +192,22 @@ def frees_the_place_of_what_has_ended(
     log_probability: Tensor, beam_width: int, length_power: float
 ) -> Result:
     def prune(beam: Beam, number: int) -> Beam:
-        ended = [sentence for sentence in beam if sentence.has_ended]
-        return ended + _most_probable([s for s in beam if not s.has_ended], number)
+        new = sorted((s for s in beam if s not in aside), key=lambda sentence: -sentence.total)
+        aside.extend(sentence for sentence in new[:number] if sentence.has_ended)
+        return aside + [sentence for sentence in new if not sentence.has_ended][:number]
 
+    aside: Beam = []
     return _search(log_probability, beam_width, length_power, prune=prune)
 
 
 def shrinks_with_each_end(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
     def prune(beam: Beam, number: int) -> Beam:
-        # those that ended at earlier steps come first, in a beam of their own
-        old = [s for s in beam if s.has_ended and any(s is before for before in ended)]
-        new = _most_probable([s for s in beam if not any(s is o for o in old)], number - len(old))
-        ended.extend(s for s in new if s.has_ended)
-        return old + new
+        new = _most_probable([s for s in beam if s not in aside], number - len(aside))
+        going_on = [sentence for sentence in new if not sentence.has_ended]
+        aside.extend(sentence for sentence in new if sentence.has_ended)
+        return aside + going_on
 
-    ended: Beam = []
+    aside: Beam = []
     return _search(log_probability, beam_width, length_power, prune=prune)
 
 
@@ -425,7 +412,7 @@ EXERCISE = Exercise(
             extends_each_by_its_best_word,
             "you extend each beginning by its own best word; the best of all extensions of all"
             " beginnings compete, and two of them may come from one beginning",
-            score=0,
+            score=1.5,
         ),
         Mistake(
             frees_the_place_of_what_has_ended,

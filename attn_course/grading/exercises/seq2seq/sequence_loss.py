@@ -313,6 +313,8 @@ EXERCISE = Exercise(
         ),
     ),
     equivalent_mutants={
-        "-1 -> 1": "what has been chosen by the mask has two axes, or one, and 1 is the last one",
+        "-1 -> 1": "what the mask has chosen of the logits has two axes: a softmax over the last",
+        "-1 -> 1 (2)": "the log probabilities have the same two axes: words gathered from the last",
+        "-1 -> 1 (3)": "what the mask has chosen of the target has one axis; the new one is last",
     },
 )
