@@ -7,9 +7,10 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from attn_course.grading.compare import cast, difference, name_kind
-from attn_course.grading.spec import Check, Exercise, Inputs, Plain
-from attn_course.grading.submission import LocalSubmission, Outcome
+from attn_course.grading.compare import difference, name_kind
+from attn_course.grading.spec import Exercise, Inputs, Plain
+from attn_course.grading.submission import Outcome, copy_of
+from attn_course.grading.trial import Trial, draw_trials
 
 
 class Submission(Protocol):
@@ -51,29 +52,14 @@ def examine(
     findings: list[list[Finding]] = []
     for check in exercise.checks:
         untried = check.slow and any(findings)
-        findings.append(
-            [
-                finding
-                for hidden in ([] if untried else _rounds(check, secret))
-                for inputs in check.inputs(name, secret if hidden else None)
-                if (finding := _examine(exercise, check, submission, inputs, hidden))
-            ]
-        )
+        trials = [] if untried else draw_trials(exercise, name, check, secret)
+        findings.append([found for trial in trials if (found := examine_one(trial, submission))])
     return findings
 
 
-def _rounds(check: Check, secret: str | None) -> list[bool]:
-    """Whether the inputs of each round of a check are hidden."""
-    if secret is None:
-        return [False]
-    return [True] if check.slow else [False, True]
-
-
-def _examine(
-    exercise: Exercise, check: Check, submission: Submission, inputs: Inputs, hidden: bool
-) -> Finding | None:
-    given = cast(inputs, check.dtype)
-    reference = LocalSubmission(exercise.reference)
+def examine_one(trial: Trial, submission: Submission) -> Finding | None:
+    """What is wrong with the answer on one draw, or None."""
+    check = trial.check
     kind: Callable[..., tuple[str, Plain] | None] = _compare
     if check.law:
         kind = _hold_to_law
@@ -81,75 +67,66 @@ def _examine(
         kind = _compare_gradients
     elif check.untouched:
         kind = _compare_inputs
-    wrong = kind(check, submission, reference, given, inputs)
-    shown = {name: value for name, value in given.items() if name not in check.withheld}
-    return Finding(*wrong, inputs=shown, hidden=hidden) if wrong else None
+    if not (wrong := kind(trial, submission)):
+        return None
+    # copies: what a student does with the inputs of a score must not change the trial
+    shown = {n: copy_of(value) for n, value in trial.given.items() if n not in check.withheld}
+    return Finding(*wrong, inputs=shown, hidden=trial.hidden)
 
 
-def _compare(
-    check: Check, submission: Submission, reference: Submission, given: Inputs, inputs: Inputs
-) -> tuple[str, Plain] | None:
-    exact = reference.call(inputs).output
-    for device in _devices(check.dtype):
-        there = {n: v.to(device) if isinstance(v, Tensor) else v for n, v in given.items()}
+def _compare(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
+    exact = trial.exact.output
+    for device, plain in trial.plain.items():
+        there = trial.given_on(device)
         outcome = submission.call(there)
         if failed := _failure(outcome):
             return failed
-        plain = reference.call(there).output
-        if reason := difference(outcome.output, plain, exact, check):
+        if reason := difference(outcome.output, plain.output, exact, trial.check):
             where = "" if device == "cpu" else f"on {device}, where the inputs are: "
             return where + reason, outcome.output
-        if reason := difference(submission.call(there).output, plain, exact, check):
+        again = submission.call(there).output
+        if reason := difference(again, plain.output, exact, trial.check):
             return f"called a second time with the same inputs, it is wrong: {reason}", "twice"
     return None
 
 
-def _compare_gradients(
-    check: Check, submission: Submission, reference: Submission, given: Inputs, inputs: Inputs
-) -> tuple[str, Plain] | None:
-    plain = reference.call(given).output
-    steps = torch.linspace(-1, 2, plain.numel(), dtype=torch.float64, device=plain.device)
-    upstream = steps.reshape(plain.shape)
-    outcome = submission.call(given, upstream.to(plain.dtype), check.gradient)
+def _compare_gradients(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
+    check, exact, plain = trial.check, trial.exact, trial.plain["cpu"]
+    upstream = trial.upstream.to(plain.output.dtype)
+    outcome = submission.call(trial.given, upstream, check.gradient)
     if failed := _failure(outcome):
         return failed
     shape = getattr(outcome.output, "shape", None)
-    if shape != plain.shape:
-        reason = f"its output is {name_kind(outcome.output)}, not {tuple(plain.shape)}"
+    if shape != plain.output.shape:
+        reason = f"its output is {name_kind(outcome.output)}, not {tuple(plain.output.shape)}"
         return reason, None if shape is None else [*shape]
-    plain = reference.call(given, upstream.to(plain.dtype), check.gradient)
-    exact = reference.call(inputs, upstream, check.gradient)
     for name in check.gradient:
         found = outcome.gradients.get(name)
         if found is None:
-            return (
-                f"no gradient reaches {name}: something cuts the output off from it",
-                f"cut: {name}",
-            )
+            reason = f"no gradient reaches {name}: something cuts the output off from it"
+            return reason, f"cut: {name}"
         reason = difference(found, plain.gradients[name], exact.gradients[name], check)
         if reason:
             return f"the gradient that reaches {name}: {reason}", found
     return None
 
 
-def _compare_inputs(
-    check: Check, submission: Submission, reference: Submission, given: Inputs, inputs: Inputs
-) -> tuple[str, Plain] | None:
+def _compare_inputs(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
     # the inputs of a function that does nothing stay untouched too: no points for that
-    if wrong := _compare(check, submission, reference, given, inputs):
+    if wrong := _compare(trial, submission):
         reason, evidence = wrong
         return f"the output has to be right as well: {reason}", evidence
-    outcome = submission.call(given)
-    for name, before in given.items():
+    outcome = submission.call(trial.given)
+    for name, before in trial.given.items():
         after = outcome.inputs_after[name]
         if isinstance(before, Tensor) and not torch.equal(before, after):
             return f"it changes {name}, which belongs to the caller", after
     return None
 
 
-def _hold_to_law(
-    check: Check, submission: Submission, reference: Submission, given: Inputs, inputs: Inputs
-) -> tuple[str, Plain] | None:
+def _hold_to_law(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
+    check = trial.check
+
     class Failed(Exception):
         pass
 
@@ -164,7 +141,7 @@ def _hold_to_law(
         return outcome.output
 
     try:
-        broken = check.law(call, given)
+        broken = check.law(call, dict(trial.given))
     except Failed as failed:
         return failed.args
     except (AttributeError, IndexError, RuntimeError, TypeError, ValueError):
@@ -181,10 +158,3 @@ def _failure(outcome: Outcome) -> tuple[str, Plain] | None:
         kind, message = outcome.error
         return f"it raised {kind}: {message}", f"{kind}: {message}"
     return None
-
-
-def _devices(dtype: torch.dtype) -> list[str]:
-    accelerator = torch.accelerator.current_accelerator(check_available=True)
-    if accelerator is None or (accelerator.type == "mps" and dtype == torch.float64):
-        return ["cpu"]  # Apple's GPU has no float64
-    return ["cpu", accelerator.type]

@@ -18,7 +18,7 @@ Draw = Callable[..., Inputs]
 Law = Callable[[Callable[[Inputs], Plain], Inputs], str | tuple[str, Plain] | None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # what is drawn for it is remembered by identity
 class Check:
     """One row of the table that a student reads, and the points it is worth.
 
@@ -98,7 +98,7 @@ class Mistake:
         return self.answer.__name__
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # likewise
 class Exercise:
     """A graded part of a problem set.
 

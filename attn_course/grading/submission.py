@@ -86,7 +86,7 @@ class LocalSubmission:
         """
         if self.never_returned:  # do not wait for it again
             return self.never_returned
-        given = {name: _copy(value, name in wrt) for name, value in inputs.items()}
+        given = {name: copy_of(value, name in wrt) for name, value in inputs.items()}
         borrowed: list[str] = []
         if self.may_use is not None:
             load_what_watching_needs()  # before the clock starts
@@ -154,11 +154,12 @@ def _time_limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _copy(value: Plain, requires_grad: bool) -> Plain:
+def copy_of(value: Plain, requires_grad: bool = False) -> Plain:
+    """A value that whoever gets it may change, without anybody else noticing."""
     if isinstance(value, Tensor):
         return value.detach().clone().requires_grad_(requires_grad)
     if isinstance(value, list | tuple):  # a list that an answer sorts or empties is its own
-        return type(value)(_copy(part, requires_grad) for part in value)
+        return type(value)(copy_of(part, requires_grad) for part in value)
     return value
 
 
