@@ -2,6 +2,7 @@
 
 import ast
 import copy
+from collections import Counter
 from collections.abc import Iterator
 
 SWAPPED_OPERATORS = {
@@ -30,19 +31,37 @@ SWAPPED_NAMES = {
 }  # fmt: skip
 
 
-def mutants_of(source: str) -> Iterator[tuple[str, str]]:
-    """Pairs of a description, `before -> after`, and the changed source; each change once."""
+def mutants_of(source: str) -> dict[str, str]:
+    """The changed sources by what was changed, `before -> after`; each change once.
+
+    Where the same is changed in several places, the second place that a reader of the source
+    comes to is called `before -> after (2)`.
+    """
     tree = _without_annotations(ast.parse(source))
-    seen = set()
-    for position, node in enumerate(ast.walk(tree)):
+    mutants, seen, times = {}, {ast.unparse(tree)}, Counter()
+    for position, node in _in_reading_order(tree):
         for changed in _changes(node):
-            mutant = copy.deepcopy(tree)
-            target = list(ast.walk(mutant))[position]
-            text = ast.unparse(ast.fix_missing_locations(_Replace(target, changed).visit(mutant)))
-            after = ast.unparse(changed) if changed is not None else "(dropped)"
-            if text not in seen and text != ast.unparse(tree):
+            text = _put(tree, position, changed)
+            if text not in seen:
                 seen.add(text)
-                yield f"{ast.unparse(node)} -> {after}", text
+                after = ast.unparse(changed) if changed is not None else "(dropped)"
+                change = f"{ast.unparse(node)} -> {after}"
+                times[change] += 1
+                mutants[change + (f" ({times[change]})" if times[change] > 1 else "")] = text
+    return mutants
+
+
+def _in_reading_order(tree: ast.Module) -> list[tuple[int, ast.AST]]:
+    """The nodes that stand somewhere in the source, each with its number in `ast.walk`."""
+    placed = [pair for pair in enumerate(ast.walk(tree)) if hasattr(pair[1], "lineno")]
+    return sorted(placed, key=lambda pair: (pair[1].lineno, pair[1].col_offset))
+
+
+def _put(tree: ast.Module, position: int, changed: ast.AST | None) -> str:
+    """The source with another node, or none, at a position of the walk through the tree."""
+    mutant = copy.deepcopy(tree)
+    target = list(ast.walk(mutant))[position]
+    return ast.unparse(ast.fix_missing_locations(_Replace(target, changed).visit(mutant)))
 
 
 def _without_annotations(tree: ast.Module) -> ast.Module:

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import nbformat
@@ -27,10 +27,15 @@ class Solution:
 
     def function(self, name: str, source: str | None = None):
         """The answer that this solution, or a changed `source` of it, defines."""
-        namespace: dict = {"__name__": "submission"}
-        exec(compile(self.before, "<before>", "exec"), namespace)
+        namespace = dict(self._names_before)
         exec(compile(source or self.source, "<solution>", "exec"), namespace)
         return namespace[name]
+
+    @cached_property
+    def _names_before(self) -> dict:
+        names: dict = {"__name__": "submission"}
+        exec(compile(self.before, "<before>", "exec"), names)
+        return names
 
 
 def nbgrader(course: Path, *arguments: str) -> str:

@@ -347,4 +347,9 @@ EXERCISE = Exercise(
             score=2,
         ),
     ),
+    equivalent_mutants={
+        "-1 -> 1": "a word and what is fed have two axes, batch and features",
+        "-1 -> 1 (4)": "the scores of one step have two axes, batch and words of the source",
+        "-1 -> 1 (5)": "the context and the state of one step have two axes, batch and features",
+    },
 )

@@ -280,5 +280,7 @@ EXERCISE = Exercise(
             score=0,
         ),
     ),
-    equivalent_mutants={},
+    equivalent_mutants={
+        "-1 -> 1 (3)": "what the mean is taken of has two axes, temperatures and queries",
+    },
 )
