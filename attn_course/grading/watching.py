@@ -114,6 +114,22 @@ class Largest(TorchDispatchMode):
         return made
 
 
+class Count(TorchDispatchMode):
+    """Counts how often torch is asked for something inside the `with` block, for laws about loops.
+
+    Attributes:
+        number: How often.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.number = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.number += 1
+        return func(*args, **(kwargs or {}))
+
+
 @cache
 def load_what_watching_needs() -> None:
     """Let torch import the 800 modules that its first watched operator needs.
