@@ -414,7 +414,7 @@ def test_monotonic_window_counts_in_half_precision_as_well() -> None:
 
 
 def test_predicted_window_lies_within_its_own_sentence_and_not_within_the_padding() -> None:
-    model = make_translator(attention="local-p", window=0.75)
+    model = make_translator(attention="local-p", window=1.5)
     with torch.no_grad():
         model.centre[2].weight.fill_(50.0)
         model.centre[0].weight.fill_(1.0)  # the centre is at one end or the other
@@ -426,10 +426,9 @@ def test_predicted_window_lies_within_its_own_sentence_and_not_within_the_paddin
     assert at_the_end.any()
     for i, length in enumerate(LENGTHS):
         for step in range(TARGET_LEN):
-            # S sigma = S is just behind the last token, which is position S - 1: out of reach
+            # the far end, S, is just behind the last token, which is at position S - 1
             looked_at = (weights[i, step] > 0).nonzero().flatten().tolist()
-            assert looked_at == ([] if at_the_end[i, step] else [0])
-            assert length > 1
+            assert looked_at == ([length - 1] if at_the_end[i, step] else [0, 1])
 
 
 def test_window_as_wide_as_the_sentence_makes_monotonic_attention_global() -> None:
@@ -478,6 +477,17 @@ def test_decoding_may_be_interrupted_at_any_word(feeding: bool) -> None:
     second = model.trace(target[:, 2:], first[2])
     assert_close(torch.cat([first[0], second[0]], 1), logits, **CLOSELY)
     assert_close(torch.cat([first[1], second[1]], 1), weights, **CLOSELY)
+
+
+@pytest.mark.parametrize(("feeding", "calls"), [(False, 1), (True, TARGET_LEN)])
+def test_all_steps_are_computed_at_once_unless_one_feeds_the_next(
+    feeding: bool, calls: int
+) -> None:
+    model, (source, target, _) = make_translator(input_feeding=feeding), some_batch()
+    seen = []
+    model.recurrent.register_forward_hook(lambda module, given, out: seen.append(given))
+    model(source, target)
+    assert len(seen) == calls
 
 
 @pytest.mark.parametrize("score", ["general", "concat"])

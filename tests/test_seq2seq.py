@@ -216,6 +216,7 @@ def test_more_padding_changes_no_bit() -> None:
     before, after = encoder(source), encoder(longer)
     assert_close(after.annotations[:, :SOURCE_LEN], before.annotations, **EXACTLY)
     assert_close(after.final, before.final, **EXACTLY)
+    assert after.annotations.shape[1] == SOURCE_LEN + 4
     assert after.annotations[:, SOURCE_LEN:].count_nonzero() == 0
     assert after.mask.sum() == sum(LENGTHS)
 
