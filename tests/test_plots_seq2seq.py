@@ -240,6 +240,13 @@ def test_lengths_that_were_never_learned_are_grey(draw: Callable[[], Figure], st
     assert grey.get_x() + grey.get_width() == axes.get_xlim()[1]
 
 
+def test_an_axis_of_bleu_ends_a_little_above_what_it_is_told() -> None:
+    (axes,) = bleu_by_length().axes
+    assert axes.get_ylim() == (0, 102)
+    (axes,) = seq2seq.bleu_by_length(WORDS_READ, BLEU, 52, highest=50).axes
+    assert axes.get_ylim() == (0, 51)
+
+
 def test_reach_has_a_logarithmic_axis_with_the_widths_on_it() -> None:
     (axes,) = reach().axes
     assert axes.get_xscale() == "log"

@@ -217,20 +217,25 @@ def by_position(shares: Mapping[str, Tensor], chance: float) -> Figure:
     return closed(figure)
 
 
-def bleu_by_length(lengths: Tensor, bleu: Mapping[str, Tensor], longest_learned: float) -> Figure:
+def bleu_by_length(
+    lengths: Tensor, bleu: Mapping[str, Tensor], longest_learned: float, highest: float = 100
+) -> Figure:
     """Draw BLEU against the length of the source.
 
     Args:
         lengths: Words in the source, the middle of each bucket, (num_buckets,).
         bleu: For each translator, (num_seeds, num_buckets).
         longest_learned: Words in the longest source that they have learned from.
+        highest: BLEU at the upper end of the axis.
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.6))
         _grey_beyond(axes, longest_learned, 100)
         for mark, (name, runs) in zip(MARKS, bleu.items(), strict=False):
             draw_mean_and_range(axes, lengths, runs, mark, color=ROLE["output"], label=name)
-        axes.set(xlim=(0, 100), ylim=(0, 102), xlabel="words in the source", ylabel="BLEU")
+        axes.set(
+            xlim=(0, 100), ylim=(0, 1.02 * highest), xlabel="words in the source", ylabel="BLEU"
+        )
         figure.legend(loc="outside lower center", ncols=1, handlelength=3.2)
     return closed(figure)
 
@@ -238,4 +243,5 @@ def bleu_by_length(lengths: Tensor, bleu: Mapping[str, Tensor], longest_learned:
 def _grey_beyond(axes: Axes, longest_learned: float, end: float) -> None:
     """Shade the lengths that no model has learned from, and say so."""
     axes.axvspan(longest_learned, end, color=FAINT, alpha=0.3, linewidth=0)
-    axes.text(longest_learned, 103, "longer than any\nit learned from", va="bottom", ha="center")
+    above = {"transform": axes.get_xaxis_transform(), "va": "bottom", "ha": "center"}
+    axes.text(longest_learned, 1.01, "longer than any\nit learned from", **above)
