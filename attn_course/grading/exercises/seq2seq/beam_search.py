@@ -138,9 +138,14 @@ def draw_lengths_that_matter(generator: Generator, beam_width: int, **sizes: int
 
     It makes no difference whether the beam shrinks.
     """
-    wrong = (prunes_by_the_score,)
+    wrong = (greedy_whatever_the_width, prunes_by_the_score)
     if beam_width >= WIDE:
-        wrong = (ranks_by_the_total, stops_at_the_first_end, multiplies_by_the_power)
+        wrong = (
+            greedy_whatever_the_width,
+            ranks_by_the_total,
+            stops_at_the_first_end,
+            multiplies_by_the_power,
+        )
     power = 0.5 + torch.rand((), generator=generator).item() / 2
     right = (shrinks_with_each_end,)
     return _pick(generator, wrong, beam_width, power, right, ends=True, **sizes)

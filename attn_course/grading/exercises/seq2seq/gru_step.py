@@ -231,7 +231,7 @@ EXERCISE = Exercise(
             ),
         ),
         Check(
-            "no axis may stand before the last, or several",
+            "there may be no axis before the last, or several",
             0.5,
             draw_cell,
             sizes=(
