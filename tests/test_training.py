@@ -11,6 +11,7 @@ import itertools
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -208,6 +209,17 @@ def test_history_is_json() -> None:
     assert len(history.losses) == len(history.learning_rates) == STEPS
     assert history.validation_steps == [10, 20, 24]
     assert 0 < history.seconds < 60
+
+
+def test_seconds_count_the_last_validation_and_all_parts_of_the_run(tmp_path: Path) -> None:
+    def slow(model: nn.Module) -> float:
+        time.sleep(0.3)
+        return 0.0
+
+    settings = {"validate": slow, "validate_every": 1, "checkpoint": tmp_path / "run.pt"}
+    with pytest.raises(KeyboardInterrupt):
+        train(new_model(), points(), failing(1, KeyboardInterrupt()), 2, **settings)
+    assert train_points(new_model(), 2, **settings).seconds > 0.6
 
 
 # --- validation and early stop ------------------------------------------------------------------
@@ -587,10 +599,18 @@ def test_loss_that_is_no_number_stops_the_run_before_the_weights_are_spoilt(
     loss: Callable[[], Callable[..., Tensor]], text: str
 ) -> None:
     good, model = new_model(), new_model()
+    losses, right_loss = [], failing(6, Stopped())
+
+    def noted(model: nn.Module, batch: Points) -> Tensor:
+        value = right_loss(model, batch)
+        losses.append(f"{value.item():.4g}")
+        return value
+
     with pytest.raises(Stopped):
-        train(good, points(), failing(6, Stopped()), STEPS)
-    with pytest.raises(FloatingPointError, match=text + r"\d+\.\d+(, \d+\.\d+){4}$"):
+        train(good, points(), noted, STEPS)
+    with pytest.raises(FloatingPointError, match=re.escape(text + ", ".join(losses[-5:])) + "$"):
         train(model, points(), loss(), STEPS)
+    assert len(losses) == 6
     assert_close(weights_of(model), weights_of(good), **EXACTLY)
     assert all(tensor.isfinite().all() for tensor in weights_of(model).values())
 

@@ -34,7 +34,7 @@ class Run:
         self, model: nn.Module, loss: Callable[[nn.Module, Any], Tensor], settings: Settings
     ) -> None:
         self.model, self.loss, self.settings = model, loss, settings
-        self.weights = [weight for weight in model.parameters() if weight.requires_grad]
+        self.weights = list(model.parameters())
         rate, betas = settings.learning_rate, settings.betas
         self.optimizer = torch.optim.Adam(self.weights, lr=rate, betas=betas)
         self.history = History()
