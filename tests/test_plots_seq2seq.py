@@ -155,6 +155,9 @@ def test_decoder_gets_the_vector_in_every_state_and_each_word_in_the_next() -> N
     arrows = [text for text in axes.texts if isinstance(text, Annotation)]
     dashed = [arrow for arrow in arrows if arrow.arrow_patch.get_linestyle() != "solid"]
     ends = [arrow.xy for arrow in dashed]
+    starts = [arrow.xyann for arrow in dashed]
+    words = [places[word] for word in ("BOS", *TARGET[:-1])]
+    assert_near(starts, words, atol=0.3)  # each begins at the word before
     assert_near([x for x, _ in ends], [x - 0.3 for x, _ in states])
 
 

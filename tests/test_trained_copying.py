@@ -1,10 +1,12 @@
 """The experiment on copying: what it measures, and whether its record is what it would make."""
 
+from collections.abc import Iterator
+
 import pytest
 import torch
 from torch import Tensor
 
-from attn_course.data.copying import FIRST_SYMBOL
+from attn_course.data.copying import FIRST_SYMBOL, copy_pairs
 from attn_course.data.tokens import make_batch
 from attn_course.seq2seq import EOS, PAD, State
 from attn_course.trained import copying, record
@@ -79,6 +81,29 @@ def test_what_is_lost_shows_at_its_position_in_the_source(task: str) -> None:
     expected = [(length - 1) / length for length in TEST_LENGTHS]
     assert shares["symbols"] == pytest.approx(expected, abs=1e-3)
     assert shares["forced"] == pytest.approx(expected, abs=1e-3)
+
+
+def test_a_sequence_without_its_end_is_not_copied_exactly() -> None:
+    endless = Scripted(lambda source: torch.cat([source[:, :-1], source[:, :1]], 1))
+    shares = measure(endless, "copy")
+    assert shares["symbols"] == [1.0] * len(TEST_LENGTHS)
+    assert shares["exact"] == [0.0] * len(TEST_LENGTHS)
+
+
+def test_seed_decides_the_sequences_and_the_first_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+
+    def note(seed: int, *how: object) -> Iterator[tuple[list[int], list[int]]]:
+        drawn.append(seed)
+        return copy_pairs(seed, *how)
+
+    monkeypatch.setitem(copying.TASKS, "copy", note)
+    monkeypatch.setattr(copying, "NUM_PAIRS", 64)
+    models = [train_copier(Trial("copy", 32, 1), seed)[0] for seed in (0, 1, 1)]
+    first, second, again = (model.embedding.weight for model in models)
+    assert drawn == [0, 1, 1]
+    torch.testing.assert_close(second, again, rtol=0, atol=0)
+    assert (first - second).abs().max() > 0.1
 
 
 def test_a_sequence_is_right_only_if_it_ends_where_it_should() -> None:

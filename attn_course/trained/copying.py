@@ -121,11 +121,9 @@ def measure(model: Translator, task: str) -> dict[str, object]:
 def right_when_writing(model: Translator, batch: Batch) -> Tensor:
     """Where greedy decoding writes what it should, EOS included, (batch, target_len)."""
     wanted = batch.target_output
-    # one more step shows a sequence that should have ended
-    written = greedy_decode(model, batch.source, wanted.shape[1] + 1)
+    written = greedy_decode(model, batch.source, wanted.shape[1])
     missing = wanted.shape[1] - written.shape[1]
-    written = torch.nn.functional.pad(written, (0, max(0, missing)))
-    return written[:, : wanted.shape[1]] == wanted
+    return torch.nn.functional.pad(written, (0, missing)) == wanted
 
 
 @torch.no_grad()
