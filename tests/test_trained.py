@@ -1,6 +1,8 @@
 """The translators that come with the course: small, fresh, and as good as their records say."""
 
 import json
+import subprocess
+import sys
 from itertools import islice
 
 import pytest
@@ -139,3 +141,12 @@ def test_records_are_valid_json_with_figures_of_every_bucket() -> None:
             assert list(run["bleu"]) == [name_of(bucket) for bucket in BUCKETS]
             assert all(0 <= bleu <= 100 for bleu in run["bleu"].values())
             assert run["losses"][0] > run["losses"][-1]
+
+
+def test_command_offers_every_recipe_and_copying() -> None:
+    command = [sys.executable, "-m", "attn_course.trained"]
+    shown = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True).stdout
+    assert all(name in shown for name in [*RECIPES, "copying"])
+    unknown = subprocess.run([*command, "gru"], capture_output=True, text=True, check=False)
+    assert unknown.returncode == 2
+    assert "invalid choice: 'gru'" in unknown.stderr
