@@ -74,8 +74,9 @@ c.Autograde.sanitize_preprocessors = [
     OverwriteCells,
     CheckCellMetadata,
 ]
-# An endless loop costs the points of its cell, after this many seconds.
-c.ExecutePreprocessor.timeout = 60
+# An endless loop costs the points of its cell, after this many seconds. Checks stop the calls that
+# they make much earlier; an answer that trains may take two minutes, and is called four times.
+c.ExecutePreprocessor.timeout = 600
 # nbgrader's own list shows the hidden tests in its feedback, in the cell and in the traceback.
 c.GenerateFeedback.preprocessors = [
     GetGrades,
