@@ -63,8 +63,8 @@ def find_solution(exercise: str) -> Solution:
     path, before, solution, points = notebook_path(exercise), [], None, None
     for cell in nbformat.read(path, as_version=4).cells:
         grading = cell.metadata.get("nbgrader", {})
-        if cell.cell_type != "code":
-            continue
+        if cell.cell_type != "code" or cell.id.endswith("-result"):
+            continue  # a result is shown of a score, which only a check cell gives
         if grading.get("grade"):
             if f'check("{exercise}"' in cell.source:
                 points = grading["points"]

@@ -35,9 +35,8 @@ def by_dot_scores(batches, unseen, vocab_size, max_len):
 
 
 def by_beam_search(batches, unseen, vocab_size, max_len):
-    encoder = Encoder(vocab_size, 64, 64, cell="lstm")
-    model = BahdanauTranslator(encoder, vocab_size, 64, 96, 64)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=0.01, weight_decay=1e-4)
+    model = BahdanauTranslator(Encoder(vocab_size, 64, 64), vocab_size, 64, 96, 64)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=0.006, weight_decay=1e-4)
     for source, target in batches:
         loss = _loss(model, _Batch(source, target))
         model.zero_grad()

@@ -320,8 +320,8 @@ EXERCISE = Exercise(
         Mistake(
             mixes_the_sentences,
             "your queries meet the keys of other sentences; new axes belong between the axis of the"
-            " batch and that of the features: `unsqueeze(-2)` for the query, `unsqueeze(-3)` for"
-            " the key",
+            " batch and that of the features: `unsqueeze(2)` for the query, `unsqueeze(1)` for the"
+            " key",
             score=0,
         ),
         Mistake(
