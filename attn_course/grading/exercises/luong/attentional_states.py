@@ -191,6 +191,7 @@ EXERCISE = Exercise(
             sizes=(
                 {"batch": 3, "target_len": 5, "source_len": 7, "d_embedding": 2, "d_hidden": 5},
                 {"batch": 1, "target_len": 2, "source_len": 3, "d_embedding": 3, "d_hidden": 5},
+                {"batch": 2, "target_len": 3, "source_len": 1, "d_embedding": 5, "d_hidden": 7},
             ),
             hidden_sizes=(
                 {"batch": 2, "target_len": 5, "source_len": 1, "d_embedding": 5, "d_hidden": 3},
