@@ -23,10 +23,13 @@ def draw_scores(
     return {"scores": scores, "source_len": draw_lengths(generator, batch, key_len, least)}
 
 
-def draw_high_padding(generator: Generator, **sizes: int) -> Inputs:
-    """The scores at padding are 1000 above the others."""
+def draw_high_padding(generator: Generator, bits: int, **sizes: int) -> Inputs:
+    """The scores at padding are 2 to the power `bits` above the others.
+
+    With 10 bits no token keeps a weight beside them; with 34, not even once 10⁹ is taken off.
+    """
     inputs = draw_scores(generator, **sizes)
-    inputs["scores"][_padding(**inputs).expand_as(inputs["scores"])] += 1000
+    inputs["scores"][_padding(**inputs).expand_as(inputs["scores"])] += 2.0**bits
     return inputs
 
 
@@ -85,6 +88,12 @@ def fills_with_minus_a_billion_and_clears(scores: Tensor, source_len: Tensor) ->
 def adds_minus_ten_thousand(scores: Tensor, source_len: Tensor) -> Tensor:
     bias = -10000.0 * _padding(scores, source_len).to(scores.dtype)
     return torch.softmax(scores + bias, -1)
+
+
+def adds_minus_a_billion_and_clears(scores: Tensor, source_len: Tensor) -> Tensor:
+    padding = _padding(scores, source_len)
+    weights = torch.softmax(scores - 1e9 * padding.to(scores.dtype), -1)
+    return weights.masked_fill(padding, 0)
 
 
 def fills_with_the_smallest_number(scores: Tensor, source_len: Tensor) -> Tensor:
@@ -174,8 +183,14 @@ EXERCISE = Exercise(
             "a score at padding changes nothing, however high it is",
             0.5,
             draw_high_padding,
-            sizes=({"batch": 3, "query_len": 1, "key_len": 5},),
-            hidden_sizes=({"batch": 2, "query_len": 1, "key_len": 7},),
+            sizes=(
+                {"batch": 3, "query_len": 1, "key_len": 5, "bits": 10},
+                {"batch": 2, "query_len": 1, "key_len": 3, "bits": 34},
+            ),
+            hidden_sizes=(
+                {"batch": 2, "query_len": 1, "key_len": 7, "bits": 10},
+                {"batch": 5, "query_len": 1, "key_len": 5, "bits": 34},
+            ),
         ),
         Check(
             "the scores of tokens may be as low as they like, -8,589,934,592 for example",
@@ -255,7 +270,14 @@ EXERCISE = Exercise(
             adds_minus_ten_thousand,
             "you lower the padding by 10,000, which leaves a source without tokens its weights, as"
             " all its scores go down together; minus infinity is lower than everything",
-            score=3,
+            score=2.5,
+        ),
+        Mistake(
+            adds_minus_a_billion_and_clears,
+            "you lower the padding by 1e9, which is enough only as long as it does not score 1e9"
+            " above the tokens; where it does, it takes the weight and takes it along when you set"
+            " it to 0; put minus infinity in the place of its scores",
+            score=3.5,
         ),
         Mistake(
             fills_with_the_smallest_number,
