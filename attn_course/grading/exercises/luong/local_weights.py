@@ -31,11 +31,15 @@ def draw_sentences(
     }
 
 
-def draw_high_scores_outside(generator: Generator, **sizes: int) -> Inputs:
-    """Beside them, the words of the window would get no weight that float32 can hold."""
+def draw_high_scores_outside(generator: Generator, low: int, **sizes: int) -> Inputs:
+    """Beside them, the words of the window would get no weight that float32 can hold.
+
+    If `low`, those are at -8 million, in whole numbers, which float32 holds exactly.
+    """
     inputs = draw_sentences(generator, **sizes)
     outside = reference(**inputs) == 0
-    return inputs | {"scores": inputs["scores"] + 200 * outside}
+    scores = inputs["scores"] + 200 * outside
+    return inputs | {"scores": scores.round() - 2.0**23 * ~outside if low else scores}
 
 
 def draw_edges(
@@ -179,6 +183,14 @@ def shares_out_again_after_the_softmax(
     return inside / total.where(total > 0, 1) * _bell(share, mask, half_width / 2)
 
 
+def fills_with_minus_ten_thousand(
+    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
+) -> Tensor:
+    window = _window(share, mask, half_width)
+    weights = torch.softmax(scores.masked_fill(~window, -1e4), -1) * window
+    return weights * _bell(share, mask, half_width / 2)
+
+
 def sees_padding(scores: Tensor, share: Tensor, mask: Tensor, half_width: float) -> Tensor:
     everything = torch.ones_like(mask)
     return _local(scores, _distance(share, mask), everything, half_width)
@@ -293,11 +305,18 @@ EXERCISE = Exercise(
             ),
         ),
         Check(
-            "words outside the window take nothing from those inside, however high their scores",
+            "words outside the window take nothing from those inside, however high their scores, and"
+            " however low the scores inside",
             0.5,
             draw_high_scores_outside,
-            sizes=({"batch": 2, "query_len": 3, "key_len": 11},),
-            hidden_sizes=({"batch": 3, "query_len": 5, "key_len": 13},),
+            sizes=(
+                {"batch": 2, "query_len": 3, "key_len": 11, "low": 0},
+                {"batch": 2, "query_len": 2, "key_len": 7, "low": 1},
+            ),
+            hidden_sizes=(
+                {"batch": 3, "query_len": 5, "key_len": 13, "low": 0},
+                {"batch": 3, "query_len": 3, "key_len": 11, "low": 1},
+            ),
         ),
         Check(
             "a window without a word has zero weights, and so has a sentence that is all padding",
@@ -391,6 +410,12 @@ EXERCISE = Exercise(
             shares_out_again_after_the_softmax,
             "your softmax runs over the whole sentence, and you divide again afterwards: a high"
             " score outside leaves nothing to divide; mask the scores before the softmax",
+            score=4.5,
+        ),
+        Mistake(
+            fills_with_minus_ten_thousand,
+            "you give the words outside a low score, -1e4 for example, which is low only as long as"
+            " no word of the window scores lower; minus infinity is lower than everything",
             score=4.5,
         ),
         Mistake(
