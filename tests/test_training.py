@@ -222,6 +222,14 @@ def test_seconds_count_the_last_validation_and_all_parts_of_the_run(tmp_path: Pa
     assert train_points(new_model(), 2, **settings).seconds > 0.6
 
 
+def test_seconds_count_the_steps() -> None:
+    def slow(model: nn.Module, batch: Points) -> Tensor:
+        time.sleep(0.2)
+        return squared_error(model, batch)
+
+    assert train(new_model(), points(), slow, 2).seconds > 0.4
+
+
 # --- validation and early stop ------------------------------------------------------------------
 
 
@@ -473,6 +481,11 @@ OTHER_RUNS: dict[str, tuple[Callable[[], nn.Module], dict[str, Any], str]] = {
     "weights": (with_a_frozen_layer, {}, r"0.weight: \(7, 5\) torch.float32 trained there, "
                 r"\(7, 5\) torch.float32 fixed here; 0.bias: .*$"),
     "dtype": (lambda: new_model().double(), {}, "0.weight: .*32 trained there, .*64 trained here"),
+    "a layer more": (
+        lambda: nn.Sequential(*new_model(), nn.Identity()),
+        {},
+        r"differ in layer 5: absent there, Identity\(\) here$",
+    ),
     "another model": (lambda: nn.Linear(5, 3), {}, r"layer outermost: Sequential\(\) there, "
                       r"Linear\(in_features=5.*0.weight|more"),
 }  # fmt: skip
