@@ -103,6 +103,13 @@ def test_two_outputs_are_the_same_up_to_rounding():
     assert not same(torch.ones(2), 1.0)
 
 
+def test_numbers_are_multiples_only_if_they_are_also_where_0_is_right():
+    exact = torch.tensor([1.0, 2.0, 0.0], dtype=torch.float64)
+    assert "2 times what" in difference(2 * exact.float(), exact.float(), exact, ANY)
+    output = torch.tensor([1.0, 2.0, 0.5])
+    assert "times" not in difference(output, exact.float(), exact, ANY)
+
+
 def draw(generator, size=3):
     return {"number": torch.rand(size, generator=generator, dtype=torch.float64)}
 

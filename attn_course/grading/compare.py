@@ -132,7 +132,7 @@ def _pattern(got: Tensor, exact: Tensor) -> str:
     if got.ndim > 1 and got.mT.shape == exact.shape and same(got.mT, exact):
         return ": your answer is transposed"
     ratio = (got / exact)[exact.abs() > 1e-6]
-    if ratio.numel() > 1 and ratio.isfinite().all() and same(ratio, ratio.mean().expand_as(ratio)):
+    if ratio.numel() > 1 and ratio.isfinite().all() and same(got, exact * ratio.mean()):
         return f": every number is {ratio.mean().item():.4g} times what it should be"
     return ""
 
