@@ -305,8 +305,8 @@ EXERCISE = Exercise(
             ),
         ),
         Check(
-            "words outside the window take nothing from those inside, however high their scores, and"
-            " however low the scores inside",
+            "words outside the window take nothing from those inside, however high their scores"
+            " and however low the scores inside",
             0.5,
             draw_high_scores_outside,
             sizes=(
