@@ -99,26 +99,38 @@ def _search(
     return _result(beam, length_power)
 
 
-def draw_table(generator: Generator, steps: int, num_words: int, ends: bool) -> Tensor:
+def draw_table(
+    generator: Generator, steps: int, num_words: int, ends: bool | None, late: bool = False
+) -> Tensor:
     """Of shape (steps, vocab_size, vocab_size), with PAD and BOS impossible.
 
-    If the sentences end, they do so by the last step; if not, none ever does.
+    If the sentences end, they do so by the last step; if not, none ever does. With None some end,
+    and the table cuts the others off. If `late`, none ends before the last step.
     """
     vocab_size = FIRST_WORD + num_words
     logits = 1.5 * draw_normal(generator, steps, vocab_size, vocab_size)
     logits[..., [PAD, BOS]] = -torch.inf
     if ends:
         logits[-1, :, FIRST_WORD:] = -torch.inf
-    else:
+    elif ends is not None:
         logits[..., EOS] = -torch.inf
+    if late:
+        logits[:-1, :, EOS] = -torch.inf
     return logits.log_softmax(-1)
 
 
-def draw_endless(generator: Generator, beam_width: int, **sizes: int) -> Inputs:
-    """Greedy search misses what a wider beam finds, and what looking at all sentences finds."""
+def draw_cut_off(generator: Generator, beam_width: int, mixed: int, **sizes: int) -> Inputs:
+    """Greedy search misses what a wider beam finds, and what looking at all sentences finds.
+
+    A table has no ends; or it is `mixed`, and one that is cut off wins over others that end with
+    the last word, so that what is done with them on the way makes no difference.
+    """
     wrong = (extends_each_by_its_best_word, greedy_whatever_the_width)
     wrong = wrong if beam_width > 1 else (keeps_all,)
-    return _pick(generator, wrong, beam_width, 0.0, ends=False, **sizes)
+    if not mixed:
+        return _pick(generator, wrong, beam_width, 0.0, ends=False, **sizes)
+    wrong = (*wrong, prefers_what_has_ended)
+    return _pick(generator, wrong, beam_width, 0.0, ends=None, late=True, **sizes)
 
 
 def draw_ending(generator: Generator, beam_width: int, other: int, **sizes: int) -> Inputs:
@@ -133,13 +145,18 @@ def draw_ending(generator: Generator, beam_width: int, other: int, **sizes: int)
     return _pick(generator, wrong, beam_width, 0.0, ends=True, **sizes)
 
 
-def draw_lengths_that_matter(generator: Generator, beam_width: int, **sizes: int) -> Inputs:
+def draw_lengths_that_matter(
+    generator: Generator, beam_width: int, mixed: int, **sizes: int
+) -> Inputs:
     """A wide beam, where the length decides at the end; or a narrow one, which it must not steer.
 
-    It makes no difference whether the beam shrinks.
+    In a `mixed` table one that has ended wins, but one that is cut off would if it were longer by
+    a word. It makes no difference whether the beam shrinks.
     """
     wrong = (greedy_whatever_the_width, prunes_by_the_score)
-    if beam_width >= WIDE:
+    if mixed:
+        wrong = (extends_each_by_its_best_word, counts_the_beginning_of_what_is_cut_off)
+    elif beam_width >= WIDE:
         wrong = (
             greedy_whatever_the_width,
             ranks_by_the_total,
@@ -148,7 +165,8 @@ def draw_lengths_that_matter(generator: Generator, beam_width: int, **sizes: int
         )
     power = 0.5 + torch.rand((), generator=generator).item() / 2
     right = (shrinks_with_each_end,)
-    return _pick(generator, wrong, beam_width, power, right, ends=True, **sizes)
+    ends = None if mixed else True
+    return _pick(generator, wrong, beam_width, power, right, ends=ends, **sizes)
 
 
 def _pick(
@@ -157,7 +175,7 @@ def _pick(
     beam_width: int,
     length_power: float,
     right: tuple[Answer, ...] = (),
-    **sizes: int,
+    **sizes: int | None,
 ) -> Inputs:
     """A table for which all that is wrong comes to another sentence, and all that is right not."""
     while True:
@@ -298,32 +316,48 @@ def counts_the_beginning(log_probability: Tensor, beam_width: int, length_power:
     return _rank_by_length(log_probability, beam_width, length_power, 1)
 
 
+def counts_the_beginning_of_what_is_cut_off(
+    log_probability: Tensor, beam_width: int, length_power: float
+) -> Result:
+    return _rank_by_length(log_probability, beam_width, length_power, 1, more_if_ended=0)
+
+
 def _rank_by_length(
-    log_probability: Tensor, beam_width: int, length_power: float, more: int
+    log_probability: Tensor,
+    beam_width: int,
+    length_power: float,
+    more: int,
+    more_if_ended: int | None = None,
 ) -> Result:
     def score(sentence: Sentence) -> float:
-        return sentence.total / max(1, len(sentence.words) + more) ** length_power
+        other = sentence.has_ended and more_if_ended is not None
+        length = len(sentence.words) + (more_if_ended if other else more)
+        return sentence.total / max(1, length) ** length_power
 
+    best = max(_last_beam(log_probability, beam_width, length_power), key=score)
+    return best.words, score(best)
+
+
+def _last_beam(log_probability: Tensor, beam_width: int, length_power: float) -> Beam:
     def prune(beam: Beam, number: int) -> Beam:
         last[:] = _most_probable(beam, number)
         return last
 
     last: Beam = []
     _search(log_probability, beam_width, length_power, prune=prune)
-    best = max(last, key=score)
-    return best.words, score(best)
+    return last
 
 
 def returns_only_what_has_ended(
     log_probability: Tensor, beam_width: int, length_power: float
 ) -> Result:
-    def prune(beam: Beam, number: int) -> Beam:
-        last[:] = _most_probable(beam, number)
-        return last
-
-    last: Beam = []
-    _search(log_probability, beam_width, length_power, prune=prune)
+    last = _last_beam(log_probability, beam_width, length_power)
     return _result([sentence for sentence in last if sentence.has_ended], length_power)
+
+
+def prefers_what_has_ended(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+    last = _last_beam(log_probability, beam_width, length_power)
+    return _result([sentence for sentence in last if sentence.has_ended] or last, length_power)
 
 
 def takes_the_first_table_always(
@@ -361,14 +395,16 @@ EXERCISE = Exercise(
             "of all beginnings the most probable stay in the beam, as many as it is wide; a"
             " sentence that the table cuts off counts as well",
             2,
-            draw_endless,
+            draw_cut_off,
             sizes=(
-                {"steps": 4, "num_words": 4, "beam_width": 1},
-                {"steps": 5, "num_words": 3, "beam_width": 2},
+                {"steps": 4, "num_words": 4, "beam_width": 1, "mixed": 0},
+                {"steps": 5, "num_words": 3, "beam_width": 2, "mixed": 0},
+                {"steps": 4, "num_words": 4, "beam_width": 4, "mixed": 1},
             ),
             hidden_sizes=(
-                {"steps": 5, "num_words": 5, "beam_width": 3},
-                {"steps": 7, "num_words": 2, "beam_width": 2},
+                {"steps": 5, "num_words": 5, "beam_width": 3, "mixed": 0},
+                {"steps": 7, "num_words": 2, "beam_width": 2, "mixed": 0},
+                {"steps": 3, "num_words": 4, "beam_width": 4, "mixed": 1},
             ),
         ),
         Check(
@@ -391,12 +427,14 @@ EXERCISE = Exercise(
             1.5,
             draw_lengths_that_matter,
             sizes=(
-                {"steps": 3, "num_words": 3, "beam_width": WIDE},
-                {"steps": 5, "num_words": 3, "beam_width": 2},
+                {"steps": 3, "num_words": 3, "beam_width": WIDE, "mixed": 0},
+                {"steps": 5, "num_words": 3, "beam_width": 2, "mixed": 0},
+                {"steps": 4, "num_words": 3, "beam_width": 4, "mixed": 1},
             ),
             hidden_sizes=(
-                {"steps": 4, "num_words": 2, "beam_width": WIDE},
-                {"steps": 6, "num_words": 2, "beam_width": 2},
+                {"steps": 4, "num_words": 2, "beam_width": WIDE, "mixed": 0},
+                {"steps": 6, "num_words": 2, "beam_width": 2, "mixed": 0},
+                {"steps": 5, "num_words": 3, "beam_width": 3, "mixed": 1},
             ),
         ),
     ),
@@ -417,7 +455,7 @@ EXERCISE = Exercise(
             extends_each_by_its_best_word,
             "you extend each beginning by its own best word; the best of all extensions of all"
             " beginnings compete, and two of them may come from one beginning",
-            score=1.5,
+            score=0,
         ),
         Mistake(
             frees_the_place_of_what_has_ended,
@@ -510,6 +548,18 @@ EXERCISE = Exercise(
             "you choose among the sentences that have ended only; where the table ends before them,"
             " those that were cut off count as well",
             score=3,
+        ),
+        Mistake(
+            prefers_what_has_ended,
+            "you choose among the sentences that have ended as long as there is one; those that"
+            " were cut off compete with them, and the best score of all wins",
+            score=3,
+        ),
+        Mistake(
+            counts_the_beginning_of_what_is_cut_off,
+            "sentences that were cut off count one word too many (`BOS`, or an `EOS` that they do"
+            " not have); the length of either kind is what has been predicted",
+            score=3.5,
         ),
         Mistake(
             takes_the_first_table_always,
