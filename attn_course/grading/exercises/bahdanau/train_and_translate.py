@@ -32,7 +32,8 @@ from attn_course.seq2seq import (
 )
 
 Batches = list[tuple[Tensor, Tensor]]
-WIDTH, LEARNING_RATE = 64, 0.007
+WIDTH = 64
+ADAM = {"lr": 0.004, "betas": (0.9, 0.98)}  # with a longer memory the loss jumps now and then
 
 
 @cache
@@ -105,7 +106,7 @@ def _learn(
     clear: bool = True,
     update: bool = True,
 ) -> Translator:
-    optimiser = torch.optim.Adam(model.parameters(), LEARNING_RATE)
+    optimiser = torch.optim.Adam(model.parameters(), **ADAM)
     for source, target in batches:
         if clear:
             optimiser.zero_grad()
@@ -207,12 +208,12 @@ EXERCISE = Exercise(
             seconds=120,
         ),
         Check(
-            "from 200 batches of rows with up to three names it learns to translate such rows that"
-            " it has not seen, within two minutes: BLEU is at least 85",
+            "from 250 batches of rows with up to three names it learns to translate such rows that"
+            " it has not seen, within two minutes: BLEU is at least 75",
             4,
             draw_rows,
-            sizes=({"names": 3, "num_batches": 200, "batch_size": 32, "num_unseen": 60},),
-            law=reaches(85),
+            sizes=({"names": 3, "num_batches": 250, "batch_size": 32, "num_unseen": 60},),
+            law=reaches(75),
             withheld=("truth",),
             seconds=120,
         ),
