@@ -13,8 +13,8 @@ from functools import partial
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.utils.checkpoint import checkpoint
 
+from attn_course.blocks import recomputed
 from attn_course.retrieval import attend, distance_scores
 from attn_course.shapes import checked, require_positive
 
@@ -194,22 +194,7 @@ def _estimate_in_blocks(
     blocks = list(_blocks(query, max(1, numbers // max(1, key.numel()))))
     if len(blocks) == 1:
         return estimate(0, query)
-    if not torch.is_grad_enabled() or not _can_recompute():
-        return torch.cat([estimate(*block) for block in blocks], dim=-2)
-    # keeping the weights of every block for the backward pass would undo the blocks
-    recomputed = {"use_reentrant": False, "preserve_rng_state": False}
-    return torch.cat([checkpoint(estimate, *block, **recomputed) for block in blocks], dim=-2)
-
-
-def _can_recompute() -> bool:
-    """Whether a block can be recomputed for its gradient: within `torch.func.grad` it cannot."""
-    if torch.compiler.is_compiling():
-        return True
-    try:
-        with torch.autograd.graph.saved_tensors_hooks(lambda saved: saved, lambda saved: saved):
-            return True
-    except RuntimeError:
-        return False
+    return torch.cat([recomputed(estimate, *block) for block in blocks], dim=-2)
 
 
 def _estimate(

@@ -39,6 +39,9 @@ PLACES = (
 NUMBERED = ("book/text/*.md", "book/*.ipynb", "solutions/*", "exercises/*")
 FOLDERS = ("attn_course", "benchmarks", "book", "exercises", "solutions", "tests", "tools")
 TOO_HEAVY = ("IPython", "matplotlib", "sklearn", "sqlite3", "statsmodels")
+# What several chapters share, and the second module of a chapter, which later ones may import too.
+SHARED = ("blocks", "shapes")
+COMPANIONS = {"seq2seq": "decoding", "scaled_dot_product": "fast_attention"}
 # Put together here, so that this file does not hold what it looks for.
 FORBIDDEN = {
     "an allclose whose default tolerances refuse right answers": r"(?<!assert_)allclose" + r"\(",
@@ -111,7 +114,8 @@ def test_every_row_of_the_coverage_list_is_taught_in_one_chapter() -> None:
 
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_module_of_a_chapter_imports_torch_and_earlier_chapters_only(name: str) -> None:
-    ours = ["shapes", *SLUGS[: CHAPTERS.index(name)]]
+    earlier = SLUGS[: CHAPTERS.index(name)]
+    ours = [*SHARED, *earlier, *(COMPANIONS[slug] for slug in earlier if slug in COMPANIONS)]
     allowed = {"jaxtyping", "torch", *(sys.stdlib_module_names - set(TOO_HEAVY))}
     for imported in imports(ROOT / "attn_course" / f"{name[3:]}.py"):
         package, _, rest = imported.partition(".")

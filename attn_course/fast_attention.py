@@ -1,0 +1,222 @@
+"""The output of attention without its table of weights: fused where possible, else in blocks.
+
+`attention` of `attn_course.scaled_dot_product` is the same function, written as the equation; its
+memory grows with query_len times key_len, that of `fast_attention` with their sum.
+"""
+
+import math
+from functools import partial
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+from torch.nn import functional
+
+from attn_course.blocks import blocks, recomputed
+from attn_course.scaled_dot_product import (
+    Rule,
+    Score,
+    causal,
+    combine,
+    positions,
+    scaled_dot_scores,
+)
+from attn_course.shapes import checked, is_true_of_any
+
+
+@checked
+def fast_attention(
+    query: Float[Tensor, "*batch query_len d_query"],
+    key: Float[Tensor, "*batch key_len d_key"],
+    value: Float[Tensor, "*batch key_len d_value"],
+    mask: Bool[Tensor, "*#batch #query_len #key_len"] | None = None,
+    *,
+    rule: Rule | None = None,
+    score: Score = scaled_dot_scores,
+    dropout: float = 0.0,
+    block_len: int = 512,
+) -> Float[Tensor, "*batch query_len d_value"]:
+    """Mean of the values, weighted by how well each key answers the query.
+
+    Args:
+        query: What each position looks for.
+        key: What each position offers.
+        value: What each position gives, if it is looked at.
+        mask: True where the query may attend; None allows every key.
+        rule: A mask that is never held as a whole, such as `causal` or `window(64)`. A query has
+            to pass both the mask and the rule. Keys that it forbids to all queries of a block
+            cost nothing.
+        score: Compares queries and keys. A part of the queries and of the keys must give that
+            part of the scores.
+        dropout: Share of the weights that are set to 0, drawn anew at each call.
+        block_len: How many queries, and how many keys, at most meet in one block.
+
+    Raises:
+        TypeError: The arguments differ in dtype, or the mask is not boolean.
+        ValueError: There are no keys, a shape or device does not fit, an argument holds NaN, a
+            score is NaN or plus infinity, or the block length is not positive.
+
+    Source: Milakov and Gimelshein 2018 (softmax in one pass); Rabe and Staats 2021; Dao et al.
+    2022.
+    """
+    if key.shape[-2] == 0:
+        raise ValueError("key_len=0: there is no key to attend to")
+    if block_len < 1:
+        raise ValueError(f"{block_len=} must be positive")
+    inputs = _Inputs(query, key, value, mask, rule, block_len)
+    # on a processor the fused kernel gives up at dropout, and holds the whole table
+    if score is scaled_dot_scores and (dropout == 0 or query.is_cuda):
+        return _fused(inputs, dropout)
+    rows = [
+        recomputed(partial(_rows, score, dropout), inputs, part, random=dropout > 0)
+        for part in blocks(query.shape[-2], block_len)
+    ]
+    return torch.cat(rows, -2)
+
+
+class _Inputs(NamedTuple):
+    """What the blocks are cut from."""
+
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    mask: Tensor | None
+    rule: Rule | None
+    block_len: int
+
+    def allowed(self, rows: slice, columns: slice) -> Tensor | None:
+        """The part of mask and rule that a block needs."""
+        query_len, key_len = self.query.shape[-2], self.key.shape[-2]
+        mask = self.mask
+        if mask is not None:
+            mask = mask[..., rows, :] if mask.shape[-2] > 1 else mask
+            mask = mask[..., columns] if mask.shape[-1] > 1 else mask
+        if self.rule is None:
+            return mask
+        query_position, key_position = positions(query_len, key_len, self.query.device)
+        return combine(mask, self.rule(query_position[rows], key_position[columns]))
+
+
+def _rows(score: Score, dropout: float, inputs: _Inputs, rows: slice) -> Tensor:
+    """The output of one block of queries, from one block of keys after the other."""
+    query, key, value = inputs.query[..., rows, :], inputs.key, inputs.value
+    state = _Running.before(query, value)
+    for columns in blocks(key.shape[-2], inputs.block_len):
+        allowed = inputs.allowed(rows, columns)
+        if inputs.rule is not None and is_true_of_any(~allowed.any()):
+            continue
+        part = query, key[..., columns, :], value[..., columns, :], allowed
+        state = recomputed(partial(_absorb, score, dropout), *part, state, random=dropout > 0)
+    return state.output_so_far().to(value.dtype)
+
+
+class _Running(NamedTuple):
+    """A softmax over the keys met so far, in at least single precision.
+
+    Args:
+        best: The highest score of each query, (*batch, query_len, 1).
+        total: Sum of `exp(score - best)`, of the same shape.
+        blend: Sum of `exp(score - best) * value`, (*batch, query_len, d_value).
+    """
+
+    best: Tensor
+    total: Tensor
+    blend: Tensor
+
+    @classmethod
+    def before(cls, query: Tensor, value: Tensor) -> "_Running":
+        """The state before the first key."""
+        dtype = torch.promote_types(query.dtype, torch.float32)
+        zeros = query.new_zeros(*query.shape[:-1], 1 + value.shape[-1], dtype=dtype)
+        return cls(torch.full_like(zeros[..., :1], -math.inf), zeros[..., :1], zeros[..., 1:])
+
+    def output_so_far(self) -> Tensor:
+        """The weighted mean; 0 for a query that has met no key it may attend to."""
+        if is_true_of_any(self.total.detach().isnan()):
+            raise ValueError("some scores are NaN or plus infinity: softmax cannot rank them")
+        return self.blend / self.total.where(self.total > 0, 1)
+
+
+def _absorb(
+    score: Score,
+    dropout: float,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    allowed: Tensor | None,
+    state: _Running,
+) -> _Running:
+    """The state after one more block of keys."""
+    scores = score(query, key).to(state.total.dtype)
+    if allowed is not None:
+        scores = scores.masked_fill(~allowed, -math.inf)
+    # what is subtracted cancels, so that no gradient has to pass through it
+    best = torch.maximum(state.best, scores.detach().amax(-1, keepdim=True))
+    finite = best.masked_fill(best == -math.inf, 0)
+    kept, weights = torch.exp(state.best - finite), torch.exp(scores - finite)
+    total = state.total * kept + weights.sum(-1, keepdim=True)
+    blend = state.blend * kept + functional.dropout(weights, dropout) @ value.to(weights.dtype)
+    return _Running(best, total, blend)
+
+
+def _fused(inputs: _Inputs, dropout: float) -> Tensor:
+    """Scaled dot-product attention by PyTorch's kernel, which has blocks of its own."""
+    query, key, value, mask, rule, block_len = inputs
+    if query.shape[-1] != key.shape[-1]:
+        raise ValueError(
+            f"a dot product needs queries and keys of one width, but d_query={query.shape[-1]} "
+            f"and d_key={key.shape[-1]}"
+        )
+    whole = rule is causal and mask is None and query.shape[-2] == key.shape[-2]
+    if rule is None or whole:
+        return _kernel(query, key, value, mask, dropout, is_causal=whole)
+    rows = []
+    for part in blocks(query.shape[-2], block_len):
+        allowed = inputs.allowed(part, slice(None))
+        reach = _reach(allowed)
+        block = query[..., part, :], key[..., reach, :], value[..., reach, :], allowed[..., reach]
+        rows.append(_kernel(*block, dropout))
+    return torch.cat(rows, -2)
+
+
+def _reach(allowed: Tensor) -> slice:
+    """From the first to the last key that any query of a block may attend to; never empty."""
+    if torch.compiler.is_compiling():
+        return slice(None)
+    reached = allowed.flatten(0, -2).any(0).nonzero()
+    return slice(int(reached[0]), int(reached[-1]) + 1) if len(reached) else slice(0, 1)
+
+
+def _kernel(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    dropout: float,
+    is_causal: bool = False,
+) -> Tensor:
+    """The fused kernel, which wants four axes and one width."""
+    batch, d_key, d_value = query.shape[:-2], key.shape[-1], value.shape[-1]
+    if mask is not None and len(batch) > 2:
+        mask = mask.expand(*batch, *mask.shape[-2:])
+    output = functional.scaled_dot_product_attention(
+        *(_four_axes(_widen(tensor, max(d_key, d_value))) for tensor in (query, key, value)),
+        attn_mask=None if mask is None else _four_axes(mask),
+        dropout_p=dropout,
+        is_causal=is_causal,
+        scale=d_key**-0.5,
+    )
+    return output[..., :d_value].reshape(*batch, query.shape[-2], d_value)
+
+
+def _widen(tensor: Tensor, width: int) -> Tensor:
+    """Append zeros, which change no dot product."""
+    missing = width - tensor.shape[-1]
+    return functional.pad(tensor, (0, missing)) if missing else tensor
+
+
+def _four_axes(tensor: Tensor) -> Tensor:
+    if tensor.ndim > 4:
+        return tensor.flatten(0, -4)
+    return tensor[(None,) * (4 - tensor.ndim)]

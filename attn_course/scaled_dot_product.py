@@ -1,0 +1,174 @@
+"""The attention layer: a score, a mask, a softmax over the keys, a weighted mean of the values.
+
+Every attention of the course is `attention` with another score. A score is a function of queries
+and keys; those with weights of their own are given them by `functools.partial`:
+
+    retrieval           attention(query, key, value, score=distance_scores)
+    kernel regression   attention(query, key, value, score=partial(kernel_scores, width=0.5))
+    Bahdanau            attention(query @ w, key @ u, value, score=partial(additive_scores, ...))
+    Luong               attention(query, key, value, score=partial(general_scores, weight=w))
+"""
+
+import math
+from collections.abc import Callable
+from functools import reduce
+from operator import and_
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from torch.nn import functional
+
+from attn_course.retrieval import attend, dot_scores, masked_softmax
+from attn_course.shapes import checked, is_true_of_any
+
+# Queries and keys to scores: (query_len, d_query) and (key_len, d_key) to (query_len, key_len).
+Score = Callable[[Tensor, Tensor], Tensor]
+# Positions of a query and of a key to whether the one may attend to the other.
+Rule = Callable[[Tensor, Tensor], Tensor]
+
+
+@checked
+def scaled_dot_scores(
+    query: Float[Tensor, "*batch query_len d_key"],
+    key: Float[Tensor, "*batch key_len d_key"],
+) -> Float[Tensor, "*batch query_len key_len"]:
+    """Score of every key for every query: their dot product over the square root of their width.
+
+    Where the features are independent and have variance 1, so has the score, whatever the width.
+
+    Raises:
+        TypeError: The arguments differ in dtype or are not floating-point.
+        ValueError: A shape or device does not fit, or an argument holds NaN.
+
+    Source: Vaswani et al. 2017, eq. 1.
+    """
+    # the query is scaled and not the product, which half precision may not be able to hold
+    return dot_scores(query / math.sqrt(query.shape[-1]), key)
+
+
+@checked
+def attention_weights(
+    query: Float[Tensor, "*batch query_len d_query"],
+    key: Float[Tensor, "*batch key_len d_key"],
+    mask: Bool[Tensor, "*#batch #query_len #key_len"] | None = None,
+    *,
+    score: Score = scaled_dot_scores,
+) -> Float[Tensor, "*batch query_len key_len"]:
+    """Softmax over the keys of the scores that the mask allows.
+
+    Args:
+        query: What each position looks for.
+        key: What each position offers.
+        mask: True where the query may attend; None allows every key.
+        score: Compares queries and keys.
+
+    Returns:
+        Non-negative weights; each row sums to 1, or to 0 if its mask row allows no key.
+
+    Raises:
+        TypeError: The arguments differ in dtype, or the mask is not boolean.
+        ValueError: There are no keys, a shape or device does not fit, an argument holds NaN, or a
+            score is plus infinity.
+    """
+    return masked_softmax(score(query, key), mask)
+
+
+@checked
+def attention(
+    query: Float[Tensor, "*batch query_len d_query"],
+    key: Float[Tensor, "*batch key_len d_key"],
+    value: Float[Tensor, "*batch key_len d_value"],
+    mask: Bool[Tensor, "*#batch #query_len #key_len"] | None = None,
+    *,
+    score: Score = scaled_dot_scores,
+    dropout: float = 0.0,
+) -> Float[Tensor, "*batch query_len d_value"]:
+    """Mean of the values, weighted by how well each key answers the query.
+
+    It holds the whole table of scores; `attn_course.fast_attention` returns the same without.
+
+    Args:
+        query: What each position looks for.
+        key: What each position offers.
+        value: What each position gives, if it is looked at.
+        mask: True where the query may attend; None allows every key.
+        score: Compares queries and keys.
+        dropout: Share of the weights that are set to 0, drawn anew at each call. The others grow
+            to make up for them on average, so that a row no longer sums to 1.
+
+    Raises:
+        TypeError: The arguments differ in dtype, or the mask is not boolean.
+        ValueError: There are no keys, a shape or device does not fit, an argument holds NaN, a
+            score is plus infinity, or the dropout is not a share.
+
+    Source: Vaswani et al. 2017, eq. 1.
+    """
+    scores = score(query, key)
+    if dropout == 0:
+        return attend(scores, value, mask)
+    return functional.dropout(masked_softmax(scores, mask), dropout) @ value
+
+
+def causal(query_position: Tensor, key_position: Tensor) -> Tensor:
+    """The rule that a query may attend to itself and to what came before it."""
+    return key_position <= query_position
+
+
+def window(half_width: int) -> Rule:
+    """The rule that a query may attend to what is at most `half_width` positions away.
+
+    Raises:
+        ValueError: `half_width` is negative.
+    """
+    if half_width < 0:
+        raise ValueError(f"{half_width=} must not be negative")
+    return lambda query_position, key_position: (key_position - query_position).abs() <= half_width
+
+
+def positions(
+    query_len: int, key_len: int, device: torch.device | str = "cpu"
+) -> tuple[Tensor, Tensor]:
+    """The position of each query, (query_len, 1), and of each key, (key_len).
+
+    The queries are the last ones of the sequence that the keys are; where the two are equally
+    long, both begin at 0.
+    """
+    query_position = torch.arange(key_len - query_len, key_len, device=device)
+    return query_position.unsqueeze(-1), torch.arange(key_len, device=device)
+
+
+def mask_of(
+    rule: Rule, query_len: int, key_len: int, device: torch.device | str = "cpu"
+) -> Bool[Tensor, "query_len key_len"]:
+    """The mask that a rule makes for so many queries and keys.
+
+    The queries are the last positions of the sequence, so that a decoder which asks one query of
+    all keys so far gets the last row of the mask of the whole.
+    """
+    return rule(*positions(query_len, key_len, device))
+
+
+def causal_mask(
+    query_len: int, key_len: int | None = None, device: torch.device | str = "cpu"
+) -> Bool[Tensor, "query_len key_len"]:
+    """The mask of the rule `causal`; without `key_len` there are as many keys as queries."""
+    return mask_of(causal, query_len, query_len if key_len is None else key_len, device)
+
+
+@checked
+def padding_mask(length: Int[Tensor, "*batch"], key_len: int) -> Bool[Tensor, "*batch 1 key_len"]:
+    """True at the first `length` keys of each sequence, for whatever query.
+
+    Raises:
+        ValueError: A length is negative or more than `key_len`.
+    """
+    if is_true_of_any((length < 0) | (length > key_len)):
+        raise ValueError(f"lengths must be from 0 to {key_len=}, but are {length.tolist()}")
+    return torch.arange(key_len, device=length.device) < length[..., None, None]
+
+
+def combine(*masks: Tensor | None) -> Tensor | None:
+    """The mask that allows what all of them allow; None allows everything."""
+    given = [mask for mask in masks if mask is not None]
+    return reduce(and_, given) if given else None

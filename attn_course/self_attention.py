@@ -1,0 +1,119 @@
+"""A sentence that looks at itself: queries, keys and values are made from the same tokens."""
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from attn_course.retrieval import attend, dot_scores
+from attn_course.scaled_dot_product import attention, attention_weights
+from attn_course.shapes import checked
+
+
+@checked
+def basic_self_attention(
+    tokens: Float[Tensor, "*batch length d_model"],
+    mask: Bool[Tensor, "*#batch #length #length"] | None = None,
+) -> Float[Tensor, "*batch length d_model"]:
+    """Each token becomes a mean of all tokens, weighted by its dot products with them.
+
+    Nothing in it is learned. The scores are symmetric, and that of a token with itself is its
+    squared length, which other tokens seldom reach.
+
+    Raises:
+        TypeError: The tokens are not floating-point, or the mask is not boolean.
+        ValueError: There are no tokens, a shape or device does not fit, or a token holds NaN.
+    """
+    return attend(dot_scores(tokens, tokens), tokens, mask)
+
+
+class SelfAttention(nn.Module):
+    """Scaled dot-product attention of a sentence on itself, through three learned projections.
+
+    Args:
+        d_model: Width of a token.
+        d_key: Width of its query and of its key; `d_model` if None.
+        d_value: Width of its value, and of the output; `d_model` if None.
+        bias: Whether the projections add a constant. That of the key has no effect: it adds the
+            same number to all scores of a query.
+
+    Source: Vaswani et al. 2017, section 3.2, with one head and without output projection.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        d_key: int | None = None,
+        d_value: int | None = None,
+        *,
+        bias: bool = False,
+    ) -> None:
+        super().__init__()
+        d_key, d_value = d_key or d_model, d_value or d_model
+        self.project_query = nn.Linear(d_model, d_key, bias=bias)
+        self.project_key = nn.Linear(d_model, d_key, bias=bias)
+        self.project_value = nn.Linear(d_model, d_value, bias=bias)
+
+    @checked
+    def forward(
+        self,
+        tokens: Float[Tensor, "*batch length d_model"],
+        mask: Bool[Tensor, "*#batch #length #length"] | None = None,
+    ) -> Float[Tensor, "*batch length d_value"]:
+        """What each token has learned of the others."""
+        query, key = self.project_query(tokens), self.project_key(tokens)
+        return attention(query, key, self.project_value(tokens), mask)
+
+    @checked
+    def weights(
+        self,
+        tokens: Float[Tensor, "*batch length d_model"],
+        mask: Bool[Tensor, "*#batch #length #length"] | None = None,
+    ) -> Float[Tensor, "*batch length length"]:
+        """How much each token, a row, looks at each other."""
+        return attention_weights(self.project_query(tokens), self.project_key(tokens), mask)
+
+
+def sinusoidal_positions(
+    length: int, d_model: int, device: torch.device | str = "cpu"
+) -> Float[Tensor, "length d_model"]:
+    """A vector for each position: sines and cosines of `d_model / 2` frequencies.
+
+    Feature `2i` is the sine and `2i + 1` the cosine of `position / 10000 ** (2i / d_model)`.
+
+    Raises:
+        ValueError: `d_model` is odd, or an argument is not positive.
+
+    Source: Vaswani et al. 2017, section 3.5.
+    """
+    if length < 1 or d_model < 2 or d_model % 2:
+        raise ValueError(f"{length=} must be positive and {d_model=} positive and even")
+    # in single precision the sine of position 10,000 has lost four of its seven digits
+    position = torch.arange(length, dtype=torch.float64, device=device).unsqueeze(-1)
+    even = torch.arange(0, d_model, 2, dtype=torch.float64, device=device)
+    angle = position / 10_000 ** (even / d_model)
+    return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2).to(torch.get_default_dtype())
+
+
+class LearnedPositions(nn.Module):
+    """A vector for each position, to be learned like those of words.
+
+    Args:
+        max_len: Number of positions there are vectors for.
+        d_model: Width of a vector.
+
+    Source: Gehring et al. 2017.
+    """
+
+    def __init__(self, max_len: int, d_model: int) -> None:
+        super().__init__()
+        self.vectors = nn.Parameter(torch.randn(max_len, d_model) * d_model**-0.5)
+
+    def forward(self, length: int) -> Float[Tensor, "length d_model"]:
+        """The vectors of the first `length` positions.
+
+        Raises:
+            ValueError: There are not so many.
+        """
+        if length > len(self.vectors):
+            raise ValueError(f"{length=}, but there are vectors for {len(self.vectors)} positions")
+        return self.vectors[:length]
