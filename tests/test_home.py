@@ -9,7 +9,16 @@ from attn_course.plots import ROLE
 from tests.conftest import ROOT, chapters
 
 # Packages that a reader imports as one module.
-ROOMS = ("data.translation", "grading", "interactive", "plots", "shapes", "trained", "training")
+ROOMS = (
+    "data.translation",
+    "grading",
+    "interactive",
+    "minilm",
+    "plots",
+    "shapes",
+    "trained",
+    "training",
+)
 ROAD = (ROOT / "book" / "road.html").read_text(encoding="utf-8")
 STOP = re.compile(
     r'<a class="stop"(?: href="(?P<href>[^"]*)")?>.*?class="number">(?P<number>\d\d)<', re.S

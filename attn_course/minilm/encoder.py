@@ -1,0 +1,137 @@
+"""An encoder of the form of BERT: attention and a small network in turns, each added and normed."""
+
+import torch
+from jaxtyping import Bool, Float, Int64
+from torch import Tensor, nn
+from torch.nn import functional
+
+from attn_course.multi_head import MultiHeadAttention
+from attn_course.self_attention import LearnedPositions
+from attn_course.shapes import checked, is_true_of_any
+
+# Added to the variance in every layer norm; that of BERT.
+EPS = 1e-12
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then two linear maps with a GELU between them.
+
+    What each of the two gives is added to the tokens, and the sum normed, as in the first
+    Transformer.
+
+    Args:
+        d_model: Width of a token.
+        num_heads: Number of heads.
+        d_hidden: Width between the two linear maps.
+
+    Source: Vaswani et al. 2017, section 3.1; Devlin et al. 2019 (GELU).
+    """
+
+    def __init__(self, d_model: int, num_heads: int, d_hidden: int) -> None:
+        super().__init__()
+        self.attention = MultiHeadAttention(d_model, num_heads)
+        self.norm_attention = nn.LayerNorm(d_model, eps=EPS)
+        self.widen = nn.Linear(d_model, d_hidden)
+        self.narrow = nn.Linear(d_hidden, d_model)
+        self.norm_output = nn.LayerNorm(d_model, eps=EPS)
+
+    @checked
+    def forward(
+        self,
+        tokens: Float[Tensor, "*batch length d_model"],
+        mask: Bool[Tensor, "*#batch #length #length"] | None = None,
+    ) -> Float[Tensor, "*batch length d_model"]:
+        """The tokens, each with what it has learned of the others.
+
+        Args:
+            tokens: One vector for each position.
+            mask: True where a position may attend to another, for all heads.
+        """
+        tokens = self.norm_attention(tokens + self.attention(tokens, mask=mask))
+        return self.norm_output(tokens + self.narrow(functional.gelu(self.widen(tokens))))
+
+
+class Encoder(nn.Module):
+    """Numbers of tokens to vectors: an embedding and its position, then a stack of layers.
+
+    There is no dropout.
+
+    Args:
+        vocab_size: Number of different tokens.
+        d_model: Width of a token's vector.
+        num_layers: Number of layers.
+        num_heads: Heads in each layer.
+        d_hidden: Width of the hidden layer in each layer's network.
+        max_len: Number of positions there are vectors for.
+
+    Attributes:
+        segment: A constant added to every token. BERT, which reads sentences in pairs, has one for
+            the first and one for the second; here it is that of the first.
+
+    Source: Devlin et al. 2019.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        d_model: int,
+        *,
+        num_layers: int,
+        num_heads: int,
+        d_hidden: int,
+        max_len: int,
+    ) -> None:
+        super().__init__()
+        self.words = nn.Embedding(vocab_size, d_model)
+        self.positions = LearnedPositions(max_len, d_model)
+        self.segment = nn.Parameter(torch.zeros(d_model))
+        self.norm = nn.LayerNorm(d_model, eps=EPS)
+        layers = (EncoderLayer(d_model, num_heads, d_hidden) for _ in range(num_layers))
+        self.layers = nn.ModuleList(layers)
+
+    @checked
+    def forward(
+        self,
+        ids: Int64[Tensor, "*batch length"],
+        mask: Bool[Tensor, "*#batch #length #length"] | None = None,
+    ) -> Float[Tensor, "*batch length d_model"]:
+        """The vectors of the tokens after the last layer.
+
+        Args:
+            ids: Numbers of tokens.
+            mask: True where a position may attend to another; for a padded batch this is
+                `padding_mask(length, key_len)` of `attn_course.scaled_dot_product`.
+
+        Raises:
+            ValueError: There are no tokens, more than there are positions, or a number that no
+                token has.
+        """
+        return self.states(ids, mask)[-1]
+
+    def states(
+        self, ids: Int64[Tensor, "*batch length"], mask: Tensor | None = None
+    ) -> list[Float[Tensor, "*batch length d_model"]]:
+        """The vectors that enter the first layer, and those after each layer."""
+        states = [self.embed(ids)]
+        for layer in self.layers:
+            states.append(layer(states[-1], mask))
+        return states
+
+    def weights(
+        self, ids: Int64[Tensor, "*batch length"], mask: Tensor | None = None
+    ) -> Float[Tensor, "*batch num_layers num_heads length length"]:
+        """What each head of each layer looks at: a row for each position, which sums to 1."""
+        entering = self.states(ids, mask)[:-1]
+        pairs = zip(self.layers, entering, strict=True)
+        return torch.stack([layer.attention.weights(x, mask=mask) for layer, x in pairs], -4)
+
+    @checked
+    def embed(self, ids: Int64[Tensor, "*batch length"]) -> Float[Tensor, "*batch length d_model"]:
+        """What enters the first layer: embedding, position and segment, added and normed."""
+        length, vocab_size = ids.shape[-1], self.words.num_embeddings
+        if length == 0:
+            raise ValueError("there are no tokens to encode")
+        if is_true_of_any((ids < 0) | (ids >= vocab_size)):
+            worst = f"numbers from {int(ids.min())} to {int(ids.max())}"
+            raise ValueError(f"{worst}, but those of tokens are from 0 to {vocab_size - 1}")
+        return self.norm(self.words(ids) + self.positions(length) + self.segment)
