@@ -3,7 +3,8 @@
 SHELL := bash
 PYTHON ?= python3
 BIN := .venv/bin
-PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+# In the order of the files: what takes longest must not come last.
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder
 CHAPTERS := book/[0-9]*.ipynb
 
 # nbgrader looks for its tools on PATH; one thread keeps sums, and so stored outputs, the same.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import http.server
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,8 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 from filelock import FileLock
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -37,6 +40,30 @@ class Build:
     status: int
     log: str
     html: Path
+
+
+# Tests of one file share what they have made, and run in one process. In these files only those
+# do whose parameters have this in common: an exercise, a visit to a page, a course.
+SHARED = {
+    "test_grading_proofs.py": re.compile(r"\d\d_\w+/\w+"),
+    "test_nbgrader.py": re.compile(r"\d\d_\w+"),
+    "test_pages.py": re.compile(r"\[.*\]"),
+}
+
+
+class Groups(LoadScopeScheduling):
+    """Hand a process the tests that share something, and then the next ones."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file, _, test = nodeid.partition("::")
+        shared = SHARED.get(Path(file).name)
+        common = shared and shared.search(test)
+        return f"{file} {common[0]}" if common else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """Distribute the tests so; loadgroup of pytest-xdist 3.8 does nothing under pytest 9.2."""
+    return Groups(config, log)
 
 
 def toc_pages() -> list[str]:

@@ -110,27 +110,33 @@ PARTS = list(STUDENTS["broken"])
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory) -> Path:
-    """A course that has been released, handed in by the class, graded and given feedback."""
+def course(request, tmp_path_factory) -> Path:
+    """A course with one problem set: released, handed in, graded and given feedback.
+
+    The whole class does the first set; for the others somebody who solves it and somebody who
+    does not touch it are enough.
+    """
+    assignment = request.param
     course = tmp_path_factory.mktemp("course")
     shutil.copy(ROOT / "nbgrader_config.py", course)
-    shutil.copytree(SOLUTIONS, course / "solutions")
+    shutil.copytree(SOLUTIONS / assignment, course / "solutions" / assignment)
     (course / "grading").mkdir()
     (course / "grading" / "secret.txt").write_text(f"{SECRET}\n", encoding="utf-8")
-    for assignment in ASSIGNMENTS:
-        nbgrader(course, "generate_assignment", assignment, "--force")
-    for student, changes in STUDENTS.items():
-        hand_in(course, FIRST, student, {part: change for part, (change, _) in changes.items()})
-    for assignment in ASSIGNMENTS:
-        released = course / "exercises" / assignment
-        shutil.copytree(released, course / "grading" / "submitted" / "untouched" / assignment)
-    for assignment in ASSIGNMENTS[1:]:
-        hand_in(course, assignment, "solved", {})
-    for assignment in ASSIGNMENTS:
-        nbgrader(course, "autograde", assignment)
-    nbgrader(course, "generate_feedback", FIRST)
-    nbgrader(course, "export", "--to", "grades.csv")
+    nbgrader(course, "generate_assignment", assignment)
+    for student in STUDENTS if assignment == FIRST else ["solved"]:
+        changes = {part: change for part, (change, _) in STUDENTS[student].items()}
+        hand_in(course, assignment, student, changes)
+    released = course / "exercises" / assignment
+    shutil.copytree(released, course / "grading" / "submitted" / "untouched" / assignment)
+    nbgrader(course, "autograde", assignment)
+    if assignment == FIRST:
+        nbgrader(course, "generate_feedback", FIRST)
+        nbgrader(course, "export", "--to", "grades.csv")
     return course
+
+
+of_each_set = pytest.mark.parametrize("course", ASSIGNMENTS, indirect=True)
+of_the_class = pytest.mark.parametrize("course", [FIRST], indirect=True)
 
 
 def hand_in(course: Path, assignment: str, student: str, changes: dict[str, Change]) -> None:
@@ -149,17 +155,23 @@ def hand_in(course: Path, assignment: str, student: str, changes: dict[str, Chan
     nbformat.write(notebook, folder / name)
 
 
-def marks(course: Path, student: str, assignment: str = FIRST) -> dict[str, float | None]:
+def assignment_of(course: Path) -> str:
+    (folder,) = (course / "solutions").iterdir()
+    return folder.name
+
+
+def marks(course: Path, student: str) -> dict[str, float | None]:
     """Points by grade cell, from the gradebook; None where a person has to read."""
     from nbgrader.api import Gradebook
 
     with Gradebook(f"sqlite:///{course / 'grading' / 'gradebook.db'}") as book:
-        (notebook,) = book.find_submission(assignment, student).notebooks
+        (notebook,) = book.find_submission(assignment_of(course), student).notebooks
         return {grade.cell.name: grade.auto_score for grade in notebook.grades}
 
 
-def read_points(course: Path, assignment: str) -> dict[str, float]:
-    """Points that each check cell of an assignment can give."""
+def read_points(course: Path) -> dict[str, float]:
+    """Points that each check cell of a problem set can give."""
+    assignment = assignment_of(course)
     path = course / "solutions" / assignment / f"{assignment}.ipynb"
     return {
         cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader.points
@@ -168,30 +180,32 @@ def read_points(course: Path, assignment: str) -> dict[str, float]:
     }
 
 
+@of_the_class
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("student", STUDENTS)
 def test_part_earns_what_it_deserves_whatever_became_of_the_others(course, student, part):
-    points = read_points(course, FIRST)[f"{part}-check"]
+    points = read_points(course)[f"{part}-check"]
     _, share = STUDENTS[student].get(part, (None, 1))
     assert marks(course, student)[f"{part}-check"] == share * points
 
 
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_solution_gets_every_point_and_the_untouched_notebook_none(course, assignment):
-    points = read_points(course, assignment)
-    solved, untouched = (marks(course, who, assignment) for who in ("solved", "untouched"))
+@of_each_set
+def test_solution_gets_every_point_and_the_untouched_notebook_none(course):
+    points = read_points(course)
+    solved, untouched = (marks(course, who) for who in ("solved", "untouched"))
     assert {name: solved[name] for name in points} == points
     assert {name: untouched[name] for name in points} == dict.fromkeys(points, 0)
 
 
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_one_part_of_each_set_waits_for_a_person(course, assignment):
-    waiting = marks(course, "solved", assignment).keys() - read_points(course, assignment).keys()
+@of_each_set
+def test_one_part_of_each_set_waits_for_a_person(course):
+    waiting = marks(course, "solved").keys() - read_points(course).keys()
     assert len(waiting) == 1
 
 
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_untouched_notebook_shows_no_traceback_in_its_checks(course, assignment):
+@of_each_set
+def test_untouched_notebook_shows_no_traceback_in_its_checks(course):
+    assignment = assignment_of(course)
     path = course / "grading" / "autograded" / "untouched" / assignment / f"{assignment}.ipynb"
     for cell in nbformat.read(path, as_version=4).cells:
         if cell.cell_type == "code":
@@ -200,6 +214,7 @@ def test_untouched_notebook_shows_no_traceback_in_its_checks(course, assignment)
     assert "not written yet" in path.read_text(encoding="utf-8")
 
 
+@of_the_class
 def test_feedback_says_what_is_wrong_but_shows_no_hidden_test(course):
     page = course / "grading" / "feedback" / "broken" / FIRST / f"{FIRST}.html"
     text = page.read_text(encoding="utf-8")
@@ -215,11 +230,12 @@ def test_feedback_says_what_is_wrong_but_shows_no_hidden_test(course):
     assert "HIDDEN TESTS" not in text
 
 
+@of_the_class
 def test_export_has_one_line_a_submission(course):
     with (course / "grades.csv").open(newline="", encoding="utf-8") as file:
         lines = [line for line in csv.DictReader(file) if line["assignment"] == FIRST]
     scores = {line["student_id"]: float(line["score"]) for line in lines if line["score"]}
-    points = read_points(course, FIRST)
+    points = read_points(course)
     assert scores.keys() == {*STUDENTS, "untouched"}
     assert scores["solved"] == sum(points.values())
     assert scores["broken"] == points["softmax-check"]
@@ -227,6 +243,7 @@ def test_export_has_one_line_a_submission(course):
     assert scores["untouched"] == 0
 
 
+@of_the_class
 def test_secret_of_the_configuration_reaches_the_kernels(course):
     path = course / "grading" / "autograded" / "broken" / FIRST / f"{FIRST}.ipynb"
     outputs = cell_of(nbformat.read(path, as_version=4), "softmax").outputs

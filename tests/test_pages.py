@@ -20,14 +20,12 @@ from tests.conftest import ROOT, chapters, toc_pages
 pytestmark = pytest.mark.browser
 
 DESKTOP, PHONE = (1280, 900), (390, 844)
-# Width and colours from a server; from the disk once, where the rules of a browser are other ones.
+# Every two of scheme, width and colours meet in one of these; a disk has rules of its own.
 LOOKS = {
     "desktop-light": ("http", DESKTOP, "light"),
-    "desktop-dark": ("http", DESKTOP, "dark"),
-    "phone-light": ("http", PHONE, "light"),
     "phone-dark": ("http", PHONE, "dark"),
-    "disk-desktop": ("file", DESKTOP, "light"),
-    "disk-phone": ("file", PHONE, "dark"),
+    "disk-desktop-dark": ("file", DESKTOP, "dark"),
+    "disk-phone-light": ("file", PHONE, "light"),
 }
 # The pages that Sphinx makes by itself, beside those of `_toc.yml`.
 PAGES = [*toc_pages(), "search", "genindex"]
