@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from io import BytesIO
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -16,7 +14,6 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
-from matplotlib.text import Text
 from numpy.testing import assert_allclose as assert_near
 from torch import Tensor
 
@@ -25,15 +22,13 @@ from attn_course.plots import INK, PAPER, ROLE, STYLE, ink_on, retrieval, signed
 from attn_course.plots.layer import attention_layer
 from attn_course.retrieval import distance_scores, masked_softmax, softmax_jacobian
 from tests.conftest import ROOT
+from tests.figure_laws import MINUS, assert_laws, contrast, linear, texts, words_in
 
-mpl.use("agg")
 settings.register_profile("course", deadline=None, derandomize=True, max_examples=50)
 settings.load_profile("course")
 
-PHONE = 350  # pixels that a figure has on a phone
 WORDS = ["green", "blue", "pink", "brown"]
 SWATCHES = torch.tensor([[0.3, 0.7, 0.2], [0.1, 0.3, 0.8], [1.0, 0.5, 0.8], [0.4, 0.2, 0.0]])
-MINUS = "\N{MINUS SIGN}"
 
 
 # --- what the figures show ----------------------------------------------------------------------
@@ -116,40 +111,6 @@ FIGURES = [layer, walk, temperatures, hull, jacobian, axis_mistake, painted_keys
 EVERY_FIGURE = pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 
 
-def texts(figure: Figure) -> list[Text]:
-    """Return every piece of text that a figure shows."""
-    figure.draw_without_rendering()
-    found = figure.findobj(lambda artist: isinstance(artist, Text) and artist.get_visible())
-    edges = figure.get_window_extent().padded(1)
-    return [
-        text
-        for text in found
-        if text.get_text().strip() and edges.overlaps(text.get_window_extent())
-    ]
-
-
-def words_in(figure: Figure) -> list[str]:
-    """Return what the pieces of text say."""
-    return [text.get_text() for text in texts(figure)]
-
-
-def contrast(one: str | tuple[float, ...], other: str | tuple[float, ...]) -> float:
-    """Return the contrast ratio of two colours, from 1 to 21: WCAG 2.2, section 1.4.3."""
-    light, dark = sorted((luminance(to_rgb(c)) for c in (one, other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
-def linear(colour: tuple[float, ...]) -> np.ndarray:
-    """Undo the gamma of sRGB."""
-    part = np.asarray(colour)
-    return np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
-
-
-def luminance(colour: tuple[float, ...]) -> float:
-    """Return the relative luminance of a colour."""
-    return float(linear(colour) @ [0.2126, 0.7152, 0.0722])
-
-
 # --- the style ----------------------------------------------------------------------------------
 
 
@@ -215,50 +176,8 @@ def test_signs_are_as_long_as_each_other() -> None:
 
 
 @EVERY_FIGURE
-def test_figure_is_closed_so_that_it_is_shown_once(draw: Callable[[], Figure]) -> None:
-    before = plt.get_fignums()
-    assert isinstance(draw(), Figure)
-    assert plt.get_fignums() == before
-
-
-@EVERY_FIGURE
-def test_figure_is_the_same_twice_to_the_last_byte(draw: Callable[[], Figure]) -> None:
-    pictures = []
-    for _ in range(2):
-        file = BytesIO()
-        draw().savefig(file, format="png", metadata={"Software": None})
-        pictures.append(file.getvalue())
-    assert pictures[0] == pictures[1]
-
-
-@EVERY_FIGURE
-def test_letters_are_legible_on_a_phone(draw: Callable[[], Figure]) -> None:
-    figure = draw()
-    shrunk = PHONE / (figure.get_figwidth() * 72)  # pixels a point
-    sizes = {text.get_text(): text.get_fontsize() * shrunk for text in texts(figure)}
-    assert {text: size for text, size in sizes.items() if size < 10} == {}
-
-
-@EVERY_FIGURE
-def test_no_two_pieces_of_text_overlap(draw: Callable[[], Figure]) -> None:
-    boxes = [(text.get_text(), text.get_window_extent().padded(-1)) for text in texts(draw())]
-    clashes = [
-        (one, other)
-        for (one, box), (other, rival) in itertools.combinations(boxes, 2)
-        if box.overlaps(rival)
-    ]
-    assert clashes == []
-
-
-@EVERY_FIGURE
-def test_axes_are_named_by_what_they_mean(draw: Callable[[], Figure]) -> None:
-    named = 0
-    for axes in draw().axes:
-        if axes.axison and axes.get_yticks().size:
-            assert len(axes.get_ylabel()) > 2
-            assert len(axes.get_xlabel()) > 2
-            named += 1
-    assert named > 0 or draw is layer  # a diagram has no axes
+def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
+    assert_laws(draw, is_diagram=draw is layer)
 
 
 # --- each figure shows its numbers --------------------------------------------------------------

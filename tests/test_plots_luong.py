@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
-from io import BytesIO
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
@@ -17,7 +14,7 @@ from matplotlib.text import Annotation
 from numpy.testing import assert_allclose as assert_near
 
 from attn_course.plots import INK, PAPER, ROLE, luong
-from tests.test_plots import MINUS, PHONE, contrast, texts, words_in
+from tests.figure_laws import MINUS, assert_laws, contrast, words_in
 
 WEIGHTS = torch.tensor([0.0, 0.0, 0.08, 0.61, 0.22, 0.09, 0.0])
 BELL = torch.tensor([0.0, 0.06, 0.38, 0.92, 0.84, 0.28, 0.03])
@@ -60,39 +57,8 @@ EVERY_FIGURE = pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__
 
 
 @EVERY_FIGURE
-def test_figure_is_closed_and_the_same_twice_to_the_last_byte(draw: Callable[[], Figure]) -> None:
-    before, pictures = plt.get_fignums(), []
-    for _ in range(2):
-        file = BytesIO()
-        draw().savefig(file, format="png", metadata={"Software": None})
-        pictures.append(file.getvalue())
-    assert plt.get_fignums() == before
-    assert pictures[0] == pictures[1]
-
-
-@EVERY_FIGURE
-def test_letters_are_legible_on_a_phone_and_clear_of_each_other(
-    draw: Callable[[], Figure],
-) -> None:
-    figure = draw()
-    shrunk = PHONE / (figure.get_figwidth() * 72)  # pixels a point
-    found = [text for text in texts(figure) if text.get_text()]
-    assert [text.get_text() for text in found if text.get_fontsize() * shrunk < 10] == []
-    boxes = [(text.get_text(), text.get_window_extent().padded(-1)) for text in found]
-    pairs = itertools.combinations(boxes, 2)
-    assert [(one, other) for (one, a), (other, b) in pairs if a.overlaps(b)] == []
-
-
-@EVERY_FIGURE
-def test_axes_are_named_by_what_they_mean(draw: Callable[[], Figure]) -> None:
-    figure = draw()
-    figure.draw_without_rendering()
-    numbered = 0
-    for axis in (axis for axes in figure.axes if axes.axison for axis in (axes.xaxis, axes.yaxis)):
-        if any(label.get_text() for label in axis.get_ticklabels() if label.get_visible()):
-            assert len(axis.get_label().get_text()) > 2
-            numbered += 1
-    assert numbered > 0 or draw is two_decoders  # a diagram has no axes
+def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
+    assert_laws(draw, is_diagram=draw is two_decoders)
 
 
 # --- two decoders ---------------------------------------------------------------------------------

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
-from io import BytesIO
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
@@ -19,7 +16,7 @@ from numpy.testing import assert_allclose as assert_near
 from torch import Tensor
 
 from attn_course.plots import PAPER, ROLE, seq2seq
-from tests.test_plots import PHONE, contrast, luminance, texts, words_in
+from tests.figure_laws import assert_laws, contrast, luminance, texts, words_in
 
 SOURCE, TARGET = ["they", "agree", "EOS"], ["ils", "sont", "d'", "accord", "EOS"]
 BEGINNINGS = {
@@ -95,27 +92,8 @@ EVERY_FIGURE = pytest.mark.parametrize("draw", [*DIAGRAMS, *CURVES], ids=lambda 
 
 
 @EVERY_FIGURE
-def test_figure_is_closed_and_the_same_twice_to_the_last_byte(draw: Callable[[], Figure]) -> None:
-    before, pictures = plt.get_fignums(), []
-    for _ in range(2):
-        file = BytesIO()
-        draw().savefig(file, format="png", metadata={"Software": None})
-        pictures.append(file.getvalue())
-    assert plt.get_fignums() == before
-    assert pictures[0] == pictures[1]
-
-
-@EVERY_FIGURE
-def test_letters_are_legible_on_a_phone_and_clear_of_each_other(
-    draw: Callable[[], Figure],
-) -> None:
-    figure = draw()
-    shrunk = PHONE / (figure.get_figwidth() * 72)  # pixels a point
-    found = texts(figure)
-    assert [text.get_text() for text in found if text.get_fontsize() * shrunk < 10] == []
-    boxes = [(text.get_text(), text.get_window_extent().padded(-1)) for text in found]
-    pairs = itertools.combinations(boxes, 2)
-    assert [(one, other) for (one, a), (other, b) in pairs if a.overlaps(b)] == []
+def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
+    assert_laws(draw, is_diagram=draw in DIAGRAMS)
 
 
 @EVERY_FIGURE
@@ -124,13 +102,6 @@ def test_ink_stands_out_on_what_is_behind_it(draw: Callable[[], Figure]) -> None
         box = text.get_bbox_patch()
         behind = to_rgb(box.get_facecolor()) if box else PAPER
         assert contrast(text.get_color(), behind) >= 4.5, text.get_text()
-
-
-@pytest.mark.parametrize("draw", CURVES, ids=lambda draw: draw.__name__)
-def test_axes_are_named_by_what_they_mean(draw: Callable[[], Figure]) -> None:
-    (axes,) = draw().axes
-    assert len(axes.get_xlabel()) > 3
-    assert len(axes.get_ylabel()) > 3
 
 
 # --- networks ---------------------------------------------------------------------------------
