@@ -3,7 +3,8 @@
 A figure is a picture in SVG that Python draws in its first state, controls that stay hidden until a
 script comes alive, a line of readings, and numbers in JSON. The script only moves what is drawn, so
 that print and readers without scripts keep the picture. `figure.js` starts it and says changes to
-screen readers; a figure adds one script of its own, which calls `attnFigure(name, start)`.
+screen readers; a figure adds one script of its own, which calls `attnFigure(name, start)`, and a
+style if it needs one.
 """
 
 import json
@@ -24,7 +25,7 @@ class InteractiveFigure:
     """A figure as Jupyter asks for it: HTML, with a PNG and a sentence where there is no browser.
 
     Args:
-        name: The script of the figure is `<name>.js`, with underscores.
+        name: The script of the figure is `<name>.js`, its style `<name>.css`, with underscores.
         label: What the figure is, in a few words, for screen readers.
         sentence: What it shows in its first state.
         picture: The picture, in SVG.
@@ -55,7 +56,7 @@ class InteractiveFigure:
             [
                 f'<figure class="attn-figure attn-{self.name}" data-figure="{self.name}" '
                 f'role="group" aria-label="{escape(self.label)}" style="{roles}">',
-                f"<style>\n{_read('figure.css')}</style>",
+                f"<style>\n{_read('figure.css')}{self._own('css', '')}</style>",
                 self.picture,
                 f'<p class="attn-sentence">{escape(self.sentence)}</p>',
                 f'<form class="attn-controls" autocomplete="off" hidden>{self.controls}</form>',
@@ -63,10 +64,17 @@ class InteractiveFigure:
                 '<p class="attn-unseen" role="status"></p>',
                 f'<script type="application/json">{data}</script>',
                 f'<script>\n(() => {{\n"use strict";\n{_read("figure.js")}'
-                f"{_read(self.name.replace('-', '_') + '.js')}}})();\n</script>",
+                f"{self._own('js')}}})();\n</script>",
                 "</figure>",
             ]
         )
+
+    def _own(self, kind: str, otherwise: str | None = None) -> str:
+        """The file of this figure alone, or what stands in if a figure may be without it."""
+        file = FOLDER.joinpath(f"{self.name.replace('-', '_')}.{kind}")
+        if otherwise is not None and not file.is_file():
+            return otherwise
+        return file.read_text(encoding="utf-8")
 
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None

@@ -1,0 +1,200 @@
+const dot = (one, other) => one.reduce((sum, number, k) => sum + number * other[k], 0);
+
+// Softmax over the allowed scores after subtracting the best; all zeros if none is allowed.
+const softmax = (scores, allowed) => {
+  const best = Math.max(...scores.filter((_, j) => allowed[j]));
+  const raised = scores.map((score, j) => (allowed[j] ? Math.exp(score - best) : 0));
+  const total = raised.reduce((sum, one) => sum + one, 0);
+  return raised.map((one) => (total ? one / total : 0));
+};
+
+const digits = (number) => number.toFixed(2).replace("-0.00", "0.00").replace("-", "\u2212");
+const nine = (number) => Math.round(number * 1e9);
+
+attnFigure("scaled-dot-product", (root, data, say) => {
+  const { words, query, key, temperatures, layout } = data;
+  const size = words.length, width = (layout.right - layout.left) / size;
+  const factors = { divide: query[0].length ** -0.5, keep: 1, multiply: query[0].length ** 0.5 };
+  const picture = root.querySelector(":scope > svg");
+  const part = (name) => root.querySelector(`[data-part="${name}"]`);
+  const write = (name, text) => (part(name).textContent = text);
+  const on = (name) => root.querySelector(`input[name="${name}"]`).checked;
+  const byHand = words.map(() => words.map(() => false)); // true: forbidden
+  let here = data.start; // the cell that is looked at: row, column
+
+  const cells = words.map((_, i) =>
+    words.map((_, j) => root.querySelector(`[data-cell="${i},${j}"]`)));
+
+  const read = () => {
+    const scale = root.querySelector("input[name=scale]:checked").value;
+    const temperature = temperatures[Number(part("temperature").value)];
+    const halfWidth = on("window") ? Number(part("half-width").value) : null;
+    const length = on("padding") ? Number(part("words").value) : null;
+    const causal = on("causal");
+    const rules = (i, j) =>
+      !(causal && j > i) &&
+      (halfWidth === null || Math.abs(i - j) <= halfWidth) &&
+      (length === null || j < length);
+    const ruled = words.map((_, i) => words.map((_, j) => rules(i, j)));
+    const allowed = ruled.map((row, i) => row.map((yes, j) => yes && !byHand[i][j]));
+    const products = query.map((q) => key.map((k) => dot(q, k)));
+    const scores = products.map((row) => row.map((p) => (p * factors[scale]) / temperature));
+    const weights = scores.map((row, i) => softmax(row, allowed[i]));
+    return {
+      scale, temperature, causal, halfWidth, length, ruled, allowed, products, scores, weights,
+      row: here[0], column: here[1],
+    };
+  };
+
+  const masksOf = ({ causal, halfWidth, length }) => {
+    const names = [];
+    if (causal) names.push("causal mask");
+    if (halfWidth !== null) names.push(`window of ${halfWidth} to either side`);
+    if (length !== null) names.push(`padding from token ${length + 1}`);
+    const hidden = byHand.flat().filter((yes) => yes).length;
+    if (hidden) names.push(`${hidden} forbidden by hand`);
+    return names.join(", ") || "no mask";
+  };
+
+  const effective = (row) => {
+    const concentration = dot(row, row);
+    return (concentration ? 1 / concentration : 0).toFixed(1);
+  };
+
+  const found = (row) => {
+    const order = row.map((_, j) => j).sort((a, b) => nine(row[b]) - nine(row[a])).slice(0, 3);
+    const shares = order.filter((j) => row[j]).map((j) => `${row[j].toFixed(2)} to ${words[j]}`);
+    return shares.length
+      ? `${shares.join(", ")}; effective number of keys ${effective(row)}.`
+      : "no key is left, all weights are 0.";
+  };
+
+  const place = (node, [x, y, w, h]) => {
+    const numbers = { x, y, width: w, height: h };
+    for (const name in numbers) node.setAttribute(name, numbers[name].toFixed(1));
+  };
+
+  const strokes = (i, j, ruled) => {
+    const left = (layout.left + width * j + 6).toFixed(1);
+    const right = (layout.left + width * (j + 1) - 6).toFixed(1);
+    const top = layout.top + layout.cell * i + 6, low = top + layout.cell - 12;
+    const rising = `M${left},${low.toFixed(1)}L${right},${top.toFixed(1)}`;
+    if (byHand[i][j]) return `${rising}M${left},${top.toFixed(1)}L${right},${low.toFixed(1)}`;
+    return ruled ? "" : rising;
+  };
+
+  const label = (now, i, j) => {
+    const state = now.allowed[i][j] ? `weight ${now.weights[i][j].toFixed(2)}` : "forbidden";
+    return `query ${words[i]}, key ${words[j]}: ${state}`;
+  };
+
+  const drawGrid = (now) => {
+    cells.forEach((row, i) => row.forEach((cell, j) => {
+      cell.firstElementChild.setAttribute("fill-opacity", now.weights[i][j].toFixed(3));
+      cell.lastElementChild.setAttribute("d", strokes(i, j, now.ruled[i][j]));
+      cell.setAttribute("aria-label", label(now, i, j));
+      cell.setAttribute("tabindex", i === now.row && j === now.column ? "0" : "-1");
+    }));
+    const { left, right, top, cell } = layout, y = top + cell * now.row;
+    place(part("row"), [left, y, right - left, cell]);
+    place(part("cell"), [left + width * now.column, y, width, cell]);
+    for (const [name, at] of [["row", now.row], ["column", now.column]])
+      for (const text of root.querySelectorAll(`[data-${name}]`))
+        text.classList.toggle("attn-looked", Number(text.getAttribute(`data-${name}`)) === at);
+  };
+
+  const drawBars = ({ weights, row }) => {
+    const base = layout.top + layout.cell * size + layout.crown + layout.tall;
+    weights[row].forEach((weight, j) => {
+      const x = layout.left + width * j, height = layout.tall * weight;
+      const box = [x + 0.15 * width, base - height, 0.7 * width, height];
+      place(root.querySelector(`[data-bar="${j}"]`), box);
+      const number = root.querySelector(`[data-number="${j}"]`);
+      number.setAttribute("y", (base - height - 6).toFixed(1));
+      number.textContent = weight.toFixed(2);
+    });
+    write("says", `weights of query ${words[row]}`);
+  };
+
+  const tell = (now) => {
+    const { row, column, weights, temperature } = now, mine = weights[row];
+    write("temperature-reading", String(temperature));
+    part("temperature").setAttribute("aria-valuetext", String(temperature));
+    write("half-width-reading", part("half-width").value);
+    write("words-reading", part("words").value);
+    write("pair-reading", `${words[row]} → ${words[column]}`);
+    write("product-reading", digits(now.products[row][column]));
+    write("score-reading", now.allowed[row][column] ? digits(now.scores[row][column]) : "forbidden");
+    write("weight-reading", mine[column].toFixed(2));
+    write("sum-reading", mine.reduce((sum, one) => sum + one, 0).toFixed(2));
+    write("effective-reading", effective(mine));
+    say(
+      `Dot products ${data.scales[now.scale]}, temperature ${temperature}, ${masksOf(now)}. ` +
+        `Query ${words[row]}: ${found(mine)}`,
+    );
+  };
+
+  const draw = () => {
+    part("half-width").closest("label").hidden = !on("window");
+    part("words").closest("label").hidden = !on("padding");
+    part("clear").hidden = !byHand.flat().includes(true);
+    root.reading = read();
+    for (const show of [drawGrid, drawBars, tell]) show(root.reading);
+  };
+
+  const look = (row, column) => {
+    here = [row, column];
+    draw();
+  };
+  const toggle = () => {
+    byHand[here[0]][here[1]] = !byHand[here[0]][here[1]];
+    draw();
+  };
+  const cellAt = (event) => event.target.closest?.("[data-cell]")?.dataset.cell.split(",").map(Number);
+
+  picture.addEventListener("pointermove", (event) => {
+    const cell = event.pointerType === "mouse" && cellAt(event);
+    if (cell && String(cell) !== String(here)) look(...cell);
+  });
+  // a finger looks with its first tap and forbids with its second; a mouse has looked before
+  picture.addEventListener("click", (event) => {
+    const cell = cellAt(event);
+    if (!cell) return;
+    if (String(cell) === String(here)) toggle();
+    else look(...cell);
+  });
+  const moves = {
+    ArrowUp: ([i, j]) => [i - 1, j],
+    ArrowDown: ([i, j]) => [i + 1, j],
+    ArrowLeft: ([i, j]) => [i, j - 1],
+    ArrowRight: ([i, j]) => [i, j + 1],
+    Home: ([i]) => [i, 0],
+    End: ([i]) => [i, size - 1],
+  };
+  picture.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.key === "Enter" || event.key === " ") toggle();
+    else if (moves[event.key]) {
+      look(...moves[event.key](here).map((at) => Math.min(Math.max(at, 0), size - 1)));
+      cells[here[0]][here[1]].focus();
+    } else return;
+    event.preventDefault(); // the page does not scroll
+    event.stopPropagation(); // and JupyterLab does not take the key as its own
+  });
+  part("clear").addEventListener("click", () => {
+    byHand.forEach((row) => row.fill(false));
+    draw();
+    cells[here[0]][here[1]].focus(); // the button that had the focus is gone
+  });
+  root.querySelector("form").addEventListener("input", draw);
+
+  // a picture has no parts for a screen reader, a grid has
+  picture.setAttribute("role", "grid");
+  cells.forEach((row, i) => {
+    root.querySelector(`[data-line="${i}"]`).setAttribute("role", "row");
+    row.forEach((cell) => cell.setAttribute("role", "gridcell"));
+  });
+  for (const node of picture.querySelectorAll(":scope > :not([data-line])"))
+    node.setAttribute("aria-hidden", "true");
+  draw();
+});

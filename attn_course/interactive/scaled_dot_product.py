@@ -1,0 +1,180 @@
+"""The figure of the attention layer: change scale, temperature and mask, and see who looks where.
+
+The numbers of the first state come from the package, those of every other state from
+`scaled_dot_product.js`; the tests hold the two against each other.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.markup import tag
+from attn_course.interactive.scaled_dot_product_picture import (
+    CELL,
+    CROWN,
+    LEFT,
+    RIGHT,
+    TALL,
+    TOP,
+    svg,
+)
+from attn_course.interactive.scaled_dot_product_print import png
+from attn_course.interactive.scaled_dot_product_state import SCALES, State, rounded
+from attn_course.plots import ROLE
+from attn_course.shapes import checked, require_positive
+
+MOST_WORDS = 12  # more columns, and a finger no longer meets the cell that it means
+
+
+@checked
+def attention_explorer(
+    words: Sequence[str],
+    query: Float[Tensor, "length d_key"],
+    key: Float[Tensor, "length d_key"],
+    *,
+    row: int = 0,
+    column: int = 0,
+    length: int | None = None,
+    temperature: float = 1.0,
+) -> InteractiveFigure:
+    """The weights of a sentence, whose scale, temperature and masks the reader can change.
+
+    Shown as the last expression of a cell, it works in JupyterLab, in the built book and from the
+    disk, without a kernel; in print it is the picture of its first state.
+
+    Args:
+        words: A word for each token, at most 12.
+        query: What each token looks for; rounded to three decimals.
+        key: What each token offers; rounded likewise.
+        row: The token whose query is looked at first.
+        column: The token whose key is looked at first.
+        length: How many tokens are words and no padding; None for all. The padding mask, which is
+            off at first, forbids the others.
+        temperature: What the scores are divided by at first.
+
+    Raises:
+        TypeError: The query or the key is not a floating-point tensor, or they differ in dtype.
+        ValueError: A shape does not fit, an argument holds NaN or infinity, there are no tokens or
+            too many, a position lies outside the sentence, or the temperature is not positive.
+    """
+    require_positive("temperature", temperature)
+    _require_a_sentence(words, query, key)
+    real = len(words) if length is None else length
+    for name, at, most in (("row", row, len(words) - 1), ("column", column, len(words) - 1)):
+        if not 0 <= at <= most:
+            raise ValueError(f"{name}={at} is no token: they are counted from 0 to {most}")
+    if not 0 <= real <= len(words):
+        raise ValueError(f"{length=} is not from 0 to {len(words)}")
+    start = float(f"{temperature:.3g}")
+    state = State(tuple(words), rounded(query), rounded(key), row, column, temperature=start,
+                  resting=(min(2, len(words) - 1), real))  # fmt: skip
+    return InteractiveFigure(
+        name="scaled-dot-product",
+        label="The weights of a sentence, to be changed by the reader",
+        sentence=state.sentence,
+        picture=svg(state),
+        controls=_controls(state),
+        readings=_readings(state),
+        data=_data(state),
+        png=png(state),
+    )
+
+
+def _require_a_sentence(words: Sequence[str], query: Tensor, key: Tensor) -> None:
+    if not 0 < len(words) <= MOST_WORDS:
+        raise ValueError(f"the figure shows 1 to {MOST_WORDS} words, not {len(words)}")
+    if len(words) != len(query):
+        raise ValueError(f"there are {len(words)} words but {len(query)} queries")
+    for name, numbers in (("query", query), ("key", key)):
+        if unbounded := int(torch.isinf(numbers).sum()):
+            raise ValueError(f"{name} holds {unbounded} infinite numbers among {numbers.numel()}")
+
+
+def _controls(state: State) -> str:
+    scales = "".join(
+        _option("radio", "scale", name, text.format(state.d_key), name == state.scale)
+        for name, text in SCALES.items()
+    )
+    masks = "".join(
+        _option("checkbox", name, name, name) for name in ("causal", "window", "padding")
+    )
+    half_width, length = state.resting
+    most = len(state.words)
+    hint = (
+        "Point at a cell, or walk with the arrow keys. "
+        "Click it, or press Enter, to forbid it by hand."
+    )
+    clear = tag("button", "allow all cells again", type="button", data_part="clear", hidden="")
+    return (
+        tag("p", hint, class_="attn-hint")
+        + _choice("Dot products", scales)
+        + _slider("temperature", len(state.temperatures) - 1, _place_of(state))
+        + _choice("Masks, which may be combined", masks)
+        + _slider("half-width", most - 1, half_width, hidden="")
+        + _slider("words", most, length, hidden="")
+        + clear
+    )
+
+
+def _choice(name: str, options: str) -> str:
+    return tag("fieldset", tag("legend", name) + tag("div", options, class_="attn-options"))
+
+
+def _place_of(state: State) -> int:
+    return state.temperatures.index(state.temperature)
+
+
+def _option(kind: str, group: str, value: str, text: str, chosen: bool = False) -> str:
+    mark = {"checked": ""} if chosen else {}
+    button = tag("input", type=kind, name=group, value=value, **mark)
+    return tag("label", button + tag("span", text), class_="attn-option")
+
+
+def _slider(name: str, most: int, start: int, **more: str) -> str:
+    numbers = {"min": 0, "max": most, "step": 1, "value": start}
+    slider = tag("input", type="range", data_part=name, **numbers)
+    shown = tag("output", data_part=f"{name}-reading")
+    style = f"--attn-colour:{ROLE['weight']}"
+    return tag("label", tag("span", name) + slider + shown, class_="attn-row", style=style, **more)
+
+
+def _readings(state: State) -> str:
+    named = [
+        ("pair", "query", "query → key"),
+        ("product", "key", "dot product"),
+        ("score", "key", "score"),
+        ("weight", "weight", "weight"),
+        ("sum", "weight", "the row sums to"),
+        ("effective", "weight", "effective number of keys"),
+    ]
+    return "".join(
+        tag(
+            "div",
+            tag("dt", tag("span", class_="attn-swatch", style=f"--attn-colour:{ROLE[role]}") + name)
+            + tag("dd", state.written[part], data_part=f"{part}-reading"),
+        )
+        for part, role, name in named
+    )
+
+
+def _data(state: State) -> dict[str, Any]:
+    return {
+        "words": list(state.words),
+        "query": state.query.tolist(),
+        "key": state.key.tolist(),
+        "temperatures": state.temperatures,
+        "scales": {name: text.format(state.d_key) for name, text in SCALES.items()},
+        "start": [state.row, state.column],
+        "layout": {
+            "left": LEFT,
+            "right": RIGHT,
+            "top": TOP,
+            "cell": CELL,
+            "crown": CROWN,
+            "tall": TALL,
+        },
+    }

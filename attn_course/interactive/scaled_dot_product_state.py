@@ -1,0 +1,152 @@
+"""What the figure of the attention layer shows in its first state, in numbers of the package."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from attn_course.retrieval import dot_scores, effective_number_of_keys, masked_softmax
+from attn_course.scaled_dot_product import (
+    causal_mask,
+    combine,
+    mask_of,
+    padding_mask,
+    scaled_dot_scores,
+    window,
+)
+
+# What may be done to a dot product, and how the reader reads it; the last is a misprint.
+SCALES = {"divide": "÷ √{}", "keep": "as they are", "multiply": "× √{}"}
+MINUS = "\N{MINUS SIGN}"
+
+
+@dataclass(frozen=True)
+class State:
+    """What the figure shows, and the numbers that it follows from.
+
+    Args:
+        words: A word for each token.
+        query: A row for each token, float64, rounded to what the page is given.
+        key: The same.
+        row: The query that is looked at.
+        column: The key that is looked at.
+        scale: One of `SCALES`.
+        temperature: What the scores are divided by.
+        causal: Whether the causal mask is on.
+        half_width: How far the window reaches; None if it is off.
+        length: How many tokens are no padding; None if the padding mask is off.
+    """
+
+    words: Sequence[str]
+    query: Float[Tensor, "length d_key"]
+    key: Float[Tensor, "length d_key"]
+    row: int = 0
+    column: int = 0
+    scale: str = "divide"
+    temperature: float = 1.0
+    causal: bool = False
+    half_width: int | None = None
+    length: int | None = None
+    # what the sliders of masks that are off stand at
+    resting: tuple[int, int] = field(default=(1, 1))
+
+    @cached_property
+    def d_key(self) -> int:
+        return self.query.shape[-1]
+
+    @cached_property
+    def temperatures(self) -> list[float]:
+        """The temperatures to choose from, with those at which one scale looks like another."""
+        spaced = [float(f"{10**power:.2g}") for power in torch.linspace(-1, 1, 41).tolist()]
+        root = float(f"{math.sqrt(self.d_key):.3g}")
+        return sorted({*spaced, root, float(self.d_key), self.temperature})
+
+    @cached_property
+    def mask(self) -> Bool[Tensor, "length length"] | None:
+        size = len(self.words)
+        masks = [causal_mask(size) if self.causal else None]
+        if self.half_width is not None:
+            masks.append(mask_of(window(self.half_width), size, size))
+        if self.length is not None:
+            masks.append(padding_mask(torch.tensor(self.length), size).expand(size, size))
+        return combine(*masks)
+
+    @cached_property
+    def products(self) -> Float[Tensor, "length length"]:
+        return dot_scores(self.query, self.key)
+
+    @cached_property
+    def scores(self) -> Float[Tensor, "length length"]:
+        """The scores under the softmax: scaled, and divided by the temperature."""
+        scaled = {
+            "divide": lambda: scaled_dot_scores(self.query, self.key),
+            "keep": lambda: self.products,
+            "multiply": lambda: self.products * math.sqrt(self.d_key),
+        }
+        return scaled[self.scale]() / self.temperature
+
+    @cached_property
+    def weights(self) -> Float[Tensor, "length length"]:
+        return masked_softmax(self.scores, self.mask)
+
+    @cached_property
+    def written(self) -> dict[str, str]:
+        """The numbers of the cell that is looked at, as the reader reads them."""
+        here = self.row, self.column
+        allowed = self.mask is None or bool(self.mask[here])
+        return {
+            "pair": f"{self.words[self.row]} → {self.words[self.column]}",
+            "product": signed(self.products[here].item()),
+            "score": signed(self.scores[here].item()) if allowed else "forbidden",
+            "weight": f"{self.weights[here].item():.2f}",
+            "sum": f"{self.weights[self.row].sum().item():.2f}",
+            "effective": f"{effective_number_of_keys(self.weights[self.row]).item():.1f}",
+        }
+
+    @cached_property
+    def sentence(self) -> str:
+        """What the figure shows, in words."""
+        return (
+            f"Dot products {self.scale_name}, temperature {self.temperature:g}, {self.masks}. "
+            + (f"Query {self.words[self.row]}: {self._found}")
+        )
+
+    @cached_property
+    def scale_name(self) -> str:
+        return SCALES[self.scale].format(self.d_key)
+
+    @cached_property
+    def masks(self) -> str:
+        """The masks that are on, in words."""
+        on = ["causal mask"] if self.causal else []
+        if self.half_width is not None:
+            on.append(f"window of {self.half_width} to either side")
+        if self.length is not None:
+            on.append(f"padding from token {self.length + 1}")
+        return ", ".join(on) or "no mask"
+
+    @property
+    def _found(self) -> str:
+        weights = self.weights[self.row].tolist()
+        if not any(weights):
+            return "no key is left, all weights are 0."
+        # equal weights, up to rounding, in the order of the sentence
+        best = sorted(range(len(weights)), key=lambda j: -round(weights[j], 9))[:3]
+        shares = ", ".join(f"{weights[j]:.2f} to {self.words[j]}" for j in best if weights[j])
+        return f"{shares}; effective number of keys {self.written['effective']}."
+
+
+def signed(number: float) -> str:
+    """Two decimals, with a minus sign as long as a plus, and none before a zero."""
+    text = f"{number:.2f}".replace("-0.00", "0.00")
+    return text.replace("-", MINUS)
+
+
+def rounded(numbers: Tensor) -> Tensor:
+    """The numbers in float64, to three decimals."""
+    rows = [[round(number, 3) for number in row] for row in numbers.detach().double().tolist()]
+    return torch.tensor(rows, dtype=torch.float64)
