@@ -17,12 +17,15 @@ from attn_course.blocks import blocks, recomputed
 from attn_course.scaled_dot_product import (
     Rule,
     Score,
+    allowed_by,
     causal,
     combine,
     positions,
     scaled_dot_scores,
 )
 from attn_course.shapes import checked, is_true_of_any
+
+UNRANKED = "some scores are NaN or plus infinity: softmax cannot rank them"
 
 
 @checked
@@ -95,7 +98,7 @@ class _Inputs(NamedTuple):
         if self.rule is None:
             return mask
         query_position, key_position = positions(query_len, key_len, self.query.device)
-        return combine(mask, self.rule(query_position[rows], key_position[columns]))
+        return combine(mask, allowed_by(self.rule, query_position[rows], key_position[columns]))
 
 
 def _rows(score: Score, dropout: float, inputs: _Inputs, rows: slice) -> Tensor:
@@ -134,7 +137,7 @@ class _Running(NamedTuple):
     def output_so_far(self) -> Tensor:
         """The weighted mean; 0 for a query that has met no key it may attend to."""
         if is_true_of_any(self.total.detach().isnan()):
-            raise ValueError("some scores are NaN or plus infinity: softmax cannot rank them")
+            raise ValueError(UNRANKED)
         return self.blend / self.total.where(self.total > 0, 1)
 
 
@@ -149,6 +152,11 @@ def _absorb(
 ) -> _Running:
     """The state after one more block of keys."""
     scores = score(query, key).to(state.total.dtype)
+    if scores.shape[-2:] != (query.shape[-2], key.shape[-2]):
+        raise ValueError(
+            f"the scores of {query.shape[-2]} queries and {key.shape[-2]} keys have shape "
+            f"{tuple(scores.shape)}"
+        )
     if allowed is not None:
         scores = scores.masked_fill(~allowed, -math.inf)
     # what is subtracted cancels, so that no gradient has to pass through it
@@ -169,23 +177,37 @@ def _fused(inputs: _Inputs, dropout: float) -> Tensor:
             f"and d_key={key.shape[-1]}"
         )
     whole = rule is causal and mask is None and query.shape[-2] == key.shape[-2]
-    if rule is None or whole:
+    if whole or (rule is None and (mask is None or mask.shape[-2] <= block_len)):
         return _kernel(query, key, value, mask, dropout, is_causal=whole)
-    rows = []
-    for part in blocks(query.shape[-2], block_len):
-        allowed = inputs.allowed(part, slice(None))
-        reach = _reach(allowed)
-        block = query[..., part, :], key[..., reach, :], value[..., reach, :], allowed[..., reach]
-        rows.append(_kernel(*block, dropout))
+    parts = list(blocks(query.shape[-2], block_len))
+    if len(parts) == 1:
+        return _fused_rows(dropout, inputs, *parts)
+    # the kernel turns its part of the mask into numbers, and keeps those for the gradient
+    rows = [
+        recomputed(partial(_fused_rows, dropout), inputs, part, random=dropout > 0)
+        for part in parts
+    ]
     return torch.cat(rows, -2)
+
+
+def _fused_rows(dropout: float, inputs: _Inputs, rows: slice) -> Tensor:
+    """The output of one block of queries, from all the keys that they reach."""
+    query, key, value = inputs.query[..., rows, :], inputs.key, inputs.value
+    allowed = inputs.allowed(rows, slice(None))
+    allowed = allowed.expand(*allowed.shape[:-1], key.shape[-2])
+    reach = _reach(allowed)
+    return _kernel(query, key[..., reach, :], value[..., reach, :], allowed[..., reach], dropout)
 
 
 def _reach(allowed: Tensor) -> slice:
     """From the first to the last key that any query of a block may attend to; never empty."""
     if torch.compiler.is_compiling():
         return slice(None)
-    reached = allowed.flatten(0, -2).any(0).nonzero()
-    return slice(int(reached[0]), int(reached[-1]) + 1) if len(reached) else slice(0, 1)
+    try:
+        reached = allowed.flatten(0, -2).any(0).nonzero()
+        return slice(int(reached[0]), int(reached[-1]) + 1) if len(reached) else slice(0, 1)
+    except RuntimeError:  # torch.vmap and the meta device have no values to look at
+        return slice(None)
 
 
 def _kernel(
@@ -205,9 +227,18 @@ def _kernel(
         attn_mask=None if mask is None else _four_axes(mask),
         dropout_p=dropout,
         is_causal=is_causal,
-        scale=d_key**-0.5,
+        scale=max(1, d_key) ** -0.5,
     )
+    _refuse_nan_for_a_mean(output.detach(), value)
     return output[..., :d_value].reshape(*batch, query.shape[-2], d_value)
+
+
+def _refuse_nan_for_a_mean(output: Tensor, value: Tensor) -> None:
+    """Raise if there is NaN where finite values have a mean: the scores are to blame."""
+    # a sum is quick and needs no memory, and is NaN if a number is
+    may_be = is_true_of_any(output.sum().isnan()) and is_true_of_any(output.isnan())
+    if may_be and is_true_of_any(value.isfinite().all()):
+        raise ValueError(UNRANKED)
 
 
 def _widen(tensor: Tensor, width: int) -> Tensor:
@@ -217,6 +248,9 @@ def _widen(tensor: Tensor, width: int) -> Tensor:
 
 
 def _four_axes(tensor: Tensor) -> Tensor:
+    if tensor.stride(-1) != 1:
+        # the kernel that has no blocks would be taken, and hold the whole table
+        tensor = tensor.clone(memory_format=torch.contiguous_format)
     if tensor.ndim > 4:
         return tensor.flatten(0, -4)
     return tensor[(None,) * (4 - tensor.ndim)]

@@ -55,6 +55,11 @@ class KeyValueCache:
         """
         if key.requires_grad or value.requires_grad:
             raise RuntimeError("a cache keeps no gradients: decode under torch.no_grad()")
+        if key.shape[:-1] != value.shape[:-1]:
+            raise ValueError(
+                f"keys of shape {tuple(key.shape)} and values of shape {tuple(value.shape)} "
+                "are not of the same tokens"
+            )
         self._key = self._with_room(self._key, key)
         self._value = self._with_room(self._value, value)
         end = self.length + key.shape[-2]
@@ -71,6 +76,11 @@ class KeyValueCache:
             raise ValueError(
                 f"the cache holds {tuple(kept.shape[:-2])} sequences by heads, {kept.shape[-1]} "
                 f"wide, but the new tokens are {tuple(new.shape[:-2])}, {new.shape[-1]} wide"
+            )
+        if (kept.dtype, kept.device) != (new.dtype, new.device):
+            raise ValueError(
+                f"the cache holds {kept.dtype} on {kept.device}, but the new tokens are "
+                f"{new.dtype} on {new.device}"
             )
         needed = self.length + new.shape[-2]
         if needed <= kept.shape[-2]:
@@ -94,7 +104,8 @@ class MultiHeadAttention(nn.Module):
         dropout: Share of the weights that are set to 0 in training.
 
     Raises:
-        ValueError: `d_model` is not divisible by `num_heads`, or that not by `num_key_heads`.
+        ValueError: `d_model` is not divisible by `num_heads`, or that not by `num_key_heads`, or
+            the dropout is not a share.
 
     Source: Vaswani et al. 2017, section 3.2.2; Ainslie et al. 2023 (grouped queries).
     """
@@ -116,6 +127,8 @@ class MultiHeadAttention(nn.Module):
             raise ValueError(f"{d_model=} is not divisible by {num_heads=}")
         if num_key_heads < 1 or num_heads % num_key_heads:
             raise ValueError(f"{num_heads=} is not divisible by {num_key_heads=}")
+        if not 0 <= dropout <= 1:
+            raise ValueError(f"{dropout=} is not a share: it must be from 0 to 1")
         self.num_heads, self.num_key_heads, self.dropout = num_heads, num_key_heads, dropout
         d_key = d_model if d_key is None else d_key
         d_value = d_key if d_value is None else d_value

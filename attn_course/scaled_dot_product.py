@@ -121,7 +121,7 @@ def window(half_width: int) -> Rule:
     Raises:
         ValueError: `half_width` is negative.
     """
-    if half_width < 0:
+    if not half_width >= 0:
         raise ValueError(f"{half_width=} must not be negative")
     return lambda query_position, key_position: (key_position - query_position).abs() <= half_width
 
@@ -146,7 +146,19 @@ def mask_of(
     The queries are the last positions of the sequence, so that a decoder which asks one query of
     all keys so far gets the last row of the mask of the whole.
     """
-    return rule(*positions(query_len, key_len, device))
+    return allowed_by(rule, *positions(query_len, key_len, device))
+
+
+def allowed_by(rule: Rule, query_position: Tensor, key_position: Tensor) -> Tensor:
+    """What a rule says of these queries and keys, also if it looks at only one of the two.
+
+    Raises:
+        TypeError: It says something else than True and False.
+    """
+    allowed = rule(query_position, key_position)
+    if allowed.dtype != torch.bool:
+        raise TypeError(f"a rule has to give torch.bool, but this one gives {allowed.dtype}")
+    return allowed.expand(len(query_position), len(key_position))
 
 
 def causal_mask(

@@ -48,7 +48,8 @@ class SelfAttention(nn.Module):
         bias: bool = False,
     ) -> None:
         super().__init__()
-        d_key, d_value = d_key or d_model, d_value or d_model
+        d_key = d_model if d_key is None else d_key
+        d_value = d_model if d_value is None else d_value
         self.project_query = nn.Linear(d_model, d_key, bias=bias)
         self.project_key = nn.Linear(d_model, d_key, bias=bias)
         self.project_value = nn.Linear(d_model, d_value, bias=bias)
@@ -87,11 +88,12 @@ def sinusoidal_positions(
     """
     if length < 1 or d_model < 2 or d_model % 2:
         raise ValueError(f"{length=} must be positive and {d_model=} positive and even")
-    # in single precision the sine of position 10,000 has lost four of its seven digits
-    position = torch.arange(length, dtype=torch.float64, device=device).unsqueeze(-1)
-    even = torch.arange(0, d_model, 2, dtype=torch.float64, device=device)
-    angle = position / 10_000 ** (even / d_model)
-    return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2).to(torch.get_default_dtype())
+    # in single precision the sine of position 10,000 has lost four of its seven digits; not every
+    # device has double
+    position = torch.arange(length, dtype=torch.float64).unsqueeze(-1)
+    angle = position / 10_000 ** (torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+    vectors = torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)
+    return vectors.to(torch.get_default_dtype()).to(device)
 
 
 class LearnedPositions(nn.Module):
@@ -101,19 +103,24 @@ class LearnedPositions(nn.Module):
         max_len: Number of positions there are vectors for.
         d_model: Width of a vector.
 
+    Raises:
+        ValueError: One of them is not positive.
+
     Source: Gehring et al. 2017.
     """
 
     def __init__(self, max_len: int, d_model: int) -> None:
         super().__init__()
+        if max_len < 1 or d_model < 1:
+            raise ValueError(f"{max_len=} and {d_model=} must be positive")
         self.vectors = nn.Parameter(torch.randn(max_len, d_model) * d_model**-0.5)
 
     def forward(self, length: int) -> Float[Tensor, "length d_model"]:
         """The vectors of the first `length` positions.
 
         Raises:
-            ValueError: There are not so many.
+            ValueError: There are not so many, or the number is negative.
         """
-        if length > len(self.vectors):
+        if not 0 <= length <= len(self.vectors):
             raise ValueError(f"{length=}, but there are vectors for {len(self.vectors)} positions")
         return self.vectors[:length]
