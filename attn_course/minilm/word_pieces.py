@@ -79,7 +79,7 @@ def _set_apart(is_word: Callable[[str], bool], text: str) -> str:
 def _vanishes(character: str) -> bool:
     if character in "\t\n\r":
         return False
-    return character in "\0\ufffd" or unicodedata.category(character).startswith("C")
+    return character == "\ufffd" or unicodedata.category(character) in ("Cc", "Cf", "Co", "Cs")
 
 
 def _is_chinese(character: str) -> bool:
