@@ -1,0 +1,222 @@
+"""The figures of chapter 07: each takes the numbers that the chapter has computed, and draws them.
+
+Every function returns a closed figure, so that a cell which ends with the call shows it once.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from torch import Tensor
+
+from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, style
+from attn_course.plots.curves import draw_mean_and_range
+
+# Curves are told apart by their lines, since the colours of the book stand for roles.
+MARKS = ("-", "--", ":")
+UNIT = 0.46  # of a box, for one position or one feature
+
+# --- shapes ---------------------------------------------------------------------------------------
+
+
+def layer_shapes(query_len: int, key_len: int, d_key: int, d_value: int) -> Figure:
+    """Draw the two products of the layer as boxes, each axis as long as it is."""
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.9))
+        query, key, value = (query_len, d_key), (d_key, key_len), (key_len, d_value)
+        weights, output = (query_len, key_len), (query_len, d_value)
+        upper = _product(axes, 0.0, [("query", "Q", query), ("key", "Kᵀ", key)])
+        _operands(axes, 0.0, upper, "scores", weights)
+        lower = _product(axes, -4.5, [("weight", "A", weights), ("value", "V", value)])
+        _operands(axes, -4.5, lower, "output", output)
+        middle = upper - 2.2
+        says = "softmax along the rows,\nover the keys"
+        axes.text(middle, -1.95, says, ha="center", va="center")
+        arrow = {"arrowstyle": "->", "color": INK}
+        axes.annotate("", (1.5, -3.15), (middle - 2.2, -2.0), arrowprops=arrow)
+        axes.set(xlim=(-0.6, 9.9), ylim=(-5.9, 1.7), aspect="equal")
+        axes.axis("off")
+    return closed(figure)
+
+
+def _product(axes: Axes, y: float, factors: list[tuple[str, str, tuple[int, int]]]) -> float:
+    """Draw two matrices side by side; return where the next one may stand."""
+    x = 0.0
+    for place, (role, name, shape) in enumerate(factors):
+        _matrix(axes, x, y, role, name, shape)
+        x += UNIT * shape[1] + 1.25
+        axes.text(x - 0.85, y, "·" if place == 0 else "=", ha="center", va="center", fontsize=14)
+    return x
+
+
+def _operands(axes: Axes, y: float, x: float, role: str, shape: tuple[int, int]) -> None:
+    name = {"scores": "E", "output": "O"}[role]
+    _matrix(axes, x, y, role, name, shape)
+
+
+def _matrix(axes: Axes, x: float, y: float, role: str, name: str, shape: tuple[int, int]) -> None:
+    """Draw a box around `y` with its name inside and the lengths of its axes beside it."""
+    height, width = UNIT * shape[0], UNIT * shape[1]
+    face = ROLE.get(role, PAPER)
+    corner = (x, y - height / 2)
+    axes.add_patch(Rectangle(corner, width, height, facecolor=face, edgecolor=INK, linewidth=1))
+    ink = PAPER if role == "query" else "black"
+    axes.text(x + width / 2, y, name, color=ink, ha="center", va="center", fontsize=13)
+    axes.text(x + width / 2, y + height / 2 + 0.1, shape[1], ha="center", va="bottom")
+    axes.text(x - 0.1, y, shape[0], ha="right", va="center")
+
+
+# --- dot product and distance ---------------------------------------------------------------------
+
+
+def louder(lengths: Tensor, weights: Mapping[str, Tensor], others: float) -> Figure:
+    """Draw the weight of one key against its length, for each way to score.
+
+    Args:
+        lengths: How long the key is made.
+        weights: Its weight at each length, by the name of the score.
+        others: How long all other keys are.
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.1))
+        axes.axvline(others, color=FAINT, linestyle=":")
+        axes.text(others - 0.06, 0.95, "as long as\nthe others", va="top", ha="right")
+        for mark, (name, shares) in zip(MARKS, weights.items(), strict=False):
+            axes.plot(lengths, shares, mark, color=ROLE["weight"], label=name)
+        axes.set(xlim=(0, float(lengths.max())), ylim=(0, 1))
+        axes.set(xlabel="length of the key", ylabel="its weight")
+        axes.legend(loc="lower center", handlelength=3.2)
+    return closed(figure)
+
+
+# --- the square root ------------------------------------------------------------------------------
+
+
+def variances(widths: Tensor, measured: Tensor) -> Figure:
+    """Draw the variance of a dot product, (num_seeds, num_widths), against the width."""
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.0))
+        axes.plot(widths, widths, color=FAINT, label="the width itself", zorder=0)
+        for seed in measured:
+            axes.plot(widths, seed, "o", color=INK, markersize=5, markerfacecolor="none")
+        axes.plot([], [], "o", color=INK, markerfacecolor="none", label="measured, each seed")
+        axes.set(xscale="log", yscale="log", xlabel="width of query and key, d")
+        axes.set_ylabel("variance of their dot product")
+        _plain_ticks(axes, widths)
+        axes.legend()
+    return closed(figure)
+
+
+def slopes(widths: Tensor, norms: Mapping[str, Tensor]) -> Figure:
+    """Draw the norm of the softmax's Jacobian, (num_seeds, num_widths), for each scaling."""
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.2))
+        for mark, (name, runs) in zip(MARKS, norms.items(), strict=False):
+            line = {"color": ROLE["weight"], "label": name}
+            draw_mean_and_range(axes, widths, runs, f"o{mark}", **line)
+        axes.set(xscale="log", ylim=(0, None), xlabel="width of query and key, d")
+        axes.set_ylabel("norm of the Jacobian")
+        _plain_ticks(axes, widths)
+        figure.legend(loc="outside upper center", ncols=len(norms), handlelength=3.2)
+    return closed(figure)
+
+
+def learning(right: Mapping[str, Tensor], smooth: int) -> Figure:
+    """Draw the share of right answers in training, (num_seeds, steps), for each scaling.
+
+    Args:
+        right: What was measured at every step.
+        smooth: Over how many steps to take the mean.
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.2))
+        for mark, (name, runs) in zip(MARKS, right.items(), strict=False):
+            windows = runs.unfold(-1, smooth, smooth).mean(-1)
+            at = smooth * (1 + np.arange(windows.shape[-1]))
+            for number, seed in enumerate(windows):
+                label = name if number == 0 else None
+                axes.plot(at, seed, mark, color=ROLE["output"], linewidth=1.6, label=label)
+        axes.set(xlim=(0, None), ylim=(0, 1.02), xlabel="step of training")
+        axes.set_ylabel("share right")
+        figure.legend(loc="outside upper center", ncols=len(right), handlelength=3.2)
+    return closed(figure)
+
+
+def _plain_ticks(axes: Axes, widths: Tensor) -> None:
+    """Write widths as numbers, every second one."""
+    axes.minorticks_off()
+    some = [int(width) for width in widths[::2]]
+    axes.set_xticks(some, [str(width) for width in some])
+
+
+# --- masks ----------------------------------------------------------------------------------------
+
+
+def masks(allowed: Mapping[str, Tensor]) -> Figure:
+    """Draw masks, (query_len, key_len): purple where a query may attend, crossed where not."""
+    with style():
+        rows = -(-len(allowed) // 2)
+        figure, panels = plt.subplots(rows, 2, figsize=(5.2, 2.5 * rows), sharex=True, sharey=True)
+        for axes, (name, mask) in zip(panels.flat, allowed.items(), strict=True):
+            axes.imshow(mask.numpy(), cmap=ListedColormap([PAPER, ROLE["weight"]]), vmin=0, vmax=1)
+            crossed = (~mask).nonzero()
+            axes.plot(crossed[:, 1], crossed[:, 0], "x", color=INK, markersize=5)
+            axes.set_title(name)
+            axes.spines[:].set_visible(True)
+            axes.set_xticks(range(mask.shape[1]))
+            axes.set_yticks(range(mask.shape[0]))
+        for axes in panels[-1]:
+            axes.set_xlabel("key position")
+        for axes in panels[:, 0]:
+            axes.set_ylabel("query position")
+    return closed(figure)
+
+
+# --- a softmax in blocks --------------------------------------------------------------------------
+
+
+def in_blocks(powers: Tensor, values: Tensor, block_len: int, states: Sequence[str]) -> Figure:
+    """Draw a softmax that meets its keys a block at a time, and what it remembers in between.
+
+    Args:
+        powers: e to the score of each key, (key_len,).
+        values: The value of each key, (key_len,).
+        block_len: Keys in a block.
+        states: What is remembered after each block.
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 2.9))
+        for place, (power, value) in enumerate(zip(powers, values, strict=True)):
+            x = place + 0.8 * (place // block_len)
+            _box(axes, x, 1.0, f"{power:g}", ROLE["key"])
+            _box(axes, x, 0.0, f"{value:g}", ROLE["value"])
+        for block, state in enumerate(states):
+            x = block * (block_len + 0.8) + (block_len - 1) / 2
+            axes.text(x, 1.75, f"block {block + 1}", ha="center", fontweight="bold")
+            axes.text(x, -1.75, state, ha="center", va="center", linespacing=1.5)
+            arrow = {"arrowstyle": "->", "color": INK}
+            axes.annotate("", (x, -1.05), (x, -0.5), arrowprops=arrow)
+        _box_to_box(axes, block_len, len(states))
+        for y, name in ((1.0, "power"), (0.0, "value"), (-1.75, "kept")):
+            axes.text(-0.75, y, name, ha="right", va="center", fontweight="bold")
+        axes.set(xlim=(-2.1, len(powers) + 0.8 * len(states) - 0.9), ylim=(-2.6, 2.1))
+        axes.axis("off")
+    return closed(figure)
+
+
+def _box(axes: Axes, x: float, y: float, text: str, face: str) -> None:
+    corner = (x - 0.42, y - 0.36)
+    axes.add_patch(Rectangle(corner, 0.84, 0.72, facecolor=face, edgecolor=PAPER))
+    axes.text(x, y, text, ha="center", va="center", color="black")
+
+
+def _box_to_box(axes: Axes, block_len: int, blocks: int) -> None:
+    """Draw an arrow from what one block leaves behind to the next."""
+    for block in range(blocks - 1):
+        middle = (block + 0.5) * (block_len + 0.8) + (block_len - 1) / 2
+        arrow = {"arrowstyle": "->", "color": INK}
+        axes.annotate("", (middle + 0.3, -1.75), (middle - 0.3, -1.75), arrowprops=arrow)
