@@ -1,0 +1,223 @@
+"""The figures of chapter 09: each takes the numbers that the chapter has computed, and draws them.
+
+Every function returns a closed figure, so that a cell which ends with the call shows it once.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from torch import Tensor
+
+from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, style
+
+# Heads are told apart by these, which are no role's colour; every cell also has a number.
+HEADS = ("#A6D8F0", "#F7F0A1", "#DDDDDD")
+NUM_BARS = 21  # an odd number, so that a half has a bar of its own
+WEIGHTS = LinearSegmentedColormap.from_list("weights", [PAPER, ROLE["weight"]])
+
+# --- why one is not enough ------------------------------------------------------------------------
+
+
+def shares(drawn: Mapping[str, Tensor]) -> Figure:
+    """Draw how often each share of a value came out, a panel for each kind of attention.
+
+    Args:
+        drawn: For each kind the share of the first value in each draw, (num_draws,).
+    """
+    with style():
+        figure, panels = plt.subplots(len(drawn), 1, figsize=(5.2, 1.0 + 1.35 * len(drawn)))
+        for axes, (name, share) in zip(panels, drawn.items(), strict=True):
+            edges = np.linspace(0, 1, NUM_BARS + 1)
+            height, _ = np.histogram(share.double().numpy(), edges)
+            percent = 100 * height / len(share)
+            axes.bar(edges[:-1], percent, width=1 / NUM_BARS, align="edge", color=ROLE["weight"])
+            axes.axvline(0.5, color=INK, linewidth=1, linestyle=(0, (3, 2)))
+            axes.set_title(name, loc="left")
+            axes.set(xlim=(0, 1), ylim=(0, 100), ylabel="draws in %")
+        for axes in panels[:-1]:
+            axes.tick_params(labelbottom=False)
+        panels[-1].set_xlabel("share of value A in the output")
+    return closed(figure)
+
+
+def by_seed(runs: Mapping[str, Tensor], label: str, line: float | None = None) -> Figure:
+    """Draw what each seed reached, a row for each kind of model.
+
+    Args:
+        runs: For each kind, what its seeds reached, from 0 to 1, (num_seeds,).
+        label: What was measured.
+        line: Where to draw a line, if anywhere.
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 1.0 + 0.55 * len(runs)))
+        if line is not None:
+            axes.axvline(line, color=INK, linewidth=1, linestyle=(0, (3, 2)))
+        for row, reached in enumerate(runs.values()):
+            # seeds that reached the same would hide each other
+            height = row + np.linspace(-0.22, 0.22, len(reached))
+            axes.plot(reached.numpy(), height, "o", color=ROLE["output"], markersize=6, alpha=0.8)
+        axes.set_yticks(range(len(runs)), list(runs))
+        axes.set(xlabel=label, ylabel="model", xlim=(-0.03, 1.04), ylim=(len(runs) - 0.5, -0.5))
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="x", color=FAINT, linewidth=0.5)
+        axes.set_axisbelow(True)
+    return closed(figure)
+
+
+# --- where heads look -----------------------------------------------------------------------------
+
+
+def looks(words: Sequence[str], heads: Mapping[str, Tensor]) -> Figure:
+    """Draw the weights of one query, a row for each head.
+
+    Args:
+        words: The keys.
+        heads: The weights of each head, (len(words),).
+    """
+    table = np.array([weights.tolist() for weights in heads.values()])
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 1.25 + 0.42 * len(heads)))
+        axes.imshow(table, cmap=WEIGHTS, vmin=0, vmax=1, aspect="auto")
+        for row, column in np.ndindex(*table.shape):
+            if table[row, column] >= 0.005:
+                text = f"{table[row, column]:.2f}".removeprefix("0")
+                axes.text(column, row, text, ha="center", va="center", color="black")
+        axes.set_xticks(range(len(words)), words, rotation=45, ha="right", rotation_mode="anchor")
+        axes.set_yticks(range(len(heads)), list(heads))
+        axes.set(xlabel="word that is looked at", ylabel="head")
+        _frame(axes, len(words), len(heads))
+    return closed(figure)
+
+
+def maps(words: Sequence[str], heads: Mapping[str, Tensor]) -> Figure:
+    """Draw all weights of some heads, a map for each, two in a row.
+
+    Args:
+        words: The queries, from top to bottom, and the keys, from left to right.
+        heads: The weights of each head, (len(words), len(words)); an even number of heads.
+    """
+    rows = (len(heads) + 1) // 2
+    with style():
+        size = (5.2, 1.1 + 2.3 * rows)
+        shared = {"squeeze": False, "sharex": True, "sharey": True}
+        figure, panels = plt.subplots(rows, 2, figsize=size, **shared)
+        for axes, (name, weights) in zip(panels.flat, heads.items(), strict=True):
+            axes.imshow(weights.numpy(), cmap=WEIGHTS, vmin=0, vmax=1)
+            axes.set_title(name, fontsize=11)
+            axes.set_xticks(range(len(words)), words, rotation=90)
+            axes.set_yticks(range(len(words)), words)
+            _frame(axes, len(words), len(words))
+        for axes in panels[-1]:
+            axes.set_xlabel("word that is looked at")
+        for axes in panels[:, 0]:
+            axes.set_ylabel("word that looks")
+    return closed(figure)
+
+
+def _frame(axes: Axes, columns: int, rows: int) -> None:
+    """Part the cells of a map by thin lines."""
+    axes.set_xticks(np.arange(columns + 1) - 0.5, minor=True)
+    axes.set_yticks(np.arange(rows + 1) - 0.5, minor=True)
+    axes.grid(which="minor", color=FAINT, linewidth=0.5)
+    axes.tick_params(which="both", length=0)
+
+
+def reach(distance: Tensor, special: Tensor, uniform: float) -> Figure:
+    """Draw how far each head of a trained model looks, and how much goes to no word at all.
+
+    Args:
+        distance: Mean distance from a word to the words it looks at, (num_heads,).
+        special: Share of the weight on the marks of beginning and end, (num_heads,).
+        uniform: The distance of a head that looks at all words alike.
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.6))
+        axes.axvline(uniform, color=INK, linewidth=1, linestyle=(0, (3, 2)))
+        axes.text(uniform, 1.02, "all words alike", ha="center", va="bottom")
+        axes.plot(distance, special, "o", color=ROLE["weight"], markersize=6, alpha=0.8)
+        axes.set(xlabel="mean distance of the words looked at", ylabel="weight on [CLS] and [SEP]")
+        axes.set(xlim=(0, max(uniform + 3, float(distance.max()) + 1)), ylim=(0, 1))
+    return closed(figure)
+
+
+# --- the layer ------------------------------------------------------------------------------------
+
+
+def split(tokens: Tensor, heads: Tensor, owner: Tensor) -> Figure:
+    """Draw a table of tokens, and below it the tables that it was cut into.
+
+    Args:
+        tokens: A number for each feature of each token, (length, d_model).
+        heads: What each head was given, (num_heads, length, d_head).
+        owner: The head that each feature belongs to, (d_model). A number has the colour of its
+            feature, wherever it is.
+    """
+    colour = {
+        int(number): HEADS[head]
+        for row in tokens
+        for number, head in zip(row, owner.tolist(), strict=True)
+    }
+    with style():
+        figure, (above, below) = plt.subplots(2, 1, figsize=(5.2, 4.2))
+        _table(above, tokens, 0, colour, "tokens")
+        gap = heads.shape[-1] + 1
+        for head, part in enumerate(heads):
+            _table(below, part, head * gap, colour, f"head {head}")
+        for axes, width in ((above, tokens.shape[1]), (below, gap * len(heads) - 1)):
+            widest = max(tokens.shape[1], gap * len(heads) - 1)
+            middle = width / 2
+            axes.set(xlim=(middle - widest / 2 - 0.1, middle + widest / 2 + 0.1))
+            axes.set(ylim=(tokens.shape[0] + 0.1, -0.75))
+            axes.axis("off")
+    return closed(figure)
+
+
+def _table(axes: Axes, table: Tensor, left: float, colour: Mapping[int, str], name: str) -> None:
+    """Draw a table of numbers whose left edge stands at `left`, and its name above it."""
+    axes.text(left + table.shape[1] / 2, -0.2, name, ha="center", va="bottom", fontweight="bold")
+    for row, column in np.ndindex(*table.shape):
+        number = int(table[row, column])
+        look = {"facecolor": colour[number], "edgecolor": INK, "linewidth": 0.8}
+        axes.add_patch(Rectangle((left + column, row), 1, 1, **look))
+        axes.text(left + column + 0.5, row + 0.5, f"{number}", ha="center", va="center")
+
+
+def layer(num_heads: int = 3) -> Figure:
+    """Draw the layer, from the tokens at the bottom to the output on top."""
+    middle = (num_heads - 1) / 2
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 4.9))
+        _box(axes, (middle, 0), "tokens")
+        for head in range(num_heads):
+            for role, shift in (("query", -0.28), ("key", 0.0), ("value", 0.28)):
+                _arrow(axes, (middle, 0.14), (head + shift, 0.86))
+                _arrow(axes, (head + shift, 1.14), (head + shift * 0.6, 1.86))
+                _box(axes, (head + shift, 1), f"${role[0]}$", role)
+            _box(axes, (head, 2), f"attention, head {head}", "weight")
+            _arrow(axes, (head, 2.14), (head * 0.35 + middle * 0.65, 2.86))
+        _box(axes, (middle, 3), "outputs of the heads, side by side", "output")
+        _arrow(axes, (middle, 3.14), (middle, 3.86))
+        _box(axes, (middle, 4), "output projection $W^O$")
+        _arrow(axes, (middle, 4.14), (middle, 4.8))
+        axes.text(middle, 4.87, "output", ha="center", va="bottom")
+        axes.set(xlim=(-0.55, num_heads - 0.45), ylim=(-0.25, 5.15))
+        axes.axis("off")
+    return closed(figure)
+
+
+def _box(axes: Axes, at: tuple[float, float], text: str, role: str = "") -> None:
+    """Draw a box in the colour of its role, white if it has none, and write into it."""
+    ink = PAPER if role == "query" else "black"
+    box = {"boxstyle": "round,pad=0.35", "facecolor": ROLE.get(role, PAPER)}
+    box["edgecolor"] = ROLE.get(role, INK)
+    axes.text(*at, text, ha="center", va="center", color=ink, bbox=box)
+
+
+def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
+    arrow = {"arrowstyle": "->", "color": INK, "linewidth": 1, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", end, start, arrowprops=arrow)

@@ -1,0 +1,188 @@
+"""What one head can do and what takes two, measured: tasks, numbers of heads, and many seeds.
+
+`make` trains a small model for each trial and seed. It records how much is right, where each head
+looks, and what is lost when one head is silent.
+"""
+
+import json
+import platform
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import cache
+from itertools import islice
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from attn_course.data.memory import D_CONTENT, NUM_ROLES, MemoryBatch, memory_batches
+from attn_course.data.phrases import (
+    PhraseBatch,
+    phrase_batch,
+    phrase_batches,
+    three_facts,
+    two_readings,
+)
+from attn_course.data.tokens import Vocabulary
+from attn_course.trained.readers import Memory, Reader, without_head
+from attn_course.trained.store import FOLDER
+from attn_course.training import train
+
+PHRASES = {"two readings": (two_readings, 2), "three facts": (three_facts, 3)}
+BATCH_SIZE, TEST_SEED, NUM_TESTS = 64, 10_000, 2000
+NUM_MEMORIES = 8000
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A task, a model for it, and for how long it learns."""
+
+    task: str
+    d_model: int
+    num_heads: int
+    steps: int
+
+
+SEEDS = {
+    **{Trial("two readings", 64, num_heads, 800): 8 for num_heads in (1, 2, 4)},
+    Trial("two readings", 64, 1, 3200): 8,
+    **{Trial("difference", 16, num_heads, 600): 10 for num_heads in (1, 2, 4)},
+    **{Trial("three facts", 12, num, steps): 5 for steps in (600, 1200) for num in (1, 3)},
+}
+
+
+def make() -> None:
+    """Train, measure and record all trials, the record written anew after each run."""
+    runs: list[dict[str, object]] = []
+    for trial, num_seeds in SEEDS.items():
+        for seed in range(num_seeds):
+            runs.append(run(trial, seed))
+            write_record(runs)
+
+
+def run(trial: Trial, seed: int) -> dict[str, object]:
+    """Train one model and say what it can do."""
+    start = time.process_time()
+    train_one, measure = (
+        (train_memory, measure_memory)
+        if trial.task == "difference"
+        else (train_reader, measure_reader)
+    )
+    model, losses = train_one(trial, seed)
+    made = {"seed": seed, "cpu_seconds": round(time.process_time() - start, 1), "losses": losses}
+    made["parameters"] = sum(weight.numel() for weight in model.parameters())
+    return asdict(trial) | made | measure(model, trial)
+
+
+@cache
+def vocabulary(task: str) -> Vocabulary:
+    """The words of a task, the same for every seed."""
+    phrases, _ = PHRASES[task]
+    return Vocabulary.of(phrase.words for phrase in islice(phrases(0), 5000))
+
+
+def unseen(task: str, number: int = NUM_TESTS) -> PhraseBatch:
+    """Phrases of a task to test with, the same for every model."""
+    phrases, _ = PHRASES[task]
+    return phrase_batch(islice(phrases(TEST_SEED), number), vocabulary(task))
+
+
+def train_reader(trial: Trial, seed: int) -> tuple[Reader, list[float]]:
+    """Train a reader; also return its losses, each a mean over 100 steps."""
+    (phrases, num_questions), words = PHRASES[trial.task], vocabulary(trial.task)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = Reader(len(words), trial.d_model, trial.num_heads, num_questions)
+    stream = phrase_batches(phrases(seed), words, BATCH_SIZE)
+    settings = {"learning_rate": 5e-3, "seed": seed, "progress": False}
+    history = train(model, stream, reading_loss, trial.steps, **settings)
+    return model.eval(), _means(history.losses)
+
+
+def reading_loss(model: Reader, batch: PhraseBatch) -> Tensor:
+    """Mean of `-log p` of the right words."""
+    return functional.cross_entropy(model(batch).flatten(0, 1), batch.answers.flatten())
+
+
+@torch.no_grad()
+def right(model: Reader, batch: PhraseBatch) -> Tensor:
+    """Where a model answers right, (batch, num_questions)."""
+    return model(batch).argmax(-1) == batch.answers
+
+
+@torch.no_grad()
+def looks(model: Reader, batch: PhraseBatch) -> Tensor:
+    """Mean weight of each head at the word that answers each question, (heads, questions)."""
+    weights = model.weights(batch)
+    places = (batch.words[:, None] == batch.answers[..., None]).float()  # no word comes twice
+    return torch.einsum("bhn, bqn -> hq", weights, places) / len(places)
+
+
+def measure_reader(model: Reader, trial: Trial) -> dict[str, object]:
+    """Shares of what is right, also with each head silent, and where each head looks."""
+    batch = unseen(trial.task)
+    without = []
+    for head in range(trial.num_heads):
+        with without_head(model.attention, head):
+            without.append(right(model, batch).float().mean(0))
+    every = right(model, batch)
+    return {
+        "right": round(every.all(1).float().mean().item(), 4),
+        "by_question": rounded(every.float().mean(0)),
+        "without_head": rounded(torch.stack(without)),
+        "weights": rounded(looks(model, batch)),
+    }
+
+
+def train_memory(trial: Trial, seed: int) -> tuple[Memory, list[float]]:
+    """Train a memory; also return its losses, each a mean over 100 steps."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = Memory(NUM_ROLES, D_CONTENT, trial.d_model, trial.num_heads)
+    settings = {"learning_rate": 1e-2, "seed": seed, "progress": False}
+    history = train(model, memory_batches(seed), difference_loss, trial.steps, **settings)
+    return model.eval(), _means(history.losses)
+
+
+def difference_loss(model: Memory, batch: MemoryBatch) -> Tensor:
+    """Mean squared error."""
+    return functional.mse_loss(model(batch.roles, batch.contents), batch.difference)
+
+
+@torch.no_grad()
+def measure_memory(model: Memory, trial: Trial) -> dict[str, object]:
+    """Share of the variance that is explained, and where each head looks."""
+    batch = next(memory_batches(TEST_SEED, NUM_MEMORIES))
+    explained = 1 - difference_loss(model, batch) / batch.difference.square().mean()
+    return {"explained": round(explained.item(), 4), "weights": rounded(model.weights())}
+
+
+def rounded(numbers: Tensor) -> list[object]:
+    """A tensor as nested lists with three decimals."""
+    return (numbers.double() * 1000).round().div(1000).tolist()
+
+
+def _means(losses: list[float]) -> list[float]:
+    return rounded(torch.stack([part.mean() for part in torch.tensor(losses).split(100)]))
+
+
+def write_record(runs: list[dict[str, object]]) -> None:
+    """Write what was measured, and with what."""
+    made = {
+        "command": "python -m attn_course.trained heads",
+        "torch": torch.__version__.split("+")[0],
+        "threads": torch.get_num_threads(),
+        "machine": platform.machine(),
+        "runs": runs,
+    }
+    text = json.dumps(made, indent=1)
+    text = re.sub(r"\[[^][{}]*]", lambda numbers: " ".join(numbers[0].split()), text)
+    (FOLDER / "heads.json").write_text(text + "\n", encoding="utf-8")
+
+
+def runs_of(trial: Trial, record: dict[str, object]) -> Iterator[dict[str, object]]:
+    """The runs of a trial, seed by seed, in a record that `attn_course.trained.record` gives."""
+    wanted = asdict(trial)
+    return (made for made in record["runs"] if made | wanted == made)
