@@ -1,0 +1,240 @@
+"""The figures of chapter 08: each takes the numbers that the chapter has computed, and draws them.
+
+Every function returns a closed figure, so that a cell which ends with the call shows it once.
+"""
+
+import math
+from collections.abc import Mapping, Sequence, Set
+
+import matplotlib.pyplot as plt
+import torch
+from matplotlib.axes import Axes
+from matplotlib.colors import Colormap, LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from torch import Tensor
+
+from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, signed, style, write_numbers
+
+# --- words and words ------------------------------------------------------------------------------
+
+
+def table(
+    words: Sequence[str],
+    numbers: Tensor,
+    decimals: int,
+    most: float,
+    labels: tuple[str, str] = ("key", "query"),
+    colour: str = ROLE["weight"],
+) -> Figure:
+    """Draw a square table of words and words, with its numbers.
+
+    Args:
+        words: A row and a column each; a word may come twice.
+        numbers: What to write, (num_words, num_words); paper where it is 0 or less.
+        decimals: How many digits of a number to write behind the point.
+        most: The number that has the full colour.
+        labels: What the columns and the rows are.
+        colour: The full colour; that of the role, if the numbers are weights.
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 1.2 + 0.43 * len(words)))
+        _cells(axes, numbers, most, colour)
+        # a 0 is added to make -0 a plain 0
+        write_numbers(axes, numbers.round(decimals=decimals) + 0.0, f"{{:.{decimals}f}}")
+        axes.set_xticks(range(len(words)), words, rotation=90)
+        axes.set_yticks(range(len(words)), words)
+        axes.xaxis.tick_top()
+        axes.xaxis.set_label_position("top")
+        axes.set(xlabel=labels[0], ylabel=labels[1])
+        axes.tick_params(length=0)
+    return closed(figure)
+
+
+def panels(
+    words: Sequence[str],
+    tables: Mapping[str, Tensor],
+    links: Set[tuple[int, int]] = frozenset(),
+    labels: tuple[str, str] = ("key", "query"),
+    colour: str = ROLE["weight"],
+) -> Figure:
+    """Draw square tables of words and words side by side, on one scale from 0 to 1.
+
+    Args:
+        words: A row and a column each.
+        tables: A title and the numbers of each, (num_words, num_words).
+        links: Cells (row, column) to frame.
+        labels: What the columns and the rows are.
+        colour: That of a 1; that of the role, if the numbers are weights.
+    """
+    with style():
+        height = 1.35 + 2.1 * len(words) / 9
+        figure, row = plt.subplots(1, len(tables), figsize=(5.2, height), sharey=True)
+        for axes, (title, numbers) in zip(row, tables.items(), strict=True):
+            _cells(axes, numbers, 1.0, colour)
+            for query, key in sorted(links):
+                corner = (key - 0.42, query - 0.42)
+                axes.add_patch(Rectangle(corner, 0.84, 0.84, fill=False, edgecolor=INK))
+            axes.set_title(title)
+            axes.set_xticks(range(len(words)), words, rotation=90)
+            axes.set_xlabel(labels[0])
+            axes.tick_params(length=0)
+        row[0].set_yticks(range(len(words)), words)
+        row[0].set_ylabel(labels[1])
+    return closed(figure)
+
+
+def _cells(axes: Axes, numbers: Tensor, most: float, colour: str) -> None:
+    axes.spines[:].set_visible(True)
+    axes.imshow(
+        numbers.detach().numpy(), cmap=_ramp(PAPER, colour), vmin=0, vmax=most, aspect="auto"
+    )
+
+
+def _ramp(*colours: str) -> Colormap:
+    """The colours from the first to the last, and what lies between them."""
+    return LinearSegmentedColormap.from_list("ramp", colours)
+
+
+def rows(words: Sequence[str], weights: Mapping[str, Tensor], marked: Set[str]) -> Figure:
+    """Draw how several attentions share out the weight of one query, one above the other.
+
+    Args:
+        words: The keys.
+        weights: For each attention a share for each key, (num_words,); NaN where it has no such
+            key.
+        marked: The words that one would look at; the bars of others are paler.
+    """
+    with style():
+        height = 0.9 + 1.15 * len(weights)
+        figure, column = plt.subplots(len(weights), 1, figsize=(5.2, height), sharex=True)
+        for axes, (name, shares) in zip(column, weights.items(), strict=True):
+            heights = [100 * share for share in shares.tolist()]
+            bars = axes.bar(range(len(words)), heights, color=ROLE["weight"])
+            for bar, word, height in zip(bars, words, heights, strict=True):
+                bar.set_alpha(1.0 if word in marked else 0.4)
+                if not math.isnan(height):
+                    middle = bar.get_x() + bar.get_width() / 2
+                    axes.text(middle, height + 2, f"{height:.0f}", ha="center", va="bottom")
+            axes.set_title(name, loc="left")
+            axes.set(ylabel="in %", ylim=(0, 62), yticks=(0, 25, 50))
+        column[-1].set_xticks(range(len(words)), words, rotation=90)
+        column[-1].set_xlabel("key")
+        column[-1].tick_params(axis="x", length=0)
+    return closed(figure)
+
+
+# --- a blend of vectors ---------------------------------------------------------------------------
+
+
+def blend(words: Sequence[str], weights: Tensor, vectors: Tensor) -> Figure:
+    """Draw vectors, their weights, the vectors times their weights, and the sum of these.
+
+    Args:
+        words: What the vectors stand for.
+        weights: The share of each, (num_words,).
+        vectors: The numbers of each that are shown, (num_words, num_shown).
+    """
+    parts = weights[:, None] * vectors
+    total = parts.sum(0, keepdim=True)
+    with style():
+        figure = plt.figure(figsize=(5.2, 4.6))
+        size = {"width_ratios": (3, 2, 3), "height_ratios": (len(words), 1)}
+        grid = figure.add_gridspec(2, 3, **size)
+        before, shares, after = (figure.add_subplot(grid[0, column]) for column in range(3))
+        _strips(before, vectors, "value", vectors, "$x_j$")
+        _strips(after, parts, "value", total, "$\\alpha_{1j} x_j$")
+        _strips(figure.add_subplot(grid[1, 2]), total, "output", total, "")
+        before.set_yticks(range(len(words)), words)
+        before.set_ylabel("word")
+        _bars(shares, weights, "$\\alpha_{1j}$")
+        words_for_it = figure.add_subplot(grid[1, :2])
+        words_for_it.text(1, 0.5, "their sum, the output $o_1$:", ha="right", va="center")
+        words_for_it.axis("off")
+    return closed(figure)
+
+
+def _bars(axes: Axes, weights: Tensor, name: str) -> None:
+    """Draw a bar for each row, from above, with its number."""
+    axes.barh(range(len(weights)), weights.tolist(), height=0.6, color=ROLE["weight"])
+    for row, weight in enumerate(weights.tolist()):
+        axes.text(weight + 0.02, row, f"{weight:.2f}", va="center")
+    axes.set_title(name)
+    axes.set(xlim=(0, 1.9 * weights.max().item()), ylim=(len(weights) - 0.5, -0.5), yticks=[])
+    axes.axis("off")
+
+
+def _strips(axes: Axes, numbers: Tensor, role: str, strongest: Tensor, name: str) -> None:
+    """Draw a row of coloured cells for each vector, with paper between the rows."""
+    reach = strongest.abs().max().item()
+    # ink for the negative, paper for 0, the colour of the role for the positive
+    look = {"cmap": _ramp(INK, PAPER, ROLE[role]), "vmin": -reach, "vmax": reach, "aspect": "auto"}
+    axes.imshow(numbers.detach().numpy(), **look)
+    for edge in range(1, len(numbers)):
+        axes.axhline(edge - 0.5, color=PAPER, linewidth=3)
+    axes.set_title(name)
+    axes.set(xticks=[], yticks=[])
+    axes.tick_params(length=0)
+
+
+# --- positions ------------------------------------------------------------------------------------
+
+
+def positions(vectors: Tensor, from_position: Sequence[int], reach: int) -> Figure:
+    """Draw vectors of positions, and how their dot products fall with the distance.
+
+    Args:
+        vectors: A row for each position, numbers from -1 to 1, (length, d_model).
+        from_position: The positions whose dot products with others are drawn.
+        reach: How far the others are away, at most, to the right.
+    """
+    with style():
+        figure, (above, below) = plt.subplots(2, 1, figsize=(5.2, 5.4))
+        look = {"cmap": _ramp(PAPER, INK), "vmin": -1, "vmax": 1, "aspect": "auto"}
+        shown = above.imshow(vectors.mT.numpy(), **look)
+        bar = figure.colorbar(shown, ax=above, ticks=(-1, 0, 1), pad=0.02)
+        bar.set_label("sine or cosine")
+        length, d_model = vectors.shape
+        above.set(xlabel="position", xticks=range(0, length, 10))
+        above.set(ylabel="feature", yticks=range(0, d_model, 5))
+        away = torch.arange(reach + 1)
+        for mark, start in zip(("o", "x", "+"), from_position, strict=True):
+            near = vectors[start : start + reach + 1] @ vectors[start]
+            look = {"color": INK, "markersize": 7, "fillstyle": "none", "linestyle": ""}
+            below.plot(away, near, mark, label=f"from position {start}", **look)
+        highest = d_model // 2  # a sine and a cosine of each angle
+        below.set(xlabel="distance", xticks=range(0, reach + 1, 5))
+        below.set(ylabel="dot product", yticks=range(0, highest + 1, 4), ylim=(0, 1.1 * highest))
+        below.legend()
+    return closed(figure)
+
+
+# --- what is in a block ---------------------------------------------------------------------------
+
+
+def shares(parts: Mapping[str, Mapping[str, int]]) -> Figure:
+    """Draw of what share of its parameters a model consists in each part.
+
+    Args:
+        parts: For each model, the number of parameters of each part, attention first.
+    """
+    fills = (ROLE["weight"], FAINT, PAPER)
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 1.3 + 0.55 * len(parts)))
+        for row, counts in enumerate(parts.values()):
+            left, total = 0.0, sum(counts.values())
+            for fill, (part, number) in zip(fills, counts.items(), strict=False):
+                share = 100 * number / total
+                label = part if row == 0 else None
+                look = {"color": fill, "edgecolor": INK, "linewidth": 0.8, "label": label}
+                axes.barh(row, share, left=left, height=0.6, **look)
+                if share > 8:
+                    text = signed(torch.tensor(share), "{:.0f}")
+                    axes.text(left + share / 2, row, text, ha="center", va="center", color="black")
+                left += share
+        axes.set_yticks(range(len(parts)), parts)
+        axes.invert_yaxis()
+        axes.tick_params(axis="y", length=0)
+        axes.set(xlim=(0, 100), xlabel="parameters, in %", ylabel="model")
+        figure.legend(loc="outside lower center", ncols=3)
+    return closed(figure)
