@@ -72,12 +72,15 @@ def test_words_by_hand(sentence: str, words: list[str]) -> None:
     assert split_words(sentence) == words
 
 
-def test_first_and_last_chinese_character_of_each_range_is_a_word_of_its_own() -> None:
-    for first, last in CHINESE:
-        within, outside = (first, last), (first - 1, last + 1)
-        inside = {code for a, b in CHINESE for code in (a, b)}
-        assert all(len(split_words(f"a{chr(code)}a")) == 3 for code in within)
-        assert all(len(split_words(f"a{chr(code)}a")) == 1 for code in set(outside) - inside)
+def test_chinese_characters_are_words_of_their_own_to_the_ends_of_their_blocks() -> None:
+    # first and last: extension A, the common ones, compatibility, extensions B, C to E, and twins
+    ends = "\u3400\u4dbf\u4e00\u9fff\uf900\ufaff\U00020000\U0002a6df\U0002a700\U0002b73f"
+    ends += "\U0002b740\U0002b81f\U0002b820\U0002ceaf\U0002f800\U0002fa1f"
+    assert sorted(ord(mark) for mark in ends) == sorted(code for pair in CHINESE for code in pair)
+    # a twin is written as the character that it is a twin of
+    assert all(len(split_words(f"a{mark}a")) == 3 for mark in ends)
+    for outside in "\u33ff\u4dc0\u4dff\ua000\uf8ffx\ufb00\U0001ffff\U0002a6e0\U0002ceb0":
+        assert len(split_words(f"a{outside}a")) == 1
 
 
 def test_every_character_parts_words_or_vanishes_or_stays() -> None:

@@ -14,11 +14,14 @@ from attn_course.scaled_dot_product import padding_mask
 
 
 class MiniLM:
-    """A pretrained encoder of English sentences, to look into. No gradient flows through it.
+    """A pretrained encoder of English sentences, to look into; it keeps no gradients.
 
     Args:
-        encoder: The network, an ordinary module: it may be moved, cast or trained.
+        encoder: The network, an ordinary module: by itself it has gradients, and it may be moved
+            or cast.
         word_pieces: Cuts sentences into the pieces that the network has numbers for.
+
+    Source: Wang et al. 2020 (MiniLM); Reimers and Gurevych 2019 (vectors of sentences).
     """
 
     def __init__(self, encoder: Encoder, word_pieces: WordPieces) -> None:
