@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float
-from torch import Tensor
+from torch import Tensor, nn
+from torch.func import functional_call
 from torch.nn import functional
 
-from attn_course.blocks import blocks, recomputed
+from attn_course.blocks import blocks, numbers_in_a_block, recomputed
 from attn_course.scaled_dot_product import (
     Rule,
     Score,
@@ -23,12 +24,14 @@ from attn_course.scaled_dot_product import (
     positions,
     scaled_dot_scores,
 )
-from attn_course.shapes import checked, is_true_of_any
+from attn_course.shapes import checked, is_true_of_any, refuse_nan
 
-UNRANKED = "some scores are NaN or plus infinity: softmax cannot rank them"
+# A call of the fused kernel costs more than its work on fewer queries with a rule.
+QUERIES_AT_ONCE = 512
+SMALLEST_BLOCK = 16
 
 
-@checked
+@checked(nan_shows=True)
 def fast_attention(
     query: Float[Tensor, "*batch query_len d_query"],
     key: Float[Tensor, "*batch key_len d_key"],
@@ -38,7 +41,7 @@ def fast_attention(
     rule: Rule | None = None,
     score: Score = scaled_dot_scores,
     dropout: float = 0.0,
-    block_len: int = 512,
+    block_len: int | None = None,
 ) -> Float[Tensor, "*batch query_len d_value"]:
     """Mean of the values, weighted by how well each key answers the query.
 
@@ -53,29 +56,50 @@ def fast_attention(
         score: Compares queries and keys. A part of the queries and of the keys must give that
             part of the scores.
         dropout: Share of the weights that are set to 0, drawn anew at each call.
-        block_len: How many queries, and how many keys, at most meet in one block.
+        block_len: How many queries, and how many keys, at most meet in one block. If None, as
+            many as have room for a number per pair and feature in some 36 MB.
 
     Raises:
         TypeError: The arguments differ in dtype, or the mask is not boolean.
-        ValueError: There are no keys, a shape or device does not fit, an argument holds NaN, a
-            score is NaN or plus infinity, or the block length is not positive.
+        ValueError: There are no keys, a shape or device does not fit, an argument holds NaN
+            that a query may attend to, a score is NaN or plus infinity, or the block length is not
+            positive.
 
     Source: Milakov and Gimelshein 2018 (softmax in one pass); Rabe and Staats 2021; Dao et al.
     2022.
     """
     if key.shape[-2] == 0:
         raise ValueError("key_len=0: there is no key to attend to")
-    if block_len < 1:
+    if block_len is not None and block_len < 1:
         raise ValueError(f"{block_len=} must be positive")
-    inputs = _Inputs(query, key, value, mask, rule, block_len)
     # on a processor the fused kernel gives up at dropout, and holds the whole table
     if score is scaled_dot_scores and (dropout == 0 or query.is_cuda):
-        return _fused(inputs, dropout)
+        # with few keys the kernel takes a query of NaN for one that may attend to none
+        refuse_nan("fast_attention", {"query": query})
+        return _fused(_Inputs(query, key, value, mask, rule, block_len or QUERIES_AT_ONCE), dropout)
+    block_len = block_len or _fitting_block_len(query, key)
+    inputs = _Inputs(query, key, value, mask, rule, block_len)
+    if isinstance(score, nn.Module):
+        weights = {**dict(score.named_parameters()), **dict(score.named_buffers())}
+        score = partial(_score_with, score, weights)
     rows = [
         recomputed(partial(_rows, score, dropout), inputs, part, random=dropout > 0)
         for part in blocks(query.shape[-2], block_len)
     ]
     return torch.cat(rows, -2)
+
+
+def _fitting_block_len(query: Tensor, key: Tensor) -> int:
+    """Side of a block, from which a score may make a vector as wide as a query for each pair."""
+    numbers_of_a_pair = max(1, math.prod(query.shape[:-2]) * query.shape[-1])
+    pairs = query.shape[-2] * key.shape[-2]
+    fitting = numbers_in_a_block(numbers_of_a_pair * pairs) // numbers_of_a_pair
+    return max(SMALLEST_BLOCK, math.isqrt(fitting))
+
+
+def _score_with(score: nn.Module, weights: dict[str, Tensor], query: Tensor, key: Tensor) -> Tensor:
+    """The score with the weights that it had at the call, whatever it has when it is made anew."""
+    return functional_call(score, weights, (query, key))
 
 
 class _Inputs(NamedTuple):
@@ -100,17 +124,27 @@ class _Inputs(NamedTuple):
         query_position, key_position = positions(query_len, key_len, self.query.device)
         return combine(mask, allowed_by(self.rule, query_position[rows], key_position[columns]))
 
+    def reached(self, rows: slice) -> list[slice]:
+        """The blocks of keys that a block of queries may attend to; never empty.
+
+        Without any, the output would be zero as well, but no gradient would know where it is from.
+        """
+        parts = list(blocks(self.key.shape[-2], self.block_len))
+        if self.rule is None:
+            return parts
+        reached = [part for part in parts if not is_true_of_any(~self.allowed(rows, part).any())]
+        return reached or [slice(0, 1)]
+
 
 def _rows(score: Score, dropout: float, inputs: _Inputs, rows: slice) -> Tensor:
     """The output of one block of queries, from one block of keys after the other."""
     query, key, value = inputs.query[..., rows, :], inputs.key, inputs.value
     state = _Running.before(query, value)
-    for columns in blocks(key.shape[-2], inputs.block_len):
-        allowed = inputs.allowed(rows, columns)
-        if inputs.rule is not None and is_true_of_any(~allowed.any()):
-            continue
-        part = query, key[..., columns, :], value[..., columns, :], allowed
-        state = recomputed(partial(_absorb, score, dropout), *part, state, random=dropout > 0)
+    for columns in inputs.reached(rows):
+        part = query, key[..., columns, :], value[..., columns, :], inputs.allowed(rows, columns)
+        # tensors one by one: what lies in a tuple would be kept, and not made anew
+        absorb = partial(_absorb, score, dropout)
+        state = _Running(*recomputed(absorb, *part, *state, random=dropout > 0))
     return state.output_so_far().to(value.dtype)
 
 
@@ -136,8 +170,6 @@ class _Running(NamedTuple):
 
     def output_so_far(self) -> Tensor:
         """The weighted mean; 0 for a query that has met no key it may attend to."""
-        if is_true_of_any(self.total.detach().isnan()):
-            raise ValueError(UNRANKED)
         return self.blend / self.total.where(self.total > 0, 1)
 
 
@@ -148,9 +180,10 @@ def _absorb(
     key: Tensor,
     value: Tensor,
     allowed: Tensor | None,
-    state: _Running,
+    *so_far: Tensor,
 ) -> _Running:
     """The state after one more block of keys."""
+    state = _Running(*so_far)
     scores = score(query, key).to(state.total.dtype)
     if scores.shape[-2:] != (query.shape[-2], key.shape[-2]):
         raise ValueError(
@@ -229,16 +262,7 @@ def _kernel(
         is_causal=is_causal,
         scale=max(1, d_key) ** -0.5,
     )
-    _refuse_nan_for_a_mean(output.detach(), value)
     return output[..., :d_value].reshape(*batch, query.shape[-2], d_value)
-
-
-def _refuse_nan_for_a_mean(output: Tensor, value: Tensor) -> None:
-    """Raise if there is NaN where finite values have a mean: the scores are to blame."""
-    # a sum is quick and needs no memory, and is NaN if a number is
-    may_be = is_true_of_any(output.sum().isnan()) and is_true_of_any(output.isnan())
-    if may_be and is_true_of_any(value.isfinite().all()):
-        raise ValueError(UNRANKED)
 
 
 def _widen(tensor: Tensor, width: int) -> Tensor:

@@ -14,23 +14,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attn_course.blocks import recomputed
+from attn_course.blocks import numbers_in_a_block, recomputed
 from attn_course.retrieval import attend, distance_scores
 from attn_course.shapes import checked, require_positive
 
 LogKernel = Callable[[Tensor], Tensor]
-
-# A block of queries is chosen so that query-key pairs times features stay below this. In single
-# precision that is 36 MB a tensor: above 32 MB the C library maps memory for each tensor and hands
-# it back, below it keeps the pieces, and 20,000 x 20,000 pairs were seen to pile up to 4 GB.
-NUMBERS_IN_A_BLOCK = 9 * 2**20
-# What piles up is at most one tensor of all pairs. Where that is small, a block is, too, and stays
-# in the processor's cache from one operation to the next.
-SMALL_NUMBERS = 2**24
-NUMBERS_IN_A_SMALL_BLOCK = 2**20
-# To begin with, the C library also hands small pieces back after each operation, and the next one
-# takes most of its time to get them anew; once it has seen 31 MB freed, it keeps as much at hand.
-torch.empty(31 * 2**20, dtype=torch.uint8)
 
 
 def log_gaussian(squared_distance: Tensor) -> Tensor:
@@ -189,8 +177,7 @@ def _estimate_in_blocks(
 ) -> Tensor:
     """Concatenate the estimates of blocks of queries; each block is recomputed for its gradient."""
     estimate = partial(_estimate, key, value, width, log_kernel, empty_output, exclude_self)
-    small = query.shape[-2] * key.numel() <= SMALL_NUMBERS
-    numbers = NUMBERS_IN_A_SMALL_BLOCK if small else NUMBERS_IN_A_BLOCK
+    numbers = numbers_in_a_block(query.shape[-2] * key.numel())
     blocks = list(_blocks(query, max(1, numbers // max(1, key.numel()))))
     if len(blocks) == 1:
         return estimate(0, query)

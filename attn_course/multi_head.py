@@ -138,7 +138,7 @@ class MultiHeadAttention(nn.Module):
         self.project_value = nn.Linear(d_value, d_shared, bias=bias)
         self.project_output = nn.Linear(d_model, d_model, bias=bias)
 
-    @checked
+    @checked(nan_shows=True)
     def forward(
         self,
         query: Float[Tensor, "*batch query_len d_model"],
@@ -178,7 +178,7 @@ class MultiHeadAttention(nn.Module):
         rule = causal_mask(query.shape[-2], key.shape[-2], query.device) if is_causal else None
         return attention_weights(heads, keys, combine(_for_heads(mask), rule))
 
-    @checked
+    @checked(nan_shows=True)
     def step(
         self, tokens: Float[Tensor, "*batch new_len d_model"], cache: KeyValueCache
     ) -> Float[Tensor, "*batch new_len d_model"]:

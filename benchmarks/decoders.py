@@ -6,12 +6,11 @@ Takes about a minute. Close other programs first: a busy core makes the ratios s
 are. Every pair gives equal results and equal gradients, which is checked before it is timed.
 """
 
-import statistics
-import time
 from collections.abc import Callable
 from functools import partial
 
 import torch
+from side_by_side import Work, in_turns
 from torch import Tensor, nn
 from torch.testing import assert_close
 
@@ -19,7 +18,6 @@ from attn_course.bahdanau import BahdanauTranslator
 from attn_course.luong import LuongTranslator
 from attn_course.seq2seq import EOS, Encoder, Encoding, State, Translator, sequence_loss
 
-ROUNDS = 15
 # The book's models and batches; sources of 60 tokens.
 BATCH, SOURCE_LEN, TARGET_LEN = 16, 60, 30
 VOCAB, TARGET_VOCAB, D_EMBEDDING, D_HIDDEN, D_SCORE = 500, 590, 64, 128, 64
@@ -117,23 +115,12 @@ def gradients(model: Translator, way: Way) -> list[Tensor]:
     return [training_step(model, way), *(weight.grad.clone() for weight in model.parameters())]
 
 
-def seconds(work: Callable[[], object], calls: int) -> float:
-    """Time of one call on the clock, as the mean of a few in a row."""
-    start = time.perf_counter()
-    for _ in range(calls):
-        work()
-    return (time.perf_counter() - start) / calls
-
-
-def compare(
-    what: str, slow: Callable[[], object], fast: Callable[[], object], calls: int = 1
-) -> None:
+def compare(what: str, slow: Work, fast: Work, calls: int = 1) -> None:
     """Time both in turns; print the median of each, and of the ratios of neighbours."""
-    pairs = [(seconds(slow, calls), seconds(fast, calls)) for _ in range(ROUNDS)]
-    times = [1e3 * statistics.median(one) for one in zip(*pairs, strict=True)]
-    ratio = statistics.median(one / other for one, other in pairs)
+    pair = in_turns(slow, fast, (calls, calls))
     print(
-        f"{what:52s} {times[0]:7.2f} ms {times[1]:7.2f} ms {ratio:5.1f} times as fast", flush=True
+        f"{what:52s} {pair.one:7.2f} ms {pair.other:7.2f} ms {pair.ratio:5.1f} times as fast",
+        flush=True,
     )
 
 

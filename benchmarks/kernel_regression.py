@@ -7,21 +7,18 @@ Takes about a minute. Close other programs first: a busy core makes the ratio sm
 
 import re
 import resource
-import statistics
 import subprocess
 import sys
-import time
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 
 import torch
+from side_by_side import in_turns, seconds
 from torch import Tensor
 
 from attn_course.kernel_regression import nadaraya_watson
 
 WIDTH = 0.25  # about what leave-one-out chooses for the 100 points of chapter 02
-ROUNDS = 15
 
 
 def points(number: int, dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
@@ -31,14 +28,6 @@ def points(number: int, dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
     key = 4 * torch.rand(number, 1, generator=generator, dtype=dtype)
     noise = torch.randn(number, 1, generator=generator, dtype=dtype)
     return query, key, 2 * key.sin() + key + noise
-
-
-def seconds(work: Callable[[], object], calls: int = 1) -> float:
-    """Time of one call on the clock, as the mean of a few in a row."""
-    start = time.perf_counter()
-    for _ in range(calls):
-        work()
-    return (time.perf_counter() - start) / calls
 
 
 def compare(number: int, dtype: torch.dtype) -> None:
@@ -59,9 +48,7 @@ def compare(number: int, dtype: torch.dtype) -> None:
 
     difference = (ours().squeeze(-1) - theirs()).abs().max().item()
     # ten short calls take about as long as one long one, so that neither starts from cold
-    pairs = [(seconds(theirs), seconds(ours, calls=10)) for _ in range(ROUNDS)]
-    slow, fast = (1e3 * statistics.median(times) for times in zip(*pairs, strict=True))
-    ratio = statistics.median(one / other for one, other in pairs)
+    slow, fast, ratio = in_turns(theirs, ours, (1, 10))
     print(
         f"{number} x {number}, {str(dtype).removeprefix('torch.')}: statsmodels {slow:.1f} ms, "
         f"attn_course {fast:.1f} ms, {ratio:.0f} times as fast; they differ by {difference:.0e}"

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.testing import assert_close
 
-from attn_course import kernel_regression
+from attn_course import blocks, kernel_regression
 from attn_course.data.regression import noisy_curve
 from attn_course.kernel_regression import (
     choose_width,
@@ -411,8 +411,8 @@ def blocks_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], list[int]]:
         return estimate(*args)
 
     def limit(numbers: int) -> list[int]:
-        monkeypatch.setattr(kernel_regression, "NUMBERS_IN_A_BLOCK", numbers)
-        monkeypatch.setattr(kernel_regression, "NUMBERS_IN_A_SMALL_BLOCK", numbers)
+        monkeypatch.setattr(blocks, "NUMBERS_IN_A_BLOCK", numbers)
+        monkeypatch.setattr(blocks, "NUMBERS_IN_A_SMALL_BLOCK", numbers)
         monkeypatch.setattr(kernel_regression, "_estimate", noted)
         return starts
 
@@ -653,7 +653,7 @@ def test_transforms_of_torch_func_take_more_queries_than_one_block(
     width = torch.tensor(0.8, dtype=key.dtype)
     error = partial(leave_one_out_error, key, value)
     whole = transform(error)(width)
-    monkeypatch.setattr(kernel_regression, "NUMBERS_IN_A_SMALL_BLOCK", key.numel())
+    monkeypatch.setattr(blocks, "NUMBERS_IN_A_SMALL_BLOCK", key.numel())
     assert_close(transform(error)(width), whole, **EXACT)
 
 

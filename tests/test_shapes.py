@@ -390,6 +390,12 @@ def test_result_is_held_to_the_signature_again_when_it_changes() -> None:
             first(WIDE, 1)
 
 
+def promise_of(function: Callable[..., object]) -> checking._Promise:
+    """What `checked` keeps for a function."""
+    kept = (cell.cell_contents for cell in function.__closure__)
+    return next(thing for thing in kept if isinstance(thing, checking._Promise))
+
+
 def test_what_has_passed_is_not_checked_again_but_not_remembered_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -408,7 +414,7 @@ def test_what_has_passed_is_not_checked_again_but_not_remembered_for_ever(
     assert looked_at == ["table", "table", "the result"]
     for rows in range(7):
         doubled(ones(rows, COLUMNS))
-        assert len(doubled.__closure__[1].cell_contents.passed) <= 4
+        assert len(promise_of(doubled).passed) <= 4
     looked_at.clear()
     doubled(WIDE)
     assert looked_at == ["table", "table", "the result"]
@@ -562,3 +568,23 @@ def test_values_are_looked_at_where_that_is_possible() -> None:
     assert not is_true_of_any(torch.tensor([True]).to("meta"))
     assert not vmap(lambda row: row + is_true_of_any(row > 0))(torch.zeros(2, 3)).any()
     assert not vmap(lambda row: row * 0 + is_true_of_any(row > 0))(torch.ones(2, 3)).any()
+
+
+@checked(nan_shows=True)
+def reciprocal(
+    number: Float[Tensor, "*batch"], mask: Bool[Tensor, "*batch"] | None = None
+) -> Float[Tensor, "*batch"]:
+    found = 1 / number
+    return found - found + found if mask is None else found.where(mask, 0)
+
+
+def test_nan_that_shows_in_the_result_is_blamed_on_the_argument_that_holds_it() -> None:
+    with pytest.raises(ValueError, match=r"number holds 1 NaN among 3 numbers.*\(1,\)"):
+        reciprocal(torch.tensor([1.0, math.nan, 2.0]))
+    hidden = reciprocal(torch.tensor([2.0, math.nan]), torch.tensor([True, False]))
+    assert hidden.tolist() == [0.5, 0.0]
+
+
+def test_nan_that_only_the_result_holds_is_told_too() -> None:
+    with pytest.raises(ValueError, match=r"reciprocal: the result holds 2 NaN, though no argument"):
+        reciprocal(torch.tensor([0.0, 1.0, 0.0]))

@@ -7,6 +7,6 @@ of a matrix product.
 """
 
 from attn_course.shapes.checking import checked
-from attn_course.shapes.values import is_true_of_any, require_positive
+from attn_course.shapes.values import is_true_of_any, refuse_nan, require_positive
 
-__all__ = ["checked", "is_true_of_any", "require_positive"]
+__all__ = ["checked", "is_true_of_any", "refuse_nan", "require_positive"]

@@ -6,16 +6,16 @@ import typing
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cached_property, wraps
+from functools import cached_property, partial, wraps
 from numbers import Real
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar, overload
 
 import torch
 from jaxtyping import AbstractArray, jaxtyped
 from torch import Tensor
 
 from attn_course.shapes.tensors import Sizes, autocast_dtypes, check_tensor, check_together
-from attn_course.shapes.values import refuse_nan
+from attn_course.shapes.values import holds_nan, refuse_nan
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -27,7 +27,15 @@ inside_a_checked_call: ContextVar[bool] = ContextVar("inside_a_checked_call", de
 LOOKS_REMEMBERED = 1000  # for each function
 
 
-def checked(function: Callable[P, R]) -> Callable[P, R]:
+@overload
+def checked(function: Callable[P, R]) -> Callable[P, R]: ...
+
+
+@overload
+def checked(*, nan_shows: bool) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+
+
+def checked(function: Callable[P, R] | None = None, *, nan_shows: bool = False) -> Callable:
     """Hold every call of `function` to the shapes in its signature.
 
     Arguments and the returned tensor are compared with their jaxtyping annotations; an axis name
@@ -38,11 +46,19 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     `torch.compile` traces the function nothing is checked, and under `torch.vmap` NaN is not
     looked for: both forbid to branch on values.
 
+    Args:
+        function: What to hold to its signature.
+        nan_shows: Whether NaN in an argument that counts makes NaN in the result. Then only the
+            result is read, and the arguments if it holds NaN.
+
     Raises:
         TypeError: An argument is not a tensor, or its dtype is of the wrong kind or differs from
             that of another argument.
-        ValueError: A shape or a device does not fit, or an argument holds NaN.
+        ValueError: A shape or a device does not fit, or an argument holds NaN, or with `nan_shows`
+            the result does.
     """
+    if function is None:
+        return partial(checked, nan_shows=nan_shows)
     promise = _Promise(function)
 
     @wraps(function)
@@ -51,7 +67,8 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
         tensors = promise.tensors(args, kwargs)
         looks = promise.hold(tensors)
-        if not inside_a_checked_call.get():
+        is_outermost = not inside_a_checked_call.get()
+        if is_outermost and not nan_shows:
             refuse_nan(promise.name, tensors)
         token = inside_a_checked_call.set(True)
         try:
@@ -59,6 +76,12 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         finally:
             inside_a_checked_call.reset(token)
         promise.hold_result(tensors, looks, result)
+        if is_outermost and nan_shows and holds_nan(result):
+            refuse_nan(promise.name, tensors)
+            raise ValueError(
+                f"{promise.name}: the result holds {int(result.isnan().sum())} NaN, though no "
+                "argument does: on the way there a number became NaN or plus infinity"
+            )
         return result
 
     return call

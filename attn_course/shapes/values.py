@@ -36,14 +36,20 @@ def is_true_of_any(condition: Tensor) -> bool:
 def refuse_nan(function: str, tensors: dict[str, Tensor]) -> None:
     """Raise if an argument holds NaN, and say how many and where."""
     for name, value in tensors.items():
-        # NaN in a sum says that there may be one; adding up is quick and needs no memory
-        if not value.is_floating_point() or not is_true_of_any(value.detach().sum().isnan()):
-            continue
-        if is_true_of_any(nan := value.detach().isnan()):
+        if holds_nan(value):
+            nan = value.detach().isnan()
             raise ValueError(
                 f"{function}: {name} holds {int(nan.sum())} NaN among {value.numel()} numbers, "
                 f"the first at index {tuple(nan.nonzero()[0].tolist())}"
             )
+
+
+def holds_nan(value: Tensor) -> bool:
+    """Whether a tensor holds NaN; False where no branch may depend on a value."""
+    # NaN in a sum says that there may be one; adding up is quick and needs no memory
+    if not value.is_floating_point() or not is_true_of_any(value.detach().sum().isnan()):
+        return False
+    return is_true_of_any(value.detach().isnan())
 
 
 def describe(value: object) -> str:

@@ -1,0 +1,283 @@
+"""Fast attention and multi-head attention side by side with PyTorch's, and the memory they need.
+
+    python benchmarks/attention.py          # on a GPU, in bfloat16, if there is one
+    python benchmarks/attention.py --cpu
+
+Takes about five minutes on two cores. Close other programs first. The results of each pair are
+compared before they are timed. The record is written to `attn_course/benchmarked/`, from where the
+book prints its tables.
+"""
+
+import argparse
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from side_by_side import Pair, Work, in_turns, seconds
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+from torch.testing import assert_close
+
+from attn_course import benchmarked
+from attn_course.bahdanau import additive_scores
+from attn_course.fast_attention import fast_attention
+from attn_course.multi_head import KeyValueCache, MultiHeadAttention
+from attn_course.scaled_dot_product import attention, causal, scaled_dot_scores, window
+
+HEADS, D_HEAD = 4, 64
+LENGTHS = (128, 512, 2048, 8192)
+NUM_TOKENS = 8192  # in all sequences together, so that short ones keep the machine busy too
+LAYERS = ((16, 128, 256), (8, 256, 512), (4, 512, 512), (1, 2048, 512))  # batch, length, d_model
+LONG = (4096, 8192, 16384)
+D_SCORE, HALF_WIDTH = 16, 128
+CACHED = 2048
+
+Row = dict[str, Any]
+
+
+class Setting:
+    """Where it runs, in which dtype, and how close two ways of summing can be."""
+
+    def __init__(self, device: str) -> None:
+        self.device = device
+        self.dtype = torch.bfloat16 if device == "cuda" else torch.float32
+        self.tolerance = (
+            {"rtol": 2e-2, "atol": 2e-2} if device == "cuda" else {"rtol": 1e-3, "atol": 1e-4}
+        )
+
+    def randn(self, *shape: int) -> Tensor:
+        return torch.randn(*shape, device=self.device, dtype=self.dtype)
+
+
+def compare(name: str, ours: Work, theirs: Work, setting: Setting, **sizes: object) -> Row:
+    """Time both in turns, after a look that they agree."""
+    for one, other in zip(_tensors(ours()), _tensors(theirs()), strict=True):
+        assert_close(one, other, **setting.tolerance)
+    for work in (ours, theirs):
+        seconds(work)
+    return _row(name, in_turns(ours, theirs), **sizes)
+
+
+def _row(name: str, pair: Pair, **sizes: object) -> Row:
+    row = {"what": name, **sizes, "ours_ms": pair.one, "theirs_ms": pair.other, "ratio": pair.ratio}
+    print(
+        "  ".join(f"{k} {v:.3g}" if isinstance(v, float) else f"{v}" for k, v in row.items()),
+        flush=True,
+    )
+    return row
+
+
+def _tensors(result: object) -> tuple[Tensor, ...]:
+    return (result,) if isinstance(result, Tensor) else tuple(result)
+
+
+def with_gradients(function: Callable[..., Tensor], *inputs: Tensor) -> tuple[Tensor, ...]:
+    """The output, and the gradients of the inputs when its sum is what counts."""
+    output = function(*inputs)
+    return (output, *torch.autograd.grad(output, inputs, torch.ones_like(output)))
+
+
+def layer(setting: Setting) -> Iterator[Row]:
+    """`fast_attention` against PyTorch's fused function, which it calls."""
+    ways = {
+        "all keys": (fast_attention, scaled_dot_product_attention),
+        "causal": (
+            partial(fast_attention, rule=causal),
+            partial(scaled_dot_product_attention, is_causal=True),
+        ),
+    }
+    for length in LENGTHS:
+        shape = (NUM_TOKENS // length, HEADS, length, D_HEAD)
+        inputs = [setting.randn(*shape).requires_grad_() for _ in range(3)]
+        flops = 4 * NUM_TOKENS * HEADS * length * D_HEAD
+        for mask, pair in ways.items():
+            with torch.no_grad():
+                ours, theirs = (partial(way, *inputs) for way in pair)
+                yield compare(
+                    "forward", ours, theirs, setting, mask=mask, length=length, flops=flops
+                )
+            ours, theirs = (partial(with_gradients, way, *inputs) for way in pair)
+            yield compare(
+                "forward and backward",
+                ours,
+                theirs,
+                setting,
+                mask=mask,
+                length=length,
+                flops=flops * 7 // 2,
+            )
+
+
+def multi_head(setting: Setting) -> Iterator[Row]:
+    """`MultiHeadAttention` against `nn.MultiheadAttention(need_weights=False)`, self-attention."""
+    for batch, length, d_model in LAYERS:
+        other = nn.MultiheadAttention(d_model, 8, batch_first=True).to(
+            setting.device, setting.dtype
+        )
+        ours = MultiHeadAttention.from_torch(other)
+        tokens = setting.randn(batch, length, d_model)
+        sizes = {"batch": batch, "length": length, "d_model": d_model}
+
+        def theirs(other: nn.Module = other, tokens: Tensor = tokens) -> Tensor:
+            return other(tokens, tokens, tokens, need_weights=False)[0]
+
+        def step(module: nn.Module, forward: Callable[[], Tensor]) -> list[Tensor]:
+            module.zero_grad()
+            output = forward()
+            output.backward(torch.ones_like(output))
+            return [output]
+
+        forward = partial(ours, tokens)
+        yield compare(
+            "training", partial(step, ours, forward), partial(step, other, theirs), setting, **sizes
+        )
+        ours.eval(), other.eval()
+        with torch.no_grad():
+            yield compare("evaluation", forward, theirs, setting, **sizes)
+
+
+@torch.no_grad()
+def decoding(setting: Setting) -> Iterator[Row]:
+    """One step with a cache of 2,047 tokens against causal attention of all 2,048 again."""
+    for num_key_heads in (8, 2):
+        module = (
+            MultiHeadAttention(512, 8, num_key_heads=num_key_heads)
+            .to(setting.device, setting.dtype)
+            .eval()
+        )
+        tokens = setting.randn(1, CACHED, 512)
+        cache = KeyValueCache()
+        module.step(tokens[:, :-1], cache)
+
+        def step(module=module, tokens=tokens, cache=cache) -> Tensor:
+            cache.length = CACHED - 1
+            return module.step(tokens[:, -1:], cache)
+
+        def again(module=module, tokens=tokens) -> Tensor:
+            return module(tokens, is_causal=True)[:, -1:]
+
+        yield compare("a step", step, again, setting, length=CACHED, key_heads=num_key_heads)
+
+
+SCORES = {"additive": "additive_scores", "scaled dot": "scaled_dot_scores"}
+
+
+def measure_memory(score: str, way: str, length: int, device: str) -> None:
+    """Print what this process needs for one forward and backward pass, in MB and seconds."""
+    setting = Setting(device)
+    width = D_SCORE if score == "additive" else D_HEAD
+    query, key, value = (setting.randn(length, n).requires_grad_() for n in (width, width, D_HEAD))
+    compare = (
+        partial(additive_scores, score_weight=setting.randn(width).requires_grad_())
+        if score == "additive"
+        else scaled_dot_scores
+    )
+    run = {
+        "whole table": partial(attention, score=compare),
+        "in blocks": partial(fast_attention, score=compare),
+        "in blocks, window": partial(fast_attention, score=compare, rule=window(HALF_WIDTH)),
+    }[way]
+    before = _peak(device)
+    taken = seconds(partial(with_gradients, run, query, key, value))
+    print(json.dumps({"megabytes": _peak(device) - before, "seconds": taken}))
+
+
+def _peak(device: str) -> float:
+    if device == "cuda":
+        return torch.cuda.max_memory_allocated() / 1e6
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+
+
+def memory(setting: Setting) -> Iterator[Row]:
+    """Every line in a process of its own; the whole table only where it fits."""
+    for score in ("additive", "scaled dot"):
+        for way in ("whole table", "in blocks", "in blocks, window"):
+            for length in LONG:
+                if (
+                    way == "whole table"
+                    and length * length * (D_SCORE if score == "additive" else 1) > 2**29
+                ):
+                    continue
+                command = [
+                    sys.executable,
+                    __file__,
+                    "--memory",
+                    score,
+                    way,
+                    str(length),
+                    setting.device,
+                ]
+                found = json.loads(
+                    subprocess.run(command, check=True, capture_output=True, text=True).stdout
+                )
+                row = {"score": score, "way": way, "length": length, **found}
+                print(row, flush=True)
+                yield row
+
+
+def rates(setting: Setting) -> Row:
+    """What the device can do at best: multiply matrices, and copy memory."""
+    size = 8192 if setting.device == "cuda" else 2048
+    one, other = setting.randn(size, size), setting.randn(size, size)
+    much = setting.randn(64 if setting.device == "cpu" else 1024, 2**20)
+    product = min(seconds(partial(torch.mm, one, other)) for _ in range(10))
+    copy = min(seconds(partial(much.clone().copy_, much)) for _ in range(10))
+    return {
+        "matrix_flops_per_second": 2 * size**3 / product,
+        "bytes_per_second": 2 * much.numel() * much.element_size() / copy,
+    }
+
+
+def machine(setting: Setting) -> Row:
+    """What the figures were measured on."""
+    name = torch.cuda.get_device_name() if setting.device == "cuda" else processor()
+    return {
+        "name": name,
+        "system": platform.machine(),
+        "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "torch": torch.__version__,
+        "dtype": str(setting.dtype).removeprefix("torch."),
+    }
+
+
+def processor() -> str:
+    """The name that the processor gives itself."""
+    described = Path("/proc/cpuinfo")
+    lines = described.read_text().splitlines() if described.exists() else []
+    return next(
+        (line.split(":")[1].strip() for line in lines if line.startswith("model name")),
+        platform.processor(),
+    )
+
+
+def main() -> None:
+    """Measure everything, print it, and write the record."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cpu", action="store_true", help="on the processor, GPU or not")
+    parser.add_argument("--memory", nargs=4, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.memory:
+        score, way, length, device = arguments.memory
+        return measure_memory(score, way, int(length), device)
+    torch.manual_seed(0)
+    setting = Setting("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
+    tables = {
+        table.__name__: list(table(setting)) for table in (layer, multi_head, decoding, memory)
+    }
+    record = {"machine": machine(setting), "rates": rates(setting), **tables}
+    path = benchmarked.FOLDER / f"attention_{setting.device}.json"
+    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    print(f"written to {path}")
+
+
+if __name__ == "__main__":
+    main()
