@@ -12,7 +12,8 @@ from torch import Generator, Tensor
 
 # What crosses between the grader and a submission: nothing that could carry code.
 Plain = Tensor | bool | int | float | str | None | list["Plain"] | tuple["Plain", ...]
-Inputs = dict[str, Plain]
+# An answer may be given a callable as well: one of the grader's own, which crosses by its name.
+Inputs = dict[str, Plain | Callable[..., Plain]]
 Draw = Callable[..., Inputs]
 # What is broken, in words; with it, if need be, by what to recognise who broke it in the same way.
 Law = Callable[[Callable[[Inputs], Plain], Inputs], str | tuple[str, Plain] | None]
@@ -30,7 +31,8 @@ class Check:
         label: What is asked, as a sentence a student understands.
         points: What it is worth.
         draw: `draw(generator, **sizes)` gives the inputs, floating-point ones in float64.
-        sizes: Sizes of the inputs that a student may see, one entry a draw.
+        sizes: Sizes of the inputs that a student may see, one entry a draw, or names of what to
+            draw.
         hidden_sizes: Sizes of the inputs that only the instructor draws; None means `sizes` again.
         dtype: The dtype that floating-point inputs are handed over in.
         gradient: Names of inputs; the gradients that reach them are compared instead of the output.
@@ -51,8 +53,8 @@ class Check:
     label: str
     points: float
     draw: Draw
-    sizes: tuple[Mapping[str, int], ...] = ({},)
-    hidden_sizes: tuple[Mapping[str, int], ...] | None = None
+    sizes: tuple[Mapping[str, int | str], ...] = ({},)
+    hidden_sizes: tuple[Mapping[str, int | str], ...] | None = None
     dtype: torch.dtype = torch.float32
     gradient: tuple[str, ...] = ()
     untouched: bool = False
