@@ -35,7 +35,13 @@ from attn_course.scaled_dot_product import attention, causal, scaled_dot_scores,
 HEADS, D_HEAD = 4, 64
 LENGTHS = (128, 512, 2048, 8192)
 NUM_TOKENS = 8192  # in all sequences together, so that short ones keep the machine busy too
-LAYERS = ((16, 128, 256), (8, 256, 512), (4, 512, 512), (1, 2048, 512))  # batch, length, d_model
+LAYERS = (
+    (32, 64, 128),
+    (16, 128, 256),
+    (8, 256, 512),
+    (4, 512, 512),
+    (1, 2048, 512),
+)  # batch, length, d_model
 LONG = (4096, 8192, 16384)
 D_SCORE, HALF_WIDTH = 16, 128
 CACHED = 2048
@@ -185,9 +191,16 @@ def measure_memory(score: str, way: str, length: int, device: str) -> None:
         "in blocks": partial(fast_attention, score=compare),
         "in blocks, window": partial(fast_attention, score=compare, rule=window(HALF_WIDTH)),
     }[way]
-    before = _peak(device)
+    before = _now(device)
     taken = seconds(partial(with_gradients, run, query, key, value))
     print(json.dumps({"megabytes": _peak(device) - before, "seconds": taken}))
+
+
+def _now(device: str) -> float:
+    if device == "cuda":
+        return torch.cuda.memory_allocated() / 1e6
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 1e6
 
 
 def _peak(device: str) -> float:

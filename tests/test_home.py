@@ -10,6 +10,7 @@ from tests.conftest import ROOT, chapters
 
 # Packages that a reader imports as one module.
 ROOMS = (
+    "benchmarked",
     "data.translation",
     "grading",
     "interactive",
