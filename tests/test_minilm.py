@@ -462,10 +462,23 @@ def test_course_can_be_imported_without_the_package_of_the_model() -> None:
     assert run.returncode == 0, run.stderr
 
 
-def test_model_may_be_made_of_any_encoder_and_pieces() -> None:
+def tiny_model() -> MiniLM:
+    """A model of six pieces and five positions, with random weights."""
     words = WordPieces(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "##b"])
-    encoder = Encoder(6, 4, num_layers=1, num_heads=2, d_hidden=3, max_len=5)
-    tiny = MiniLM(encoder, words)
+    return MiniLM(Encoder(6, 4, num_layers=1, num_heads=2, d_hidden=3, max_len=5), words)
+
+
+def test_everything_happens_on_the_device_of_the_encoder() -> None:
+    tiny = tiny_model()
+    tiny.encoder.to("meta")  # a device that computes shapes only, and meets no other
+    ids, mask = tiny.batch(["ab", "a"])
+    found = [ids, mask, tiny.encoder(ids, mask), *tiny.states("ab"), tiny.weights("ab")]
+    found += [tiny.word_vector("a"), tiny.sentence_vector("a")]
+    assert {tensor.device.type for tensor in found} == {"meta"}
+
+
+def test_model_may_be_made_of_any_encoder_and_pieces() -> None:
+    tiny = tiny_model()
     assert tiny.tokenise("Ab a") == ["[CLS]", "a", "##b", "a", "[SEP]"]
     assert tiny.weights("Ab a").shape == (1, 2, 5, 5)
     with pytest.raises(ValueError, match=r"6 pieces .* 5 positions"):

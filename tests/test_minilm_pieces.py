@@ -77,7 +77,6 @@ def test_chinese_characters_are_words_of_their_own_to_the_ends_of_their_blocks()
     ends = "\u3400\u4dbf\u4e00\u9fff\uf900\ufaff\U00020000\U0002a6df\U0002a700\U0002b73f"
     ends += "\U0002b740\U0002b81f\U0002b820\U0002ceaf\U0002f800\U0002fa1f"
     assert sorted(ord(mark) for mark in ends) == sorted(code for pair in CHINESE for code in pair)
-    # a twin is written as the character that it is a twin of
     assert all(len(split_words(f"a{mark}a")) == 3 for mark in ends)
     for outside in "\u33ff\u4dc0\u4dff\ua000\uf8ffx\ufb00\U0001ffff\U0002a6e0\U0002ceb0":
         assert len(split_words(f"a{outside}a")) == 1
