@@ -79,7 +79,8 @@ def code_cells(path: Path) -> list[NotebookNode]:
 
 
 def test_chapters_are_numbered_in_reading_order() -> None:
-    assert [name[:2] for name in CHAPTERS] == [f"{n:02d}" for n in range(1, len(CHAPTERS) + 1)]
+    numbers = [int(name[:2]) for name in CHAPTERS]
+    assert numbers == sorted(set(numbers))
 
 
 @pytest.mark.parametrize("place", PLACES)

@@ -41,6 +41,7 @@ def by_beam_search(batches, unseen, vocab_size, max_len):
         loss = _loss(model, _Batch(source, target))
         model.zero_grad()
         loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 2.0)
         optimiser.step()
     return beam_search(model, unseen, max_len, beam_width=3).tokens[:, 0]
 
@@ -53,6 +54,7 @@ def by_another_decoder(batches, unseen, vocab_size, max_len):
         loss = nn.functional.cross_entropy(logits.mT, target, ignore_index=PAD)
         optimiser.zero_grad(set_to_none=False)
         loss.backward()
+        nn.utils.clip_grad_value_(model.parameters(), 0.1)
         optimiser.step()
     tokens = torch.full_like(unseen[:, :1], BOS)
     with torch.no_grad():

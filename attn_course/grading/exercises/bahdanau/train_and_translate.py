@@ -33,7 +33,8 @@ from attn_course.seq2seq import (
 
 Batches = list[tuple[Tensor, Tensor]]
 WIDTH = 64
-ADAM = {"lr": 0.004, "betas": (0.9, 0.98)}  # with a longer memory the loss jumps now and then
+ADAM = {"lr": 0.01, "betas": (0.9, 0.98)}
+LONGEST_GRADIENT = 1.0  # without a limit the loss jumps now and then
 
 
 @cache
@@ -112,6 +113,8 @@ def _learn(
             optimiser.zero_grad()
         loss = sequence_loss(model(source, target_input(target)), target_output(target))
         loss.backward()
+        if clear:
+            torch.nn.utils.clip_grad_norm_(model.parameters(), LONGEST_GRADIENT)
         if update:
             optimiser.step()
     return model
@@ -196,6 +199,14 @@ EXERCISE = Exercise(
     function="train_and_translate",
     reference=reference,
     may_use=None,
+    equivalent_mutants={
+        "nn.utils.clip_grad_norm_(model.parameters(), longest) -> (dropped)": (
+            "on most draws no batch has a gradient that throws the translator back"
+        ),
+        "nn.utils.clip_grad_norm_(model.parameters(), longest) -> nn.utils": (
+            "the same: nothing is clipped"
+        ),
+    },
     checks=(
         Check(
             "from 100 batches of rows with one or two names it learns to translate such rows that"
@@ -223,7 +234,7 @@ EXERCISE = Exercise(
             squeezes_through_one_vector,
             "short rows come out right and long ones do not, the mark of a translator that squeezes"
             " the source through one vector, as that of chapter 03 does; let the decoder look back,"
-            " with `BahdanauTranslator`",
+            " with `BahdanauTranslator`. If it does, has `zero_grad` been called for every batch?",
             score=2,
             evidence="short only",
         ),
