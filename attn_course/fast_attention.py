@@ -74,8 +74,8 @@ def fast_attention(
         raise ValueError(f"{block_len=} must be positive")
     # on a processor the fused kernel gives up at dropout, and holds the whole table
     if score is scaled_dot_scores and (dropout == 0 or query.is_cuda):
-        # with few keys the kernel takes a query of NaN for one that may attend to none
-        refuse_nan("fast_attention", {"query": query})
+        # the kernel takes a query whose scores are all NaN for one that may attend to no key
+        refuse_nan("fast_attention", {"query": query, "key": key})
         return _fused(_Inputs(query, key, value, mask, rule, block_len or QUERIES_AT_ONCE), dropout)
     block_len = block_len or _fitting_block_len(query, key)
     inputs = _Inputs(query, key, value, mask, rule, block_len)
