@@ -37,8 +37,8 @@ def merge_heads(
 class KeyValueCache:
     """Keys and values of the tokens so far, so that a decoder need not compute them again.
 
-    They are kept split by heads, (*batch, num_key_heads, length, d_head). The memory doubles when
-    it is full. A cache is for decoding: no gradient flows through it.
+    They are kept split by heads, `(*batch, num_key_heads, length, d_head)`. The memory doubles
+    when it is full. A cache is for decoding: no gradient flows through it.
     """
 
     def __init__(self) -> None:

@@ -42,8 +42,13 @@ def renumber(env: BuildEnvironment, page: str, chapter: int) -> None:
             node["secnumber"] = [chapter, *node["secnumber"][1:]]
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
-    """Join the build, after the extension that numbers chapters across the parts of the book."""
+def take_over(app: Sphinx) -> None:
+    """Begin once all extensions are loaded, one of which counts across the parts of the book."""
     numbered = number_by_file_name(TocTreeCollector.assign_section_numbers)
     TocTreeCollector.assign_section_numbers = numbered
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Join the build."""
+    app.connect("builder-inited", take_over)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
