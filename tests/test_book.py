@@ -101,6 +101,15 @@ def test_chapter_offers_its_problem_set(book: Build, name: str) -> None:
     assert offered == (ROOT / "exercises" / name / f"{name}.ipynb").read_bytes()
 
 
+@pytest.mark.parametrize("name", chapters())
+def test_number_of_a_chapter_in_the_book_is_that_of_its_file(book: Build, name: str) -> None:
+    text = (book.html / "book" / f"{name}.html").read_text(encoding="utf-8")
+    number = int(name[:2])
+    assert f"<title>{number}. " in text
+    figures = re.findall(r'"caption-number">(?:Fig\.|Table|Listing) (\d+)\.', text)
+    assert set(figures) == {str(number)}
+
+
 def repository_links(html: Path, name: str) -> set[str]:
     """Return the links of a chapter that need the repository to be public somewhere."""
     page = page_at(html / "book" / f"{name}.html")

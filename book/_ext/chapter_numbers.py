@@ -14,15 +14,17 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.environment.collectors.toctree import TocTreeCollector
+from sphinx_external_toc.collectors import TocTreeCollectorWithStyles
 
-Assign = Callable[[TocTreeCollector, BuildEnvironment], list[str]]
+Assign = Callable[[TocTreeCollectorWithStyles, BuildEnvironment], list[str]]
 
 
 def number_by_file_name(assign: Assign) -> Assign:
     """Let Sphinx count, and then put the number of the file in the place of the count."""
 
-    def assign_section_numbers(self: TocTreeCollector, env: BuildEnvironment) -> list[str]:
+    def assign_section_numbers(
+        self: TocTreeCollectorWithStyles, env: BuildEnvironment
+    ) -> list[str]:
         changed = assign(self, env)
         for page in env.toc_secnumbers:
             if number := re.match(r"\d\d(?=_)", PurePosixPath(page).name):
@@ -42,13 +44,8 @@ def renumber(env: BuildEnvironment, page: str, chapter: int) -> None:
             node["secnumber"] = [chapter, *node["secnumber"][1:]]
 
 
-def take_over(app: Sphinx) -> None:
-    """Begin once all extensions are loaded, one of which counts across the parts of the book."""
-    numbered = number_by_file_name(TocTreeCollector.assign_section_numbers)
-    TocTreeCollector.assign_section_numbers = numbered
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Join the build."""
-    app.connect("builder-inited", take_over)
+    """Join the build: the collector is that of the table of contents in `_toc.yml`."""
+    collector = TocTreeCollectorWithStyles
+    collector.assign_section_numbers = number_by_file_name(collector.assign_section_numbers)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
