@@ -218,7 +218,7 @@ def test_what_is_learned_is_white_and_what_is_computed_has_its_colour() -> None:
     fills = {}
     for box in boxes:
         x, y = box.get_xy() + np.array([box.get_width(), box.get_height()]) / 2
-        (name,) = (t for place, t in names.items() if np.allclose(place, (x, y)))
+        (name,) = (t for place, t in names.items() if math.dist(place, (x, y)) < 1e-9)
         fills[name.get_text()] = to_rgb(box.get_facecolor())
         assert contrast(name.get_color(), box.get_facecolor()[:3]) >= 4.5
     assert {name for name, fill in fills.items() if fill == (1, 1, 1)} == {
@@ -237,7 +237,7 @@ def test_arrows_lead_from_the_words_to_the_weights_through_queries_and_keys_only
     centres = {text.get_position(): text.get_text() for text in axes.texts if text.get_text()}
 
     def box_at(x: float, y: float) -> str:
-        (name,) = (name for place, name in centres.items() if np.allclose(place, (x, y)))
+        (name,) = (name for place, name in centres.items() if math.dist(place, (x, y)) < 1e-9)
         return name
 
     arrows = [text for text in axes.texts if isinstance(text, Annotation)]

@@ -22,7 +22,7 @@ def three_roles(length: int, d_model: int, d_key: int, d_value: int) -> Figure:
     sizes = {"n": length, "d": d_model, "k": d_key, "v": d_value}
     places = {}
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 3.9))
+        figure, axes = plt.subplots(figsize=(5.2, 3.3))
         for column, boxes in enumerate(COLUMNS):
             for number, (name, role, shape) in enumerate(boxes):
                 y = (len(boxes) - 1) / 2 - number
@@ -32,7 +32,7 @@ def three_roles(length: int, d_model: int, d_key: int, d_value: int) -> Figure:
                 _matrix_box(axes, column, y, name, role, shape.format(**sizes))
         for start, end in _arrows():
             _arrow(axes, places[start], places[end])
-        axes.set(xlim=(-0.45, len(COLUMNS) - 0.5), ylim=(-1.5, 1.5))
+        axes.set(xlim=(-0.45, len(COLUMNS) - 0.5), ylim=(-1.55, 1.3))
         axes.axis("off")
     return closed(figure)
 
