@@ -88,7 +88,6 @@ class MiniLM:
             raise ValueError(f"{word!r} is not one piece, which would have a vector, but {pieces}")
         return self.encoder.words.weight[self.word_pieces.number[pieces[0]]].clone()
 
-    @torch.no_grad()
     def sentence_vector(self, sentence: str) -> Float[Tensor, " d_model"]:
         """Mean of the vectors of all pieces after the last layer, made one unit long.
 

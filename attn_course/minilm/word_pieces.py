@@ -54,7 +54,7 @@ class WordPieces:
             if piece == UNKNOWN:
                 return [UNKNOWN]
             found.append(piece)
-            start += len(piece) - 2 if start else len(piece)
+            start += len(piece.removeprefix("##"))
         return found or [UNKNOWN]
 
 
@@ -87,7 +87,7 @@ def _is_chinese(character: str) -> bool:
 
 
 def _is_punctuation(character: str) -> bool:
-    """Whether it is a word of its own: all of ASCII that is no letter or digit counts, as `$`."""
+    """Whether it is a word of its own; in ASCII all but letters and digits count, as `$` does."""
     if character.isascii():
-        return character.isprintable() and not character.isalnum() and character != " "
+        return not character.isalnum()
     return unicodedata.category(character).startswith("P")
