@@ -8,7 +8,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from attn_course.grading import Check, Exercise
+from attn_course.grading.judge import examine
 from attn_course.grading.layers import EQUIVARIANT, NOT_EQUIVARIANT, Layer
+from attn_course.grading.submission import LocalSubmission
 
 D_MODEL, MAX_LEN = 3, 5
 REVERSALS, SHIFTS = "reversal", "shifts"
@@ -130,3 +133,18 @@ def test_layer_shows_its_name_and_what_it_does(name):
 def test_layer_refuses_more_tokens_than_it_takes():
     with pytest.raises(ValueError, match="6 tokens; this layer takes 5 at most"):
         layer("attends_to_all")(torch.zeros(6, D_MODEL))
+
+
+def test_answer_is_handed_a_layer_and_the_student_gets_it_to_look_into():
+    def refuse(layer: Layer) -> bool:
+        return bool(layer(torch.ones(2, D_MODEL)).isnan().any())
+
+    exercise = Exercise(
+        function="accepts",
+        reference=lambda layer: True,
+        checks=(Check("accepts", 1, lambda _: {"layer": layer("attends_to_all")}),),
+    )
+    [[found]] = examine(exercise, "a/b", LocalSubmission(refuse, may_use=None), None)
+    assert found.reason == "it is False and should be True"
+    assert f"{found.inputs}" == "{'layer': attends_to_all}"
+    assert found.inputs["layer"](torch.ones(2, D_MODEL)).shape == (2, D_MODEL)

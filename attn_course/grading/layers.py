@@ -187,7 +187,7 @@ def marks_the_first_of_two(layer: Layer, tokens: Tensor) -> Tensor:
 
 @_among(NOT_EQUIVARIANT)
 def whispers_positions(layer: Layer, tokens: Tensor) -> Tensor:
-    """adds positions, and returns numbers close to zero: its error is small, as all of them."""
+    """adds positions, and returns numbers close to zero, so that its errors are small, too."""
     return 1e-6 * adds_positions(layer, tokens)
 
 
