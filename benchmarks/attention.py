@@ -42,7 +42,7 @@ LAYERS = (
     (4, 512, 512),
     (1, 2048, 512),
 )  # batch, length, d_model
-LONG = (4096, 8192, 16384)
+LONG = (1024, 2048, 4096, 8192, 16384)
 D_SCORE, HALF_WIDTH = 16, 128
 CACHED = 2048
 

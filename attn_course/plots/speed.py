@@ -1,0 +1,33 @@
+"""What attention needs, as benchmarks have measured it."""
+
+from typing import Any
+
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+
+from attn_course.plots import INK, ROLE, style
+
+MARKS = {"whole table": "s:", "in blocks": "o-", "in blocks, window": "^--"}
+COLOURS = {"whole table": INK, "in blocks": ROLE["weight"], "in blocks, window": ROLE["query"]}
+
+
+def memory(rows: list[dict[str, Any]]) -> Figure:
+    """Memory and time of one forward and backward pass against the number of tokens.
+
+    Args:
+        rows: Each with the keys way, length, megabytes and seconds; at most three ways.
+    """
+    with style():
+        figure, panels = plt.subplots(2, 1, figsize=(5, 5.2), sharex=True)
+        for axes, quantity in zip(panels, ("megabytes", "seconds"), strict=True):
+            for way in dict.fromkeys(row["way"] for row in rows):
+                points = [(row["length"], row[quantity]) for row in rows if row["way"] == way]
+                axes.loglog(*zip(*points, strict=True), MARKS[way], color=COLOURS[way], label=way)
+            axes.set_ylabel(quantity)
+        lengths = sorted({row["length"] for row in rows})
+        panels[1].set_xticks(lengths, [f"{length:,}" for length in lengths])
+        panels[1].minorticks_off()
+        panels[1].set_xlabel("tokens")
+        panels[0].legend()
+        plt.close(figure)
+        return figure
