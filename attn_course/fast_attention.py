@@ -122,7 +122,10 @@ class _Inputs(NamedTuple):
         if self.rule is None:
             return mask
         query_position, key_position = positions(query_len, key_len, self.query.device)
-        return combine(mask, allowed_by(self.rule, query_position[rows], key_position[columns]))
+        # in blocks, because a rule may make whole numbers of its own for every pair
+        parts = key_position[columns].split(self.block_len)
+        ruled = [allowed_by(self.rule, query_position[rows], part) for part in parts]
+        return combine(mask, torch.cat(ruled, -1) if len(ruled) > 1 else ruled[0])
 
     def reached(self, rows: slice) -> list[slice]:
         """The blocks of keys that a block of queries may attend to; never empty.
