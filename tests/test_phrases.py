@@ -77,6 +77,7 @@ def test_batch_holds_the_phrases_with_padding_behind_them(kind: Kind) -> None:
     batch = phrase_batch(chosen, vocabulary)
     rows = zip(chosen, batch.words, batch.length, batch.asking, batch.answers, strict=True)
     for phrase, words, length, asking, answers in rows:
+        assert length == len(phrase.words)  # nor does an EOS count
         assert vocabulary.decode(words[:length]) == phrase.words
         assert (words[length:] == PAD).all()
         assert vocabulary.decode(words[asking : asking + 1]) == (phrase.words[phrase.asking],)
