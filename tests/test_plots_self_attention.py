@@ -18,7 +18,6 @@ from torch import Tensor
 
 from attn_course.plots import FAINT, ROLE, self_attention
 from attn_course.plots.three_roles import three_roles as draw_three_roles
-from attn_course.self_attention import sinusoidal_positions
 from tests.figure_laws import MINUS, assert_laws, contrast, texts, words_in
 
 SENTENCE = ["Bark", "is", "very", "cute", "and", "he", "is", "a", "dog"]
@@ -78,9 +77,14 @@ def three_roles() -> Figure:
     return draw_three_roles(length=9, d_model=384, d_key=64, d_value=48)
 
 
+def places() -> Tensor:
+    """Return vectors of 40 positions whose dot products depend on more than the distance."""
+    return torch.rand(40, 16, generator=torch.Generator().manual_seed(0))
+
+
 def positions() -> Figure:
     """Draw the vectors of 40 positions."""
-    return self_attention.positions(sinusoidal_positions(40, 16), (0, 5, 20), reach=15)
+    return self_attention.positions(places(), (0, 5, 20), reach=15)
 
 
 def shares() -> Figure:
@@ -254,12 +258,12 @@ def test_arrows_lead_from_the_words_to_the_weights_through_queries_and_keys_only
 
 def test_positions_are_columns_and_their_dot_products_stand_at_their_distance() -> None:
     above, below, *_ = positions().axes
-    places = sinusoidal_positions(40, 16)
-    assert_near(above.images[0].get_array(), places.mT)
+    vectors_of = places()
+    assert_near(above.images[0].get_array(), vectors_of.mT)
     assert (above.images[0].norm.vmin, above.images[0].norm.vmax) == (-1, 1)
     for line, start in zip(below.lines, (0, 5, 20), strict=True):
         assert_near(line.get_xdata(), range(16))
-        expected = [float(places[start] @ places[start + away]) for away in range(16)]
+        expected = [float(vectors_of[start] @ vectors_of[start + away]) for away in range(16)]
         assert_near(line.get_ydata(), expected, rtol=1e-5)
         assert line.get_label() == f"from position {start}"
     assert len({line.get_marker() for line in below.lines}) == 3
