@@ -54,7 +54,8 @@ def fast_attention(
             to pass both the mask and the rule. Keys that it forbids to all queries of a block
             cost nothing.
         score: Compares queries and keys. A part of the queries and of the keys must give that
-            part of the scores.
+            part of the scores. PyTorch's kernel, which is taken for `scaled_dot_scores`, has no
+            second derivative; `partial(scaled_dot_scores)` goes through the blocks, which have.
         dropout: Share of the weights that are set to 0, drawn anew at each call.
         block_len: How many queries, and how many keys, at most meet in one block. If None, as
             many as have room for a number per pair and feature in some 36 MB.

@@ -360,6 +360,7 @@ def test_causal_mask_by_hand() -> None:
     assert causal_mask(4, 2).tolist() == [[f, f], [f, f], [t, f], [t, t]]  # two before any key
     assert causal_mask(1, 3).tolist() == [[t, t, t]]
     assert causal_mask(3).dtype == torch.bool
+    assert causal_mask(2, 0).shape == (2, 0)  # which is not 2 keys
 
 
 def test_window_by_hand() -> None:
