@@ -487,6 +487,14 @@ def test_cache_moves_its_memory_seldom() -> None:
     assert cache._key.shape[-2] <= 2048
 
 
+def test_cache_fills_its_memory_before_it_moves() -> None:
+    cache, places = KeyValueCache(), []
+    for _ in range(5):  # room for 1, then for 4, then for 10
+        places.append(cache.append(torch.zeros(1, 1, 2), torch.zeros(1, 1, 2))[0].data_ptr())
+    moves = [one != other for one, other in itertools.pairwise(places)]
+    assert moves == [True, False, False, True]
+
+
 def test_cache_keeps_its_own_copy() -> None:
     cache, key = KeyValueCache(), torch.ones(1, 2, 3)
     cache.append(key, key)
