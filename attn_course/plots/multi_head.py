@@ -24,10 +24,10 @@ WEIGHTS = LinearSegmentedColormap.from_list("weights", [PAPER, ROLE["weight"]])
 
 
 def shares(drawn: Mapping[str, Tensor]) -> Figure:
-    """Draw how often each share of a value came out, a panel for each kind of attention.
+    """Draw how often each weight of a key came out, a panel for each kind of attention.
 
     Args:
-        drawn: For each kind the share of the first value in each draw, (num_draws,).
+        drawn: For each kind the weight of the key in each draw, (num_draws,).
     """
     with style():
         figure, panels = plt.subplots(len(drawn), 1, figsize=(5.2, 1.0 + 1.35 * len(drawn)))
@@ -41,7 +41,7 @@ def shares(drawn: Mapping[str, Tensor]) -> Figure:
             axes.set(xlim=(0, 1), ylim=(0, 100), ylabel="draws in %")
         for axes in panels[:-1]:
             axes.tick_params(labelbottom=False)
-        panels[-1].set_xlabel("share of value A in the output")
+        panels[-1].set_xlabel("weight of key 0")
     return closed(figure)
 
 
