@@ -12,7 +12,6 @@ import argparse
 import json
 import os
 import platform
-import resource
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -191,22 +190,25 @@ def measure_memory(score: str, way: str, length: int, device: str) -> None:
         "in blocks": partial(fast_attention, score=compare),
         "in blocks, window": partial(fast_attention, score=compare, rule=window(HALF_WIDTH)),
     }[way]
+    if device == "cpu":
+        Path("/proc/self/clear_refs").write_text("5")  # forget the peak of the imports
     before = _now(device)
     taken = seconds(partial(with_gradients, run, query, key, value))
     print(json.dumps({"megabytes": _peak(device) - before, "seconds": taken}))
 
 
 def _now(device: str) -> float:
-    if device == "cuda":
-        return torch.cuda.memory_allocated() / 1e6
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize() / 1e6
+    return torch.cuda.memory_allocated() / 1e6 if device == "cuda" else _status("VmRSS")
 
 
 def _peak(device: str) -> float:
-    if device == "cuda":
-        return torch.cuda.max_memory_allocated() / 1e6
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+    return torch.cuda.max_memory_allocated() / 1e6 if device == "cuda" else _status("VmHWM")
+
+
+def _status(field: str) -> float:
+    """What Linux knows of this process, in MB; `getrusage` would count the parent's peak too."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(field)) * 1024 / 1e6
 
 
 def memory(setting: Setting) -> Iterator[Row]:
