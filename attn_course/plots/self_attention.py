@@ -117,7 +117,7 @@ def rows(words: Sequence[str], weights: Mapping[str, Tensor], marked: Set[str]) 
                     middle = bar.get_x() + bar.get_width() / 2
                     axes.text(middle, height + 2, f"{height:.0f}", ha="center", va="bottom")
             axes.set_title(name, loc="left")
-            axes.set(ylabel="in %", ylim=(0, 62), yticks=(0, 25, 50))
+            axes.set(ylabel="weight, %", ylim=(0, 62), yticks=(0, 25, 50))
         column[-1].set_xticks(range(len(words)), words, rotation=90)
         column[-1].set_xlabel("key")
         column[-1].tick_params(axis="x", length=0)
