@@ -122,6 +122,11 @@ def test_the_arrow_leads_from_the_scores_to_the_weights() -> None:
     assert any("over the keys" in text for text in words_in(figure))
 
 
+def test_scores_are_divided_by_the_root_of_the_width_of_the_keys() -> None:
+    for d_key in (4, 7):
+        assert f"÷ √{d_key} =" in words_in(figures.layer_shapes(3, 5, d_key, 2))
+
+
 def test_letters_in_boxes_are_legible() -> None:
     for figure in (layer_shapes(), in_blocks()):
         (axes,) = figure.axes

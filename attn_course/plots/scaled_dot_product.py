@@ -29,7 +29,8 @@ def layer_shapes(query_len: int, key_len: int, d_key: int, d_value: int) -> Figu
         figure, axes = plt.subplots(figsize=(5.2, 3.9))
         query, key, value = (query_len, d_key), (d_key, key_len), (key_len, d_value)
         weights, output = (query_len, key_len), (query_len, d_value)
-        upper = _product(axes, 0.0, [("query", "Q", query), ("key", "Kᵀ", key)])
+        divided = f"÷ √{d_key} ="
+        upper = _product(axes, 0.0, [("query", "Q", query), ("key", "Kᵀ", key)], divided)
         _operands(axes, 0.0, upper, "scores", weights)
         lower = _product(axes, -4.5, [("weight", "A", weights), ("value", "V", value)])
         _operands(axes, -4.5, lower, "output", output)
@@ -38,18 +39,22 @@ def layer_shapes(query_len: int, key_len: int, d_key: int, d_value: int) -> Figu
         axes.text(middle, -1.95, says, ha="center", va="center")
         arrow = {"arrowstyle": "->", "color": INK}
         axes.annotate("", (1.5, -3.15), (middle - 2.2, -2.0), arrowprops=arrow)
-        axes.set(xlim=(-0.6, 9.9), ylim=(-5.9, 1.7), aspect="equal")
+        axes.set(xlim=(-0.6, 10.1), ylim=(-5.9, 1.7), aspect="equal")
         axes.axis("off")
     return closed(figure)
 
 
-def _product(axes: Axes, y: float, factors: list[tuple[str, str, tuple[int, int]]]) -> float:
-    """Draw two matrices side by side; return where the next one may stand."""
+def _product(
+    axes: Axes, y: float, factors: list[tuple[str, str, tuple[int, int]]], sign: str = "="
+) -> float:
+    """Draw two matrices and a sign side by side; return where the result may stand."""
     x = 0.0
-    for place, (role, name, shape) in enumerate(factors):
+    for text, (role, name, shape) in zip(("·", sign), factors, strict=True):
         _matrix(axes, x, y, role, name, shape)
-        x += UNIT * shape[1] + 1.25
-        axes.text(x - 0.85, y, "·" if place == 0 else "=", ha="center", va="center", fontsize=14)
+        gap = 1.25 if len(text) == 1 else 2.15
+        x += UNIT * shape[1] + gap
+        # the length of the next matrix stands before it
+        axes.text(x - gap / 2 - 0.225, y, text, ha="center", va="center", fontsize=14)
     return x
 
 
