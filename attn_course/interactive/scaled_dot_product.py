@@ -105,8 +105,8 @@ def _controls(state: State) -> str:
     half_width, length = state.resting
     most = len(state.words)
     hint = (
-        "Point at a cell, or walk with the arrow keys. "
-        "Click it, or press Enter, to forbid it by hand."
+        "Point at a cell, tap it, or walk with the arrow keys. "
+        "To forbid it by hand, click it, tap it again, or press Enter."
     )
     clear = tag("button", "allow all cells again", type="button", data_part="clear", hidden="")
     return (
