@@ -43,7 +43,7 @@ def scaled_dot_scores(
 
     Source: Vaswani et al. 2017, eq. 1.
     """
-    # the query is scaled and not the product, which half precision may not be able to hold
+    # the query is divided, since half precision may be too small for the product
     return dot_scores(query / math.sqrt(query.shape[-1]), key)
 
 
