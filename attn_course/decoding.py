@@ -7,7 +7,7 @@ import math
 from typing import NamedTuple, Protocol
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Int, Shaped
 from torch import Tensor
 
 from attn_course.seq2seq import BOS, EOS, PAD, State
@@ -44,13 +44,13 @@ class Hypotheses(NamedTuple):
 @torch.no_grad()
 @checked
 def greedy_decode(
-    model: Stepwise, source: Int[Tensor, "batch source_len"], max_len: int
+    model: Stepwise, source: Shaped[Tensor, "batch first_axis *rest"], max_len: int
 ) -> Int[Tensor, "batch target_len"]:
     """The most probable word at each step, until every sentence has ended.
 
     Args:
         model: What gives the probabilities; in training mode its dropout is at work.
-        source: What to start from.
+        source: What to start from: sentences of numbers, or whatever the model takes.
         max_len: The most words a sentence may have, EOS included.
 
     Returns:
@@ -61,7 +61,7 @@ def greedy_decode(
     """
     _require_at_least_one(max_len=max_len, sentences=len(source))
     state = model.start(source)
-    token = torch.full_like(source[:, 0], BOS)
+    token = torch.full((len(source),), BOS, device=source.device)
     ended = torch.zeros_like(token, dtype=torch.bool)
     sentence = []
     while len(sentence) < max_len and not ended.all():
@@ -76,7 +76,7 @@ def greedy_decode(
 @checked
 def beam_search(
     model: Stepwise,
-    source: Int[Tensor, "batch source_len"],
+    source: Shaped[Tensor, "batch first_axis *rest"],
     max_len: int,
     beam_width: int,
     length_power: float = 0.0,
@@ -87,7 +87,7 @@ def beam_search(
 
     Args:
         model: What gives the probabilities; in training mode its dropout is at work.
-        source: What to start from.
+        source: What to start from: sentences of numbers, or whatever the model takes.
         max_len: The most words a sentence may have, EOS included.
         beam_width: Number of beginnings kept; 1 is greedy decoding.
         length_power: Sentences are ranked by their log-probability divided by this power of their
@@ -103,7 +103,7 @@ def beam_search(
     batch = torch.arange(len(source), device=source.device)
     state = _pick(model.start(source), batch.repeat_interleave(beam_width))
     beam = _empty_beam(source, beam_width)
-    last = source.new_full((len(source) * beam_width,), BOS)
+    last = torch.full((len(source) * beam_width,), BOS, device=source.device)
     decided = torch.zeros_like(batch, dtype=torch.bool)
     while beam.tokens.shape[-1] < max_len and not decided.all():
         logits, state = model.step(last, state)
@@ -135,7 +135,7 @@ def _empty_beam(source: Tensor, beam_width: int) -> Hypotheses:
     """The beginning without words, once for each source; the other places are free."""
     log_probability = torch.full((len(source), beam_width), -math.inf, device=source.device)
     log_probability[:, 0] = 0
-    tokens = source.new_empty(len(source), beam_width, 0)
+    tokens = torch.empty(len(source), beam_width, 0, dtype=torch.long, device=source.device)
     return Hypotheses(tokens, log_probability, log_probability)
 
 

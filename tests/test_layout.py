@@ -41,7 +41,11 @@ FOLDERS = ("attn_course", "benchmarks", "book", "exercises", "solutions", "tests
 TOO_HEAVY = ("IPython", "matplotlib", "sklearn", "sqlite3", "statsmodels")
 # What several chapters share, and the second module of a chapter, which later ones may import too.
 SHARED = ("blocks", "shapes")
-COMPANIONS = {"seq2seq": "decoding", "scaled_dot_product": "fast_attention"}
+COMPANIONS = {
+    "seq2seq": "decoding",
+    "captioning": "hard_attention",
+    "scaled_dot_product": "fast_attention",
+}
 # Put together here, so that this file does not hold what it looks for.
 FORBIDDEN = {
     "an allclose whose default tolerances refuse right answers": r"(?<!assert_)allclose" + r"\(",

@@ -1,0 +1,336 @@
+"""Captions of images: a grid of features, and a decoder that looks at its cells before each word.
+
+The grid is cut into a row of cells, and from there on a cell is to the captioner what an annotated
+word is to a translator: the score, the softmax and the mean are those of the chapters before.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from attn_course.bahdanau import AdditiveScore
+from attn_course.retrieval import masked_softmax
+from attn_course.seq2seq import PAD, State, embed, readout
+from attn_course.shapes import checked, require_positive
+
+# From the weights that the model has to those that make the context, (batch, num_cells) both.
+Use = Callable[[Tensor], Tensor]
+
+
+@checked
+def grid_weights(
+    scores: Float[Tensor, "*batch grid_height grid_width"],
+) -> Float[Tensor, "*batch grid_height grid_width"]:
+    """Softmax over all cells of a grid together: one distribution, not one for each row.
+
+    Raises:
+        ValueError: There is no cell, or a score is NaN or plus infinity.
+    """
+    return masked_softmax(scores.flatten(-2).unsqueeze(-2)).view_as(scores)
+
+
+@checked
+def grid_context(
+    weights: Float[Tensor, "*batch grid_height grid_width"],
+    features: Float[Tensor, "*batch grid_height grid_width d_feature"],
+) -> Float[Tensor, "*batch d_feature"]:
+    """The mean of the cells' features: each vector times the one number of its cell, then the sum.
+
+    It is as wide as one feature, however many cells there are.
+
+    Raises:
+        TypeError: The arguments differ in dtype or are not floating-point.
+        ValueError: A shape or device does not fit, or an argument holds NaN.
+
+    Source: Xu et al. 2015, section 4.2.
+    """
+    return (weights.flatten(-2).unsqueeze(-2) @ features.flatten(-3, -2)).squeeze(-2)
+
+
+@checked
+def over_pixels(
+    weights: Float[Tensor, "*batch grid_height grid_width"], cell: int
+) -> Float[Tensor, "*batch height width"]:
+    """Lay each weight over the pixels of its cell; they share it, so that the sum stays.
+
+    Args:
+        weights: Of the cells.
+        cell: Pixels of the side of a cell.
+
+    Raises:
+        ValueError: `cell` is not positive, or a weight is NaN.
+    """
+    require_positive("cell", cell)
+    return weights.repeat_interleave(cell, -2).repeat_interleave(cell, -1) / cell**2
+
+
+@checked
+def doubly_stochastic_penalty(
+    weights: Float[Tensor, "batch target_len num_cells"],
+    mask: Bool[Tensor, "batch target_len"] | None = None,
+    share: float = 1.0,
+) -> Float[Tensor, ""]:
+    """How far the cells are from getting the same weight over a whole caption: `Σ_i (1 - Σ_t α)²`.
+
+    The weights of each word sum to 1 over the cells. This asks that those of each cell sum to
+    `share` over the words, which all cells can only do if there are `share` times as many words.
+
+    Args:
+        weights: At each word of each caption.
+        mask: True at words, False at padding, which does not count; None means no padding.
+        share: The weight that every cell should get.
+
+    Returns:
+        The mean over the captions.
+
+    Raises:
+        ValueError: A shape does not fit, a weight is NaN, or `share` is not positive and finite.
+
+    Source: Xu et al. 2015, section 4.2.1, where `share` is 1.
+    """
+    require_positive("share", share)
+    if mask is not None:
+        weights = weights * mask.unsqueeze(-1)
+    return (share - weights.sum(1)).square().sum(-1).mean()
+
+
+class Trace(NamedTuple):
+    """What a captioner did at each word.
+
+    Attributes:
+        logits: Of the next word, (batch, target_len, vocab_size).
+        weights: What the softmax said of the cells, (batch, target_len, num_cells).
+        used: With what the context was made, of the same shape; for soft attention the same.
+        state: From which to go on.
+    """
+
+    logits: Tensor
+    weights: Tensor
+    used: Tensor
+    state: State
+
+
+class GridEncoder(nn.Sequential):
+    """A small convolutional network: from an image to one feature vector for each 8 x 8 pixels.
+
+    Args:
+        d_feature: Width of a feature vector.
+        d_hidden: Channels of the layers in between.
+    """
+
+    def __init__(self, d_feature: int = 64, d_hidden: int = 32) -> None:
+        super().__init__(
+            nn.Conv2d(1, d_hidden, 3, padding=1),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Conv2d(d_hidden, 2 * d_hidden, 3, padding=1),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            # a layer that still knows where in the cell a stroke is, as a maximum would not
+            nn.Conv2d(2 * d_hidden, d_feature, 2, stride=2),
+            nn.ReLU(),
+        )
+        self.d_feature = d_feature
+
+    @checked
+    def forward(
+        self, image: Float[Tensor, "batch 1 height width"]
+    ) -> Float[Tensor, "batch num_cells d_feature"]:
+        """The features of the cells, row by row.
+
+        Raises:
+            ValueError: A side of the image is no multiple of 8, or the image holds NaN.
+        """
+        if image.shape[2] % 8 or image.shape[3] % 8:
+            raise ValueError(f"sides {tuple(image.shape[2:])} are no multiples of 8 pixels")
+        return super().forward(image).flatten(2).mT
+
+
+class Captioner(nn.Module):
+    """A decoder that asks, before each word, what of the image it needs for it: soft attention.
+
+    Args:
+        vision: From images to (batch, num_cells, d_feature), with an attribute `d_feature`.
+        num_cells: Cells of the grid; each has a learned vector for its place.
+        vocab_size: Number of words.
+        d_embedding: Numbers that stand for a word.
+        d_hidden: Width of the state of the decoder.
+        d_score: Hidden units of the score.
+        gated: Whether a number β from 0 to 1, computed from the state, scales the context.
+
+    Source: Xu et al. 2015, sections 3.1 and 4.2. Theirs is an LSTM with two first states, each
+    computed from the mean of the features by a network of its own; it learns no places.
+    """
+
+    def __init__(
+        self,
+        vision: nn.Module,
+        num_cells: int,
+        vocab_size: int,
+        d_embedding: int = 32,
+        d_hidden: int = 128,
+        d_score: int = 64,
+        *,
+        gated: bool = True,
+    ) -> None:
+        super().__init__()
+        d_feature = vision.d_feature
+        self.vision = vision
+        self.places = nn.Parameter(0.1 * torch.randn(num_cells, d_feature))
+        self.embedding = nn.Embedding(vocab_size, d_embedding, padding_idx=PAD)
+        self.bridge = nn.Linear(d_feature, d_hidden)
+        self.score = AdditiveScore(d_hidden, d_feature, d_score)
+        self.gate = nn.Linear(d_hidden, 1) if gated else None
+        self.cell = nn.GRUCell(d_embedding + d_feature, d_hidden)
+        self.readout = readout(d_hidden + d_embedding + d_feature, d_hidden, vocab_size)
+
+    def weigh(self, scores: Tensor, mask: Tensor) -> Tensor:
+        """From scores, (batch, 1, num_cells), to weights of the same shape."""
+        return masked_softmax(scores, mask)
+
+    def use(self, weights: Tensor) -> Tensor:
+        """From weights, (batch, num_cells), to those that make the context: here the same."""
+        return weights
+
+    @checked
+    def start(
+        self,
+        image: Float[Tensor, "batch 1 height width"],
+        mask: Bool[Tensor, "batch num_cells"] | None = None,
+    ) -> State:
+        """The features with their places, their projection, the mask, and the first state.
+
+        Args:
+            image: What is to be described.
+            mask: True at the cells that may be looked at; None allows all.
+
+        Raises:
+            ValueError: The grid has other cells than the model, or a shape does not fit.
+        """
+        seen = self.vision(image)
+        if seen.shape[1:] != self.places.shape:
+            raise ValueError(
+                f"the image has {seen.shape[1]} cells, but the model {len(self.places)} places"
+            )
+        features = seen + self.places
+        if mask is None:
+            mask = torch.ones_like(features[..., 0], dtype=torch.bool)
+        elif mask.shape[1] != seen.shape[1]:
+            raise ValueError(f"the mask has {mask.shape[1]} cells, but the image {seen.shape[1]}")
+        hidden = torch.tanh(self.bridge(features.mean(1)))
+        return features, self.score.project_key(features), mask.unsqueeze(1), hidden
+
+    def trace(
+        self, tokens: Int[Tensor, "batch target_len"], state: State, use: Use | None = None
+    ) -> Trace:
+        """Score, weigh, take the context, step the cell: once for each word.
+
+        Args:
+            tokens: Words to be read, one after the other.
+            state: From `start`, or from an earlier trace.
+            use: What makes the context, instead of the model's own `use`; called at each word.
+        """
+        features, projected_key, mask, hidden = state
+        words = embed(self.embedding, tokens)
+        states, contexts, weights, used = [], [], [], []
+        for word in words.unbind(1):
+            scores = self.score(hidden.unsqueeze(1), projected_key)
+            weights.append(self.weigh(scores, mask).squeeze(1))
+            used.append((use or self.use)(weights[-1]))
+            context = (used[-1].unsqueeze(1) @ features).squeeze(1)
+            if self.gate is not None:
+                context = torch.sigmoid(self.gate(hidden)) * context
+            hidden = self.cell(torch.cat([word, context], -1), hidden)
+            states.append(hidden)
+            contexts.append(context)
+        known = torch.cat([torch.stack(states, 1), words, torch.stack(contexts, 1)], -1)
+        state = features, projected_key, mask, hidden
+        return Trace(self.readout(known), torch.stack(weights, 1), torch.stack(used, 1), state)
+
+    @checked
+    def step(
+        self, token: Int[Tensor, " batch"], state: State
+    ) -> tuple[Float[Tensor, "batch vocab_size"], State]:
+        """The logits of the word after `token`, and the state from which to go on."""
+        trace = self.trace(token.unsqueeze(1), state)
+        return trace.logits.squeeze(1), trace.state
+
+    @checked
+    def forward(
+        self,
+        image: Float[Tensor, "batch 1 height width"],
+        target_input: Int[Tensor, "batch target_len"],
+    ) -> Float[Tensor, "batch target_len vocab_size"]:
+        """Logits of every next word, given the right words before it: teacher forcing."""
+        return self.trace(target_input, self.start(image)).logits
+
+    @checked
+    def alignment(
+        self,
+        image: Float[Tensor, "batch 1 height width"],
+        target_input: Int[Tensor, "batch target_len"],
+    ) -> Float[Tensor, "batch target_len num_cells"]:
+        """The weights over the cells when each next word was chosen, under teacher forcing."""
+        return self.trace(target_input, self.start(image)).weights
+
+
+class UniformCaptioner(Captioner):
+    """A captioner that may not choose: all cells that may be looked at count alike."""
+
+    def weigh(self, scores: Tensor, mask: Tensor) -> Tensor:
+        """The same weight for each cell, whatever the scores."""
+        return masked_softmax(torch.zeros_like(scores), mask)
+
+
+class Directed:
+    """A captioner that looks where it is told: what would it say, had it looked elsewhere?
+
+    It decodes as a captioner does, greedily or with a beam, and takes given words by `decode`.
+
+    Args:
+        model: Any captioner.
+        weights: Those to make the context with, (batch, given_len, num_cells). Where a row is all
+            zero, and behind the last row, the model looks where it would.
+    """
+
+    def __init__(self, model: Captioner, weights: Tensor) -> None:
+        self.model, self.weights = model, weights
+
+    def start(self, image: Tensor, mask: Tensor | None = None) -> State:
+        """The model's own start, the weights, and how many words have been read.
+
+        Raises:
+            ValueError: The weights are not for these images, or not for these cells.
+        """
+        given = self.weights
+        wanted = (len(image), len(self.model.places))
+        if given.ndim != 3 or (len(given), given.shape[2]) != wanted or not given.shape[1]:
+            raise ValueError(
+                f"weights of shape {tuple(given.shape)}; expected {wanted[0]} images, one or more "
+                f"words, {wanted[1]} cells"
+            )
+        count = torch.zeros(len(image), dtype=torch.long, device=given.device)
+        return self.model.start(image, mask), given, count
+
+    def decode(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+        """Logits of the word after each of `tokens`, and the state after the last."""
+        own, given, count = state
+        rows = torch.arange(len(given), device=given.device)
+        number = iter(range(tokens.shape[1]))
+
+        def use(weights: Tensor) -> Tensor:
+            word = count + next(number)
+            told = given[rows, word.clamp(max=given.shape[1] - 1)]
+            is_told = (word < given.shape[1]) & told.any(-1)
+            return torch.where(is_told.unsqueeze(-1), told, self.model.use(weights))
+
+        trace = self.model.trace(tokens, own, use)
+        return trace.logits, (trace.state, given, count + tokens.shape[1])
+
+    def step(self, token: Tensor, state: State) -> tuple[Tensor, State]:
+        """The logits of the word after `token`, and the state from which to go on."""
+        logits, state = self.decode(token.unsqueeze(1), state)
+        return logits.squeeze(1), state
