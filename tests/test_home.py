@@ -18,6 +18,11 @@ ROOMS = (
     "plots",
     "shapes",
     "trained",
+    "trained.captions",
+    "trained.captions.measure",
+    "trained.captions.recipes",
+    "trained.heads",
+    "trained.readers",
     "training",
 )
 ROAD = (ROOT / "book" / "road.html").read_text(encoding="utf-8")

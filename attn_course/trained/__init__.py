@@ -3,7 +3,8 @@
     python -m attn_course.trained bahdanau
 
 trains the three seeds of a recipe, measures them, and writes their record and, of the first seed,
-the weights. `python -m attn_course.trained` says what there is.
+the weights. `python -m attn_course.trained` says what there is. Captioners of images are in the
+package `attn_course.trained.captions`.
 """
 
 from attn_course.trained.store import TrainedTranslator, load, record

@@ -1,0 +1,102 @@
+"""Train and measure the captioners of all trials, and write the record `captions`."""
+
+import json
+import platform
+import time
+from collections.abc import Sequence
+
+import torch
+
+from attn_course.captioning import Captioner
+from attn_course.hard_attention import HardCaptioner
+from attn_course.trained.captions.measure import (
+    caption_variance,
+    measure,
+    one_word_variance,
+    read_right,
+)
+from attn_course.trained.captions.recipes import (
+    SEEDS,
+    TRIALS,
+    build,
+    find_trial,
+    train_captioner,
+    train_reader,
+)
+from attn_course.trained.captions.store import save_captioner
+from attn_course.trained.store import FOLDER, round_to_half
+from attn_course.training import History
+
+Run = dict[str, object]
+
+
+def make(seeds: Sequence[int] = SEEDS) -> None:
+    """Train, measure and record all trials, seed by seed; keep the weights of the first seed."""
+    runs: list[Run] = []
+    for seed in seeds:
+        for name, trial in TRIALS.items():
+            model, run = run_trial(name, seed)
+            runs.append(run)
+            if trial.ship and seed == SEEDS[0]:
+                save_captioner(name, model)
+            write_record(runs)
+
+
+def run_trial(name: str, seed: int) -> tuple[Captioner, Run]:
+    """Train one captioner; return it, its weights rounded as they are stored, and what it can do.
+
+    The seconds are those of its own training, without that of its eye and without measuring.
+    """
+    trial, eye = find_trial(name), train_reader(seed)
+    variance: list[Run] = []
+    start, measuring = time.process_time(), 0.0
+
+    def validate(model: HardCaptioner) -> float:
+        nonlocal measuring
+        since = time.process_time()
+        variance.append(variances(model))
+        measuring += time.process_time() - since
+        return 0.0  # is not asked for
+
+    hard = issubclass(trial.kind, HardCaptioner)
+    before = [variances(build(name, eye.vision, seed).eval())] if hard else []
+    start = time.process_time()
+    model, history = train_captioner(name, seed, validate=validate if hard else None)
+    seconds = time.process_time() - start - measuring
+    round_to_half(model.eval())
+    run: Run = {"trial": name, "seed": seed, "cpu_seconds": round(seconds)}
+    run |= describe(model, history) | {"eye": read_right(eye)} | measure(model, trial)
+    if hard:
+        steps = [0, *history.validation_steps]
+        run["variance"] = [
+            {"steps": at} | found for at, found in zip(steps, before + variance, strict=True)
+        ]
+    return model, run
+
+
+def variances(model: HardCaptioner) -> Run:
+    """Of the gradient of one word, added up exactly, and of a caption, estimated."""
+    return {"word": one_word_variance(model), "caption": caption_variance(model)}
+
+
+def describe(model: Captioner, history: History) -> Run:
+    """Sizes and losses; the losses are means over 100 steps."""
+    parts = torch.tensor(history.losses).split(100)
+    return {
+        "steps": history.steps,
+        "parameters": sum(weight.numel() for weight in model.parameters()),
+        "losses": [round(part.mean().item(), 3) for part in parts],
+    }
+
+
+def write_record(runs: Sequence[Run]) -> None:
+    """Write what was measured, and with what."""
+    made = {
+        "command": "python -m attn_course.trained captions",
+        "torch": torch.__version__.split("+")[0],
+        "threads": torch.get_num_threads(),
+        "machine": platform.machine(),
+        "runs": list(runs),
+    }
+    text = json.dumps(made, indent=1)
+    (FOLDER / "captions.json").write_text(text + "\n", encoding="utf-8")

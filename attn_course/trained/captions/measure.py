@@ -1,0 +1,162 @@
+"""What a captioner can do, where it looks, and how much its gradient scatters when it draws."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from attn_course.captioning import Captioner
+from attn_course.data.captions import NO_CELL, CaptionBatch, caption_batch, captioned_images
+from attn_course.decoding import greedy_decode
+from attn_course.hard_attention import (
+    HardCaptioner,
+    best_baseline,
+    caption_log_likelihood,
+    every_path,
+    exact_score_gradient,
+    one_hot,
+    reinforce_variance,
+)
+from attn_course.seq2seq import PAD
+from attn_course.trained.captions.recipes import EMPTY, CellReader, Trial, cell_batches
+
+NUM_TESTS, TEST_SEED = 1000, 10_000
+VARIANCE_SEED, NUM_VARIED, NUM_DRAWS = 20_000, 50, 100
+
+
+@lru_cache
+def unseen(
+    grid: int = 3, digits: tuple[int, int] = (2, 3), number: int = NUM_TESTS
+) -> CaptionBatch:
+    """Images to test with, of digits that no captioner has learned from; the same for every one."""
+    return caption_batch(islice(captioned_images(TEST_SEED, "test", grid, digits), number))
+
+
+@torch.no_grad()
+def read_right(reader: CellReader, number: int = 500) -> dict[str, float]:
+    """Shares of the cells that a reader reads right: of digits that are new to it, and empty."""
+    image, shown = next(cell_batches(TEST_SEED, "test", number))
+    right = (reader(image).argmax(-1) == shown).float()
+    kinds = {"digits": shown < EMPTY, "empty": shown == EMPTY}
+    return {name: round(right[kind].mean().item(), 4) for name, kind in kinds.items()}
+
+
+@torch.no_grad()
+def exactly_right(model: Captioner, batch: CaptionBatch) -> Tensor:
+    """Which captions are right in every word when the model writes by itself, (batch,)."""
+    wanted = batch.target_output
+    longer = wanted.shape[1] + 5
+    written = greedy_decode(model, batch.image, longer)
+    return (_padded(written, longer) == _padded(wanted, longer)).all(-1)
+
+
+def _padded(tokens: Tensor, length: int) -> Tensor:
+    return functional.pad(tokens, (0, length - tokens.shape[1]), value=PAD)
+
+
+@torch.no_grad()
+def measure(model: Captioner, trial: Trial) -> dict[str, float]:
+    """Shares of what is right, and where the model looks when it names a digit.
+
+    `exact` is of captions it writes by itself. For the rest the right words before are given:
+    `words` are right with EOS, `digits` only those that name a digit. `pointing` is how often the
+    greatest weight is at the cell of the digit, `weight` how much weight that cell has;
+    `entropy` says how undecided it is there, in nats.
+    """
+    batch = unseen(trial.grid, trial.digits)
+    logits, weights, _, _ = model.trace(batch.target_input, model.start(batch.image))
+    right = logits.argmax(-1) == batch.target_output
+    names, words = batch.cell != NO_CELL, batch.target_output != PAD
+    there = weights[names].gather(-1, batch.cell[names].unsqueeze(-1))
+    shares = {
+        "exact": exactly_right(model, batch),
+        "words": right[words],
+        "digits": right[names],
+        "pointing": weights[names].argmax(-1) == batch.cell[names],
+        "weight": there,
+        "entropy": torch.special.entr(weights[names]).sum(-1),
+    }
+    return {name: round(share.double().mean().item(), 4) for name, share in shares.items()}
+
+
+def varied() -> CaptionBatch:
+    """Images of validation digits, to measure gradients with."""
+    images = captioned_images(VARIANCE_SEED, "validation")
+    return caption_batch(islice(images, NUM_VARIED))
+
+
+def words_one_by_one(
+    model: HardCaptioner, batch: CaptionBatch
+) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """At each word: which captions name a digit with it, the weights, and the log-likelihood of the
+    word for every cell that may be drawn; before it the model looked at its likeliest cells."""
+    state = model.start(batch.image)
+    for word in range(batch.target_input.shape[1]):
+        given, said = batch.target_input[:, word, None], batch.target_output[:, word, None]
+        paths = every_path(model, state, given, said)
+        yield batch.cell[:, word] != NO_CELL, paths.log_policy.exp(), paths.log_likelihood
+        state = model.trace(given, state).state
+
+
+@torch.no_grad()
+def one_word_variance(model: HardCaptioner) -> dict[str, float]:
+    """Variance of a draw's gradient by the scores of a word that names a digit, added up exactly.
+
+    The reward is the log-likelihood of this word. With no baseline; with `one`, the same for all
+    words, to which a moving average comes down; with `expected`, what is to be expected at the
+    word; and with `best`, that of the least variance. `exact` is the squared length of the exact
+    gradient. All are means over the words.
+    """
+    seen = [[part[names] for part in rest] for names, *rest in words_one_by_one(model, varied())]
+    weights, reward = (torch.cat(part).double() for part in zip(*seen, strict=True))
+    expected = (weights * reward).sum(-1)
+    baselines = {
+        "none": torch.zeros_like(expected),
+        "one": expected.mean().expand_as(expected),
+        "expected": expected,
+        "best": best_baseline(weights, reward),
+    }
+    found = {name: reinforce_variance(weights, reward, b) for name, b in baselines.items()}
+    found["exact"] = exact_score_gradient(weights, reward).square().sum(-1)
+    return {name: _significant(values.mean()) for name, values in found.items()}
+
+
+@torch.no_grad()
+def caption_variance(model: HardCaptioner, draws: int = NUM_DRAWS) -> dict[str, float]:
+    """Variance of a draw's gradient by all scores of a caption, estimated from many draws.
+
+    The reward is the log-likelihood of the caption. `one` is the mean reward over all captions, as
+    a moving average has it, `own` the mean over this caption's draws.
+    """
+    batch = varied()
+    drawn, reward = _drawn(model, batch, draws)
+    baselines = {
+        "none": torch.zeros(()),
+        "one": reward.mean(),
+        "own": reward.mean(0, keepdim=True),
+    }
+    return {name: _significant(_spread(reward - b, drawn)) for name, b in baselines.items()}
+
+
+def _drawn(model: HardCaptioner, batch: CaptionBatch, draws: int) -> tuple[Tensor, Tensor]:
+    """For many draws, (draws, captions, ...): the steps `onehot - α`, and the rewards."""
+    many = CaptionBatch(*(part.repeat(draws, *[1] * (part.ndim - 1)) for part in batch))
+    generator = torch.Generator().manual_seed(0)
+    found = model.draw(many.target_input, model.start(many.image), generator=generator)
+    step = one_hot(found.cells, found.weights) - found.weights
+    step = step * (many.target_output != PAD).unsqueeze(-1)
+    reward = caption_log_likelihood(found.logits, many.target_output)
+    return step.flatten(1).unflatten(0, (draws, -1)), reward.unflatten(0, (draws, -1))
+
+
+def _spread(advantage: Tensor, step: Tensor) -> Tensor:
+    """Variance over the draws, added up over the scores, the mean over the captions."""
+    return (advantage.unsqueeze(-1) * step).var(0).sum(-1).mean()
+
+
+def _significant(number: Tensor) -> float:
+    """Four digits."""
+    return float(f"{number.item():.4g}")

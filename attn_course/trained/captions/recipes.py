@@ -1,0 +1,179 @@
+"""How the captioners of the book are built and trained."""
+
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from attn_course.captioning import (
+    Captioner,
+    GridEncoder,
+    UniformCaptioner,
+    doubly_stochastic_penalty,
+)
+from attn_course.data.captions import VOCABULARY, CaptionBatch, caption_batches, captioned_images
+from attn_course.hard_attention import (
+    HardCaptioner,
+    caption_log_likelihood,
+    entropy,
+    log_weight_of,
+    reinforce_loss,
+)
+from attn_course.seq2seq import PAD
+from attn_course.training import History, train
+from attn_course.training.loop import Validate
+
+SEEDS = (0, 1, 2)
+BATCH_SIZE, VISION_STEPS = 64, 400
+EMPTY = 10  # what a cell shows beside the ten digits
+# Of hard attention: shares of REINFORCE and of the entropy in what is climbed, and of captions
+# whose context is the mean of all cells after all.
+REINFORCE, ENTROPY, SOFT_SHARE = 0.05, 0.002, 0.5
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A kind of captioner, its images, and how it is trained.
+
+    Attributes:
+        kind: The class.
+        grid: Cells in a row.
+        digits: Least and largest number of digits on an image.
+        penalty: Share of the doubly stochastic penalty in the loss of a word.
+        steps: Batches to learn from.
+        ship: Whether the weights of the first seed come with the course.
+    """
+
+    kind: type[Captioner]
+    grid: int = 3
+    digits: tuple[int, int] = (2, 3)
+    penalty: float = 0.0
+    steps: int = 1200
+    ship: bool = False
+
+
+TRIALS = {
+    "soft": Trial(Captioner, ship=True),
+    "hard": Trial(HardCaptioner, ship=True),
+    "uniform": Trial(UniformCaptioner, ship=True),
+    "soft_penalty": Trial(Captioner, penalty=0.1),
+    "soft_large": Trial(Captioner, grid=4, digits=(2, 4)),
+}
+
+
+def find_trial(name: str) -> Trial:
+    """The trial of that name.
+
+    Raises:
+        ValueError: There is none; the message lists those that there are.
+    """
+    if name not in TRIALS:
+        raise ValueError(f"there is no captioner {name!r}; there are {', '.join(TRIALS)}")
+    return TRIALS[name]
+
+
+class CellBatch(NamedTuple):
+    """Images, (batch, 1, height, width), and what each cell shows, (batch, num_cells)."""
+
+    image: Tensor
+    shown: Tensor
+
+    def to(self, device: torch.device | str) -> "CellBatch":
+        """The batch on another device."""
+        return CellBatch(*(part.to(device) for part in self))
+
+
+class CellReader(nn.Module):
+    """A grid encoder that says of each cell what it shows: what it is trained by."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.vision = GridEncoder()
+        self.read_out = nn.Linear(self.vision.d_feature, EMPTY + 1)
+
+    def forward(self, image: Tensor) -> Tensor:
+        """Logits of the ten digits and of an empty cell, (batch, num_cells, 11)."""
+        return self.read_out(self.vision(image))
+
+
+def cell_batches(seed: int, split: str = "training", size: int = BATCH_SIZE) -> Iterator[CellBatch]:
+    """Images with one to nine digits, without end."""
+    stream = captioned_images(seed, split, 3, (1, 9))
+    while True:
+        some = list(islice(stream, size))
+        shown = [[EMPTY if digit is None else digit for digit in one.digits] for one in some]
+        yield CellBatch(torch.stack([one.image for one in some]), torch.tensor(shown))
+
+
+def reading_loss(model: CellReader, batch: CellBatch) -> Tensor:
+    """Mean of `-log p` of what each cell shows."""
+    return functional.cross_entropy(model(batch.image).flatten(0, 1), batch.shown.flatten())
+
+
+@cache
+def train_reader(seed: int, steps: int = VISION_STEPS) -> CellReader:
+    """Train a reader of cells; its grid encoder is the eye of all captioners of this seed."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = CellReader()
+    train(model, cell_batches(seed), reading_loss, steps, seed=seed, progress=False)
+    return model.eval().requires_grad_(False)
+
+
+def build(name: str, vision: nn.Module | None = None, seed: int = 0) -> Captioner:
+    """The captioner of a trial, with random weights but for its eye."""
+    trial = find_trial(name)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return trial.kind(vision or GridEncoder(), trial.grid**2, len(VOCABULARY))
+
+
+def train_captioner(
+    name: str, seed: int, steps: int | None = None, validate: Validate | None = None
+) -> tuple[Captioner, History]:
+    """Train the captioner of a trial; its eye has been trained before, and stays as it is."""
+    trial = find_trial(name)
+    model = build(name, copy.deepcopy(train_reader(seed).vision), seed)
+    stream = caption_batches(seed, BATCH_SIZE, "training", trial.grid, trial.digits)
+    steps = trial.steps if steps is None else steps
+    settings = {"seed": seed, "validate": validate, "validate_every": 300, "progress": False}
+    if isinstance(model, HardCaptioner):
+        return model, train(model, stream, hard_loss, steps, **settings)
+
+    def loss(model: Captioner, batch: CaptionBatch) -> Tensor:
+        return soft_loss(model, batch, trial.penalty)
+
+    return model, train(model, stream, loss, steps, **settings)
+
+
+def soft_loss(model: Captioner, batch: CaptionBatch, penalty: float = 0.0) -> Tensor:
+    """`-log p` of a caption and its share of the penalty, for each of its words."""
+    trace, mask = (
+        model.trace(batch.target_input, model.start(batch.image)),
+        batch.target_output != PAD,
+    )
+    loss = -caption_log_likelihood(trace.logits, batch.target_output).mean()
+    loss = loss + penalty * doubly_stochastic_penalty(trace.weights, mask)
+    return loss * len(mask) / mask.sum()
+
+
+def hard_loss(model: HardCaptioner, batch: CaptionBatch) -> Tensor:
+    """Minus what hard attention climbs, estimated from one draw a caption, for each word.
+
+    Source: Xu et al. 2015, the learning rule of section 4.1.
+    """
+    mask = batch.target_output != PAD
+    drawn = model.draw(batch.target_input, model.start(batch.image), SOFT_SHARE)
+    reward = caption_log_likelihood(drawn.logits, batch.target_output)
+    log_policy = log_weight_of(drawn.weights, drawn.cells)
+    baseline = model.baseline(reward)
+    chosen = mask & drawn.hard.unsqueeze(-1)
+    loss = -reward.mean() + REINFORCE * reinforce_loss(log_policy, reward, baseline, chosen)
+    loss = loss - ENTROPY * (entropy(drawn.weights) * mask).sum(-1).mean()
+    return loss * len(mask) / mask.sum()
