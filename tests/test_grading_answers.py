@@ -278,3 +278,20 @@ def test_largest_tensor_is_the_largest_that_is_stored():
         answer = LocalSubmission(lambda x: (x + 1).sum().reshape(1), (), ())
         answer.call({"x": repeated[:, :11].contiguous()})
     assert (largest.numbers, largest.shape) == (77, (7, 11))
+
+
+def test_kept_counts_what_is_alive_together_and_what_is_raised():
+    table = torch.ones(3, 5)
+    with watching.Kept() as kept:
+        first = table + 1
+        second = first * 2
+        view = second[:, :2]
+        second.mul_(3)  # written into, not made
+        del first, second, view
+        third = table.square().sum(0) + 7
+    assert kept.held == 30  # the view stores nothing, and the first two are gone before the third
+    assert kept.raised == set()
+    with watching.Kept() as kept:
+        held = [third.exp(), torch.softmax(table.T[:, :2], 0), 2.0 ** table[:, :4], table**2]
+    assert kept.held == sum(tensor.numel() for tensor in held)
+    assert kept.raised == {5, 2, 3, 4}

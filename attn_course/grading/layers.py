@@ -155,16 +155,22 @@ def mixes_both_sides_in_a_ring(layer: Layer, tokens: Tensor) -> Tensor:
 
 
 @_among(NOT_EQUIVARIANT)
+def hands_the_rows_back_in_reverse(layer: Layer, tokens: Tensor) -> Tensor:
+    """treats every token alone, and returns all rows, but in reverse."""
+    return layer.project(tokens).flip(-2)
+
+
+@_among(NOT_EQUIVARIANT)
 def marks_the_third(layer: Layer, tokens: Tensor) -> Tensor:
     """adds 1 to the third token, whichever that is."""
     return layer.project(tokens) + (_place(tokens) == 2)
 
 
 @_among(NOT_EQUIVARIANT)
-def marks_the_first_if_loud(layer: Layer, tokens: Tensor) -> Tensor:
-    """adds 1 to the first token, but only where the mean of all first features is above 0.3."""
-    is_loud = tokens[..., :1].mean(-2, keepdim=True) > 0.3
-    return layer.project(tokens) + (_place(tokens) == 0) * is_loud
+def marks_the_first_if_low(layer: Layer, tokens: Tensor) -> Tensor:
+    """adds 1 to the first token, but only where the mean of all first features is below -0.3."""
+    is_low = tokens[..., :1].mean(-2, keepdim=True) < -0.3
+    return layer.project(tokens) + (_place(tokens) == 0) * is_low
 
 
 @_among(NOT_EQUIVARIANT)
@@ -188,10 +194,25 @@ def marks_the_first_of_two(layer: Layer, tokens: Tensor) -> Tensor:
 @_among(NOT_EQUIVARIANT)
 def whispers_positions(layer: Layer, tokens: Tensor) -> Tensor:
     """adds positions, and returns numbers close to zero, so that its errors are small, too."""
-    return 1e-6 * adds_positions(layer, tokens)
+    return 1e-9 * adds_positions(layer, tokens)
 
 
 @_among(NOT_EQUIVARIANT)
 def hints_at_positions(layer: Layer, tokens: Tensor) -> Tensor:
     """adds at most 0.005 to each token, another number at each place."""
     return tokens + 0.005 * torch.sin(_place(tokens) + 1)
+
+
+@_among(NOT_EQUIVARIANT)
+def errs_in_one_number(layer: Layer, tokens: Tensor) -> Tensor:
+    """returns many features, and errs in the last of the first token, by 0.0002 of the largest."""
+    features = torch.cat([layer.project(tokens)] * 8, -1)
+    is_last = torch.arange(features.shape[-1]) == features.shape[-1] - 1
+    largest = features.abs().amax((-2, -1), keepdim=True)
+    return features + 0.0002 * largest * (_place(tokens) == 0) * is_last
+
+
+@_among(NOT_EQUIVARIANT)
+def loses_the_first(layer: Layer, tokens: Tensor) -> Tensor:
+    """returns `nan` for the first token, and treats all others alone."""
+    return layer.project(tokens).masked_fill(_place(tokens) == 0, torch.nan)

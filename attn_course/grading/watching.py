@@ -6,6 +6,8 @@ whatever they were called by, and every Python function by the file that it stan
 
 import os
 import sys
+import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -23,6 +25,7 @@ PACKAGE = f"{FOLDER}{os.sep}"
 CHECKING = f"{PACKAGE}shapes{os.sep}"
 # where pip installs packages, Debian and Colab included
 INSTALLED = ("site-packages", "dist-packages")
+EXPONENTIALS = {"exp", "exp2", "expm1", "softmax", "log_softmax", "logsumexp", "logaddexp"}
 # the files of the grader that are at work while an answer runs
 GRADING = {str(FOLDER / "grading" / name) for name in ("submission.py", "watching.py")}
 
@@ -107,11 +110,50 @@ class Largest(TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         made = func(*args, **(kwargs or {}))
         for tensor in tree_leaves(made):
-            if isinstance(tensor, Tensor):
-                numbers = tensor.untyped_storage().nbytes() // tensor.element_size()
-                if numbers > self.numbers:
-                    self.numbers, self.shape = numbers, tuple(tensor.shape)
+            if isinstance(tensor, Tensor) and self.stored(tensor) > self.numbers:
+                self.numbers, self.shape = self.stored(tensor), tuple(tensor.shape)
         return made
+
+    @staticmethod
+    def stored(tensor: Tensor) -> int:
+        return tensor.untyped_storage().nbytes() // tensor.element_size()
+
+
+class Kept(Largest):
+    """Notes as well how much is stored at one time, and what is raised to powers together.
+
+    Attributes:
+        held: The most numbers in all tensors that were alive together.
+        raised: Lengths of all axes of what went through an exponential or a softmax.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held, self.raised, self._now = 0, set(), 0
+        self._users, self._alive = Counter(), {}
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        made = super().__torch_dispatch__(func, types, args, kwargs)
+        for tensor in filter(torch.is_tensor, tree_leaves(made)):
+            self._keep(tensor)
+        name = func.overloadpacket.__name__.strip("_")
+        if name in EXPONENTIALS or (name == "pow" and func._overloadname != "Tensor_Scalar"):
+            self.raised.update(*(getattr(one, "shape", ()) for one in tree_leaves(args)))
+        return made
+
+    def _keep(self, tensor: Tensor) -> None:
+        place, numbers = tensor.untyped_storage().data_ptr(), self.stored(tensor)
+
+        def let_go(reference: weakref.ref) -> None:
+            del self._alive[id(reference)]
+            self._users[place] -= 1
+            self._now -= 0 if self._users[place] else numbers
+
+        self._now += 0 if self._users[place] else numbers
+        self._users[place] += 1
+        watch = weakref.ref(tensor, let_go)
+        self._alive[id(watch)] = watch
+        self.held = max(self.held, self._now)
 
 
 class Count(TorchDispatchMode):

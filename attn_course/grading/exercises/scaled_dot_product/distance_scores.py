@@ -1,0 +1,399 @@
+"""Part C of problem set 07: minus half the squared distance, put together from dot products."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Generator, Tensor
+
+from attn_course.grading.exercises.scaled_dot_product import (
+    UNSEEN,
+    draw_normal,
+    in_front,
+    why_not,
+)
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistake, Plain
+from attn_course.grading.watching import Largest
+
+
+def reference(query: Tensor, key: Tensor) -> Tensor:
+    return _scores(query, key, -_squares(query) / 2, -_squares(key) / 2)
+
+
+def _scores(query: Tensor, key: Tensor, of_query: Tensor | float, of_key: Tensor | float) -> Tensor:
+    """The dot products, plus one term for each query and one for each key."""
+    of_query = of_query.unsqueeze(-1) if isinstance(of_query, Tensor) else of_query
+    of_key = of_key.unsqueeze(-2) if isinstance(of_key, Tensor) else of_key
+    return query @ key.mT + of_query + of_key
+
+
+def _squares(vectors: Tensor) -> Tensor:
+    return vectors.square().sum(-1)
+
+
+def _lengths(vectors: Tensor) -> Tensor:
+    return torch.linalg.vector_norm(vectors, dim=-1)
+
+
+def draw_vectors(
+    generator: Generator,
+    query_len: int,
+    key_len: int,
+    d_key: int,
+    batch: int | None = None,
+    num_heads: int | None = None,
+) -> Inputs:
+    before = in_front(batch, num_heads)
+    return {
+        "query": draw_normal(generator, *before, query_len, d_key),
+        "key": 1.5 * draw_normal(generator, *before, key_len, d_key),
+    }
+
+
+def draw_with_a_zero(generator: Generator, query_len: int, key_len: int, d_key: int) -> Inputs:
+    """A query and a key are the zero vector, whose length has no derivative."""
+    inputs = draw_vectors(generator, query_len, key_len, d_key)
+    inputs["query"][-1], inputs["key"][0] = 0, 0
+    return inputs
+
+
+def takes_no_differences(
+    call: Callable[[Inputs], Plain], inputs: Inputs
+) -> tuple[str, str] | str | None:
+    with Largest() as largest:
+        output = call(inputs)
+    if reason := why_not(output, reference(**inputs), "the scores have to be right too"):
+        return reason
+    pairs, d_key = output.numel(), inputs["key"].shape[-1]
+    if not largest.numbers:  # without a sight of its tensors, no points
+        return UNSEEN
+    if largest.numbers <= 2 * pairs:
+        return None
+    return (
+        f"it makes a tensor of shape {largest.shape}, {largest.numbers} numbers; there are"
+        f" {pairs} pairs of a query and a key, and each needs 2 numbers at most",
+        "all differences" if largest.numbers >= pairs * d_key else "more than a few for each pair",
+    )
+
+
+def copies_the_print(query: Tensor, key: Tensor) -> Tensor:
+    return _scores(query, key, _squares(query) / 2, -_lengths(key) / 2)
+
+
+def mends_the_sign_only(query: Tensor, key: Tensor) -> Tensor:
+    return _scores(query, key, -_squares(query) / 2, -_lengths(key) / 2)
+
+
+def mends_the_square_only(query: Tensor, key: Tensor) -> Tensor:
+    return _scores(query, key, _squares(query) / 2, -_squares(key) / 2)
+
+
+def squares_neither_length(query: Tensor, key: Tensor) -> Tensor:
+    return _scores(query, key, -_lengths(query) / 2, -_lengths(key) / 2)
+
+
+def forgets_the_half(query: Tensor, key: Tensor) -> Tensor:
+    return 2 * reference(query, key)
+
+
+def halves_the_dot_product_too(query: Tensor, key: Tensor) -> Tensor:
+    return reference(query, key) - query @ key.mT / 2
+
+
+def forgets_to_halve_the_squares(query: Tensor, key: Tensor) -> Tensor:
+    return _scores(query, key, -_squares(query), -_squares(key))
+
+
+def halves_the_squares_only(query: Tensor, key: Tensor) -> Tensor:
+    return reference(query, key) + query @ key.mT
+
+
+def halves_the_query_only(query: Tensor, key: Tensor) -> Tensor:
+    return _scores(query, key, -_squares(query) / 2, -_squares(key))
+
+
+def forgets_the_sign(query: Tensor, key: Tensor) -> Tensor:
+    return -reference(query, key)
+
+
+def adds_the_vectors(query: Tensor, key: Tensor) -> Tensor:
+    return reference(-query, key)
+
+
+def leaves_the_queries_out(query: Tensor, key: Tensor) -> Tensor:
+    return _scores(query, key, 0, -_squares(key) / 2)
+
+
+def leaves_the_keys_out(query: Tensor, key: Tensor) -> Tensor:
+    return _scores(query, key, -_squares(query) / 2, 0)
+
+
+def leaves_both_out(query: Tensor, key: Tensor) -> Tensor:
+    return query @ key.mT
+
+
+def adds_the_squares_crosswise(query: Tensor, key: Tensor) -> Tensor:
+    return query @ key.mT - (_squares(query).unsqueeze(-2) + _squares(key).unsqueeze(-1)) / 2
+
+
+def takes_the_distance(query: Tensor, key: Tensor) -> Tensor:
+    return -torch.sqrt(-2 * reference(query, key)) / 2
+
+
+def takes_means_for_sums(query: Tensor, key: Tensor) -> Tensor:
+    return reference(query, key) / query.shape[-1]
+
+
+def scales_by_the_root(query: Tensor, key: Tensor) -> Tensor:
+    return reference(query, key) / query.shape[-1] ** 0.5
+
+
+def returns_weights(query: Tensor, key: Tensor) -> Tensor:
+    return torch.softmax(reference(query, key), -1)
+
+
+def puts_queries_on_the_last_axis(query: Tensor, key: Tensor) -> Tensor:
+    return reference(query, key).mT
+
+
+def takes_all_differences(query: Tensor, key: Tensor) -> Tensor:
+    return -(query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1) / 2
+
+
+def knows_no_batch(query: Tensor, key: Tensor) -> Tensor:
+    (_query_len, _), (_key_len, _) = query.shape, key.shape
+    return reference(query, key)
+
+
+def takes_a_root_and_squares_it_again(query: Tensor, key: Tensor) -> Tensor:
+    of_query, of_key = (torch.sqrt(_squares(vectors)) ** 2 for vectors in (query, key))
+    return _scores(query, key, -of_query / 2, -of_key / 2)
+
+
+def takes_the_squares_for_constants(query: Tensor, key: Tensor) -> Tensor:
+    return _scores(query, key, -_squares(query.detach()) / 2, -_squares(key.detach()) / 2)
+
+
+def drops_axes_of_length_one(query: Tensor, key: Tensor) -> Tensor:
+    return reference(query, key).squeeze()
+
+
+def writes_into_both(query: Tensor, key: Tensor) -> Tensor:
+    products = query @ key.mT
+    query *= query
+    key *= key
+    return products - (query.sum(-1, keepdim=True) + key.sum(-1).unsqueeze(-2)) / 2
+
+
+def works_in_single_precision(query: Tensor, key: Tensor) -> Tensor:
+    return reference(query.float(), key.float())
+
+
+def works_in_double_precision(query: Tensor, key: Tensor) -> Tensor:
+    return reference(query.double(), key.double())
+
+
+_RIGHT = ": minus the squared distance is `-|q|² - |k|² + 2 q·k`, and here half of that is wanted"
+
+EXERCISE = Exercise(
+    function="distance_scores",
+    reference=reference,
+    avoid=(
+        *("cdist", "cdist_forward", "euclidean_dist", "pairwise_distance", "pdist", "dist"),
+        *("mse_loss", "pairwise_distances", "euclidean_distances", "distance_matrix"),
+    ),
+    checks=(
+        Check(
+            "every query is scored against every key by `-|q - k|² / 2`; any number of axes may"
+            " come before",
+            1.5,
+            draw_vectors,
+            sizes=(
+                {"query_len": 3, "key_len": 3, "d_key": 2},
+                {"batch": 2, "query_len": 3, "key_len": 5, "d_key": 7},
+                {"batch": 2, "query_len": 1, "key_len": 3, "d_key": 5},
+            ),
+            hidden_sizes=(
+                {"query_len": 5, "key_len": 2, "d_key": 1},
+                {"batch": 2, "num_heads": 3, "query_len": 1, "key_len": 7, "d_key": 3},
+            ),
+        ),
+        Check(
+            "no tensor is made that holds more than two numbers for each pair of a query and a key",
+            1,
+            draw_vectors,
+            sizes=({"query_len": 23, "key_len": 29, "d_key": 19},),
+            hidden_sizes=({"query_len": 37, "key_len": 31, "d_key": 11},),
+            law=takes_no_differences,
+            dtype=torch.float64,
+        ),
+        Check(
+            "the right gradient reaches `query` and `key`, also where a vector is zero",
+            0.5,
+            draw_with_a_zero,
+            sizes=({"query_len": 3, "key_len": 5, "d_key": 2},),
+            hidden_sizes=({"query_len": 5, "key_len": 3, "d_key": 7},),
+            gradient=("query", "key"),
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            copies_the_print,
+            "this is the printed formula with both of its slips, the sign of the first term and the"
+            " square of the second" + _RIGHT,
+            score=0,
+        ),
+        Mistake(
+            mends_the_sign_only,
+            "one slip is put right, the sign; the length of the key still lacks its square"
+            + _RIGHT,
+            score=0,
+        ),
+        Mistake(
+            mends_the_square_only,
+            "one slip is put right, the square; the term of the query still has the wrong sign, so"
+            " that a query far from everything seems close" + _RIGHT,
+            score=0,
+        ),
+        Mistake(
+            squares_neither_length,
+            "both lengths lack their squares: with `q = k` the three terms have to cancel" + _RIGHT,
+            score=0,
+        ),
+        Mistake(
+            forgets_the_half,
+            "you return minus the squared distance; here half of it is wanted, so that the dot"
+            " product stands there with the factor 1",
+            score=0,
+        ),
+        Mistake(
+            halves_the_dot_product_too,
+            "you took half of all three terms, but forgot that the dot product had a factor of 2:"
+            " it now has the factor 1",
+            score=0,
+        ),
+        Mistake(
+            forgets_to_halve_the_squares,
+            "you halved the dot product, whose factor 2 is gone, and not the squares" + _RIGHT,
+            score=0,
+        ),
+        Mistake(
+            halves_the_squares_only,
+            "you halved the squares and not the dot product, which still has its factor 2" + _RIGHT,
+            score=0,
+        ),
+        Mistake(
+            halves_the_query_only,
+            "the half belongs to the square of the key as well: mind the brackets" + _RIGHT,
+            score=0,
+        ),
+        Mistake(
+            forgets_the_sign,
+            "your score grows with the distance; the score of a key is high where it is close, so"
+            " it needs a minus",
+            score=0,
+        ),
+        Mistake(
+            adds_the_vectors,
+            "the dot product has the wrong sign: your score is that of `q + k`. Multiply"
+            " `(q - k) · (q - k)` out once more",
+            score=0,
+        ),
+        Mistake(
+            leaves_the_queries_out,
+            "you leave the term of the query out. In the weights it would cancel, as it is the same"
+            " for all keys of a row, but here the scores are wanted",
+            score=0,
+        ),
+        Mistake(
+            leaves_the_keys_out,
+            "you leave the term of the key out. It cancels nowhere: it differs from key to key",
+            score=0,
+        ),
+        Mistake(
+            leaves_both_out,
+            "you return the dot products alone: without the squares of the lengths, a long key"
+            " seems close to everything" + _RIGHT,
+            score=0,
+        ),
+        Mistake(
+            adds_the_squares_crosswise,
+            "the squares of the queries are added along the columns and those of the keys along the"
+            " rows; one number for each query is a column, `keepdim=True`, one for each key a row,"
+            " `unsqueeze(-2)`",
+            score=0,
+        ),
+        Mistake(
+            takes_the_distance,
+            "you take the distance itself; its square is wanted",
+            score=0,
+        ),
+        Mistake(
+            takes_means_for_sums,
+            "you divide by the width, as a mean over the features does; the squared distance is a"
+            " sum",
+            score=0,
+        ),
+        Mistake(
+            scales_by_the_root,
+            "you divide by the root of the width; that comes later, this is the distance as it is",
+            score=0,
+        ),
+        Mistake(
+            returns_weights,
+            "you return weights; the scores are wanted, from before the softmax",
+            score=0,
+        ),
+        Mistake(
+            puts_queries_on_the_last_axis,
+            "your table is transposed: one row for each query, one column for each key",
+            score=0,
+        ),
+        Mistake(
+            takes_all_differences,
+            "your scores are right, but you write the difference of every query and every key out,"
+            " feature by feature: multiply the square out, and a matrix product does the work",
+            score=2,
+        ),
+        Mistake(
+            knows_no_batch,
+            "your answer is right for two axes and for no other number; count axes from the back:"
+            " `.mT`, `sum(-1)`, `unsqueeze(-2)`",
+            score=1.5,
+        ),
+        Mistake(
+            takes_a_root_and_squares_it_again,
+            "you take a root that you square again: its gradient at the zero vector is infinite and"
+            " turns to NaN; stay with the sum of squares",
+            score=2.5,
+        ),
+        Mistake(
+            takes_the_squares_for_constants,
+            "you cut the squares of the lengths off from the graph; drop `detach` and `data`",
+            score=2.5,
+        ),
+        Mistake(
+            drops_axes_of_length_one,
+            "`squeeze()` takes away every axis of length 1, also that of a single query; leave it"
+            " out, or name the axis that you mean",
+            score=1.5,
+        ),
+        Mistake(
+            writes_into_both,
+            "you write into the tensors of the caller, as `/=`, `-=` and all methods with a `_` at"
+            " the end do; nothing can be learned through a tensor that is overwritten. Make a new"
+            " one: `x = x / 2`",
+            score=2.5,
+        ),
+        Mistake(
+            works_in_single_precision,
+            "you compute in float32 and return it; the output has the dtype of the inputs, which"
+            " may be float64",
+            score=2,
+        ),
+        Mistake(
+            works_in_double_precision,
+            "you compute in float64 and return it; the output has the dtype of the inputs",
+            score=1.5,
+        ),
+    ),
+)
