@@ -49,13 +49,23 @@ def draw_cells(
 def log_weight_of(
     weights: Float[Tensor, "*batch num_cells"], cells: Int[Tensor, "*batch"]
 ) -> Float[Tensor, "*batch"]:
-    """Logarithm of the weight of one cell in each row: the log-probability of having drawn it."""
+    """Logarithm of the weight of one cell in each row: the log-probability of having drawn it.
+
+    It is minus infinity, with the gradient 0, where the weight is 0.
+
+    Raises:
+        ValueError: A shape does not fit, or a weight is NaN.
+    """
     return _log(weights).gather(-1, cells.unsqueeze(-1)).squeeze(-1)
 
 
 @checked
 def entropy(weights: Float[Tensor, "*batch num_cells"]) -> Float[Tensor, "*batch"]:
-    """How undecided each row is: `-Σ α log α` in nats, from 0 for one cell to log(num_cells)."""
+    """How undecided each row is: `-Σ α log α` in nats, from 0 for one cell to log(num_cells).
+
+    Raises:
+        ValueError: A weight is NaN.
+    """
     return -(weights * _log(weights).masked_fill(weights <= 0, 0)).sum(-1)
 
 
@@ -64,7 +74,11 @@ def caption_log_likelihood(
     logits: Float[Tensor, "batch target_len vocab_size"],
     target_output: Int[Tensor, "batch target_len"],
 ) -> Float[Tensor, " batch"]:
-    """Log-probability of each caption, the sum over its words with EOS; padding does not count."""
+    """Log-probability of each caption, the sum over its words with EOS; padding does not count.
+
+    Raises:
+        ValueError: A shape does not fit, or a logit is NaN.
+    """
     loss = functional.cross_entropy(logits.mT, target_output, ignore_index=PAD, reduction="none")
     return -loss.sum(-1)
 
@@ -170,6 +184,10 @@ def exact_score_gradient(
     Args:
         weights: The softmax of the scores.
         reward: What each cell is worth, if it is drawn.
+
+    Raises:
+        TypeError: The arguments differ in dtype.
+        ValueError: A shape does not fit, or an argument holds NaN.
     """
     return weights * (reward - (weights * reward).sum(-1, keepdim=True))
 
@@ -182,7 +200,8 @@ def reinforce_variance(
 ) -> Float[Tensor, "*batch"]:
     """Variance of one draw's gradient by the scores, `(R_s - b)(onehot_s - α)`, over all draws.
 
-    The mean squared distance from `exact_score_gradient`, added up over the cells exactly.
+    The mean squared distance from `exact_score_gradient`, added up over the cells exactly. The
+    errors are those of `exact_score_gradient`.
     """
     baseline = baseline.unsqueeze(-1) if isinstance(baseline, Tensor) else baseline
     square = weights * (reward - baseline).square() * _square_of_step(weights)
@@ -194,7 +213,11 @@ def reinforce_variance(
 def best_baseline(
     weights: Float[Tensor, "*batch num_cells"], reward: Float[Tensor, "*batch num_cells"]
 ) -> Float[Tensor, "*batch"]:
-    """The baseline of the least `reinforce_variance`; 0 where no baseline changes anything."""
+    """The baseline of the least `reinforce_variance`; 0 where no baseline changes anything.
+
+    The mean of the rewards, weighted by `α |onehot - α|²`. The errors are those of
+    `exact_score_gradient`.
+    """
     counted = weights * _square_of_step(weights)
     total = counted.sum(-1)
     return (counted * reward).sum(-1) / total.where(total > 0, 1)

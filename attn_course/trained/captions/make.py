@@ -2,6 +2,7 @@
 
 import json
 import platform
+import re
 import time
 from collections.abc import Sequence
 
@@ -11,9 +12,11 @@ from attn_course.captioning import Captioner
 from attn_course.hard_attention import HardCaptioner
 from attn_course.trained.captions.measure import (
     caption_variance,
+    follows,
     measure,
     one_word_variance,
     read_right,
+    unseen,
 )
 from attn_course.trained.captions.recipes import (
     SEEDS,
@@ -66,6 +69,8 @@ def run_trial(name: str, seed: int) -> tuple[Captioner, Run]:
     round_to_half(model.eval())
     run: Run = {"trial": name, "seed": seed, "cpu_seconds": round(seconds)}
     run |= describe(model, history) | {"eye": read_right(eye)} | measure(model, trial)
+    if trial.moved:
+        run["moved"] = moved(model)
     if hard:
         steps = [0, *history.validation_steps]
         run["variance"] = [
@@ -77,6 +82,11 @@ def run_trial(name: str, seed: int) -> tuple[Captioner, Run]:
 def variances(model: HardCaptioner) -> Run:
     """Of the gradient of one word, added up exactly, and of a caption, estimated."""
     return {"word": one_word_variance(model), "caption": caption_variance(model)}
+
+
+def moved(model: Captioner) -> Run:
+    """What it says when the weight is moved at the word alone, and at its article too."""
+    return {"word": follows(model, unseen()), "with_article": follows(model, unseen(), True)}
 
 
 def describe(model: Captioner, history: History) -> Run:
@@ -99,4 +109,5 @@ def write_record(runs: Sequence[Run]) -> None:
         "runs": list(runs),
     }
     text = json.dumps(made, indent=1)
+    text = re.sub(r"\[[^][{}]*]", lambda numbers: " ".join(numbers[0].split()), text)
     (FOLDER / "captions.json").write_text(text + "\n", encoding="utf-8")

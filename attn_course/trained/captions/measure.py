@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from attn_course.captioning import Captioner
+from attn_course.captioning import Captioner, Directed
 from attn_course.data.captions import NO_CELL, CaptionBatch, caption_batch, captioned_images
 from attn_course.decoding import greedy_decode
 from attn_course.hard_attention import (
@@ -80,6 +80,33 @@ def measure(model: Captioner, trial: Trial) -> dict[str, float]:
         "entropy": torch.special.entr(weights[names]).sum(-1),
     }
     return {name: round(share.double().mean().item(), 4) for name, share in shares.items()}
+
+
+@torch.no_grad()
+def follows(model: Captioner, batch: CaptionBatch, with_article: bool = False) -> dict[str, float]:
+    """What a captioner says for the first digit when all weight is moved to the last one's cell.
+
+    Only of images whose first and last digit differ; the words before are given. `own` is how often
+    it still names the first digit, `other` how often the last one, `as_before` how often it says
+    what it said with its own weights. With `with_article` the weight of the word before is moved as
+    well: what is seen there may be remembered.
+    """
+    names, rows = batch.cell != NO_CELL, torch.arange(len(batch.cell))
+    first = names.int().argmax(-1)
+    last = names.shape[1] - 1 - names.flip(-1).int().argmax(-1)
+    before = model.trace(batch.target_input, model.start(batch.image))
+    moved = torch.zeros_like(before.used)
+    for word in (first - 1, first) if with_article else (first,):
+        moved[rows, word] = one_hot(batch.cell[rows, last], before.used)
+    told = Directed(model, moved)
+    after, _ = told.decode(batch.target_input, told.start(batch.image))
+    said = after[rows, first].argmax(-1)
+    own, other = batch.target_output[rows, first], batch.target_output[rows, last]
+    wanted = {"own": own, "other": other, "as_before": before.logits[rows, first].argmax(-1)}
+    return {
+        name: round((said == word)[own != other].double().mean().item(), 4)
+        for name, word in wanted.items()
+    }
 
 
 def varied() -> CaptionBatch:

@@ -48,6 +48,7 @@ class Trial:
         penalty: Share of the doubly stochastic penalty in the loss of a word.
         steps: Batches to learn from.
         ship: Whether the weights of the first seed come with the course.
+        moved: Whether it is asked what it says when its weight is moved elsewhere.
     """
 
     kind: type[Captioner]
@@ -56,14 +57,15 @@ class Trial:
     penalty: float = 0.0
     steps: int = 1200
     ship: bool = False
+    moved: bool = False
 
 
 TRIALS = {
-    "soft": Trial(Captioner, ship=True),
-    "hard": Trial(HardCaptioner, ship=True),
+    "soft": Trial(Captioner, ship=True, moved=True),
+    "hard": Trial(HardCaptioner, ship=True, moved=True),
     "uniform": Trial(UniformCaptioner, ship=True),
     "soft_penalty": Trial(Captioner, penalty=0.1),
-    "soft_large": Trial(Captioner, grid=4, digits=(2, 4)),
+    "soft_large": Trial(Captioner, grid=4, digits=(2, 4), ship=True),
 }
 
 

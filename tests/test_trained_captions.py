@@ -1,0 +1,337 @@
+"""The captioners that come with the course: as good as their record says, and made as it says."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+import torch
+from torch.nn import functional
+from torch.testing import assert_close
+
+from attn_course.captioning import Captioner
+from attn_course.data.captions import (
+    DIGITS_OF,
+    NAMES,
+    NO_CELL,
+    VOCABULARY,
+    caption_batch,
+    captioned_images,
+    compose,
+)
+from attn_course.decoding import greedy_decode
+from attn_course.hard_attention import (
+    best_baseline,
+    every_path,
+    exact_expected_log_likelihood,
+    reinforce_variance,
+)
+from attn_course.seq2seq import PAD
+from attn_course.trained import record
+from attn_course.trained.captions import load_captioner, store
+from attn_course.trained.captions.make import moved, run_trial
+from attn_course.trained.captions.measure import (
+    caption_variance,
+    exactly_right,
+    follows,
+    measure,
+    one_word_variance,
+    read_right,
+    unseen,
+    varied,
+    words_one_by_one,
+)
+from attn_course.trained.captions.recipes import (
+    EMPTY,
+    SEEDS,
+    TRIALS,
+    CellReader,
+    build,
+    cell_batches,
+    train_captioner,
+    train_reader,
+)
+from attn_course.trained.captions.store import save_captioner
+from attn_course.trained.store import round_to_half
+
+SHIPPED = [name for name, trial in TRIALS.items() if trial.ship]
+RUNS = record("captions")["runs"]
+MOST_BYTES = 1_000_000
+
+
+def runs(name: str) -> list[dict]:
+    """Return the runs of a trial, in the order of their seeds."""
+    return [run for run in RUNS if run["trial"] == name]
+
+
+# --- the record ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", TRIALS)
+def test_every_trial_is_recorded_for_every_seed(name: str) -> None:
+    assert record("captions")["command"] == "python -m attn_course.trained captions"
+    assert [run["seed"] for run in runs(name)] == list(SEEDS)
+    assert {run["steps"] for run in runs(name)} == {TRIALS[name].steps}
+    parameters = sum(weight.numel() for weight in build(name).parameters())
+    assert {run["parameters"] for run in runs(name)} == {parameters}
+    for run in runs(name):
+        assert run["losses"][0] > run["losses"][-1]
+        shares = [run[key] for key in ("exact", "words", "digits", "pointing", "weight")]
+        assert all(0 <= share <= 1 for share in shares)
+        assert 0 <= run["entropy"] <= torch.tensor(TRIALS[name].grid ** 2.0).log()
+
+
+def test_nothing_is_recorded_or_kept_that_no_trial_makes() -> None:
+    assert {run["trial"] for run in RUNS} == set(TRIALS)
+    assert {file.stem for file in store.FOLDER.glob("*.safetensors")} == set(SHIPPED)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_stored_weights_are_small_and_as_good_as_their_record_says(name: str) -> None:
+    assert (store.FOLDER / f"{name}.safetensors").stat().st_size < MOST_BYTES
+    found, stored = measure(load_captioner(name), TRIALS[name]), runs(name)[0]
+    for key in ("exact", "words", "digits", "pointing", "weight"):
+        assert found[key] == pytest.approx(stored[key], abs=0.01), key
+    assert found["entropy"] == pytest.approx(stored["entropy"], abs=0.02)
+
+
+def test_trained_attention_finds_the_digit_and_uniform_attention_cannot() -> None:
+    for name in ("soft", "hard"):
+        assert all(run["pointing"] > 0.9 for run in runs(name))
+    for run in runs("uniform"):
+        assert run["pointing"] < 0.2  # one cell in nine
+        assert run["weight"] == pytest.approx(1 / 9, abs=1e-3)
+        others = [other for name in ("soft", "hard") for other in runs(name)]
+        assert run["exact"] < min(other["exact"] for other in others) / 2
+
+
+def test_baseline_takes_variance_away_at_every_stage_that_was_measured() -> None:
+    for run in runs("hard"):
+        steps = [found["steps"] for found in run["variance"]]
+        assert steps == [0, 300, 600, 900, 1200]
+        for found in run["variance"]:
+            word, caption = found["word"], found["caption"]
+            assert word["best"] <= word["expected"]
+            assert word["best"] <= min(word["none"], word["one"])
+            assert caption["one"] < caption["none"]
+        first = run["variance"][0]
+        assert first["caption"]["none"] > 10 * first["caption"]["own"]
+
+
+# --- made again ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def short() -> dict[str, tuple[Captioner, list[float]]]:
+    """Train what is recorded from the second seed; up to half, as the recorded run did."""
+    made = {name: train_captioner(name, 1, 200) for name in ("soft", "hard")}
+    return {name: (model, history.losses) for name, (model, history) in made.items()}
+
+
+@pytest.mark.parametrize("name", ["soft", "hard"])
+def test_record_begins_as_a_run_does_today(name: str, short: dict) -> None:
+    first, *others = (runs(name)[seed]["losses"][0] for seed in (1, 0, 2))
+    assert sum(short[name][1][:100]) / 100 == pytest.approx(first, abs=0.01)
+    assert any(abs(first - other) > 0.01 for other in others)  # so that the seed matters
+
+
+def test_reader_of_cells_learns_to_read_as_well_as_recorded() -> None:
+    found = read_right(train_reader(1))
+    assert found["digits"] == pytest.approx(runs("soft")[1]["eye"]["digits"], abs=0.01)
+    assert found["empty"] > 0.99
+
+
+def test_eye_stays_as_it_was_while_a_captioner_learns(short: dict) -> None:
+    eye = train_reader(1).vision.state_dict()
+    for model, _ in short.values():
+        for key, weight in model.vision.state_dict().items():
+            assert_close(weight, eye[key], rtol=0, atol=0)
+        assert model.vision is not train_reader(1).vision
+
+
+def test_run_of_a_hard_captioner_measures_variance_before_and_after(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    quick = dataclasses.replace(TRIALS["hard"], steps=3)
+    monkeypatch.setitem(TRIALS, "hard", quick)
+    model, run = run_trial("hard", 1)
+    assert [found["steps"] for found in run["variance"]] == [0, 3]
+    assert run["steps"] == 3
+    first, stored = run["variance"][0], runs("hard")[1]["variance"][0]
+    for what in ("word", "caption"):
+        assert first[what] == pytest.approx(stored[what], rel=0.05)
+    assert all(torch.equal(weight, weight.half().float()) for weight in model.parameters())
+
+
+# --- the measures -------------------------------------------------------------------------------
+
+
+class Scripted(Captioner):
+    """Says the right words, given the images of `unseen`, but for those of some captions."""
+
+    def __init__(self, wrong: int) -> None:
+        super().__init__(build("soft").vision, 9, len(VOCABULARY))
+        self.batch, self.wrong = unseen(), wrong
+
+    def trace(self, tokens: torch.Tensor, state: tuple, use: object = None) -> object:
+        """Give logits of one for the right word, and all weight to its cell."""
+        trace = super().trace(tokens, (*state[0],), use)
+        count, length = int(state[1][0]), tokens.shape[1]
+        batch = self.batch.target_output
+        padded = functional.pad(batch, (0, 40), value=PAD)[:, count : count + length].clone()
+        padded[: self.wrong] = 3
+        cells = functional.pad(self.batch.cell, (0, 40), value=0)[:, count : count + length]
+        return trace._replace(
+            logits=functional.one_hot(padded, len(VOCABULARY)).float(),
+            weights=functional.one_hot(cells.clamp(min=0), 9).float(),
+            state=(trace.state, state[1] + length),
+        )
+
+    def start(self, image: torch.Tensor, mask: object = None) -> tuple:
+        """Count the words."""
+        return super().start(image), torch.zeros(len(image), dtype=torch.long)
+
+
+@torch.no_grad()
+def test_measures_of_a_captioner_that_is_wrong_in_a_tenth_of_the_captions() -> None:
+    model = Scripted(100)
+    assert exactly_right(model, unseen()).tolist() == [False] * 100 + [True] * 900
+    found = measure(model, TRIALS["soft"])
+    assert (found["exact"], found["pointing"], found["weight"]) == (0.9, 1.0, 1.0)
+    words = unseen().target_output != PAD
+    assert found["words"] == pytest.approx(
+        1 - words[:100].sum().item() / words.sum().item(), abs=1e-3
+    )
+    names = unseen().cell != NO_CELL
+    assert found["digits"] == pytest.approx(
+        1 - names[:100].sum().item() / names.sum().item(), abs=1e-3
+    )
+    assert found["entropy"] == 0
+
+
+def test_cells_show_what_the_image_was_composed_of() -> None:
+    image, shown = next(cell_batches(0, "test", 50))
+    blank = image.unfold(2, 8, 8).unfold(3, 8, 8).amax((-2, -1)).flatten(1) == 0
+    assert torch.equal(blank, shown == EMPTY)
+    assert CellReader()(image).shape == (50, 9, EMPTY + 1)
+
+
+def test_tested_and_varied_images_are_of_digits_that_nothing_is_learned_from() -> None:
+    assert not set(DIGITS_OF["training"]) & {*DIGITS_OF["test"], *DIGITS_OF["validation"]}
+    for batch, (seed, split) in ((unseen(), (10_000, "test")), (varied(), (20_000, "validation"))):
+        stream = captioned_images(seed, split)
+        first = caption_batch([next(stream)])
+        assert_close(batch.image[:1], first.image, rtol=0, atol=0)
+
+
+@torch.no_grad()
+def test_variance_of_one_word_is_that_of_its_parts() -> None:
+    model, batch = build("hard", seed=3).eval(), varied()
+    found = one_word_variance(model)
+    parts = list(words_one_by_one(model, batch))
+    number = sum(int(names.sum()) for names, *_ in parts)
+    assert number == int((batch.cell != NO_CELL).sum())
+    none = best = 0.0
+    for names, weights, reward in parts:
+        assert_close(weights.sum(-1), torch.ones(len(weights)))
+        none += reinforce_variance(weights, reward)[names].sum() / number
+        least = reinforce_variance(weights, reward, best_baseline(weights, reward))
+        best += least[names].sum() / number
+    assert found["none"] == pytest.approx(float(none), rel=1e-3)
+    assert found["best"] == pytest.approx(float(best), rel=1e-2)
+
+
+@torch.no_grad()
+def test_estimated_variance_of_a_caption_is_steady_from_one_number_of_draws_to_another() -> None:
+    model = build("hard", seed=3).eval()
+    some, more = caption_variance(model, 60), caption_variance(model, 150)
+    for key in some:
+        assert some[key] == pytest.approx(more[key], rel=0.2)
+    assert more["own"] <= more["one"] < more["none"]
+
+
+# --- what the shipped ones are good for ---------------------------------------------------------
+
+
+@torch.no_grad()
+def test_bound_of_a_trained_captioner_is_below_its_marginal() -> None:
+    model, batch = load_captioner("hard"), unseen()
+    some = batch.target_input[:20, :2], batch.target_output[:20, :2]
+    paths = every_path(model, model.start(batch.image[:20]), *some)
+    marginal = torch.logsumexp(sum(paths), -1)
+    assert (exact_expected_log_likelihood(*paths) <= marginal + 1e-5).all()
+
+
+@pytest.mark.parametrize("name", ["soft", "hard"])
+def test_stored_weights_follow_a_moved_weight_as_their_record_says(name: str) -> None:
+    found, stored = moved(load_captioner(name)), runs(name)[0]["moved"]
+    for what in ("word", "with_article"):
+        assert found[what] == pytest.approx(stored[what], abs=0.02)
+
+
+def test_weight_moved_with_its_article_makes_a_captioner_name_the_other_digit() -> None:
+    for name in ("soft", "hard"):
+        for run in runs(name):
+            found = run["moved"]["with_article"]
+            assert found["other"] > 0.7 > 0.2 > found["own"]
+
+
+@torch.no_grad()
+def test_weight_moved_by_hand_gives_what_follows_counts() -> None:
+    model, batch = load_captioner("soft"), caption_batch([compose({0: 5, 8: 17}, 3)])
+    _, (first, last), differ = batch, batch.cell[0][batch.cell[0] >= 0].tolist(), []
+    place = int((batch.cell[0] == first).nonzero())
+
+    def use(weights: torch.Tensor) -> torch.Tensor:
+        differ.append(len(differ) == place)
+        moved = functional.one_hot(torch.tensor([last]), 9).float()
+        return moved if differ[-1] else weights
+
+    trace = model.trace(batch.target_input, model.start(batch.image), use)
+    said = int(trace.logits[0, place].argmax())
+    own, other = (
+        int(batch.target_output[0, (batch.cell[0] == cell).int().argmax()])
+        for cell in (first, last)
+    )
+    found = follows(model, batch)
+    assert (found["own"], found["other"]) == (said == own, said == other)
+
+
+@torch.no_grad()
+def test_shipped_captioner_writes_english(capsys: pytest.CaptureFixture) -> None:
+    model, batch = load_captioner("soft"), unseen()
+    written = [VOCABULARY.decode(row) for row in greedy_decode(model, batch.image[:200], 30)]
+    begins = sum(words[0] in ("a", "an") and words[1] in NAMES for words in written)
+    assert begins > 190
+
+
+def test_saving_and_loading_keeps_the_rounded_captioner(
+    tmp_path: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "FOLDER", tmp_path)
+    model = build("hard", seed=5)
+    model.baseline(torch.tensor([-4.0]))
+    round_to_half(model)
+    save_captioner("hard", model)
+    state = torch.get_rng_state()
+    loaded = load_captioner("hard")
+    assert torch.equal(state, torch.get_rng_state())
+    assert not loaded.training
+    for key, weight in model.state_dict().items():
+        assert_close(loaded.state_dict()[key], weight, rtol=0, atol=0)
+
+
+def test_unknown_names_are_answered_with_those_there_are() -> None:
+    with pytest.raises(ValueError, match="no captioner 'loud'; there are soft, hard, uniform"):
+        load_captioner("loud")
+    with pytest.raises(
+        ValueError, match=r"'soft_penalty' do not come .* hard, soft, soft_large, uniform"
+    ):
+        load_captioner("soft_penalty")
+
+
+def test_record_is_json_without_nan() -> None:
+    text = json.dumps(record("captions"))
+    assert "NaN" not in text
+    assert "Infinity" not in text
