@@ -532,7 +532,9 @@ def error(output: Tensor, expected: Tensor) -> tuple[float, float]:
 
 @pytest.mark.parametrize("dtype", HALVES)
 @pytest.mark.parametrize("spread", [0.3, 1.0, 4.0])
-@pytest.mark.parametrize("options", [{}, {"rule": causal}, {"rule": window(40)}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"rule": causal}, {"rule": window(40)}], ids=["all keys", "causal", "window"]
+)
 @pytest.mark.parametrize("score", [scaled_dot_scores, plain_scores], ids=["fused", "blocks"])
 def test_half_precision_is_at_most_twice_as_wrong_as_the_equation(
     score: Score, options: dict, spread: float, dtype: torch.dtype
@@ -611,7 +613,9 @@ def test_second_gradients_agree_with_finite_differences_in_blocks(rule: Rule | N
     assert torch.autograd.gradgradcheck(call, given_)
 
 
-@pytest.mark.parametrize("options", [{}, {"rule": window(1), "block_len": 2}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"rule": window(1), "block_len": 2}], ids=["all keys", "window"]
+)
 def test_second_gradient_of_the_fused_kernel_is_refused_and_not_zero(options: dict) -> None:
     query, key, value = (part.requires_grad_() for part in roles())
     output = fast_attention(query, key, value, **options)
