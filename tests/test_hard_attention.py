@@ -162,7 +162,9 @@ def test_reinforce_loss_by_hand() -> None:
 def test_masked_draw_that_could_not_happen_makes_no_nan() -> None:
     log_policy = torch.tensor([[-1.0, -math.inf]], requires_grad=True)
     mask = torch.tensor([[True, False]])
-    reinforce_loss(log_policy, torch.tensor([3.0]), 0.0, mask).backward()
+    loss = reinforce_loss(log_policy, torch.tensor([3.0]), 0.0, mask)
+    loss.backward()
+    assert loss == 3
     assert_close(log_policy.grad, torch.tensor([[-3.0, 0.0]]))
 
 
