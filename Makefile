@@ -3,8 +3,9 @@
 SHELL := bash
 PYTHON ?= python3
 BIN := .venv/bin
-# In the order of the files: what takes longest must not come last.
-PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder
+# Three for two cores, because browsers and kernels are waited for; in the order of the files,
+# because what takes longest must not come last.
+PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadscope --no-loadscope-reorder
 CHAPTERS := book/[0-9]*.ipynb
 
 # nbgrader looks for its tools on PATH; one thread keeps sums, and so stored outputs, the same.
@@ -29,8 +30,9 @@ browser: # the tests of the pages need one; say so before, not after, the others
 	|| { echo "Chromium is needed for the tests of the pages: apt-get install chromium, or make test CHROMIUM=/path/to/it" >&2; exit 1; }
 
 test: browser lint .venv/model ## everything that guards main: code, chapters, book, pages, problem sets
-	@echo "== chapters, on the plainest CPU instructions" && ATEN_CPU_CAPABILITY=default $(PYTEST) --quiet --nbval $(CHAPTERS)
-	@echo "== tests, and chapters as this machine runs them" && $(PYTEST) --nbval tests $(CHAPTERS)
+	@echo "== chapters, on the plainest CPU instructions (they were made with those of a machine)" \
+	&& ATEN_CPU_CAPABILITY=default $(PYTEST) --quiet --nbval $(CHAPTERS)
+	@echo "== tests" && $(PYTEST) tests
 
 serve: book ## build the book, and serve it at http://localhost:8000
 	@cd _build/html && python -m http.server --bind localhost 8000
