@@ -32,3 +32,10 @@ def test_record_that_there_is_not_names_those_that_there_are() -> None:
         FileNotFoundError, match=r"no record of 'abacus'; there are: .*attention_cpu"
     ):
         load_benchmark("abacus")
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_layer_reaches_a_share_of_what_the_machine_can_do(name: str) -> None:
+    for row in load_benchmark(name)["layer"]:
+        assert 0 < row["share_of_matrix_rate"] < 1, row
+        assert 0 < row["share_of_memory_rate"] < 1, row
