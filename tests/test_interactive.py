@@ -27,7 +27,21 @@ from attn_course.interactive.kernel_regression_state import KERNELS
 from attn_course.kernel_regression import kernel_scores, nadaraya_watson
 from attn_course.retrieval import effective_number_of_keys, masked_softmax
 from tests.conftest import Build, chapters
-from tests.test_pages import AXE, DESKTOP, PHONE, RUN_AXE, watch
+from tests.interactive_laws import (
+    PAGE,
+    assert_accessible_and_fits,
+    assert_prints_without_controls,
+    assert_stands_without_scripts,
+    data_of,
+    numbers_in,
+    opened,
+    opened_in_the_book,
+    reading,
+    size,
+    without_numbers,
+    write_page,
+)
+from tests.test_pages import DESKTOP, PHONE
 
 FIGURE = ".attn-figure[data-figure='kernel-regression']"
 # Keys with a gap in the middle, in no order, so that windows of the compact kernels fall empty.
@@ -41,9 +55,6 @@ READ_ALL = """(root, settings) => settings.map(([kernel, width, query, empty]) =
   root.querySelector('form').dispatchEvent(new Event('input'));
   return root.reading;
 })"""
-PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Figures</title>
-<meta name="viewport" content="width=device-width"><style>html {{ color-scheme: light dark }}
-</style></head><body><main><h1>Figures</h1>{}</main></body></html>"""
 
 
 def dense() -> InteractiveFigure:
@@ -59,33 +70,14 @@ def sparse(**options: Any) -> InteractiveFigure:
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Write a page of two figures, and return where it is."""
-    file = tmp_path_factory.mktemp("figures") / "page.html"
-    file.write_text(PAGE.format(dense().html + sparse().html), encoding="utf-8")
-    return file.as_uri()
+    return write_page(tmp_path_factory.mktemp("figures"), dense().html + sparse().html)
 
 
 @pytest.fixture
 def page(browser: Browser, address: str) -> Iterator[Page]:
     """Open the page, and see at the end that it neither complained nor asked for anything."""
-    with browser.new_context(viewport=size(DESKTOP)) as window:
-        page = window.new_page()
-        page.set_default_timeout(5000)
-        seen = watch(page, address)
-        page.goto(address)
+    with opened(browser, address) as page:
         yield page
-        assert (seen.troubles, seen.requests) == ([], [])
-
-
-def size(pair: tuple[int, int]) -> dict[str, int]:
-    return {"width": pair[0], "height": pair[1]}
-
-
-def data_of(figure: Locator) -> dict[str, Any]:
-    return json.loads(figure.locator("script[type='application/json']").inner_text())
-
-
-def reading(figure: Locator) -> dict[str, Any]:
-    return figure.evaluate("root => root.reading")
 
 
 def column(numbers: list[float]) -> torch.Tensor:
@@ -130,10 +122,7 @@ def test_script_gives_the_numbers_of_the_package(page: Page, number: int) -> Non
 def test_figure_in_the_book_gives_the_numbers_of_the_package(
     browser: Browser, book: Build, name: str
 ) -> None:
-    assert book.status == 0, "the book does not build: see test_book.py"
-    with browser.new_context(viewport=size(PHONE)) as window:
-        page = window.new_page()
-        page.goto((book.html.resolve() / "book" / f"{name}.html").as_uri())
+    with opened_in_the_book(browser, book, name) as page:
         figures = page.locator(FIGURE)
         assert figures.count() >= 1
         for figure in figures.all():
@@ -164,14 +153,6 @@ def test_curve_is_drawn_through_the_estimates_of_the_package(page: Page, kernel:
         assert_close(column(heights), height[there].unsqueeze(-1), rtol=0, atol=0.051)
 
 
-def without_numbers(text: str) -> str:
-    return re.sub(r"-?\d+(\.\d+)?", "#", text)
-
-
-def numbers_in(text: str) -> torch.Tensor:
-    return torch.tensor([float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", text)])
-
-
 @pytest.mark.browser
 @pytest.mark.parametrize("number", [0, 1], ids=["dense", "sparse"])
 def test_script_starts_with_the_picture_that_the_package_drew(
@@ -193,24 +174,12 @@ def test_script_starts_with_the_picture_that_the_package_drew(
 def test_without_scripts_the_picture_and_its_sentence_stand_alone(
     browser: Browser, address: str
 ) -> None:
-    with browser.new_context(java_script_enabled=False) as window:
-        page = window.new_page()
-        page.goto(address)
-        figure = page.locator(FIGURE).first
-        assert figure.locator("circle").count() == 41 + 1
-        sentence = figure.locator(".attn-sentence")
-        assert sentence.is_visible()
-        assert figure.get_by_role("img", name=sentence.inner_text(), exact=True).count() == 1
-        assert not figure.locator("form").is_visible()
+    assert_stands_without_scripts(browser, address, FIGURE, "circle", 41 + 1)
 
 
 @pytest.mark.browser
 def test_print_shows_the_state_without_its_controls(page: Page) -> None:
-    page.emulate_media(media="print")
-    figure = page.locator(FIGURE).first
-    assert not figure.locator("form").is_visible()
-    assert figure.locator(".attn-sentence").is_visible()
-    assert figure.locator("svg").first.is_visible()
+    assert_prints_without_controls(page, FIGURE)
 
 
 @pytest.mark.browser
@@ -373,14 +342,7 @@ def test_figure_is_accessible_and_fits(
     with browser.new_context(viewport=size(shape), color_scheme=colours) as window:
         page = window.new_page()
         page.goto(address)
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) == 0
-        page.evaluate(AXE)
-        assert page.evaluate(RUN_AXE) == []
-        letters = page.locator(f"{FIGURE} svg text").first.evaluate(
-            "text => text.getBoundingClientRect().height"
-        )
-        assert letters > 11
+        assert_accessible_and_fits(page, f"{FIGURE} svg text")
 
 
 @pytest.mark.browser

@@ -23,8 +23,21 @@ from attn_course.interactive.scaled_dot_product_state import SCALES, State, roun
 from attn_course.retrieval import dot_scores, masked_softmax
 from attn_course.scaled_dot_product import attention_weights, causal_mask, combine
 from tests.conftest import Build, chapters
-from tests.test_interactive import PAGE, data_of, numbers_in, reading, size, without_numbers
-from tests.test_pages import AXE, DESKTOP, PHONE, RUN_AXE, watch
+from tests.interactive_laws import (
+    PAGE,
+    assert_accessible_and_fits,
+    assert_prints_without_controls,
+    assert_stands_without_scripts,
+    data_of,
+    numbers_in,
+    opened,
+    opened_in_the_book,
+    reading,
+    size,
+    without_numbers,
+    write_page,
+)
+from tests.test_pages import DESKTOP, PHONE
 
 FIGURE = ".attn-figure[data-figure='scaled-dot-product']"
 WORDS = ["a", "bee", "met", "the", "fly", "PAD", "PAD"]
@@ -54,21 +67,14 @@ def drawn(**options: Any) -> InteractiveFigure:
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Write a page of two figures, and return where it is."""
-    file = tmp_path_factory.mktemp("figures") / "page.html"
-    file.write_text(PAGE.format(drawn().html + drawn(row=0).html), encoding="utf-8")
-    return file.as_uri()
+    return write_page(tmp_path_factory.mktemp("figures"), drawn().html + drawn(row=0).html)
 
 
 @pytest.fixture
 def page(browser: Browser, address: str) -> Iterator[Page]:
     """Open the page, and see at the end that it neither complained nor asked for anything."""
-    with browser.new_context(viewport=size(DESKTOP)) as window:
-        page = window.new_page()
-        page.set_default_timeout(5000)
-        seen = watch(page, address)
-        page.goto(address)
+    with opened(browser, address) as page:
         yield page
-        assert (seen.troubles, seen.requests) == ([], [])
 
 
 def cell(figure: Locator, row: int, column: int) -> Locator:
@@ -129,10 +135,7 @@ def test_script_gives_the_numbers_of_the_package(page: Page, number: int) -> Non
 def test_figure_in_the_book_gives_the_numbers_of_the_package(
     browser: Browser, book: Build, name: str
 ) -> None:
-    assert book.status == 0, "the book does not build: see test_book.py"
-    with browser.new_context(viewport=size(PHONE)) as window:
-        page = window.new_page()
-        page.goto((book.html.resolve() / "book" / f"{name}.html").as_uri())
+    with opened_in_the_book(browser, book, name) as page:
         figure = page.locator(FIGURE)
         assert figure.locator("form").is_visible()
         assert_script_agrees_with_package(figure)
@@ -230,24 +233,12 @@ def test_bars_and_cells_are_as_large_and_as_dark_as_the_weights(page: Page) -> N
 def test_without_scripts_the_picture_and_its_sentence_stand_alone(
     browser: Browser, address: str
 ) -> None:
-    with browser.new_context(java_script_enabled=False) as window:
-        page = window.new_page()
-        page.goto(address)
-        figure = page.locator(FIGURE).first
-        assert figure.locator(".attn-weight").count() == 49
-        sentence = figure.locator(".attn-sentence")
-        assert sentence.is_visible()
-        assert figure.get_by_role("img", name=sentence.inner_text(), exact=True).count() == 1
-        assert not figure.locator("form").is_visible()
+    assert_stands_without_scripts(browser, address, FIGURE, ".attn-weight", 49)
 
 
 @pytest.mark.browser
 def test_print_shows_the_state_without_its_controls(page: Page) -> None:
-    page.emulate_media(media="print")
-    figure = page.locator(FIGURE).first
-    assert not figure.locator("form").is_visible()
-    assert figure.locator(".attn-sentence").is_visible()
-    assert figure.locator("svg").first.is_visible()
+    assert_prints_without_controls(page, FIGURE)
 
 
 @pytest.mark.browser
@@ -383,14 +374,7 @@ def test_figure_is_accessible_and_fits(
         for mask in ("causal", "window", "padding"):
             page.locator(FIGURE).first.get_by_role("checkbox", name=mask).check()
         cell(page.locator(FIGURE).first, 4, 1).click()
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.evaluate(wide) == 0
-        page.evaluate(AXE)
-        assert page.evaluate(RUN_AXE) == []
-        letters = page.locator(f"{FIGURE} svg text[data-row]").first.evaluate(
-            "text => text.getBoundingClientRect().height"
-        )
-        assert letters > 11
+        assert_accessible_and_fits(page, f"{FIGURE} svg text[data-row]")
 
 
 @pytest.mark.browser

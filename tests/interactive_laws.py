@@ -1,0 +1,103 @@
+"""What holds for every interactive figure of the book, and what tests of them look with."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from playwright.sync_api import Browser, Locator, Page
+
+from tests.conftest import Build
+from tests.test_pages import AXE, DESKTOP, PHONE, RUN_AXE, watch
+
+PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Figures</title>
+<meta name="viewport" content="width=device-width"><style>html {{ color-scheme: light dark }}
+</style></head><body><main><h1>Figures</h1>{}</main></body></html>"""
+
+
+def write_page(folder: Path, figures: str) -> str:
+    """Write a page of figures, and return where it is."""
+    file = folder / "page.html"
+    file.write_text(PAGE.format(figures), encoding="utf-8")
+    return file.as_uri()
+
+
+@contextmanager
+def opened(browser: Browser, address: str) -> Iterator[Page]:
+    """Open a page, and see at the end that it neither complained nor asked for anything."""
+    with browser.new_context(viewport=size(DESKTOP)) as window:
+        page = window.new_page()
+        page.set_default_timeout(5000)
+        seen = watch(page, address)
+        page.goto(address)
+        yield page
+        assert (seen.troubles, seen.requests) == ([], [])
+
+
+@contextmanager
+def opened_in_the_book(browser: Browser, book: Build, name: str) -> Iterator[Page]:
+    """Open a chapter on a phone, from the disk."""
+    assert book.status == 0, "the book does not build: see test_book.py"
+    with browser.new_context(viewport=size(PHONE)) as window:
+        page = window.new_page()
+        page.goto((book.html.resolve() / "book" / f"{name}.html").as_uri())
+        yield page
+
+
+def size(pair: tuple[int, int]) -> dict[str, int]:
+    return {"width": pair[0], "height": pair[1]}
+
+
+def data_of(figure: Locator) -> dict[str, Any]:
+    return json.loads(figure.locator("script[type='application/json']").inner_text())
+
+
+def reading(figure: Locator) -> dict[str, Any]:
+    return figure.evaluate("root => root.reading")
+
+
+def without_numbers(text: str) -> str:
+    return re.sub(r"-?\d+(\.\d+)?", "#", text)
+
+
+def numbers_in(text: str) -> torch.Tensor:
+    return torch.tensor([float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", text)])
+
+
+def assert_stands_without_scripts(
+    browser: Browser, address: str, figure: str, marks: str, number: int
+) -> None:
+    """The picture with so many marks, and its sentence, are there; the controls are not."""
+    with browser.new_context(java_script_enabled=False) as window:
+        page = window.new_page()
+        page.goto(address)
+        first = page.locator(figure).first
+        assert first.locator(marks).count() == number
+        sentence = first.locator(".attn-sentence")
+        assert sentence.is_visible()
+        assert first.get_by_role("img", name=sentence.inner_text(), exact=True).count() == 1
+        assert not first.locator("form").is_visible()
+
+
+def assert_prints_without_controls(page: Page, figure: str) -> None:
+    """On paper the picture and its sentence are left."""
+    page.emulate_media(media="print")
+    first = page.locator(figure).first
+    assert not first.locator("form").is_visible()
+    assert first.locator(".attn-sentence").is_visible()
+    assert first.locator("svg").first.is_visible()
+
+
+def assert_accessible_and_fits(page: Page, letters: str) -> None:
+    """Nothing scrolls sideways, axe finds nothing, and letters are as large as they must be."""
+    wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(wide) == 0
+    page.evaluate(AXE)
+    assert page.evaluate(RUN_AXE) == []
+    height = "text => text.getBoundingClientRect().height"
+    assert page.locator(letters).first.evaluate(height) > 11
