@@ -5,6 +5,7 @@ memory grows with query_len times key_len, that of `fast_attention` with their s
 """
 
 import math
+from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -128,24 +129,27 @@ class _Inputs(NamedTuple):
         ruled = [allowed_by(self.rule, query_position[rows], part) for part in parts]
         return combine(mask, torch.cat(ruled, -1) if len(ruled) > 1 else ruled[0])
 
-    def reached(self, rows: slice) -> list[slice]:
-        """The blocks of keys that a block of queries may attend to; never empty.
+    def reached(self, rows: slice) -> Iterator[tuple[slice, Tensor | None]]:
+        """The blocks of keys that a block of queries may attend to, with their masks; never empty.
 
         Without any, the output would be zero as well, but no gradient would know where it is from.
         """
-        parts = list(blocks(self.key.shape[-2], self.block_len))
-        if self.rule is None:
-            return parts
-        reached = [part for part in parts if not is_true_of_any(~self.allowed(rows, part).any())]
-        return reached or [slice(0, 1)]
+        nothing = True
+        for part in blocks(self.key.shape[-2], self.block_len):
+            allowed = self.allowed(rows, part)
+            if self.rule is None or not is_true_of_any(~allowed.any()):
+                nothing = False
+                yield part, allowed
+        if nothing:
+            yield slice(0, 1), self.allowed(rows, slice(0, 1))
 
 
 def _rows(score: Score, dropout: float, inputs: _Inputs, rows: slice) -> Tensor:
     """The output of one block of queries, from one block of keys after the other."""
     query, key, value = inputs.query[..., rows, :], inputs.key, inputs.value
     state = _Running.before(query, value)
-    for columns in inputs.reached(rows):
-        part = query, key[..., columns, :], value[..., columns, :], inputs.allowed(rows, columns)
+    for columns, allowed in inputs.reached(rows):
+        part = query, key[..., columns, :], value[..., columns, :], allowed
         # tensors one by one: what lies in a tuple would be kept, and not made anew
         absorb = partial(_absorb, score, dropout)
         state = _Running(*recomputed(absorb, *part, *state, random=dropout > 0))
