@@ -1,8 +1,4 @@
-"""Captions of images: a grid of features, and a decoder that looks at its cells before each word.
-
-The grid is cut into a row of cells, and from there on a cell is to the captioner what an annotated
-word is to a translator: the score, the softmax and the mean are those of the chapters before.
-"""
+"""Captions of images: a grid of features, and a decoder that looks at it before each word."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -14,87 +10,10 @@ from torch import Tensor, nn
 from attn_course.bahdanau import AdditiveScore
 from attn_course.retrieval import masked_softmax
 from attn_course.seq2seq import PAD, State, embed, readout
-from attn_course.shapes import checked, require_positive
+from attn_course.shapes import checked
 
 # From the weights that the model has to those that make the context, (batch, num_cells) both.
 Use = Callable[[Tensor], Tensor]
-
-
-@checked
-def grid_weights(
-    scores: Float[Tensor, "*batch grid_height grid_width"],
-) -> Float[Tensor, "*batch grid_height grid_width"]:
-    """Softmax over all cells of a grid together: one distribution, not one for each row.
-
-    Raises:
-        ValueError: There is no cell, or a score is NaN or plus infinity.
-    """
-    return masked_softmax(scores.flatten(-2).unsqueeze(-2)).view_as(scores)
-
-
-@checked
-def grid_context(
-    weights: Float[Tensor, "*batch grid_height grid_width"],
-    features: Float[Tensor, "*batch grid_height grid_width d_feature"],
-) -> Float[Tensor, "*batch d_feature"]:
-    """The mean of the cells' features: each vector times the one number of its cell, then the sum.
-
-    It is as wide as one feature, however many cells there are.
-
-    Raises:
-        TypeError: The arguments differ in dtype or are not floating-point.
-        ValueError: A shape or device does not fit, or an argument holds NaN.
-
-    Source: Xu et al. 2015, section 4.2.
-    """
-    return (weights.flatten(-2).unsqueeze(-2) @ features.flatten(-3, -2)).squeeze(-2)
-
-
-@checked
-def over_pixels(
-    weights: Float[Tensor, "*batch grid_height grid_width"], cell: int
-) -> Float[Tensor, "*batch height width"]:
-    """Lay each weight over the pixels of its cell; they share it, so that the sum stays.
-
-    Args:
-        weights: Of the cells.
-        cell: Pixels of the side of a cell.
-
-    Raises:
-        ValueError: `cell` is not positive, or a weight is NaN.
-    """
-    require_positive("cell", cell)
-    return weights.repeat_interleave(cell, -2).repeat_interleave(cell, -1) / cell**2
-
-
-@checked
-def doubly_stochastic_penalty(
-    weights: Float[Tensor, "batch target_len num_cells"],
-    mask: Bool[Tensor, "batch target_len"] | None = None,
-    share: float = 1.0,
-) -> Float[Tensor, ""]:
-    """How far the cells are from getting the same weight over a whole caption: `Σ_i (1 - Σ_t α)²`.
-
-    The weights of each word sum to 1 over the cells. This asks that those of each cell sum to
-    `share` over the words, which all cells can only do if there are `share` times as many words.
-
-    Args:
-        weights: At each word of each caption.
-        mask: True at words, False at padding, which does not count; None means no padding.
-        share: The weight that every cell should get.
-
-    Returns:
-        The mean over the captions.
-
-    Raises:
-        ValueError: A shape does not fit, a weight is NaN, or `share` is not positive and finite.
-
-    Source: Xu et al. 2015, section 4.2.1, where `share` is 1.
-    """
-    require_positive("share", share)
-    if mask is not None:
-        weights = weights * mask.unsqueeze(-1)
-    return (share - weights.sum(1)).square().sum(-1).mean()
 
 
 class Trace(NamedTuple):
@@ -283,54 +202,3 @@ class UniformCaptioner(Captioner):
     def weigh(self, scores: Tensor, mask: Tensor) -> Tensor:
         """The same weight for each cell, whatever the scores."""
         return masked_softmax(torch.zeros_like(scores), mask)
-
-
-class Directed:
-    """A captioner that looks where it is told: what would it say, had it looked elsewhere?
-
-    It decodes as a captioner does, greedily or with a beam, and takes given words by `decode`.
-
-    Args:
-        model: Any captioner.
-        weights: Those to make the context with, (batch, given_len, num_cells). Where a row is all
-            zero, and behind the last row, the model looks where it would.
-    """
-
-    def __init__(self, model: Captioner, weights: Tensor) -> None:
-        self.model, self.weights = model, weights
-
-    def start(self, image: Tensor, mask: Tensor | None = None) -> State:
-        """The model's own start, the weights, and how many words have been read.
-
-        Raises:
-            ValueError: The weights are not for these images, or not for these cells.
-        """
-        given = self.weights
-        wanted = (len(image), len(self.model.places))
-        if given.ndim != 3 or (len(given), given.shape[2]) != wanted or not given.shape[1]:
-            raise ValueError(
-                f"weights of shape {tuple(given.shape)}; expected {wanted[0]} images, one or more "
-                f"words, {wanted[1]} cells"
-            )
-        count = torch.zeros(len(image), dtype=torch.long, device=given.device)
-        return self.model.start(image, mask), given, count
-
-    def decode(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
-        """Logits of the word after each of `tokens`, and the state after the last."""
-        own, given, count = state
-        rows = torch.arange(len(given), device=given.device)
-        number = iter(range(tokens.shape[1]))
-
-        def use(weights: Tensor) -> Tensor:
-            word = count + next(number)
-            told = given[rows, word.clamp(max=given.shape[1] - 1)]
-            is_told = (word < given.shape[1]) & told.any(-1)
-            return torch.where(is_told.unsqueeze(-1), told, self.model.use(weights))
-
-        trace = self.model.trace(tokens, own, use)
-        return trace.logits, (trace.state, given, count + tokens.shape[1])
-
-    def step(self, token: Tensor, state: State) -> tuple[Tensor, State]:
-        """The logits of the word after `token`, and the state from which to go on."""
-        logits, state = self.decode(token.unsqueeze(1), state)
-        return logits.squeeze(1), state

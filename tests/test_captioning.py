@@ -15,18 +15,16 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from attn_course.captioning import (
-    Captioner,
-    Directed,
-    GridEncoder,
-    UniformCaptioner,
+from attn_course.captioning import Captioner, GridEncoder, UniformCaptioner
+from attn_course.counterfactual import Directed
+from attn_course.decoding import beam_search, greedy_decode
+from attn_course.hard_attention import HardCaptioner
+from attn_course.image_grid import (
     doubly_stochastic_penalty,
     grid_context,
     grid_weights,
     over_pixels,
 )
-from attn_course.decoding import beam_search, greedy_decode
-from attn_course.hard_attention import HardCaptioner
 from attn_course.retrieval import attend
 from attn_course.seq2seq import BOS, EOS, PAD, sequence_loss
 

@@ -19,20 +19,22 @@ from torch.nn.functional import one_hot
 from torch.testing import assert_close
 
 from attn_course.captioning import GridEncoder, Use
-from attn_course.hard_attention import (
-    HardCaptioner,
-    MovingAverage,
+from attn_course.exact_expectation import (
     best_baseline,
-    caption_log_likelihood,
-    draw_cells,
-    entropy,
     every_path,
     exact_expected_log_likelihood,
     exact_log_marginal,
     exact_score_gradient,
+    reinforce_variance,
+)
+from attn_course.hard_attention import (
+    HardCaptioner,
+    MovingAverage,
+    caption_log_likelihood,
+    draw_cells,
+    entropy,
     log_weight_of,
     reinforce_loss,
-    reinforce_variance,
 )
 from attn_course.retrieval import attend
 from attn_course.seq2seq import BOS, EOS, PAD, sequence_loss

@@ -21,7 +21,7 @@ from attn_course.data.captions import (
     compose,
 )
 from attn_course.decoding import greedy_decode
-from attn_course.hard_attention import (
+from attn_course.exact_expectation import (
     best_baseline,
     every_path,
     exact_expected_log_likelihood,

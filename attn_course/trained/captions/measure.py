@@ -8,18 +8,17 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from attn_course.captioning import Captioner, Directed
+from attn_course.captioning import Captioner
+from attn_course.counterfactual import Directed
 from attn_course.data.captions import NO_CELL, CaptionBatch, caption_batch, captioned_images
 from attn_course.decoding import greedy_decode
-from attn_course.hard_attention import (
-    HardCaptioner,
+from attn_course.exact_expectation import (
     best_baseline,
-    caption_log_likelihood,
     every_path,
     exact_score_gradient,
-    one_hot,
     reinforce_variance,
 )
+from attn_course.hard_attention import HardCaptioner, caption_log_likelihood, one_hot
 from attn_course.seq2seq import PAD
 from attn_course.trained.captions.recipes import EMPTY, CellReader, Trial, cell_batches
 

@@ -11,12 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from attn_course.captioning import (
-    Captioner,
-    GridEncoder,
-    UniformCaptioner,
-    doubly_stochastic_penalty,
-)
+from attn_course.captioning import Captioner, GridEncoder, UniformCaptioner
 from attn_course.data.captions import VOCABULARY, CaptionBatch, caption_batches, captioned_images
 from attn_course.hard_attention import (
     HardCaptioner,
@@ -25,6 +20,7 @@ from attn_course.hard_attention import (
     log_weight_of,
     reinforce_loss,
 )
+from attn_course.image_grid import doubly_stochastic_penalty
 from attn_course.seq2seq import PAD
 from attn_course.training import History, train
 from attn_course.training.loop import Validate
