@@ -1,0 +1,247 @@
+attnFigure("captioning", (root, data, say) => {
+  const { images, grid, layout } = data;
+  const picture = root.querySelector(":scope > svg");
+  const part = (name) => root.querySelector(`[data-part="${name}"]`);
+  const cells = [...root.querySelectorAll("[data-cell]")];
+  const underlays = [...part("weights").children];
+  const end = "(end)";
+  let [image, model, word] = data.start;
+  let moved = null; // the cell that all weight has been moved to
+  let here = 0; // the cell that has the focus, once the image has it
+
+  // "b97c3": the words of these letters, with percents
+  const word_of = (letter) => data.words[letter.charCodeAt(0) - 97];
+  const words_of = (letters) => [...letters].map(word_of);
+  const guesses_of = (text) =>
+    [...text.matchAll(/([a-z])(\d+)/g)].map(([, letter, percent]) => [word_of(letter), Number(percent)]);
+  const spoken = (words) =>
+    (words.at(-1) === end ? words.slice(0, -1) : [...words, "…"]).join(" ");
+  const place = (cell) => `row ${Math.floor(cell / grid) + 1}, column ${(cell % grid) + 1}`;
+
+  const last = () => images[image].said[model].words.length - 1;
+
+  const read = () => {
+    const said = images[image].said[model], words = words_of(said.words), own = said.weights[word];
+    const [guesses, rest] = moved === null ? ["", ""] : said.moved[word][moved].split("|");
+    return {
+      image, model, word, moved, words, own,
+      right: said.right.map(Boolean),
+      weights: moved === null ? own : own.map((_, cell) => (cell === moved ? 100 : 0)),
+      looked: moved ?? said.looked[word],
+      ownLooked: said.looked[word],
+      guesses: guesses_of(said.guesses[word]),
+      movedGuesses: guesses_of(guesses),
+      caption: spoken(words),
+      movedCaption: moved === null ? "" : spoken([...words.slice(0, word), ...words_of(rest)]),
+    };
+  };
+
+  const weightInWords = (weights) => {
+    if (weights.every((one) => one === weights[0])) return `${weights[0]}% of the weight on every cell`;
+    const order = weights.map((_, cell) => cell).sort((a, b) => weights[b] - weights[a]).slice(0, 3);
+    return order
+      .filter((cell, number) => !number || weights[cell] >= 5)
+      .map((cell, number) => `${weights[cell]}% ${number ? "" : "of the weight "}on ${place(cell)}`)
+      .join("; ");
+  };
+
+  const sentenceOf = (now) => {
+    const [[first, percent]] = now.guesses;
+    const parts = [
+      `Image ${image + 1}, ${model} attention.`,
+      `Word ${word + 1} of ${now.words.length}: “${first}”, probability ${percent}%.`,
+      `${weightInWords(now.own)}.`,
+    ];
+    if (now.ownLooked !== null) parts.push(`It looks at ${place(now.ownLooked)} alone.`);
+    if (moved !== null) {
+      const [[other, share]] = now.movedGuesses;
+      parts.push(`Had it looked at ${place(moved)} alone: “${other}”, probability ${share}%.`);
+      parts.push(`The caption would be: “${now.movedCaption}”.`);
+    }
+    return parts.join(" ");
+  };
+
+  const drawCells = (now) => {
+    const { weights } = now;
+    cells.forEach((cell, i) => {
+      underlays[i].style.setProperty("--attn-share", weights[i] / 100);
+      cell.firstElementChild.classList.toggle("attn-looked", i === now.looked);
+      cell.lastElementChild.textContent = weights[i] ? `${weights[i]}%` : "";
+      cell.setAttribute("aria-label", `${place(i)}: ${weights[i]}% of the weight`);
+      cell.setAttribute("aria-selected", String(i === moved));
+      cell.setAttribute("tabindex", i === here ? "0" : "-1");
+    });
+  };
+
+  const list = (name, title, guesses) => {
+    part(`${name}-title`).textContent = title;
+    part(name).querySelectorAll(".attn-guess").forEach((line, i) => {
+      const [text, share, bar] = line.children, [guess, percent] = guesses[i] ?? ["", 0];
+      text.textContent = guess;
+      share.textContent = guess && `${percent}%`;
+      bar.setAttribute("width", ((layout.wide * percent) / 100).toFixed(1));
+    });
+  };
+
+  const reading = (name, text) => {
+    part(`${name}-reading`).textContent = text;
+    part(`${name}-reading`).parentElement.hidden = !text;
+  };
+
+  const chip = (text, number, right) => {
+    const label = document.createElement("label"), input = document.createElement("input");
+    const span = document.createElement("span");
+    label.className = "attn-option";
+    Object.assign(input, { type: "radio", name: "word", value: number });
+    span.textContent = text;
+    label.append(input, span);
+    if (!right) {
+      label.classList.add("attn-wrong");
+      const unseen = document.createElement("span");
+      unseen.className = "attn-unseen";
+      unseen.textContent = " (wrong)";
+      label.append(unseen);
+    }
+    return label;
+  };
+
+  const writeCaption = ({ words, right }) => {
+    const wanted = `${image} ${model}`;
+    if (part("words").dataset.of !== wanted)
+      part("words").replaceChildren(...words.map((text, i) => chip(text, i, right[i])));
+    part("words").dataset.of = wanted;
+    part("words").querySelectorAll("input")[word].checked = true;
+  };
+
+  const draw = () => {
+    if (word > last()) [word, moved] = [last(), null]; // another caption may be shorter
+    const now = read();
+    part("image").firstElementChild.setAttribute("href", `#${images[image].key}`);
+    drawCells(now);
+    writeCaption(now);
+    list("own", `word ${word + 1} of ${now.words.length}`, now.guesses);
+    list("moved", moved === null ? "" : "had it looked there", now.movedGuesses);
+    reading("caption", now.caption);
+    reading("right", images[image].right);
+    reading("moved-caption", now.movedCaption);
+    part("previous").setAttribute("aria-disabled", String(word === 0));
+    part("next").setAttribute("aria-disabled", String(word === last()));
+    part("back").hidden = moved === null;
+    const sentence = sentenceOf(now);
+    root.reading = { ...now, sentence };
+    say(sentence);
+  };
+
+  const go = (to) => {
+    const wanted = Math.min(Math.max(to, 0), last());
+    if (wanted === word) return;
+    word = wanted;
+    moved = null;
+    draw();
+  };
+
+  // --- playing: for those who have not asked for less motion
+
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  let clock = null;
+  const stop = () => {
+    clearInterval(clock);
+    clock = null;
+    part("play").textContent = "play";
+  };
+  const play = () => {
+    go(word === last() ? 0 : word + 1);
+    part("play").textContent = "stop";
+    clock = setInterval(() => {
+      go(word + 1);
+      if (word === last()) stop();
+    }, 1500);
+  };
+  const allow = () => {
+    part("play").hidden = still.matches;
+    if (still.matches) stop();
+  };
+  still.addEventListener("change", allow);
+  allow();
+
+  // --- what the reader does
+
+  const form = root.querySelector("form");
+  form.addEventListener("input", ({ target }) => {
+    stop();
+    if (target.name === "word") return go(Number(target.value));
+    if (target.name === "image") {
+      image = Number(target.value);
+      moved = null;
+    }
+    if (target.name === "model") model = target.value; // the weight stays where it was moved to
+    draw();
+  });
+  part("previous").addEventListener("click", () => { stop(); go(word - 1); });
+  part("next").addEventListener("click", () => { stop(); go(word + 1); });
+  part("play").addEventListener("click", () => (clock === null ? play() : stop()));
+
+  const move = (cell) => {
+    stop();
+    here = cell ?? here;
+    moved = cell;
+    draw();
+  };
+  part("back").addEventListener("click", () => {
+    move(null);
+    cells[here].focus(); // the button that had the focus is gone
+  });
+  picture.addEventListener("click", (event) => {
+    const cell = cells.indexOf(event.target.closest?.("[data-cell]"));
+    if (cell >= 0) move(cell === moved ? null : cell);
+  });
+
+  // the words: the arrow keys are those of every group of buttons, and stop at both ends
+  part("words").addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const to = {
+      ArrowLeft: word - 1, ArrowUp: word - 1, ArrowRight: word + 1, ArrowDown: word + 1,
+      Home: 0, End: last(),
+    }[event.key];
+    if (to === undefined) return;
+    stop();
+    go(to);
+    part("words").querySelectorAll("input")[word].focus();
+    event.preventDefault();
+    event.stopPropagation();
+  });
+
+  const steps = {
+    ArrowUp: (row, column) => [row - 1, column],
+    ArrowDown: (row, column) => [row + 1, column],
+    ArrowLeft: (row, column) => [row, column - 1],
+    ArrowRight: (row, column) => [row, column + 1],
+    Home: (row) => [row, 0],
+    End: (row) => [row, grid - 1],
+  };
+  picture.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.key === "Enter" || event.key === " ") move(here === moved ? null : here);
+    else if (event.key === "Escape" && moved !== null) move(null);
+    else if (steps[event.key]) {
+      const [row, column] = steps[event.key](Math.floor(here / grid), here % grid)
+        .map((at) => Math.min(Math.max(at, 0), grid - 1));
+      here = row * grid + column;
+      cells.forEach((cell, i) => cell.setAttribute("tabindex", i === here ? "0" : "-1"));
+      cells[here].focus();
+    } else return;
+    event.preventDefault(); // the page does not scroll
+    event.stopPropagation(); // and JupyterLab does not take the key as its own
+  });
+
+  // one word at a time instead of all of them
+  part("all").remove();
+  picture.setAttribute("viewBox", `0 0 ${layout.width} ${layout.stage}`);
+  // a picture has no parts for a screen reader, a grid has
+  picture.setAttribute("role", "grid");
+  for (const row of picture.querySelectorAll("[data-line]")) row.setAttribute("role", "row");
+  for (const cell of cells) cell.setAttribute("role", "gridcell");
+  for (const node of picture.querySelectorAll(":scope > :not([data-line])"))
+    node.setAttribute("aria-hidden", "true");
+  draw();
+});

@@ -1,0 +1,230 @@
+"""The figure of captions: step through the words, see the weights on the image, and move them.
+
+All that can be seen is computed here, by the captioners themselves; `captioning.js` shows it.
+"""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from io import BytesIO
+from typing import Any
+
+import torch
+
+from attn_course.captioning import Captioner
+from attn_course.data.captions import NAMES, CaptionedImage
+from attn_course.interactive.captioning_picture import (
+    BLOCK,
+    CANDIDATES,
+    EDGE,
+    LIST,
+    SIDE,
+    STAGE,
+    WIDE,
+    WIDTH,
+    image_of,
+    key_of,
+    svg,
+)
+from attn_course.interactive.captioning_said import WORDS, Guess, Word, describe
+from attn_course.interactive.captioning_state import State
+from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.markup import tag
+from attn_course.plots.captioning import word_by_word
+
+MOST_IMAGES = 8  # every cell of every word of each is another caption
+
+
+def caption_explorer(
+    images: Sequence[CaptionedImage],
+    models: Mapping[str, Captioner],
+    *,
+    image: int = 0,
+    model: str | None = None,
+    word: int = 1,
+) -> InteractiveFigure:
+    """What captioners say of some images, word by word, with the weights laid over the image.
+
+    The reader steps through the words, changes the image and the captioner, and moves all weight of
+    a word to another cell, to see what the captioner would have said. Shown as the last expression
+    of a cell, it works in JupyterLab, in the built book and from the disk, without a kernel; in
+    print it is the first image once for each word.
+
+    Args:
+        images: At most 8, with the same grid.
+        models: Captioners for this grid by the names that the reader sees, such as "soft".
+        image: Number of the image that is shown first.
+        model: Name of the captioner that is shown first; None for the first one.
+        word: Number of the word that is shown first, counted from 0; the last if there are fewer.
+
+    Raises:
+        ValueError: There is no image or no captioner, there are too many images, their grids
+            differ, a captioner is for another grid, or what should be shown first does not exist.
+    """
+    start = next(iter(models), "") if model is None else model
+    _require_what_is_shown(images, models, image, start, word)
+    said = describe(images, models)
+    last = len(said[image][start]) - 1
+    state = State(tuple(images), said, image, start, min(word, last))
+    return InteractiveFigure(
+        name="captioning",
+        label="A caption word by word, and where its words looked, to be changed by the reader",
+        sentence=state.sentence,
+        picture=svg(state),
+        controls=_controls(state),
+        readings=_readings(state),
+        data=_data(state),
+        png=png(state),
+    )
+
+
+def _require_what_is_shown(
+    images: Sequence[CaptionedImage],
+    models: Mapping[str, Captioner],
+    image: int,
+    model: str,
+    word: int,
+) -> None:
+    if not 0 < len(images) <= MOST_IMAGES:
+        raise ValueError(f"the figure shows 1 to {MOST_IMAGES} images, not {len(images)}")
+    if len(cells := {len(one.digits) for one in images}) > 1:
+        raise ValueError(f"the images have grids of {sorted(cells)} cells; give one kind at a time")
+    for name, one in models.items():
+        if len(one.places) not in cells:
+            raise ValueError(f"{name!r} is for {len(one.places)} cells, the images have {cells}")
+    if not 0 <= image < len(images):
+        raise ValueError(f"{image=} is not from 0 to {len(images) - 1}")
+    if model not in models:
+        names = ", ".join(models) or "none"
+        raise ValueError(f"there is no captioner {model!r}; there are {names}")
+    if word < 0:
+        raise ValueError(f"{word=} is negative")
+
+
+def png(state: State) -> bytes:
+    """The image for print, once for each word; the greatest weight is framed."""
+    weights = torch.tensor([word.weights for word in state.words])
+    titles = [f"{word.word}\n{max(word.weights)}%" for word in state.words]
+    figure = word_by_word(
+        state.images[state.image].image[0],
+        titles,
+        weights.unflatten(1, (state.grid, state.grid)) / 100,
+        weights.argmax(-1).tolist(),
+    )
+    file = BytesIO()
+    figure.savefig(file, format="png", dpi=110, metadata={"Software": None})
+    return file.getvalue()
+
+
+def _controls(state: State) -> str:
+    hint = (
+        "Choose a word, or step with the arrow keys. Then click a cell of the image, "
+        "or press Enter on it: all weight of this word moves there."
+    )
+    words = "".join(
+        _option("word", number, escape(word.word), number == state.word)
+        for number, word in enumerate(state.words)
+    )
+    images = "".join(
+        _option("image", number, _thumbnail(one, number), number == state.image)
+        for number, one in enumerate(state.images)
+    )
+    models = "".join(
+        _option("model", escape(name), escape(name), name == state.model) for name in state.said[0]
+    )
+    return (
+        tag("p", hint, class_="attn-hint")
+        + _choice("Caption", tag("div", words, class_="attn-options", data_part="words") + _BUTTONS)
+        + _choice("Image", tag("div", images, class_="attn-options"))
+        + _choice("Attention", tag("div", models, class_="attn-options"))
+    )
+
+
+def _choice(name: str, options: str) -> str:
+    return tag("fieldset", tag("legend", name) + options)
+
+
+def _option(group: str, value: object, text: str, chosen: bool) -> str:
+    mark = {"checked": ""} if chosen else {}
+    button = tag("input", type="radio", name=group, value=value, **mark)
+    return tag("label", button + tag("span", text), class_="attn-option")
+
+
+def _thumbnail(example: CaptionedImage, number: int) -> str:
+    """The image as what is to be chosen; a screen reader says what is on it."""
+    side = example.image.shape[-1]
+    picture = tag("svg", image_of(example, 0, 0, side), viewBox=f"0 0 {side} {side}",
+                  aria_hidden="true")  # fmt: skip
+    digits = ", ".join(NAMES[digit] for digit in example.digits if digit is not None)
+    return picture + tag("span", f"image {number + 1}: {digits}", class_="attn-unseen")
+
+
+_BUTTONS = tag(
+    "div",
+    "".join(
+        tag("button", text, type="button", data_part=name)
+        for name, text in [
+            ("previous", "← previous"),
+            ("next", "next →"),
+            ("play", "play"),
+            ("back", "give the weight back"),
+        ]
+    ),
+    class_="attn-options attn-buttons",
+)
+
+
+def _readings(state: State) -> str:
+    named = [
+        ("caption", "it says", state.caption),
+        ("right", "right is", state.right_caption),
+        ("moved-caption", "it would say", state.moved_caption),
+    ]
+    return "".join(
+        tag(
+            "div",
+            tag("dt", name) + tag("dd", escape(text), data_part=f"{part}-reading"),
+            **({} if text else {"hidden": ""}),
+        )
+        for part, name, text in named
+    )
+
+
+def _data(state: State) -> dict[str, Any]:
+    return {
+        "words": WORDS,
+        "images": [
+            {
+                "key": key_of(one),
+                "right": " ".join(one.words),
+                "said": {name: _written(words) for name, words in said.items()},
+            }
+            for one, said in zip(state.images, state.said, strict=True)
+        ],
+        "start": [state.image, state.model, state.word],
+        "grid": state.grid,
+        "layout": {"width": WIDTH, "stage": STAGE, "edge": EDGE, "side": SIDE, "list": LIST,
+                   "wide": WIDE, "block": BLOCK, "candidates": CANDIDATES},
+    }  # fmt: skip
+
+
+def _written(words: Sequence[Word]) -> dict[str, Any]:
+    """What a captioner says, in few letters: `b97c3` is word 1 with 97 and word 2 with 3%."""
+    return {
+        "words": _letters([word.word for word in words]),
+        "right": [int(word.is_right) for word in words],
+        "weights": [word.weights for word in words],
+        "looked": [word.looked for word in words],
+        "guesses": [_shares(word.guesses) for word in words],
+        "moved": [
+            [f"{_shares(moved)}|{_letters(rest)}" for moved, rest in pairs]
+            for pairs in (zip(word.moved, word.rest, strict=True) for word in words)
+        ],
+    }
+
+
+def _letters(words: Sequence[str]) -> str:
+    return "".join(chr(ord("a") + WORDS.index(word)) for word in words)
+
+
+def _shares(guesses: Sequence[Guess]) -> str:
+    return "".join(f"{_letters([word])}{percent}" for word, percent in guesses)
