@@ -1,0 +1,90 @@
+"""Sequences whose last step asks for something that came before: the first symbol, or a partner.
+
+Every step shows two symbols, a key and a value; the last one shows a key and no value.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+NUM_KEYS, NUM_VALUES = 32, 10
+BLANK = NUM_VALUES  # the value of the step that asks
+SHOWN, ASKED = 0, 1  # the keys of "the first symbol": of those that are shown, and of the last step
+
+
+class RecallBatch(NamedTuple):
+    """Sequences to learn from.
+
+    Attributes:
+        keys: From 0 to 31, (batch, length).
+        values: From 0 to 9, and BLANK = 10 at the last step, (batch, length).
+        answer: The value asked for, (batch,).
+    """
+
+    keys: Tensor
+    values: Tensor
+    answer: Tensor
+
+    def to(self, device: torch.device | str) -> "RecallBatch":
+        """The batch on another device."""
+        return RecallBatch(*(part.to(device) for part in self))
+
+
+def first_batches(seed: int, distance: int, batch_size: int = 64) -> Iterator[RecallBatch]:
+    """Batches without end: which value was shown first, so many steps before the last?
+
+    Args:
+        seed: The same seed gives the same batches.
+        distance: Steps from the first to the one that asks; the length is one more.
+        batch_size: Sequences in a batch.
+
+    Raises:
+        ValueError: `distance` or `batch_size` is not positive.
+    """
+    _require(distance=distance, batch_size=batch_size)
+    generator = torch.Generator().manual_seed(seed)
+    keys = torch.full((batch_size, distance + 1), SHOWN)
+    keys[:, -1] = ASKED
+    while True:
+        values = _values(batch_size, distance, generator)
+        yield RecallBatch(keys.clone(), values, values[:, 0].clone())
+
+
+def partner_batches(seed: int, num_pairs: int, batch_size: int = 64) -> Iterator[RecallBatch]:
+    """Batches without end of associative recall: which value was shown with this key?
+
+    The keys of a sequence differ. Each of them is asked for as often as the others.
+
+    Args:
+        seed: The same seed gives the same batches.
+        num_pairs: Keys with their values; the length is one more.
+        batch_size: Sequences in a batch.
+
+    Raises:
+        ValueError: `num_pairs` is not from 1 to 32, or `batch_size` not positive.
+    """
+    _require(num_pairs=num_pairs, batch_size=batch_size)
+    if num_pairs > NUM_KEYS:
+        raise ValueError(f"{num_pairs=} in a sequence, but there are {NUM_KEYS} keys")
+    generator = torch.Generator().manual_seed(seed)
+    while True:
+        shuffled = torch.rand(batch_size, NUM_KEYS, generator=generator).argsort(1)
+        asked = torch.randint(num_pairs, (batch_size, 1), generator=generator)
+        keys = shuffled[:, :num_pairs]
+        keys = torch.cat([keys, keys.gather(1, asked)], 1)
+        values = _values(batch_size, num_pairs, generator)
+        yield RecallBatch(keys, values, values.gather(1, asked).squeeze(1))
+
+
+def _values(batch_size: int, shown: int, generator: torch.Generator) -> Tensor:
+    values = torch.randint(NUM_VALUES, (batch_size, shown + 1), generator=generator)
+    values[:, -1] = BLANK
+    return values
+
+
+def _require(**sizes: int) -> None:
+    for name, size in sizes.items():
+        if size < 1:
+            raise ValueError(f"{name}={size} must be positive")
