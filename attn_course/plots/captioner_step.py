@@ -1,0 +1,115 @@
+"""One word of a captioner as a diagram: image, grid of features, weights, context, state, word."""
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from torch import Tensor
+
+from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, style
+from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
+
+SIDE = 2.7  # of a grid, in the units of the diagram
+IMAGE, GRID, DECODER = 0.0, 4.2, 9.1  # where image and grid begin, and where the states stand
+FEATURES, WEIGHTS, CONTEXT, SAID = 0.0, 4.0, 8.2, 9.6  # heights
+
+
+def captioner_step(image: Tensor, weights: Tensor, given: str, said: str) -> Figure:
+    """Draw what a captioner does for one word.
+
+    Args:
+        image: What is described, from 0 (paper) to 1 (ink), (height, width).
+        weights: Of its cells at this word, (grid, grid).
+        given: The word before.
+        said: The word that is written.
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 5.2))
+        _picture(axes, image, len(weights))
+        _features(axes, len(weights))
+        _weights(axes, weights)
+        _decoder(axes, given, said)
+        axes.set(xlim=(-0.2, 10.2), ylim=(-0.6, 10.1), aspect="equal")
+        axes.axis("off")
+    return closed(figure)
+
+
+def _picture(axes: Axes, image: Tensor, grid: int) -> None:
+    """Draw the image with the lines of its cells."""
+    extent = (IMAGE, IMAGE + SIDE, FEATURES, FEATURES + SIDE)
+    axes.imshow(1 - image.numpy(), cmap="gray", vmin=0, vmax=1, extent=extent)
+    for line in range(grid + 1):
+        at = line * SIDE / grid
+        axes.plot([IMAGE, IMAGE + SIDE], [FEATURES + at] * 2, color=FAINT, linewidth=1)
+        axes.plot([IMAGE + at] * 2, [FEATURES, FEATURES + SIDE], color=FAINT, linewidth=1)
+    axes.text(IMAGE + SIDE / 2, FEATURES - 0.4, "image", ha="center", va="center")
+    _arrow(axes, (IMAGE + SIDE + 0.1, FEATURES + SIDE / 2), (GRID - 0.1, FEATURES + SIDE / 2))
+    axes.text((IMAGE + SIDE + GRID) / 2, FEATURES + SIDE / 2 + 0.35, "CNN", ha="center")
+
+
+def _cell(axes: Axes, row: int, column: int, grid: int, height: float) -> Rectangle:
+    """A cell of a grid that stands at a height; row 0 is its uppermost."""
+    side = SIDE / grid
+    return Rectangle((GRID + column * side, height + (grid - 1 - row) * side), side, side)
+
+
+def _features(axes: Axes, grid: int) -> None:
+    """Draw the annotations: keys with the rim of a value."""
+    for row in range(grid):
+        for column in range(grid):
+            box = _cell(axes, row, column, grid, FEATURES)
+            box.set(facecolor=ROLE["key"], edgecolor=ROLE["value"], linewidth=2)
+            axes.add_patch(box)
+            middle = box.get_center()
+            text = f"$h_{{{row + 1}{column + 1}}}$"
+            axes.text(*middle, text, ha="center", va="center", color="black")
+    axes.text(GRID + SIDE / 2, FEATURES - 0.4, "features", ha="center", va="center")
+
+
+def _weights(axes: Axes, weights: Tensor) -> None:
+    """Draw the weights with their numbers, between the features and the context."""
+    grid = len(weights)
+    for (row, column), weight in zip(
+        ((row, column) for row in range(grid) for column in range(grid)),
+        weights.flatten().tolist(),
+        strict=True,
+    ):
+        box = _cell(axes, row, column, grid, WEIGHTS)
+        box.set(facecolor=FROM_PAPER_TO_WEIGHT(weight), edgecolor=FAINT)
+        axes.add_patch(box)
+        axes.text(*box.get_center(), f"{weight:.2f}", ha="center", va="center", color="black")
+    middle = GRID + SIDE / 2
+    _arrow(axes, (middle, FEATURES + SIDE + 0.1), (middle, WEIGHTS - 0.1))
+    axes.text(middle - 0.3, (FEATURES + SIDE + WEIGHTS) / 2, "scores,\none softmax", **_LEFT)
+    axes.text(GRID - 0.3, WEIGHTS + SIDE / 2, "$\\alpha_{t,ij}$", **_LEFT)
+    _arrow(axes, (middle, WEIGHTS + SIDE + 0.1), (middle, CONTEXT - 0.5))
+    axes.text(
+        middle - 0.3, (WEIGHTS + SIDE + CONTEXT) / 2 - 0.2, "weighted sum\nof the $h$", **_LEFT
+    )
+
+
+_LEFT = {"ha": "right", "va": "center"}
+
+
+def _decoder(axes: Axes, given: str, said: str) -> None:
+    """Draw the state that asks, the context, the next state and the word."""
+    middle, low = GRID + SIDE / 2, (FEATURES + SIDE + WEIGHTS) / 2
+    _box(axes, (DECODER, low), "query", "$s_{t-1}$")
+    _box(axes, (middle, CONTEXT), "output", "$c_t$")
+    _box(axes, (DECODER, CONTEXT), "query", "$s_t$")
+    _arrow(axes, (DECODER - 0.7, low), (middle + 0.1, low))
+    _arrow(axes, (DECODER, low + 0.5), (DECODER, CONTEXT - 0.5))
+    _arrow(axes, (middle + 0.5, CONTEXT), (DECODER - 0.5, CONTEXT))
+    _arrow(axes, (DECODER, CONTEXT + 0.5), (DECODER, SAID - 0.3))
+    axes.text(DECODER - 0.15, (low + CONTEXT) / 2, given, style="italic", **_LEFT)
+    axes.text(DECODER, SAID, said, ha="center", va="center", fontweight="bold")
+
+
+def _box(axes: Axes, place: tuple[float, float], role: str, text: str) -> None:
+    box = {"boxstyle": "round,pad=0.4", "facecolor": ROLE[role], "edgecolor": PAPER}
+    ink = PAPER if role == "query" else "black"
+    axes.text(*place, text, ha="center", va="center", color=ink, bbox=box)
+
+
+def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
+    axes.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": INK})

@@ -1,0 +1,240 @@
+"""The figures of chapter 06: each takes the numbers that the chapter has computed, and draws them.
+
+Every function returns a closed figure, so that a cell which ends with the call shows it once.
+Images are from 0 (paper) to 1 (ink), as `attn_course.data.captions` makes them.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from torch import Tensor
+
+from attn_course.image_grid import over_pixels
+from attn_course.plots import FAINT, INK, ROLE, closed, style
+from attn_course.plots.curves import draw_mean_and_range
+from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
+
+# --- images and their cells -----------------------------------------------------------------------
+
+
+def pictures(images: Mapping[str, Tensor], grid: int = 3) -> Figure:
+    """Draw images, (height, width) each, with the lines of their grids and a title above each."""
+    with style():
+        figure, row = plt.subplots(
+            1, len(images), figsize=(5.2, 0.4 + 5.2 / len(images)), squeeze=False
+        )
+        for axes, (title, image) in zip(row[0], images.items(), strict=True):
+            _image(axes, image, torch.zeros(grid, grid))
+            axes.set_title(title, fontsize=11)
+    return closed(figure)
+
+
+def word_by_word(
+    image: Tensor, words: Sequence[str], weights: Tensor, cells: Sequence[int], columns: int = 6
+) -> Figure:
+    """Draw an image once for each word, with the weights at that word laid over it.
+
+    Args:
+        image: What is described, (height, width).
+        words: The caption, as it is written.
+        weights: At each word, (num_words, grid, grid).
+        cells: The cell that each word names, counted from 0 in reading order; it is framed. A
+            negative number frames none.
+        columns: Pictures in a row.
+    """
+    rows = -(-len(words) // columns)
+    with style():
+        height = rows * (5.2 / columns + 0.22)
+        figure, panels = plt.subplots(rows, columns, figsize=(5.2, height), squeeze=False)
+        for axes in panels.flat:
+            axes.axis("off")
+        named = zip(panels.flat, words, weights, map(int, cells), strict=False)
+        for axes, word, shares, cell in named:
+            _image(axes, image, shares)
+            axes.set_title(word, fontsize=11, pad=3)
+            if cell >= 0:
+                _frame(axes, cell, image.shape[-1] // weights.shape[-1], weights.shape[-1])
+    return closed(figure)
+
+
+def _image(axes: Axes, image: Tensor, weights: Tensor) -> None:
+    """Draw black ink on a paper that is as purple as the weight of its cell."""
+    grid, cell = len(weights), image.shape[-1] // len(weights)
+    paper = over_pixels(weights.detach().float(), cell) * cell**2
+    colours = torch.tensor(FROM_PAPER_TO_WEIGHT(paper.numpy()))[..., :3]
+    axes.imshow(colours * (1 - image.unsqueeze(-1)), interpolation="nearest")
+    for line in range(1, grid):
+        for draw in (axes.axhline, axes.axvline):
+            draw(line * cell - 0.5, color=FAINT, linewidth=0.8)
+    axes.set(xticks=[], yticks=[])
+    axes.axis("on")
+    axes.spines[:].set_visible(True)
+
+
+def _frame(axes: Axes, number: int, cell: int, grid: int) -> None:
+    """Frame the cell of that number."""
+    row, column = divmod(number, grid)
+    corner = (column * cell - 0.2, row * cell - 0.2)
+    side = cell - 0.6
+    axes.add_patch(Rectangle(corner, side, side, fill=False, edgecolor=INK, linewidth=1.5))
+
+
+def reach(seen: Tensor, cell: int, grid: int, number: int) -> Figure:
+    """Draw which pixels can move the feature of one cell, and by how much.
+
+    Args:
+        seen: The size of the derivative by each pixel, (height, width).
+        cell: Pixels of the side of a cell.
+        grid: Cells in a row.
+        number: The cell whose feature it is; it is framed.
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(3.6, 3.8))
+        axes.imshow(seen.numpy() / seen.max().item(), cmap=FROM_PAPER_TO_WEIGHT, vmin=0, vmax=1)
+        for line in range(1, grid):
+            for draw in (axes.axhline, axes.axvline):
+                draw(line * cell - 0.5, color=INK, linewidth=0.8)
+        row, column = divmod(number, grid)
+        corner = (column * cell - 0.5, row * cell - 0.5)
+        axes.add_patch(Rectangle(corner, cell, cell, fill=False, edgecolor=INK, linewidth=3))
+        ticks = [*range(0, seen.shape[-1], cell), seen.shape[-1] - 1]
+        axes.set(xticks=ticks, yticks=ticks, xlabel="pixel of a row", ylabel="row of pixels")
+        axes.spines[:].set_visible(True)
+    return closed(figure)
+
+
+# --- weights as numbers ---------------------------------------------------------------------------
+
+
+def grids(tables: Mapping[str, Tensor], weights: Sequence[str], decimals: int = 2) -> Figure:
+    """Draw small grids of numbers side by side.
+
+    Args:
+        tables: A title and the numbers of each grid, (grid_height, grid_width).
+        weights: The titles of those that hold weights; these are coloured, from 0 to 1.
+        decimals: Digits behind the point of the weights; other numbers have none.
+    """
+    with style():
+        width = 5.2 / len(tables)
+        figure, row = plt.subplots(1, len(tables), figsize=(5.2, width + 0.5))
+        for axes, (title, numbers) in zip(row, tables.items(), strict=True):
+            is_weight = title in weights
+            shown = numbers if is_weight else torch.zeros_like(numbers)
+            axes.imshow(shown.numpy(), cmap=FROM_PAPER_TO_WEIGHT, vmin=0, vmax=1)
+            for place, number in zip(_places(numbers), numbers.flatten().tolist(), strict=True):
+                text = f"{number:.{decimals if is_weight else 0}f}"
+                axes.text(*place, text, ha="center", va="center", color="black")
+            _lines(axes, numbers)
+            axes.set_title(title, fontsize=11)
+    return closed(figure)
+
+
+def _places(numbers: Tensor) -> list[tuple[int, int]]:
+    """Column and row of each number, in reading order."""
+    height, width = numbers.shape
+    return [(column, row) for row in range(height) for column in range(width)]
+
+
+def _lines(axes: Axes, numbers: Tensor) -> None:
+    for line in range(1, numbers.shape[0]):
+        axes.axhline(line - 0.5, color=FAINT, linewidth=0.8)
+    for line in range(1, numbers.shape[1]):
+        axes.axvline(line - 0.5, color=FAINT, linewidth=0.8)
+    axes.set(xticks=[], yticks=[])
+    axes.spines[:].set_visible(True)
+
+
+# --- hard attention -------------------------------------------------------------------------------
+
+# What is drawn of each baseline: line and marker, and the colour.
+BASELINES = {
+    "none": ("o-", INK),
+    "one": ("s--", ROLE["query"]),
+    "expected": ("^-.", ROLE["weight"]),
+    "best": ("v:", ROLE["output"]),
+}
+
+
+def by_baseline(at: Tensor, variance: Tensor, marked: Mapping[str, float]) -> Figure:
+    """Draw the variance of an estimate against the baseline, and mark some baselines.
+
+    Args:
+        at: Baselines, (num_baselines,).
+        variance: The variance with each of them, (num_baselines,).
+        marked: Baselines that have a name, each near one of `at`.
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.0))
+        axes.plot(at, variance, color=ROLE["weight"])
+        for name, baseline in marked.items():
+            height = variance[(at - baseline).abs().argmin()].item()
+            mark, colour = BASELINES[name]
+            axes.plot(baseline, height, mark[0], color=colour, markersize=8, label=name)
+        axes.set(xlabel="baseline", ylabel="variance", ylim=(0, None))
+        axes.legend()
+    return closed(figure)
+
+
+def in_training(steps: Tensor, variance: Mapping[str, Tensor], exact: Tensor) -> Figure:
+    """Draw the variance of one draw's gradient, with each baseline, while a captioner learns.
+
+    Args:
+        steps: When it was measured, (num_points,).
+        variance: For each baseline a row for each seed, (num_seeds, num_points).
+        exact: The squared length of the exact gradient, of the same shape.
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.8))
+        for name, runs in variance.items():
+            mark, colour = BASELINES[name]
+            draw_mean_and_range(axes, steps, runs, mark, color=colour, label=name)
+        axes.plot(steps, exact.mean(0), color=FAINT, linewidth=4, zorder=0, label="exact²")
+        axes.set(yscale="log", xlabel="steps of training", ylabel="variance", xticks=steps.tolist())
+        axes.legend(ncols=2)
+    return closed(figure)
+
+
+# --- photographs ----------------------------------------------------------------------------------
+
+
+def photograph(
+    image: Tensor, weights: Tensor, cell: int, asked: tuple[int, int], smooth: Tensor
+) -> Figure:
+    """Draw a photograph, the weights of its cells, and the photograph as bright as they are.
+
+    Args:
+        image: Red, green and blue from 0 to 1, (3, height, width).
+        weights: Of the cells, (grid_height, grid_width).
+        cell: Pixels of the side of a cell.
+        asked: Row and column of the cell that is framed.
+        smooth: Weights that were blurred to the size of the photograph, (height, width).
+    """
+    laid = over_pixels(weights, cell)
+    with style():
+        figure, panels = plt.subplots(2, 2, figsize=(5.2, 4.2))
+        _photo(panels[0, 0], image, "asked")
+        corner = (asked[1] * cell, asked[0] * cell)
+        box = {"fill": False, "edgecolor": "white", "linewidth": 2.5}
+        panels[0, 0].add_patch(Rectangle(corner, cell, cell, **box))
+        panels[0, 1].imshow(weights.numpy(), cmap=FROM_PAPER_TO_WEIGHT)
+        panels[0, 1].set_title("weights of the cells", fontsize=11)
+        panels[0, 1].set(xticks=[], yticks=[])
+        panels[0, 1].spines[:].set_visible(True)
+        _photo(panels[1, 0], _lit(image, laid), "laid over pixels")
+        _photo(panels[1, 1], _lit(image, smooth), "the same, blurred")
+    return closed(figure)
+
+
+def _lit(image: Tensor, weights: Tensor) -> Tensor:
+    """Darken an image where there is little weight."""
+    return image * (0.12 + 0.88 * (weights / weights.max()).clamp(0, 1).sqrt())
+
+
+def _photo(axes: Axes, image: Tensor, title: str) -> None:
+    axes.imshow(image.permute(1, 2, 0).numpy())
+    axes.set_title(title, fontsize=11)
+    axes.axis("off")
