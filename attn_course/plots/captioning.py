@@ -66,7 +66,7 @@ def _image(axes: Axes, image: Tensor, weights: Tensor) -> None:
     grid, cell = len(weights), image.shape[-1] // len(weights)
     paper = over_pixels(weights.detach().float(), cell) * cell**2
     colours = torch.tensor(FROM_PAPER_TO_WEIGHT(paper.numpy()))[..., :3]
-    axes.imshow(colours * (1 - image.unsqueeze(-1)), interpolation="nearest")
+    axes.imshow((colours * (1 - image.unsqueeze(-1))).numpy(), interpolation="nearest")
     for line in range(1, grid):
         for draw in (axes.axhline, axes.axvline):
             draw(line * cell - 0.5, color=FAINT, linewidth=0.8)
