@@ -4,24 +4,16 @@ attnFigure("captioning", (root, data, say) => {
   const part = (name) => root.querySelector(`[data-part="${name}"]`);
   const cells = [...root.querySelectorAll("[data-cell]")];
   const underlays = [...part("weights").children];
-  const end = "(end)";
   let [image, model, word] = data.start;
   let moved = null; // the cell that all weight has been moved to
   let here = 0; // the cell that has the focus, once the image has it
 
-  // "b97c3": the words of these letters, with percents
-  const word_of = (letter) => data.words[letter.charCodeAt(0) - 97];
-  const words_of = (letters) => [...letters].map(word_of);
-  const guesses_of = (text) =>
-    [...text.matchAll(/([a-z])(\d+)/g)].map(([, letter, percent]) => [word_of(letter), Number(percent)]);
-  const spoken = (words) =>
-    (words.at(-1) === end ? words.slice(0, -1) : [...words, "…"]).join(" ");
-  const place = (cell) => `row ${Math.floor(cell / grid) + 1}, column ${(cell % grid) + 1}`;
+  const text = captionText(data.words, grid);
 
   const last = () => images[image].said[model].words.length - 1;
 
   const read = () => {
-    const said = images[image].said[model], words = words_of(said.words), own = said.weights[word];
+    const said = images[image].said[model], words = text.words(said.words), own = said.weights[word];
     const [guesses, rest] = moved === null ? ["", ""] : said.moved[word][moved].split("|");
     return {
       image, model, word, moved, words, own,
@@ -29,36 +21,11 @@ attnFigure("captioning", (root, data, say) => {
       weights: moved === null ? own : own.map((_, cell) => (cell === moved ? 100 : 0)),
       looked: moved ?? said.looked[word],
       ownLooked: said.looked[word],
-      guesses: guesses_of(said.guesses[word]),
-      movedGuesses: guesses_of(guesses),
-      caption: spoken(words),
-      movedCaption: moved === null ? "" : spoken([...words.slice(0, word), ...words_of(rest)]),
+      guesses: text.guesses(said.guesses[word]),
+      movedGuesses: text.guesses(guesses),
+      caption: text.spoken(words),
+      movedCaption: moved === null ? "" : text.spoken([...words.slice(0, word), ...text.words(rest)]),
     };
-  };
-
-  const weightInWords = (weights) => {
-    if (weights.every((one) => one === weights[0])) return `${weights[0]}% of the weight on every cell`;
-    const order = weights.map((_, cell) => cell).sort((a, b) => weights[b] - weights[a]).slice(0, 3);
-    return order
-      .filter((cell, number) => !number || weights[cell] >= 5)
-      .map((cell, number) => `${weights[cell]}% ${number ? "" : "of the weight "}on ${place(cell)}`)
-      .join("; ");
-  };
-
-  const sentenceOf = (now) => {
-    const [[first, percent]] = now.guesses;
-    const parts = [
-      `Image ${image + 1}, ${model} attention.`,
-      `Word ${word + 1} of ${now.words.length}: “${first}”, probability ${percent}%.`,
-      `${weightInWords(now.own)}.`,
-    ];
-    if (now.ownLooked !== null) parts.push(`It looks at ${place(now.ownLooked)} alone.`);
-    if (moved !== null) {
-      const [[other, share]] = now.movedGuesses;
-      parts.push(`Had it looked at ${place(moved)} alone: “${other}”, probability ${share}%.`);
-      parts.push(`The caption would be: “${now.movedCaption}”.`);
-    }
-    return parts.join(" ");
   };
 
   const drawCells = (now) => {
@@ -67,7 +34,7 @@ attnFigure("captioning", (root, data, say) => {
       underlays[i].style.setProperty("--attn-share", weights[i] / 100);
       cell.firstElementChild.classList.toggle("attn-looked", i === now.looked);
       cell.lastElementChild.textContent = weights[i] ? `${weights[i]}%` : "";
-      cell.setAttribute("aria-label", `${place(i)}: ${weights[i]}% of the weight`);
+      cell.setAttribute("aria-label", `${text.place(i)}: ${weights[i]}% of the weight`);
       cell.setAttribute("aria-selected", String(i === moved));
       cell.setAttribute("tabindex", i === here ? "0" : "-1");
     });
@@ -88,27 +55,10 @@ attnFigure("captioning", (root, data, say) => {
     part(`${name}-reading`).parentElement.hidden = !text;
   };
 
-  const chip = (text, number, right) => {
-    const label = document.createElement("label"), input = document.createElement("input");
-    const span = document.createElement("span");
-    label.className = "attn-option";
-    Object.assign(input, { type: "radio", name: "word", value: number });
-    span.textContent = text;
-    label.append(input, span);
-    if (!right) {
-      label.classList.add("attn-wrong");
-      const unseen = document.createElement("span");
-      unseen.className = "attn-unseen";
-      unseen.textContent = " (wrong)";
-      label.append(unseen);
-    }
-    return label;
-  };
-
   const writeCaption = ({ words, right }) => {
     const wanted = `${image} ${model}`;
     if (part("words").dataset.of !== wanted)
-      part("words").replaceChildren(...words.map((text, i) => chip(text, i, right[i])));
+      part("words").replaceChildren(...words.map((word, i) => captionChip(word, i, right[i])));
     part("words").dataset.of = wanted;
     part("words").querySelectorAll("input")[word].checked = true;
   };
@@ -120,14 +70,14 @@ attnFigure("captioning", (root, data, say) => {
     drawCells(now);
     writeCaption(now);
     list("own", `word ${word + 1} of ${now.words.length}`, now.guesses);
-    list("moved", moved === null ? "" : "had it looked there", now.movedGuesses);
+    list("moved", moved === null ? "click a cell" : "had it looked there", now.movedGuesses);
     reading("caption", now.caption);
     reading("right", images[image].right);
     reading("moved-caption", now.movedCaption);
     part("previous").setAttribute("aria-disabled", String(word === 0));
     part("next").setAttribute("aria-disabled", String(word === last()));
     part("back").hidden = moved === null;
-    const sentence = sentenceOf(now);
+    const sentence = text.sentence(now);
     root.reading = { ...now, sentence };
     say(sentence);
   };

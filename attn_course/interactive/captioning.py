@@ -4,31 +4,18 @@ All that can be seen is computed here, by the captioners themselves; `captioning
 """
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from io import BytesIO
 from typing import Any
 
 import torch
 
 from attn_course.captioning import Captioner
-from attn_course.data.captions import NAMES, CaptionedImage
-from attn_course.interactive.captioning_picture import (
-    BLOCK,
-    CANDIDATES,
-    EDGE,
-    LIST,
-    SIDE,
-    STAGE,
-    WIDE,
-    WIDTH,
-    image_of,
-    key_of,
-    svg,
-)
+from attn_course.data.captions import CaptionedImage
+from attn_course.interactive.captioning_controls import controls, readings
+from attn_course.interactive.captioning_picture import STAGE, WIDE, WIDTH, key_of, svg
 from attn_course.interactive.captioning_said import WORDS, Guess, Word, describe
 from attn_course.interactive.captioning_state import State
 from attn_course.interactive.figure import InteractiveFigure
-from attn_course.interactive.markup import tag
 from attn_course.plots.captioning import word_by_word
 
 MOST_IMAGES = 8  # every cell of every word of each is another caption
@@ -70,8 +57,8 @@ def caption_explorer(
         label="A caption word by word, and where its words looked, to be changed by the reader",
         sentence=state.sentence,
         picture=svg(state),
-        controls=_controls(state),
-        readings=_readings(state),
+        controls=controls(state),
+        readings=readings(state),
         data=_data(state),
         png=png(state),
     )
@@ -86,11 +73,13 @@ def _require_what_is_shown(
 ) -> None:
     if not 0 < len(images) <= MOST_IMAGES:
         raise ValueError(f"the figure shows 1 to {MOST_IMAGES} images, not {len(images)}")
-    if len(cells := {len(one.digits) for one in images}) > 1:
+    cells = {len(one.digits) for one in images}
+    if len(cells) > 1:
         raise ValueError(f"the images have grids of {sorted(cells)} cells; give one kind at a time")
     for name, one in models.items():
         if len(one.places) not in cells:
-            raise ValueError(f"{name!r} is for {len(one.places)} cells, the images have {cells}")
+            own, given = len(one.places), cells.pop()
+            raise ValueError(f"{name!r} is for {own} cells, the images have {given}")
     if not 0 <= image < len(images):
         raise ValueError(f"{image=} is not from 0 to {len(images) - 1}")
     if model not in models:
@@ -111,82 +100,8 @@ def png(state: State) -> bytes:
         weights.argmax(-1).tolist(),
     )
     file = BytesIO()
-    figure.savefig(file, format="png", dpi=110, metadata={"Software": None})
+    figure.savefig(file, format="png", dpi=160, metadata={"Software": None})
     return file.getvalue()
-
-
-def _controls(state: State) -> str:
-    hint = (
-        "Choose a word, or step with the arrow keys. Then click a cell of the image, "
-        "or press Enter on it: all weight of this word moves there."
-    )
-    words = "".join(
-        _option("word", number, escape(word.word), number == state.word)
-        for number, word in enumerate(state.words)
-    )
-    images = "".join(
-        _option("image", number, _thumbnail(one, number), number == state.image)
-        for number, one in enumerate(state.images)
-    )
-    models = "".join(
-        _option("model", escape(name), escape(name), name == state.model) for name in state.said[0]
-    )
-    return (
-        tag("p", hint, class_="attn-hint")
-        + _choice("Caption", tag("div", words, class_="attn-options", data_part="words") + _BUTTONS)
-        + _choice("Image", tag("div", images, class_="attn-options"))
-        + _choice("Attention", tag("div", models, class_="attn-options"))
-    )
-
-
-def _choice(name: str, options: str) -> str:
-    return tag("fieldset", tag("legend", name) + options)
-
-
-def _option(group: str, value: object, text: str, chosen: bool) -> str:
-    mark = {"checked": ""} if chosen else {}
-    button = tag("input", type="radio", name=group, value=value, **mark)
-    return tag("label", button + tag("span", text), class_="attn-option")
-
-
-def _thumbnail(example: CaptionedImage, number: int) -> str:
-    """The image as what is to be chosen; a screen reader says what is on it."""
-    side = example.image.shape[-1]
-    picture = tag("svg", image_of(example, 0, 0, side), viewBox=f"0 0 {side} {side}",
-                  aria_hidden="true")  # fmt: skip
-    digits = ", ".join(NAMES[digit] for digit in example.digits if digit is not None)
-    return picture + tag("span", f"image {number + 1}: {digits}", class_="attn-unseen")
-
-
-_BUTTONS = tag(
-    "div",
-    "".join(
-        tag("button", text, type="button", data_part=name)
-        for name, text in [
-            ("previous", "← previous"),
-            ("next", "next →"),
-            ("play", "play"),
-            ("back", "give the weight back"),
-        ]
-    ),
-    class_="attn-options attn-buttons",
-)
-
-
-def _readings(state: State) -> str:
-    named = [
-        ("caption", "it says", state.caption),
-        ("right", "right is", state.right_caption),
-        ("moved-caption", "it would say", state.moved_caption),
-    ]
-    return "".join(
-        tag(
-            "div",
-            tag("dt", name) + tag("dd", escape(text), data_part=f"{part}-reading"),
-            **({} if text else {"hidden": ""}),
-        )
-        for part, name, text in named
-    )
 
 
 def _data(state: State) -> dict[str, Any]:
@@ -202,9 +117,8 @@ def _data(state: State) -> dict[str, Any]:
         ],
         "start": [state.image, state.model, state.word],
         "grid": state.grid,
-        "layout": {"width": WIDTH, "stage": STAGE, "edge": EDGE, "side": SIDE, "list": LIST,
-                   "wide": WIDE, "block": BLOCK, "candidates": CANDIDATES},
-    }  # fmt: skip
+        "layout": {"width": WIDTH, "stage": STAGE, "wide": WIDE},
+    }
 
 
 def _written(words: Sequence[Word]) -> dict[str, Any]:

@@ -15,7 +15,8 @@ EDGE = 4  # around the image, for its frames
 LIST, WIDE = 344, 212  # where the guesses stand, and the longest of their bars
 BLOCK, LINE = 168, 42  # from one list of guesses to the next, and from guess to guess
 STAGE = SIDE + 2 * EDGE
-THUMB, ACROSS, PITCH, DOWN = 126, 4, 142, 176  # of the images of all words
+FILM = STAGE + 44  # where the images of all words begin
+THUMB, ACROSS, PITCH, DOWN = 126, 4, 142, 176  # of each of them
 WORTH_A_NUMBER = 10  # percent; small images stay legible without less
 
 
@@ -29,7 +30,7 @@ def svg(state: State) -> str:
     return tag(
         "svg",
         "\n" + "\n".join(parts) + "\n",
-        viewBox=f"0 0 {WIDTH} {STAGE + 24 + DOWN * rows}",
+        viewBox=f"0 0 {WIDTH} {FILM + DOWN * rows}",
         role="img",
         aria_label=state.sentence,
     )
@@ -132,13 +133,15 @@ def _guess(word: str, percent: int, y: float) -> str:
 
 def _all_words(state: State) -> str:
     """The image once for each word, with its weights: what the script shows one by one."""
+    says = "every word, its weights and its probability"
+    title = tag("text", says, x=EDGE, y=FILM - 14, class_="attn-name")
     small = [_small(state, number) for number in range(len(state.words))]
-    return tag("g", "\n".join(small), data_part="all")
+    return tag("g", "\n".join([title, *small]), data_part="all")
 
 
 def _small(state: State, number: int) -> str:
     word, side = state.words[number], THUMB / state.grid
-    left, top = PITCH * (number % ACROSS) + EDGE, STAGE + 20 + DOWN * (number // ACROSS)
+    left, top = PITCH * (number % ACROSS) + EDGE, FILM + DOWN * (number // ACROSS)
     weights, numbers = [], []
     for cell, percent in enumerate(word.weights):
         x, y = (at - EDGE for at in _corner(cell, state.grid, side))
@@ -146,6 +149,10 @@ def _small(state: State, number: int) -> str:
         if percent >= WORTH_A_NUMBER:
             place = {"x": x + side - 3, "y": y + side - 4, "text_anchor": "end"}
             numbers.append(tag("text", str(percent), class_="attn-number", **place))
+    if word.looked is not None:
+        x, y = (at - EDGE for at in _corner(word.looked, state.grid, side))
+        box = {"x": x, "y": y, "width": side, "height": side}
+        numbers.insert(0, tag("rect", class_="attn-frame attn-looked", **box))
     image = image_of(state.images[state.image], 0, 0, THUMB)
     says = tag("text", escape(word.word), x=0, y=THUMB + 20, class_="attn-name") + tag(
         "text", f"{word.guesses[0][1]}%", x=THUMB, y=THUMB + 20, text_anchor="end"

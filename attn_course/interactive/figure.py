@@ -70,11 +70,16 @@ class InteractiveFigure:
         )
 
     def _own(self, kind: str, otherwise: str | None = None) -> str:
-        """The file of this figure alone, or what stands in if a figure may be without it."""
-        file = FOLDER.joinpath(f"{self.name.replace('-', '_')}.{kind}")
+        """The file of this figure alone, or what stands in if a figure may be without it.
+
+        Before it comes what it builds on, if there is such a file: `<name>_parts.js`.
+        """
+        name = self.name.replace("-", "_")
+        file, parts = (FOLDER.joinpath(f"{name}{end}.{kind}") for end in ("", "_parts"))
         if otherwise is not None and not file.is_file():
             return otherwise
-        return file.read_text(encoding="utf-8")
+        before = parts.read_text(encoding="utf-8") if parts.is_file() else ""
+        return before + file.read_text(encoding="utf-8")
 
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
