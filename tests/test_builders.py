@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import nbformat
@@ -12,6 +14,10 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from tests.conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "tools"))
+import build_exercises
+import build_notebooks
 
 HEADER = """---
 jupytext:
@@ -32,10 +38,15 @@ MISTAKES = {
 }
 
 
+TOOLS = {"build_notebooks.py": build_notebooks, "build_exercises.py": build_exercises}
+
+
 def run(tool: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run a builder; return its status and what it said."""
-    command = [sys.executable, str(ROOT / "tools" / tool), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    """Call a builder as its command does; return its status and what it said."""
+    command, out, err = [tool, *map(str, arguments)], io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        status = TOOLS[tool].main(command[1:])
+    return subprocess.CompletedProcess(command, status, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture(scope="module")
