@@ -67,7 +67,8 @@ MARK_LOOKS = """few => {
       : `${above} > ${element.tagName}.${element.getAttribute('class')} ${own}`;
     grounds.set(element, ground);
     const text = [...element.childNodes].some(node => node.nodeType === 3 && node.data.trim());
-    if (!(text || element.matches('input, select, textarea')) || !element.checkVisibility()) continue;
+    if (!text && !element.matches('input, select, textarea')) continue;
+    if (!element.checkVisibility()) continue;
     const look = [ground, element.tagName, style.color, style.webkitTextFillColor, style.textShadow,
       style.fontSize, style.fontWeight, style.visibility].join();
     looks.set(look, (looks.get(look) ?? 0) + 1);
