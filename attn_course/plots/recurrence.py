@@ -1,0 +1,192 @@
+"""The figures of chapter 10: each takes the numbers that the chapter has computed, and draws them.
+
+Every function returns a closed figure, so that a cell which ends with the call shows it once.
+"""
+
+import math
+from collections.abc import Mapping
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch
+from matplotlib.ticker import FixedLocator, NullLocator
+from torch import Tensor
+
+from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, style
+from attn_course.plots.curves import draw_mean_and_range
+
+# Mark, line and colour: layers keep theirs through the chapter, whatever stands beside them.
+LOOKS = {
+    "rnn": ("o:", INK),
+    "gru": ("s-", ROLE["value"]),
+    "lstm": ("^-", ROLE["query"]),
+    "attention": ("D-", ROLE["weight"]),
+    "fast attention": ("d--", ROLE["weight"]),
+}
+OTHERS = (("v--", ROLE["query"]), ("P-.", ROLE["output"]), ("X:", ROLE["key"]), ("h-", INK))
+BOX = {"boxstyle": "round,pad=0.4", "facecolor": PAPER, "edgecolor": INK}
+Lines = Mapping[str, Tensor]
+
+
+# --- the way from one word to another -------------------------------------------------------------
+
+
+def paths(length: int) -> Figure:
+    """Draw the way from the first of some words to the last: from state to state, and at once."""
+    with style():
+        figure, panels = plt.subplots(2, 1, figsize=(5.2, 4.6))
+        for axes, kind in zip(panels, ("a recurrent network", "self-attention"), strict=True):
+            for place in range(length):
+                name = f"$h_{place + 1}$" if axes is panels[0] else f"$o_{place + 1}$"
+                axes.text(place, 1, name, ha="center", va="center", bbox=BOX)
+                axes.text(place, 0, f"$x_{place + 1}$", ha="center", va="center")
+                _arrow(axes, (place, 0.15), (place, 0.76), strong=axes is panels[0] and not place)
+            axes.set_title(kind, loc="left")
+            axes.set(xlim=(-0.5, length - 0.5), ylim=(-0.2, 1.4))
+            axes.axis("off")
+        for place in range(1, length):
+            _arrow(panels[0], (place - 0.75, 1), (place - 0.25, 1), strong=True)
+            _arrow(panels[1], (place - 1, 0.15), (length - 1.1, 0.76), strong=place == 1)
+    return closed(figure)
+
+
+def _arrow(
+    axes: Axes, start: tuple[float, float], end: tuple[float, float], *, strong: bool
+) -> None:
+    """Draw an arrow: a step of the way, or one beside it."""
+    line = {"color": ROLE["output"], "linewidth": 3} if strong else {"color": FAINT, "linewidth": 1}
+    axes.add_patch(FancyArrowPatch(start, end, arrowstyle="->", mutation_scale=12, **line))
+
+
+# --- what grows and what shrinks ------------------------------------------------------------------
+
+
+def decay(at: Tensor, panels: Mapping[str, Lines], xlabel: str, ylabel: str) -> Figure:
+    """Draw positive numbers that fall or rise by many powers of ten, a panel for each title.
+
+    Args:
+        at: Where the points stand, (num_points,).
+        panels: For each title, by name, what was measured for each seed, (num_seeds, num_points).
+        xlabel: What `at` means.
+        ylabel: What was measured.
+    """
+    with style():
+        size = (5.2, 1.1 + 2.6 * len(panels))
+        figure, drawn = plt.subplots(len(panels), 1, figsize=size, sharex=True, squeeze=False)
+        for axes, (title, lines) in zip(drawn.flat, panels.items(), strict=True):
+            for name, (mark, colour) in _looks(lines):
+                _geometric(axes, at, lines[name], mark, colour, name)
+            axes.set(yscale="log", ylabel=ylabel)
+            axes.set_title(title, loc="left")
+            _mark_round_powers(axes)
+            axes.grid(axis="y", color=FAINT, linewidth=0.5)
+        drawn[-1, 0].set_xlabel(xlabel)
+        _legend(figure, drawn.flat)
+    return closed(figure)
+
+
+def _geometric(axes: Axes, at: Tensor, runs: Tensor, mark: str, colour: str, name: str) -> None:
+    """Draw the geometric mean of some runs, and the range they span."""
+    middle = runs.double().log().mean(0).exp()
+    few = max(1, len(at) // 8)
+    axes.fill_between(at.numpy(), runs.amin(0), runs.amax(0), color=colour, alpha=0.2, linewidth=0)
+    axes.plot(at.numpy(), middle, mark, color=colour, markevery=few, markersize=5, label=name)
+
+
+def _mark_round_powers(axes: Axes) -> None:
+    """Put ticks at powers of ten whose exponents are round, and at most seven of them."""
+    low, high = (math.log10(end) for end in axes.get_ylim())
+    step = next(step for step in (1, 2, 5, 10, 20, 50) if high - low <= 6 * step)
+    exponents = range(math.ceil(low / step) * step, math.floor(high) + 1, step)
+    axes.yaxis.set_major_locator(FixedLocator([10.0**exponent for exponent in exponents]))
+    axes.yaxis.set_minor_locator(NullLocator())
+
+
+def costs(lengths: Tensor, panels: Mapping[str, Lines], xlabel: str = "tokens") -> Figure:
+    """Draw what layers cost against the length, both by powers, a panel for each kind of cost.
+
+    Args:
+        lengths: Number of tokens, (num_lengths,).
+        panels: For each kind of cost, which names its axis, the cost by layer, (num_lengths,).
+        xlabel: What `lengths` means.
+    """
+    with style():
+        size = (5.2, 0.9 + 2.4 * len(panels))
+        figure, drawn = plt.subplots(len(panels), 1, figsize=size, sharex=True, squeeze=False)
+        for axes, (ylabel, lines) in zip(drawn.flat, panels.items(), strict=True):
+            for name, (mark, colour) in _looks(lines):
+                axes.plot(lengths, lines[name], mark, color=colour, markersize=5, label=name)
+            axes.set(xscale="log", yscale="log", ylabel=ylabel)
+            axes.set_xticks(lengths.tolist()[::2], [f"{n:,}" for n in lengths.tolist()[::2]])
+            axes.xaxis.set_minor_locator(NullLocator())
+            _mark_round_powers(axes)
+        drawn[-1, 0].set_xlabel(xlabel)
+        _legend(figure, drawn.flat)
+    return closed(figure)
+
+
+# --- steps to learn -------------------------------------------------------------------------------
+
+
+def steps_to_learn(sizes: Tensor, steps: Lines, most: int, xlabel: str) -> Figure:
+    """Draw how many steps each layer took, every seed as a mark, and above who never got there.
+
+    Args:
+        sizes: How hard the task was, (num_sizes,).
+        steps: For each layer the steps that it took, NaN for never, (num_seeds, num_sizes).
+        most: After how many steps the training was broken off.
+        xlabel: What `sizes` means.
+    """
+    never = 2 * most
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 4.4))
+        axes.axhline(1.35 * most, color=INK, linewidth=1, linestyle=(0, (3, 2)))
+        for number, (name, (mark, colour)) in enumerate(_looks(steps)):
+            taken = steps[name].double().nan_to_num(never)
+            aside = 1.07 ** (number - (len(steps) - 1) / 2)  # so that marks do not hide each other
+            across = (sizes.double() * aside).expand_as(taken)
+            axes.plot(across.T, taken.T, mark[0], color=colour, markersize=6, alpha=0.8)
+            axes.plot(across[0], taken.median(0).values, mark, color=colour, label=name)
+        axes.set(xscale="log", yscale="log", xlabel=xlabel, ylabel="optimiser steps to 95 %")
+        ticks = [10, 100, 1000]
+        axes.set_yticks([*ticks, never], [*(f"{tick:,}" for tick in ticks), "never"])
+        axes.set_xticks(sizes.tolist(), [str(size) for size in sizes.tolist()])
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_minor_locator(NullLocator())
+        axes.set_ylim(8, 1.4 * never)
+        _legend(figure, [axes])
+    return closed(figure)
+
+
+def while_learning(at: Tensor, runs: Lines, xlabel: str, ylabel: str) -> Figure:
+    """Draw how good models were on the way.
+
+    Args:
+        at: When it was measured, (num_times,).
+        runs: For each model what was measured of each seed, (num_seeds, num_times).
+        xlabel: What `at` counts.
+        ylabel: What was measured.
+    """
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.6))
+        for name, (mark, colour) in _looks(runs):
+            draw_mean_and_range(axes, at, runs[name], mark, color=colour, label=name)
+        axes.set(xlabel=xlabel, ylabel=ylabel, ylim=(0, None))
+        _legend(figure, [axes])
+    return closed(figure)
+
+
+def _looks(lines: Lines) -> list[tuple[str, tuple[str, str]]]:
+    """Give every name its mark and colour; names without one of their own get the others."""
+    others = iter(OTHERS)
+    return [(name, LOOKS[name] if name in LOOKS else next(others)) for name in lines]
+
+
+def _legend(figure: Figure, drawn: list[Axes]) -> None:
+    """Name each line once, below the panels."""
+    named = {}
+    for axes in drawn:
+        for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
+            named.setdefault(name, handle)
+    figure.legend(named.values(), named, loc="outside lower center", ncols=2, handlelength=3.2)
