@@ -9,8 +9,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import nbformat
 import pytest
 import yaml
+from nbformat.v4 import new_markdown_cell, new_notebook
 
 from tests.conftest import ROOT, Build, build_book, chapters, toc_pages
 
@@ -123,13 +125,27 @@ def test_repository_links_appear_only_with_an_address(book: Build, name: str) ->
     assert bool(repository_links(book.html, name)) == bool(address)
 
 
+def lay_out_book(clone: Path, names: tuple[str, ...]) -> None:
+    """Make a small book of the parts of ours: its settings, and chapters of a title alone."""
+    for part in ("_ext", "_front", "_static", "_templates"):
+        shutil.copytree(ROOT / "book" / part, clone / "book" / part)
+    shutil.copy(ROOT / "book" / "references.bib", clone / "book")
+    titles = {"intro": "Home", "problem_sets": "Problem sets"} | {name: name for name in names}
+    for page, title in titles.items():
+        notebook = new_notebook(cells=[new_markdown_cell(f"# {title}")])
+        nbformat.write(notebook, clone / "book" / f"{page}.ipynb")
+    for name in names:
+        shutil.copytree(ROOT / "exercises" / name, clone / "exercises" / name)
+    toc = {"format": "jb-book", "root": "book/intro"}
+    toc["chapters"] = [{"file": f"book/{page}"} for page in titles if page != "intro"]
+    (clone / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
+
+
 def test_address_in_one_place_turns_on_every_link_and_a_space_in_the_path_is_no_trouble(
     tmp_path: Path,
 ) -> None:
-    clone = tmp_path / "a clone"
-    for part in ("book", "exercises", "attn_course"):
-        shutil.copytree(ROOT / part, clone / part)
-    shutil.copy(ROOT / "_toc.yml", clone)
+    clone, names = tmp_path / "a clone", (chapters()[0], chapters()[-1])
+    lay_out_book(clone, names)
     config = (ROOT / "_config.yml").read_text(encoding="utf-8")
     address = "https://github.com/someone/attention"
     changed, places = re.subn(r"(?m)^  url: .*$", f"  url: {address}", config)
@@ -137,7 +153,7 @@ def test_address_in_one_place_turns_on_every_link_and_a_space_in_the_path_is_no_
     (clone / "_config.yml").write_text(changed, encoding="utf-8")
     build = build_book(tmp_path / "built here", clone)
     assert build.status == 0, build.log[-6000:]
-    for name in chapters():
+    for name in names:
         assert repository_links(build.html, name) == {
             f"https://colab.research.google.com/github/someone/attention/blob/main/book/{name}.ipynb",
             f"{address}/blob/main/book/text/{name}.md",
