@@ -591,8 +591,11 @@ def test_screen_reader_finds_a_grid_and_hears_one_sentence_after_a_pause(page: P
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("colours", ["light", "dark"])
-@pytest.mark.parametrize("shape", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize(
+    ("shape", "colours"),
+    [(DESKTOP, "light"), (PHONE, "dark")],
+    ids=["desktop-light", "phone-dark"],
+)
 def test_figure_is_accessible_and_fits(
     browser: Browser, address: str, shape: tuple[int, int], colours: str
 ) -> None:
@@ -627,7 +630,11 @@ def test_without_scripts_every_word_stands_with_its_weights(browser: Browser, ad
 
 @pytest.mark.browser
 def test_print_shows_the_state_without_its_controls(page: Page) -> None:
+    figure = page.locator(FIGURE).first
+    invitation = figure.get_by_text("click a cell", exact=True)
+    assert invitation.is_visible()
     assert_prints_without_controls(page, FIGURE)
+    assert not invitation.is_visible()
 
 
 @pytest.mark.browser

@@ -70,6 +70,7 @@ attnFigure("captioning", (root, data, say) => {
     drawCells(now);
     writeCaption(now);
     list("own", `word ${word + 1} of ${now.words.length}`, now.guesses);
+    part("moved").classList.toggle("attn-asks", moved === null);
     list("moved", moved === null ? "click a cell" : "had it looked there", now.movedGuesses);
     reading("caption", now.caption);
     reading("right", images[image].right);
