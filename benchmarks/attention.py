@@ -289,6 +289,13 @@ def processor() -> str:
     )
 
 
+def write(name: str, record: Row) -> None:
+    """Keep a record where the book finds it."""
+    path = benchmarked.FOLDER / f"{name}.json"
+    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    print(f"written to {path}")
+
+
 def main() -> None:
     """Measure everything, print it, and write the record."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -305,10 +312,7 @@ def main() -> None:
     }
     best = rates(setting)
     add_shares(tables["layer"], best, setting.dtype.itemsize)
-    record = {"machine": machine(setting), "rates": best, **tables}
-    path = benchmarked.FOLDER / f"attention_{setting.device}.json"
-    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    print(f"written to {path}")
+    write(f"attention_{setting.device}", {"machine": machine(setting), "rates": best, **tables})
 
 
 if __name__ == "__main__":

@@ -5,20 +5,22 @@ import pytest
 from attn_course.benchmarked import FOLDER, load_benchmark
 
 RECORDS = sorted(path.stem for path in FOLDER.glob("*.json"))
+OF_ATTENTION = [name for name in RECORDS if name.startswith("attention")]
+OF_RECURRENCE = [name for name in RECORDS if name.startswith("recurrence")]
 
 
-def test_there_is_a_record_of_a_processor() -> None:
-    assert "attention_cpu" in RECORDS
+def test_there_are_records_of_a_processor() -> None:
+    assert {"attention_cpu", "recurrence_cpu"} <= set(RECORDS)
 
 
 @pytest.mark.parametrize("name", RECORDS)
 def test_record_says_what_it_was_measured_on(name: str) -> None:
     record = load_benchmark(name)
     assert {"name", "cores", "threads", "torch", "dtype"} <= record["machine"].keys()
-    assert all(rate > 0 for rate in record["rates"].values())
+    assert all(rate > 0 for rate in record.get("rates", {}).values())
 
 
-@pytest.mark.parametrize("name", RECORDS)
+@pytest.mark.parametrize("name", OF_ATTENTION)
 def test_ratios_are_those_of_times_that_are_there(name: str) -> None:
     record = load_benchmark(name)
     rows = record["layer"] + record["multi_head"] + record["decoding"]
@@ -34,8 +36,21 @@ def test_record_that_there_is_not_names_those_that_there_are() -> None:
         load_benchmark("abacus")
 
 
-@pytest.mark.parametrize("name", RECORDS)
+@pytest.mark.parametrize("name", OF_ATTENTION)
 def test_layer_reaches_a_share_of_what_the_machine_can_do(name: str) -> None:
     for row in load_benchmark(name)["layer"]:
         assert 0 < row["share_of_matrix_rate"] < 1, row
         assert 0 < row["share_of_memory_rate"] < 1, row
+
+
+@pytest.mark.parametrize("name", OF_RECURRENCE)
+def test_every_layer_is_timed_at_every_length_and_batch(name: str) -> None:
+    record = load_benchmark(name)
+    layers = {"gru", "lstm", "attention", "fast attention"}
+    for row in record["by_length"] + record["by_batch"]:
+        assert all(row[layer] > 0 for layer in layers), row
+    every = record["machine"]["threads"]
+    lengths = [row["length"] for row in record["by_length"] if row["threads"] == every]
+    assert lengths == sorted(set(lengths))
+    assert {128, 4096} <= set(lengths)
+    assert len({row["batch"] for row in record["by_batch"]}) == len(record["by_batch"]) > 2

@@ -1,6 +1,7 @@
 """What the benchmarks measured, and on which machine: the book prints its tables from here.
 
-`python benchmarks/attention.py` writes `attention_cpu.json`, or with a GPU `attention_cuda.json`.
+`python benchmarks/attention.py` writes `attention_cpu.json`, or with a GPU `attention_cuda.json`;
+`python benchmarks/recurrence.py` likewise.
 """
 
 import json

@@ -1,0 +1,94 @@
+"""Time of one forward and backward pass of a recurrent layer and of self-attention, by length.
+
+    python benchmarks/recurrence.py         # on a GPU if there is one
+    python benchmarks/recurrence.py --cpu
+
+Takes about five minutes on two cores. Close other programs first. All are 128 wide and read 8
+sequences; the layers of attention have three projections and, as the recurrent ones, no other. The
+record is written to `attn_course/benchmarked/`, from where the book prints its tables.
+"""
+
+import argparse
+import statistics
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+from attention import Row, Setting, machine, write
+from side_by_side import seconds
+from torch import Tensor, nn
+
+from attn_course.fast_attention import fast_attention
+from attn_course.recurrence import RecurrentLayer
+from attn_course.self_attention import SelfAttention
+
+BATCH, D_MODEL, ROUNDS = 8, 128, 7
+LENGTHS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
+BATCHES, LENGTH = (1, 4, 16, 64, 256), 128
+
+
+class FastSelfAttention(SelfAttention):
+    """Self-attention that never holds its table of weights."""
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """The same output as its parent's."""
+        query, key = self.project_query(tokens), self.project_key(tokens)
+        return fast_attention(query, key, self.project_value(tokens))
+
+
+LAYERS: dict[str, Callable[[], nn.Module]] = {
+    "gru": partial(RecurrentLayer, "gru", D_MODEL),
+    "lstm": partial(RecurrentLayer, "lstm", D_MODEL),
+    "attention": partial(SelfAttention, D_MODEL),
+    "fast attention": partial(FastSelfAttention, D_MODEL),
+}
+
+
+def step(layer: nn.Module, tokens: Tensor) -> None:
+    """One forward and one backward pass."""
+    layer.zero_grad()
+    output = layer(tokens)
+    output.backward(torch.ones_like(output))
+
+
+def times(device: str, batch: int, length: int) -> Row:
+    """Median milliseconds of each layer, all timed in turns."""
+    layers = {name: build().to(device) for name, build in LAYERS.items()}
+    tokens = torch.randn(batch, length, D_MODEL, device=device, requires_grad=True)
+    taken: dict[str, list[float]] = {name: [] for name in layers}
+    for number in range(ROUNDS + 1):
+        for name, layer in layers.items():
+            once = seconds(partial(step, layer, tokens))
+            taken[name] += [1e3 * once] if number else []  # the first is to warm up
+    row = {"batch": batch, "length": length, "threads": torch.get_num_threads()}
+    row |= {name: float(f"{statistics.median(all_of):.4g}") for name, all_of in taken.items()}
+    print(row, flush=True)
+    return row
+
+
+def by_length(device: str) -> Iterator[Row]:
+    """With every thread and, on the processor, with one."""
+    every = torch.get_num_threads()
+    for threads in (every,) if device == "cuda" else (every, 1):
+        torch.set_num_threads(threads)
+        yield from (times(device, BATCH, length) for length in LENGTHS)
+    torch.set_num_threads(every)
+
+
+def main() -> None:
+    """Measure everything, print it, and write the record."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cpu", action="store_true", help="on the processor, GPU or not")
+    device = "cuda" if torch.cuda.is_available() and not parser.parse_args().cpu else "cpu"
+    torch.manual_seed(0)
+    setting = Setting(device)
+    setting.dtype = torch.float32
+    tables = {
+        "by_length": list(by_length(device)),
+        "by_batch": [times(device, batch, LENGTH) for batch in BATCHES],
+    }
+    write(f"recurrence_{device}", {"machine": machine(setting), "d_model": D_MODEL, **tables})
+
+
+if __name__ == "__main__":
+    main()
