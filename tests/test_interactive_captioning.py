@@ -233,6 +233,8 @@ def test_figure_shows_what_the_chapter_says_of_it() -> None:
     assert [word.is_right for word in soft[:3]] == [False, False, True]
     assert " ".join(soft[0].rest[7]) == "an eight is left of a nine (end)"
     assert all(word.is_right for word in hard)
+    uniform = said()[0]["uniform"]  # a zero is above a nine
+    assert [word.is_right for word in uniform] == [True, False, True, True, True, False, True]
     soft, hard = said()[2]["soft"], said()[2]["hard"]
     assert (soft[1].word, soft[1].rest[1][0], soft[0].rest[1][1]) == ("three", "six", "three")
     assert (hard[1].word, hard[1].rest[1][0], hard[0].rest[1][1]) == ("three", "three", "six")
