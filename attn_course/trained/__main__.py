@@ -5,7 +5,7 @@ from functools import partial
 
 import torch
 
-from attn_course.trained import copying, heads
+from attn_course.trained import copying, heads, recall, without_recurrence
 from attn_course.trained.captions.make import make as make_captions
 from attn_course.trained.make import make
 from attn_course.trained.recipes import RECIPES
@@ -14,13 +14,15 @@ from attn_course.trained.recipes import RECIPES
 def main() -> None:
     """Make what the command line names."""
     makers = {name: partial(make, name) for name in RECIPES} | {"copying": copying.make}
-    makers |= {"heads": heads.make, "captions": make_captions}
+    makers |= {"heads": heads.make, "captions": make_captions, "recall": recall.make}
+    makers |= {"without_recurrence": without_recurrence.make}
     listed = ", ".join(f"{name} ({recipe.steps} steps)" for name, recipe in RECIPES.items())
     parser = argparse.ArgumentParser(
         prog="python -m attn_course.trained",
         description="Train models, measure them, and store weights and records.",
         epilog=f"There are: {listed}; a hundred steps take 2 to 5 seconds on one core. And there "
-        "is copying, which takes about 20 minutes, heads, about 3, and captions, about 20.",
+        "is copying, which takes about 20 minutes, heads, about 3, captions, about 20, recall, "
+        "about 30, and without_recurrence, about 20.",
     )
     parser.add_argument("names", nargs="+", choices=sorted(makers), metavar="NAME")
     names = parser.parse_args().names

@@ -1,0 +1,159 @@
+"""Steps to learn to recall: recurrent layers and attention, with nearly as many weights.
+
+`make` trains each layer on each task until it is right in 95 of 100 unseen sequences, or for 2000
+steps. The first seed is trained at three learning rates; the one that was first to get there, or
+that got furthest, is taken for the other seeds. On the way it measures how far the gradient
+of the loss reaches back, before training and after it.
+"""
+
+import json
+import platform
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from attn_course.data.recall import RecallBatch, first_batches, partner_batches
+from attn_course.recurrence import count_parameters, gradient_reach
+from attn_course.trained.learners import LAYERS, Learner, build_learner
+from attn_course.trained.store import FOLDER
+from attn_course.training import train
+
+TASKS = {"first": first_batches, "partner": partner_batches}
+SIZES = {"first": (10, 20, 50, 100), "partner": (4, 8, 16)}
+RATES, SEEDS = (1e-3, 3e-3, 1e-2), (0, 1, 2)
+STEPS, EVERY, ENOUGH = 2000, 10, 0.95
+TEST_SEED, NUM_TESTS = 10_000, 500
+REACH_AFTER = ("first", 20)  # the task after which the reach is measured, over ten times its length
+DISTANCES = (0, 1, 2, 5, 10, 20, 50, 100, 150, 200)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A layer, and the task it learns.
+
+    Attributes:
+        layer: Its name in `LAYERS`.
+        task: "first" or "partner".
+        size: The distance to be bridged, or the number of pairs to be kept.
+    """
+
+    layer: str
+    task: str
+    size: int
+
+
+TRIALS = tuple(
+    Trial(layer, task, size) for task, sizes in SIZES.items() for size in sizes for layer in LAYERS
+)
+
+
+class _Learned(Exception):
+    """Ends a training that has got there."""
+
+
+def make(trials: Sequence[Trial] = TRIALS) -> None:
+    """Train, measure and record all trials, the record written anew after each run."""
+    runs: list[dict[str, object]] = []
+    for trial in trials:
+        for run in runs_of_trial(trial):
+            runs.append(run)
+            write_record(runs)
+
+
+def runs_of_trial(trial: Trial) -> Iterator[dict[str, object]]:
+    """All rates from the first seed, and the best of them from the others."""
+    first = []
+    for rate in RATES:
+        first.append(run_trial(trial, rate, SEEDS[0]))
+        yield first[-1]
+    best = min(first, key=lambda run: (run["steps"] or STEPS + 1, -run["right"]))
+    for seed in SEEDS[1:]:
+        yield run_trial(trial, best["rate"], seed)
+
+
+def run_trial(trial: Trial, rate: float, seed: int, steps: int = STEPS) -> dict[str, object]:
+    """Train one learner and say after how many steps it could do the task: None means never."""
+    model, start = build_learner(trial.layer, seed), time.process_time()
+    measured = (trial.task, trial.size) == REACH_AFTER
+    before = reach_of(model) if measured else None
+    taken, right = learn(model, trial, rate, seed, steps)
+    run = asdict(trial) | {"rate": rate, "seed": seed, "steps": taken, "right": round(right, 3)}
+    run |= {"parameters": count_parameters(model)}
+    if measured:
+        run |= {"reach_before": before, "reach_after": reach_of(model)}
+    return run | {"cpu_seconds": round(time.process_time() - start, 1)}
+
+
+def learn(
+    model: Learner, trial: Trial, rate: float, seed: int, steps: int = STEPS
+) -> tuple[int | None, float]:
+    """Train until enough is right; return the steps it took, and the share that is right."""
+    test, looks = unseen(trial.task, trial.size), []
+
+    def validate(model: Learner) -> float:
+        looks.append(share_right(model, test))
+        if looks[-1] >= ENOUGH:
+            raise _Learned
+        return 1 - looks[-1]
+
+    stream = TASKS[trial.task](seed, trial.size)
+    settings = {"learning_rate": rate, "seed": seed, "progress": False}
+    try:
+        train(
+            model, stream, recall_loss, steps, validate=validate, validate_every=EVERY, **settings
+        )
+    except _Learned:
+        return EVERY * len(looks), looks[-1]
+    return None, looks[-1]
+
+
+def recall_loss(model: Learner, batch: RecallBatch) -> Tensor:
+    """Mean of `-log p` of the right values."""
+    return functional.cross_entropy(model(batch), batch.answer)
+
+
+@lru_cache
+def unseen(task: str, size: int, number: int = NUM_TESTS) -> RecallBatch:
+    """Sequences to test with, the same for every model."""
+    return next(TASKS[task](TEST_SEED, size, number))
+
+
+@torch.no_grad()
+def share_right(model: Learner, batch: RecallBatch) -> float:
+    """Share of the sequences whose likeliest value is the right one."""
+    return (model(batch).argmax(-1) == batch.answer).double().mean().item()
+
+
+def reach_of(model: Learner, number: int = 64) -> list[float]:
+    """Norm of the gradient of the loss by the input at each of `DISTANCES`, in double precision."""
+    batch = next(first_batches(TEST_SEED, max(DISTANCES), number))
+    in_double = build_learner(model.name, 0).double()
+    in_double.load_state_dict(model.state_dict())
+
+    def loss(tokens: Tensor) -> Tensor:
+        logits = in_double.answer(tokens)
+        return functional.cross_entropy(logits, batch.answer, reduction="none")
+
+    reach = gradient_reach(loss, in_double.embed(batch))
+    return [float(f"{reach[distance].item():.3g}") for distance in DISTANCES]
+
+
+def write_record(runs: Sequence[dict[str, object]]) -> None:
+    """Write what was measured, and with what."""
+    made = {
+        "command": "python -m attn_course.trained recall",
+        "torch": torch.__version__.split("+")[0],
+        "threads": torch.get_num_threads(),
+        "machine": platform.machine(),
+        "distances": DISTANCES,
+        "runs": list(runs),
+    }
+    text = json.dumps(made, indent=1)
+    text = re.sub(r"\[[^][{}]*]", lambda numbers: " ".join(numbers[0].split()), text)
+    (FOLDER / "recall.json").write_text(text + "\n", encoding="utf-8")

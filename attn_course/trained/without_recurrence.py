@@ -1,0 +1,136 @@
+"""Translators with a fixed vector, with attention, and of attention alone: how soon do they learn?
+
+All see the batches of chapter 04, so that equal steps are equal tokens. `make` trains each of them
+and asks every 100 steps for the BLEU of unseen sentences. The first seed is trained at two learning
+rates; the one with the greater mean BLEU on the way is taken for the other seeds.
+"""
+
+import json
+import platform
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import torch
+
+from attn_course.data.tokens import Batch, batches
+from attn_course.recurrence import count_parameters
+from attn_course.seq2seq import Translator
+from attn_course.trained.make import training_pairs, translation_loss, vocabularies
+from attn_course.trained.measure import BUCKETS, bleu_of, name_of, unseen_pairs
+from attn_course.trained.recipes import BATCH_SIZE, build_bahdanau, build_fixed
+from attn_course.trained.store import FOLDER
+from attn_course.training import train
+from attn_course.transformer import AttentionEncoder, Sizes, TransformerTranslator
+
+SIZES = Sizes(d_model=80, num_heads=4, d_hidden=336, num_layers=2)
+RATES, SEEDS = (1e-3, 3e-3), (0, 1, 2)
+STEPS, EVERY = 1500, 100
+WATCHED, NUM_WATCHED = (10, 15), 50  # words of the sentences that BLEU is asked for on the way
+
+
+def build_transformer(source_size: int, target_size: int) -> Translator:
+    """About as many weights as the others have."""
+    return TransformerTranslator(AttentionEncoder(source_size, SIZES), target_size, SIZES)
+
+
+KINDS: dict[str, Callable[[int, int], Translator]] = {
+    "fixed vector": build_fixed,
+    "recurrent with attention": build_bahdanau,
+    "attention alone": build_transformer,
+}
+
+
+def make() -> None:
+    """Train, measure and record all kinds, the record written anew after each run."""
+    runs: list[dict[str, object]] = []
+    for kind in KINDS:
+        for run in runs_of(kind):
+            runs.append(run)
+            write_record(runs)
+
+
+def runs_of(kind: str) -> Iterator[dict[str, object]]:
+    """All rates from the first seed, and the best of them from the others."""
+    first = []
+    for rate in RATES:
+        first.append(run(kind, rate, SEEDS[0]))
+        yield first[-1]
+    best = max(first, key=lambda made: sum(made["bleu_on_the_way"]))
+    for seed in SEEDS[1:]:
+        yield run(kind, best["rate"], seed)
+
+
+def run(
+    kind: str,
+    rate: float,
+    seed: int,
+    steps: int = STEPS,
+    buckets: Sequence[tuple[int, int]] = BUCKETS,
+) -> dict[str, object]:
+    """Train one translator; say how good it was on the way, and at the end by length."""
+    source_words, target_words = vocabularies()
+    model = build(kind, seed)
+    tokens, bleus, start, measuring = 0, [], time.process_time(), 0.0
+
+    def counted() -> Iterator[Batch]:
+        nonlocal tokens
+        for batch in _batches(seed):
+            tokens += int((batch.source != 0).sum() + (batch.target_output != 0).sum())
+            yield batch
+
+    def bleu(model: Translator, bucket: tuple[int, int], number: int) -> float:
+        pairs = unseen_pairs(bucket, number)
+        return round(bleu_of(model, source_words, target_words, pairs)[0], 1)
+
+    def validate(model: Translator) -> float:
+        nonlocal measuring
+        since = time.process_time()
+        bleus.append(bleu(model, WATCHED, NUM_WATCHED))
+        measuring += time.process_time() - since
+        return -bleus[-1]
+
+    settings = {"learning_rate": rate, "seed": seed, "validate_every": EVERY, "progress": False}
+    train(model, counted(), translation_loss, steps, validate=validate, **settings)
+    seconds = time.process_time() - start - measuring
+    return {
+        "kind": kind,
+        "rate": rate,
+        "seed": seed,
+        "parameters": count_parameters(model),
+        "cpu_seconds": round(seconds, 1),
+        "tokens": tokens,
+        "bleu_on_the_way": bleus,
+        "bleu": {name_of(bucket): bleu(model.eval(), bucket, NUM_WATCHED) for bucket in buckets},
+    }
+
+
+def build(kind: str, seed: int) -> Translator:
+    """A translator with the random weights of a seed."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return KINDS[kind](*map(len, vocabularies()))
+
+
+def _batches(seed: int) -> Iterator[Batch]:
+    source_words, target_words = vocabularies()
+    pairs = training_pairs(seed)
+    tokens = [
+        (source_words.encode(pair.source), target_words.encode(pair.target)) for pair in pairs
+    ]
+    return batches(tokens, BATCH_SIZE, seed)
+
+
+def write_record(runs: Sequence[dict[str, object]]) -> None:
+    """Write what was measured, and with what."""
+    made = {
+        "command": "python -m attn_course.trained without_recurrence",
+        "torch": torch.__version__.split("+")[0],
+        "threads": torch.get_num_threads(),
+        "machine": platform.machine(),
+        "every": EVERY,
+        "runs": list(runs),
+    }
+    text = json.dumps(made, indent=1)
+    text = re.sub(r"\[[^][{}]*]", lambda numbers: " ".join(numbers[0].split()), text)
+    (FOLDER / "without_recurrence.json").write_text(text + "\n", encoding="utf-8")
