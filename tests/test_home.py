@@ -22,7 +22,10 @@ ROOMS = (
     "trained.captions.measure",
     "trained.captions.recipes",
     "trained.heads",
+    "trained.learners",
     "trained.readers",
+    "trained.recall",
+    "trained.without_recurrence",
     "training",
 )
 ROAD = (ROOT / "book" / "road.html").read_text(encoding="utf-8")
