@@ -61,7 +61,8 @@ def _put(tree: ast.Module, position: int, changed: ast.AST | None) -> str:
     """The source with another node, or none, at a position of the walk through the tree."""
     mutant = copy.deepcopy(tree)
     target = list(ast.walk(mutant))[position]
-    return ast.unparse(ast.fix_missing_locations(_Replace(target, changed).visit(mutant)))
+    mutant = _Pass().visit(_Replace(target, changed).visit(mutant))
+    return ast.unparse(ast.fix_missing_locations(mutant))
 
 
 def _without_annotations(tree: ast.Module) -> ast.Module:
@@ -82,6 +83,16 @@ class _Replace(ast.NodeTransformer):
         if node is self.target:
             return self.replacement or ast.Pass()
         return self.generic_visit(node)
+
+
+class _Pass(ast.NodeTransformer):
+    """A statement that only names something does nothing: it is dropped."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        inner = node.value
+        while isinstance(inner, ast.Attribute):
+            inner = inner.value
+        return ast.Pass() if isinstance(inner, ast.Name) else node
 
 
 def _changes(node: ast.AST) -> Iterator[ast.AST | None]:

@@ -22,3 +22,12 @@ def test_what_only_readers_need_is_not_changed():
     plain = "def f(x):\n    return x + 1\n"
     noted = 'def f(x: list[3]) -> dict[4]:\n    """Says 5."""\n    return x + 1\n'
     assert [*mutants_of(noted)] == [*mutants_of(plain)]
+
+
+def test_a_call_that_is_only_named_is_dropped_once():
+    mutants = mutants_of("def f(x):\n    x.add_(1)\n    return x\n")
+    dropped = "def f(x):\n    pass\n    return x"
+    assert [change for change, text in mutants.items() if text == dropped] == [
+        "x.add_(1) -> (dropped)"
+    ]
+    assert "x.add_(1) -> x" not in mutants

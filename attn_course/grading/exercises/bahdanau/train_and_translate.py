@@ -203,9 +203,6 @@ EXERCISE = Exercise(
         "nn.utils.clip_grad_norm_(model.parameters(), longest) -> (dropped)": (
             "on most draws no batch has a gradient that throws the translator back"
         ),
-        "nn.utils.clip_grad_norm_(model.parameters(), longest) -> nn.utils": (
-            "the same: nothing is clipped"
-        ),
     },
     checks=(
         Check(
