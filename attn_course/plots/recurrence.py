@@ -23,6 +23,7 @@ LOOKS = {
     "lstm": ("^-", ROLE["query"]),
     "attention": ("D-", ROLE["weight"]),
     "fast attention": ("d--", ROLE["weight"]),
+    "attention alone": ("D-", ROLE["weight"]),
 }
 OTHERS = (("v--", ROLE["query"]), ("P-.", ROLE["output"]), ("X:", ROLE["key"]), ("h-", INK))
 BOX = {"boxstyle": "round,pad=0.4", "facecolor": PAPER, "edgecolor": INK}
