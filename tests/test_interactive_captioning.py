@@ -310,6 +310,7 @@ def test_script_starts_with_the_picture_that_the_package_drew(
             height = "picture => picture.viewBox.baseVal.height"
             assert before.locator("svg").first.evaluate(height) > 500
             assert after.locator("svg").first.evaluate(height) < 330
+            assert after.locator(".attn-small").count() == 0
 
 
 @pytest.mark.browser
@@ -475,12 +476,12 @@ def test_keyboard_alone_reaches_every_control_and_sees_where_it_is(page: Page) -
 def test_keys_of_words_and_cells_are_not_taken_by_the_page(page: Page) -> None:
     page.evaluate(  # as JupyterLab does
         """() => { window.taken = 0; document.addEventListener('keydown', event => {
-             window.taken += event.key.startsWith('Arrow') || event.key === 'Enter' }) }"""
+             window.taken += /^(Arrow|Home|Enter)/.test(event.key) }) }"""
     )
     figure = page.locator(FIGURE).first
     for place in (cell(figure, 0), figure.locator("input[name=word]").nth(1)):
         place.focus()
-        for key in ("ArrowDown", "ArrowUp"):
+        for key in ("ArrowDown", "ArrowUp", "Home"):
             page.keyboard.press(key)
     cell(figure, 0).press("Enter")
     assert page.evaluate("[window.taken, window.scrollY]") == [0, 0]
