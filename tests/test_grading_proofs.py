@@ -12,8 +12,10 @@ from types import ModuleType
 import pytest
 
 from attn_course.grading import exercise_names, find_exercise
-from attn_course.grading.checking import grade
+from attn_course.grading.checking import UNTRIED, grade
 from attn_course.grading.judge import examine_one
+from attn_course.grading.score import Score
+from attn_course.grading.spec import Mistake
 from attn_course.grading.submission import LocalSubmission
 from attn_course.grading.trial import draw_trials
 from tests.mutants import mutants_of
@@ -57,14 +59,27 @@ def mutants(exercise: str) -> dict[str, str]:
 def failed_checks(exercise: str) -> dict[str, list[str]]:
     """For every wrong answer that is known, by name, the first two checks that refuse it."""
     spec, solution = find_exercise(exercise), find_solution(exercise)
-    wrong = {mistake.name: mistake.answer for mistake in spec.mistakes}
+    failed = {mistake.name: refusing_rows(exercise, mistake) for mistake in spec.mistakes}
     for change, source in mutants(exercise).items():
         if change not in spec.equivalent_mutants:
             try:
-                wrong[change] = solution.function(spec.function, source)
+                mutant = solution.function(spec.function, source)
             except Exception:  # a mutant that cannot even be defined is refused by all
                 continue
-    return {name: refusing_checks(exercise, answer) for name, answer in wrong.items()}
+            failed[change] = refusing_checks(exercise, mutant)
+    return failed
+
+
+@cache
+def score_of(exercise: str, mistake: Mistake) -> Score:
+    """What a mistake scores, worked out once: some of them train."""
+    return grade(exercise, LocalSubmission(mistake.answer), SECRET)
+
+
+def refusing_rows(exercise: str, mistake: Mistake) -> list[str]:
+    """Labels of the first two checks that refuse a mistake, of those that it was tried on."""
+    rows = score_of(exercise, mistake).rows
+    return [row.label for row in rows if row.problem not in (None, UNTRIED)][:2]
 
 
 def refusing_checks(exercise: str, answer) -> list[str]:
@@ -127,7 +142,7 @@ def test_every_right_answer_is_right_on_twenty_hidden_draws(exercise):
     ],
 )
 def test_mistake_scores_what_it_declares_and_shows_its_hint(exercise, mistake):
-    score = grade(exercise, LocalSubmission(mistake.answer), SECRET)
+    score = score_of(exercise, mistake)
     assert (float(score), score.hint) == (mistake.score, mistake.hint), str(score)
     if is_slow(exercise):  # only then the public inputs are not among those graded just now
         assert grade(exercise, LocalSubmission(mistake.answer), None) >= score
