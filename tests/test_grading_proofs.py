@@ -15,7 +15,6 @@ from attn_course.grading import exercise_names, find_exercise
 from attn_course.grading.checking import UNTRIED, grade
 from attn_course.grading.judge import examine_one
 from attn_course.grading.score import Score
-from attn_course.grading.spec import Mistake
 from attn_course.grading.submission import LocalSubmission
 from attn_course.grading.trial import draw_trials
 from tests.mutants import mutants_of
@@ -59,7 +58,7 @@ def mutants(exercise: str) -> dict[str, str]:
 def failed_checks(exercise: str) -> dict[str, list[str]]:
     """For every wrong answer that is known, by name, the first two checks that refuse it."""
     spec, solution = find_exercise(exercise), find_solution(exercise)
-    failed = {mistake.name: refusing_rows(exercise, mistake) for mistake in spec.mistakes}
+    failed = {m.name: refusing_rows(exercise, m.name) for m in spec.mistakes}
     for change, source in mutants(exercise).items():
         if change not in spec.equivalent_mutants:
             try:
@@ -71,14 +70,16 @@ def failed_checks(exercise: str) -> dict[str, list[str]]:
 
 
 @cache
-def score_of(exercise: str, mistake: Mistake) -> Score:
+def score_of(exercise: str, mistake_name: str) -> Score:
     """What a mistake scores, worked out once: some of them train."""
-    return grade(exercise, LocalSubmission(mistake.answer), SECRET)
+    mistakes = find_exercise(exercise).mistakes
+    answer = next(mistake.answer for mistake in mistakes if mistake.name == mistake_name)
+    return grade(exercise, LocalSubmission(answer), SECRET)
 
 
-def refusing_rows(exercise: str, mistake: Mistake) -> list[str]:
+def refusing_rows(exercise: str, mistake_name: str) -> list[str]:
     """Labels of the first two checks that refuse a mistake, of those that it was tried on."""
-    rows = score_of(exercise, mistake).rows
+    rows = score_of(exercise, mistake_name).rows
     return [row.label for row in rows if row.problem not in (None, UNTRIED)][:2]
 
 
@@ -142,7 +143,7 @@ def test_every_right_answer_is_right_on_twenty_hidden_draws(exercise):
     ],
 )
 def test_mistake_scores_what_it_declares_and_shows_its_hint(exercise, mistake):
-    score = score_of(exercise, mistake)
+    score = score_of(exercise, mistake.name)
     assert (float(score), score.hint) == (mistake.score, mistake.hint), str(score)
     if is_slow(exercise):  # only then the public inputs are not among those graded just now
         assert grade(exercise, LocalSubmission(mistake.answer), None) >= score
