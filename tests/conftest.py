@@ -43,10 +43,9 @@ class Build:
 
 
 # Tests of one file share what they have made, and run in one process. In these files only those
-# do whose parameters have this in common: an exercise, a visit to a page, a course.
+# do whose parameters have this in common: an exercise, a visit to a page.
 SHARED = {
     "test_grading_proofs.py": re.compile(r"\d\d_\w+/\w+"),
-    "test_nbgrader.py": re.compile(r"\d\d_\w+"),
     "test_pages.py": re.compile(r"\[.*\]"),
 }
 

@@ -41,10 +41,12 @@ class Solution:
 def nbgrader(course: Path, *arguments: str) -> str:
     """Run an nbgrader command in a course, as an instructor types it; return what it says."""
     environment = os.environ | {"JUPYTER_CONFIG_DIR": str(course.parent / "no-settings")}
+    environment |= {"PYTHONUNBUFFERED": "1"}  # what it prints and what it logs come in their order
     command = [sys.executable, "-m", "nbgrader", *arguments]
-    run = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    return run.stdout + run.stderr
+    both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    run = subprocess.run(command, cwd=course, env=environment, **both)
+    assert run.returncode == 0, run.stdout
+    return run.stdout
 
 
 def notebook_path(exercise: str, folder: Path = SOLUTIONS) -> Path:
