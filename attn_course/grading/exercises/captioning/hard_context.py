@@ -1,0 +1,422 @@
+"""Part C of problem set 06: hard attention draws a cell; it does not take the one that scores best.
+
+What is drawn is chance, so the laws below say what holds of every draw, and of many together.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Generator, Tensor
+
+from attn_course.grading.compare import name_kind
+from attn_course.grading.exercises.captioning import draw_normal
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistake, Plain
+
+Drawn = tuple[Tensor, Tensor]
+# Of a right answer's sum of squared, relative errors in the counts of six cells, 70 is exceeded
+# once in 10**13 times.
+MOST_CHI_SQUARE = 70.0
+
+
+def reference(scores: Tensor, features: Tensor) -> Drawn:
+    return _at(features, _draw(_weights(scores)))
+
+
+def _weights(scores: Tensor) -> Tensor:
+    return torch.softmax(scores.flatten(1), -1)
+
+
+def _draw(weights: Tensor) -> Tensor:
+    return torch.multinomial(weights, 1).squeeze(1)
+
+
+def _at(features: Tensor, cells: Tensor) -> Drawn:
+    """The features of one cell of each image, and the cells."""
+    return features.flatten(1, 2)[torch.arange(len(cells), device=cells.device), cells], cells
+
+
+def draw_grids(generator: Generator, batch: int, height: int, width: int, d_feature: int) -> Inputs:
+    """Scores that leave several cells a chance."""
+    return {
+        "scores": 0.5 * draw_normal(generator, batch, height, width),
+        "features": draw_normal(generator, batch, height, width, d_feature),
+    }
+
+
+def draw_many_times(generator: Generator, images: int, times: int, **sizes: int) -> Inputs:
+    """A few images, each of them many times, one behind the other."""
+    inputs = draw_grids(generator, batch=images, **sizes)
+    inputs["scores"] = 2 * inputs["scores"]
+    return {name: value.repeat(times, *[1] * (value.ndim - 1)) for name, value in inputs.items()}
+
+
+def draw_certain_grids(generator: Generator, low: int, **sizes: int) -> Inputs:
+    """One cell of each image scores 200 above all others, or is the only one that may be drawn."""
+    inputs = draw_grids(generator, **sizes)
+    scores = inputs["scores"].flatten(1)
+    best = torch.randint(scores.shape[1], (len(scores), 1), generator=generator)
+    scores = (scores - 600).scatter(1, best, -400) if low else scores.scatter(1, best, 300)
+    if not low:
+        scores[0] = scores[0].masked_fill(scores[0] < 300, -torch.inf)
+    return inputs | {"scores": scores.view(inputs["scores"].shape)}
+
+
+def is_of_one_cell(
+    call: Callable[[Inputs], Plain], inputs: Inputs
+) -> tuple[str, Plain] | str | None:
+    """The context is what stands at the cell that is said to have been drawn."""
+    features = inputs["features"]
+    if wrong := _wrong_form(output := call(inputs), features):
+        return wrong
+    context, cells = output
+    if torch.equal(context, _at(features, cells)[0]):
+        return None
+    numbers = features.flatten(1, 2)
+    near = (context.unsqueeze(1) - numbers).abs().amax(-1) < 1e-5
+    if near.any(-1).all():
+        return "each context is that of a cell, but not of the cell that you return", "other cell"
+    return "your context is not what stands at one cell of its image", [context]
+
+
+def _wrong_form(output: Plain, features: Tensor) -> tuple[str, Plain] | None:
+    """What is wrong with an answer's two tensors before one looks at the numbers."""
+    if not isinstance(output, list | tuple) or len(output) != 2:
+        kind = name_kind(output)
+        return f"it returns {kind}; expected two things, the context and the cells", kind
+    context, cells = output
+    batch, height, width, d_feature = features.shape
+    for what, part, shape in (("context", context, (batch, d_feature)), ("cells", cells, (batch,))):
+        if not isinstance(part, Tensor) or part.shape != shape:
+            kind = name_kind(part)
+            return f"the {what}: it is {kind}; expected a tensor of shape {shape}", [what, kind]
+    if cells.is_floating_point() or cells.dtype == torch.bool:
+        return f"the cells are {cells.dtype}; expected whole numbers", "no numbers"
+    if context.dtype != features.dtype:
+        return f"the context is {context.dtype} and should be {features.dtype}", "other dtype"
+    if cells.min() < 0 or cells.max() >= height * width:
+        return f"the cells go to {cells.max()}; there are {height * width}, from 0 on", "no cell"
+    return None
+
+
+def follows_the_weights(
+    call: Callable[[Inputs], Plain], inputs: Inputs
+) -> tuple[str, Plain] | str | None:
+    """Each cell of each image is drawn about as often as its weight says."""
+    scores, output = inputs["scores"], call(inputs)
+    if wrong := _wrong_form(output, inputs["features"]):
+        return wrong
+    images = _number_of_images(scores)
+    alone, cells = scores[:images], output[1].view(-1, images)
+    one_hot = torch.nn.functional.one_hot(cells, alone[0].numel())
+    counts = one_hot.sum(0).double()
+    best = alone.flatten(1).argmax(1)
+    if (cells == cells[:, :1]).all() and (cells != best).any():
+        return "all images of the batch get the same cell; each draws for itself", ["one draw"]
+    weights = _weights(alone.double())
+    if _fits(counts, weights):
+        return None
+    image, cell = divmod(int((counts / len(cells) - weights).abs().argmax()), weights.shape[1])
+    reason = (
+        f"cell {cell} of image {image} has the weight {weights[image, cell]:.3f} and was drawn"
+        f" {int(counts[image, cell])} times of {len(cells)}"
+    )
+    like = next((name for name, w in _others(alone).items() if _fits(counts, w)), None)
+    return reason, "unlike" if like is None else [like]  # a list is recognised by itself
+
+
+def _number_of_images(scores: Tensor) -> int:
+    """After how many rows the first one comes again."""
+    return 1 + int((scores[1:] == scores[:1]).flatten(1).all(1).int().argmax())
+
+
+def _fits(counts: Tensor, weights: Tensor) -> bool:
+    expected = counts.sum(-1, keepdim=True) * weights
+    if (counts[expected < 1e-6] > 0).any():
+        return False
+    terms = (counts - expected).square() / expected.clamp_min(1e-6)
+    return bool((terms.sum(-1) < MOST_CHI_SQUARE).all())
+
+
+def _others(scores: Tensor) -> dict[str, Tensor]:
+    """By what else cells are drawn, the weights for it, (images, num_cells)."""
+    scores = scores.double()
+    weights = _weights(scores)
+    best = weights == weights.amax(-1, keepdim=True)
+    return {
+        "best": best.double(),
+        "alike": torch.full_like(weights, 1 / weights.shape[-1]),
+        "worst": _weights(-scores),
+        "twice": torch.softmax(weights, -1),
+        "rows": torch.softmax(scores, -1).flatten(1) / scores.shape[1],
+        "columns": torch.softmax(scores, -2).flatten(1) / scores.shape[2],
+        "batch": _sums_to_one(torch.softmax(scores.flatten(1), 0)),
+        "squares": _sums_to_one(weights.square()),
+        "transposed": _weights(scores.mT),
+        "best two": _best_two(weights),
+    }
+
+
+def _best_two(weights: Tensor) -> Tensor:
+    return _sums_to_one(weights * (weights >= weights.topk(2).values[:, 1:]))
+
+
+def _sums_to_one(weights: Tensor) -> Tensor:
+    return weights / weights.sum(-1, keepdim=True)
+
+
+def _hard(weights: Tensor, features: Tensor) -> Drawn:
+    return _at(features, _draw(weights))
+
+
+def takes_the_highest_score(scores: Tensor, features: Tensor) -> Drawn:
+    return _at(features, scores.flatten(1).argmax(1))
+
+
+def draws_all_cells_alike(scores: Tensor, features: Tensor) -> Drawn:
+    return _hard(torch.ones_like(scores.flatten(1)), features)
+
+
+def draws_by_the_scores(scores: Tensor, features: Tensor) -> Drawn:
+    return _hard(scores.flatten(1), features)
+
+
+def draws_the_worst(scores: Tensor, features: Tensor) -> Drawn:
+    return _hard(_weights(-scores), features)
+
+
+def softens_twice(scores: Tensor, features: Tensor) -> Drawn:
+    return _hard(torch.softmax(_weights(scores), -1), features)
+
+
+def takes_weights_for_scores(scores: Tensor, features: Tensor) -> Drawn:
+    drawn = torch.distributions.Categorical(logits=_weights(scores)).sample()
+    return _at(features, drawn)
+
+
+def draws_from_rows(scores: Tensor, features: Tensor) -> Drawn:
+    return _hard(torch.softmax(scores, -1).flatten(1), features)
+
+
+def draws_from_columns(scores: Tensor, features: Tensor) -> Drawn:
+    return _hard(torch.softmax(scores, -2).flatten(1), features)
+
+
+def weighs_images_against_each_other(scores: Tensor, features: Tensor) -> Drawn:
+    return _hard(torch.softmax(scores.flatten(1), 0), features)
+
+
+def draws_from_the_squares(scores: Tensor, features: Tensor) -> Drawn:
+    return _hard(_weights(2 * scores), features)
+
+
+def draws_among_the_best_two(scores: Tensor, features: Tensor) -> Drawn:
+    return _hard(_best_two(_weights(scores)), features)
+
+
+def draws_once_for_the_batch(scores: Tensor, features: Tensor) -> Drawn:
+    cell = _draw(_weights(scores[:1]))
+    return _at(features, cell.expand(len(scores)))
+
+
+def draws_twice(scores: Tensor, features: Tensor) -> Drawn:
+    weights = _weights(scores)
+    return _at(features, _draw(weights))[0], _draw(weights)
+
+
+def returns_the_mean(scores: Tensor, features: Tensor) -> Drawn:
+    weights = _weights(scores)
+    context = (weights.unsqueeze(-1) * features.flatten(1, 2)).sum(1)
+    return context, _draw(weights)
+
+
+def weighs_what_it_has_drawn(scores: Tensor, features: Tensor) -> Drawn:
+    weights = _weights(scores)
+    context, cells = _hard(weights, features)
+    return context * weights.gather(1, cells.unsqueeze(1)), cells
+
+
+def reads_the_grid_by_columns(scores: Tensor, features: Tensor) -> Drawn:
+    return _at(features.transpose(1, 2), _draw(_weights(scores)))
+
+
+def draws_by_columns(scores: Tensor, features: Tensor) -> Drawn:
+    return _at(features, _draw(_weights(scores.mT)))
+
+
+def keeps_the_axis_of_the_draw(scores: Tensor, features: Tensor) -> Drawn:
+    context, cells = reference(scores, features)
+    return context.unsqueeze(1), cells.unsqueeze(1)
+
+
+def returns_the_context_alone(scores: Tensor, features: Tensor) -> Tensor:
+    return reference(scores, features)[0]
+
+
+def returns_them_the_other_way_round(scores: Tensor, features: Tensor) -> Drawn:
+    return reference(scores, features)[::-1]
+
+
+def takes_powers_as_they_are(scores: Tensor, features: Tensor) -> Drawn:
+    powers = torch.exp(scores.flatten(1))
+    return _hard(powers, features)
+
+
+_ALONE = "The highest score is drawn most often, and the others as often as their weights say"
+
+EXERCISE = Exercise(
+    function="hard_context",
+    reference=reference,
+    equivalent_mutants={"-1 -> 1": "of two axes, cells are the last one and number 1"},
+    checks=(
+        Check(
+            "the context of an image is what stands at one cell, and that is the cell you return",
+            1,
+            draw_grids,
+            sizes=(
+                {"batch": 7, "height": 2, "width": 5, "d_feature": 3},
+                {"batch": 1, "height": 3, "width": 2, "d_feature": 1},
+            ),
+            hidden_sizes=(
+                {"batch": 5, "height": 7, "width": 3, "d_feature": 2},
+                {"batch": 11, "height": 2, "width": 3, "d_feature": 5},
+            ),
+            law=is_of_one_cell,
+        ),
+        Check(
+            "asked many times, each cell is drawn as often as its weight says, for each image anew",
+            2,
+            draw_many_times,
+            sizes=({"images": 2, "times": 1000, "height": 2, "width": 3, "d_feature": 1},),
+            hidden_sizes=({"images": 3, "times": 1000, "height": 3, "width": 2, "d_feature": 2},),
+            law=follows_the_weights,
+        ),
+        Check(
+            "a cell with all the weight is always drawn: scores may be some hundreds, above zero or"
+            " below, and minus infinity where a cell is forbidden",
+            1,
+            draw_certain_grids,
+            sizes=(
+                {"batch": 3, "height": 2, "width": 3, "d_feature": 2, "low": 0},
+                {"batch": 2, "height": 3, "width": 2, "d_feature": 1, "low": 1},
+            ),
+            hidden_sizes=(
+                {"batch": 5, "height": 3, "width": 5, "d_feature": 3, "low": 0},
+                {"batch": 7, "height": 2, "width": 2, "d_feature": 2, "low": 1},
+            ),
+        ),
+    ),
+    mistakes=(
+        Mistake(
+            takes_the_highest_score,
+            "you take the highest score, and always the same cell: that is the slip. " + _ALONE,
+            score=2,
+        ),
+        Mistake(
+            draws_all_cells_alike,
+            "you draw all cells alike; their weights are the probabilities",
+            score=1,
+        ),
+        Mistake(
+            draws_by_the_scores,
+            "you draw with the scores as probabilities, and they are below 0; the softmax makes"
+            " probabilities of them",
+            score=0,
+        ),
+        Mistake(
+            draws_the_worst,
+            "your signs are turned round: you draw most often where the score is lowest",
+            score=1,
+        ),
+        Mistake(
+            softens_twice,
+            "you take the softmax of weights, which makes them nearly alike; one softmax, of the"
+            " scores, is enough. (`Categorical(logits=...)` takes one too: give it scores, or"
+            " `probs=weights`)",
+            score=1,
+        ),
+        Mistake(
+            draws_from_rows,
+            "each row of your grid has a softmax of its own, so that all rows are drawn alike; take"
+            " one softmax over all cells",
+            score=1,
+        ),
+        Mistake(
+            draws_from_columns,
+            "each column of your grid has a softmax of its own, so that all columns are drawn"
+            " alike; take one softmax over all cells",
+            score=1,
+        ),
+        Mistake(
+            weighs_images_against_each_other,
+            "your softmax runs over the images of the batch; it runs over the cells of each",
+            score=1,
+        ),
+        Mistake(
+            draws_from_the_squares,
+            "your scores count twice, so that you draw with the squares of the weights; take one"
+            " softmax of the scores as they are",
+            score=2,
+        ),
+        Mistake(
+            draws_among_the_best_two,
+            "you draw among the best cells only; every cell has its chance",
+            score=2,
+        ),
+        Mistake(
+            draws_once_for_the_batch,
+            "you draw one cell, by the weights of the first image, for the whole batch; each image"
+            " has weights of its own and draws for itself",
+            score=1,
+        ),
+        Mistake(
+            draws_twice,
+            "you draw twice, once for the context and once for the cell that you return; draw once,"
+            " and keep it",
+            score=3,
+        ),
+        Mistake(
+            returns_the_mean,
+            "your context is the mean of all cells: soft attention. Hard attention looks at the one"
+            " cell that was drawn, and at nothing else",
+            score=3,
+        ),
+        Mistake(
+            weighs_what_it_has_drawn,
+            "you multiply what was drawn by its weight, so that the weight counts twice: it has"
+            " decided already how often this cell is drawn",
+            score=3,
+        ),
+        Mistake(
+            reads_the_grid_by_columns,
+            "you count the cells of the features column by column, those of the weights row by row",
+            score=2,
+        ),
+        Mistake(
+            draws_by_columns,
+            "you count the cells of the weights column by column, those of the features row by row",
+            score=1,
+        ),
+        Mistake(
+            keeps_the_axis_of_the_draw,
+            "your axis for the one draw is still there; name it when you drop it: `squeeze(1)`",
+            score=0,
+        ),
+        Mistake(
+            returns_the_context_alone,
+            "you return the context alone; whoever learns has to know which cell was drawn",
+            score=0,
+        ),
+        Mistake(
+            returns_them_the_other_way_round,
+            "you return the cells first; the context comes first",
+            score=0,
+        ),
+        Mistake(
+            takes_powers_as_they_are,
+            "you take the powers of the scores as they are; that of 200 is more than a number can"
+            " hold, and that of -400 is 0 for every cell; `torch.softmax` takes the largest score"
+            " off first",
+            score=3,
+        ),
+    ),
+)
