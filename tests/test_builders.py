@@ -190,15 +190,17 @@ def test_student_gets_the_page_without_solution_hidden_test_or_notes(course: Pat
 def test_source_is_stored_stripped(course: Path) -> None:
     source = course / "solutions" / "01_a" / "01_a.ipynb"
     assert '"execution_count": null' in source.read_text()
+
+
+def test_check_names_a_source_with_outputs_and_a_problem_set_that_is_not_in_step(
+    course: Path,
+) -> None:
+    source = course / "solutions" / "01_a" / "01_a.ipynb"
     rewrite(source, '"execution_count": null', '"execution_count": 3')
-    checked = run("build_exercises.py", "--root", course, "--check")
-    assert "solutions/01_a/01_a.ipynb: holds outputs or metadata" in checked.stderr
-
-
-def test_check_names_a_problem_set_that_is_not_in_step(course: Path) -> None:
-    rewrite(course / "solutions" / "01_a" / "01_a.ipynb", "double(2) == 4", "double(5) == 10")
+    rewrite(source, "double(2) == 4", "double(5) == 10")
     checked = run("build_exercises.py", "--root", course, "--check")
     assert checked.returncode == 1
+    assert "solutions/01_a/01_a.ipynb: holds outputs or metadata" in checked.stderr
     assert "exercises/01_a/01_a.ipynb: not what solutions/ gives" in checked.stderr
 
 
