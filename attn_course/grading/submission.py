@@ -131,8 +131,15 @@ def _silent() -> Iterator[None]:
 def _own_randomness() -> Iterator[None]:
     """Whoever draws initial weights draws the same ones in every call, and uses up nobody's."""
     with torch.random.fork_rng():
-        torch.manual_seed(0)
+        # where there is no accelerator, `torch.manual_seed` keeps a traceback for when one comes,
+        # in most of the time of a call
+        seed = torch.manual_seed if torch.accelerator.is_available() else _seed_processor
+        seed(0)
         yield
+
+
+def _seed_processor(seed: int) -> None:
+    torch.default_generator.manual_seed(seed)
 
 
 @contextmanager
