@@ -3,8 +3,8 @@
 SHELL := bash
 PYTHON ?= python3
 BIN := .venv/bin
-# Three for two cores, because browsers and kernels are waited for; in the order of the files,
-# because what takes longest must not come last.
+# Three for two cores, because browsers and kernels are waited for; in the order that
+# tests/conftest.py gives, because what takes longest must not come last.
 PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadscope --no-loadscope-reorder
 CHAPTERS := book/[0-9]*.ipynb
 
