@@ -11,6 +11,7 @@ from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
 
 SIDE = 2.7  # of a grid, in the units of the diagram
 IMAGE, GRID, DECODER = 0.0, 4.2, 9.1  # where image and grid begin, and where the states stand
+WORD = 7.95  # where the word before stands, left of the states
 FEATURES, WEIGHTS, CONTEXT, SAID = 0.0, 4.0, 8.2, 9.6  # heights
 
 
@@ -61,7 +62,7 @@ def _features(axes: Axes, grid: int) -> None:
             box.set(facecolor=ROLE["key"], edgecolor=ROLE["value"], linewidth=2)
             axes.add_patch(box)
             middle = box.get_center()
-            text = f"$h_{{{row + 1}{column + 1}}}$"
+            text = f"$h_{{{row + 1},{column + 1}}}$"
             axes.text(*middle, text, ha="center", va="center", color="black")
     axes.text(GRID + SIDE / 2, FEATURES - 0.4, "features", ha="center", va="center")
 
@@ -81,7 +82,7 @@ def _weights(axes: Axes, weights: Tensor) -> None:
     middle = GRID + SIDE / 2
     _arrow(axes, (middle, FEATURES + SIDE + 0.1), (middle, WEIGHTS - 0.1))
     axes.text(middle - 0.3, (FEATURES + SIDE + WEIGHTS) / 2, "scores,\none softmax", **_LEFT)
-    axes.text(GRID - 0.3, WEIGHTS + SIDE / 2, "$\\alpha_{t,ij}$", **_LEFT)
+    axes.text(GRID - 0.3, WEIGHTS + SIDE / 2, "$\\alpha_{t,i,j}$", **_LEFT)
     _arrow(axes, (middle, WEIGHTS + SIDE + 0.1), (middle, CONTEXT - 0.5))
     axes.text(
         middle - 0.3, (WEIGHTS + SIDE + CONTEXT) / 2 - 0.2, "weighted sum\nof the $h$", **_LEFT
@@ -101,7 +102,9 @@ def _decoder(axes: Axes, given: str, said: str) -> None:
     _arrow(axes, (DECODER, low + 0.5), (DECODER, CONTEXT - 0.5))
     _arrow(axes, (middle + 0.5, CONTEXT), (DECODER - 0.5, CONTEXT))
     _arrow(axes, (DECODER, CONTEXT + 0.5), (DECODER, SAID - 0.3))
-    axes.text(DECODER - 0.15, (low + CONTEXT) / 2, given, style="italic", **_LEFT)
+    axes.text(WORD, CONTEXT - 1.25, given, ha="center", va="center", style="italic")
+    axes.text(WORD, CONTEXT - 1.55, "word\nbefore", ha="center", va="top")
+    _arrow(axes, (WORD + 0.35, CONTEXT - 1.0), (DECODER - 0.45, CONTEXT - 0.35))
     axes.text(DECODER, SAID, said, ha="center", va="center", fontweight="bold")
 
 

@@ -18,6 +18,8 @@ from attn_course.plots import FAINT, INK, ROLE, closed, style
 from attn_course.plots.curves import draw_mean_and_range
 from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
 
+GAP = 0.08  # between grids side by side, in widths of a grid: they must not look like one
+
 # --- images and their cells -----------------------------------------------------------------------
 
 
@@ -27,6 +29,7 @@ def pictures(images: Mapping[str, Tensor], grid: int = 3) -> Figure:
         figure, row = plt.subplots(
             1, len(images), figsize=(5.2, 0.4 + 5.2 / len(images)), squeeze=False
         )
+        figure.get_layout_engine().set(wspace=GAP)
         for axes, (title, image) in zip(row[0], images.items(), strict=True):
             _image(axes, image, torch.zeros(grid, grid))
             axes.set_title(title, fontsize=11)
@@ -34,7 +37,7 @@ def pictures(images: Mapping[str, Tensor], grid: int = 3) -> Figure:
 
 
 def word_by_word(
-    image: Tensor, words: Sequence[str], weights: Tensor, cells: Sequence[int], columns: int = 6
+    image: Tensor, words: Sequence[str], weights: Tensor, cells: Sequence[int], columns: int = 5
 ) -> Figure:
     """Draw an image once for each word, with the weights at that word laid over it.
 
@@ -121,6 +124,7 @@ def grids(tables: Mapping[str, Tensor], weights: Sequence[str], decimals: int = 
     with style():
         width = 5.2 / len(tables)
         figure, row = plt.subplots(1, len(tables), figsize=(5.2, width + 0.5))
+        figure.get_layout_engine().set(wspace=GAP)
         for axes, (title, numbers) in zip(row, tables.items(), strict=True):
             is_weight = title in weights
             shown = numbers if is_weight else torch.zeros_like(numbers)
