@@ -122,8 +122,8 @@ def gradient_reach(
 ) -> Float[Tensor, " length"]:
     """How much what comes out at the end depends on each input: gradient norm by distance.
 
-    Over 100 steps and more a gradient can fall below the least number of float32; in float64 it
-    can be followed further.
+    Over 100 steps and more a gradient can fall below the least number of float32, about 1e-45,
+    and is 0 from there on; in float64 it can be followed further.
 
     Args:
         objective: One number for each sequence, such as `last_along` or a loss at the last token.
@@ -146,7 +146,7 @@ def gradient_reach(
     if not numbers.requires_grad:
         raise ValueError("the objective has no gradient: it does not depend on the tokens")
     (gradient,) = torch.autograd.grad(numbers.sum(), tokens)
-    return gradient.norm(dim=-1).mean(0).flip(0)
+    return _norms(gradient).mean(0).flip(0)
 
 
 @checked
@@ -189,6 +189,13 @@ def longest_chain(output: Tensor) -> int:
 def count_parameters(module: nn.Module) -> int:
     """How many numbers a module learns."""
     return sum(weight.numel() for weight in module.parameters() if weight.requires_grad)
+
+
+def _norms(vectors: Tensor) -> Tensor:
+    """Norms over the last axis, also where squares would be too small or too large to write."""
+    greatest = vectors.abs().amax(-1, keepdim=True)
+    unit = torch.where((greatest > 0) & greatest.isfinite(), greatest, 1)
+    return (vectors / unit).norm(dim=-1) * unit.squeeze(-1)
 
 
 def _maker(output: Tensor) -> Node:

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import FancyArrowPatch
+from matplotlib.patches import FancyArrowPatch, Rectangle
 from numpy.testing import assert_allclose as assert_near
 
 from attn_course.plots import ROLE, recurrence
@@ -74,10 +74,16 @@ def steps_to_learn() -> Figure:
 
 def while_learning() -> Figure:
     """Draw the BLEU of three translators."""
-    return recurrence.while_learning(AT, BLEU, "optimiser steps", "BLEU")
+    return recurrence.how_good(AT, BLEU, "optimiser steps", "BLEU")
 
 
-FIGURES = [paths, decay, costs, steps_to_learn, while_learning]
+def by_length() -> Figure:
+    """Draw the BLEU of three translators for sentences longer and longer."""
+    falling = {name: runs.flip(1) for name, runs in BLEU.items()}
+    return recurrence.how_good(AT / 15, falling, "words in the source", "BLEU", longest_learned=59)
+
+
+FIGURES = [paths, decay, costs, steps_to_learn, while_learning, by_length]
 
 
 @pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
@@ -137,7 +143,7 @@ def test_powers_of_ten_that_are_named_are_evenly_apart_and_few(rate: float) -> N
 
 def test_a_layer_looks_the_same_in_every_figure_and_no_two_lines_of_one_look_alike() -> None:
     looks = {}
-    for draw in (decay, costs, steps_to_learn, while_learning):
+    for draw in (decay, costs, steps_to_learn, while_learning, by_length):
         for axes in draw().axes:
             named = [line for line in axes.lines if not line.get_label().startswith("_")]
             here = {
@@ -186,6 +192,13 @@ def test_medians_count_who_never_learned_as_slowest() -> None:
     ).axes
     assert set(line(axes, "rnn").get_ydata()) == {4000}
     assert "never" in words_in(steps_to_learn())
+
+
+def test_grey_are_the_lengths_that_were_not_learned_from_and_no_others() -> None:
+    (axes,) = by_length().axes
+    (grey,) = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+    assert (grey.get_x(), grey.get_x() + grey.get_width()) == (59, 100)
+    assert not while_learning().axes[0].patches
 
 
 def test_while_learning_draws_means_and_begins_at_zero() -> None:

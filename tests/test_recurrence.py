@@ -133,6 +133,23 @@ def test_reach_is_the_norm_of_the_jacobian_along_a_direction(kind: str) -> None:
     assert_close(gradient_reach(objective, tokens), norms.flip(0), **CLOSELY)
 
 
+@pytest.mark.parametrize("size", [1e-45, 1e-30, 1.0, 1e30])
+def test_reach_is_not_lost_in_a_square(size: float) -> None:
+    direction = size * torch.tensor([3.0, 0.0, -4.0])  # in float32 its square is 0, or infinite
+    tokens = draw(BATCH, LENGTH, D_MODEL).float()
+    reach = gradient_reach(last_along(lambda given: given, direction), tokens)
+    wanted = torch.zeros(LENGTH)
+    wanted[0] = 5 * size
+    assert_close(reach, wanted, rtol=1e-6 if size > 1e-40 else 0.2, atol=0)
+
+
+def test_reach_of_an_infinite_gradient_is_infinite() -> None:
+    direction = torch.tensor([float("inf"), 0.0, 1.0])
+    layer = last_along(lambda given: given.abs() + 1, direction)
+    reach = gradient_reach(layer, draw(BATCH, LENGTH, D_MODEL).float())
+    assert reach[0] == float("inf")
+
+
 def test_reach_leaves_no_gradient_behind() -> None:
     layer, tokens = make("gru"), draw(BATCH, LENGTH, D_MODEL).requires_grad_()
     gradient_reach(last_along(layer, draw(D_HIDDEN)), tokens)

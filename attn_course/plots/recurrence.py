@@ -15,6 +15,7 @@ from torch import Tensor
 
 from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, style
 from attn_course.plots.curves import draw_mean_and_range
+from attn_course.plots.seq2seq import grey_beyond
 
 # Mark, line and colour: layers keep theirs through the chapter, whatever stands beside them.
 LOOKS = {
@@ -160,17 +161,23 @@ def steps_to_learn(sizes: Tensor, steps: Lines, most: int, xlabel: str) -> Figur
     return closed(figure)
 
 
-def while_learning(at: Tensor, runs: Lines, xlabel: str, ylabel: str) -> Figure:
-    """Draw how good models were on the way.
+def how_good(
+    at: Tensor, runs: Lines, xlabel: str, ylabel: str, longest_learned: float | None = None
+) -> Figure:
+    """Draw how good models were, on the way or by length.
 
     Args:
-        at: When it was measured, (num_times,).
-        runs: For each model what was measured of each seed, (num_seeds, num_times).
+        at: When, or for which length, it was measured, (num_points,).
+        runs: For each model what was measured of each seed, (num_seeds, num_points).
         xlabel: What `at` counts.
         ylabel: What was measured.
+        longest_learned: If `at` is a length, the greatest that they have learned from; beyond it
+            the figure is grey.
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.6))
+        if longest_learned is not None:
+            grey_beyond(axes, longest_learned, at.max().item())
         for name, (mark, colour) in _looks(runs):
             draw_mean_and_range(axes, at, runs[name], mark, color=colour, label=name)
         axes.set(xlabel=xlabel, ylabel=ylabel, ylim=(0, None))

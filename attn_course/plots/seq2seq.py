@@ -166,7 +166,7 @@ def copied(lengths: Tensor, exact: Mapping[int, Tensor], longest_learned: int) -
     longest = float(lengths.max())
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.5))
-        _grey_beyond(axes, longest_learned, longest)
+        grey_beyond(axes, longest_learned, longest)
         shades = SHADES[-len(exact) :]
         for mark, shade, (width, runs) in zip(MARKS, shades, exact.items(), strict=False):
             label = f"{width} numbers"
@@ -230,7 +230,7 @@ def bleu_by_length(
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.6))
-        _grey_beyond(axes, longest_learned, 100)
+        grey_beyond(axes, longest_learned, 100)
         for mark, (name, runs) in zip(MARKS, bleu.items(), strict=False):
             draw_mean_and_range(axes, lengths, runs, mark, color=ROLE["output"], label=name)
         axes.set(
@@ -240,7 +240,7 @@ def bleu_by_length(
     return closed(figure)
 
 
-def _grey_beyond(axes: Axes, longest_learned: float, end: float) -> None:
+def grey_beyond(axes: Axes, longest_learned: float, end: float) -> None:
     """Shade the lengths that no model has learned from, and say so."""
     axes.axvspan(longest_learned, end, color=FAINT, alpha=0.3, linewidth=0)
     above = {"transform": axes.get_xaxis_transform(), "va": "bottom", "ha": "center"}
