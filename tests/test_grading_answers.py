@@ -111,6 +111,7 @@ def test_answer_draws_the_same_random_numbers_in_every_call_and_uses_up_nobodys(
     torch.rand(1)
     before = torch.get_rng_state()
     assert torch.equal(draw.call({}).output, drawn)
+    assert not torch.equal(draw.call({}, seed=1).output, drawn)
     assert torch.equal(torch.get_rng_state(), before)
 
 

@@ -22,6 +22,7 @@ class Submission(Protocol):
         upstream: Tensor | None = None,
         wrt: tuple[str, ...] = (),
         seconds: float | None = None,
+        seed: int = 0,
     ) -> Outcome: ...
 
 
@@ -98,7 +99,8 @@ def _compare_gradients(trial: Trial, submission: Submission) -> tuple[str, Plain
         return failed
     shape = getattr(outcome.output, "shape", None)
     if shape != plain.output.shape:
-        reason = f"its output is {name_kind(outcome.output)}, not {tuple(plain.output.shape)}"
+        kind, expected = name_kind(outcome.output), tuple(plain.output.shape)
+        reason = f"its output is {kind}; expected a tensor of shape {expected}"
         return reason, None if shape is None else [*shape]
     for name in check.gradient:
         found = outcome.gradients.get(name)
@@ -132,9 +134,9 @@ def _hold_to_law(trial: Trial, submission: Submission) -> tuple[str, Plain] | No
 
     outputs = []
 
-    def call(changed: Inputs) -> Plain:
+    def call(changed: Inputs, seed: int = 0) -> Plain:
         handed_over = {n: value for n, value in changed.items() if n not in check.withheld}
-        outcome = submission.call(handed_over, seconds=check.seconds)
+        outcome = submission.call(handed_over, seconds=check.seconds, seed=seed)
         if failed := _failure(outcome):
             raise Failed(*failed)
         outputs.append(outcome.output)

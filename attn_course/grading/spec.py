@@ -16,7 +16,7 @@ Plain = Tensor | bool | int | float | str | None | list["Plain"] | tuple["Plain"
 Inputs = dict[str, Plain | Callable[..., Plain]]
 Draw = Callable[..., Inputs]
 # What is broken, in words; with it, if need be, by what to recognise who broke it in the same way.
-Law = Callable[[Callable[[Inputs], Plain], Inputs], str | tuple[str, Plain] | None]
+Law = Callable[[Callable[..., Plain], Inputs], str | tuple[str, Plain] | None]
 
 
 @dataclass(frozen=True, eq=False)  # what is drawn for it is remembered by identity
@@ -38,9 +38,10 @@ class Check:
         gradient: Names of inputs; the gradients that reach them are compared instead of the output.
         untouched: Whether the inputs are compared too, before and after.
         law: `law(call, inputs)` returns what is broken, or None; it replaces the comparison with
-            the reference. `call(inputs)` is the student's output. The words may come in a tuple
-            with evidence by which mistakes are told apart, where the words hold numbers that
-            differ from one wrong answer to the next.
+            the reference. `call(inputs)` is the student's output, and `call(inputs, seed)`
+            the one with other random numbers. The words may come in a tuple with evidence by which
+            mistakes are told apart, where the words hold numbers that differ from one wrong answer
+            to the next.
         withheld: Names of inputs that a law sees and the answer does not, such as the truth about
             what the answer has to guess.
         tolerance: Allowed error as a multiple of the error that the reference itself makes in

@@ -75,14 +75,16 @@ class LocalSubmission:
         upstream: Tensor | None = None,
         wrt: tuple[str, ...] = (),
         seconds: float | None = None,
+        seed: int = 0,
     ) -> Outcome:
-        """Call the function on copies of the inputs. Torch's random numbers are those of a seed.
+        """Call the function on copies of the inputs.
 
         Args:
             inputs: The arguments, by name.
             upstream: What the output is weighted with for the gradient.
             wrt: Names of the inputs whose gradients are asked for.
             seconds: How long it may take; None is the usual limit.
+            seed: Of torch's random numbers; another seed shows who sets one inside.
         """
         if self.never_returned:  # do not wait for it again
             return self.never_returned
@@ -91,7 +93,7 @@ class LocalSubmission:
         if self.may_use is not None:
             load_what_watching_needs()  # before the clock starts
         try:
-            with _silent(), _own_randomness(), _time_limit(seconds or SECONDS_A_CALL):
+            with _silent(), _own_randomness(seed), _time_limit(seconds or SECONDS_A_CALL):
                 with self._watched(borrowed):
                     output = self.function(**given)
                 gradients = _gradients(output, upstream, given, wrt)
@@ -128,13 +130,13 @@ def _silent() -> Iterator[None]:
 
 
 @contextmanager
-def _own_randomness() -> Iterator[None]:
-    """Whoever draws initial weights draws the same ones in every call, and uses up nobody's."""
+def _own_randomness(seed: int) -> Iterator[None]:
+    """Whoever draws initial weights draws those of the seed in every call, and uses up nobody's."""
     with torch.random.fork_rng():
         # where there is no accelerator, `torch.manual_seed` keeps a traceback for when one comes,
         # in most of the time of a call
-        seed = torch.manual_seed if torch.accelerator.is_available() else _seed_processor
-        seed(0)
+        set_seed = torch.manual_seed if torch.accelerator.is_available() else _seed_processor
+        set_seed(seed)
         yield
 
 
