@@ -79,7 +79,8 @@ def main() -> None:
     """Measure everything, print it, and write the record."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cpu", action="store_true", help="on the processor, GPU or not")
-    device = "cuda" if torch.cuda.is_available() and not parser.parse_args().cpu else "cpu"
+    arguments = parser.parse_args()  # first: else --help measures where there is no GPU
+    device = "cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu"
     torch.manual_seed(0)
     setting = Setting(device)
     setting.dtype = torch.float32
