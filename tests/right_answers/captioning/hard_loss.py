@@ -34,7 +34,7 @@ def by_a_ratio(scores, cells, reward, baseline):
 
 
 def by_draws(scores, cells, reward, baseline):
-    log_weights = torch.log(torch.softmax(scores, -1))
+    log_weights = scores - torch.logsumexp(scores, -1, keepdim=True)
     losses = [
         -value - (value.item() - usual.item()) * row[cell]
         for row, drawn, values, usual in zip(log_weights, cells, reward, baseline, strict=True)

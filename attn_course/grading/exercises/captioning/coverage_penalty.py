@@ -155,6 +155,10 @@ def returns_a_python_number(weights: Tensor, is_word: Tensor, share: float) -> f
     return reference(weights, is_word, share).item()
 
 
+def works_in_single_precision(weights: Tensor, is_word: Tensor, share: float) -> Tensor:
+    return reference(weights.float(), is_word, share)
+
+
 def works_in_double_precision(weights: Tensor, is_word: Tensor, share: float) -> Tensor:
     return reference(weights.double(), is_word, share)
 
@@ -185,6 +189,7 @@ EXERCISE = Exercise(
             draw_padded_captions,
             sizes=({"batch": 3, "target_len": 7, "num_cells": 5},),
             hidden_sizes=({"batch": 5, "target_len": 5, "num_cells": 3},),
+            dtype=torch.float64,
             untouched=True,
         ),
         Check(
@@ -350,7 +355,13 @@ EXERCISE = Exercise(
         Mistake(
             works_in_double_precision,
             "you compute in float64 and return it; the penalty has the dtype of the weights",
-            score=1,
+            score=2.5,
+        ),
+        Mistake(
+            works_in_single_precision,
+            "you compute in float32, whatever came in; the penalty has the dtype of the weights,"
+            " and their precision",
+            score=2.5,
         ),
     ),
 )

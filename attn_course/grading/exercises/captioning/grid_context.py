@@ -201,6 +201,10 @@ def takes_weights_for_constants(scores: Tensor, features: Tensor, mask: Tensor) 
     return reference(scores.detach(), features, mask)
 
 
+def works_in_single_precision(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
+    return reference(scores.float(), features.float(), mask)
+
+
 def works_in_double_precision(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
     return reference(scores.double(), features.double(), mask)
 
@@ -231,6 +235,7 @@ EXERCISE = Exercise(
             draw_masked_grid,
             sizes=({"batch": 3, "height": 2, "width": 5, "d_feature": 3},),
             hidden_sizes=({"batch": 2, "height": 5, "width": 3, "d_feature": 7},),
+            dtype=torch.float64,
             untouched=True,
         ),
         Check(
@@ -426,7 +431,13 @@ EXERCISE = Exercise(
         Mistake(
             works_in_double_precision,
             "you compute in float64 and return it; the output has the dtype of the inputs",
-            score=1,
+            score=2,
+        ),
+        Mistake(
+            works_in_single_precision,
+            "you compute in float32, whatever came in; the output has the dtype of the inputs, and"
+            " their precision",
+            score=3,
         ),
     ),
 )

@@ -13,9 +13,11 @@ from attn_course.grading.exercises.captioning import draw_normal
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistake, Plain
 
 Drawn = tuple[Tensor, Tensor]
-# Of a right answer's sum of squared, relative errors in the counts of six cells, 70 is exceeded
-# once in 10**13 times.
-MOST_CHI_SQUARE = 70.0
+# Of a right answer, the deviance of the counts of six cells (chi-squared, 5 degrees) exceeds 45
+# once in 7 * 10**7 times, and a mean is off by more than 5.5 of its standard deviations once in
+# 2 * 10**7.
+MOST_DEVIANCE = 45.0
+MOST_DEVIATIONS = 5.5
 
 
 def reference(scores: Tensor, features: Tensor) -> Drawn:
@@ -44,10 +46,11 @@ def draw_grids(generator: Generator, batch: int, height: int, width: int, d_feat
 
 
 def draw_many_times(generator: Generator, images: int, times: int, **sizes: int) -> Inputs:
-    """A few images, each of them many times, one behind the other."""
+    """A few images, each of them twice, and all that many times, one behind the other."""
     inputs = draw_grids(generator, batch=images, **sizes)
     inputs["scores"] = 2 * inputs["scores"]
-    return {name: value.repeat(times, *[1] * (value.ndim - 1)) for name, value in inputs.items()}
+    twice = {name: value.repeat_interleave(2, 0) for name, value in inputs.items()}
+    return {name: value.repeat(times, *[1] * (value.ndim - 1)) for name, value in twice.items()}
 
 
 def draw_certain_grids(generator: Generator, low: int, **sizes: int) -> Inputs:
@@ -69,10 +72,10 @@ def is_of_one_cell(
     if wrong := _wrong_form(output := call(inputs), features):
         return wrong
     context, cells = output
-    if torch.equal(context, _at(features, cells)[0]):
+    off = (context.unsqueeze(1) - features.flatten(1, 2)).abs().amax(-1)
+    near = off < 1e-12  # a cell times 1 and the others times 0 is rounded
+    if near[torch.arange(len(cells)), cells].all():
         return None
-    numbers = features.flatten(1, 2)
-    near = (context.unsqueeze(1) - numbers).abs().amax(-1) < 1e-5
     if near.any(-1).all():
         return "each context is that of a cell, but not of the cell that you return", "other cell"
     return "your context is not what stands at one cell of its image", [context]
@@ -101,40 +104,92 @@ def _wrong_form(output: Plain, features: Tensor) -> tuple[str, Plain] | None:
 def follows_the_weights(
     call: Callable[[Inputs], Plain], inputs: Inputs
 ) -> tuple[str, Plain] | str | None:
-    """Each cell of each image is drawn about as often as its weight says."""
+    """Each cell of each image is drawn as often as its weight says, whatever others drew."""
     scores, output = inputs["scores"], call(inputs)
     if wrong := _wrong_form(output, inputs["features"]):
         return wrong
-    images = _number_of_images(scores)
-    alone, cells = scores[:images], output[1].view(-1, images)
-    one_hot = torch.nn.functional.one_hot(cells, alone[0].numel())
-    counts = one_hot.sum(0).double()
-    best = alone.flatten(1).argmax(1)
-    if (cells == cells[:, :1]).all() and (cells != best).any():
+    images, cells = scores.unique(dim=0, return_inverse=True)[1], output[1].long()
+    weights = _weights(scores.double())
+    if _is_one_draw(cells, images, weights):
         return "all images of the batch get the same cell; each draws for itself", ["one draw"]
-    weights = _weights(alone.double())
-    if _fits(counts, weights):
-        return None
-    image, cell = divmod(int((counts / len(cells) - weights).abs().argmax()), weights.shape[1])
+    counts = _count(cells, images, weights)
+    if not _fits(counts, images, weights):
+        return _off_the_weights(counts, images, scores)
+    if _depends(cells, images, weights):
+        reason = "the draws hang together: from that of one image one can tell that of another"
+        return f"{reason}; each draws for itself", ["together"]
+    few = {name: value[:200] for name, value in inputs.items()}
+    if torch.equal(call(few, 1)[1], call(few, 2)[1]):
+        return "each call draws the same cells: a seed is set inside", ["a seed"]
+    return None
+
+
+def _is_one_draw(cells: Tensor, images: Tensor, weights: Tensor) -> bool:
+    """Whether images with the same scores all get the same cell, and not the best."""
+    first = torch.stack([cells[images == image][0] for image in images.unique()])
+    return bool((cells == first[images]).all() and (cells != weights.argmax(1)).any())
+
+
+def _count(cells: Tensor, images: Tensor, weights: Tensor) -> Tensor:
+    """How often each cell was drawn for each image, (images, num_cells), in float64."""
+    one_hot = torch.nn.functional.one_hot(cells, weights.shape[1]).double()
+    return one_hot.new_zeros(int(images.max()) + 1, weights.shape[1]).index_add(0, images, one_hot)
+
+
+def _off_the_weights(counts: Tensor, images: Tensor, scores: Tensor) -> tuple[str, Plain]:
+    """Where the counts are furthest from the weights, and by what else they were drawn."""
+    weights = _weights(scores.double())
+    of_image = _alone(images, weights)
+    times = counts.sum(1, keepdim=True)
+    image, cell = divmod(int((counts / times - of_image).abs().argmax()), counts.shape[1])
     reason = (
-        f"cell {cell} of image {image} has the weight {weights[image, cell]:.3f} and was drawn"
-        f" {int(counts[image, cell])} times of {len(cells)}"
+        f"cell {cell} of image {int((images == image).int().argmax())} has the weight"
+        f" {of_image[image, cell]:.3f} and was drawn {int(counts[image, cell])} times of"
+        f" {int(times[image])}"
     )
-    like = next((name for name, w in _others(alone).items() if _fits(counts, w)), None)
+    others = _others(scores).items()
+    like = next((name for name, w in others if _fits(counts, images, w)), None)
     return reason, "unlike" if like is None else [like]  # a list is recognised by itself
 
 
-def _number_of_images(scores: Tensor) -> int:
-    """After how many rows the first one comes again."""
-    return 1 + int((scores[1:] == scores[:1]).flatten(1).all(1).int().argmax())
+def _alone(images: Tensor, weights: Tensor) -> Tensor:
+    """The weights of each image once, (images, num_cells)."""
+    return torch.stack([weights[images == image][0] for image in images.unique()])
 
 
-def _fits(counts: Tensor, weights: Tensor) -> bool:
-    expected = counts.sum(-1, keepdim=True) * weights
-    if (counts[expected < 1e-6] > 0).any():
+def _fits(counts: Tensor, images: Tensor, weights: Tensor) -> bool:
+    """Whether the counts of each image are near enough, and of all images the mean log-weight."""
+    alone = _alone(images, weights)
+    expected = counts.sum(-1, keepdim=True) * alone
+    if not (deviance(counts, expected) < MOST_DEVIANCE).all():
         return False
-    terms = (counts - expected).square() / expected.clamp_min(1e-6)
-    return bool((terms.sum(-1) < MOST_CHI_SQUARE).all())
+    level = alone.clamp_min(1e-12).log()
+    mean = (alone * level).sum(-1, keepdim=True)
+    variance = (expected * (level - mean).square()).sum()
+    return bool(
+        ((counts - expected) * level).sum().abs() <= MOST_DEVIATIONS * variance.sqrt() + 1e-6
+    )
+
+
+def deviance(counts: Tensor, expected: Tensor) -> Tensor:
+    """How much likelier the counts make their own shares than the expected ones, (images,)."""
+    return 2 * torch.xlogy(counts, counts / expected.clamp_min(1e-9)).sum(-1)
+
+
+def _depends(cells: Tensor, images: Tensor, weights: Tensor) -> bool:
+    """Whether from one image's getting its best cell, or not, that of another can be told.
+
+    The other is the next one, the same image in the next round, or half a batch on.
+    """
+    chance, best = weights.max(1)
+    off = ((cells == best).double() - chance) / (chance * (1 - chance)).sqrt()
+    lags = (1, 2 * (int(images.max()) + 1), len(off) // 2)
+    return any(_hangs_together(off[lag:] * off[:-lag]) for lag in lags)
+
+
+def _hangs_together(products: Tensor) -> bool:
+    """Whether the mean of products, each with the mean 0 and the variance 1, is too far from 0."""
+    return bool(products.mean().abs() > MOST_DEVIATIONS / len(products) ** 0.5)
 
 
 def _others(scores: Tensor) -> dict[str, Tensor]:
@@ -218,6 +273,26 @@ def draws_once_for_the_batch(scores: Tensor, features: Tensor) -> Drawn:
     return _at(features, cell.expand(len(scores)))
 
 
+def shares_random_numbers(scores: Tensor, features: Tensor) -> Drawn:
+    cumulated = _weights(scores.double()).cumsum(-1)
+    chance = torch.rand(len(scores) // 2 + 1, 1, dtype=torch.float64).repeat_interleave(2, 0)
+    return _at(features, (cumulated <= chance[: len(scores)] * cumulated[:, -1:]).sum(1))
+
+
+def sets_a_seed(scores: Tensor, features: Tensor) -> Drawn:
+    torch.manual_seed(0)
+    return reference(scores, features)
+
+
+def writes_into_the_scores(scores: Tensor, features: Tensor) -> Drawn:
+    scores -= scores.amax((1, 2), keepdim=True)
+    return reference(scores, features)
+
+
+def works_in_single_precision(scores: Tensor, features: Tensor) -> Drawn:
+    return reference(scores.float(), features.float())
+
+
 def draws_twice(scores: Tensor, features: Tensor) -> Drawn:
     weights = _weights(scores)
     return _at(features, _draw(weights))[0], _draw(weights)
@@ -280,19 +355,21 @@ EXERCISE = Exercise(
                 {"batch": 5, "height": 7, "width": 3, "d_feature": 2},
                 {"batch": 11, "height": 2, "width": 3, "d_feature": 5},
             ),
+            dtype=torch.float64,
             law=is_of_one_cell,
         ),
         Check(
             "asked many times, each cell is drawn as often as its weight says, for each image anew",
             2,
             draw_many_times,
-            sizes=({"images": 2, "times": 1000, "height": 2, "width": 3, "d_feature": 1},),
-            hidden_sizes=({"images": 3, "times": 1000, "height": 3, "width": 2, "d_feature": 2},),
+            sizes=({"images": 2, "times": 600, "height": 2, "width": 3, "d_feature": 1},),
+            hidden_sizes=({"images": 3, "times": 700, "height": 3, "width": 2, "d_feature": 2},),
             law=follows_the_weights,
         ),
         Check(
             "a cell with all the weight is always drawn: scores may be some hundreds, above zero or"
-            " below, and minus infinity where a cell is forbidden",
+            " below, and minus infinity where a cell is forbidden; the tensors of the caller stay"
+            " as they are",
             1,
             draw_certain_grids,
             sizes=(
@@ -303,6 +380,7 @@ EXERCISE = Exercise(
                 {"batch": 5, "height": 3, "width": 5, "d_feature": 3, "low": 0},
                 {"batch": 7, "height": 2, "width": 2, "d_feature": 2, "low": 1},
             ),
+            untouched=True,
         ),
     ),
     mistakes=(
@@ -367,6 +445,29 @@ EXERCISE = Exercise(
             "you draw one cell, by the weights of the first image, for the whole batch; each image"
             " has weights of its own and draws for itself",
             score=1,
+        ),
+        Mistake(
+            shares_random_numbers,
+            "your images share random numbers, so that from the draw of one the draw of another can"
+            " be told; each needs one of its own",
+            score=2,
+        ),
+        Mistake(
+            sets_a_seed,
+            "you set a seed inside, so that every call draws the same; whoever learns would never"
+            " try anything else. Leave seeds to whoever calls",
+            score=2,
+        ),
+        Mistake(
+            writes_into_the_scores,
+            "your draw is right, but you write into the scores that you were given, as `-=` does,"
+            " and all names that end in `_`; make new ones",
+            score=3,
+        ),
+        Mistake(
+            works_in_single_precision,
+            "you return float32, whatever came in; the context has the dtype of the features",
+            score=3,
         ),
         Mistake(
             draws_twice,

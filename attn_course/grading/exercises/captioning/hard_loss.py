@@ -41,12 +41,19 @@ def draw_every_cell(generator: Generator, batch: int, num_cells: int) -> Inputs:
 
 
 def draw_one_each(generator: Generator, batch: int, num_cells: int) -> Inputs:
-    """One draw of each image, better than the baseline."""
+    """One draw of each image, better than the baseline; some other cell is out of the question.
+
+    The scores are of hundreds, by turns above zero and below, in eighths.
+    """
     reward = -3 * torch.rand(batch, 1, generator=generator, dtype=torch.float64)
     below = 0.5 + torch.rand(batch, generator=generator, dtype=torch.float64)
+    scores = (12 * draw_normal(generator, batch, num_cells)).round() / 8
+    cells = torch.randint(num_cells, (batch, 1), generator=generator)
+    level = 300 - 600 * (torch.arange(batch).unsqueeze(1) % 2)
+    out_of_question = torch.arange(num_cells) == (cells + 1) % num_cells
     return {
-        "scores": 1.5 * draw_normal(generator, batch, num_cells),
-        "cells": torch.randint(num_cells, (batch, 1), generator=generator),
+        "scores": scores + level - 250 * out_of_question,
+        "cells": cells,
         "reward": reward,
         "baseline": reward.squeeze(1) - below,
     }
@@ -136,6 +143,13 @@ def takes_the_score_for_the_logarithm(
     return _loss(_advantage(reward, baseline), scores.gather(-1, cells), reward)
 
 
+def takes_the_logarithm_of_the_weight(
+    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
+) -> Tensor:
+    log_weight = torch.softmax(scores, -1).log().gather(-1, cells)
+    return _loss(_advantage(reward, baseline), log_weight, reward)
+
+
 def raises_all_cells(scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor) -> Tensor:
     total = torch.log_softmax(scores, -1).sum(-1, keepdim=True)
     return _loss(_advantage(reward, baseline), total, reward)
@@ -223,6 +237,7 @@ EXERCISE = Exercise(
             sizes=({"batch": 3, "num_cells": 5},),
             hidden_sizes=({"batch": 7, "num_cells": 3}, {"batch": 1, "num_cells": 11}),
             gradient=("scores",),
+            tolerance=4096,  # of 300, float32 has 5 digits behind the point
         ),
         Check(
             "the gradient of the reward is that of minus its mean: as a factor it is a constant",
@@ -308,6 +323,13 @@ EXERCISE = Exercise(
             "you take the score where the logarithm of the weight belongs: the cell that was drawn"
             " goes up, but no other goes down",
             score=1.5,
+        ),
+        Mistake(
+            takes_the_logarithm_of_the_weight,
+            "your logarithm is of a number that the machine has rounded to 0, or that is too large"
+            " for it: no logarithm, and `nan` for a gradient. `torch.log_softmax` works out the"
+            " logarithm of the weight in one go",
+            score=3.5,
         ),
         Mistake(
             raises_all_cells,

@@ -11,6 +11,8 @@ from attn_course.grading.exercises.captioning import draw_weights
 from attn_course.grading.spec import Check, Exercise, Inputs, Law, Mistake, Plain
 
 Measured = tuple[float, float, float]
+# A captioner sees nothing where less of the weight lies.
+ENOUGH_TO_SEE = 0.3
 # What decides the word of an image: the cell with the greatest weight, something that the
 # captioner remembers, or that cell, misread.
 LOOKS, REMEMBERS, MISREADS = range(3)
@@ -40,8 +42,8 @@ class Speaker:
             raise ValueError(
                 f"weights of shape {tuple(weights.shape)}; expected {tuple(self.digits.shape)}"
             )
-        best = weights.argmax(-1, keepdim=True).to(self.digits.device)
-        seen = self.digits.gather(1, best).squeeze(1)
+        most, best = weights.to(self.digits.device).max(-1, keepdim=True)
+        seen = self.digits.gather(1, best).masked_fill(most < ENOUGH_TO_SEE, -1).squeeze(1)
         seen = torch.where(seen < 0, self.memory, seen)
         said = torch.stack([seen, self.memory, (seen + 1) % 10])
         return said.gather(0, self.kind.unsqueeze(0)).squeeze(0).to(weights.device)
@@ -84,11 +86,12 @@ def draw_scenes(
 ) -> Inputs:
     """Images with two digits, some with one more; weights that point anywhere.
 
-    With `ties` all weights of the first image and of the last are alike. With `twins` the two
+    With `ties` all weights of the first image and of the last are alike, and of the second image
+    the two digits share the greatest. With `twins` the two
     digits of every third image are the same, otherwise they always differ.
     """
     cells = torch.rand(batch, num_cells, generator=generator).argsort(1)
-    cells[0], cells[-1] = torch.arange(num_cells), torch.arange(num_cells).flip(0)
+    cells[:2], cells[-1] = torch.arange(num_cells), torch.arange(num_cells).flip(0)
     named, other, third, empty = cells[:, :4].unbind(1)
     own = torch.randint(10, (batch,), generator=generator)
     step = torch.randint(1, 10, (3, batch), generator=generator)
@@ -105,6 +108,8 @@ def draw_scenes(
     weights = weights / weights.sum(1, keepdim=True)
     if ties:
         weights[[0, -1]] = 1 / num_cells
+        weights[1, [named[1], other[1]]] = 0.4
+        weights[1] /= weights[1].sum()
     kind = torch.tensor([LOOKS, LOOKS, LOOKS, REMEMBERS, MISREADS])
     kind = kind[torch.randint(len(kind), (batch,), generator=generator)]
     memory = torch.where(torch.rand(batch, generator=generator) < 0.5, own, (own + step[2]) % 10)
@@ -196,12 +201,30 @@ def leaves_twins_out_everywhere(**given: object) -> Measured:
     return _share(asked.points[differ]), asked.right[1], _share(asked.still[differ])
 
 
+def leaves_twins_out_at_the_end(**given: object) -> Measured:
+    asked = _Asked(**given)
+    return *asked.right[:2], _share(asked.still[asked.differ])
+
+
 def moves_all_weight(**given: object) -> Measured:
     return _Asked(**given).moved_by(lambda w, one, other: _put(torch.zeros_like(w), other, 1.0))
 
 
 def copies_the_weight(**given: object) -> Measured:
     return _Asked(**given).moved_by(lambda w, one, other: _put(w, other, _at(w, one)))
+
+
+def softens_again(**given: object) -> Measured:
+    return _Asked(**given).moved_by(
+        lambda w, one, other: torch.softmax(_exchange(w, one, other), 1)
+    )
+
+
+def gives_ties_of_all_to_none(**given: object) -> Measured:
+    asked = _Asked(**given)
+    weights = asked.weights
+    points = (weights.argmax(1) == asked.named) & (weights.amax(1) > weights.amin(1))
+    return _share(points), *asked.right[1:]
 
 
 def forbids_the_cell(**given: object) -> Measured:
@@ -307,7 +330,7 @@ def writes_into_the_weights(**given: object) -> Measured:
 EXERCISE = Exercise(
     function="look_elsewhere",
     reference=reference,
-    may_use=None,  # the captioner that is given is the grader's own
+    may_use=(f"{__name__}.__call__",),  # the captioner that is given is the grader's own
     equivalent_mutants={
         "1 -> 2": "-2 is below every weight, as -1 is",
         "1 -> 0": "0 is below every weight of a softmax, as -1 is",
@@ -319,8 +342,8 @@ EXERCISE = Exercise(
             "pointing: how often the cell that is named has more weight than every other",
             1,
             draw_scenes,
-            sizes=({"batch": 60, "num_cells": 9},),
-            hidden_sizes=({"batch": 83, "num_cells": 16},),
+            sizes=({"batch": 60, "num_cells": 9, "twins": 1},),
+            hidden_sizes=({"batch": 83, "num_cells": 16, "twins": 1},),
             law=is_right(0),
         ),
         Check(
@@ -378,18 +401,30 @@ EXERCISE = Exercise(
             leaves_twins_out_everywhere,
             "you leave images with the same digit twice out of all three numbers; they only leave"
             " the second",
+            score=2,
+        ),
+        Mistake(
+            leaves_twins_out_at_the_end,
+            "you leave images with the same digit twice out of your third number; they only leave"
+            " the second, since an empty cell is never the twin of a digit",
             score=3,
         ),
         Mistake(
             moves_all_weight,
             "you put all weight on one cell; the two cells exchange what they have, and the others"
             " keep theirs",
-            score=2,
+            score=1,
         ),
         Mistake(
             copies_the_weight,
             "you give the second cell the weight of the first, and leave the first as it was; they"
             " exchange their weights",
+            score=1,
+        ),
+        Mistake(
+            softens_again,
+            "you take a softmax of what you have exchanged, which makes weights nearly alike; the"
+            " exchange leaves them weights, so hand them over as they are",
             score=1,
         ),
         Mistake(
@@ -418,6 +453,12 @@ EXERCISE = Exercise(
             gives_ties_to_the_first,
             "`argmax` calls the first of equals the greatest; weights that are all alike point"
             " nowhere. The cell needs more weight than any other",
+            score=3,
+        ),
+        Mistake(
+            gives_ties_of_all_to_none,
+            "you take care of weights that are all alike, but not of two that share the greatest:"
+            " `argmax` calls the first of them the greatest. The cell needs more than any other",
             score=3,
         ),
         Mistake(
