@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from itertools import islice
+from pathlib import Path
 
 import pytest
 import torch
@@ -16,7 +17,7 @@ from attn_course.trained import TrainedTranslator, load, record
 from attn_course.trained.make import training_pairs, translation_loss, vocabularies
 from attn_course.trained.measure import BUCKETS, error_rate_of, name_of, unseen_pairs
 from attn_course.trained.recipes import RECIPES, find_recipe, narrow_window
-from attn_course.trained.store import FOLDER, round_to_half, save
+from attn_course.trained.store import FOLDER, round_to_half, save, write_record
 from attn_course.training import train
 
 SHIPPED = [name for name, recipe in RECIPES.items() if recipe.ship]
@@ -150,3 +151,22 @@ def test_command_offers_every_recipe_and_copying() -> None:
     unknown = subprocess.run([*command, "gru"], capture_output=True, text=True, check=False)
     assert unknown.returncode == 2
     assert "invalid choice: 'gru'" in unknown.stderr
+
+
+@pytest.mark.parametrize("name", ["bahdanau", "copying", "recall", "without_recurrence"])
+def test_record_is_read_as_it_was_written(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = record(name)
+    made_with = ("command", "torch", "threads", "machine", "runs")
+    monkeypatch.setattr("attn_course.trained.store.FOLDER", tmp_path)
+    settings = {key: value for key, value in stored.items() if key not in made_with}
+    write_record(name, stored["runs"], **settings)
+    written = record(name)
+    assert {key: written[key] for key in ("command", "runs", *settings)} == {
+        key: stored[key] for key in ("command", "runs", *settings)
+    }
+    assert set(written) == set(stored)
+    assert f'"command": "python -m attn_course.trained {name}"' in (
+        tmp_path / f"{name}.json"
+    ).read_text(encoding="utf-8")

@@ -5,9 +5,6 @@ that was lost. `make` trains a translator for each task, width and length of tra
 what it gets right at each length, also beyond those that it has learned from.
 """
 
-import json
-import platform
-import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -20,7 +17,7 @@ from attn_course.data.copying import FIRST_SYMBOL, copy_pairs, reversal_pairs
 from attn_course.data.tokens import Batch, IdPair, batches, make_batch
 from attn_course.decoding import greedy_decode
 from attn_course.seq2seq import Encoder, FixedVectorTranslator, Translator, sequence_loss
-from attn_course.trained.store import FOLDER
+from attn_course.trained.store import write_record
 from attn_course.training import train
 
 TASKS = {"copy": copy_pairs, "reversal": reversal_pairs}
@@ -54,7 +51,7 @@ def make(seeds: Sequence[int] = SEEDS) -> None:
     for seed in seeds:
         for run in measure_copying(seed):
             runs.append(run)
-            write_record(runs)
+            write_record("copying", runs, lengths=TEST_LENGTHS)
 
 
 def measure_copying(seed: int) -> Iterator[dict[str, object]]:
@@ -130,18 +127,3 @@ def right_when_writing(model: Translator, batch: Batch) -> Tensor:
 def right_when_forced(model: Translator, batch: Batch) -> Tensor:
     """Where the likeliest next symbol is the right one, given all before, (batch, target_len)."""
     return model(batch.source, batch.target_input).argmax(-1) == batch.target_output
-
-
-def write_record(runs: Sequence[dict[str, object]]) -> None:
-    """Write what was measured, and with what."""
-    made = {
-        "command": "python -m attn_course.trained copying",
-        "torch": torch.__version__.split("+")[0],
-        "threads": torch.get_num_threads(),
-        "machine": platform.machine(),
-        "lengths": TEST_LENGTHS,
-        "runs": list(runs),
-    }
-    text = json.dumps(made, indent=1)
-    text = re.sub(r"\[[^][{}]*]", lambda numbers: " ".join(numbers[0].split()), text)
-    (FOLDER / "copying.json").write_text(text + "\n", encoding="utf-8")

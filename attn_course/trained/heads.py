@@ -4,9 +4,6 @@
 looks, and what is lost when one head is silent.
 """
 
-import json
-import platform
-import re
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -27,7 +24,7 @@ from attn_course.data.phrases import (
 )
 from attn_course.data.tokens import Vocabulary
 from attn_course.trained.readers import Memory, Reader, without_head
-from attn_course.trained.store import FOLDER
+from attn_course.trained.store import write_record
 from attn_course.training import train
 
 PHRASES = {"two readings": (two_readings, 2), "three facts": (three_facts, 3)}
@@ -59,7 +56,7 @@ def make() -> None:
     for trial, num_seeds in SEEDS.items():
         for seed in range(num_seeds):
             runs.append(run(trial, seed))
-            write_record(runs)
+            write_record("heads", runs)
 
 
 def run(trial: Trial, seed: int) -> dict[str, object]:
@@ -166,20 +163,6 @@ def rounded(numbers: Tensor) -> list[object]:
 
 def _means(losses: list[float]) -> list[float]:
     return rounded(torch.stack([part.mean() for part in torch.tensor(losses).split(100)]))
-
-
-def write_record(runs: list[dict[str, object]]) -> None:
-    """Write what was measured, and with what."""
-    made = {
-        "command": "python -m attn_course.trained heads",
-        "torch": torch.__version__.split("+")[0],
-        "threads": torch.get_num_threads(),
-        "machine": platform.machine(),
-        "runs": runs,
-    }
-    text = json.dumps(made, indent=1)
-    text = re.sub(r"\[[^][{}]*]", lambda numbers: " ".join(numbers[0].split()), text)
-    (FOLDER / "heads.json").write_text(text + "\n", encoding="utf-8")
 
 
 def runs_of(trial: Trial, record: dict[str, object]) -> Iterator[dict[str, object]]:

@@ -1,7 +1,5 @@
 """Train the translators of a recipe, one for each seed, and write down what they can do."""
 
-import json
-import platform
 import time
 from collections.abc import Iterator
 from functools import lru_cache
@@ -14,7 +12,7 @@ from attn_course.data.translation import SentencePair, sentence_pairs
 from attn_course.seq2seq import Translator, sequence_loss
 from attn_course.trained.measure import BUCKETS, measure, unseen_pairs
 from attn_course.trained.recipes import BATCH_SIZE, CLAUSES, NUM_PAIRS, find_recipe
-from attn_course.trained.store import FOLDER, TrainedTranslator, round_to_half, save
+from attn_course.trained.store import TrainedTranslator, round_to_half, save, write_record
 from attn_course.training import History, train
 
 
@@ -29,7 +27,7 @@ def make(name: str) -> None:
         if recipe.ship and seed == recipe.seeds[0]:
             save(name, trained)
         runs.append({"seed": seed, "cpu_seconds": cpu_seconds} | describe(trained, history))
-        write_record(name, runs)
+        write_record(name, runs, steps=recipe.steps)
 
 
 def train_one(name: str, seed: int) -> tuple[TrainedTranslator, History]:
@@ -84,17 +82,3 @@ def describe(trained: TrainedTranslator, history: History) -> dict[str, object]:
         "losses": [round(part.mean().item(), 3) for part in losses],
         **measure(*known),
     }
-
-
-def write_record(name: str, runs: list[dict[str, object]]) -> None:
-    """Write what was measured, and with what."""
-    made = {
-        "command": f"python -m attn_course.trained {name}",
-        "steps": find_recipe(name).steps,
-        "torch": torch.__version__.split("+")[0],
-        "threads": torch.get_num_threads(),
-        "machine": platform.machine(),
-        "runs": runs,
-    }
-    text = json.dumps(made, ensure_ascii=False, indent=1)
-    (FOLDER / f"{name}.json").write_text(text + "\n", encoding="utf-8")

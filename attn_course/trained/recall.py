@@ -6,9 +6,6 @@ that got furthest, is taken for the other seeds. On the way it measures how far 
 of the loss reaches back, before training and after it.
 """
 
-import json
-import platform
-import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -21,7 +18,7 @@ from torch.nn import functional
 from attn_course.data.recall import RecallBatch, first_batches, partner_batches
 from attn_course.recurrence import count_parameters, gradient_reach
 from attn_course.trained.learners import LAYERS, Learner, build_learner
-from attn_course.trained.store import FOLDER
+from attn_course.trained.store import write_record
 from attn_course.training import train
 
 TASKS = {"first": first_batches, "partner": partner_batches}
@@ -63,7 +60,7 @@ def make(trials: Sequence[Trial] = TRIALS) -> None:
     for trial in trials:
         for run in runs_of_trial(trial):
             runs.append(run)
-            write_record(runs)
+            write_record("recall", runs, distances=DISTANCES)
 
 
 def runs_of_trial(trial: Trial) -> Iterator[dict[str, object]]:
@@ -142,18 +139,3 @@ def reach_of(model: Learner, number: int = 64) -> list[float]:
 
     reach = gradient_reach(loss, in_double.embed(batch))
     return [float(f"{reach[distance].item():.3g}") for distance in DISTANCES]
-
-
-def write_record(runs: Sequence[dict[str, object]]) -> None:
-    """Write what was measured, and with what."""
-    made = {
-        "command": "python -m attn_course.trained recall",
-        "torch": torch.__version__.split("+")[0],
-        "threads": torch.get_num_threads(),
-        "machine": platform.machine(),
-        "distances": DISTANCES,
-        "runs": list(runs),
-    }
-    text = json.dumps(made, indent=1)
-    text = re.sub(r"\[[^][{}]*]", lambda numbers: " ".join(numbers[0].split()), text)
-    (FOLDER / "recall.json").write_text(text + "\n", encoding="utf-8")

@@ -1,7 +1,9 @@
 """Keep trained weights in half precision beside the code, and read them again."""
 
 import json
-from collections.abc import Sequence
+import platform
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -88,3 +90,25 @@ def record(name: str) -> dict[str, Any]:
         recorded = ", ".join(sorted(file.stem for file in FOLDER.glob("*.json")))
         raise ValueError(f"there is no record of {name!r}; there are {recorded}")
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+def write_record(name: str, runs: Sequence[Mapping[str, object]], **settings: object) -> None:
+    """Write what `record` reads: the runs, what they have in common, and what they were made with.
+
+    Args:
+        name: Of the record, and of what `python -m attn_course.trained` makes.
+        runs: What was measured, ready for JSON.
+        settings: What holds for all runs.
+    """
+    made = {
+        "command": f"python -m attn_course.trained {name}",
+        **settings,
+        "torch": torch.__version__.split("+")[0],
+        "threads": torch.get_num_threads(),
+        "machine": platform.machine(),
+        "runs": list(runs),
+    }
+    text = json.dumps(made, ensure_ascii=False, indent=1)
+    # a list of plain numbers or words fits on a line
+    text = re.sub(r"\[[^][{}]*]", lambda listed: " ".join(listed[0].split()), text)
+    (FOLDER / f"{name}.json").write_text(text + "\n", encoding="utf-8")

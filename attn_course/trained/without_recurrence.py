@@ -5,9 +5,6 @@ and asks every 100 steps for the BLEU of unseen sentences. The first seed is tra
 rates; the one with the greater mean BLEU on the way is taken for the other seeds.
 """
 
-import json
-import platform
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 
@@ -19,7 +16,7 @@ from attn_course.seq2seq import Translator
 from attn_course.trained.make import training_pairs, translation_loss, vocabularies
 from attn_course.trained.measure import BUCKETS, bleu_of, name_of, unseen_pairs
 from attn_course.trained.recipes import BATCH_SIZE, build_bahdanau, build_fixed
-from attn_course.trained.store import FOLDER
+from attn_course.trained.store import write_record
 from attn_course.training import train
 from attn_course.transformer import AttentionEncoder, Sizes, TransformerTranslator
 
@@ -47,7 +44,7 @@ def make() -> None:
     for kind in KINDS:
         for run in runs_of(kind):
             runs.append(run)
-            write_record(runs)
+            write_record("without_recurrence", runs, every=EVERY)
 
 
 def runs_of(kind: str) -> Iterator[dict[str, object]]:
@@ -119,18 +116,3 @@ def _batches(seed: int) -> Iterator[Batch]:
         (source_words.encode(pair.source), target_words.encode(pair.target)) for pair in pairs
     ]
     return batches(tokens, BATCH_SIZE, seed)
-
-
-def write_record(runs: Sequence[dict[str, object]]) -> None:
-    """Write what was measured, and with what."""
-    made = {
-        "command": "python -m attn_course.trained without_recurrence",
-        "torch": torch.__version__.split("+")[0],
-        "threads": torch.get_num_threads(),
-        "machine": platform.machine(),
-        "every": EVERY,
-        "runs": list(runs),
-    }
-    text = json.dumps(made, indent=1)
-    text = re.sub(r"\[[^][{}]*]", lambda numbers: " ".join(numbers[0].split()), text)
-    (FOLDER / "without_recurrence.json").write_text(text + "\n", encoding="utf-8")

@@ -1,8 +1,5 @@
 """Train and measure the captioners of all trials, and write the record `captions`."""
 
-import json
-import platform
-import re
 import time
 from collections.abc import Sequence
 
@@ -27,7 +24,7 @@ from attn_course.trained.captions.recipes import (
     train_reader,
 )
 from attn_course.trained.captions.store import save_captioner
-from attn_course.trained.store import FOLDER, round_to_half
+from attn_course.trained.store import round_to_half, write_record
 from attn_course.training import History
 
 Run = dict[str, object]
@@ -42,7 +39,7 @@ def make(seeds: Sequence[int] = SEEDS) -> None:
             runs.append(run)
             if trial.ship and seed == SEEDS[0]:
                 save_captioner(name, model)
-            write_record(runs)
+            write_record("captions", runs)
 
 
 def run_trial(name: str, seed: int) -> tuple[Captioner, Run]:
@@ -97,17 +94,3 @@ def describe(model: Captioner, history: History) -> Run:
         "parameters": sum(weight.numel() for weight in model.parameters()),
         "losses": [round(part.mean().item(), 3) for part in parts],
     }
-
-
-def write_record(runs: Sequence[Run]) -> None:
-    """Write what was measured, and with what."""
-    made = {
-        "command": "python -m attn_course.trained captions",
-        "torch": torch.__version__.split("+")[0],
-        "threads": torch.get_num_threads(),
-        "machine": platform.machine(),
-        "runs": list(runs),
-    }
-    text = json.dumps(made, indent=1)
-    text = re.sub(r"\[[^][{}]*]", lambda numbers: " ".join(numbers[0].split()), text)
-    (FOLDER / "captions.json").write_text(text + "\n", encoding="utf-8")
