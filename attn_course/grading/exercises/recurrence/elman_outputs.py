@@ -29,15 +29,32 @@ def draw_network(
     d_out: int,
     batch: int | None = None,
     groups: int | None = None,
+    manner: str = "",
 ) -> Inputs:
     before = [size for size in (batch, groups) if size is not None]
-    return {
+    inputs = {
         "tokens": draw_normal(generator, *before, length, d_in),
         "w_input": draw_matrix(generator, d_hidden, d_in),
         "w_state": draw_matrix(generator, d_hidden, d_hidden),
         "bias": draw_normal(generator, d_hidden) / 2,
         "w_output": draw_matrix(generator, d_out, d_hidden),
     }
+    return inputs | MANNERS[manner](**inputs) if manner else inputs
+
+
+def _lasting(tokens: Tensor, w_state: Tensor, bias: Tensor, **_: Tensor) -> Inputs:
+    """States that turn and hardly shrink: a gradient goes back dozens of steps."""
+    turn = torch.linalg.qr(w_state)[0]
+    return {"tokens": tokens / 8, "w_state": turn, "bias": bias / 32}
+
+
+def _loud(tokens: Tensor, w_input: Tensor, **_: Tensor) -> Inputs:
+    """What goes into tanh is hundreds, without rounding: too much for an exponential."""
+    return {"tokens": 256 * (tokens.sign() + tokens.round()), "w_input": (8 * w_input).round() / 8}
+
+
+MANNERS = {"lasting": _lasting, "loud": _loud}
+THREE = {"d_hidden": 3, "d_out": 3}
 
 
 def feeds_back_the_output(
@@ -182,6 +199,28 @@ def cuts_the_state_off(
     return torch.stack(states, -2) @ w_output.mT
 
 
+def cuts_now_and_then(
+    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
+) -> Tensor:
+    state, states = torch.zeros_like(tokens[..., 0, :1]) * bias, []
+    for step, token in enumerate(tokens.unbind(-2)):
+        state = state.detach() if step % 20 == 0 else state
+        state = torch.tanh(token @ w_input.mT + state @ w_state.mT + bias)
+        states.append(state)
+    return torch.stack(states, -2) @ w_output.mT
+
+
+def writes_tanh_with_exponentials(
+    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
+) -> Tensor:
+    state, states = torch.zeros_like(tokens[..., 0, :1]) * bias, []
+    for token in tokens.unbind(-2):
+        grown = torch.exp(2 * (token @ w_input.mT + state @ w_state.mT + bias))
+        state = (grown - 1) / (grown + 1)
+        states.append(state)
+    return torch.stack(states, -2) @ w_output.mT
+
+
 def begins_in_single_precision(
     tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
 ) -> Tensor:
@@ -205,6 +244,7 @@ EXERCISE = Exercise(
                 {"batch": 3, "length": 5, "d_in": 4, "d_hidden": 4, "d_out": 4},
                 {"batch": 2, "length": 7, "d_in": 3, "d_hidden": 5, "d_out": 5},
                 {"batch": 3, "length": 4, "d_in": 2, "d_hidden": 1, "d_out": 1},
+                {"batch": 2, "length": 4, "d_in": 3, "d_hidden": 5, "d_out": 5, "manner": "loud"},
             ),
             hidden_sizes=(
                 {"batch": 5, "length": 1, "d_in": 2, "d_hidden": 3, "d_out": 7},
@@ -228,9 +268,16 @@ EXERCISE = Exercise(
             "the gradient goes back through every step",
             1,
             draw_network,
-            sizes=({"batch": 2, "length": 6, "d_in": 3, "d_hidden": 5, "d_out": 2},),
-            hidden_sizes=({"batch": 3, "length": 9, "d_in": 2, "d_hidden": 4, "d_out": 3},),
+            sizes=(
+                {"batch": 2, "length": 6, "d_in": 3, "d_hidden": 5, "d_out": 2},
+                {"batch": 2, "length": 30, "d_in": 2, **THREE, "manner": "lasting"},
+            ),
+            hidden_sizes=(
+                {"batch": 3, "length": 9, "d_in": 2, "d_hidden": 4, "d_out": 3},
+                {"batch": 3, "length": 35, "d_in": 5, **THREE, "manner": "lasting"},
+            ),
             gradient=("tokens", "w_input", "w_state", "bias", "w_output"),
+            tolerance=256,
         ),
         Check(
             "float64 is float64 from the first step to the last",
@@ -337,6 +384,18 @@ EXERCISE = Exercise(
             "you cut each state off from those before it, by `detach` or `.data`: the numbers are"
             " right, and nothing could be learned over more than one step",
             score=3,
+        ),
+        Mistake(
+            cuts_now_and_then,
+            "you cut the state off every now and then, as training on long texts often does; here"
+            " the gradient has to go back to the first token",
+            score=3,
+        ),
+        Mistake(
+            writes_tanh_with_exponentials,
+            "you write tanh with exponentials, which are infinite for large numbers, and infinite"
+            " by infinite is no number; use `torch.tanh`",
+            score=2.5,
         ),
         Mistake(
             begins_in_single_precision,

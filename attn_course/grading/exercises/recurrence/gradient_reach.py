@@ -78,6 +78,10 @@ def measures_the_batch_as_one(layer: SequenceLayer, tokens: Tensor, direction: T
     return _gradient(layer, tokens, direction).norm(dim=(0, 2)).flip(0)
 
 
+def takes_the_root_last(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+    return _lengths(_gradient(layer, tokens, direction)).square().mean(0).sqrt().flip(0)
+
+
 def measures_the_first_sequence(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
     return reference(layer, tokens[:1], direction)
 
@@ -191,7 +195,7 @@ EXERCISE = Exercise(
     },
     checks=(
         Check(
-            "one sequence: the length of the gradient at each token, the last token first",
+            "one text: the length of the gradient at each token, the last token first",
             1.5,
             give_layer,
             sizes=layers("feeds_its_state_back", "attends", length=5, d_in=3, d_out=4),
@@ -202,7 +206,7 @@ EXERCISE = Exercise(
             ),
         ),
         Check(
-            "many sequences: the mean of their lengths",
+            "many texts: the mean of their lengths",
             1,
             give_layer,
             sizes=layers("feeds_its_state_back", batch=3, length=5, d_in=4, d_out=2),
@@ -247,29 +251,35 @@ EXERCISE = Exercise(
         ),
         Mistake(
             adds_the_batch_up,
-            "you add the lengths of all sequences up; take their mean",
+            "you add the lengths of all texts up; take their mean",
             score=2.5,
         ),
         Mistake(
             divides_by_the_batch_twice,
-            "you divide by the number of sequences twice: if the gradient is that of a mean, the"
+            "you divide by the number of texts twice: if the gradient is that of a mean, the"
             " lengths have to be added up; if it is that of a sum, take their mean",
             score=2.5,
         ),
         Mistake(
             measures_the_batch_as_one,
-            "you measure the gradients of all sequences as one long vector; each sequence has its"
+            "you measure the gradients of all texts as one long vector; each text has its"
             " own length, and their mean is asked",
             score=2.5,
         ),
         Mistake(
+            takes_the_root_last,
+            "you take the mean of the squares, and the root at the end; take the root for each"
+            " text, and the mean of the lengths",
+            score=4,
+        ),
+        Mistake(
             measures_the_first_sequence,
-            "you measure the first sequence only; the mean over all is asked",
+            "you measure the first text only; the mean over all is asked",
             score=4,
         ),
         Mistake(
             returns_every_sequence,
-            "you return the lengths of every sequence; take their mean over the batch, so that one"
+            "you return the lengths of every text; take their mean over the batch, so that one"
             " number is left for each distance",
             score=0,
         ),
@@ -296,7 +306,7 @@ EXERCISE = Exercise(
         ),
         Mistake(
             measures_along_the_sequence,
-            "you measure lengths along the sequence, and return a number for each feature; measure"
+            "you measure lengths along the text, and return a number for each feature; measure"
             " along the features, axis -1",
             score=0,
         ),

@@ -129,6 +129,10 @@ def keeps_the_rest(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int
     return _put(bias_ih, bias_hh, _bias(1 - share, distance))
 
 
+def never_shuts(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+    return _put(bias_ih, bias_hh, max(_bias(share, distance), 0.0))
+
+
 def opens_the_input_gate(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
     return _put(bias_ih, bias_hh, _bias(share, distance), gate=0)
 
@@ -184,6 +188,18 @@ def loses_what_is_missing_to_one(
     return _put(bias_ih, bias_hh, math.log(gate / (1 - gate)))
 
 
+def takes_the_logit_of_one(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+    gate = torch.tensor(share, dtype=torch.float64) ** (1 / distance)
+    return _put(bias_ih, bias_hh, torch.logit(gate).item())
+
+
+def switches_far_off(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+    near = distance <= 10**6
+    return (loses_what_is_missing_to_one if near else takes_the_gate_for_open)(
+        bias_ih, bias_hh, share, distance
+    )
+
+
 def stays_away_from_one(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
     gate = min(share ** (1 / distance), 1 - 1e-9)
     return _put(bias_ih, bias_hh, math.log(gate / (1 - gate)))
@@ -228,16 +244,19 @@ EXERCISE = Exercise(
             untouched=True,
         ),
         Check(
-            "distances so far that the gate is 1 up to rounding, in float64",
+            "in float64 twelve digits are right, even where the gate is 1 up to rounding",
             1,
             draw_biases,
             sizes=(
                 {"d_hidden": 2, "share": 0.5, "distance": 10**14},
                 {"d_hidden": 2, "share": 0.9, "distance": 10**17},
+                {"d_hidden": 3, "share": 0.6, "distance": 10**6},
             ),
             hidden_sizes=(
                 {"d_hidden": 3, "share": 0.3, "distance": 10**15},
                 {"d_hidden": 1, "share": 0.99, "distance": 10**18},
+                {"d_hidden": 2, "share": 0.2, "distance": 10**4},
+                {"d_hidden": 2, "share": 0.2, "distance": 10**8},
             ),
             dtype=torch.float64,
             law=keeps_the_share(1e-12),
@@ -299,7 +318,7 @@ EXERCISE = Exercise(
             takes_the_gate_for_open,
             "your bias is right for far distances only: you take `1 - f` for `-log f`, or the"
             " sigmoid for an exponential, which holds where the gate is nearly 1",
-            score=2,
+            score=1,
         ),
         Mistake(
             divides_the_bias,
@@ -316,6 +335,12 @@ EXERCISE = Exercise(
             keeps_the_rest,
             "you keep what should be lost, and lose what should be kept",
             score=0,
+        ),
+        Mistake(
+            never_shuts,
+            "you leave no bias below zero; where little is to be left after few steps, the gate has"
+            " to be less than half open",
+            score=2,
         ),
         Mistake(
             opens_the_input_gate,
@@ -376,6 +401,18 @@ EXERCISE = Exercise(
             loses_what_is_missing_to_one,
             "a gate that is nearly 1 cannot say what is missing to 1: most digits of `1 - f` are"
             " lost, or all. Work with the logarithm of the gate: `1 - f` is `-expm1(log f)`",
+            score=3,
+        ),
+        Mistake(
+            takes_the_logit_of_one,
+            "you take the logit of a gate that is 1 up to rounding, and it is infinite; what is"
+            " missing to 1 is `-expm1(log f)`, with the logarithm of the gate",
+            score=3,
+        ),
+        Mistake(
+            switches_far_off,
+            "one formula loses digits where the gate is near 1, the other is right at infinity"
+            " only, and between the two neither is; `-expm1(log f)` is right everywhere",
             score=3,
         ),
         Mistake(
