@@ -90,8 +90,18 @@ def test_seed_decides_the_batches_and_no_two_are_alike(task: str) -> None:
     assert not torch.equal(one[0].values, third[0].values)
 
 
+@pytest.mark.parametrize("task", TASKS)
+def test_nobody_elses_random_numbers_are_used_up(task: str) -> None:
+    before = torch.get_rng_state()
+    batch = next(TASKS[task](0, 5))
+    assert torch.equal(torch.get_rng_state(), before)
+    assert len(batch.answer) == 64
+
+
 def test_batch_moves_to_a_device_as_a_whole() -> None:
-    assert isinstance(next(first_batches(0, 3)).to("cpu"), RecallBatch)
+    moved = next(first_batches(0, 3)).to("meta")
+    assert isinstance(moved, RecallBatch)
+    assert {part.device.type for part in moved} == {"meta"}
 
 
 @pytest.mark.parametrize(
