@@ -72,7 +72,7 @@ def _tensors(thing: object) -> Iterator[Tensor]:
     if isinstance(thing, Tensor):
         yield thing
     elif isinstance(thing, partial):
-        yield from _tensors((thing.func, thing.args, thing.keywords))
+        yield from _tensors((thing.args, thing.keywords))
     elif isinstance(thing, tuple | dict):
         for part in thing.values() if isinstance(thing, dict) else thing:
             yield from _tensors(part)

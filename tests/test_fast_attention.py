@@ -25,7 +25,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from attn_course.bahdanau import AdditiveScore, additive_scores
+from attn_course.blocks import NUMBERS_IN_A_BLOCK, NUMBERS_IN_A_SMALL_BLOCK
 from attn_course.fast_attention import fast_attention
+from attn_course.grading.watching import Largest
 from attn_course.kernel_regression import kernel_scores, log_epanechnikov
 from attn_course.luong import general_scores
 from attn_course.retrieval import distance_scores, dot_scores
@@ -813,6 +815,22 @@ def test_arguments_stay_as_they_were(path: Callable) -> None:
         assert_close(part, copy, **EXACTLY)
 
 
+@pytest.mark.parametrize("batch", [1, 5])
+def test_blocks_are_chosen_so_that_no_tensor_is_large(batch: int) -> None:
+    shapes = (4200, 2), (4300, 2), (4300, 3)
+    inputs = [draw(batch, *shape).float() for shape in shapes]
+    with torch.no_grad(), Largest() as largest:
+        fast_attention(*inputs, score=plain_scores)
+    assert NUMBERS_IN_A_SMALL_BLOCK / 4 < largest.numbers <= NUMBERS_IN_A_BLOCK
+
+
+@every_path
+def test_mask_that_is_the_same_for_all_keys_reaches_all_of_them(path: Callable) -> None:
+    inputs, mask = roles(BATCH), some_mask(BATCH, QUERY_LEN, 1)
+    whole = mask.expand(BATCH, QUERY_LEN, KEY_LEN)
+    assert_close(path(*inputs, mask), attention(*inputs, whole), **CLOSELY)
+
+
 # --- bad input; what all paths refuse alike is in test_scaled_dot_product.py --------------------
 
 
@@ -821,6 +839,21 @@ def test_arguments_stay_as_they_were(path: Callable) -> None:
 def test_block_must_hold_something(path: Callable, block_len: int) -> None:
     with pytest.raises(ValueError, match=f"block_len={block_len} must be positive"):
         path(*roles(BATCH), block_len=block_len)
+
+
+@every_path
+def test_no_key_at_all_is_refused(path: Callable) -> None:
+    with pytest.raises(ValueError, match="key_len=0: there is no key to attend to"):
+        path(*roles(BATCH, key_len=0))
+
+
+def test_score_that_would_be_spread_over_the_keys_is_refused() -> None:
+    def one_for_all_keys(query: Tensor, key: Tensor) -> Tensor:
+        return query.sum(-1, keepdim=True)
+
+    message = rf"scores of 4 queries and 4 keys have shape \({BATCH}, 4, 1\)"
+    with pytest.raises(ValueError, match=message):
+        fast_attention(*roles(BATCH), score=one_for_all_keys, block_len=4)
 
 
 @every_path
