@@ -101,3 +101,12 @@ def assert_accessible_and_fits(page: Page, letters: str) -> None:
     assert page.evaluate(RUN_AXE) == []
     height = "text => text.getBoundingClientRect().height"
     assert page.locator(letters).first.evaluate(height) > 11
+
+
+def assert_focus_is_seen(page: Page, name: str) -> None:
+    """What has the focus, or the label around it, has an outline."""
+    outline = page.evaluate(
+        """() => { const here = document.activeElement, label = here.closest('.attn-option');
+             return getComputedStyle(label ?? here).outlineStyle }"""
+    )
+    assert outline != "none", name

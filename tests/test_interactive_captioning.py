@@ -32,6 +32,7 @@ from tests.conftest import Build, chapters
 from tests.interactive_laws import (
     PAGE,
     assert_accessible_and_fits,
+    assert_focus_is_seen,
     assert_prints_without_controls,
     assert_stands_without_scripts,
     data_of,
@@ -458,11 +459,7 @@ def test_keyboard_alone_reaches_every_control_and_sees_where_it_is(page: Page) -
     for key, name in steps:
         before = reading(figure)
         page.keyboard.press("Tab")
-        outline = page.evaluate(
-            """() => { const here = document.activeElement, label = here.closest('.attn-option');
-                 return getComputedStyle(label ?? here).outlineStyle }"""
-        )
-        assert outline != "none", name
+        assert_focus_is_seen(page, name)
         if key is None:
             assert page.evaluate("document.activeElement.dataset.part") == name
             continue

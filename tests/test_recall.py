@@ -40,6 +40,7 @@ from attn_course.trained.recall import (
     share_right,
     unseen,
 )
+from attn_course.trained.tuning import rates_then_seeds
 
 RUNS = record("recall")["runs"]
 
@@ -160,6 +161,14 @@ def test_every_trial_is_recorded_from_all_seeds_at_the_best_rate() -> None:
         assert [(run["seed"], run["rate"]) for run in later] == [
             (seed, best["rate"]) for seed in SEEDS[1:]
         ]
+
+
+def test_best_rate_of_the_first_seed_is_taken_for_the_others() -> None:
+    def train(rate: float, seed: int) -> dict[str, object]:
+        return {"rate": rate, "seed": seed, "worth": {1: 5, 2: 7, 3: 7}[rate]}
+
+    tried = rates_then_seeds(train, (1, 2, 3), (4, 5, 6), lambda run: run["worth"])
+    assert [(run["rate"], run["seed"]) for run in tried] == [(1, 4), (2, 4), (3, 4), (2, 5), (2, 6)]
 
 
 def test_recorded_steps_are_those_of_a_model_that_can_do_it() -> None:

@@ -9,7 +9,7 @@ of the loss reaches back, before training and after it.
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import torch
 from torch import Tensor
@@ -19,6 +19,7 @@ from attn_course.data.recall import RecallBatch, first_batches, partner_batches
 from attn_course.recurrence import count_parameters, gradient_reach
 from attn_course.trained.learners import LAYERS, Learner, build_learner
 from attn_course.trained.store import write_record
+from attn_course.trained.tuning import Run, rates_then_seeds
 from attn_course.training import train
 
 TASKS = {"first": first_batches, "partner": partner_batches}
@@ -56,25 +57,24 @@ class _Learned(Exception):
 
 def make(trials: Sequence[Trial] = TRIALS) -> None:
     """Train, measure and record all trials, the record written anew after each run."""
-    runs: list[dict[str, object]] = []
+    runs: list[Run] = []
     for trial in trials:
         for run in runs_of_trial(trial):
             runs.append(run)
             write_record("recall", runs, distances=DISTANCES)
 
 
-def runs_of_trial(trial: Trial) -> Iterator[dict[str, object]]:
+def runs_of_trial(trial: Trial) -> Iterator[Run]:
     """All rates from the first seed, and the best of them from the others."""
-    first = []
-    for rate in RATES:
-        first.append(run_trial(trial, rate, SEEDS[0]))
-        yield first[-1]
-    best = min(first, key=lambda run: (run["steps"] or STEPS + 1, -run["right"]))
-    for seed in SEEDS[1:]:
-        yield run_trial(trial, best["rate"], seed)
+    return rates_then_seeds(partial(run_trial, trial), RATES, SEEDS, _goodness)
 
 
-def run_trial(trial: Trial, rate: float, seed: int, steps: int = STEPS) -> dict[str, object]:
+def _goodness(run: Run) -> tuple[float, float]:
+    """The sooner it can do it the better; of those that never can, the more is right."""
+    return -(run["steps"] or STEPS + 1), run["right"]
+
+
+def run_trial(trial: Trial, rate: float, seed: int, steps: int = STEPS) -> Run:
     """Train one learner and say after how many steps it could do the task: None means never."""
     model, start = build_learner(trial.layer, seed), time.process_time()
     measured = (trial.task, trial.size) == REACH_AFTER

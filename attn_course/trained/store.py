@@ -56,18 +56,28 @@ def save(name: str, trained: TrainedTranslator) -> None:
     save_file(weights, FOLDER / f"{name}.safetensors", words)
 
 
+def shipped_weights(folder: Path, name: str) -> Path:
+    """The file of weights of that name in a folder of this package.
+
+    Raises:
+        ValueError: There is none; the message lists those that come with the course.
+    """
+    path = folder / f"{name}.safetensors"
+    if not path.exists():
+        shipped = ", ".join(sorted(file.stem for file in folder.glob("*.safetensors")))
+        raise ValueError(
+            f"the weights of {name!r} do not come with the course; there are {shipped}"
+        )
+    return path
+
+
 def load(name: str) -> TrainedTranslator:
     """The trained translator of the recipe `name`, in float32 and ready to translate.
 
     Raises:
         ValueError: There is no such recipe, or its weights do not come with the course.
     """
-    recipe, path = find_recipe(name), FOLDER / f"{name}.safetensors"
-    if not path.exists():
-        shipped = ", ".join(sorted(file.stem for file in FOLDER.glob("*.safetensors")))
-        raise ValueError(
-            f"the weights of {name!r} do not come with the course; there are {shipped}"
-        )
+    recipe, path = find_recipe(name), shipped_weights(FOLDER, name)
     with safe_open(path, "pt") as file:
         words = file.metadata()
         weights = {key: file.get_tensor(key).float() for key in file.keys()}  # noqa: SIM118

@@ -7,16 +7,18 @@ rates; the one with the greater mean BLEU on the way is taken for the other seed
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import torch
 
 from attn_course.data.tokens import Batch, batches
 from attn_course.recurrence import count_parameters
-from attn_course.seq2seq import Translator
+from attn_course.seq2seq import PAD, Translator
 from attn_course.trained.make import training_pairs, translation_loss, vocabularies
 from attn_course.trained.measure import BUCKETS, bleu_of, name_of, unseen_pairs
 from attn_course.trained.recipes import BATCH_SIZE, build_bahdanau, build_fixed
 from attn_course.trained.store import write_record
+from attn_course.trained.tuning import Run, rates_then_seeds
 from attn_course.training import train
 from attn_course.transformer import AttentionEncoder, Sizes, TransformerTranslator
 
@@ -40,22 +42,18 @@ KINDS: dict[str, Callable[[int, int], Translator]] = {
 
 def make() -> None:
     """Train, measure and record all kinds, the record written anew after each run."""
-    runs: list[dict[str, object]] = []
+    runs: list[Run] = []
     for kind in KINDS:
         for run in runs_of(kind):
             runs.append(run)
             write_record("without_recurrence", runs, every=EVERY)
 
 
-def runs_of(kind: str) -> Iterator[dict[str, object]]:
+def runs_of(kind: str) -> Iterator[Run]:
     """All rates from the first seed, and the best of them from the others."""
-    first = []
-    for rate in RATES:
-        first.append(run(kind, rate, SEEDS[0]))
-        yield first[-1]
-    best = max(first, key=lambda made: sum(made["bleu_on_the_way"]))
-    for seed in SEEDS[1:]:
-        yield run(kind, best["rate"], seed)
+    return rates_then_seeds(
+        partial(run, kind), RATES, SEEDS, lambda made: sum(made["bleu_on_the_way"])
+    )
 
 
 def run(
@@ -64,7 +62,7 @@ def run(
     seed: int,
     steps: int = STEPS,
     buckets: Sequence[tuple[int, int]] = BUCKETS,
-) -> dict[str, object]:
+) -> Run:
     """Train one translator; say how good it was on the way, and at the end by length."""
     source_words, target_words = vocabularies()
     model = build(kind, seed)
@@ -73,7 +71,7 @@ def run(
     def counted() -> Iterator[Batch]:
         nonlocal tokens
         for batch in _batches(seed):
-            tokens += int((batch.source != 0).sum() + (batch.target_output != 0).sum())
+            tokens += int((batch.source != PAD).sum() + (batch.target_output != PAD).sum())
             yield batch
 
     def bleu(model: Translator, bucket: tuple[int, int], number: int) -> float:

@@ -7,6 +7,7 @@ from safetensors.torch import load_file, save_file
 
 from attn_course.captioning import Captioner
 from attn_course.trained.captions.recipes import build, find_trial
+from attn_course.trained.store import shipped_weights
 
 FOLDER = Path(__file__).parent
 
@@ -24,12 +25,7 @@ def load_captioner(name: str) -> Captioner:
         ValueError: There is no such trial, or its weights do not come with the course.
     """
     find_trial(name)
-    path = FOLDER / f"{name}.safetensors"
-    if not path.exists():
-        shipped = ", ".join(sorted(file.stem for file in FOLDER.glob("*.safetensors")))
-        raise ValueError(
-            f"the weights of {name!r} do not come with the course; there are {shipped}"
-        )
+    path = shipped_weights(FOLDER, name)
     model = build(name)  # whose first weights are thrown away
     weights = {
         key: value.float() if value.is_floating_point() else value
