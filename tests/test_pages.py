@@ -194,7 +194,7 @@ def test_one_pale_text_among_thousands_is_found(
     with browser.new_context(color_scheme="light") as window:
         page = window.new_page()
         page.goto(f"{bases['file']}/book/notation.html")
-        page.locator("main section p").last.evaluate("(p, style) => p.style = style", style)
+        page.locator("main section p").last.evaluate("(p, s) => p.setAttribute('style', s)", style)
         (found,) = look_with_axe(page, FEW)
         assert "serious color-contrast: <p style=" in found
 
