@@ -1,0 +1,1 @@
+"""Grading a class: hundreds of submissions, on one machine or on several."""

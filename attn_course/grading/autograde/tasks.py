@@ -1,0 +1,44 @@
+"""What is to be graded, and what is said of it when it cannot be."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Self
+
+
+@dataclass(frozen=True)
+class Task:
+    """One submission to be graded; it crosses to other machines as JSON, never as a pickle.
+
+    Attributes:
+        course: The folder of the course, which every machine sees under this path.
+        assignment: Name of the problem set, as `01_retrieval`.
+        student: Name of the student's folder in `grading/submitted`.
+        force: Grade again what has a record already.
+        level: How far the student's code is confined: `sandbox`, `limits` or `plain`; None: the
+            best that the machine has.
+        require_sandbox: Rather fail than grade with less than `sandbox`.
+    """
+
+    course: str
+    assignment: str
+    student: str
+    force: bool = False
+    level: str | None = None
+    require_sandbox: bool = False
+
+    def to_json(self) -> str:
+        """This task as one line of JSON."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """The task that `to_json` wrote."""
+        return cls(**json.loads(text))
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A submission that could not be graded, and the reason, for the instructor to read."""
+
+    student: str
+    reason: str
