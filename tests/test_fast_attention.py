@@ -27,7 +27,7 @@ from torch.utils._pytree import tree_leaves
 from attn_course.bahdanau import AdditiveScore, additive_scores
 from attn_course.blocks import NUMBERS_IN_A_BLOCK, NUMBERS_IN_A_SMALL_BLOCK
 from attn_course.fast_attention import fast_attention
-from attn_course.grading.watching import Largest
+from attn_course.grading.instruments import Largest
 from attn_course.kernel_regression import kernel_scores, log_epanechnikov
 from attn_course.luong import general_scores
 from attn_course.retrieval import distance_scores, dot_scores

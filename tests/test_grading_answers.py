@@ -270,31 +270,3 @@ def test_library_function_is_told_from_the_students_by_where_it_is_installed(fil
     exec(compile("def softmax(x):\n    return x", file, "exec"), namespace)
     answer = LocalSubmission(namespace["softmax"], avoid=("softmax",), may_use=())
     assert bool(answer.call({"x": 1.0}).borrowed) == noticed
-
-
-def test_largest_tensor_is_the_largest_that_is_stored():
-    column = torch.ones(7, 1)
-    with watching.Largest() as largest:
-        repeated = column.expand(7, 1000)
-    assert largest.numbers == 7  # a view repeats what it shows, and stores nothing
-    with watching.Largest() as largest:
-        answer = LocalSubmission(lambda x: (x + 1).sum().reshape(1), (), ())
-        answer.call({"x": repeated[:, :11].contiguous()})
-    assert (largest.numbers, largest.shape) == (77, (7, 11))
-
-
-def test_kept_counts_what_is_alive_together_and_what_is_raised():
-    table = torch.ones(3, 5)
-    with watching.Kept() as kept:
-        first = table + 1
-        second = first * 2
-        view = second[:, :2]
-        second.mul_(3)  # written into, not made
-        del first, second, view
-        third = table.square().sum(0) + 7
-    assert kept.held == 30  # the view stores nothing, and the first two are gone before the third
-    assert kept.raised == set()
-    with watching.Kept() as kept:
-        held = [third.exp(), torch.softmax(table.T[:, :2], 0), 2.0 ** table[:, :4], table**2]
-    assert kept.held == sum(tensor.numel() for tensor in held)
-    assert kept.raised == {5, 2, 3, 4}

@@ -6,8 +6,6 @@ whatever they were called by, and every Python function by the file that it stan
 
 import os
 import sys
-import weakref
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -15,19 +13,17 @@ from pathlib import Path
 from types import FrameType
 
 import torch
-from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 FOLDER = Path(__file__).resolve().parents[1]
 PACKAGE = f"{FOLDER}{os.sep}"
 CHECKING = f"{PACKAGE}shapes{os.sep}"
 # where pip installs packages, Debian and Colab included
 INSTALLED = ("site-packages", "dist-packages")
-EXPONENTIALS = {"exp", "exp2", "expm1", "softmax", "log_softmax", "logsumexp", "logaddexp"}
 # the files of the grader that are at work while an answer runs
-GRADING = {str(FOLDER / "grading" / name) for name in ("submission.py", "watching.py")}
+AT_WORK = ("submission.py", "watching.py", "instruments.py")
+GRADING = {str(FOLDER / "grading" / name) for name in AT_WORK}
 
 
 @contextmanager
@@ -92,83 +88,6 @@ class _Operators(TorchDispatchMode):
         name = func.overloadpacket.__name__.strip("_")
         if name in self.avoid:
             self.borrowed.append(name)
-        return func(*args, **(kwargs or {}))
-
-
-class Largest(TorchDispatchMode):
-    """Notes the largest tensor that is stored inside the `with` block, for laws about memory.
-
-    Attributes:
-        numbers: How many numbers it stores; a view, such as that of `expand`, stores none.
-        shape: Its shape.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.numbers, self.shape = 0, ()
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        made = func(*args, **(kwargs or {}))
-        for tensor in tree_leaves(made):
-            if isinstance(tensor, Tensor) and self.stored(tensor) > self.numbers:
-                self.numbers, self.shape = self.stored(tensor), tuple(tensor.shape)
-        return made
-
-    @staticmethod
-    def stored(tensor: Tensor) -> int:
-        return tensor.untyped_storage().nbytes() // tensor.element_size()
-
-
-class Kept(Largest):
-    """Notes as well how much is stored at one time, and what is raised to powers together.
-
-    Attributes:
-        held: The most numbers in all tensors that were alive together.
-        raised: Lengths of all axes of what went through an exponential or a softmax.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.held, self.raised, self._now = 0, set(), 0
-        self._users, self._alive = Counter(), {}
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        made = super().__torch_dispatch__(func, types, args, kwargs)
-        for tensor in filter(torch.is_tensor, tree_leaves(made)):
-            self._keep(tensor)
-        name = func.overloadpacket.__name__.strip("_")
-        if name in EXPONENTIALS or (name == "pow" and func._overloadname != "Tensor_Scalar"):
-            self.raised.update(*(getattr(one, "shape", ()) for one in tree_leaves(args)))
-        return made
-
-    def _keep(self, tensor: Tensor) -> None:
-        place, numbers = tensor.untyped_storage().data_ptr(), self.stored(tensor)
-
-        def let_go(reference: weakref.ref) -> None:
-            del self._alive[id(reference)]
-            self._users[place] -= 1
-            self._now -= 0 if self._users[place] else numbers
-
-        self._now += 0 if self._users[place] else numbers
-        self._users[place] += 1
-        watch = weakref.ref(tensor, let_go)
-        self._alive[id(watch)] = watch
-        self.held = max(self.held, self._now)
-
-
-class Count(TorchDispatchMode):
-    """Counts how often torch is asked for something inside the `with` block, for laws about loops.
-
-    Attributes:
-        number: How often.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.number = 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        self.number += 1
         return func(*args, **(kwargs or {}))
 
 

@@ -7,8 +7,8 @@ from torch import Generator, Tensor
 
 from attn_course.grading.compare import same
 from attn_course.grading.exercises.bahdanau import draw_normal
+from attn_course.grading.instruments import Count, Largest
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistake, Plain
-from attn_course.grading.watching import Count, Largest
 
 
 def reference(

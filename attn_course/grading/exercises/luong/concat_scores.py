@@ -8,8 +8,8 @@ from torch import Generator, Tensor
 from attn_course import luong
 from attn_course.grading.compare import same
 from attn_course.grading.exercises.luong import draw_normal, draw_weight, in_front
+from attn_course.grading.instruments import Largest
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistake, Plain
-from attn_course.grading.watching import Largest
 
 
 def reference(query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor) -> Tensor:

@@ -12,8 +12,8 @@ from attn_course.grading.exercises.scaled_dot_product import (
     draw_vectors,
     why_not,
 )
+from attn_course.grading.instruments import Kept
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistake, Plain
-from attn_course.grading.watching import Kept
 
 Maximum = Callable[[Tensor, Tensor], Tensor]
 Factor = Callable[[Tensor, Tensor], Tensor]

@@ -11,8 +11,8 @@ from attn_course.grading.exercises.scaled_dot_product import (
     in_front,
     why_not,
 )
+from attn_course.grading.instruments import Largest
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistake, Plain
-from attn_course.grading.watching import Largest
 
 
 def reference(query: Tensor, key: Tensor) -> Tensor:
