@@ -4,6 +4,7 @@ A wrong answer is one of the bank of mistakes, or a mutant of the solution.
 """
 
 import ast
+import sys
 from functools import cache
 from importlib import import_module
 from itertools import product
@@ -17,8 +18,13 @@ from attn_course.grading.judge import examine_one
 from attn_course.grading.score import Score
 from attn_course.grading.submission import LocalSubmission
 from attn_course.grading.trial import draw_trials
+from tests.conftest import ROOT
 from tests.mutants import mutants_of
 from tests.problem_sets import find_solution
+
+sys.path.insert(0, str(ROOT / "tools"))
+import bank_of_mistakes
+import build_kill_matrix
 
 EXERCISES = exercise_names()
 SECRET = "the proofs"
@@ -148,6 +154,25 @@ def test_mistake_scores_what_it_declares_and_shows_its_hint(exercise, mistake):
     if is_slow(exercise):  # only then the public inputs are not among those graded just now
         assert grade(exercise, LocalSubmission(mistake.answer), None) >= score
     assert score.hint in score._repr_html_() or "`" in score.hint or "'" in score.hint
+
+
+@pytest.mark.parametrize("exercise", EXERCISES)
+def test_mistakes_are_caught_by_the_checks_that_the_kill_matrix_says(exercise):
+    """The page's seeds are others than ours: what it says holds for this one too."""
+    for mistake, cells in kill_matrix()[exercise].items():
+        rows = score_of(exercise, mistake).rows
+        for number, (row, cell) in enumerate(zip(rows, cells, strict=True), start=1):
+            untried, caught = row.problem == UNTRIED, row.problem not in (None, UNTRIED)
+            assert untried == (cell == bank_of_mistakes.UNTRIED), f"{mistake}, check {number}"
+            if cell != bank_of_mistakes.SOME:
+                refused = cell in (bank_of_mistakes.CAUGHT, bank_of_mistakes.HIDDEN)
+                assert caught == refused, f"{mistake}, check {number}"
+
+
+@cache
+def kill_matrix() -> bank_of_mistakes.Banks:
+    """What the page says, by exercise and mistake."""
+    return build_kill_matrix.read_page(build_kill_matrix.PAGE.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("exercise", EXERCISES)

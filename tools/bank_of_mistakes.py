@@ -1,0 +1,81 @@
+"""What each check of an exercise says of each mistake of its bank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from cells import BuildError
+
+from attn_course.grading import exercise_names, find_exercise
+from attn_course.grading.checking import DEFAULT_SECRET
+from attn_course.grading.judge import examine_one
+from attn_course.grading.spec import Check, Exercise, Mistake
+from attn_course.grading.submission import LocalSubmission
+from attn_course.grading.trial import Trial, draw_trials
+
+# What hidden inputs are drawn from: a mistake may fail on those of one seed, not on another's.
+SEEDS = (DEFAULT_SECRET, *(f"seed {number}" for number in range(1, 8)))
+# Caught on inputs that students see; on hidden ones of every seed; of some; nowhere; not asked.
+CAUGHT, HIDDEN, SOME, PASSED, UNTRIED = "✘", "(✘)", "(?)", "·", "–"
+# For each check what it says.
+Cells = tuple[str, ...]
+# For each exercise, by the name of a mistake, what its checks say.
+Banks = Mapping[str, Mapping[str, Cells]]
+
+
+def examine_all() -> Banks:
+    """Examine every mistake of every exercise.
+
+    Raises:
+        BuildError: A mistake earns something that its bank does not say.
+    """
+    found = {name: examine_bank(name) for name in exercise_names()}
+    for name, bank in found.items():
+        exercise = find_exercise(name)
+        for mistake in exercise.mistakes:
+            least, most = points_of(exercise, bank[mistake.name])
+            if not least <= mistake.score <= most:
+                said = f"earns {least:g} to {most:g}, declares {mistake.score:g}"
+                raise BuildError(f"{name}: {mistake.name} {said}")
+    return found
+
+
+def examine_bank(name: str) -> Mapping[str, Cells]:
+    """What each check of an exercise says of each of its mistakes."""
+    exercise = find_exercise(name)
+    return {mistake.name: examine(name, exercise, mistake) for mistake in exercise.mistakes}
+
+
+def examine(name: str, exercise: Exercise, mistake: Mistake) -> Cells:
+    """What each check says of a mistake, as a grader asks: a slow one after the others only."""
+    cells: list[str] = []
+    for check in exercise.checks:
+        untried = check.slow and not {*cells} <= {PASSED, SOME}
+        cells.append(UNTRIED if untried else ask(name, exercise, check, mistake))
+    return tuple(cells)
+
+
+def ask(name: str, exercise: Exercise, check: Check, mistake: Mistake) -> str:
+    """What a check says of a mistake; a slow one draws hidden inputs from one seed alone."""
+    submission = LocalSubmission(mistake.answer)
+
+    def fails(trials: Iterable[Trial]) -> bool:
+        return any(examine_one(trial, submission) for trial in trials)
+
+    if fails(draw_trials(exercise, name, check, None)):
+        return CAUGHT
+    drawn = (draw_trials(exercise, name, check, s) for s in SEEDS[: 1 if check.slow else None])
+    failed = [fails(trial for trial in trials if trial.hidden) for trials in drawn]
+    return HIDDEN if all(failed) else SOME if any(failed) else PASSED
+
+
+def points_of(exercise: Exercise, cells: Cells) -> tuple[float, float]:
+    """The least and the most that an answer earns of which the checks say this."""
+    pairs = [(check.points, cell) for check, cell in zip(exercise.checks, cells, strict=True)]
+    least = sum(points for points, cell in pairs if cell == PASSED)
+    return float(least), float(sum(points for points, cell in pairs if cell in (PASSED, SOME)))
+
+
+def catching(cells: Cells) -> list[int]:
+    """The places of the checks that catch a mistake, whatever the seed."""
+    return [place for place, cell in enumerate(cells) if cell in (CAUGHT, HIDDEN)]

@@ -1,0 +1,168 @@
+"""Generate the page that shows which check catches which mistake: `book/kill_matrix.md`.
+
+    python tools/build_kill_matrix.py            examine every mistake, and write the page
+    python tools/build_kill_matrix.py --check    examine, compare, change nothing
+
+This takes about a minute; some of the mistakes train. That the page agrees with the banks in
+everything but the examination is tested by `tests/test_kill_matrix.py`, and the examination, with
+other hidden inputs, by the proofs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import chain, groupby
+from pathlib import Path
+
+from bank_of_mistakes import (
+    CAUGHT,
+    HIDDEN,
+    PASSED,
+    SEEDS,
+    SOME,
+    UNTRIED,
+    Banks,
+    Cells,
+    catching,
+    examine_all,
+)
+from cells import BuildError, put
+
+from attn_course.grading import exercise_names, find_exercise
+from attn_course.grading.spec import Exercise
+
+PAGE = Path(__file__).resolve().parent.parent / "book" / "kill_matrix.md"
+INTRODUCTION = f"""# The kill matrix
+
+A check is worth what it catches. Each exercise comes with a bank of mistakes that students make,
+and these tables say which check catches which of them. Every mistake was examined as an answer is
+when a problem set is graded: on the inputs that students see, and on hidden ones, which are drawn
+from a seed. Here {len(SEEDS)} seeds were tried.
+
+{{totals}}
+
+In the table of an exercise each row is a mistake and each column a check, numbered as in the list
+above the table.
+
+| sign | meaning |
+|:-:|---|
+| {CAUGHT} | caught, on the inputs that students see |
+| {HIDDEN} | caught on hidden inputs alone, whatever the seed |
+| {SOME} | caught on the hidden inputs of some seeds, not on those of others |
+| {PASSED} | passed |
+| {UNTRIED} | not tried: a check that takes long waits until the others are passed |
+
+What a mistake earns is the sum of the points of the checks that it passes.
+"""
+# A row of a table of the page: the mistake, what it earns, and a cell for each check.
+ROW = re.compile(r"^\| (?P<mistake>\w[^|]*) \| [\d.]+ \| (?P<cells>[^|]+(?: \| [^|]+)*) \|$")
+
+
+def write_page(found: Banks) -> str:
+    """The whole page, from what the checks said of the mistakes."""
+    parts = [INTRODUCTION.format(totals=write_totals(found))]
+    for problem_set, names in groupby(found, key=lambda name: name.split("/")[0]):
+        parts.append(f"## Problem set {problem_set[:2]}\n")
+        parts.append(f"For the chapter [](./{problem_set}.ipynb).\n")
+        parts += [write_exercise(find_exercise(name), found[name]) for name in names]
+    return "\n".join(parts)
+
+
+def write_totals(found: Banks) -> str:
+    """How much was examined, what hangs on a single check, and which checks nothing here needs."""
+    everything = list(chain.from_iterable(bank.values() for bank in found.values()))
+    checks = sum(len(find_exercise(name).checks) for name in found)
+    once = sum(len(catching(cells)) == 1 for cells in everything)
+    unseen = sum(CAUGHT not in cells for cells in everything)
+    luck = sum(SOME in cells for cells in everything)
+    return (
+        f"There are {len(found)} exercises with {checks} checks and {len(everything)} mistakes.\n"
+        f"Exactly one check catches {once} of the mistakes. On the inputs that students see, "
+        f"{unseen} of them pass every check.\nWhat {luck} of them earn depends on the seed. "
+        f"{write_spare(found)}"
+    )
+
+
+def write_spare(found: Banks) -> str:
+    """The checks without which every mistake of the banks would still be caught."""
+    spare = []
+    for name, bank in found.items():
+        numbers = {*range(len(find_exercise(name).checks))} - {*alone(bank)}
+        spare += [f"{place + 1} of `{name}`" for place in sorted(numbers)]
+    if not spare:
+        return "No check could go: each of\nthem is the only one to catch some mistake."
+    return (
+        f"No mistake of the banks\nneeds these {len(spare)} checks, which catch changes of the "
+        f"solution that other checks miss: {', '.join(spare)}."
+    )
+
+
+def alone(bank: Mapping[str, Cells]) -> Counter[int]:
+    """How many mistakes a check, by its place, is the only one to catch."""
+    return Counter(places[0] for cells in bank.values() if len(places := catching(cells)) == 1)
+
+
+def write_exercise(exercise: Exercise, bank: Mapping[str, Cells]) -> str:
+    """The section of an exercise: its checks, numbered, and a row for each mistake."""
+    caught, only = Counter(chain.from_iterable(map(catching, bank.values()))), alone(bank)
+    lines = [f"### `{exercise.function}`", ""]
+    for place, check in enumerate(exercise.checks):
+        points = f"{check.points:g} point{'' if check.points == 1 else 's'}"
+        counts = f"catches {caught[place]}, {only[place]} alone"
+        lines.append(f"{place + 1}. {check.label} ({points}; {counts})")
+    numbers = [str(place + 1) for place in range(len(exercise.checks))]
+    lines += ["", f"| mistake | earns | {' | '.join(numbers)} |"]
+    lines.append(f"|---|--:|{':-:|' * len(numbers)}")
+    for mistake in exercise.mistakes:
+        row = [in_words(mistake.name), f"{mistake.score:g}", *bank[mistake.name]]
+        lines.append(f"| {' | '.join(row)} |")
+    return "\n".join([*lines, ""])
+
+
+def in_words(name: str) -> str:
+    """The name of a mistake as a person reads it."""
+    return name.replace("_", " ")
+
+
+def read_page(text: str) -> dict[str, dict[str, Cells]]:
+    """What a page says of the mistakes: the cells of its tables, in the order of the exercises.
+
+    Raises:
+        ValueError: The page has another number of exercises than there are.
+    """
+    sections = text.split("\n### ")[1:]
+    return {n: dict(_rows(section)) for n, section in zip(exercise_names(), sections, strict=True)}
+
+
+def _rows(section: str) -> Iterator[tuple[str, Cells]]:
+    for row in filter(None, map(ROW.match, section.splitlines())):
+        yield row["mistake"].replace(" ", "_"), tuple(row["cells"].split(" | "))
+
+
+def main(arguments: list[str]) -> int:
+    """Write or check the page; return 0, or 1 after a message."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="compare, change nothing")
+    parser.add_argument("--page", type=Path, default=PAGE, help="default: %(default)s")
+    options = parser.parse_args(arguments)
+    try:
+        content = write_page(examine_all()).encode()
+    except BuildError as error:
+        print(error, file=sys.stderr)
+        return 1
+    if options.page.is_file() and options.page.read_bytes() == content:
+        return 0
+    if options.check:
+        print(f"{options.page}: not what the banks give; run {sys.argv[0]}", file=sys.stderr)
+        return 1
+    put(content, options.page)
+    print(options.page)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
