@@ -1,17 +1,13 @@
 """Whether an output is right, and if not, what is wrong with it, in words and numbers."""
 
+import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import Parameter
 
-from attn_course.grading.spec import Check, Inputs, Plain
+from attn_course.grading.spec import Check, Foreign, Plain
 
-
-def cast(inputs: Inputs, dtype: torch.dtype) -> Inputs:
-    """The inputs with their floating-point tensors in another dtype."""
-    return {
-        name: value.to(dtype) if isinstance(value, Tensor) and value.is_floating_point() else value
-        for name, value in inputs.items()
-    }
+MOST_BITS = 1000  # of an integer; more would not fit a float
 
 
 def allowed_error(exact: Tensor, plain: Tensor, factor: float) -> float:
@@ -71,26 +67,59 @@ def _difference_of_numbers(output: Plain, exact: float, check: Check) -> str | N
     return None if abs(output - exact) <= allowed else f"it is {output:.4g}, not {exact:.4g}"
 
 
-def name_kind(output: Plain) -> str:
+def as_plain(output: object) -> Plain:
+    """What an answer returned as plain data; what is none becomes `Foreign`, wherever it stands.
+
+    Raises:
+        RecursionError: A list holds itself.
+    """
+    if isinstance(output, Tensor) and not _oddity(output):
+        return output.detach()
+    if isinstance(output, list | tuple):
+        return (list if isinstance(output, list) else tuple)(map(as_plain, output))
+    if isinstance(output, np.generic):  # numpy's numbers are numbers
+        output = output.item()
+    if isinstance(output, int) and output.bit_length() > MOST_BITS:
+        return Foreign("a huge int")
+    for kind in (bool, int, float, str):
+        if isinstance(output, kind):
+            return kind(output)
+    return None if output is None else Foreign(name_kind(output))
+
+
+def plain_kind(output: object) -> str | None:
+    """None for plain data; otherwise what it is, for a student to read."""
+    plain = as_plain(output)
+    if isinstance(plain, list | tuple):
+        return name_kind(output) if any(map(plain_kind, plain)) else None
+    return plain.kind if isinstance(plain, Foreign) else None
+
+
+def name_kind(output: object) -> str:
     """What an output is, for a student to read."""
     if output is None:
         return "None (is there a `return`?)"
-    if isinstance(output, Tensor) and not _is_ordinary(output):
-        return f"a {'nested' if output.is_nested else output.layout} tensor"
+    if isinstance(output, Foreign):
+        return output.kind
     if isinstance(output, Tensor):
-        return f"a tensor of shape {tuple(output.shape)}"
+        oddity = _oddity(output)
+        return f"a {oddity} tensor" if oddity else f"a tensor of shape {tuple(output.shape)}"
     if isinstance(output, list | tuple):
         return f"a {type(output).__name__} of {len(output)}"
     return f"a {type(output).__module__}.{type(output).__name__}".replace("builtins.", "")
 
 
-def _is_ordinary(tensor: Tensor) -> bool:
-    """Whether it can be compared, as sparse and nested tensors cannot."""
-    return tensor.layout == torch.strided and not tensor.is_nested
+def _oddity(tensor: Tensor) -> str | None:
+    """Why a tensor cannot be compared, if it cannot."""
+    if tensor.is_nested or tensor.is_quantized:
+        return "nested" if tensor.is_nested else "quantised"
+    if tensor.layout != torch.strided:
+        return str(tensor.layout)
+    return None if type(tensor) in (Tensor, Parameter) else type(tensor).__name__
 
 
 def _wrong_form(output: Plain, plain: Tensor) -> str | None:
-    if not isinstance(output, Tensor) or not _is_ordinary(output):
+    if not isinstance(output, Tensor) or _oddity(output):
         return f"it is {name_kind(output)}; expected a tensor of shape {tuple(plain.shape)}"
     if output.shape != plain.shape:
         flipped = plain.ndim >= 2 and output.shape == plain.mT.shape
@@ -140,7 +169,7 @@ def _pattern(got: Tensor, exact: Tensor) -> str:
 def same(one: Plain, other: Plain) -> bool:
     """Whether two outputs are the same up to rounding, NaN and infinities included."""
     if isinstance(one, Tensor) and isinstance(other, Tensor):
-        if not _is_ordinary(one) or not _is_ordinary(other) or one.device != other.device:
+        if _oddity(one) or _oddity(other) or one.device != other.device:
             return False
         if one.shape != other.shape or one.dtype != other.dtype:
             return False
@@ -161,6 +190,6 @@ def same(one: Plain, other: Plain) -> bool:
 
 def _as_number(output: Plain) -> Plain:
     """The number in a tensor of one, which passes for a number in an answer too."""
-    if not isinstance(output, Tensor) or not _is_ordinary(output) or output.is_meta:
+    if not isinstance(output, Tensor) or _oddity(output) or output.is_meta:
         return output
     return output.item() if output.numel() == 1 else output

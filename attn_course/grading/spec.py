@@ -10,8 +10,20 @@ from types import ModuleType
 import torch
 from torch import Generator, Tensor
 
+
+@dataclass(frozen=True)
+class Foreign:
+    """Stands for something that an answer returned and that is no plain data.
+
+    Args:
+        kind: What it was, for a student to read, such as "a dict".
+    """
+
+    kind: str
+
+
 # What crosses between the grader and a submission: nothing that could carry code.
-Plain = Tensor | bool | int | float | str | None | list["Plain"] | tuple["Plain", ...]
+Plain = Tensor | bool | int | float | str | None | Foreign | list["Plain"] | tuple["Plain", ...]
 # An answer may be given a callable as well: one of the grader's own, which crosses by its name.
 Inputs = dict[str, Plain | Callable[..., Plain]]
 Draw = Callable[..., Inputs]

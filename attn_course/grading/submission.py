@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from attn_course.grading.compare import as_plain
 from attn_course.grading.spec import Inputs, Plain
 from attn_course.grading.watching import load_what_watching_needs, watched
 
@@ -32,7 +33,7 @@ class Outcome:
     """What one call gave.
 
     Args:
-        output: What was returned; None together with an error.
+        output: What was returned; None together with an error. What is no plain data is `Foreign`.
         error: Name of the exception's type and its message, if one was raised.
         gradients: For each requested input the gradient of the sum of output times `upstream`;
             None if no gradient reaches it.
@@ -96,7 +97,8 @@ class LocalSubmission:
             with _silent(), _own_randomness(seed), _time_limit(seconds or SECONDS_A_CALL):
                 with self._watched(borrowed):
                     output = self.function(**given)
-                gradients = _gradients(output, upstream, given, wrt)
+                gradients = _plain(_gradients(output, upstream, given, wrt))
+                output, after = as_plain(output), _plain(given)
         except KeyboardInterrupt:
             raise
         except OutOfTime as error:
@@ -104,8 +106,7 @@ class LocalSubmission:
             return self.never_returned
         except BaseException as error:  # an answer may well call exit()
             return Outcome(error=_describe(error), borrowed=tuple(borrowed))
-        after = {name: _detach(value) for name, value in given.items()}
-        return Outcome(_detach(output), None, gradients, after, tuple(borrowed))
+        return Outcome(output, None, gradients, after, tuple(borrowed))
 
     def _watched(self, borrowed: list[str]) -> AbstractContextManager[None]:
         if self.may_use is None:
@@ -172,12 +173,8 @@ def copy_of(value: Plain, requires_grad: bool = False) -> Plain:
     return value
 
 
-def _detach(value: Plain) -> Plain:
-    if isinstance(value, Tensor):
-        return value.detach()
-    if isinstance(value, list | tuple):
-        return type(value)(_detach(part) for part in value)
-    return value
+def _plain(values: Inputs) -> Inputs:
+    return {name: as_plain(value) for name, value in values.items()}
 
 
 def _gradients(

@@ -7,7 +7,6 @@ from functools import cached_property, lru_cache
 import torch
 from torch import Tensor
 
-from attn_course.grading.compare import cast
 from attn_course.grading.spec import Check, Exercise, Inputs, Plain
 from attn_course.grading.submission import LocalSubmission, Outcome
 
@@ -31,7 +30,7 @@ class Trial:
     @cached_property
     def given(self) -> Inputs:
         """The inputs in the dtype that an answer gets them in."""
-        return cast(self.inputs, self.check.dtype)
+        return _cast(self.inputs, self.check.dtype)
 
     @cached_property
     def exact(self) -> Outcome:
@@ -77,6 +76,14 @@ def _draw(exercise: Exercise, name: str, check: Check, secret: str | None) -> tu
         Trial(check, exercise.reference, inputs, hidden=secret is not None)
         for inputs in check.inputs(name, secret)
     )
+
+
+def _cast(inputs: Inputs, dtype: torch.dtype) -> Inputs:
+    """The inputs with their floating-point tensors in another dtype."""
+    return {
+        name: value.to(dtype) if isinstance(value, Tensor) and value.is_floating_point() else value
+        for name, value in inputs.items()
+    }
 
 
 def _devices(check: Check) -> list[str]:

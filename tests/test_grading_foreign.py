@@ -1,0 +1,124 @@
+"""What an answer returns that is no plain data: it is described, and is wrong everywhere."""
+
+import collections
+import math
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+from attn_course.grading import check, exercise_names
+from attn_course.grading.checking import grade
+from attn_course.grading.compare import as_plain, difference, name_kind, plain_kind, same
+from attn_course.grading.spec import Check, Foreign
+from attn_course.grading.submission import LocalSubmission
+
+SOFTMAX = "01_retrieval/softmax"
+ANY = Check("any", 1, lambda generator: {})
+Pair = collections.namedtuple("Pair", ["first", "second"])
+
+
+def quantised():
+    with warnings.catch_warnings():  # torch is going to do without them
+        warnings.simplefilter("ignore")
+        return torch.quantize_per_tensor(torch.ones(3, 5), 0.1, 0, torch.qint8)
+
+
+EXPECTED = {  # of which no exercise asks for any
+    "a dict": {"weights": 1.0},
+    "a set": {1.0},
+    "a complex": 1j,
+    "a numpy.ndarray": np.ones((3, 5), np.float32),
+    "a torch.sparse_coo tensor": torch.ones(3, 5).to_sparse(),
+    "a nested tensor": torch.nested.nested_tensor([torch.ones(3)], layout=torch.jagged),
+    "a quantised tensor": quantised(),
+    "a function": lambda: 1,
+}
+
+
+class Other(torch.Tensor):
+    """Not torch's own, whose methods may do anything."""
+
+
+@pytest.mark.parametrize(("kind", "thing"), EXPECTED.items())
+def test_foreign_thing_is_known_by_its_description_alone(kind, thing):
+    assert as_plain(thing) == Foreign(kind) == as_plain(Foreign(kind))
+    assert plain_kind(thing) == name_kind(thing) == name_kind(Foreign(kind)) == kind
+    assert as_plain([1, (thing, "a")]) == [1, (Foreign(kind), "a")]
+    assert plain_kind([1, (thing, "a")]) == "a list of 2"
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [True, 3, 0.5, "a", None, torch.ones(2, 3), torch.tensor(3), [1.0, ("a", torch.ones(2))], ()],
+)
+def test_plain_data_stays_as_it_is(thing):
+    assert type(as_plain(thing)) is type(thing)
+    assert same(as_plain(thing), thing)
+    assert plain_kind(thing) is None
+
+
+def test_tensors_and_numbers_of_other_classes_are_plain_if_nothing_is_lost():
+    layer = torch.nn.Linear(2, 3)
+    assert type(as_plain(layer.weight)) is torch.Tensor
+    assert not as_plain(layer(torch.ones(2))).requires_grad
+    assert plain_kind(torch.ones(3).as_subclass(Other)) == "a Other tensor"
+    assert plain_kind(torch.ones(3, device="meta")) is None  # its shape can be compared
+    numbers = as_plain([np.float64(0.5), np.float32(0.5), np.int64(3), np.bool_(True)])
+    assert numbers == [0.5, 0.5, 3, True]
+    assert [type(number) for number in numbers] == [float, float, int, bool]
+    assert type(as_plain(Pair(1, 2))) is tuple
+
+
+@pytest.mark.parametrize(("kind", "thing"), EXPECTED.items())
+def test_foreign_thing_is_said_to_be_wrong_in_the_words_for_itself(kind, thing):
+    for exact in (torch.ones(3, 5), 1.0, (1.0, 2.0)):
+        said = difference(Foreign(kind), exact, exact, ANY)
+        assert said == difference(thing, exact, exact, ANY)
+        assert said.startswith(f"it is {kind}; expected")
+    part = difference([1.0, Foreign(kind)], [1.0, 2.0], [1.0, 2.0], ANY)
+    assert part == f"number 2 of the 2 things returned: it is {kind}; expected one number"
+    for exact in (True, "a", None):
+        assert difference(Foreign(kind), exact, exact, ANY)
+    assert not same(Foreign(kind), torch.ones(3, 5))
+    assert not same(Foreign(kind), 1.0)
+    assert same(Foreign(kind), Foreign(kind))
+    assert not same(Foreign(kind), Foreign("another"))
+
+
+def holds_itself(scores):
+    output = []
+    output.append(output)
+    return output
+
+
+def returns_a_pair(scores):
+    return Pair(scores, scores)
+
+
+def returns_a_class_of_its_own(scores):
+    return scores.as_subclass(Other)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (holds_itself, "it raised RecursionError"),
+        (returns_a_pair, "it is a tuple of 2; expected a tensor of shape (3, 5)"),
+        (returns_a_class_of_its_own, "it is a Other tensor; expected a tensor of shape (3, 5)"),
+        (lambda scores: 10**400, "it is a huge int; expected a tensor"),
+    ],
+)
+def test_odd_output_costs_its_points_and_stops_nobody(answer, said):
+    score = check(SOFTMAX, answer)
+    assert float(score) == 0
+    assert said in str(score)
+
+
+@pytest.mark.parametrize("exercise", exercise_names())
+def test_odd_output_passes_no_check_of_any_exercise(exercise):
+    for thing in (*map(Foreign, ("a dict", "a numpy.ndarray")), 10**400, math.nan, torch.ones(0)):
+        for output in (thing, [thing] * 2, (thing,) * 3):
+            answer = LocalSubmission(lambda output=output, **_: output)
+            assert float(grade(exercise, answer, None)) == 0, f"{output!r:.40}"
