@@ -37,9 +37,10 @@ def test_score_is_the_number_that_nbgrader_reads_and_a_table_for_people():
     "again", [copy.copy, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))]
 )
 def test_copied_score_is_the_same_score(again):
-    score = Score((Row("first", 1.5), Row("second", 2, "wrong")), "mind it", {"k": 3})
+    score = Score((Row("first", 1.5), Row("second", 2, "wrong")), "mind it", {"k": 3}, "slips")
     copied = again(score)
     assert (float(copied), str(copied), copied.inputs) == (1.5, str(score), {"k": 3})
+    assert copied.mistake == "slips"
 
 
 def test_score_is_displayed_by_ipython_as_number_and_table():
@@ -123,13 +124,13 @@ def test_mistake_is_recognised_in_other_words():
         return shifted.exp()
 
     score = check(SOFTMAX, mine)
-    assert score.hint == unnormalised.hint
+    assert (score.hint, score.mistake) == (unnormalised.hint, unnormalised.name)
     assert unnormalised.hint.split("`")[0] in str(score)
 
 
 def test_unknown_mistake_gets_no_hint_but_numbers():
     score = check(SOFTMAX, lambda scores: scores.sin())
-    assert score.hint is None
+    assert (score.hint, score.mistake) == (None, None)
     assert re.search(r"at \[0, 0\] it is -?\d.*and should be", str(score))
 
 

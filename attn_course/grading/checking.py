@@ -7,7 +7,7 @@ from collections.abc import Callable
 from torch import Tensor
 
 from attn_course.grading.diagnosis import recognise
-from attn_course.grading.judge import Finding, Submission, examine
+from attn_course.grading.judge import Finding, Findings, Submission, examine
 from attn_course.grading.score import Row, Score
 from attn_course.grading.spec import Check, Exercise, Inputs, Plain, find_exercise
 from attn_course.grading.submission import LocalSubmission
@@ -54,8 +54,12 @@ def check(name: str, answer: Callable[..., Plain] | None = None, *, hidden: bool
 
 def grade(name: str, submission: Submission, secret: str | None) -> Score:
     """Grade whatever answers for a function; `secret` draws the hidden inputs as well."""
+    return score_of(name, examine(find_exercise(name), name, submission, secret), secret)
+
+
+def score_of(name: str, findings: Findings, secret: str | None) -> Score:
+    """The score of an answer from what was found, publicly alone or with the secret as well."""
     exercise = find_exercise(name)
-    findings = examine(exercise, name, submission, secret)
     problems = _problems(exercise.checks, findings)
     if all(map(_is_unwritten, findings, problems)):
         return _nothing(exercise, "not written yet")
@@ -65,7 +69,8 @@ def grade(name: str, submission: Submission, secret: str | None) -> Score:
         for check, problem in zip(exercise.checks, problems, strict=True)
     )
     shown = [finding for found in findings for finding in found if not finding.hidden]
-    return Score(rows, mistake and mistake.hint, shown[0].inputs if shown else None)
+    inputs = shown[0].inputs if shown else None
+    return Score(rows, mistake and mistake.hint, inputs, mistake and mistake.name)
 
 
 def _nothing(exercise: Exercise, problem: str) -> Score:

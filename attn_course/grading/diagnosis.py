@@ -3,12 +3,12 @@
 from functools import lru_cache
 
 from attn_course.grading.compare import same
-from attn_course.grading.judge import Finding, examine
+from attn_course.grading.judge import Finding, Findings, examine
 from attn_course.grading.spec import Exercise, Mistake, find_exercise
 from attn_course.grading.submission import LocalSubmission
 
 
-def recognise(name: str, findings: list[list[Finding]], secret: str | None) -> Mistake | None:
+def recognise(name: str, findings: Findings, secret: str | None) -> Mistake | None:
     """The known mistake that agrees with the findings, or None.
 
     A mistake that declares its evidence agrees if that is what was found first. Any other is made,
@@ -34,7 +34,7 @@ def recognise(name: str, findings: list[list[Finding]], secret: str | None) -> M
 
 
 @lru_cache(maxsize=256)
-def _findings(name: str, mistake_name: str, secret: str | None) -> list[list[Finding]]:
+def _findings(name: str, mistake_name: str, secret: str | None) -> Findings:
     exercise: Exercise = find_exercise(name)
     mistake = next(m for m in exercise.mistakes if m.name == mistake_name)
     return examine(exercise, name, LocalSubmission(mistake.answer), secret)

@@ -5,16 +5,16 @@ A law measures inside a `with` block:
     with Largest() as largest:
         output = call(inputs)
 
-Where the answer runs in another process, these instruments see nothing of it. Whoever makes the
-call there opens instruments of the same names around it (`measure_here`), and sends their readings
-back; the grader, whose own instruments rest meanwhile (`paused`), adds the readings to them.
+Where the answer runs in another process, instruments of the same names are opened there around the
+call (`measure_here`), and their readings sent back. The grader's own rest meanwhile (`paused`), and
+the readings are added to them.
 """
 
 import weakref
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 
 import torch
 from torch import Tensor
@@ -29,14 +29,13 @@ class Instrument(TorchDispatchMode):
     """Looks on at every operation of torch inside the `with` block, unless it is paused."""
 
     _active: ContextVar[tuple["Instrument", ...]] = ContextVar("active", default=())
-    _before: Token
 
     def __init__(self) -> None:
         super().__init__()
         self.rests = False
 
     def __enter__(self) -> "Instrument":
-        self._before = self._active.set((*self._active.get(), self))
+        self._before = self._active.set((*active_instruments(), self))
         return super().__enter__()
 
     def __exit__(self, *error: object) -> None:
@@ -77,9 +76,9 @@ def paused() -> Iterator[tuple[Instrument, ...]]:
     """The active instruments, which see nothing of what is done inside the `with` block."""
     instruments = active_instruments()
     before = [instrument.rests for instrument in instruments]
-    for instrument in instruments:
-        instrument.rests = True
     try:
+        for instrument in instruments:
+            instrument.rests = True
         yield instruments
     finally:
         for instrument, rested in zip(instruments, before, strict=True):

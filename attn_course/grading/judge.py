@@ -43,19 +43,50 @@ class Finding:
     hidden: bool
 
 
-def examine(
-    exercise: Exercise, name: str, submission: Submission, secret: str | None
-) -> list[list[Finding]]:
+Findings = list[list[Finding]]
+
+
+def examine(exercise: Exercise, name: str, submission: Submission, secret: str | None) -> Findings:
     """For each check of the exercise what is wrong with the answer; nothing where it is right.
 
-    There is nothing either for a slow check that comes after a failed one: it is not tried.
+    There is nothing either for a slow check that comes after a failed one: it is not tried. With a
+    secret the answer is tried on the hidden inputs too, once it has been on all public ones.
     """
-    findings: list[list[Finding]] = []
+    public = examine_public(exercise, name, submission, slow=secret is None)
+    return public if secret is None else examine_hidden(exercise, name, submission, secret, public)
+
+
+def examine_public(
+    exercise: Exercise, name: str, submission: Submission, slow: bool = True
+) -> Findings:
+    """The first round: the inputs that a student may see.
+
+    Args:
+        slow: Whether slow checks are tried as well; if not, there is nothing against them.
+    """
+    findings: Findings = []
     for check in exercise.checks:
+        untried = check.slow and (any(findings) or not slow)
+        trials = [] if untried else draw_trials(exercise, name, check, None)
+        findings.append(_examine_all(trials, submission))
+    return findings
+
+
+def examine_hidden(
+    exercise: Exercise, name: str, submission: Submission, secret: str, public: Findings
+) -> Findings:
+    """The second round, which may come later: the hidden inputs, after what was `public`."""
+    findings: Findings = []
+    for check, before in zip(exercise.checks, public, strict=True):
         untried = check.slow and any(findings)
         trials = [] if untried else draw_trials(exercise, name, check, secret)
-        findings.append([found for trial in trials if (found := examine_one(trial, submission))])
+        hidden = [trial for trial in trials if trial.hidden]
+        findings.append([*before, *_examine_all(hidden, submission)])
     return findings
+
+
+def _examine_all(trials: list[Trial], submission: Submission) -> list[Finding]:
+    return [found for trial in trials if (found := examine_one(trial, submission))]
 
 
 def examine_one(trial: Trial, submission: Submission) -> Finding | None:

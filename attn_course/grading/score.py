@@ -30,21 +30,27 @@ class Score(float):
 
     nbgrader reads the number. `rows` holds the checks, `hint` what the grader recognised the
     mistake as, and `inputs` the inputs of the first public check that failed, to look into it.
+    `mistake` is the name of that mistake in the bank of the exercise, for the instructor.
     """
 
     rows: tuple[Row, ...]
     hint: str | None
     inputs: Inputs | None
+    mistake: str | None
 
     def __new__(
-        cls, rows: tuple[Row, ...], hint: str | None = None, inputs: Inputs | None = None
+        cls,
+        rows: tuple[Row, ...],
+        hint: str | None = None,
+        inputs: Inputs | None = None,
+        mistake: str | None = None,
     ) -> "Score":
         score = super().__new__(cls, sum(row.earned for row in rows))
-        score.rows, score.hint, score.inputs = rows, hint, inputs
+        score.rows, score.hint, score.inputs, score.mistake = rows, hint, inputs, mistake
         return score
 
-    def __getnewargs__(self) -> tuple[tuple[Row, ...], str | None, Inputs | None]:
-        return self.rows, self.hint, self.inputs  # what a copy is made from
+    def __getnewargs__(self) -> tuple[tuple[Row, ...], str | None, Inputs | None, str | None]:
+        return self.rows, self.hint, self.inputs, self.mistake  # what a copy is made from
 
     @property
     def of(self) -> float:
