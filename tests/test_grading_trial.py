@@ -1,8 +1,11 @@
 """What is drawn for a check is drawn once, the reference asked once, and nobody can spoil it."""
 
+from collections import Counter
+
 import pytest
 import torch
 
+from attn_course.grading import diagnosis, exercise_names, find_exercise, trial
 from attn_course.grading.judge import examine
 from attn_course.grading.spec import Check, Exercise
 from attn_course.grading.submission import LocalSubmission
@@ -62,3 +65,14 @@ def test_every_secret_and_every_exercise_has_trials_of_its_own():
     assert (public.hidden, hidden.hidden, theirs.hidden) == (False, True, False)
     assert not torch.equal(public.given["number"], hidden.given["number"])
     assert not torch.equal(public.exact.output, theirs.exact.output)
+
+
+def test_nothing_is_worked_out_twice_for_a_class():
+    """What a grader of many answers remembers: all draws, and the mistakes of any one set."""
+    exercises = {name: find_exercise(name) for name in exercise_names()}
+    draws = 2 * sum(len(exercise.checks) for exercise in exercises.values())
+    assert trial._draw.cache_info().maxsize >= draws > 256
+    mistakes = Counter()
+    for name, exercise in exercises.items():
+        mistakes[name.split("/")[0]] += len(exercise.mistakes)
+    assert diagnosis._findings.cache_info().maxsize >= 2 * max(mistakes.values()) > 256

@@ -33,7 +33,7 @@ def recognise(name: str, findings: Findings, secret: str | None) -> Mistake | No
     return next(alike, None)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=512)  # both rounds of all mistakes of a problem set, for one secret
 def _findings(name: str, mistake_name: str, secret: str | None) -> Findings:
     exercise: Exercise = find_exercise(name)
     mistake = next(m for m in exercise.mistakes if m.name == mistake_name)

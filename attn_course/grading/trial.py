@@ -70,7 +70,7 @@ def draw_trials(exercise: Exercise, name: str, check: Check, secret: str | None)
     return [trial for one in rounds for trial in _draw(exercise, name, check, one)]
 
 
-@lru_cache(maxsize=64)  # both rounds of all checks of a few exercises
+@lru_cache(maxsize=512)  # both rounds of all checks of all exercises, for one secret
 def _draw(exercise: Exercise, name: str, check: Check, secret: str | None) -> tuple[Trial, ...]:
     return tuple(
         Trial(check, exercise.reference, inputs, hidden=secret is not None)
