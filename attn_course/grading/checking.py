@@ -47,7 +47,7 @@ def check(name: str, answer: Callable[..., Plain] | None = None, *, hidden: bool
     if answer is None:
         answer = getattr(sys.modules["__main__"], exercise.function, None)
     if not callable(answer):
-        return _nothing(exercise, _missing(exercise, answer))
+        return nothing(exercise, missing(exercise, answer))
     submission = LocalSubmission(answer, exercise.avoid, exercise.may_use)
     return grade(name, submission, hidden_secret() if hidden else None)
 
@@ -57,13 +57,16 @@ def grade(name: str, submission: Submission, secret: str | None) -> Score:
     return score_of(name, examine(find_exercise(name), name, submission, secret), secret)
 
 
-def score_of(name: str, findings: Findings, secret: str | None) -> Score:
-    """The score of an answer from what was found, publicly alone or with the secret as well."""
+def score_of(name: str, findings: Findings, secret: str | None, diagnose: bool = True) -> Score:
+    """The score of an answer from what was found, publicly alone or with the secret as well.
+
+    To `diagnose` a wrong one, all known mistakes are made for comparison.
+    """
     exercise = find_exercise(name)
     problems = _problems(exercise.checks, findings)
     if all(map(_is_unwritten, findings, problems)):
-        return _nothing(exercise, "not written yet")
-    mistake = recognise(name, findings, secret) if any(findings) else None
+        return nothing(exercise, "not written yet")
+    mistake = recognise(name, findings, secret) if diagnose and any(findings) else None
     rows = tuple(
         Row(check.label, check.points, problem)
         for check, problem in zip(exercise.checks, problems, strict=True)
@@ -73,11 +76,13 @@ def score_of(name: str, findings: Findings, secret: str | None) -> Score:
     return Score(rows, mistake and mistake.hint, inputs, mistake and mistake.name)
 
 
-def _nothing(exercise: Exercise, problem: str) -> Score:
+def nothing(exercise: Exercise, problem: str) -> Score:
+    """No points in any row, for one reason."""
     return Score(tuple(Row(check.label, check.points, problem) for check in exercise.checks))
 
 
-def _missing(exercise: Exercise, answer: object) -> str:
+def missing(exercise: Exercise, answer: object) -> str:
+    """What to say where there is no function, but this."""
     if answer is None:
         return f"there is no function `{exercise.function}`: does the cell above run?"
     return f"`{exercise.function}` is {answer!r:.40}, not a function"

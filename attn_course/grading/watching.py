@@ -22,7 +22,8 @@ CHECKING = f"{PACKAGE}shapes{os.sep}"
 # where pip installs packages, Debian and Colab included
 INSTALLED = ("site-packages", "dist-packages")
 # the files of the grader that are at work while an answer runs
-AT_WORK = ("submission.py", "watching.py", "instruments.py")
+AT_WORK = ["submission.py", "watching.py", "instruments.py", "compare.py"]
+AT_WORK += [f"outside/{name}.py" for name in ("called_back", "wire")]
 GRADING = {str(FOLDER / "grading" / name) for name in AT_WORK}
 
 

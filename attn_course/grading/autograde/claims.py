@@ -1,0 +1,89 @@
+"""What a notebook claims, as it was handed in, beside what its code earns."""
+
+import math
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from attn_course.grading.autograde.records import PartRecord, RowRecord
+from attn_course.grading.outside.notebook import Part
+
+MOST_BYTES = 50_000_000
+
+
+def read_notebook(path: Path) -> NotebookNode:
+    """A notebook as it was handed in.
+
+    Raises:
+        ValueError: There is none, or it cannot be read; the message says which.
+    """
+    if not path.is_file():
+        others = ", ".join(sorted(p.name for p in path.parent.glob("*"))[:5]) or "nothing"
+        raise ValueError(f"{path.name} was not handed in; there is: {others}")
+    if path.stat().st_size > MOST_BYTES:
+        raise ValueError(f"{path.name} has {path.stat().st_size:,} bytes, above {MOST_BYTES:,}")
+    try:
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.validate(notebook)
+    except Exception as error:  # what was handed in may be anything
+        reason = str(error).strip().splitlines() or [type(error).__name__]
+        raise ValueError(f"{path.name} cannot be read as a notebook: {reason[0][:200]}") from None
+    return notebook
+
+
+def claims_of(notebook: NotebookNode) -> dict[str, float]:
+    """The points that each graded cell shows, by its name; nothing for one that shows none."""
+    claims = {}
+    for cell in notebook.cells:
+        about = cell.metadata.get("nbgrader")
+        if cell.cell_type != "code" or not isinstance(about, dict) or not about.get("grade"):
+            continue
+        for output in cell.outputs:
+            points = _as_points(output)
+            if points is not None:
+                claims[str(about.get("grade_id"))] = points
+    return claims
+
+
+def part_record(name: str, part: Part, claimed: float | None) -> PartRecord:
+    """A part with what is claimed of it.
+
+    Args:
+        name: What nbgrader calls its cell.
+        part: What it has earned.
+        claimed: What the notebook shows; None if nothing.
+    """
+    score, public = part.score, float(part.public)
+    state, notes = part.state, list(part.notes)
+    if part.trouble:
+        notes.append(f"it {part.trouble}")
+    if claimed is not None and claimed > public + 1e-6:
+        notes.append(
+            f"the notebook shows {claimed:g} of {score.of:g} points, and its code earns"
+            f" {public:g} on the same inputs"
+        )
+        state = "cheated?"
+    return PartRecord(
+        part=name,
+        exercise=part.exercise,
+        points=float(score),
+        of=score.of,
+        state=state,
+        rows=tuple(RowRecord(row.label, row.points, row.problem) for row in score.rows),
+        hint=score.hint,
+        mistake=score.mistake,
+        claimed=claimed,
+        public=public,
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _as_points(output: NotebookNode) -> float | None:
+    if output.output_type != "execute_result":
+        return None
+    try:
+        points = float("".join(output.data.get("text/plain", "")))
+    except (AttributeError, TypeError, ValueError):
+        return None
+    return points if math.isfinite(points) else None

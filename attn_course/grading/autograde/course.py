@@ -1,0 +1,103 @@
+"""The folder of a course, as nbgrader sees it."""
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config, PyFileConfigLoader
+
+CONFIG = "nbgrader_config.py"
+
+
+class CourseError(Exception):
+    """What is asked for is not there; the message says what is."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course.
+
+    Args:
+        root: Its folder, with `nbgrader_config.py` in it.
+
+    Raises:
+        CourseError: There is no such file.
+    """
+
+    root: Path
+
+    def __post_init__(self) -> None:
+        if not (self.root / CONFIG).is_file():
+            raise CourseError(f"{self.root} is no course: there is no {CONFIG} in it.")
+
+    @cached_property
+    def config(self) -> Config:
+        """The settings of nbgrader; reading them puts the seed of hidden inputs in place."""
+        return PyFileConfigLoader(CONFIG, str(self.root)).load_config()
+
+    @property
+    def directory(self) -> CourseDirectory:
+        """A new object of nbgrader's, which knows the names of folders."""
+        return CourseDirectory(config=self.config)
+
+    @property
+    def results(self) -> Path:
+        """Where records, tables, reports and logs go."""
+        return self.root / "grading" / "results"
+
+    def submitted(self, assignment: str, student: str) -> Path:
+        """The folder that a student handed in."""
+        folder = self.directory.submitted_directory
+        return self.root / self.directory.format_path(folder, student, assignment)
+
+    def source(self, assignment: str) -> Path:
+        """The problem set as its author wrote it."""
+        folder = self.directory.format_path(self.directory.source_directory, ".", assignment)
+        return self.root / folder / f"{assignment}.ipynb"
+
+    def students(self, assignment: str) -> list[str]:
+        """Who handed something in.
+
+        Raises:
+            CourseError: Nobody did.
+        """
+        everybody = self.submitted(assignment, "*")
+        parts = everybody.relative_to(everybody.anchor).parts
+        place = parts.index("*")
+        found = sorted(
+            folder.relative_to(everybody.anchor).parts[place]
+            for folder in Path(everybody.anchor).glob(os.path.join(*parts))
+            if folder.is_dir()
+        )
+        if not found:
+            raise CourseError(f"Nobody has handed in {assignment}: nothing is at {everybody}.")
+        return found
+
+    def see_that_released(self, assignment: str) -> None:
+        """See that the gradebook knows a problem set.
+
+        Raises:
+            CourseError: It does not; the message says how it gets there.
+        """
+        with self.gradebook() as gradebook:
+            try:
+                gradebook.find_assignment(assignment)
+            except MissingEntry:
+                known = ", ".join(sorted(a.name for a in gradebook.assignments)) or "none"
+                raise CourseError(
+                    f"The gradebook does not know {assignment} (it knows: {known}). Release it"
+                    f" first: nbgrader generate_assignment {assignment}"
+                ) from None
+
+    def roster(self) -> list[str]:
+        """The names of all students whom the gradebook knows."""
+        with self.gradebook() as gradebook:
+            return sorted(student.id for student in gradebook.students)
+
+    def gradebook(self) -> Gradebook:
+        """The gradebook, opened; to be closed by whoever asks."""
+        directory = self.directory
+        return Gradebook(directory.db_url, directory.course_id)

@@ -1,0 +1,59 @@
+"""nbgrader's gradebook when several processes write to it at once.
+
+nbgrader looks whether a row is there and makes it if not. Two processes that look at the same
+moment both make it, and one of them fails: for tables, for the course, for a student. So what all
+submissions share is made before the first is graded, and what still collides is tried again.
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from nbgrader.api import Gradebook, InvalidEntry
+from sqlalchemy.exc import DBAPIError
+
+TRIES = 6
+T = TypeVar("T")
+
+
+def patiently(action: Callable[[], T], seconds: float = 0.1) -> T:
+    """Do what several processes do at once, again if the database refuses it.
+
+    Args:
+        action: May be done any number of times.
+        seconds: The mean wait after the first refusal; it doubles after each.
+
+    Raises:
+        InvalidEntry: What nbgrader makes of a refusal, if the last of six tries ends so.
+        DBAPIError: What SQLAlchemy makes of one.
+    """
+    for attempt in range(TRIES - 1):
+        try:
+            return action()
+        except (InvalidEntry, DBAPIError):
+            # of random length, or those who collided would collide again
+            time.sleep(seconds * 2**attempt * random.uniform(0.5, 1.5))
+    return action()
+
+
+def prepare_gradebook(url: str, course_id: str, students: Iterable[str] = ()) -> None:
+    """Make the tables, the course and the students that the gradebook lacks, before the grading.
+
+    Args:
+        url: nbgrader's `db_url`, for SQLite or PostgreSQL.
+        course_id: nbgrader's `CourseDirectory.course_id`.
+        students: Those who are to be graded.
+
+    Raises:
+        DBAPIError: The database cannot be reached, or refuses.
+    """
+    patiently(lambda: _enter(url, course_id, list(students)))
+
+
+def _enter(url: str, course_id: str, students: list[str]) -> None:
+    Gradebook(url).close()  # nbgrader saves marks so, under a course id of its own
+    with Gradebook(url, course_id) as gradebook:
+        known = {student.id for student in gradebook.students}
+        for student in sorted(set(students) - known):
+            gradebook.update_or_create_student(student)

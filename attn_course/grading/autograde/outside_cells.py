@@ -1,0 +1,89 @@
+"""The step of nbgrader that runs a notebook, done in a confined process and graded from outside."""
+
+from pathlib import Path
+
+import nbformat
+from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+from nbgrader.preprocessors import ClearHiddenTests, NbGraderPreprocessor
+from nbgrader.utils import is_grade, is_solution
+
+from attn_course.grading.autograde.records import PartRecord
+from attn_course.grading.outside.notebook import Cell, Graded, Part, grade_notebook
+from attn_course.grading.outside.slot import Slot
+from attn_course.grading.score import Score
+from attn_course.grading.spec import find_exercise
+
+
+class GradeOutside(NbGraderPreprocessor):
+    """Takes the place of nbgrader's `Execute`.
+
+    Args:
+        slot: Where submissions run.
+        secret: What hidden inputs are drawn from.
+
+    Attributes:
+        graded: What came of the notebook.
+    """
+
+    def __init__(self, slot: Slot, secret: str) -> None:
+        super().__init__()
+        self._slot, self._secret = slot, secret
+        self.graded = Graded()
+
+    def preprocess(
+        self, nb: NotebookNode, resources: ResourcesDict
+    ) -> tuple[NotebookNode, ResourcesDict]:
+        """Grade the notebook, and write into its cells what they showed and earned."""
+        code = [cell for cell in nb.cells if cell.cell_type == "code"]
+        self.graded = grade_notebook([to_run(cell) for cell in code], self._slot, self._secret)
+        for count, (cell, shown) in enumerate(zip(code, self.graded.shown, strict=True), 1):
+            name = cell.metadata.get("nbgrader", {}).get("grade_id")
+            part = self.graded.parts.get(name) if is_grade(cell) else None
+            cell.execution_count = count
+            cell.outputs = [_score_output(part, count)] if part else _outputs(shown, count)
+        return nb, resources
+
+
+def to_run(cell: NotebookNode) -> Cell:
+    """A cell as the confined process gets it: without hidden tests."""
+    graded = is_grade(cell) and not is_solution(cell)
+    seen = nbformat.from_dict(cell)
+    if graded:
+        seen = nbformat.from_dict(dict(cell))
+        seen, _ = ClearHiddenTests().preprocess_cell(seen, {}, 0)
+    return Cell(seen.source, cell.metadata.nbgrader.grade_id if graded else None)
+
+
+def missing_parts(source: Path) -> tuple[PartRecord, ...]:
+    """The parts of a problem set for somebody who handed in nothing that can be read."""
+    cells = [cell for cell in nbformat.read(source, as_version=4).cells if is_grade(cell)]
+    parts = []
+    for cell in cells:
+        if cell.cell_type == "code" and (name := to_run(cell).exercise):
+            points = find_exercise(name).points
+            parts.append(PartRecord(cell.metadata.nbgrader.grade_id, name, 0.0, points, "missing"))
+    return tuple(parts)
+
+
+def _score_output(part: Part, count: int) -> NotebookNode:
+    """What nbgrader reads the points from, and people the rest."""
+    score: Score = part.score
+    shown = {"text/plain": repr(float(score)), "text/html": score._repr_html_()}
+    return new_output("execute_result", data=shown, execution_count=count)
+
+
+def _outputs(shown: dict, count: int) -> list[NotebookNode]:
+    """What a cell of the student's showed, words and pictures alone."""
+    outputs = []
+    if printed := str(shown.get("printed") or ""):
+        outputs.append(new_output("stream", name="stdout", text=printed))
+    for data in shown.get("shown") or []:
+        plain = {str(kind): str(value) for kind, value in dict(data).items()}
+        plain = {kind: plain[kind] for kind in ("text/plain", "image/png") if kind in plain}
+        outputs.append(new_output("display_data", data=plain))
+    if error := shown.get("error"):
+        name, said = map(str, error)
+        outputs.append(new_output("error", ename=name, evalue=said, traceback=[f"{name}: {said}"]))
+    return outputs

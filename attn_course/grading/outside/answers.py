@@ -1,0 +1,119 @@
+"""`OutsideSubmission`: a function of a submission, called in the submission's own process."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from attn_course.grading.instruments import active_instruments, paused
+from attn_course.grading.outside.slot import Ended, Talk
+from attn_course.grading.outside.wire import Message
+from attn_course.grading.spec import Inputs, Plain
+from attn_course.grading.submission import SECONDS_A_CALL, Outcome
+
+MARGIN = 5.0  # seconds beyond the limit that the call's own process sets
+MOST_SAID = 300
+
+
+class OutsideSubmission:
+    """Asks for outcomes as `LocalSubmission` does, of a process that only sends bytes.
+
+    Args:
+        talk: With the snapshot of the notebook in which the function is.
+    """
+
+    def __init__(self, talk: Talk) -> None:
+        self.talk, self._late = talk, None
+
+    @property
+    def trouble(self) -> Ended | None:
+        """What ended the snapshot, or that a call did not come back; None if all went well."""
+        return self._late or self.talk.ended
+
+    def call(
+        self,
+        inputs: Inputs,
+        upstream: Tensor | None = None,
+        wrt: tuple[str, ...] = (),
+        seconds: float | None = None,
+        seed: int = 0,
+    ) -> Outcome:
+        """What `LocalSubmission.call` does; the arguments are its own."""
+        limit, desk = seconds or SECONDS_A_CALL, _Desk()
+        instruments = active_instruments()
+        asked = {"inputs": inputs, "upstream": upstream, "wrt": wrt, "seconds": limit, "seed": seed}
+        asked["instruments"] = [type(instrument).__name__ for instrument in instruments]
+        with paused():  # what is sent and received is none of the answer's work
+            try:
+                reply = self.talk.ask(asked, limit + MARGIN, desk.answer, desk.number)
+                outcome = _read_outcome(reply)
+            except Ended as ended:
+                return Outcome(error=("Ended", f"it {ended}"))
+        for instrument, readings in zip(instruments, reply.get("readings") or [], strict=False):
+            instrument.add(readings)
+        desk.pile_up(reply.get("piled") or [])
+        if outcome.error and outcome.error[0] == "OutOfTime":
+            self._late = Ended(outcome.error[1], out_of_time=True)
+        return outcome
+
+
+class _Desk:
+    """Where calls of the grader's own callables arrive while an answer runs."""
+
+    def __init__(self) -> None:
+        self._callables: list[Callable] = []
+        self._kept: dict[int, tuple[Tensor, list[Tensor]]] = {}
+
+    def number(self, function: Callable) -> int:
+        """The number by which a callable is asked for."""
+        self._callables.append(function)
+        return len(self._callables) - 1
+
+    def answer(self, question: Message) -> Message:
+        """What a callable gives, or a gradient through an earlier call."""
+        try:
+            if "gradient" in question:
+                return {"gradients": self._gradients(question)}
+            function, arguments = self._callables[question["callback"]], question["arguments"]
+            if "keep" not in question:
+                return {"output": function(*arguments, **question["named"])}
+            return {"output": self._call(function, arguments, question["keep"])}
+        except Exception as error:  # what is asked may make no sense
+            return {"error": [type(error).__name__, str(error)[:MOST_SAID]]}
+
+    def pile_up(self, numbers: list[int]) -> None:
+        """Let gradients pile up in the weights of callables, as they have in their stand-ins."""
+        for number in numbers:
+            for weight in getattr(self._callables[number], "weights", ()):
+                weight.grad = torch.zeros_like(weight)
+
+    def _call(self, function: Callable, arguments: list[Plain], key: int) -> Plain:
+        inputs = [
+            a.requires_grad_() if isinstance(a, Tensor) and a.is_floating_point() else a
+            for a in arguments
+        ]
+        with torch.enable_grad():
+            output = function(*inputs)
+        if isinstance(output, Tensor) and output.requires_grad:
+            self._kept[key] = output, [a for a in inputs if isinstance(a, Tensor)]
+            return output.detach()
+        return output
+
+    def _gradients(self, question: Message) -> list[Tensor | None]:
+        output, inputs = self._kept[question["gradient"]]
+        wanted = [value for value in inputs if value.requires_grad]
+        upstream = question["upstream"]
+        found = torch.autograd.grad(output, wanted, upstream, retain_graph=True, allow_unused=True)
+        by_input = iter(found)
+        return [next(by_input) if value.requires_grad else None for value in inputs]
+
+
+def _read_outcome(reply: Message) -> Outcome:
+    """An outcome made of what was sent, which may be anything."""
+    error = reply.get("error")
+    if error is not None:
+        kind, said = error
+        error = str(kind)[:MOST_SAID], str(said)[:MOST_SAID]
+    gradients, after = reply.get("gradients"), reply.get("inputs_after")
+    borrowed = tuple(str(name)[:MOST_SAID] for name in reply.get("borrowed") or ())
+    return Outcome(reply.get("output"), error, dict(gradients or {}), dict(after or {}), borrowed)

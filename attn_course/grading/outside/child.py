@@ -1,0 +1,97 @@
+"""One submission's own process: it runs the cells, and calls the functions that they define."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable
+from socket import recv_fds, socket
+
+import attn_course.grading
+from attn_course.grading.instruments import measure_here
+from attn_course.grading.outside.alarms import Alarms
+from attn_course.grading.outside.called_back import CalledBack
+from attn_course.grading.outside.isolation import Level
+from attn_course.grading.outside.limits import limit_this_process
+from attn_course.grading.outside.shell import Shell
+from attn_course.grading.outside.wire import BrokenMessage, Message, receive, send
+from attn_course.grading.score import Row, Score
+from attn_course.grading.submission import LocalSubmission
+
+SNAPSHOT = b"s"
+
+
+class Notebook:
+    """A notebook as it runs: made before the fork, used after it.
+
+    Args:
+        level: How it is confined.
+    """
+
+    def __init__(self, level: Level) -> None:
+        self.level, self.shell, self.alarms = level, Shell(), Alarms()
+        self.scores: dict[str, Score] = {}
+        attn_course.grading.check = self.check  # instead of the one that has the tests
+
+    def check(self, name: str, answer: Callable | None = None, *, hidden: bool = False) -> Score:
+        """What the grader has found on the inputs that a student may see, if it has looked."""
+        unseen = Score((Row("checked by the grader alone", 1.0, "not looked at yet"),))
+        return self.scores.get(name, unseen)
+
+    def answer(self, connection: socket) -> None:
+        """Do what is asked for until the connection ends."""
+        if self.level >= Level.LIMITS:
+            limit_this_process(count_processes=self.level == Level.SANDBOX)
+        self.alarms.listen()
+        kinds = {"cell": self._run, "score": self._score, "snapshot": self._snapshot}
+        with contextlib.suppress(BrokenMessage, TimeoutError):
+            while True:
+                message = receive(connection)
+                reply = kinds[message["kind"]](message, connection)
+                send(connection, reply | {"alarms": self.alarms.take()})
+
+    def _run(self, message: Message, _: socket) -> Message:
+        return self.shell.run(message["source"])
+
+    def _score(self, message: Message, _: socket) -> Message:
+        rows = tuple(Row(*row) for row in message["rows"])
+        self.scores[message["exercise"]] = Score(rows, message["hint"])
+        return {}
+
+    def _snapshot(self, message: Message, connection: socket) -> Message:
+        """Fork, and let the fork answer calls of one function as it is now."""
+        _, descriptors, _, _ = recv_fds(connection, 1, 1)
+        function = vars(sys.modules["__main__"]).get(message["function"])
+        if not callable(function):
+            os.close(descriptors[0])
+            return {"missing": None if function is None else f"{function!r:.40}"}
+        with self.alarms.off():
+            is_notebook = os.fork()
+        if is_notebook:
+            os.close(descriptors[0])
+            return {}
+        try:
+            connection.close()
+            _answer_calls(socket(fileno=descriptors[0]), function, message, self.alarms)
+        finally:
+            os._exit(0)
+
+
+def _answer_calls(connection: socket, function: Callable, how: Message, alarms: Alarms) -> None:
+    """Call a function as often as it is asked for; say what came of it."""
+    submission = LocalSubmission(function, how["avoid"], how["may_use"])
+    alarms.take()
+    with contextlib.suppress(BrokenMessage, TimeoutError):
+        while True:
+            backs: list[CalledBack] = []
+
+            def call_back(number: int, backs: list[CalledBack] = backs) -> CalledBack:
+                backs.append(CalledBack(connection, number))
+                return backs[-1]
+
+            asked = receive(connection, call_back)
+            with measure_here(asked.pop("instruments")) as instruments:
+                outcome = submission.call(**asked)
+            readings = [instrument.readings() for instrument in instruments]
+            piled = [back.number for back in backs if back.has_gradient()]
+            reply = {"readings": readings, "piled": piled, "alarms": alarms.take()}
+            send(connection, vars(outcome) | reply, lambda _: -1)

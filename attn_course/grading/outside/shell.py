@@ -1,0 +1,88 @@
+"""Running the cells of a notebook as IPython does, without a kernel, and keeping what they show.
+
+Of what a cell shows only words and pictures are kept: no HTML, no scripts.
+"""
+
+import base64
+import io
+from contextlib import redirect_stderr, redirect_stdout
+
+from IPython.core.displayhook import CapturingDisplayHook
+from IPython.core.displaypub import CapturingDisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+from attn_course.grading.outside.wire import Message
+
+MOST_TEXT, MOST_SHOWN, MOST_PICTURE = 20_000, 50, 2_000_000
+
+
+class Shell:
+    """IPython's shell, which sends nothing to the screen."""
+
+    def __init__(self) -> None:
+        config = Config()
+        config.HistoryManager.enabled = False  # it has a thread, and a file
+        config.InteractiveShell.separate_in = ""
+        self._shell = _Quiet.instance(config=config)
+        self._shell.display_pub = CapturingDisplayPublisher()
+
+    def run(self, source: str) -> Message:
+        """Run a cell: what it printed and showed, and how it failed, if it did."""
+        shell, printed = self._shell, _Page()
+        shown = shell.display_pub.outputs = []
+        shell.display_trap.hook = CapturingDisplayHook(shell=shell, outputs=shown)
+        with redirect_stdout(printed), redirect_stderr(printed):
+            result = shell.run_cell(source, store_history=False)
+        error = result.error_before_exec or result.error_in_exec
+        said = None if error is None else [type(error).__name__, _message(error)]
+        kept = [_keep(output.get("data", {})) for output in shown[:MOST_SHOWN]]
+        return {"printed": printed.text(), "shown": kept, "error": said}
+
+
+class _Quiet(InteractiveShell):
+    """A shell that shows no tracebacks: how a cell failed is read from the result."""
+
+    def showtraceback(self, *_: object, **__: object) -> None:
+        pass
+
+    def showsyntaxerror(self, *_: object, **__: object) -> None:
+        pass
+
+
+class _Page(io.TextIOBase):
+    """Keeps the beginning of what is printed, however much follows."""
+
+    def __init__(self) -> None:
+        self._parts, self._length = [], 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if self._length < MOST_TEXT:
+            self._parts.append(text[: MOST_TEXT - self._length])
+        self._length += len(text)
+        return len(text)
+
+    def text(self) -> str:
+        cut = self._length - MOST_TEXT
+        return "".join(self._parts) + (f"\n... {cut:,} characters more" if cut > 0 else "")
+
+
+def _keep(data: dict) -> dict[str, str]:
+    """The words of an output, and its picture as base64."""
+    kept = {"text/plain": str(data.get("text/plain", ""))[:MOST_TEXT]}
+    picture = data.get("image/png")
+    if isinstance(picture, bytes):
+        picture = base64.b64encode(picture).decode()
+    if isinstance(picture, str) and len(picture) < MOST_PICTURE:
+        kept["image/png"] = picture
+    return kept
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)[:1000]
+    except Exception:  # an exception of the submission's own making
+        return "its message cannot be read"

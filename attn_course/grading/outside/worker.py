@@ -1,0 +1,130 @@
+"""The confined process: it has torch imported, and forks a child for each submission.
+
+    python -m attn_course.grading.outside.worker CHANNEL LEVEL
+
+It holds no tests and no references. What a child does to itself stays in the child; what it leaves
+behind, processes and files, is removed before the next one.
+"""
+
+import contextlib
+import gc
+import os
+import shutil
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+
+import psutil
+
+from attn_course.grading.outside.child import Notebook
+from attn_course.grading.outside.isolation import Level
+from attn_course.grading.outside.limits import PATIENCE, guard_worker
+from attn_course.grading.outside.wire import END, FORK, KILL, BrokenMessage, send
+from attn_course.grading.watching import load_what_watching_needs
+
+ROUNDS = 40  # tries to end all that a submission has left
+
+
+class Worker:
+    """Obeys the grader: forks a child, ends it, cleans up.
+
+    Args:
+        control: Where orders come from; no child ever holds it.
+        level: How submissions are confined.
+    """
+
+    def __init__(self, control: socket.socket, level: Level) -> None:
+        self.control, self.level = control, level
+        self.notebook = Notebook(level)
+        self.child: int | None = None
+        self.folders = [Path(os.environ["HOME"])]
+        if level == Level.SANDBOX:
+            self.folders.append(Path("/dev/shm"))
+
+    def serve(self) -> None:
+        """Obey until nobody gives orders any more."""
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stderr.fileno())  # a submission could fill a file
+        send(self.control, {"ready": True})
+        while True:
+            order, descriptors, _, _ = socket.recv_fds(self.control, 1, 1)
+            if order == FORK and descriptors:
+                self.fork(descriptors[0])
+            elif order == KILL:
+                self.kill()
+            elif order == END:
+                send(self.control, self.clean_up())
+            else:
+                return
+
+    def fork(self, channel: int) -> None:
+        """Start a child that answers on a channel."""
+        self.child = os.fork()
+        if self.child:
+            os.close(channel)
+            return
+        try:
+            self.control.close()
+            self.notebook.answer(socket.socket(fileno=channel))
+        finally:
+            os._exit(0)
+
+    def kill(self) -> None:
+        """End the last child, whatever it is doing."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.child, signal.SIGKILL)
+
+    def clean_up(self) -> dict[str, int]:
+        """End what is left of a submission; how many processes and files there were."""
+        deadline = time.monotonic() + PATIENCE
+        while _descendants() and time.monotonic() < deadline:
+            time.sleep(0.002)
+        left, alive = len(_descendants()), 0
+        for _ in range(ROUNDS):
+            for process in (found := _descendants()):
+                with contextlib.suppress(psutil.Error):
+                    process.kill()
+            alive = len(found)
+            if not alive:
+                break
+            time.sleep(0.01)
+        files = sum(_empty(folder) for folder in self.folders)
+        return {"processes": left, "alive": alive, "files": files}
+
+
+def _descendants() -> list[psutil.Process]:
+    """All that has come from this process and runs; what has ended is buried."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    return psutil.Process().children(recursive=True)
+
+
+def _empty(folder: Path) -> int:
+    entries = list(folder.iterdir())
+    for entry in entries:
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            entry.unlink(missing_ok=True)
+    if any(folder.iterdir()):
+        raise OSError(f"{folder} cannot be emptied")  # the grader starts another worker
+    return len(entries)
+
+
+def main() -> None:
+    """Serve on the channel that the command line names."""
+    channel, level = int(sys.argv[1]), Level(int(sys.argv[2]))
+    guard_worker()
+    load_what_watching_needs()
+    worker = Worker(socket.socket(fileno=channel), level)
+    gc.collect()
+    gc.freeze()
+    with contextlib.suppress(BrokenMessage, OSError):
+        worker.serve()
+
+
+if __name__ == "__main__":
+    main()
