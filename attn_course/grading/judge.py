@@ -25,6 +25,9 @@ class Submission(Protocol):
         seed: int = 0,
     ) -> Outcome: ...
 
+    def takes(self, device: str) -> bool:
+        """Whether it can be called with tensors of a device."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -109,6 +112,8 @@ def examine_one(trial: Trial, submission: Submission) -> Finding | None:
 def _compare(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
     exact = trial.exact.output
     for device, plain in trial.plain.items():
+        if not submission.takes(device):
+            continue
         there = trial.given_on(device)
         outcome = submission.call(there)
         if failed := _failure(outcome):

@@ -108,6 +108,10 @@ class LocalSubmission:
             return Outcome(error=_describe(error), borrowed=tuple(borrowed))
         return Outcome(output, None, gradients, after, tuple(borrowed))
 
+    def takes(self, device: str) -> bool:
+        """Any: it is in this process."""
+        return True
+
     def _watched(self, borrowed: list[str]) -> AbstractContextManager[None]:
         if self.may_use is None:
             return nullcontext()

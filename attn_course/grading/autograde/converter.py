@@ -15,6 +15,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import torch
 from filelock import FileLock
 from nbconvert.preprocessors import ClearMetadataPreprocessor
 from nbformat import NotebookNode
@@ -114,6 +115,7 @@ class Grader:
     """
 
     def __init__(self, course: Course, level: Level) -> None:
+        torch.set_num_threads(1)  # there is a process for each processor already
         self.course = course
         self._folder = tempfile.TemporaryDirectory(prefix="attn-course-")
         copy_package(Path(self._folder.name))

@@ -56,6 +56,10 @@ class OutsideSubmission:
             self._late = Ended(outcome.error[1], out_of_time=True)
         return outcome
 
+    def takes(self, device: str) -> bool:
+        """The processor alone: a confined process sees no other device."""
+        return device == "cpu"
+
 
 class _Desk:
     """Where calls of the grader's own callables arrive while an answer runs."""

@@ -1,0 +1,74 @@
+"""Grading a class from the command line: `python -m attn_course.grading`, or `attn-grade`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from attn_course.grading.autograde.command import Order
+from attn_course.grading.autograde.command import autograde as grade_class
+from attn_course.grading.autograde.converter import GradingError
+from attn_course.grading.autograde.course import CourseError
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+Assignment = Annotated[str, typer.Argument(help="Name of the problem set, as 04_bahdanau.")]
+Folder = Annotated[Path, typer.Option(help="Folder of the course.")]
+
+
+@app.callback()
+def main() -> None:
+    """Grade problem sets of a class from outside: fast, confined, and into nbgrader's gradebook."""
+
+
+@app.command()
+def autograde(
+    assignment: Assignment,
+    student: Annotated[
+        list[str] | None, typer.Option(help="Only this one; may be given several times.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Grade again what is graded.")] = False,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes.")] = None,
+    level: Annotated[
+        str | None, typer.Option(help="Isolation: sandbox, limits or plain; else the strongest.")
+    ] = None,
+    require_sandbox: Annotated[
+        bool, typer.Option("--require-sandbox", help="Refuse any weaker isolation.")
+    ] = False,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, as tcp://host:8786.")
+    ] = None,
+    course: Folder = Path(),
+    csv: Annotated[
+        Path | None, typer.Option(help="Table; else grading/results/ASSIGNMENT.csv.")
+    ] = None,
+) -> None:
+    """Grade all that was handed in of a problem set, and go on where an earlier run stopped."""
+    if level not in (None, "sandbox", "limits", "plain"):
+        raise typer.BadParameter(f"{level} is no level: sandbox, limits or plain")
+    order = Order(
+        course=course,
+        assignment=assignment,
+        students=tuple(student or ()),
+        force=force,
+        jobs=jobs,
+        level=level,
+        require_sandbox=require_sandbox,
+        scheduler=scheduler,
+        csv=csv,
+    )
+    console = Console()
+    try:
+        all_graded = grade_class(order, console)
+    except (CourseError, GradingError) as error:
+        console.print(f"{error}", markup=False, style="red", soft_wrap=True)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        console.print("Interrupted. What is graded is kept; the same command goes on from there.")
+        raise typer.Exit(130) from None
+    if not all_graded:
+        raise typer.Exit(1)
+
+
+if __name__ == "__main__":
+    app(prog_name="attn-grade")

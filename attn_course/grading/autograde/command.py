@@ -1,0 +1,151 @@
+"""The command that grades a class, from its words to its exit status."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from attn_course.grading.autograde.converter import choose_level
+from attn_course.grading.autograde.course import Course, CourseError
+from attn_course.grading.autograde.gradebook import prepare_gradebook
+from attn_course.grading.autograde.outside_cells import missing_parts
+from attn_course.grading.autograde.pool import Outcome, grade_locally
+from attn_course.grading.autograde.records import SubmissionRecord, read_records
+from attn_course.grading.autograde.summary import (
+    count_states,
+    log_lines,
+    make_table,
+    write_csv,
+)
+from attn_course.grading.autograde.tasks import Failure, Task
+
+MOST_ROWS = 60  # of a table on the screen; the CSV has all
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be graded, and how.
+
+    Args:
+        course: Folder of the course.
+        assignment: Name of the problem set.
+        students: Whose; nobody named means all who handed it in.
+        force: Whether to grade again what has been graded already.
+        jobs: Number of processes on this machine.
+        level: Of isolation, by name; None for the strongest.
+        require_sandbox: Whether to refuse a weaker one than the strongest of all.
+        scheduler: Address of a Dask scheduler; None grades on this machine.
+        csv: Where the table goes; None for the usual place.
+    """
+
+    course: Path
+    assignment: str
+    students: tuple[str, ...] = ()
+    force: bool = False
+    jobs: int | None = None
+    level: str | None = None
+    require_sandbox: bool = False
+    scheduler: str | None = None
+    csv: Path | None = None
+
+
+def autograde(order: Order, console: Console) -> bool:
+    """Grade a problem set; whether all submissions could be graded.
+
+    Raises:
+        CourseError: There is nothing to grade.
+        GradingError: The isolation asked for cannot be had.
+    """
+    course = Course(order.course.resolve())
+    course.see_that_released(order.assignment)
+    handed_in = course.students(order.assignment)
+    if unknown := set(order.students) - set(handed_in):
+        raise CourseError(f"Nothing was handed in by {', '.join(sorted(unknown))}.")
+    students = sorted(order.students) or handed_in
+    if order.scheduler is None:
+        level = choose_level(order.level, order.require_sandbox)
+        console.print(f"{len(students)} submissions, isolation: {level}")
+    directory = course.directory
+    prepare_gradebook(directory.db_url, directory.course_id, students)
+    failures = _grade(order, course, students, console)
+    _tell(order, course, students, failures, console)
+    return not failures
+
+
+def _grade(order: Order, course: Course, students: list[str], console: Console) -> list[Failure]:
+    fields = (str(course.root), order.assignment)
+    tasks = [
+        Task(*fields, student, order.force, order.level, order.require_sandbox)
+        for student in students
+    ]
+    failures = []
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(TextColumn("{task.description}"), *columns, console=console) as progress:
+        bar = progress.add_task(order.assignment, total=len(tasks))
+        for task, outcome in _outcomes(order, tasks):
+            progress.advance(bar)
+            if isinstance(outcome, Failure):
+                failures.append(outcome)
+                progress.console.print(f"{task.student}: {outcome.reason}", markup=False)
+    return failures
+
+
+def _outcomes(order: Order, tasks: list[Task]) -> Iterator[tuple[Task, Outcome]]:
+    if order.scheduler is None:
+        return grade_locally(tasks, order.jobs or default_jobs())
+    from attn_course.grading.autograde.cluster import grade_on_cluster  # Dask takes a second
+
+    return grade_on_cluster(tasks, order.scheduler)
+
+
+def default_jobs() -> int:
+    """A process for each processor that we may use, and one more, since they wait a little."""
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return (count or 1) + 1
+
+
+def _tell(
+    order: Order,
+    course: Course,
+    students: list[str],
+    failures: list[Failure],
+    console: Console,
+) -> None:
+    """Write the CSV and the log, and say on the screen what a person should know."""
+    records = all_records(course, order.assignment)
+    path = order.csv or course.results / f"{order.assignment}.csv"
+    write_csv(path, records)
+    now = [record for record in records if record.student in set(students)]
+    lines = [*log_lines(now), *(f"{f.student} not graded: {f.reason}" for f in failures)]
+    log = course.results / f"{order.assignment}.log"
+    log.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    if len(now) <= MOST_ROWS:
+        console.print(make_table(now, failures))
+    counted = count_states(now) or "none graded"
+    console.print(f"{len(now)} submissions: {counted}; {len(failures)} not graded.")
+    console.print(
+        f"{path} has all points. {log} has {len(lines)} lines to look at.", soft_wrap=True
+    )
+
+
+def all_records(course: Course, assignment: str) -> list[SubmissionRecord]:
+    """The records of all students of the roster; who handed in nothing is missing."""
+    records = {record.student: record for record in read_records(course.results, assignment)}
+    parts = missing_parts(course.source(assignment))
+    for student in course.roster():
+        if student not in records and not course.submitted(assignment, student).is_dir():
+            nothing = ("nothing was handed in",)
+            records[student] = SubmissionRecord(
+                assignment, student, "missing", "", "", 0.0, parts, nothing
+            )
+    return [records[student] for student in sorted(records)]
