@@ -60,6 +60,9 @@ c.CourseDirectory.ignore = [
     "instructor*",
     "*.private.*",
 ]
+# Archives of learning systems, for `nbgrader zip_collect`: where they lie, and whose file is whose.
+c.ZipCollectApp.downloaded_directory = "grading/downloaded"
+c.ZipCollectApp.collector_plugin = "attn_course.grading.autograde.collect.RosterCollector"
 
 # Any output on stderr in a graded cell would cost all of its points; a warning is no wrong answer.
 c.IgnorePattern.enabled = True

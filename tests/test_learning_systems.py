@@ -1,0 +1,179 @@
+"""From learning systems and back to them: whose file is whose, and the tables of points."""
+
+from __future__ import annotations
+
+import csv
+import logging
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.apps import ZipCollectApp
+from nbgrader.coursedir import CourseDirectory
+
+from attn_course.grading.autograde import export
+from attn_course.grading.autograde.collect import RosterCollector
+
+# nbgrader makes what belongs to a submission before the submission itself is kept.
+pytestmark = pytest.mark.filterwarnings("ignore:Object of type <Submitted:Warning")
+
+ASSIGNMENT = "01_retrieval"
+DUE = datetime(2027, 3, 1, 18)
+# Who is in the class: id, first name, last name, number in the learning system.
+ROSTER = [
+    ("ada", "Ada", "Lovelace", "1001"),
+    ("alan", "Alan", "Turing", "1002"),
+    ("grace", "Grace Brewster", "Hopper", "1003"),
+    ("twin-1", "Kim", "Lee", "1004"),
+    ("twin-2", "Kim", "Lee", "1005"),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A gradebook: Ada has earned 3.5 of 5 points, Alan 4 less 1 for being late, others nothing."""
+    folder = tmp_path_factory.mktemp("class")
+    with Gradebook(f"sqlite:///{folder}/gradebook.db") as book:
+        book.add_assignment(ASSIGNMENT, duedate=DUE)
+        book.add_assignment("02_next")
+        for name in (ASSIGNMENT, "02_next"):
+            book.add_notebook(name, name)
+            book.add_grade_cell("check", name, name, max_score=5, cell_type="code")
+        for student, first, last, number in ROSTER:
+            names = {"first_name": first, "last_name": last, "lms_user_id": number}
+            book.add_student(student, **names, email=f"{student}@example.org")
+        for student, points, penalty in (("ada", 3.5, None), ("alan", 4, 1)):
+            book.add_submission(ASSIGNMENT, student)
+            notebook = book.find_submission_notebook(ASSIGNMENT, ASSIGNMENT, student)
+            notebook.late_submission_penalty = penalty
+            grade = book.find_grade("check", ASSIGNMENT, ASSIGNMENT, student)
+            grade.auto_score, grade.needs_manual_grade = points, student == "alan"
+        book.db.commit()
+    return folder
+
+
+@pytest.fixture
+def gradebook(folder: Path) -> Iterator[Gradebook]:
+    with Gradebook(f"sqlite:///{folder}/gradebook.db") as book:
+        yield book
+
+
+def exported(gradebook: Gradebook, name: str, target: Path, **settings) -> list[list[str]]:
+    """The table that an exporter writes, read again."""
+    exporter = getattr(export, f"{name}Exporter")(to=str(target), **settings)
+    exporter.export(gradebook)
+    with target.open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    return tmp_path / "table.csv"
+
+
+def test_moodle_gets_names_and_addresses_to_map(gradebook: Gradebook, target: Path) -> None:
+    table = exported(gradebook, "Moodle", target)
+    assert table[0] == ["Username", "Email address", ASSIGNMENT, "02_next"]
+    assert table[1:4] == [
+        ["ada", "ada@example.org", "3.5", ""],
+        ["alan", "alan@example.org", "3", ""],
+        ["grace", "grace@example.org", "", ""],
+    ]
+    assert len(table) == 1 + len(ROSTER)
+
+
+def test_canvas_gets_its_five_columns_and_the_points_possible(
+    gradebook: Gradebook, target: Path
+) -> None:
+    table = exported(gradebook, "Canvas", target, assignment=[ASSIGNMENT])
+    head, possible, first = table[:3]
+    assert head == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", ASSIGNMENT]
+    assert possible[0].strip() == "Points Possible"
+    assert possible[1:] == ["", "", "", "", "5"]
+    assert first == ["Lovelace, Ada", "1001", "", "ada", "", "3.5"]
+
+
+def test_brightspace_gets_points_grades_and_an_end_for_each_line(
+    gradebook: Gradebook, target: Path
+) -> None:
+    names = {ASSIGNMENT: "Retrieval"}
+    table = exported(gradebook, "Brightspace", target, assignment=[ASSIGNMENT], headings=names)
+    assert table[0] == ["Username", "Retrieval Points Grade", "End-of-Line Indicator"]
+    assert table[1] == ["ada", "3.5", "#"]
+    assert {line[-1] for line in table[1:]} == {"#"}
+
+
+def test_blackboard_gets_the_column_that_is_named(gradebook: Gradebook, target: Path) -> None:
+    names = {ASSIGNMENT: "Retrieval [Total Pts: 5 Score] |4711"}
+    chosen = {"assignment": [ASSIGNMENT], "student": ["alan"], "headings": names}
+    table = exported(gradebook, "Blackboard", target, **chosen)
+    assert table == [["Username", "Retrieval [Total Pts: 5 Score] |4711"], ["alan", "3"]]
+
+
+def test_points_that_wait_for_a_person_are_announced(
+    gradebook: Gradebook, target: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("WARNING"):
+        exported(gradebook, "Moodle", target)
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert said == f"{ASSIGNMENT}: submissions with parts that nobody has read: 1; points may rise"
+
+
+def collected(folder: Path, path: str, **settings) -> dict[str, str] | None:
+    """What becomes of a file from an archive."""
+    course = CourseDirectory(db_url=f"sqlite:///{folder}/gradebook.db", assignment_id=ASSIGNMENT)
+    settings["log"] = logging.getLogger("collector")  # that of a program keeps it to itself
+    collector = RosterCollector(parent=ZipCollectApp(coursedir=course), **settings)
+    return collector.collect(f"/course/grading/downloaded/{ASSIGNMENT}/extracted/{path}")
+
+
+@pytest.mark.parametrize(
+    ("path", "student"),
+    [
+        ("all/Ada Lovelace_4711_assignsubmission_file/01_retrieval.ipynb", "ada"),
+        ("Ada Lovelace_4711_assignsubmission_file_01_retrieval.ipynb", "ada"),
+        ("all/HOPPER  Grace Brewster_7_assignsubmission_file/my notebook.ipynb", "grace"),
+        ("turingalan_1002_98765_01_retrieval.ipynb", "alan"),
+        ("submissions/turingalan_LATE_1002_98765_01_retrieval-1.ipynb", "alan"),
+        ("Problem set 1_ada_attempt_2027-02-28-21-05-00_01_retrieval.ipynb", "ada"),
+    ],
+)
+def test_file_of_an_archive_is_that_of_its_student(folder: Path, path: str, student: str) -> None:
+    found = collected(folder, path)
+    assert (found["student_id"], found["file_id"]) == (student, ASSIGNMENT)
+
+
+def test_blackboard_tells_the_time(folder: Path) -> None:
+    found = collected(folder, "Set_1_ada_attempt_2027-02-28-21-05-09_01_retrieval.ipynb")
+    assert found["timestamp"] == "2027-02-28 21:05:09"
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("all/Kim Lee_8_assignsubmission_file/01_retrieval.ipynb", "2 students of the roster fit"),
+        ("all/Nobody_8_assignsubmission_file/01_retrieval.ipynb", "0 students of the roster fit"),
+        ("strange.ipynb", "of no form that is known"),
+    ],
+)
+def test_file_of_nobody_is_left_and_said(
+    folder: Path, path: str, why: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("WARNING"):
+        assert collected(folder, path) is None
+    assert why in caplog.text
+
+
+def test_what_is_no_notebook_is_left_without_a_word(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert collected(folder, "Set_ada_attempt_2027-02-28-21-05-09.txt") is None
+    assert caplog.text == ""
+
+
+def test_names_of_another_system_are_read_by_a_pattern_of_ones_own(folder: Path) -> None:
+    pattern = r".*/\d+-\d+ - (?P<full_name>[^/]+?) - [^/]+/[^/]+"
+    path = "12-34 - Alan Turing - Feb 28, 2027 902 PM/01_retrieval.ipynb"
+    assert collected(folder, path, named_regexp=pattern)["student_id"] == "alan"
