@@ -41,6 +41,10 @@ class Other(torch.Tensor):
     """Not torch's own, whose methods may do anything."""
 
 
+class Half(float):
+    """A number of a class of the answer's own."""
+
+
 @pytest.mark.parametrize(("kind", "thing"), EXPECTED.items())
 def test_foreign_thing_is_known_by_its_description_alone(kind, thing):
     assert as_plain(thing) == Foreign(kind) == as_plain(Foreign(kind))
@@ -65,6 +69,7 @@ def test_tensors_and_numbers_of_other_classes_are_plain_if_nothing_is_lost():
     assert not as_plain(layer(torch.ones(2))).requires_grad
     assert plain_kind(torch.ones(3).as_subclass(Other)) == "a Other tensor"
     assert plain_kind(torch.ones(3, device="meta")) is None  # its shape can be compared
+    assert type(as_plain(Half(1.0))) is float
     numbers = as_plain([np.float64(0.5), np.float32(0.5), np.int64(3), np.bool_(True)])
     assert numbers == [0.5, 0.5, 3, True]
     assert [type(number) for number in numbers] == [float, float, int, bool]
