@@ -33,7 +33,11 @@ from sqlalchemy.exc import SAWarning
 from attn_course.grading.autograde.claims import claims_of, part_record, read_notebook
 from attn_course.grading.autograde.course import Course
 from attn_course.grading.autograde.gradebook import patiently
-from attn_course.grading.autograde.outside_cells import GradeOutside, missing_parts
+from attn_course.grading.autograde.outside_cells import (
+    GradeOutside,
+    imported_modules,
+    missing_parts,
+)
 from attn_course.grading.autograde.records import (
     SubmissionRecord,
     read_record,
@@ -63,7 +67,7 @@ def grade_submission(task: Task) -> SubmissionRecord:
     Raises:
         GradingError: nbgrader cannot grade it, or the isolation asked for cannot be had.
     """
-    grader = grader_of(task.course, task.level, task.require_sandbox)
+    grader = grader_of(task)
     path = record_path(grader.course.results, task.assignment, task.student)
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_suffix(".lock")):
@@ -75,14 +79,22 @@ def grade_submission(task: Task) -> SubmissionRecord:
         return record
 
 
-@cache
-def grader_of(course: str, level: str | None = None, require_sandbox: bool = False) -> "Grader":
-    """The grader of this process for a course; it keeps a confined process warm.
+_latest: dict[tuple, "Grader"] = {}
+
+
+def grader_of(task: Task) -> "Grader":
+    """The grader of this process for a problem set; it keeps a confined process warm.
 
     Raises:
         GradingError: The isolation asked for cannot be had.
     """
-    return Grader(Course(Path(course)), choose_level(level, require_sandbox))
+    key = (task.course, task.assignment, task.level, task.require_sandbox)
+    if key not in _latest:
+        level = choose_level(task.level, task.require_sandbox)
+        for other in list(_latest):
+            _latest.pop(other).close()
+        _latest[key] = Grader(Course(Path(task.course)), task.assignment, level)
+    return _latest[key]
 
 
 def choose_level(level: str | None, require_sandbox: bool) -> Level:
@@ -107,19 +119,21 @@ HOW_TO_SANDBOX = "bubblewrap has to be installed, and allowed to make namespaces
 
 
 class Grader:
-    """Grades submissions of one course, one after the other.
+    """Grades submissions of one problem set, one after the other.
 
     Args:
         course: The course.
+        assignment: Name of the problem set.
         level: How far submissions are kept away.
     """
 
-    def __init__(self, course: Course, level: Level) -> None:
+    def __init__(self, course: Course, assignment: str, level: Level) -> None:
         torch.set_num_threads(1)  # there is a process for each processor already
         self.course = course
         self._folder = tempfile.TemporaryDirectory(prefix="attn-course-")
         copy_package(Path(self._folder.name))
-        self.slot = Slot(level, Path(self._folder.name))
+        preload = imported_modules(course.source(assignment))
+        self.slot = Slot(level, Path(self._folder.name), preload)
         self.slot.start()  # it imports torch while nbgrader does its part
 
     def close(self) -> None:

@@ -1,8 +1,10 @@
 """The step of nbgrader that runs a notebook, done in a confined process and graded from outside."""
 
+import ast
 from pathlib import Path
 
 import nbformat
+from IPython.core.inputtransformer2 import TransformerManager
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
@@ -54,6 +56,21 @@ def to_run(cell: NotebookNode) -> Cell:
         seen = nbformat.from_dict(dict(cell))
         seen, _ = ClearHiddenTests().preprocess_cell(seen, {}, 0)
     return Cell(seen.source, cell.metadata.nbgrader.grade_id if graded else None)
+
+
+def imported_modules(source: Path) -> tuple[str, ...]:
+    """The names of all modules that the cells of a problem set import, as its author wrote them."""
+    names: dict[str, None] = {}
+    for cell in nbformat.read(source, as_version=4).cells:
+        if cell.cell_type == "code":
+            for node in ast.walk(ast.parse(TransformerManager().transform_cell(cell.source))):
+                if isinstance(node, ast.Import):
+                    names |= dict.fromkeys(alias.name for alias in node.names)
+                elif isinstance(node, ast.ImportFrom) and node.module:
+                    names[node.module] = None
+                    # what is imported from a package may be a module of it
+                    names |= dict.fromkeys(f"{node.module}.{alias.name}" for alias in node.names)
+    return tuple(names)
 
 
 def missing_parts(source: Path) -> tuple[PartRecord, ...]:

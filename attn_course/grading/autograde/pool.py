@@ -101,4 +101,4 @@ def _begin(task: Task) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with suppress(Exception):  # said again, and heard, with the first submission
-        grader_of(task.course, task.level, task.require_sandbox)
+        grader_of(task)

@@ -70,7 +70,9 @@ def copy_package(folder: Path) -> None:
     shutil.copytree(PACKAGE, folder / PACKAGE.name, ignore=left_out)
 
 
-def start_worker(level: Level, folder: Path, channel: int) -> subprocess.Popen:
+def start_worker(
+    level: Level, folder: Path, channel: int, preload: tuple[str, ...] = ()
+) -> subprocess.Popen:
     """Start the process in which submissions run.
 
     Args:
@@ -78,9 +80,10 @@ def start_worker(level: Level, folder: Path, channel: int) -> subprocess.Popen:
         folder: Where `copy_package` has put the package; files of submissions go there too, unless
             they have a file system of their own.
         channel: The descriptor of a socket by which it can be told what to do.
+        preload: Names of modules that it imports once for all submissions.
     """
     module = [sys.executable, "-P", "-s", "-B", "-m", f"{__package__}.worker"]
-    arguments = [*module, str(channel), str(int(level))]
+    arguments = [*module, str(channel), str(int(level)), *preload]
     scratch = folder / "scratch"
     environment = ENVIRONMENT | {"PYTHONPATH": str(folder), "PATH": os.environ.get("PATH", "")}
     if level == Level.SANDBOX:

@@ -39,10 +39,11 @@ class Slot:
     Args:
         level: How far submissions are kept away.
         folder: Where `copy_package` has put what they may import.
+        preload: Names of modules that are imported once for all of them.
     """
 
-    def __init__(self, level: Level, folder: Path) -> None:
-        self.level, self._folder = level, folder
+    def __init__(self, level: Level, folder: Path, preload: tuple[str, ...] = ()) -> None:
+        self.level, self._folder, self._preload = level, folder, preload
         self.stopped_for: str | None = None  # why the process was ended from here
         self._process: subprocess.Popen | None = None
         self._control: socket.socket | None = None
@@ -51,7 +52,7 @@ class Slot:
         """Start the process anew without waiting; importing torch takes it seconds."""
         self.stop()
         ours, theirs = socket.socketpair()
-        self._process = start_worker(self.level, self._folder, theirs.fileno())
+        self._process = start_worker(self.level, self._folder, theirs.fileno(), self._preload)
         theirs.close()
         ours.settimeout(START)
         self._control, self.stopped_for = ours, None

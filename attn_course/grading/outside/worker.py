@@ -1,6 +1,6 @@
 """The confined process: it has torch imported, and forks a child for each submission.
 
-    python -m attn_course.grading.outside.worker CHANNEL LEVEL
+    python -m attn_course.grading.outside.worker CHANNEL LEVEL [MODULE ...]
 
 It holds no tests and no references. What a child does to itself stays in the child; what it leaves
 behind, processes and files, is removed before the next one.
@@ -8,6 +8,7 @@ behind, processes and files, is removed before the next one.
 
 import contextlib
 import gc
+import importlib
 import os
 import shutil
 import signal
@@ -119,6 +120,9 @@ def main() -> None:
     channel, level = int(sys.argv[1]), Level(int(sys.argv[2]))
     guard_worker()
     load_what_watching_needs()
+    for name in sys.argv[3:]:
+        with contextlib.suppress(ImportError):  # the cell that imports it will say so
+            importlib.import_module(name)
     worker = Worker(socket.socket(fileno=channel), level)
     gc.collect()
     gc.freeze()
