@@ -1,40 +1,23 @@
 """Settings of nbgrader for this course, read when it is called from the root of the repository."""
 
 import os
-import re
 from pathlib import Path
 
-from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor, Preprocessor
+from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader.preprocessors import (
     CheckCellMetadata,
     ClearHiddenTests,
     ClearOutput,
-    GetGrades,
     OverwriteCells,
     OverwriteKernelspec,
 )
 
 from attn_course.grading.duplicates import ForgetDuplicates
-
-
-class HideTracebacksOfHiddenTests(Preprocessor):
-    """Say only that a hidden test failed: its traceback quotes the test, and its neighbours."""
-
-    enabled = True
-
-    def preprocess_cell(self, cell, resources, cell_index):
-        """Replace the tracebacks of a cell that holds hidden tests by one sentence."""
-        if cell.cell_type == "code" and "### BEGIN HIDDEN TESTS" in cell.source:
-            hidden = cell.source.partition("### BEGIN HIDDEN TESTS")[0].count("\n") + 1
-            for output in cell.outputs:
-                if output.output_type == "error":
-                    plain = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(output.traceback))
-                    failed = re.search(r"^-+> (\d+)", plain, re.MULTILINE)
-                    seen = failed and int(failed[1]) < hidden
-                    said = f"{output.ename}: {output.evalue}" if seen else "A hidden test failed."
-                    output.traceback = [said]
-        return cell, resources
-
+from attn_course.grading.pages.clean import clean_html, markdown_to_html
+from attn_course.grading.pages.defuse import Defuse
+from attn_course.grading.pages.grades import GetGradesByPart
+from attn_course.grading.pages.hidden_tests import HideTracebacksOfHiddenTests
+from attn_course.grading.pages.places import template_paths
 
 root = Path(__file__).resolve().parent
 grading = root / "grading"
@@ -49,8 +32,10 @@ c.CourseDirectory.submitted_directory = "grading/submitted"
 c.CourseDirectory.autograded_directory = "grading/autograded"
 c.CourseDirectory.feedback_directory = "grading/feedback"
 c.CourseDirectory.solution_directory = "grading/solution"
-# 60 s: parallel graders wait for each other instead of failing with "database is locked".
-c.CourseDirectory.db_url = f"sqlite:///{grading / 'gradebook.db'}?timeout=60"
+# 60 s: parallel graders wait for each other instead of failing with "database is locked". Where
+# several machines grade, the variable names a database of PostgreSQL that all of them reach.
+sqlite = f"sqlite:///{grading / 'gradebook.db'}?timeout=60"
+c.CourseDirectory.db_url = os.environ.get("ATTN_COURSE_DB_URL") or sqlite
 # What may lie beside a problem set's source and never reaches a student.
 c.CourseDirectory.ignore = [
     ".ipynb_checkpoints",
@@ -82,11 +67,19 @@ c.Autograde.sanitize_preprocessors = [
 c.ExecutePreprocessor.timeout = 600
 # nbgrader's own list shows the hidden tests in its feedback, in the cell and in the traceback.
 c.GenerateFeedback.preprocessors = [
-    GetGrades,
+    GetGradesByPart,
     HideTracebacksOfHiddenTests,
     ClearHiddenTests,
     CSSHTMLHeaderPreprocessor,
 ]
+
+# What a student wrote must not run in the browser of who reads it: nbgrader's templates leave all
+# that to the filters, and nbconvert's own filter would take the tables of checks apart.
+c.HTMLExporter.sanitize_html = True
+c.HTMLExporter.filters = {"clean_html": clean_html, "markdown2html": markdown_to_html}
+c.HTMLExporter.preprocessors = [Defuse]
+c.HTMLExporter.template_paths = template_paths()
+c.CSSHTMLHeaderPreprocessor.style = "a11y-high-contrast-light"  # nbconvert's own is too pale
 
 # Hidden cases are drawn from this seed. Kernels inherit the environment; without the file, the
 # package's documented default holds.
