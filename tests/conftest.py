@@ -51,7 +51,12 @@ SHARED = {
 
 
 # They take the longest in one process: begun last, they would leave the other processors idle.
-LONG = ("test_nbgrader_sets.py", "test_nbgrader.py", "test_trained_captions.py")
+LONG = (
+    "test_nbgrader_sets.py",
+    "test_nbgrader.py",
+    "test_course_in_browser.py",
+    "test_trained_captions.py",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
