@@ -35,6 +35,7 @@ def autograde(
     require_sandbox: Annotated[
         bool, typer.Option("--require-sandbox", help="Refuse any weaker isolation.")
     ] = False,
+    cell_seconds: Annotated[float, typer.Option(min=1, help="Limit of a cell.")] = 180.0,
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, as tcp://host:8786.")
     ] = None,
@@ -56,6 +57,7 @@ def autograde(
         require_sandbox=require_sandbox,
         scheduler=scheduler,
         csv=csv,
+        cell_seconds=cell_seconds,
     )
     console = Console()
     try:

@@ -46,6 +46,7 @@ class Order:
         require_sandbox: Whether to refuse a weaker one than the strongest of all.
         scheduler: Address of a Dask scheduler; None grades on this machine.
         csv: Where the table goes; None for the usual place.
+        cell_seconds: How long a cell of a notebook may take.
     """
 
     course: Path
@@ -57,6 +58,7 @@ class Order:
     require_sandbox: bool = False
     scheduler: str | None = None
     csv: Path | None = None
+    cell_seconds: float = 180.0
 
 
 def autograde(order: Order, console: Console) -> bool:
@@ -83,11 +85,8 @@ def autograde(order: Order, console: Console) -> bool:
 
 
 def _grade(order: Order, course: Course, students: list[str], console: Console) -> list[Failure]:
-    fields = (str(course.root), order.assignment)
-    tasks = [
-        Task(*fields, student, order.force, order.level, order.require_sandbox)
-        for student in students
-    ]
+    how = (order.force, order.level, order.require_sandbox, order.cell_seconds)
+    tasks = [Task(str(course.root), order.assignment, student, *how) for student in students]
     failures = []
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(TextColumn("{task.description}"), *columns, console=console) as progress:

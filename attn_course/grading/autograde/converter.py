@@ -173,7 +173,7 @@ class Grader:
         return replace(record, digest=digest, seconds=seconds, level=str(self.slot.level))
 
     def _grade_notebook(self, task: Task, handed_in: NotebookNode) -> SubmissionRecord:
-        outside = GradeOutside(self.slot, hidden_secret())
+        outside = GradeOutside(self.slot, hidden_secret(), task.cell_seconds)
         patiently(lambda: self._convert(task, outside))
         claims, graded = claims_of(handed_in), outside.graded
         parts = tuple(

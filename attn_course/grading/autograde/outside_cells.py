@@ -24,14 +24,15 @@ class GradeOutside(NbGraderPreprocessor):
     Args:
         slot: Where submissions run.
         secret: What hidden inputs are drawn from.
+        cell_seconds: How long a cell may take.
 
     Attributes:
         graded: What came of the notebook.
     """
 
-    def __init__(self, slot: Slot, secret: str) -> None:
+    def __init__(self, slot: Slot, secret: str, cell_seconds: float) -> None:
         super().__init__()
-        self._slot, self._secret = slot, secret
+        self._slot, self._secret, self._cell_seconds = slot, secret, cell_seconds
         self.graded = Graded()
 
     def preprocess(
@@ -39,7 +40,8 @@ class GradeOutside(NbGraderPreprocessor):
     ) -> tuple[NotebookNode, ResourcesDict]:
         """Grade the notebook, and write into its cells what they showed and earned."""
         code = [cell for cell in nb.cells if cell.cell_type == "code"]
-        self.graded = grade_notebook([to_run(cell) for cell in code], self._slot, self._secret)
+        cells = [to_run(cell) for cell in code]
+        self.graded = grade_notebook(cells, self._slot, self._secret, self._cell_seconds)
         for count, (cell, shown) in enumerate(zip(code, self.graded.shown, strict=True), 1):
             name = cell.metadata.get("nbgrader", {}).get("grade_id")
             part = self.graded.parts.get(name) if is_grade(cell) else None

@@ -17,6 +17,7 @@ class Task:
         level: How far the student's code is confined: `sandbox`, `limits` or `plain`; None: the
             best that the machine has.
         require_sandbox: Rather fail than grade with less than `sandbox`.
+        cell_seconds: How long a cell may take; calls of graded functions have limits of their own.
     """
 
     course: str
@@ -25,6 +26,7 @@ class Task:
     force: bool = False
     level: str | None = None
     require_sandbox: bool = False
+    cell_seconds: float = 180.0
 
     def to_json(self) -> str:
         """This task as one line of JSON."""

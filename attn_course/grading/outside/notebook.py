@@ -13,7 +13,7 @@ from attn_course.grading.outside.wire import Message
 from attn_course.grading.score import Score
 from attn_course.grading.spec import find_exercise
 
-CELL_SECONDS, SNAPSHOT_SECONDS = 120.0, 30.0
+CELL_SECONDS, SNAPSHOT_SECONDS = 180.0, 30.0
 CHECKS = re.compile(r"""check\(\s*["']([\w/]+)["']""")
 REACHING = ("tried to", "called ")
 
