@@ -72,5 +72,25 @@ def autograde(
         raise typer.Exit(1)
 
 
+@app.command()
+def report(
+    assignment: Assignment,
+    course: Folder = Path(),
+    html: Annotated[
+        Path | None, typer.Option(help="Page; else grading/results/ASSIGNMENT.html.")
+    ] = None,
+) -> None:
+    """Write a page on what the class made of a problem set that is graded."""
+    from attn_course.grading.report.command import report as write  # matplotlib takes a second
+
+    console = Console()
+    try:
+        written = write(course, assignment, html)
+    except CourseError as error:
+        console.print(f"{error}", markup=False, style="red", soft_wrap=True)
+        raise typer.Exit(2) from None
+    console.print(f"{written}", markup=False, soft_wrap=True)
+
+
 if __name__ == "__main__":
     app(prog_name="attn-grade")

@@ -98,9 +98,12 @@ class SubmissionRecord:
         try:
             found = json.loads(text)
             parts = tuple(_part(**part) for part in found.pop("parts"))
-            return cls(parts=parts, notes=tuple(found.pop("notes")), **found)
-        except (AttributeError, KeyError, TypeError) as error:
+            record = cls(parts=parts, notes=tuple(found.pop("notes")), **found)
+            for one in (record, *parts):
+                STATES.index(one.state)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"not the record of a submission: {error}") from None
+        return record
 
 
 def _part(rows: list[dict], notes: list[str], **others: object) -> PartRecord:
@@ -119,11 +122,16 @@ def record_path(results: Path, assignment: str, student: str) -> Path:
 
 def write_record(path: Path, record: SubmissionRecord) -> None:
     """Write a record, so that whoever reads it finds all of it or nothing."""
+    replace_text(path, record.to_json())
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Put a text in the place of what a file held, all of it at once."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(
         "w", dir=path.parent, prefix=".", delete=False, encoding="utf-8"
     ) as file:
-        file.write(record.to_json())
+        file.write(text)
     os.replace(file.name, path)
 
 
@@ -135,7 +143,8 @@ def read_record(path: Path) -> SubmissionRecord:
         ValueError: The file is no record; the message names it.
     """
     try:
-        return SubmissionRecord.from_json(path.read_text(encoding="utf-8"))
+        text = path.read_bytes().decode("utf-8", errors="replace")
+        return SubmissionRecord.from_json(text)
     except ValueError as error:
         raise ValueError(f"{path} is {error}") from None
 

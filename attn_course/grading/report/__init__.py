@@ -1,0 +1,1 @@
+"""What a class made of a problem set, as one page for who teaches it."""

@@ -1,0 +1,29 @@
+"""The command that writes the report on a class."""
+
+from pathlib import Path
+
+from attn_course.grading.autograde.command import all_records
+from attn_course.grading.autograde.course import Course, CourseError
+from attn_course.grading.report.page import write_report
+
+
+def report(folder: Path, assignment: str, path: Path | None) -> Path:
+    """Write the page, from the records that grading has left; return where it is.
+
+    Args:
+        folder: Of the course.
+        assignment: Name of the problem set.
+        path: Where to; None for the usual place.
+
+    Raises:
+        CourseError: There is no such course or problem set, or a file is no record.
+    """
+    course = Course(folder.resolve())
+    course.see_that_released(assignment)
+    try:
+        records = all_records(course, assignment)
+    except ValueError as error:
+        raise CourseError(f"{error}. Remove the file, and grade again.") from None
+    written = path or course.results / f"{assignment}.html"
+    write_report(assignment, records, written)
+    return written

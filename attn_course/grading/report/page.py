@@ -1,0 +1,57 @@
+"""The report on a class as a page that needs nothing else."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from attn_course.grading.autograde.records import SubmissionRecord, replace_text
+from attn_course.grading.report import pictures
+from attn_course.grading.report.tally import Tally
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def render_report(assignment: str, records: Sequence[SubmissionRecord]) -> str:
+    """The page; what students wrote stands in it as text.
+
+    Args:
+        assignment: Name of the problem set.
+        records: Of all students, those included who handed in nothing.
+    """
+    tally = Tally(records)
+    draw = {
+        "points": pictures.draw_points,
+        "exercises": pictures.draw_exercises,
+        "checks": pictures.draw_checks,
+    }
+    drawn = {name: function(tally) for name, function in draw.items()} if tally.handed_in else {}
+    page = _environment().get_template("report.html.j2")
+    return page.render(assignment=assignment, tally=tally, pictures=drawn)
+
+
+def write_report(assignment: str, records: Sequence[SubmissionRecord], path: Path) -> None:
+    """Write the page, so that whoever opens it finds all of it or the one before."""
+    replace_text(path, render_report(assignment, records))
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"code": mark_code, "short": pictures.shorten}
+    return environment
+
+
+def mark_code(text: str) -> Markup:
+    """HTML of a text in which `code` is marked as in Markdown."""
+    parts = text.split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if place % 2 and place < len(parts) - 1 else part
+        for place, part in enumerate(parts)
+    )

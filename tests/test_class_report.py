@@ -1,0 +1,283 @@
+"""The report on a class: what it counts, and its page in a browser, for classes of any size."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from attn_course.grading import exercise_names, find_exercise
+from attn_course.grading.__main__ import app
+from attn_course.grading.autograde.records import (
+    PartRecord,
+    RowRecord,
+    SubmissionRecord,
+    record_path,
+    worst_state,
+    write_record,
+)
+from attn_course.grading.checking import grade
+from attn_course.grading.report.page import render_report, write_report
+from attn_course.grading.report.tally import Tally
+from attn_course.grading.submission import LocalSubmission
+from tests.conftest import ROOT
+from tests.test_pages import look_with_axe
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+SET = "01_retrieval"
+EVIL = "<script>document.title='hit'</script><img src=x onerror=\"document.title='hit'\">"
+
+
+@cache
+def graded(exercise: str, mistake: str | None) -> PartRecord:
+    """What grading makes of a mistake of the bank, or of the reference."""
+    spec = find_exercise(exercise)
+    answers = {each.name: each.answer for each in spec.mistakes} | {None: spec.reference}
+    score = grade(exercise, LocalSubmission(answers[mistake]), "of this class")
+    rows = tuple(RowRecord(row.label, row.points, row.problem) for row in score.rows)
+    fields = (f"{exercise.partition('/')[2]}-check", exercise, float(score), score.of, "graded")
+    return PartRecord(*fields, rows, score.hint, score.mistake, float(score), float(score))
+
+
+def unwritten(exercise: str) -> PartRecord:
+    """A part that was left as it was given out."""
+    part = graded(exercise, None)
+    rows = tuple(replace(row, problem="not written yet") for row in part.rows)
+    return replace(part, points=0.0, state="missing", rows=rows, claimed=None, public=0.0)
+
+
+def submission(student: str, *parts: PartRecord, **others: object) -> SubmissionRecord:
+    """A record of these parts."""
+    state = worst_state([part.state for part in parts])
+    usual = {"state": state, "level": "sandbox", "digest": "0" * 64, "seconds": 2.5}
+    return SubmissionRecord(SET, student, **(usual | others), parts=parts)
+
+
+def exercises(number: int) -> list[str]:
+    return [name for name in exercise_names() if name.startswith(SET)][:number]
+
+
+def a_class(number: int, of_set: int = 2) -> list[SubmissionRecord]:
+    """So many students: most right, some with each mistake, and a few with worse."""
+    draw, records = random.Random(number), []
+    for student in range(number):
+        parts = []
+        for name in exercises(of_set):
+            bank = [each.name for each in find_exercise(name).mistakes]
+            part = graded(name, draw.choice([None, *draw.choices(bank, range(1, len(bank) + 1))]))
+            part = draw.choices([part, unwritten(name)], (12, 1))[0]
+            parts.append(_with_trouble(part, draw))
+        if draw.random() < 0.1:
+            parts = [unwritten(name) for name in exercises(of_set)]
+        name, seconds = f"student{student:04}", draw.gammavariate(4, 0.6)
+        records.append(submission(name, *parts, seconds=seconds))
+    return records
+
+
+def _with_trouble(part: PartRecord, draw: random.Random) -> PartRecord:
+    state = draw.choices(["", "crashed", "timed out", "cheated?"], (60, 1, 1, 1))[0]
+    notes = {
+        "crashed": ("it ended its process with exit code 1",),
+        "timed out": ("a call did not come back within 10 s",),
+        "cheated?": ("the notebook shows 4 of 4 points, and its code earns 0 on the same inputs",),
+    }
+    if not state or part.state == "missing":
+        return part
+    return replace(part, points=0.0, state=state, notes=notes[state], mistake=None, hint=None)
+
+
+def test_tally_counts_who_has_all_some_and_no_points() -> None:
+    one, two = exercises(2)
+    right, wrong = graded(one, None), replace(graded(one, None), points=0.0)
+    half = replace(graded(one, None), points=0.5)
+    others = [unwritten(two)] * 4
+    parts = [right, right, half, wrong]
+    records = [submission(f"s{i}", *pair) for i, pair in enumerate(zip(parts, others, strict=True))]
+    first, second = Tally(records).exercises
+    assert (first.full, first.some, first.none, first.unwritten) == (2, 1, 1, 0)
+    assert (second.full, second.some, second.none, second.unwritten) == (0, 0, 0, 4)
+    assert first.mean == (2 * right.of + 0.5) / 4
+    assert Tally(records).of == right.of + unwritten(two).of
+
+
+def test_tally_finds_the_hardest_check_and_the_most_common_mistake() -> None:
+    name = exercises(5)[3]
+    assert name == "01_retrieval/softmax"
+    made = ["overflows", "overflows", "detaches", None]
+    records = [submission(f"s{i}", graded(name, mistake)) for i, mistake in enumerate(made)]
+    tally = Tally([*records, submission("absent", unwritten(name))])
+    hints = {mistake.name: mistake.hint for mistake in find_exercise(name).mistakes}
+    assert [(each.name, each.students, each.hint) for each in tally.mistakes] == [
+        ("overflows", 2, hints["overflows"]),
+        ("detaches", 1, hints["detaches"]),
+    ]
+    hardest = tally.checks[0]
+    assert (hardest.label, hardest.right, hardest.written) == (
+        "scores in the thousands, positive or negative, give the right weights, and no `nan`",
+        *(2, 4),
+    )
+    assert tally.unrecognised == 0
+
+
+def test_tally_puts_what_a_person_should_look_at_in_the_order_of_its_weight() -> None:
+    part = graded(exercises(1)[0], None)
+    states = ["graded", "timed out", "cheated?", "crashed"]
+    records = [submission(state, replace(part, state=state)) for state in states]
+    noted = submission("noted", part, notes=("left 3 processes behind",))
+    tally = Tally([*records, noted])
+    found = [(each.student, each.state) for each in tally.concerns]
+    assert found == [
+        *((state, state) for state in ("cheated?", "crashed", "timed out")),
+        ("noted", "graded"),
+    ]
+    assert tally.states == [("cheated?", 1), ("crashed", 1), ("timed out", 1), ("graded", 2)]
+    assert tally.levels == [("sandbox", 5)]
+    assert tally.seconds == 2.5
+
+
+def test_absent_students_are_named_and_do_not_count_as_wrong() -> None:
+    name = exercises(1)[0]
+    absent = submission("Nobody", unwritten(name), notes=("nothing was handed in",))
+    tally = Tally([submission("there", graded(name, None)), absent])
+    assert tally.points == [graded(name, None).of]
+    assert [record.student for record in tally.absent] == ["Nobody"]
+    assert tally.exercises[0].unwritten == 0
+    assert "Nobody: nothing was handed in" in render_report(SET, tally.records)
+
+
+@pytest.mark.parametrize("number", [0, 1, 2000])
+def test_page_is_sensible_for_any_size(number: int) -> None:
+    records = a_class(number)
+    page = render_report(SET, records)
+    present = len(Tally(records).handed_in)
+    word = "student" if number == 1 else "students"
+    assert f"{present:,} of {number:,} {word}" in page
+    assert page.count("<svg") == (3 if present else 0)
+    assert "nan%" not in page
+    assert len(page) < 1_000_000
+
+
+def test_page_of_a_class_that_handed_in_nothing_says_so() -> None:
+    page = render_report(SET, [submission("a", unwritten(exercises(1)[0]))])
+    assert "0 of 1 student<" in page
+    assert "1 student with nothing to grade" in page
+
+
+def hostile() -> list[SubmissionRecord]:
+    """A class in which everything that a student can write is markup."""
+    name = exercises(1)[0]
+    rows = (RowRecord(EVIL, 1.0, EVIL), RowRecord("a `b` c $x$ &", 1.0))
+    part = replace(graded(name, None), state="crashed", notes=(EVIL,), rows=rows)
+    part = replace(part, hint=f"`{EVIL}`", mistake=EVIL, exercise=f"01/{EVIL}", points=0.0)
+    evil = submission(EVIL, part, notes=(EVIL,), level=EVIL)
+    return [evil, submission(f"{EVIL}2", unwritten(name), notes=(EVIL,)), *a_class(20)]
+
+
+@pytest.fixture(scope="module", params=["light", "dark"])
+def page(
+    request: pytest.FixtureRequest, browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Page, list[str]]]:
+    """The page of a hostile class, and what it asked for."""
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    write_report(EVIL, hostile(), path)
+    window = browser.new_context(viewport={"width": 390, "height": 800}, color_scheme=request.param)
+    page, asked = window.new_page(), []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    yield page, asked[1:]
+    window.close()
+
+
+@pytest.mark.browser
+def test_nothing_of_a_student_runs_and_nothing_is_fetched(page: tuple[Page, list[str]]) -> None:
+    window, asked = page
+    assert window.title() == f"{EVIL}: report on the class"
+    assert window.locator("script, img, link, iframe").count() == 0
+    assert asked == []
+
+
+@pytest.mark.browser
+def test_page_fits_a_phone_and_axe_finds_nothing(page: tuple[Page, list[str]]) -> None:
+    window, _ = page
+    window.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    assert window.evaluate("document.documentElement.scrollWidth") == 390
+    assert look_with_axe(window, few=3) == []
+
+
+@pytest.mark.browser
+def test_pictures_have_the_colour_of_the_text_and_say_what_they_show(
+    page: tuple[Page, list[str]],
+) -> None:
+    window, _ = page
+    pictures = window.locator("figure svg[role=img][aria-label]")
+    assert pictures.count() == 3
+    colour = "one => [getComputedStyle(one).fill, getComputedStyle(document.body).color]"
+    for picture in pictures.all():
+        fill, ink = picture.locator("text").first.evaluate(colour)
+        assert fill == ink
+    ids = window.evaluate("[...document.querySelectorAll('[id]')].map(one => one.id)")
+    assert len(ids) == len(set(ids))
+
+
+def test_report_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "results" / "report.html"
+    write_report(SET, a_class(1), path)
+    before = path.read_text(encoding="utf-8")
+    with pytest.raises(AttributeError):
+        write_report(SET, [None], path)
+    assert path.read_text(encoding="utf-8") == before
+    assert [found.name for found in path.parent.iterdir()] == ["report.html"]
+
+
+def course_with(tmp_path: Path, records: list[SubmissionRecord], *roster: str) -> Path:
+    """A folder of a course that knows the first problem set and these students."""
+    from nbgrader.api import Gradebook
+
+    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    shutil.copytree(ROOT / "solutions" / SET, tmp_path / "solutions" / SET)
+    (tmp_path / "grading").mkdir()
+    with Gradebook(f"sqlite:///{tmp_path / 'grading' / 'gradebook.db'}", "attention") as gradebook:
+        gradebook.add_assignment(SET)
+        for student in roster:
+            gradebook.add_student(student)
+    results = tmp_path / "grading" / "results"
+    for record in records:
+        write_record(record_path(results, SET, record.student), record)
+    return results
+
+
+def run_report(course: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(app, ["report", *arguments, "--course", str(course)])
+
+
+def test_command_writes_the_page_with_those_of_the_roster_who_handed_in_nothing(
+    tmp_path: Path,
+) -> None:
+    records = [submission("ann", graded(exercises(1)[0], None))]
+    results = course_with(tmp_path, records, "ann", "bob")
+    run = run_report(tmp_path, SET)
+    assert (run.exit_code, run.output.strip()) == (0, str(results / f"{SET}.html"))
+    page = (results / f"{SET}.html").read_text(encoding="utf-8")
+    assert "1 of 2 students" in page
+    assert "bob: nothing was handed in" in page
+
+
+def test_command_says_which_file_is_no_record_and_which_set_is_not_known(tmp_path: Path) -> None:
+    results = course_with(tmp_path, [])
+    (results / SET).mkdir(parents=True)
+    (results / SET / "eve.json").write_text("{}", encoding="utf-8")
+    foreign, unknown = run_report(tmp_path, SET), run_report(tmp_path, "77_none")
+    assert (foreign.exit_code, unknown.exit_code) == (2, 2)
+    assert "eve.json is not the record of a submission" in foreign.output
+    assert "77_none" in unknown.output
+    assert "Traceback" not in foreign.output + unknown.output
