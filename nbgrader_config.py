@@ -8,7 +8,6 @@ from nbgrader.preprocessors import (
     CheckCellMetadata,
     ClearHiddenTests,
     ClearOutput,
-    OverwriteCells,
     OverwriteKernelspec,
 )
 
@@ -18,6 +17,7 @@ from attn_course.grading.pages.defuse import Defuse
 from attn_course.grading.pages.grades import GetGradesByPart
 from attn_course.grading.pages.hidden_tests import HideTracebacksOfHiddenTests
 from attn_course.grading.pages.places import template_paths
+from attn_course.grading.restored import PutBackCells, RestoreMetadata
 
 root = Path(__file__).resolve().parent
 grading = root / "grading"
@@ -52,14 +52,15 @@ c.ZipCollectApp.collector_plugin = "attn_course.grading.autograde.collect.Roster
 # Any output on stderr in a graded cell would cost all of its points; a warning is no wrong answer.
 c.IgnorePattern.enabled = True
 c.IgnorePattern.pattern = r"(?s).*"
-# A deleted or copied cell would leave the whole submission ungraded: a deleted one is put back, of
-# several copies the last counts.
+# A deleted, copied or garbled cell would leave the whole submission ungraded: a deleted one is put
+# back, of several copies the last counts, and what nbgrader wrote into a cell is written anew.
 c.OverwriteCells.add_missing_cells = True
 c.Autograde.sanitize_preprocessors = [
+    RestoreMetadata,
     ClearOutput,
     ForgetDuplicates,
     OverwriteKernelspec,
-    OverwriteCells,
+    PutBackCells,
     CheckCellMetadata,
 ]
 # An endless loop costs the points of its cell, after this many seconds. Checks stop the calls that

@@ -1,10 +1,15 @@
 """Grading a class from the command line: `python -m attn_course.grading`, or `attn-grade`."""
 
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
+from sqlalchemy.exc import DBAPIError
 
 from attn_course.grading.autograde.command import Order
 from attn_course.grading.autograde.command import autograde as grade_class
@@ -14,6 +19,23 @@ from attn_course.grading.autograde.course import CourseError
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 Assignment = Annotated[str, typer.Argument(help="Name of the problem set, as 04_bahdanau.")]
 Folder = Annotated[Path, typer.Option(help="Folder of the course.")]
+
+
+@contextmanager
+def _said_in_a_line() -> Iterator[None]:
+    """Say why a command cannot be carried out, and end with the status that it has for that."""
+    for number in {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}:
+        if signal.getsignal(number) != signal.SIG_IGN:  # as with nohup
+            signal.signal(number, lambda number, _: sys.exit(128 + number))  # and so clear up
+    said = Console(stderr=True)
+    try:
+        yield
+    except (CourseError, GradingError, OSError, DBAPIError) as error:
+        said.print(f"{error}", markup=False, style="red", soft_wrap=True)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        said.print("Interrupted. What is graded is kept; the same command goes on from there.")
+        raise typer.Exit(130) from None
 
 
 @app.callback()
@@ -59,15 +81,8 @@ def autograde(
         csv=csv,
         cell_seconds=cell_seconds,
     )
-    console = Console()
-    try:
-        all_graded = grade_class(order, console)
-    except (CourseError, GradingError) as error:
-        console.print(f"{error}", markup=False, style="red", soft_wrap=True)
-        raise typer.Exit(2) from None
-    except KeyboardInterrupt:
-        console.print("Interrupted. What is graded is kept; the same command goes on from there.")
-        raise typer.Exit(130) from None
+    with _said_in_a_line():
+        all_graded = grade_class(order, Console())
     if not all_graded:
         raise typer.Exit(1)
 

@@ -18,17 +18,21 @@ def read_notebook(path: Path) -> NotebookNode:
     Raises:
         ValueError: There is none, or it cannot be read; the message says which.
     """
-    if not path.is_file():
-        others = ", ".join(sorted(p.name for p in path.parent.glob("*"))[:5]) or "nothing"
+    if not path.is_symlink() and not path.exists():
+        others = ", ".join(sorted(repr(p.name) for p in path.parent.iterdir())[:5]) or "nothing"
         raise ValueError(f"{path.name} was not handed in; there is: {others}")
+    if not path.resolve().is_relative_to(path.parent.resolve()):
+        raise ValueError(f"{path.name} is a link out of the folder, which was not followed")
+    if not path.is_file():
+        raise ValueError(f"{path.name} is {'a folder' if path.is_dir() else 'no file'}")
     if path.stat().st_size > MOST_BYTES:
         raise ValueError(f"{path.name} has {path.stat().st_size:,} bytes, above {MOST_BYTES:,}")
     try:
         notebook = nbformat.read(path, as_version=4)
         nbformat.validate(notebook)
     except Exception as error:  # what was handed in may be anything
-        reason = str(error).strip().splitlines() or [type(error).__name__]
-        raise ValueError(f"{path.name} cannot be read as a notebook: {reason[0][:200]}") from None
+        reason = [*str(error).strip().splitlines(), type(error).__name__][0]
+        raise ValueError(f"{path.name} cannot be read as a notebook: {reason[:200]}") from None
     return notebook
 
 
@@ -42,7 +46,8 @@ def claims_of(notebook: NotebookNode) -> dict[str, float]:
         for output in cell.outputs:
             points = _as_points(output)
             if points is not None:
-                claims[str(about.get("grade_id"))] = points
+                name = str(about.get("grade_id"))
+                claims[name] = max(points, claims.get(name, points))
     return claims
 
 

@@ -1,7 +1,9 @@
 """The command that grades a class, from its words to its exit status."""
 
+import difflib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sized
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,19 +17,22 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from attn_course.grading.autograde.converter import choose_level
+from attn_course.grading.autograde.converter import HOW_TO_SANDBOX, choose_level
 from attn_course.grading.autograde.course import Course, CourseError
 from attn_course.grading.autograde.gradebook import prepare_gradebook
 from attn_course.grading.autograde.outside_cells import missing_parts
 from attn_course.grading.autograde.pool import Outcome, grade_locally
-from attn_course.grading.autograde.records import SubmissionRecord, read_records
+from attn_course.grading.autograde.records import SubmissionRecord, read_record
 from attn_course.grading.autograde.summary import (
     count_states,
+    legend,
     log_lines,
     make_table,
+    plain,
     write_csv,
 )
 from attn_course.grading.autograde.tasks import Failure, Task
+from attn_course.grading.outside.isolation import Level
 
 MOST_ROWS = 60  # of a table on the screen; the CSV has all
 
@@ -65,23 +70,37 @@ def autograde(order: Order, console: Console) -> bool:
     """Grade a problem set; whether all submissions could be graded.
 
     Raises:
-        CourseError: There is nothing to grade.
+        CourseError: There is nothing to grade, or nowhere to keep what comes of it.
         GradingError: The isolation asked for cannot be had.
     """
     course = Course(order.course.resolve())
     course.see_that_released(order.assignment)
     handed_in = course.students(order.assignment)
-    if unknown := set(order.students) - set(handed_in):
-        raise CourseError(f"Nothing was handed in by {', '.join(sorted(unknown))}.")
-    students = sorted(order.students) or handed_in
+    see_that_known(order.students, handed_in)
+    students = sorted(set(order.students)) or handed_in
+    course.see_that_writable()
     if order.scheduler is None:
         level = choose_level(order.level, order.require_sandbox)
-        console.print(f"{len(students)} submissions, isolation: {level}")
+        weak = level < Level.SANDBOX and order.level is None
+        advice = f". For a sandbox, {HOW_TO_SANDBOX}" if weak else ""
+        console.print(f"{_submissions(students)}, isolation: {level}{advice}", soft_wrap=True)
     directory = course.directory
     prepare_gradebook(directory.db_url, directory.course_id, students)
     failures = _grade(order, course, students, console)
     _tell(order, course, students, failures, console)
     return not failures
+
+
+def see_that_known(names: Iterable[str], handed_in: list[str]) -> None:
+    """See that something was handed in by everybody who is named.
+
+    Raises:
+        CourseError: It was not; the message names those who may have been meant.
+    """
+    for name in sorted(set(names) - set(handed_in)):
+        near = difflib.get_close_matches(name, handed_in, n=3)
+        meant = f" Did you mean: {', '.join(near)}?" if near else ""
+        raise CourseError(f"Nothing was handed in by {name}.{meant}")
 
 
 def _grade(order: Order, course: Course, students: list[str], console: Console) -> list[Failure]:
@@ -95,16 +114,25 @@ def _grade(order: Order, course: Course, students: list[str], console: Console) 
             progress.advance(bar)
             if isinstance(outcome, Failure):
                 failures.append(outcome)
-                progress.console.print(f"{task.student}: {outcome.reason}", markup=False)
+                said = plain(f"{task.student} cannot be graded: {outcome.reason}")
+                progress.console.print(said, markup=False, soft_wrap=True)
     return failures
 
 
 def _outcomes(order: Order, tasks: list[Task]) -> Iterator[tuple[Task, Outcome]]:
     if order.scheduler is None:
         return grade_locally(tasks, order.jobs or default_jobs())
-    from attn_course.grading.autograde.cluster import grade_on_cluster  # Dask takes a second
+    return _outcomes_of_cluster(order.scheduler, tasks)
 
-    return grade_on_cluster(tasks, order.scheduler)
+
+def _outcomes_of_cluster(address: str, tasks: list[Task]) -> Iterator[tuple[Task, Outcome]]:
+    # only now: Dask takes a second
+    from attn_course.grading.autograde.cluster import ClusterError, grade_on_cluster
+
+    try:
+        yield from grade_on_cluster(tasks, address)
+    except ClusterError as error:
+        raise CourseError(str(error)) from error
 
 
 def default_jobs() -> int:
@@ -124,22 +152,30 @@ def _tell(
     records = all_records(course, order.assignment)
     path = order.csv or course.results / f"{order.assignment}.csv"
     write_csv(path, records)
-    now = [record for record in records if record.student in set(students)]
-    lines = [*log_lines(now), *(f"{f.student} not graded: {f.reason}" for f in failures)]
+    lines = log_lines(record for record in records if record.level)
+    lines += [plain(f"{f.student} not graded: {f.reason}") for f in failures]
     log = course.results / f"{order.assignment}.log"
     log.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    if len(now) <= MOST_ROWS:
+    now = [record for record in records if record.student in set(students)]
+    if len(students) <= MOST_ROWS:
         console.print(make_table(now, failures))
+        console.print(legend(now), markup=False, highlight=False)
     counted = count_states(now) or "none graded"
-    console.print(f"{len(now)} submissions: {counted}; {len(failures)} not graded.")
-    console.print(
-        f"{path} has all points. {log} has {len(lines)} lines to look at.", soft_wrap=True
-    )
+    console.print(f"{_submissions(now)}: {counted}; {len(failures)} not graded.")
+    console.print(f"{path} has all points, {log} what to look at ({len(lines)}).", soft_wrap=True)
+
+
+def _submissions(some: Sized) -> str:
+    return f"{len(some)} submission{'' if len(some) == 1 else 's'}"
 
 
 def all_records(course: Course, assignment: str) -> list[SubmissionRecord]:
     """The records of all students of the roster; who handed in nothing is missing."""
-    records = {record.student: record for record in read_records(course.results, assignment)}
+    records = {}
+    for path in (course.results / assignment).glob("*.json"):
+        with suppress(ValueError):  # a broken one is repaired when its submission is graded
+            record = read_record(path)
+            records[record.student] = record
     parts = missing_parts(course.source(assignment))
     for student in course.roster():
         if student not in records and not course.submitted(assignment, student).is_dir():

@@ -1,6 +1,7 @@
 """The folder of a course, as nbgrader sees it."""
 
 import os
+import tempfile
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -36,7 +37,11 @@ class Course:
     @cached_property
     def config(self) -> Config:
         """The settings of nbgrader; reading them puts the seed of hidden inputs in place."""
-        return PyFileConfigLoader(CONFIG, str(self.root)).load_config()
+        try:
+            return PyFileConfigLoader(CONFIG, str(self.root)).load_config()
+        except Exception as error:  # it is a program
+            reason = f"{type(error).__name__}: {error}"
+            raise CourseError(f"{self.root / CONFIG} cannot be read. {reason}") from error
 
     @property
     def directory(self) -> CourseDirectory:
@@ -52,6 +57,12 @@ class Course:
         """The folder that a student handed in."""
         folder = self.directory.submitted_directory
         return self.root / self.directory.format_path(folder, student, assignment)
+
+    def autograded(self, assignment: str, student: str) -> Path:
+        """The notebook with what its cells showed and earned."""
+        directory = self.directory
+        folder = directory.format_path(directory.autograded_directory, student, assignment)
+        return Path(folder, f"{assignment}.ipynb")
 
     def source(self, assignment: str) -> Path:
         """The problem set as its author wrote it."""
@@ -72,9 +83,23 @@ class Course:
             for folder in Path(everybody.anchor).glob(os.path.join(*parts))
             if folder.is_dir()
         )
+        found = [name for name in found if name not in self.directory.student_id_exclude.split(",")]
         if not found:
             raise CourseError(f"Nobody has handed in {assignment}: nothing is at {everybody}.")
         return found
+
+    def see_that_writable(self) -> None:
+        """See that results can be kept.
+
+        Raises:
+            CourseError: They cannot.
+        """
+        try:
+            self.results.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=self.results).close()
+        except OSError as error:
+            reason = error.strerror
+            raise CourseError(f"Results cannot be written to {self.results}: {reason}.") from None
 
     def see_that_released(self, assignment: str) -> None:
         """See that the gradebook knows a problem set.

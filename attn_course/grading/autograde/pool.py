@@ -4,21 +4,27 @@ Each process is an executor of its own, so that it is known which submission one
 """
 
 import multiprocessing
+import os
 import signal
 import sys
+import tempfile
+import threading
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
+from pathlib import Path
 
-from attn_course.grading.autograde.converter import grade_submission, grader_of
+from attn_course.grading.autograde.converter import close_graders, grade_submission, grader_of
 from attn_course.grading.autograde.records import SubmissionRecord
 from attn_course.grading.autograde.tasks import Failure, Task
 
 Grade = Callable[[Task], SubmissionRecord]
 Outcome = SubmissionRecord | Failure
 ATTEMPTS = 2  # of a submission with which a process of the grader's own ended
+SECONDS_TO_END = 10.0
 
 
 def grade_locally(
@@ -26,25 +32,29 @@ def grade_locally(
 ) -> Iterator[tuple[Task, Outcome]]:
     """Grade submissions in several processes; yield each when it is done.
 
-    What has not been yielded when the caller stops asking, or is interrupted, is stopped.
+    What has not been yielded when the caller stops asking, or is interrupted, is stopped. No
+    process outlives this one, and no file of theirs outlives the last of them.
 
     Args:
         tasks: Submissions of one problem set.
         jobs: How many processes.
         grade: A function of a module; to call it twice does no harm.
     """
-    pool = _Pool(list(tasks), jobs, grade)
-    try:
-        yield from pool.outcomes()
-    finally:
-        pool.stop()
+    with tempfile.TemporaryDirectory(prefix="attn-course-", ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o711)  # the user of a sandbox is another
+        pool = _Pool(list(tasks), jobs, grade, folder)
+        try:
+            yield from pool.outcomes()
+        finally:
+            pool.stop()
 
 
 class _Pool:
     """Executors with one process each, and what is still to be done."""
 
-    def __init__(self, tasks: list[Task], jobs: int, grade: Grade) -> None:
-        self._waiting, self._grade = deque(tasks), grade
+    def __init__(self, tasks: list[Task], jobs: int, grade: Grade, folder: str) -> None:
+        self._waiting, self._grade, self._folder = deque(tasks), grade, folder
+        self._others = set(multiprocessing.active_children())
         self._jobs = max(1, min(jobs, len(tasks)))
         self._running: dict[Future, tuple[ProcessPoolExecutor, Task]] = {}
         self._ended_with: Counter[Task] = Counter()
@@ -68,11 +78,15 @@ class _Pool:
                     yield task, outcome
 
     def stop(self) -> None:
-        """End all processes, whatever they do."""
-        for executor, _ in self._running.values():
-            executor.shutdown(wait=False, cancel_futures=True)
-        for process in multiprocessing.active_children():
+        """End all processes, whatever they do, and wait until they have ended."""
+        ours = set(multiprocessing.active_children()) - self._others
+        for process in ours:
             process.terminate()
+        deadline = time.monotonic() + SECONDS_TO_END
+        for process in ours:
+            process.join(max(0.0, deadline - time.monotonic()))
+            process.kill()
+            process.join()
 
     def _give(self, executor: ProcessPoolExecutor) -> None:
         if self._waiting:
@@ -85,7 +99,7 @@ class _Pool:
         # a fork has torch and nbgrader imported already; macOS and Windows cannot
         method = "fork" if sys.platform == "linux" else "spawn"
         context = multiprocessing.get_context(method)
-        return ProcessPoolExecutor(1, context, _begin, (self._first,))
+        return ProcessPoolExecutor(1, context, _begin, (self._first, self._folder))
 
     def _blame(self, task: Task) -> Failure | None:
         """Give a submission out once more, in case it was not its fault; then no more."""
@@ -96,9 +110,25 @@ class _Pool:
         return Failure(task.student, f"the grader's own process ended {ATTEMPTS} times with it")
 
 
-def _begin(task: Task) -> None:
-    """In a new process: leave interrupts to who started it, and start the confined process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+def _begin(task: Task, folder: str) -> None:
+    """In a new process: arrange for its end, and start the confined process."""
+    tempfile.tempdir = folder
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # that is for who started it
+    signal.signal(signal.SIGTERM, _end)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(Exception):  # said again, and heard, with the first submission
         grader_of(task)
+
+
+def _end_with_parent() -> None:
+    """End this process when the one has ended that started it, be it killed."""
+    multiprocessing.parent_process().join()
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _end(*_: object) -> None:
+    """Leave no process and no files behind; what is half graded is graded again next time."""
+    close_graders()
+    with suppress(OSError):  # the last of several processes can do it, if nobody else has
+        os.rmdir(tempfile.gettempdir())
+    os._exit(1)

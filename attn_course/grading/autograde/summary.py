@@ -1,10 +1,13 @@
 """What is said of a graded problem set: a table for the screen, a CSV for everything else."""
 
 import csv
+import os
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from rich import box
+from rich.markup import escape
 from rich.table import Table
 
 from attn_course.grading.autograde.records import STATES, PartRecord, SubmissionRecord
@@ -14,8 +17,9 @@ COLUMNS = (
     *("student", "assignment", "exercise", "points", "of", "state", "isolation"),
     *("claimed", "mistake", "notes"),
 )
-COLOURS = {"graded": "", "missing": "dim", "timed out": "yellow", "crashed": "yellow"}
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # with which a spreadsheet begins to compute
+MARKS = {"graded": " ", "missing": "–", "timed out": "t", "crashed": "!", "cheated?": "?"}
+COLOURS = {"graded": "none", "missing": "dim", "timed out": "yellow", "crashed": "yellow"}
+FORMULA = ("=", "+", "-", "@")  # with which a spreadsheet begins to compute
 
 
 def write_csv(path: Path, records: Iterable[SubmissionRecord]) -> None:
@@ -26,7 +30,7 @@ def write_csv(path: Path, records: Iterable[SubmissionRecord]) -> None:
         records: In the order of the rows.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}")
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     with unfinished.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
@@ -36,22 +40,30 @@ def write_csv(path: Path, records: Iterable[SubmissionRecord]) -> None:
 
 
 def make_table(records: list[SubmissionRecord], failures: list[Failure]) -> Table:
-    """Students down, exercises across; what is not simply graded is named."""
-    exercises = list(dict.fromkeys(part.exercise for record in records for part in record.parts))
-    table = Table(title=records[0].assignment if records else None, title_justify="left")
-    table.add_column("student", no_wrap=True)
-    for exercise in exercises:
-        table.add_column(exercise.partition("/")[2].replace("_", " "), justify="right")
-    table.add_column("sum", justify="right")
-    table.add_column("isolation")
+    """A line for each student, a column for each exercise, marks for what is not simply graded."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("student", no_wrap=True, max_width=24)
+    exercises = _exercises(records)
+    for number, of in enumerate(exercises.values(), 1):
+        table.add_column(f"{number} ({of:g}) ", justify="right", no_wrap=True)
+    table.add_column("sum", justify="right", no_wrap=True)
     for record in records:
         by_name = {part.exercise: part for part in record.parts}
         cells = [_cell(by_name[name]) if name in by_name else "" for name in exercises]
-        total = f"{record.points:g}/{record.of:g}"
-        table.add_row(_escape(record.student), *cells, total, record.level)
+        total = f"{_number(record.points)}/{record.of:g}"
+        table.add_row(escape(plain(record.student)), *cells, total)
     for failure in failures:
-        table.add_row(_escape(failure.student), *[""] * len(exercises), "not graded", "")
+        table.add_row(escape(plain(failure.student)), *[""] * len(exercises), "not graded")
     return table
+
+
+def legend(records: list[SubmissionRecord]) -> str:
+    """What the numbers and the marks of the table mean."""
+    exercises = [name.partition("/")[2].replace("_", " ") for name in _exercises(records)]
+    numbers = ", ".join(f"{number} {name}" for number, name in enumerate(exercises, 1))
+    found = {part.state for record in records for part in record.parts} - {"graded"}
+    marks = ", ".join(f"{MARKS[state]} {state}" for state in STATES if state in found)
+    return f"{numbers} (points)" + (f"; {marks}" if marks else "")
 
 
 def count_states(records: Iterable[SubmissionRecord]) -> str:
@@ -69,24 +81,39 @@ def log_lines(records: Iterable[SubmissionRecord]) -> list[str]:
             if part.notes or part.state not in ("graded", "missing"):
                 notes = "; ".join(part.notes) or "no more is known"
                 lines.append(f"{record.student} {part.exercise} {part.state}: {notes}")
-    return lines
+    return [plain(line) for line in lines]
 
 
-def _row(record: SubmissionRecord, part: PartRecord) -> list[object]:
+def plain(text: str) -> str:
+    """A text on one line, without what a terminal would take for an order."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def _row(record: SubmissionRecord, part: PartRecord) -> list[str]:
+    points = f"{part.points:g}", f"{part.of:g}"
     claimed = "" if part.claimed is None else f"{part.claimed:g}"
-    row = [record.student, record.assignment, part.exercise, f"{part.points:g}", f"{part.of:g}"]
-    row += [part.state, record.level, claimed, part.mistake or ""]
     notes = "; ".join((*part.notes, *record.notes))
-    return [*row, f"'{notes}" if notes.startswith(FORMULA) else notes]
+    names = record.student, record.assignment, part.exercise
+    rest = part.state, record.level
+    said = part.mistake or "", notes
+    return [*map(_cell_of_csv, names), *points, *rest, claimed, *map(_cell_of_csv, said)]
+
+
+def _cell_of_csv(text: str) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    text = plain(text)
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def _exercises(records: list[SubmissionRecord]) -> dict[str, float]:
+    """The points of each exercise, in the order in which they come."""
+    return {part.exercise: part.of for record in records for part in record.parts}
 
 
 def _cell(part: PartRecord) -> str:
-    points = f"{part.points:g}/{part.of:g}"
-    if part.state == "graded":
-        return points
     colour = COLOURS.get(part.state, "red")
-    return f"[{colour}]{points} {part.state}[/]"
+    return f"[{colour}]{_number(part.points)} {MARKS[part.state]}[/]"
 
 
-def _escape(name: str) -> str:
-    return name.replace("[", r"\[")
+def _number(points: float) -> str:
+    return f"{round(points, 2):g}"

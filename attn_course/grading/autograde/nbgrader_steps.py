@@ -1,0 +1,160 @@
+"""nbgrader's steps for exactly one submission, whatever its name and whatever lies in its folder.
+
+nbgrader takes the names of folders for patterns: grading `*`, it would grade everybody. It follows
+links, and gives a submission up for a date that it cannot read.
+"""
+
+import fnmatch
+import logging
+import os
+import shutil
+import sys
+from datetime import datetime
+from pathlib import Path
+
+from nbconvert.preprocessors import ClearMetadataPreprocessor
+from nbgrader.api import InvalidEntry
+from nbgrader.converters import Autograde, BaseConverter
+from nbgrader.converters.base import NbGraderException
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import (
+    AssignLatePenalties,
+    CheckCellMetadata,
+    LimitOutput,
+    NbGraderPreprocessor,
+    SaveAutoGrades,
+)
+from sqlalchemy.exc import DBAPIError
+
+from attn_course.grading.autograde.course import Course
+
+
+class GradingError(Exception):
+    """A submission cannot be graded, for a reason that is not the student's."""
+
+
+def convert(course: Course, assignment: str, student: str, run: NbGraderPreprocessor) -> list[str]:
+    """Take a submission through nbgrader's steps, into the gradebook and the autograded folder.
+
+    Args:
+        course: The course.
+        assignment: Name of the problem set.
+        student: Name of the student's folder.
+        run: Takes the place of nbgrader's `Execute`.
+
+    Returns:
+        What a person should know of the files in the folder.
+
+    Raises:
+        DBAPIError, InvalidEntry: The gradebook refuses; it may do so no more when asked again.
+        GradingError: nbgrader gives up.
+    """
+    directory, log = _Directory(config=course.config), _Log()
+    directory.assignment_id, directory.student_id = assignment, student
+    converter = _OneSubmission(coursedir=directory, config=course.config)
+    converter.log = directory.log = log.logger
+    converter.force = True
+    converter.autograde_preprocessors = [
+        run,
+        ClearMetadataPreprocessor,
+        LimitOutput,
+        SaveAutoGrades,
+        AssignLatePenalties,
+        CheckCellMetadata,
+    ]
+    before = os.getcwd()
+    try:
+        converter.start()
+    except (NbGraderException, SystemExit) as error:  # nbgrader exits for some settings
+        cause = log.error or error
+        if isinstance(cause, DBAPIError | InvalidEntry):
+            raise cause from None
+        raise GradingError(f"nbgrader stops at {type(cause).__name__}: {cause}") from cause
+    finally:
+        os.chdir(before)
+    return directory.notes + converter.notes
+
+
+def enter_nothing(course: Course, assignment: str, student: str) -> None:
+    """Enter no points for a submission that cannot be read; what it was before is removed."""
+    shutil.rmtree(course.autograded(assignment, student).parent, ignore_errors=True)
+    with course.gradebook() as gradebook:
+        gradebook.update_or_create_student(student)
+        submission = gradebook.update_or_create_submission(assignment, student)
+        for notebook in submission.notebooks:
+            for grade in notebook.grades:
+                grade.auto_score, grade.needs_manual_grade = 0, False
+        gradebook.db.commit()
+
+
+class _Directory(CourseDirectory):
+    """Takes a submission for one without a date if its date cannot be read."""
+
+    notes: list[str]
+
+    def __init__(self, **settings: object) -> None:
+        super().__init__(**settings)
+        self.notes = []
+
+    def get_existing_timestamp(self, dest_path: str) -> datetime | None:
+        try:
+            return super().get_existing_timestamp(dest_path)
+        except Exception:  # whatever is in that file
+            self.notes.append("timestamp.txt cannot be read: counted as handed in in time")
+            return None
+
+
+class _CarefulCopy(BaseConverter):
+    """Copies what lies beside a notebook, but for links, pipes and what the settings ignore."""
+
+    notes: list[str]
+
+    def init_assignment(self, assignment_id: str, student_id: str) -> None:
+        source = Path(self._format_source(assignment_id, student_id))
+        target = Path(self._format_dest(assignment_id, student_id))
+        left_out = []
+        for folder, folders, files in os.walk(source):
+            folders[:] = [name for name in folders if not self._is_ignored(name)]
+            for name in [name for name in files if not self._is_ignored(name)]:
+                path = Path(folder, name)
+                if path.is_symlink() or not path.is_file():
+                    left_out.append(f"{path.relative_to(source)!s}")
+                    continue
+                copy = target / path.relative_to(source)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, copy)
+            left_out += [name for name in folders if Path(folder, name).is_symlink()]
+        if left_out:
+            names = ", ".join(map(repr, sorted(left_out)[:5]))
+            self.notes.append(f"links and files of no use were left out: {names}")
+
+    def _is_ignored(self, name: str) -> bool:
+        return any(fnmatch.fnmatch(name, kind) for kind in [*self.coursedir.ignore, "*.ipynb"])
+
+
+class _OneSubmission(Autograde, _CarefulCopy):
+    """Grades the one submission whose name is in the settings, taken as it is."""
+
+    def __init__(self, **settings: object) -> None:
+        super().__init__(**settings)
+        self.notes = []
+
+    def init_notebooks(self) -> None:
+        assignment = self.coursedir.assignment_id
+        folder = self._format_source(assignment, self.coursedir.student_id)
+        self.assignments = {folder: [os.path.join(folder, f"{assignment}.ipynb")]}
+        self.notebooks = []
+
+
+class _Log:
+    """Keeps the error for which nbgrader gives up, of which it prints a page."""
+
+    def __init__(self) -> None:
+        self.error: BaseException | None = None
+        self.logger = logging.Logger("nbgrader", logging.WARNING)
+        handler = logging.Handler()
+        handler.emit = self._keep
+        self.logger.addHandler(handler)
+
+    def _keep(self, _: logging.LogRecord) -> None:
+        self.error = self.error or sys.exc_info()[1]
