@@ -167,6 +167,24 @@ def test_page_is_sensible_for_any_size(number: int) -> None:
     assert len(page) < 1_000_000
 
 
+def test_page_of_one_student_shows_what_this_one_did() -> None:
+    name = exercises(4)[3]
+    page = render_report(SET, [submission("ann", graded(name, "overflows"))])
+    assert page.count("<svg") == 3
+    assert "median 3 of 4" in page
+    assert '<td class="number">1<span> student</span></td>' in page
+
+
+def test_long_lists_are_folded_with_the_worst_in_sight() -> None:
+    part = graded(exercises(1)[0], None)
+    states = ["timed out"] * 60 + ["cheated?"] * 3
+    tally = [submission(f"s{i:02}", replace(part, state=s)) for i, s in enumerate(states)]
+    sight = render_report(SET, tally).partition("To look at</h2>")[2].partition("<details")
+    assert sight[0].count("<td>cheated?</td>") == 3
+    assert sight[0].count("<td>timed out</td>") == 47
+    assert sight[2].count("<td>timed out</td>") == 13
+
+
 def test_page_of_a_class_that_handed_in_nothing_says_so() -> None:
     page = render_report(SET, [submission("a", unwritten(exercises(1)[0]))])
     assert "0 of 1 student<" in page
@@ -189,7 +207,7 @@ def page(
 ) -> Iterator[tuple[Page, list[str]]]:
     """The page of a hostile class, and what it asked for."""
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(EVIL, hostile(), path)
+    write_report(EVIL, hostile(), path, [EVIL])
     window = browser.new_context(viewport={"width": 390, "height": 800}, color_scheme=request.param)
     page, asked = window.new_page(), []
     page.on("request", lambda request: asked.append(request.url))
@@ -264,12 +282,14 @@ def test_command_writes_the_page_with_those_of_the_roster_who_handed_in_nothing(
     tmp_path: Path,
 ) -> None:
     records = [submission("ann", graded(exercises(1)[0], None))]
-    results = course_with(tmp_path, records, "ann", "bob")
+    results = course_with(tmp_path, records, "ann", "bob", "cid")
+    (tmp_path / "grading" / "submitted" / "cid" / SET).mkdir(parents=True)
     run = run_report(tmp_path, SET)
     assert (run.exit_code, run.output.strip()) == (0, str(results / f"{SET}.html"))
     page = (results / f"{SET}.html").read_text(encoding="utf-8")
     assert "1 of 2 students" in page
     assert "bob: nothing was handed in" in page
+    assert "1 submission lies there and counts nowhere above: cid." in page
 
 
 def test_command_says_which_file_is_no_record_and_which_set_is_not_known(tmp_path: Path) -> None:

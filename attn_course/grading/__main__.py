@@ -24,8 +24,10 @@ Folder = Annotated[Path, typer.Option(help="Folder of the course.")]
 @contextmanager
 def _said_in_a_line() -> Iterator[None]:
     """Say why a command cannot be carried out, and end with the status that it has for that."""
-    for number in {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}:
-        if signal.getsignal(number) != signal.SIG_IGN:  # as with nohup
+    ends = {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in ends}
+    for number in ends:
+        if before[number] != signal.SIG_IGN:  # as with nohup
             signal.signal(number, lambda number, _: sys.exit(128 + number))  # and so clear up
     said = Console(stderr=True)
     try:
@@ -36,6 +38,9 @@ def _said_in_a_line() -> Iterator[None]:
     except KeyboardInterrupt:
         said.print("Interrupted. What is graded is kept; the same command goes on from there.")
         raise typer.Exit(130) from None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @app.callback()
@@ -98,13 +103,9 @@ def report(
     """Write a page on what the class made of a problem set that is graded."""
     from attn_course.grading.report.command import report as write  # matplotlib takes a second
 
-    console = Console()
-    try:
+    with _said_in_a_line():
         written = write(course, assignment, html)
-    except CourseError as error:
-        console.print(f"{error}", markup=False, style="red", soft_wrap=True)
-        raise typer.Exit(2) from None
-    console.print(f"{written}", markup=False, soft_wrap=True)
+    Console().print(f"{written}", markup=False, soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from attn_course.grading.autograde.command import all_records
 from attn_course.grading.autograde.course import Course, CourseError
+from attn_course.grading.autograde.records import SubmissionRecord, read_records
 from attn_course.grading.report.page import write_report
 
 
@@ -21,9 +22,19 @@ def report(folder: Path, assignment: str, path: Path | None) -> Path:
     course = Course(folder.resolve())
     course.see_that_released(assignment)
     try:
-        records = all_records(course, assignment)
+        read_records(course.results, assignment)
     except ValueError as error:
         raise CourseError(f"{error}. Remove the file, and grade again.") from None
+    records = all_records(course, assignment)
     written = path or course.results / f"{assignment}.html"
-    write_report(assignment, records, written)
+    write_report(assignment, records, written, _ungraded(course, assignment, records))
     return written
+
+
+def _ungraded(course: Course, assignment: str, records: list[SubmissionRecord]) -> list[str]:
+    """Who has handed something in that has not been graded."""
+    try:
+        handed_in = course.students(assignment)
+    except CourseError:  # nobody has
+        return []
+    return sorted(set(handed_in) - {record.student for record in records})

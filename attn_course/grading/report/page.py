@@ -13,12 +13,15 @@ from attn_course.grading.report.tally import Tally
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def render_report(assignment: str, records: Sequence[SubmissionRecord]) -> str:
+def render_report(
+    assignment: str, records: Sequence[SubmissionRecord], ungraded: Sequence[str] = ()
+) -> str:
     """The page; what students wrote stands in it as text.
 
     Args:
         assignment: Name of the problem set.
         records: Of all students, those included who handed in nothing.
+        ungraded: Names of those who handed in something that has not been graded.
     """
     tally = Tally(records)
     draw = {
@@ -28,12 +31,17 @@ def render_report(assignment: str, records: Sequence[SubmissionRecord]) -> str:
     }
     drawn = {name: function(tally) for name, function in draw.items()} if tally.handed_in else {}
     page = _environment().get_template("report.html.j2")
-    return page.render(assignment=assignment, tally=tally, pictures=drawn)
+    return page.render(assignment=assignment, tally=tally, pictures=drawn, ungraded=ungraded)
 
 
-def write_report(assignment: str, records: Sequence[SubmissionRecord], path: Path) -> None:
+def write_report(
+    assignment: str,
+    records: Sequence[SubmissionRecord],
+    path: Path,
+    ungraded: Sequence[str] = (),
+) -> None:
     """Write the page, so that whoever opens it finds all of it or the one before."""
-    replace_text(path, render_report(assignment, records))
+    replace_text(path, render_report(assignment, records, ungraded))
 
 
 def _environment() -> Environment:
