@@ -99,7 +99,7 @@ class Work:
     wrong: str
     right: str
     validation: str
-    refused: list[str]
+    refused: list[str]  # grows while the window is open
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ def work(student: Desk, formgrader: FrameLocator) -> Work:
         page.get_by_role("tab", name="Assignments").click()
         page.locator("#fetched_assignments_list").get_by_role("button", name="Submit").click()
         wait_for(page.locator("#submitted_assignments_list"), " UTC")
-    return Work(wrong, right, validation, list(student.refused))
+    return Work(wrong, right, validation, student.refused)
 
 
 def open_assignment(student: Desk) -> None:
@@ -200,7 +200,7 @@ def grading(instructor: Desk, formgrader: FrameLocator, work: Work) -> Grading:
         formgrader.get_by_role("link", name="Manage Assignments").click()
         press(formgrader, "generate-feedback", "Successfully generated feedback")
         press(formgrader, "release-feedback", "Successfully released feedback")
-    return Grading(points, table, words, line, list(instructor.refused))
+    return Grading(points, table, words, line, instructor.refused)
 
 
 def open_submission(frame: FrameLocator) -> None:
@@ -260,7 +260,7 @@ def test_student_who_validates_reads_which_parts_lack_points(work: Work) -> None
     assert f'check("{SET}/soft_lookup")' in work.validation
 
 
-def test_student_needs_no_network(work: Work) -> None:
+def test_student_needs_no_network(work: Work, feedback: str) -> None:
     assert work.refused == []
 
 
@@ -270,6 +270,10 @@ def test_formgrader_shows_the_points_of_each_part_and_where_they_come_from(
     assert grading.points == POINTS
     assert "the temperature divides the scores\t0 / 1\t✘" in grading.table
     assert WORDS in grading.words
+
+
+def test_instructor_needs_no_network(grading: Grading) -> None:
+    assert grading.refused == []
 
 
 def test_points_given_by_hand_count(grading: Grading) -> None:

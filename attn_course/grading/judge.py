@@ -155,9 +155,13 @@ def _compare_inputs(trial: Trial, submission: Submission) -> tuple[str, Plain] |
         reason, evidence = wrong
         return f"the output has to be right as well: {reason}", evidence
     outcome = submission.call(trial.given)
+    if failed := _failure(outcome):
+        return failed
     for name, before in trial.given.items():
         after = outcome.inputs_after[name]
-        if isinstance(before, Tensor) and not torch.equal(before, after):
+        if not isinstance(before, Tensor):
+            continue
+        if name_kind(after) != name_kind(before) or not torch.equal(before, after):
             return f"it changes {name}, which belongs to the caller", after
     return None
 
@@ -182,7 +186,7 @@ def _hold_to_law(trial: Trial, submission: Submission) -> tuple[str, Plain] | No
         broken = check.law(call, dict(trial.given))
     except Failed as failed:
         return failed.args
-    except (AttributeError, IndexError, RuntimeError, TypeError, ValueError):
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError):
         kind = name_kind(outputs[-1])
         return f"it is {kind}, of which this cannot be said", kind
     return (broken, broken) if isinstance(broken, str) else broken

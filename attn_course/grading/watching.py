@@ -1,7 +1,8 @@
 """Noticing what an answer calls: a library function that does the exercise, or the course's own.
 
 Three nets, because there are many ways to call softmax: torch functions by name, torch operators
-whatever they were called by, and every Python function by the file that it stands in.
+whatever they were called by, and every function of Python's by the file that it stands in, or of
+C's by its name.
 """
 
 import os
@@ -23,7 +24,10 @@ CHECKING = f"{PACKAGE}shapes{os.sep}"
 INSTALLED = ("site-packages", "dist-packages")
 # the files of the grader that are at work while an answer runs
 AT_WORK = ["submission.py", "watching.py", "instruments.py", "compare.py"]
-AT_WORK += [f"outside/{name}.py" for name in ("called_back", "wire")]
+AT_WORK += [f"outside/{name}.py" for name in ("called_back", "packing", "wire")]
+# What these start, or switch off, is not seen any more; no answer needs them.
+OUT_OF_SIGHT = {"setprofile", "settrace", "start_new_thread", "start_joinable_thread"}
+OUT_OF_SIGHT |= {"fork", "forkpty", "fork_exec", "posix_spawn", "posix_spawnp", "system"}
 GRADING = {str(FOLDER / "grading" / name) for name in AT_WORK}
 
 
@@ -43,7 +47,7 @@ def watched(
     with (
         _Functions(avoid, borrowed),
         _Operators(avoid, borrowed),
-        _profile(_frame_watcher(avoid, may_use, borrowed)),
+        profiled(_frame_watcher(avoid, may_use, borrowed)),
     ):
         yield
 
@@ -51,8 +55,10 @@ def watched(
 def _frame_watcher(
     avoid: tuple[str, ...], may_use: tuple[str, ...], borrowed: list[str]
 ) -> Callable[[FrameType, str, object], None]:
-    def watch(frame: FrameType, event: str, _: object) -> None:
+    def watch(frame: FrameType, event: str, called: object) -> None:
         name, file = frame.f_code.co_name, frame.f_code.co_filename
+        if event == "c_call" and file not in GRADING and _is_noticed(called, avoid):
+            borrowed.append(called.__name__)
         if event != "call" or name.startswith("<"):  # a module being imported, a lambda
             return
         if file.startswith(PACKAGE) and not file.startswith(CHECKING) and file not in GRADING:
@@ -63,6 +69,14 @@ def _frame_watcher(
             borrowed.append(name)
 
     return watch
+
+
+def _is_noticed(called: object, avoid: tuple[str, ...]) -> bool:
+    """Whether a function that is not written in Python is one to avoid, or a way out of sight."""
+    if called.__name__ not in avoid:
+        return called.__name__ in OUT_OF_SIGHT
+    of_tensor = isinstance(getattr(called, "__self__", None), torch.Tensor)
+    return of_tensor or str(called.__module__).startswith("torch")
 
 
 class _Functions(TorchFunctionMode):
@@ -111,7 +125,7 @@ def _inside_package(frame: FrameType | None) -> bool:
 
 
 @contextmanager
-def _profile(watcher: Callable[[FrameType, str, object], None]) -> Iterator[None]:
+def profiled(watcher: Callable[[FrameType, str, object], None]) -> Iterator[None]:
     before = sys.getprofile()
     sys.setprofile(watcher)
     try:

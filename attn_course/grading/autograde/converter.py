@@ -173,7 +173,7 @@ class Grader:
         parts = tuple(
             part_record(name, part, claims.get(name)) for name, part in graded.parts.items()
         )
-        state = worst_state([part.state for part in parts])
+        state = worst_state([graded.state, *(part.state for part in parts)])
         return SubmissionRecord(
             task.assignment, task.student, state, "", "", 0.0, parts, (*graded.notes, *notes)
         )

@@ -1,71 +1,81 @@
 """Noticing what a submission reaches for, by Python's audit hooks, which cannot be taken off again.
 
-An alarm stops nothing: the walls do. It tells the instructor whose code to read.
+An alarm stops nothing: the walls do. It tells the instructor whose code to read. Whoever knows how
+alarms are kept can silence them, for they are kept in the submission's own process.
 """
 
-import contextlib
 import os
+import re
+import socket
 import sys
-from collections.abc import Iterator
+from types import CodeType
 
-from attn_course.grading.submission import __file__ as SUBMISSION
-from attn_course.grading.watching import __file__ as WATCHING
+from attn_course.grading.outside.integrity import exchanged, parts_at_work
 
 MOST = 20  # alarms of one request that are kept
-NETWORK = {"socket.connect", "socket.bind", "socket.getaddrinfo", "socket.sendto"}
+NETWORK = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"}
 KILLING = {"os.kill", "os.killpg", "signal.pthread_kill"}
 STARTING = {"os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.system", "subprocess.Popen"}
 LOOKING = {"sys.setprofile", "sys.settrace", "gc.get_objects", "gc.get_referrers"}
+OPENING = {"open", "os.listdir", "os.scandir"}
 HELD_BACK = ("attn_course.grading.exercises", "attn_course.grading.judge")
-SECRET_PATHS = ("grading/exercises", "solutions/", "gradebook", "grading/secret", "/mem")
+HELD_BACK += ("attn_course.grading.checking", "attn_course.grading.trial")
+SECRET_PATHS = re.compile(
+    r"grading/exercises|grading/(judge|checking|trial)|solutions/|gradebook|grading/secret"
+    r"|/proc/\d+/(mem|environ)$"
+)
 
 
 class Alarms:
-    """Collects what is noticed until it is taken."""
+    """Collects what is noticed until it is taken.
 
-    def __init__(self) -> None:
-        self._raised: list[str] = []
-        self._off = False
+    Args:
+        own: Code of the grader's that does some of it too, and is not meant.
+    """
+
+    def __init__(self, own: set[CodeType]) -> None:
+        self._own, self._raised = own, []
+        self._before = parts_at_work()
+        self.is_called = False  # whether what runs is an answer, called by the grader
 
     def listen(self) -> None:
         """Begin; there is no way back in this process and those forked from it."""
+        sys.meta_path.insert(0, self)
         sys.addaudithook(self._notice)
 
     def take(self) -> list[str]:
         """What has been noticed since the last time."""
-        taken = list(dict.fromkeys(self._raised))
+        self._raised += [f"tried to exchange {name}" for name in exchanged(self._before)[:3]]
+        taken = list(dict.fromkeys(self._raised))[:MOST]
         self._raised.clear()
         return taken
 
-    @contextlib.contextmanager
-    def off(self) -> Iterator[None]:
-        """Notice nothing of what the grader's own code does in the `with` block."""
-        self._off = True
-        try:
-            yield
-        finally:
-            self._off = False
+    def find_spec(self, name: str, *_: object) -> None:
+        """Find no module, as one of those that Python asks for it; but hear which is wanted."""
+        if str(name).startswith(HELD_BACK):
+            self._raised.append(f"tried to import {name}")
 
     def _notice(self, event: str, arguments: tuple) -> None:
-        if self._off or len(self._raised) >= MOST:
-            return
-        if alarm := _alarm(event, arguments):
+        alarm = len(self._raised) < MOST and self._alarm(event, arguments)
+        if alarm and sys._getframe(1).f_code not in self._own:
             self._raised.append(alarm[:200])
 
+    def _alarm(self, event: str, arguments: tuple) -> str | None:
+        """What an event means, if it is one that no answer needs."""
+        if event in OPENING:
+            path = os.fsdecode(arguments[0]) if isinstance(arguments[0], str | bytes) else ""
+            return f"tried to read {path}" if SECRET_PATHS.search(path) else None
+        if event in NETWORK and not _is_local(arguments[0]):
+            return "tried to use the network"
+        if event in KILLING:
+            return "tried to send a signal to a process"
+        if event in STARTING:
+            return f"started a process ({event})"
+        if event in LOOKING and self.is_called:  # in cells, debuggers and profilers do it
+            return f"called {event}"
+        return None
 
-def _alarm(event: str, arguments: tuple) -> str | None:
-    """What an event means, if it is one that no answer needs."""
-    if event == "open" or event == "os.listdir":
-        path = os.fsdecode(arguments[0]) if isinstance(arguments[0], str | bytes) else ""
-        return f"tried to read {path}" if any(part in path for part in SECRET_PATHS) else None
-    if event == "import":
-        return f"tried to import {arguments[0]}" if arguments[0].startswith(HELD_BACK) else None
-    if event in NETWORK:
-        return "tried to use the network"
-    if event in KILLING:
-        return "tried to send a signal to a process"
-    if event in STARTING:
-        return f"started a process ({event})"
-    if event in LOOKING and sys._getframe(2).f_code.co_filename not in (WATCHING, SUBMISSION):
-        return f"called {event}"
-    return None
+
+def _is_local(what: object) -> bool:
+    """Whether it is a socket between processes of one machine."""
+    return isinstance(what, socket.socket) and what.family == getattr(socket, "AF_UNIX", None)

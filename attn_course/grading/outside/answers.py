@@ -5,14 +5,17 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from attn_course.grading.instruments import active_instruments, paused
-from attn_course.grading.outside.slot import Ended, Talk
+from attn_course.grading.compare import as_plain
+from attn_course.grading.instruments import Instrument, active_instruments, paused
+from attn_course.grading.outside.packing import NO_MESSAGE
+from attn_course.grading.outside.talk import Ended, Talk
 from attn_course.grading.outside.wire import Message
 from attn_course.grading.spec import Inputs, Plain
 from attn_course.grading.submission import SECONDS_A_CALL, Outcome
 
 MARGIN = 5.0  # seconds beyond the limit that the call's own process sets
-MOST_SAID = 300
+MOST_SAID, MOST_BORROWED = 300, 20
+MOST_ASKED, MOST_KEPT = 10_000, 2**28  # calls of the grader's callables, bytes for their gradients
 
 
 class OutsideSubmission:
@@ -46,12 +49,13 @@ class OutsideSubmission:
         with paused():  # what is sent and received is none of the answer's work
             try:
                 reply = self.talk.ask(asked, limit + MARGIN, desk.answer, desk.number)
-                outcome = _read_outcome(reply)
+                outcome = _read_outcome(reply, inputs)
+                _add_readings(reply, instruments)
+                desk.pile_up(reply.get("piled") or [])
+            except NO_MESSAGE:
+                return Outcome(error=("Ended", f"it {self.talk.end()}"))
             except Ended as ended:
                 return Outcome(error=("Ended", f"it {ended}"))
-        for instrument, readings in zip(instruments, reply.get("readings") or [], strict=False):
-            instrument.add(readings)
-        desk.pile_up(reply.get("piled") or [])
         if outcome.error and outcome.error[0] == "OutOfTime":
             self._late = Ended(outcome.error[1], out_of_time=True)
         return outcome
@@ -67,6 +71,7 @@ class _Desk:
     def __init__(self) -> None:
         self._callables: list[Callable] = []
         self._kept: dict[int, tuple[Tensor, list[Tensor]]] = {}
+        self._asked = self._bytes = 0
 
     def number(self, function: Callable) -> int:
         """The number by which a callable is asked for."""
@@ -75,7 +80,10 @@ class _Desk:
 
     def answer(self, question: Message) -> Message:
         """What a callable gives, or a gradient through an earlier call."""
+        self._asked += 1
         try:
+            if self._asked > MOST_ASKED or self._bytes > MOST_KEPT:
+                raise RuntimeError("the functions that it was given have been called too often")
             if "gradient" in question:
                 return {"gradients": self._gradients(question)}
             function, arguments = self._callables[question["callback"]], question["arguments"]
@@ -99,6 +107,7 @@ class _Desk:
         with torch.enable_grad():
             output = function(*inputs)
         if isinstance(output, Tensor) and output.requires_grad:
+            self._bytes += sum(one.nbytes for one in (output, *inputs) if isinstance(one, Tensor))
             self._kept[key] = output, [a for a in inputs if isinstance(a, Tensor)]
             return output.detach()
         return output
@@ -112,12 +121,17 @@ class _Desk:
         return [next(by_input) if value.requires_grad else None for value in inputs]
 
 
-def _read_outcome(reply: Message) -> Outcome:
-    """An outcome made of what was sent, which may be anything."""
-    error = reply.get("error")
-    if error is not None:
-        kind, said = error
-        error = str(kind)[:MOST_SAID], str(said)[:MOST_SAID]
-    gradients, after = reply.get("gradients"), reply.get("inputs_after")
-    borrowed = tuple(str(name)[:MOST_SAID] for name in reply.get("borrowed") or ())
-    return Outcome(reply.get("output"), error, dict(gradients or {}), dict(after or {}), borrowed)
+def _read_outcome(reply: Message, inputs: Inputs) -> Outcome:
+    """An outcome made of what was sent, which may be anything; raises `NO_MESSAGE` otherwise."""
+    borrowed = tuple(str(name)[:MOST_SAID] for name in reply["borrowed"][:MOST_BORROWED])
+    if reply["error"] is not None:
+        kind, said = reply["error"]
+        return Outcome(error=(str(kind)[:MOST_SAID], str(said)[:MOST_SAID]), borrowed=borrowed)
+    gradients = {str(name): as_plain(found) for name, found in reply["gradients"].items()}
+    after = {name: as_plain(reply["inputs_after"][name]) for name in inputs}
+    return Outcome(as_plain(reply["output"]), None, gradients, after, borrowed)
+
+
+def _add_readings(reply: Message, instruments: tuple[Instrument, ...]) -> None:
+    for instrument, readings in zip(instruments, reply["readings"], strict=True):
+        instrument.add(readings)

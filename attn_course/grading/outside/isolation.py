@@ -89,6 +89,7 @@ def start_worker(
     if level == Level.SANDBOX:
         arguments = [*_bubblewrap(folder), *arguments]
     else:
+        shutil.rmtree(scratch, ignore_errors=True)  # of a process that could not tidy up
         scratch.mkdir(exist_ok=True)
         environment |= {"HOME": str(scratch), "TMPDIR": str(scratch)}
         environment |= {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}

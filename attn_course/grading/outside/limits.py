@@ -5,6 +5,8 @@ import signal
 import sys
 from contextlib import suppress
 
+from attn_course.grading.outside.system_calls import refuse_system_calls
+
 GIGABYTE = 2**30
 MEMORY = 4 * GIGABYTE  # of one process, and of all together
 PROCESSES = 64
@@ -49,3 +51,4 @@ def limit_this_process(count_processes: bool) -> None:
         with suppress(ValueError, OSError):  # macOS refuses some
             resource.setrlimit(kind, (least, least))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # then writing raises an OSError instead
+    refuse_system_calls()

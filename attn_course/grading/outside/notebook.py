@@ -1,87 +1,25 @@
 """Grading a notebook: its cells run in a confined process, its functions are called from here."""
 
-import re
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from functools import partial
 
 from attn_course.grading.checking import missing, nothing, score_of
 from attn_course.grading.judge import Findings, examine_hidden, examine_public
 from attn_course.grading.outside.answers import OutsideSubmission
-from attn_course.grading.outside.slot import Ended, Slot, Talk
+from attn_course.grading.outside.graded import Cell, Graded, Part, read_shown
+from attn_course.grading.outside.packing import NO_MESSAGE
+from attn_course.grading.outside.slot import Slot
+from attn_course.grading.outside.talk import NO_TIME_LEFT, Ended, Talk
 from attn_course.grading.outside.wire import Message
-from attn_course.grading.score import Score
 from attn_course.grading.spec import find_exercise
 
-CELL_SECONDS, SNAPSHOT_SECONDS = 180.0, 30.0
-CHECKS = re.compile(r"""check\(\s*["']([\w/]+)["']""")
-REACHING = ("tried to", "called ")
+__all__ = ["Cell", "Graded", "Part", "grade_notebook"]
 
-
-@dataclass(frozen=True)
-class Cell:
-    """A code cell to run.
-
-    Args:
-        source: Its text, without hidden tests.
-        grade_id: What nbgrader calls it, if it gives points.
-    """
-
-    source: str
-    grade_id: str | None = None
-
-    @property
-    def exercise(self) -> str | None:
-        """The exercise that it checks."""
-        found = CHECKS.search(self.source) if self.grade_id else None
-        return found and found[1]
-
-
-@dataclass
-class Part:
-    """What a graded cell has earned.
-
-    Attributes:
-        exercise: Its name.
-        score: On all inputs.
-        public: On those that a student can see; what an honest notebook shows.
-        trouble: What ended it, if it did not come to its end.
-        notes: What else a person should know.
-    """
-
-    exercise: str
-    score: Score
-    public: Score
-    trouble: Ended | None = None
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def state(self) -> str:
-        """One of the states of a record; that it claims too much is for others to find."""
-        if any(note.startswith(REACHING) for note in self.notes):
-            return "cheated?"
-        if self.trouble:
-            return "timed out" if self.trouble.out_of_time else "crashed"
-        unwritten = all(row.problem and row.problem.startswith(NOTHING) for row in self.score.rows)
-        return "missing" if unwritten else "graded"
-
-
-NOTHING = ("there is no function", "not written yet")
-
-
-@dataclass
-class Graded:
-    """What came of a notebook.
-
-    Attributes:
-        parts: By the names of their cells.
-        shown: For each cell what it showed, as `Shell.run` says it.
-        notes: What a person should know that belongs to no part.
-    """
-
-    parts: dict[str, Part] = field(default_factory=dict)
-    shown: list[dict] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+CELL_SECONDS, SNAPSHOT_SECONDS, NOTEBOOK_SECONDS = 180.0, 30.0, 1800.0
+MOST_ALARMS = 20  # of a part
 
 
 def grade_notebook(
@@ -89,6 +27,7 @@ def grade_notebook(
     slot: Slot,
     secret: str | None,
     cell_seconds: float = CELL_SECONDS,
+    notebook_seconds: float = NOTEBOOK_SECONDS,
 ) -> Graded:
     """Run a notebook, and grade each function as it is when its check cell comes.
 
@@ -100,8 +39,9 @@ def grade_notebook(
         slot: Where to run it.
         secret: What hidden inputs are drawn from; None for none.
         cell_seconds: How long a cell may take.
+        notebook_seconds: How long all of it may take, with all that has to be begun anew.
     """
-    run = _Run(cells, slot, secret, cell_seconds)
+    run = _Run(cells, slot, secret, cell_seconds, time.monotonic() + notebook_seconds)
     while (graded := run.go_through()) is None:
         pass
     return graded
@@ -125,17 +65,25 @@ class _Run:
     """The tries at one notebook, and the cells and parts that turned out to end all."""
 
     def __init__(
-        self, cells: Sequence[Cell], slot: Slot, secret: str | None, cell_seconds: float
+        self,
+        cells: Sequence[Cell],
+        slot: Slot,
+        secret: str | None,
+        cell_seconds: float,
+        until: float,
     ) -> None:
         self.cells, self.slot, self.secret, self.cell_seconds = cells, slot, secret, cell_seconds
+        self.until, self.open = until, ExitStack()
         self.lost_cells: dict[int, Ended] = {}
         self.lost_parts: dict[int, Ended] = {}
 
     def go_through(self) -> Graded | None:
         """One try: what came of it, or None if it has to be begun anew."""
+        if time.monotonic() > self.until:
+            return self._give_up()
         graded = Graded()
         try:
-            with self.slot.submission() as talk:
+            with self.slot.submission(self.until) as talk, self.open:
                 self._grade(talk, graded)
         except _Again:
             return None
@@ -143,12 +91,22 @@ class _Run:
             graded.notes.append(f"left {left} processes behind, which were ended")
         return graded
 
+    def _give_up(self) -> Graded:
+        """Nothing for anybody who takes all the time that there is."""
+        ended = Ended(NO_TIME_LEFT, out_of_time=True)
+        graded = Graded(shown=[_nothing_shown(ended) for _ in self.cells])
+        for cell in self.cells:
+            if cell.exercise:
+                part = _part_without(cell.exercise, f"it {ended}", ended, [])
+                graded.parts[cell.grade_id] = part
+        return graded
+
     def _grade(self, talk: Talk, graded: Graded) -> None:
         """Run all cells, try the public inputs as their cells come, and then the hidden ones.
 
         Nothing hidden has been sent while a cell can still show it.
         """
-        begun = []
+        begun: list[_Begun] = []
         for index, cell in enumerate(self.cells):
             if cell.exercise:
                 graded.parts[cell.grade_id] = part = self._begin(talk, index, begun)
@@ -162,11 +120,13 @@ class _Run:
         if (ended := self.lost_cells.get(index)) is None:
             try:
                 message = {"kind": "cell", "source": self.cells[index].source}
-                return talk.ask(message, self.cell_seconds)
-            except Ended as ended:
-                self.lost_cells[index] = ended
-                raise _Again from None
-        return {"printed": "", "shown": [], "error": ["Ended", f"This cell {ended}."]}
+                return read_shown(talk.ask(message, self.cell_seconds))
+            except NO_MESSAGE:
+                self.lost_cells[index] = talk.end()
+            except Ended as error:
+                self.lost_cells[index] = error
+            raise _Again
+        return _nothing_shown(ended)
 
     def _begin(self, talk: Talk, index: int, begun: list[_Begun]) -> Part:
         """Take a snapshot of the notebook as it is now, and try the public inputs on it."""
@@ -180,7 +140,7 @@ class _Run:
             return _part_without(name, problem, trouble, _take_alarms(talk))
         submission = OutsideSubmission(snapshot)
         findings = examine_public(find_exercise(name), name, submission, slow=self.secret is None)
-        self._see_that_slot_lives(index, submission)
+        self._see_that_all_goes_on(index, submission)
         score = score_of(name, findings, None, diagnose=False)
         part = Part(name, score, score, notes=_take_alarms(talk))
         begun.append(_Begun(index, part, findings, submission))
@@ -191,7 +151,7 @@ class _Run:
         exercise = find_exercise(self.cells[index].exercise)
         message = {"kind": "snapshot", "function": exercise.function}
         message |= {"avoid": exercise.avoid, "may_use": exercise.may_use}
-        snapshot = Talk(self.slot)
+        snapshot = self.open.enter_context(closing(Talk(self.slot, self.until)))
         try:
             then = partial(talk.send_end, snapshot)
             reply = talk.ask(message, SNAPSHOT_SECONDS, then=then)
@@ -207,6 +167,8 @@ class _Run:
 
     def _tell_score(self, talk: Talk, index: int, part: Part) -> None:
         """Let the notebook's own `check` give the score on the public inputs."""
+        if index in self.lost_parts:  # perhaps because of this very message
+            return
         rows = [(row.label, row.points, row.problem) for row in part.public.rows]
         message = {"kind": "score", "exercise": part.exercise, "rows": rows}
         try:
@@ -221,14 +183,14 @@ class _Run:
         name, findings = part.exercise, begun.findings
         if self.secret is not None:
             findings = examine_hidden(find_exercise(name), name, submission, self.secret, findings)
-        self._see_that_slot_lives(begun.index, submission)
+        self._see_that_all_goes_on(begun.index, submission)
         part.score = score_of(name, findings, self.secret)
         part.trouble = submission.trouble
         part.notes += _take_alarms(submission.talk)
-        submission.talk.close()
 
-    def _see_that_slot_lives(self, index: int, submission: OutsideSubmission) -> None:
-        if submission.talk.ended and not self.slot.runs:
+    def _see_that_all_goes_on(self, index: int, submission: OutsideSubmission) -> None:
+        is_over = bool(self.slot.stopped_for) or not self.slot.runs
+        if time.monotonic() > self.until or (submission.talk.ended and is_over):
             self.lost_parts[index] = submission.talk.ended
             raise _Again
 
@@ -245,7 +207,11 @@ def _part_without(name: str, problem: str, trouble: Ended | None, notes: list[st
     return Part(name, score, score, trouble, notes)
 
 
+def _nothing_shown(ended: Ended) -> Message:
+    return {"printed": "", "shown": [], "error": ["Ended", f"This cell {ended}."]}
+
+
 def _take_alarms(talk: Talk) -> list[str]:
-    alarms = list(dict.fromkeys(talk.alarms))
+    alarms = list(dict.fromkeys(talk.alarms))[:MOST_ALARMS]
     talk.alarms.clear()
     return alarms

@@ -14,7 +14,7 @@ from traitlets.config import Config
 
 from attn_course.grading.outside.wire import Message
 
-MOST_TEXT, MOST_SHOWN, MOST_PICTURE = 20_000, 50, 2_000_000
+MOST_TEXT, MOST_SHOWN, MOST_PICTURES = 20_000, 50, 4_000_000  # of one cell, in all
 
 
 class Shell:
@@ -36,8 +36,7 @@ class Shell:
             result = shell.run_cell(source, store_history=False)
         error = result.error_before_exec or result.error_in_exec
         said = None if error is None else [type(error).__name__, _message(error)]
-        kept = [_keep(output.get("data", {})) for output in shown[:MOST_SHOWN]]
-        return {"printed": printed.text(), "shown": kept, "error": said}
+        return {"printed": printed.text(), "shown": _keep(shown[:MOST_SHOWN]), "error": said}
 
 
 class _Quiet(InteractiveShell):
@@ -70,14 +69,18 @@ class _Page(io.TextIOBase):
         return "".join(self._parts) + (f"\n... {cut:,} characters more" if cut > 0 else "")
 
 
-def _keep(data: dict) -> dict[str, str]:
-    """The words of an output, and its picture as base64."""
-    kept = {"text/plain": str(data.get("text/plain", ""))[:MOST_TEXT]}
-    picture = data.get("image/png")
-    if isinstance(picture, bytes):
-        picture = base64.b64encode(picture).decode()
-    if isinstance(picture, str) and len(picture) < MOST_PICTURE:
-        kept["image/png"] = picture
+def _keep(outputs: list[dict]) -> list[dict[str, str]]:
+    """The words of outputs, and their pictures as base64, as long as there is room."""
+    kept, room = [], MOST_PICTURES
+    for output in outputs:
+        data = output.get("data", {})
+        kept.append({"text/plain": str(data.get("text/plain", ""))[:MOST_TEXT]})
+        picture = data.get("image/png")
+        if isinstance(picture, bytes):
+            picture = base64.b64encode(picture).decode()
+        if isinstance(picture, str) and len(picture) <= room:
+            room -= len(picture)
+            kept[-1]["image/png"] = picture
     return kept
 
 

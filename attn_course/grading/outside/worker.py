@@ -11,7 +11,6 @@ import gc
 import importlib
 import os
 import shutil
-import signal
 import socket
 import sys
 import time
@@ -22,7 +21,7 @@ import psutil
 from attn_course.grading.outside.child import Notebook
 from attn_course.grading.outside.isolation import Level
 from attn_course.grading.outside.limits import PATIENCE, guard_worker
-from attn_course.grading.outside.wire import END, FORK, KILL, BrokenMessage, send
+from attn_course.grading.outside.wire import END, FORK, BrokenMessage, send
 from attn_course.grading.watching import load_what_watching_needs
 
 ROUNDS = 40  # tries to end all that a submission has left
@@ -39,7 +38,6 @@ class Worker:
     def __init__(self, control: socket.socket, level: Level) -> None:
         self.control, self.level = control, level
         self.notebook = Notebook(level)
-        self.child: int | None = None
         self.folders = [Path(os.environ["HOME"])]
         if level == Level.SANDBOX:
             self.folders.append(Path("/dev/shm"))
@@ -53,8 +51,6 @@ class Worker:
             order, descriptors, _, _ = socket.recv_fds(self.control, 1, 1)
             if order == FORK and descriptors:
                 self.fork(descriptors[0])
-            elif order == KILL:
-                self.kill()
             elif order == END:
                 send(self.control, self.clean_up())
             else:
@@ -62,8 +58,7 @@ class Worker:
 
     def fork(self, channel: int) -> None:
         """Start a child that answers on a channel."""
-        self.child = os.fork()
-        if self.child:
+        if os.fork():
             os.close(channel)
             return
         try:
@@ -71,11 +66,6 @@ class Worker:
             self.notebook.answer(socket.socket(fileno=channel))
         finally:
             os._exit(0)
-
-    def kill(self) -> None:
-        """End the last child, whatever it is doing."""
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.child, signal.SIGKILL)
 
     def clean_up(self) -> dict[str, int]:
         """End what is left of a submission; how many processes and files there were."""

@@ -10,10 +10,13 @@ from jinja2.runtime import Context
 from mistune.plugins import import_plugin
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
+from attn_course.grading.pages import formulas
+from attn_course.grading.pages.formulas import formula_to_mathml
+
 TEXT = "p br hr h1 h2 h3 h4 h5 h6 ul ol li dl dt dd blockquote pre code kbd samp div span details"
 WORDS = "em strong b i s del sub sup u small summary abbr"
 TABLES = "table thead tbody tfoot tr th td caption"
-TAGS = {*TEXT.split(), *WORDS.split(), *TABLES.split(), "img"}
+TAGS = {*TEXT.split(), *WORDS.split(), *TABLES.split(), "img", *formulas.TAGS}
 # Nothing that moves, hides or covers what stands around it.
 STYLES = CSSSanitizer(allowed_css_properties=["text-align", "white-space"])
 # A picture is part of the page: to fetch one would tell a stranger who reads the page, and when,
@@ -31,7 +34,9 @@ def _is_allowed(tag: str, name: str, value: str) -> bool:
         return name in ("alt", "title") or (name in ("width", "height") and _is_number(value))
     if tag in ("th", "td"):
         return name == "style" or (name in ("colspan", "rowspan") and _is_number(value))
-    return tag == "ol" and name == "start" and _is_number(value)
+    if tag == "ol":
+        return name == "start" and _is_number(value)
+    return formulas.is_of_formula(tag, name, value)
 
 
 def _is_number(value: str) -> bool:
@@ -50,7 +55,19 @@ def clean_html(text: str) -> str:
 
 
 class Renderer(IPythonRenderer):
-    """Markdown as nbconvert renders it, but with addresses as text, and no error for a picture."""
+    """Markdown as nbconvert renders it, but with addresses as text, and formulas as MathML."""
+
+    def inline_math(self, body: str) -> str:
+        """A formula among words."""
+        return formula_to_mathml(body, "inline")
+
+    def block_math(self, body: str) -> str:
+        """A formula on a line of its own."""
+        return formula_to_mathml(body, "block")
+
+    def latex_environment(self, name: str, body: str) -> str:
+        """A formula in an environment, such as align."""
+        return formula_to_mathml(rf"\begin{{{name}}}{body}\end{{{name}}}", "block")
 
     def link(self, text: str, url: str, title: str | None = None) -> str:
         """The words of a link, and where it would lead.

@@ -1,0 +1,109 @@
+"""A notebook to grade, and what came of it."""
+
+import re
+from base64 import b64decode
+from dataclasses import dataclass, field
+
+from attn_course.grading.outside.packing import Message
+from attn_course.grading.outside.shell import MOST_SHOWN, MOST_TEXT
+from attn_course.grading.outside.talk import Ended
+from attn_course.grading.score import Score
+
+CHECKS = re.compile(r"""check\(\s*["']([\w/]+)["']""")
+REACHING = ("tried to", "called ")
+PNG = b"\x89PNG"  # the first bytes of a picture
+NOTHING = ("there is no function", "not written yet")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A code cell to run.
+
+    Args:
+        source: Its text, without hidden tests.
+        grade_id: What nbgrader calls it, if it gives points.
+    """
+
+    source: str
+    grade_id: str | None = None
+
+    @property
+    def exercise(self) -> str | None:
+        """The exercise that it checks."""
+        found = CHECKS.search(self.source) if self.grade_id else None
+        return found and found[1]
+
+
+@dataclass
+class Part:
+    """What a graded cell has earned.
+
+    Attributes:
+        exercise: Its name.
+        score: On all inputs.
+        public: On those that a student can see; what an honest notebook shows.
+        trouble: What ended it, if it did not come to its end.
+        notes: What else a person should know.
+    """
+
+    exercise: str
+    score: Score
+    public: Score
+    trouble: Ended | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def state(self) -> str:
+        """One of the states of a record; that it claims too much is for others to find."""
+        if _is_reaching(self.notes):
+            return "cheated?"
+        if self.trouble:
+            return "timed out" if self.trouble.out_of_time else "crashed"
+        unwritten = all(row.problem and row.problem.startswith(NOTHING) for row in self.score.rows)
+        return "missing" if unwritten else "graded"
+
+
+@dataclass
+class Graded:
+    """What came of a notebook.
+
+    Attributes:
+        parts: By the names of their cells.
+        shown: For each cell what it showed, as `Shell.run` says it.
+        notes: What a person should know that belongs to no part.
+    """
+
+    parts: dict[str, Part] = field(default_factory=dict)
+    shown: list[Message] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def state(self) -> str:
+        """Of what belongs to no part, as a part's."""
+        return "cheated?" if _is_reaching(self.notes) else "graded"
+
+
+def _is_reaching(notes: list[str]) -> bool:
+    return any(note.startswith(REACHING) for note in notes)
+
+
+def read_shown(reply: Message) -> Message:
+    """What a cell showed, made of what was sent; that may be anything.
+
+    Raises:
+        AttributeError, LookupError, TypeError, ValueError: It is nothing of the kind.
+    """
+    shown = [_read_output(output) for output in reply["shown"][:MOST_SHOWN]]
+    error = reply["error"]
+    if error is not None:
+        name, said = error
+        error = [str(name)[:MOST_TEXT], str(said)[:MOST_TEXT]]
+    return {"printed": str(reply["printed"])[: 2 * MOST_TEXT], "shown": shown, "error": error}
+
+
+def _read_output(output: Message) -> Message:
+    kept: Message = {"text/plain": str(output["text/plain"])[:MOST_TEXT]}
+    picture = str(output.get("image/png", ""))
+    if picture and b64decode(picture, validate=True).startswith(PNG):
+        kept["image/png"] = picture
+    return kept

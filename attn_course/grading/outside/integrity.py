@@ -1,0 +1,79 @@
+"""Noticing that a submission has exchanged parts of the grader that run beside it.
+
+What the grader knows of an answer comes from the answer's own process. Numbers it compares itself,
+out of reach; but what an answer has called and how much memory it took, only that process can say.
+Whoever changes the watching there can make it say what he likes. Whoever does so in the plain
+ways, by putting other functions in the places of these, is noticed here. Whoever knows this file
+as well is not: no process can testify against whoever owns all of it.
+"""
+
+import builtins
+import importlib
+import json
+import signal
+import socket
+import sys
+from types import FunctionType, ModuleType
+
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+PACKAGE = "attn_course.grading"
+AT_WORK = [f"{PACKAGE}.{name}" for name in ("compare", "instruments", "submission", "watching")]
+AT_WORK += [f"{PACKAGE}.outside.{name}" for name in ("alarms", "called_back", "child")]
+AT_WORK += [f"{PACKAGE}.outside.{name}" for name in ("integrity", "packing", "wire")]
+RELIED_ON = {
+    "sys": ("setprofile", "getprofile", "settrace", "addaudithook"),
+    "signal": ("signal", "setitimer"),
+    "json": ("dumps", "loads"),
+    "builtins": (
+        *("bool", "callable", "float", "getattr", "id", "int", "isinstance", "len", "list"),
+        *("map", "set", "str", "tuple", "type", "vars", "zip"),
+    ),
+}
+MODULES = {"sys": sys, "signal": signal, "json": json, "builtins": builtins}
+CLASSES = (socket.socket, TorchDispatchMode, TorchFunctionMode)
+Parts = dict[str, tuple[object, ...]]
+
+
+def parts_at_work() -> Parts:
+    """What must not be exchanged, by name: each function and its code, each constant."""
+    found: Parts = {}
+    for name in AT_WORK:
+        found |= _parts_of(importlib.import_module(name), name)
+    for name, attributes in RELIED_ON.items():
+        found |= {f"{name}.{each}": (getattr(MODULES[name], each, None),) for each in attributes}
+    for one in CLASSES:
+        found |= _parts_of(one, one.__name__)
+    return found
+
+
+def exchanged(before: Parts) -> list[str]:
+    """Names of the parts that are others now."""
+    now = parts_at_work()
+    return [name for name, part in before.items() if not _is_same(part, now.get(name, ()))]
+
+
+def _parts_of(place: ModuleType | type, name: str) -> Parts:
+    found: Parts = {}
+    for key, value in list(vars(place).items()):
+        if isinstance(value, type) and value.__module__ == getattr(place, "__name__", None):
+            found |= _parts_of(value, f"{name}.{key}")
+        elif not key.startswith("__") or key in ("__init__", "__enter__", "__exit__"):
+            found[f"{name}.{key}"] = _aspects(value)
+    return found
+
+
+def _aspects(value: object) -> tuple[object, ...]:
+    """The thing itself, and what of it could be exchanged while it stays."""
+    inner = getattr(value, "__wrapped__", None) or value
+    if isinstance(inner, FunctionType):
+        return value, inner.__code__, inner.__defaults__, inner.__kwdefaults__
+    held = isinstance(value, list | set | tuple) or type(value) is dict
+    return (value, f"{len(value)} {value!r:.5000}") if held else (value,)
+
+
+def _is_same(part: tuple[object, ...], other: tuple[object, ...]) -> bool:
+    same = len(part) == len(other)
+    pairs = zip(part, other, strict=True) if same else ()
+    return same and all(a is b or (type(a) is type(b) is str and a == b) for a, b in pairs)
