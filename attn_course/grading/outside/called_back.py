@@ -5,6 +5,7 @@ from socket import socket
 
 import torch
 from torch import Tensor
+from torch.autograd import Function
 
 from attn_course.grading.outside.wire import Message, receive, send
 
@@ -25,11 +26,12 @@ class CalledBack:
         self.number, self._connection = number, connection
         # stands for all weights: whatever reaches its `.grad` would have reached theirs
         self._weights = torch.zeros((), requires_grad=True)
+        self.shapes: dict[int, torch.Size] = {}  # of the output of each call, by its key
+        self.slices: dict[int, list[int]] = {}  # keys of the calls that a batched call is made of
 
     def __call__(self, *arguments: object, **named: object) -> object:
-        if named or not torch.is_grad_enabled():
-            return self._ask({"arguments": list(arguments), "named": named})["output"]
-        return _Through.apply(self, self._weights, *arguments)
+        key = self.new_key() if torch.is_grad_enabled() else None
+        return _Call.apply(self, key, tuple(named), self._weights, *arguments, *named.values())
 
     def __repr__(self) -> str:
         return f"layer {self.number}"
@@ -37,6 +39,29 @@ class CalledBack:
     def has_gradient(self) -> bool:
         """Whether gradients have piled up in its weights."""
         return self._weights.grad is not None
+
+    def new_key(self) -> int:
+        """By what the grader is going to know a call, to which gradients may come."""
+        return next(CalledBack._calls)
+
+    def call(self, key: int | None, names: tuple[str, ...], values: list[object]) -> object:
+        """What the grader's callable gives, the last values by their names."""
+        split = len(values) - len(names)
+        named = dict(zip(names, values[split:], strict=True))
+        question = {"arguments": values[:split], "named": named}
+        output = self._ask(question if key is None else question | {"keep": key})["output"]
+        self.shapes[key] = getattr(output, "shape", None)
+        return output
+
+    def gradients(self, key: int, upstream: Tensor) -> list[Tensor | None]:
+        """The gradients that reach the tensors of a call; None where none does."""
+        return self._ask({"gradient": key, "upstream": upstream})["gradients"]
+
+    def reaches(self, key: int) -> list[bool]:
+        """For each tensor of a call, whether a gradient would reach it."""
+        while key in self.slices:
+            key = self.slices[key][0]
+        return [one is not None for one in self.gradients(key, torch.zeros(self.shapes[key]))]
 
     def _ask(self, question: Message) -> Message:
         send(self._connection, {"callback": self.number, **question})
@@ -47,20 +72,59 @@ class CalledBack:
         return answer
 
 
-class _Through(torch.autograd.Function):
-    """A call that is made at the grader's, and its gradient, which is computed there."""
+class _Call(Function):
+    """A call that is made at the grader's, of one tensor or of a batch by `torch.vmap`."""
 
     @staticmethod
-    def forward(ctx, back: CalledBack, weights: Tensor, *arguments: object) -> object:
-        ctx.back, ctx.call = back, next(CalledBack._calls)
-        ctx.tensors = [isinstance(argument, Tensor) for argument in arguments]
-        plain = [a.detach() if isinstance(a, Tensor) else a for a in arguments]
-        return back._ask({"arguments": plain, "named": {}, "keep": ctx.call})["output"]
+    def forward(back: CalledBack, key: int | None, names: tuple[str, ...], _: Tensor, *values):
+        plain = [value.detach() if isinstance(value, Tensor) else value for value in values]
+        return back.call(key, names, plain)
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx, upstream: Tensor) -> tuple[Tensor | None, ...]:
-        answer = ctx.back._ask({"gradient": ctx.call, "upstream": upstream})
-        found = iter(answer["gradients"])
-        gradients = [next(found) if is_tensor else None for is_tensor in ctx.tensors]
-        return None, torch.zeros(()), *gradients
+    def setup_context(ctx, inputs: tuple, output: object) -> None:
+        ctx.back, ctx.key, _, _, *values = inputs
+        ctx.tensors = [isinstance(value, Tensor) for value in values]
+
+    @staticmethod
+    def backward(ctx, upstream: Tensor):
+        reaches = ctx.back.reaches(ctx.key)
+        found = iter(_Gradient.apply(ctx.back, ctx.key, sum(reaches), upstream))
+        of_tensors = iter([next(found) if reached else None for reached in reaches])
+        gradients = [next(of_tensors) if is_tensor else None for is_tensor in ctx.tensors]
+        return None, None, None, torch.zeros(()), *gradients
+
+    @staticmethod
+    def vmap(info, in_dims: tuple, back: CalledBack, key: int | None, names, weights, *values):
+        keys = back.slices[key] = [key and back.new_key() for _ in range(info.batch_size)]
+        rows = [_slices(*both, info.batch_size) for both in zip(values, in_dims[4:], strict=True)]
+        calls = zip(keys, *rows, strict=True)
+        outputs = [_Call.apply(back, one, names, weights, *parts) for one, *parts in calls]
+        return torch.stack(outputs), 0
+
+
+class _Gradient(Function):
+    """The gradients of a call, which are worked out at the grader's and cannot be differentiated."""
+
+    @staticmethod
+    def forward(back: CalledBack, key: int, number: int, upstream: Tensor) -> tuple[Tensor, ...]:
+        found = [one for one in back.gradients(key, upstream.detach()) if one is not None]
+        return tuple(found) if len(found) == number else (torch.zeros(()),) * number
+
+    @staticmethod
+    def setup_context(ctx, inputs: tuple, output: tuple) -> None:
+        pass
+
+    @staticmethod
+    def backward(ctx, *_: Tensor):
+        raise RuntimeError("trying to differentiate twice a function that was handed over")
+
+    @staticmethod
+    def vmap(info, in_dims: tuple, back: CalledBack, key: int, number: int, upstream: Tensor):
+        keys = back.slices.get(key) or [key] * info.batch_size
+        parts = zip(keys, _slices(upstream, in_dims[3], info.batch_size), strict=True)
+        rows = [_Gradient.apply(back, one, number, part) for one, part in parts]
+        return tuple(map(torch.stack, zip(*rows, strict=True))), (0,) * number
+
+
+def _slices(value: object, axis: int | None, number: int) -> list[object]:
+    return [value] * number if axis is None else list(value.unbind(axis))
