@@ -1,0 +1,66 @@
+"""A Dask cluster of processes of this machine, started by Dask's own commands."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Self
+
+import psutil
+
+ROOT = Path(__file__).resolve().parent.parent
+SECONDS_TO_START = 60
+
+
+class LocalCluster:
+    """A scheduler, and workers that come and go; leaving the context ends them all."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.started: list[subprocess.Popen] = []
+        self.address = self._start_scheduler()
+
+    def _run(self, *arguments: str, **environment: str) -> subprocess.Popen:
+        command = [sys.executable, "-m", "dask", *arguments]
+        known = os.environ | {"PYTHONPATH": str(ROOT)} | environment
+        with (self.folder / f"{arguments[0]}-{len(self.started)}.log").open("wb") as log:
+            where = {"cwd": self.folder, "env": known, "stdout": log, "stderr": log}
+            self.started.append(subprocess.Popen(command, **where))
+        return self.started[-1]
+
+    def _start_scheduler(self) -> str:
+        file = self.folder / "scheduler.json"
+        where = ["--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file)]
+        scheduler = self._run("scheduler", *where, "--no-dashboard")
+        deadline = time.monotonic() + SECONDS_TO_START
+        while time.monotonic() < deadline and scheduler.poll() is None:
+            try:
+                return json.loads(file.read_text())["address"]
+            except (FileNotFoundError, json.JSONDecodeError):
+                time.sleep(0.05)
+        raise RuntimeError((self.folder / "scheduler-0.log").read_text())
+
+    def add_worker(self, *options: str, **environment: str) -> subprocess.Popen:
+        """Start a worker, as on one more machine; with `--no-nanny` it is the process returned."""
+        how = ["--nthreads", "1", "--memory-limit", "0", "--no-dashboard"]
+        return self._run("worker", self.address, *how, *options, **environment)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for process in reversed(self.started):
+            kill(process)
+
+
+def kill(process: subprocess.Popen) -> None:
+    """End a process that we started and all that it started, at once, as when the power fails."""
+    if process.poll() is None:
+        family = [psutil.Process(process.pid)]
+        family += family[0].children(recursive=True)
+        for member in family:
+            member.send_signal(signal.SIGKILL)
+    process.wait()

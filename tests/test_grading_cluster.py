@@ -1,0 +1,211 @@
+"""Grading spread over workers: one is killed, one is added, and every submission counts once.
+
+The scheduler, the workers and the database are real; the gradings are simulated, but for those of
+the last test.
+"""
+
+import _thread
+import subprocess
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from attn_course.grading.autograde import cluster, converter, gradebook
+from attn_course.grading.autograde.cluster import ClusterError, Outcome, grade_on_cluster
+from attn_course.grading.autograde.records import read_records
+from attn_course.grading.autograde.remote import describe, misfit
+from attn_course.grading.autograde.tasks import Failure, Task
+from tests import postgresql, simulated_grading
+from tests.clusters import LocalCluster, kill
+from tests.simulated_grading import gradebook_marks, marks, noted, processes, wait_until
+
+ASSIGNMENT = "01_simulated"
+STUDENTS = ["waits0", *(f"student{number}" for number in range(1, 58)), "waits58", "waits59"]
+
+
+@dataclass(frozen=True)
+class Class:
+    """A course with a gradebook in PostgreSQL, and a cluster to grade it on."""
+
+    course: Path
+    url: str
+    cluster: LocalCluster
+
+    def task(self, student: str) -> Task:
+        return Task(str(self.course), ASSIGNMENT, student, level="plain")
+
+    def grade(self, *students: str) -> Iterator[tuple[str, Outcome]]:
+        tasks = [self.task(student) for student in students]
+        for task, outcome in grade_on_cluster(tasks, self.cluster.address, simulated_grading.grade):
+            yield task.student, outcome
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[str]:
+    """The URL of an empty database of PostgreSQL."""
+    if lacking := postgresql.missing():
+        pytest.skip(lacking)
+    with postgresql.running_server() as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def everyone(database: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Class]:
+    """A class, on a cluster without workers."""
+    course, logs = tmp_path_factory.mktemp("course"), tmp_path_factory.mktemp("logs")
+    simulated_grading.lay_out(course, database, ASSIGNMENT)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ATTN_COURSE_DB_URL", database)
+        with LocalCluster(logs) as running:
+            yield Class(course, database, running)
+
+
+def replace_worker(everyone: Class, workers: list[subprocess.Popen]) -> None:
+    """In the middle, kill the worker that grades the first submission, and add one."""
+    wait_until(lambda: noted(everyone.course, "completed").total() >= 20)
+    wait_until(lambda: "waits0" in processes(everyone.course))
+    stuck = processes(everyone.course)["waits0"]
+    kill(next(worker for worker in workers if worker.pid == stuck))
+    workers.append(everyone.cluster.add_worker("--no-nanny"))
+
+
+def test_worker_killed_and_worker_added_lose_nothing_and_grade_nothing_twice(
+    everyone: Class,
+) -> None:
+    workers = [everyone.cluster.add_worker("--no-nanny") for _ in range(2)]
+    with ThreadPoolExecutor(1) as pool:
+        replaced = pool.submit(replace_worker, everyone, workers)
+        outcomes = dict(everyone.grade(*STUDENTS))
+        replaced.result()
+    begun, completed = noted(everyone.course, "begun"), noted(everyone.course, "completed")
+    assert completed == Counter(STUDENTS)
+    assert begun - completed == Counter(["waits0"])
+    living = {worker.pid for worker in workers if worker.poll() is None}
+    assert set(processes(everyone.course).values()) >= living
+    expected = {student: marks(student) for student in STUDENTS}
+    assert gradebook_marks(everyone.url, ASSIGNMENT) == expected
+    stored = read_records(everyone.course / "grading" / "results", ASSIGNMENT)
+    assert {record.student: record for record in stored} == outcomes
+    assert {s: [part.points for part in o.parts] for s, o in outcomes.items()} == expected
+    assert not list(everyone.course.rglob(".run-*"))
+
+
+def test_interrupt_cancels_what_has_not_begun_and_the_next_run_goes_on(everyone: Class) -> None:
+    students = [f"slow{number}" for number in range(60, 66)]
+    threading.Timer(1, _thread.interrupt_main).start()  # as Ctrl-C does, while nothing is done yet
+    with pytest.raises(KeyboardInterrupt):
+        list(everyone.grade(*students))
+    time.sleep(3)  # what has begun takes 2 s
+    begun, completed = noted(everyone.course, "begun"), noted(everyone.course, "completed")
+    assert 0 < sum(begun[student] for student in students) <= 2  # two workers are left
+    assert all(begun[student] == completed[student] for student in students)
+    assert dict(everyone.grade(*students)).keys() == set(students)
+    assert all(noted(everyone.course, "completed")[student] == 1 for student in students)
+
+
+def test_submission_that_ends_its_workers_is_named_and_the_others_are_graded(
+    everyone: Class,
+) -> None:
+    everyone.cluster.add_worker()  # by and by the only one: what minds it starts it again
+    others = [f"student{number}" for number in range(72, 78)]
+    outcomes = dict(everyone.grade("student70", "deadly71", *others))
+    failures = [outcome for outcome in outcomes.values() if isinstance(outcome, Failure)]
+    assert [failure.student for failure in failures] == ["deadly71"]
+    assert failures[0].reason.startswith("3 workers ended while grading it, on ")
+    assert outcomes.keys() == {"student70", "deadly71", *others}
+    assert noted(everyone.course, "begun")["deadly71"] == 3
+    assert not {"deadly71"} & gradebook_marks(everyone.url, ASSIGNMENT).keys()
+
+
+def test_worker_without_the_package_is_named(everyone: Class, tmp_path: Path) -> None:
+    (tmp_path / "attn_course").mkdir()
+    missing = "raise ModuleNotFoundError('No module named attn_course')"
+    (tmp_path / "attn_course" / "__init__.py").write_text(missing)
+    (tmp_path / "logs").mkdir()
+    with LocalCluster(tmp_path / "logs") as running:
+        other = Class(everyone.course, everyone.url, running)
+        running.add_worker("--no-nanny", PYTHONPATH=str(tmp_path))
+        with pytest.raises(ClusterError, match=r"(?s)tcp://.*No module.*environment of the course"):
+            list(other.grade("student80"))
+    assert "student80" not in noted(everyone.course, "begun")
+
+
+def test_scheduler_without_workers_and_no_scheduler_are_named(
+    everyone: Class, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "SECONDS_WITHOUT_WORKERS", 1)
+    monkeypatch.setattr(cluster, "SECONDS_TO_CONNECT", 2)
+    with LocalCluster(tmp_path) as running:
+        other = Class(everyone.course, everyone.url, running)
+        with pytest.raises(ClusterError, match=f"at {running.address} had no worker for 1 s"):
+            list(other.grade("student80"))
+    with pytest.raises(ClusterError, match=f"No Dask scheduler answers at {running.address}"):
+        list(other.grade("student80"))
+
+
+@pytest.fixture
+def fitting(everyone: Class) -> dict[str, object]:
+    """What a worker that fits is asked."""
+    return {
+        "task": asdict(everyone.task("student90")),
+        "folder": str(everyone.course),
+        "command": describe(str(everyone.course)),
+        "dask_worker": SimpleNamespace(state=SimpleNamespace(nthreads=1)),
+    }
+
+
+@pytest.mark.parametrize("what", ["attn_course", "gradebook", "seed"])
+def test_worker_with_another_package_gradebook_or_seed_is_refused(fitting: dict, what: str) -> None:
+    assert misfit(**fitting) is None
+    fitting["command"][what] = "other"
+    assert f"another {what} than this command" in misfit(**fitting)
+
+
+def test_worker_that_cannot_confine_as_it_must_is_refused(
+    fitting: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(converter, "strongest", lambda: converter.Level.LIMITS)
+    fitting["task"] |= {"level": None, "require_sandbox": True}
+    assert "A sandbox is required" in misfit(**fitting)
+
+
+def test_worker_that_cannot_reach_the_gradebook_is_refused(
+    everyone: Class, fitting: dict, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(gradebook, "TRIES", 1)
+    url = f"postgresql+psycopg://grader@/postgres?host={tmp_path}"
+    monkeypatch.setenv("ATTN_COURSE_DB_URL", url)
+    fitting["command"] = describe(str(everyone.course))
+    assert "connection to server" in misfit(**fitting)
+
+
+def test_worker_that_does_not_share_the_folder_or_has_threads_is_refused(
+    everyone: Class, fitting: dict
+) -> None:
+    elsewhere = fitting | {"folder": str(everyone.course / ".run-of-another")}
+    assert "does not share the folder" in misfit(**elsewhere)
+    threads = {"dask_worker": SimpleNamespace(state=SimpleNamespace(nthreads=2))}
+    assert "--nthreads 1" in misfit(**(fitting | threads))
+
+
+def test_sqlite_is_refused_on_another_machine(
+    everyone: Class, fitting: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATTN_COURSE_DB_URL", "sqlite:///gradebook.db")
+    fitting["command"] = describe(str(everyone.course)) | {"machine": "another"}
+    assert "use PostgreSQL" in misfit(**fitting)
+
+
+def test_password_of_the_gradebook_is_told_to_nobody(
+    everyone: Class, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATTN_COURSE_DB_URL", "postgresql+psycopg://grader:secret@host/marks")
+    assert "grader:***@host/marks" in describe(str(everyone.course))["gradebook"]
+    assert "secret" not in str(describe(str(everyone.course)))
