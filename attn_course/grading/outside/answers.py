@@ -86,10 +86,8 @@ class _Desk:
                 raise RuntimeError("the functions that it was given have been called too often")
             if "gradient" in question:
                 return {"gradients": self._gradients(question)}
-            function, arguments = self._callables[question["callback"]], question["arguments"]
-            if "keep" not in question:
-                return {"output": function(*arguments, **question["named"])}
-            return {"output": self._call(function, arguments, question["keep"])}
+            function = self._callables[question["callback"]]
+            return {"output": self._call(function, question)}
         except Exception as error:  # what is asked may make no sense
             return {"error": [type(error).__name__, str(error)[:MOST_SAID]]}
 
@@ -99,16 +97,19 @@ class _Desk:
             for weight in getattr(self._callables[number], "weights", ()):
                 weight.grad = torch.zeros_like(weight)
 
-    def _call(self, function: Callable, arguments: list[Plain], key: int) -> Plain:
-        inputs = [
-            a.requires_grad_() if isinstance(a, Tensor) and a.is_floating_point() else a
-            for a in arguments
-        ]
+    def _call(self, function: Callable, question: Message) -> Plain:
+        arguments, named = question["arguments"], question["named"]
+        if "keep" not in question:
+            with torch.no_grad():
+                return function(*arguments, **named)
+        tensors = [one for one in (*arguments, *named.values()) if isinstance(one, Tensor)]
+        for tensor in tensors:
+            tensor.requires_grad_(tensor.is_floating_point())
         with torch.enable_grad():
-            output = function(*inputs)
+            output = function(*arguments, **named)
         if isinstance(output, Tensor) and output.requires_grad:
-            self._bytes += sum(one.nbytes for one in (output, *inputs) if isinstance(one, Tensor))
-            self._kept[key] = output, [a for a in inputs if isinstance(a, Tensor)]
+            self._bytes += sum(one.nbytes for one in (output, *tensors))
+            self._kept[question["keep"]] = output, tensors
             return output.detach()
         return output
 

@@ -26,7 +26,6 @@ class CalledBack:
         self.number, self._connection = number, connection
         # stands for all weights: whatever reaches its `.grad` would have reached theirs
         self._weights = torch.zeros((), requires_grad=True)
-        self.shapes: dict[int, torch.Size] = {}  # of the output of each call, by its key
         self.slices: dict[int, list[int]] = {}  # keys of the calls that a batched call is made of
 
     def __call__(self, *arguments: object, **named: object) -> object:
@@ -49,19 +48,11 @@ class CalledBack:
         split = len(values) - len(names)
         named = dict(zip(names, values[split:], strict=True))
         question = {"arguments": values[:split], "named": named}
-        output = self._ask(question if key is None else question | {"keep": key})["output"]
-        self.shapes[key] = getattr(output, "shape", None)
-        return output
+        return self._ask(question if key is None else question | {"keep": key})["output"]
 
     def gradients(self, key: int, upstream: Tensor) -> list[Tensor | None]:
         """The gradients that reach the tensors of a call; None where none does."""
         return self._ask({"gradient": key, "upstream": upstream})["gradients"]
-
-    def reaches(self, key: int) -> list[bool]:
-        """For each tensor of a call, whether a gradient would reach it."""
-        while key in self.slices:
-            key = self.slices[key][0]
-        return [one is not None for one in self.gradients(key, torch.zeros(self.shapes[key]))]
 
     def _ask(self, question: Message) -> Message:
         send(self._connection, {"callback": self.number, **question})
@@ -82,15 +73,13 @@ class _Call(Function):
 
     @staticmethod
     def setup_context(ctx, inputs: tuple, output: object) -> None:
-        ctx.back, ctx.key, _, _, *values = inputs
+        ctx.back, ctx.key, _, ctx.weights, *values = inputs
         ctx.tensors = [isinstance(value, Tensor) for value in values]
 
     @staticmethod
     def backward(ctx, upstream: Tensor):
-        reaches = ctx.back.reaches(ctx.key)
-        found = iter(_Gradient.apply(ctx.back, ctx.key, sum(reaches), upstream))
-        of_tensors = iter([next(found) if reached else None for reached in reaches])
-        gradients = [next(of_tensors) if is_tensor else None for is_tensor in ctx.tensors]
+        found = iter(_Gradient.apply(ctx.back, ctx.key, ctx.weights, upstream))
+        gradients = [next(found) if is_tensor else None for is_tensor in ctx.tensors]
         return None, None, None, torch.zeros(()), *gradients
 
     @staticmethod
@@ -103,12 +92,11 @@ class _Call(Function):
 
 
 class _Gradient(Function):
-    """The gradients of a call, which are worked out at the grader's and cannot be differentiated."""
+    """The gradients of a call: worked out at the grader's, and not to be differentiated again."""
 
     @staticmethod
-    def forward(back: CalledBack, key: int, number: int, upstream: Tensor) -> tuple[Tensor, ...]:
-        found = [one for one in back.gradients(key, upstream.detach()) if one is not None]
-        return tuple(found) if len(found) == number else (torch.zeros(()),) * number
+    def forward(back: CalledBack, key: int, _: Tensor, upstream: Tensor):
+        return tuple(back.gradients(key, upstream.detach()))
 
     @staticmethod
     def setup_context(ctx, inputs: tuple, output: tuple) -> None:
@@ -119,11 +107,12 @@ class _Gradient(Function):
         raise RuntimeError("trying to differentiate twice a function that was handed over")
 
     @staticmethod
-    def vmap(info, in_dims: tuple, back: CalledBack, key: int, number: int, upstream: Tensor):
+    def vmap(info, in_dims: tuple, back: CalledBack, key: int, weights: Tensor, upstream: Tensor):
         keys = back.slices.get(key) or [key] * info.batch_size
         parts = zip(keys, _slices(upstream, in_dims[3], info.batch_size), strict=True)
-        rows = [_Gradient.apply(back, one, number, part) for one, part in parts]
-        return tuple(map(torch.stack, zip(*rows, strict=True))), (0,) * number
+        rows = zip(*(_Gradient.apply(back, one, weights, part) for one, part in parts), strict=True)
+        found = tuple(None if row[0] is None else torch.stack(row) for row in rows)
+        return found, tuple(None if one is None else 0 for one in found)
 
 
 def _slices(value: object, axis: int | None, number: int) -> list[object]:
