@@ -114,7 +114,7 @@ def outputs(base: str) -> list[dict[str, Any]]:
     vector = (
         f"<svg xmlns='http://www.w3.org/2000/svg'><script>{script('image', base)}</script></svg>"
     )
-    attribute = f"1 onload={script('width', base).replace(chr(39), chr(96))}"
+    attribute = "1 onload=document.title+=`width!`"
     filenames = {"image/png": f"{base}/filenames"}
     html = [{"data": {"text/html": text}} for text in markup(base).values()]
     text = [{"data": {"text/markdown": text}} for text in markdown(base).values()]
