@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import inspect
-import shutil
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from unittest import mock
 
 from attn_course.grading import Score, find_exercise
+from attn_course.grading.outside import isolation
 from attn_course.grading.outside.answers import OutsideSubmission
-from attn_course.grading.outside.isolation import PACKAGE, copy_package, strongest
-from attn_course.grading.outside.slot import Slot, Talk
+from attn_course.grading.outside.slot import Slot
+from attn_course.grading.outside.talk import Talk
 from attn_course.grading.submission import LocalSubmission
 from tests.problem_sets import find_solution
 
@@ -85,10 +86,10 @@ def mistakes(exercise: str) -> list[Answer]:
 @contextmanager
 def slot_with_mistakes(folder: Path) -> Iterator[Slot]:
     """A confined process as it is for a class, except that the bank of mistakes lies open there."""
-    copy_package(folder)
-    open_bank = folder / PACKAGE.name / "grading"
-    shutil.copytree(PACKAGE / "grading", open_bank, dirs_exist_ok=True)
-    slot = Slot(strongest(), folder)
+    everything = {path.name for path in Path(isolation.__file__).parents[1].iterdir()}
+    with mock.patch.object(isolation, "KEPT", everything):
+        isolation.copy_package(folder)
+    slot = Slot(isolation.strongest(), folder)
     try:
         yield slot
     finally:
