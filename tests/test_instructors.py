@@ -126,6 +126,15 @@ def test_command_is_one_that_its_program_takes(line: str) -> None:
         assert program in OTHERS, line
 
 
+def test_guide_explains_every_option_of_the_command_that_grades() -> None:
+    explained = re.findall(r"^\| `(--[^`]+)` \|", GUIDE, re.M)
+    for option in explained:
+        check_click(GRADE, ["autograde", "01_retrieval", *option.split()])
+    there = {o for param in GRADE.commands["autograde"].params for o in param.opts}
+    named = {option.split()[0] for option in explained} | {"--scheduler", "--help"}
+    assert {option for option in there if option.startswith("-")} <= named
+
+
 def test_wrong_commands_would_be_noticed() -> None:
     for line in ("zip_colect 01", "export --too=x", "db student ad x"):
         with pytest.raises(AssertionError):
