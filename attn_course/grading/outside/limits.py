@@ -1,6 +1,7 @@
 """What a submission may use, and how it is kept from looking into the process it came from."""
 
 import ctypes
+import os
 import signal
 import sys
 from contextlib import suppress
@@ -13,7 +14,7 @@ PROCESSES = 64
 FILE_SIZE, OPEN_FILES = GIGABYTE // 16, 256
 PROCESSOR_SECONDS = 1800
 PATIENCE = 0.5  # seconds that processes have to end by themselves, when all is over
-SET_DUMPABLE, SET_CHILD_SUBREAPER = 4, 36  # of Linux's prctl
+SET_PARENT_DEATH_SIGNAL, SET_DUMPABLE, SET_CHILD_SUBREAPER = 1, 4, 36  # of Linux's prctl
 
 
 def guard_worker() -> None:
@@ -25,6 +26,17 @@ def guard_worker() -> None:
         prctl = ctypes.CDLL(None).prctl
         prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         prctl(SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def become(user: int) -> None:
+    """Give up being root for good, if it is root that we are and may be others."""
+    if os.geteuid() != 0:
+        return
+    with suppress(OSError):  # in a name space of users of its own there is nobody else
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+        ctypes.CDLL(None).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
 
 
 def limit_this_process(count_processes: bool) -> None:

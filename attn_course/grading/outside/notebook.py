@@ -120,7 +120,9 @@ class _Run:
         if (ended := self.lost_cells.get(index)) is None:
             try:
                 message = {"kind": "cell", "source": self.cells[index].source}
-                return read_shown(talk.ask(message, self.cell_seconds))
+                shown = read_shown(talk.ask(message, self.cell_seconds))
+                self.slot.look()
+                return shown
             except NO_MESSAGE:
                 self.lost_cells[index] = talk.end()
             except Ended as error:

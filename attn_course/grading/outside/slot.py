@@ -9,7 +9,7 @@ from pathlib import Path
 
 from attn_course.grading.outside.isolation import LOG, Level, start_worker
 from attn_course.grading.outside.limits import PATIENCE
-from attn_course.grading.outside.talk import Talk
+from attn_course.grading.outside.talk import Ended, Talk
 from attn_course.grading.outside.watch import Watch, end_tree, memory_of, tree
 from attn_course.grading.outside.wire import END, FORK, BrokenMessage, Message, receive
 
@@ -69,13 +69,22 @@ class Slot:
             self.start()
             self._make_ready()
             socket.send_fds(self._control, [FORK], [talk.take_other_end()])
-        watch = Watch(self._process.pid, self._own_memory, self._stop_for)
+        self._watch = Watch(self._process.pid, self._own_memory, self._stop_for)
         try:
             yield talk
         finally:
             talk.close()
-            watch.stop()
+            self._watch.stop()
             talk.left = self._clean_up()
+
+    def look(self) -> None:
+        """See that what has been asked leaves nothing running that would not let the next be.
+
+        Raises:
+            Ended: It does.
+        """
+        if reason := self._watch.too_many_left():
+            raise Ended(reason)
 
     def _make_ready(self) -> None:
         if not self.runs:

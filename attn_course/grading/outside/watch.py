@@ -15,10 +15,18 @@ import psutil
 from attn_course.grading.outside.limits import GIGABYTE, MEMORY, PROCESSES
 
 GLANCE = 0.2  # seconds between two looks
+MOST_LEFT = 16  # processes that a cell may leave running
+OF_THE_GRADER = 20  # at most: bubblewrap, the worker, the notebook and its snapshots
 
 
 class Watch:
-    """Looks now and then at the memory and the processes that a submission uses."""
+    """Looks now and then at the memory and the processes that a submission uses.
+
+    Args:
+        pid: Of the process that all others have come from.
+        own_memory: Bytes that it uses itself.
+        stop_for: Called from a thread with the reason, once it is too much.
+    """
 
     def __init__(self, pid: int, own_memory: int, stop_for: Callable[[str], None]) -> None:
         self._pid, self._own_memory, self._stop_for = pid, own_memory, stop_for
@@ -27,19 +35,32 @@ class Watch:
         self._thread.start()
 
     def stop(self) -> None:
+        """Look no more."""
         self._over.set()
         self._thread.join()
+
+    def too_many_left(self) -> str | None:
+        """What a cell leaves running, if that would not let the next ones be."""
+        number = len(tree(self._pid)) - OF_THE_GRADER
+        if number > MOST_LEFT:
+            return f"left {number} processes running, more than {MOST_LEFT}"
+        return None
 
     def _look(self) -> None:
         while not self._over.wait(GLANCE):
             processes = tree(self._pid)
-            # what a fork has from the worker, it shares with it as long as it does not write to it
-            memory = sum(max(0, memory_of(process) - self._own_memory) for process in processes)
             if len(processes) > PROCESSES:
                 return self._stop_for(f"started more than {PROCESSES} processes")
-            if memory > MEMORY:
+            if (memory := self._memory(processes)) > MEMORY:
                 most = MEMORY // GIGABYTE
                 return self._stop_for(f"used {memory / GIGABYTE:.1f} GB of memory, above {most} GB")
+
+    def _memory(self, processes: list[psutil.Process]) -> int:
+        """Bytes that all of them use, beyond those of the process that they have come from."""
+        # what a fork has from another, it shares with it as long as neither writes to it: to
+        # count that once takes the kernel long, so it is only asked when it matters
+        rough = sum(max(0, memory_of(process) - self._own_memory) for process in processes)
+        return rough if rough <= MEMORY else sum(map(_memory_shared_out, processes))
 
 
 def tree(pid: int) -> list[psutil.Process]:
@@ -58,6 +79,17 @@ def memory_of(process: psutil.Process) -> int:
         status = Path(f"/proc/{process.pid}/status").read_text()
         return 1024 * sum(map(int, re.findall(r"^Rss(?:Anon|Shmem):\s+(\d+)", status, re.M)))
     return 0
+
+
+def _memory_shared_out(process: psutil.Process) -> int:
+    """Bytes, of those that several processes share to each its part, if the kernel tells us."""
+    try:
+        used = Path(f"/proc/{process.pid}/smaps_rollup").read_text()
+    except PermissionError:
+        return memory_of(process)
+    except OSError:
+        return 0
+    return 1024 * sum(map(int, re.findall(r"^Pss_(?:Anon|Shmem):\s+(\d+)", used, re.M)))
 
 
 def end_tree(process: subprocess.Popen) -> None:

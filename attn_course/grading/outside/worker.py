@@ -1,6 +1,6 @@
 """The confined process: it has torch imported, and forks a child for each submission.
 
-    python -m attn_course.grading.outside.worker CHANNEL LEVEL [MODULE ...]
+    python -m attn_course.grading.outside.worker CHANNEL LEVEL USER [MODULE ...]
 
 It holds no tests and no references. What a child does to itself stays in the child; what it leaves
 behind, processes and files, is removed before the next one.
@@ -20,7 +20,7 @@ import psutil
 
 from attn_course.grading.outside.child import Notebook
 from attn_course.grading.outside.isolation import Level
-from attn_course.grading.outside.limits import PATIENCE, guard_worker
+from attn_course.grading.outside.limits import PATIENCE, become, guard_worker
 from attn_course.grading.outside.wire import END, FORK, BrokenMessage, send
 from attn_course.grading.watching import load_what_watching_needs
 
@@ -107,10 +107,12 @@ def _empty(folder: Path) -> int:
 
 def main() -> None:
     """Serve on the channel that the command line names."""
-    channel, level = int(sys.argv[1]), Level(int(sys.argv[2]))
+    channel, level, user = int(sys.argv[1]), Level(int(sys.argv[2])), int(sys.argv[3])
+    if level == Level.SANDBOX:
+        become(user)
     guard_worker()
     load_what_watching_needs()
-    for name in sys.argv[3:]:
+    for name in sys.argv[4:]:
         with contextlib.suppress(ImportError):  # the cell that imports it will say so
             importlib.import_module(name)
     worker = Worker(socket.socket(fileno=channel), level)

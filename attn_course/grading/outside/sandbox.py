@@ -1,0 +1,110 @@
+"""The sandbox: a process with files, processes, a network and a user of its own, by bubblewrap."""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import attn_course
+
+PACKAGE = Path(attn_course.__file__).resolve().parent
+SCRATCH, COURSE = "/scratch", "/course"
+SCRATCH_BYTES = 2**28
+NOBODY, FIRST_USER = 65534, 2**30
+# Who has become another user, as the worker will, must be able to read what it needs.
+TRIAL = """import importlib.util, os, sys
+if sys.argv[1] == "True":
+    os.setgroups([])
+    os.setresgid(1, 1, 1)
+    os.setresuid(1, 1, 1)
+open(importlib.util.find_spec("torch").origin)"""
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way in which bubblewrap works.
+
+    Args:
+        words: Of its command line.
+        user: As whom it is started; None: as who we are.
+    """
+
+    words: tuple[str, ...]
+    user: int | None = None
+
+
+# A user in a name space of users of its own needs no rights.
+OWN_USERS = ("--unshare-all",)
+# Root becomes a user of its own instead, whose processes the kernel counts; those of root it does
+# not, in no name space.
+AS_ROOT = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts")
+AS_ROOT += ("--unshare-cgroup-try", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
+
+
+def own_user() -> int:
+    """A number of a user that nobody else has: who is root becomes that one in a sandbox."""
+    return FIRST_USER + os.getpid()
+
+
+@cache
+def find_way() -> Way | None:
+    """The best way that works on this machine: tried, not guessed. None without bubblewrap."""
+    if shutil.which("bwrap") is None:
+        return None
+    ways = [Way(OWN_USERS)]
+    if os.geteuid() == 0:
+        ways = [Way(AS_ROOT), Way(OWN_USERS, NOBODY), *ways]
+    return next(filter(_works, ways), None)
+
+
+def _works(way: Way) -> bool:
+    command = [*bubblewrap(way, None), sys.executable, "-c", TRIAL, str(way.words == AS_ROOT)]
+    try:
+        tried = subprocess.run(command, user=way.user, capture_output=True, timeout=20, cwd="/")
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return tried.returncode == 0
+
+
+def bubblewrap(way: Way, folder: Path | None) -> list[str]:
+    """The beginning of a command that is to run with files, processes and a network of its own.
+
+    Args:
+        way: How it works here.
+        folder: Where the package is that a submission may import; None for none.
+    """
+    words = ["bwrap", "--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL"]
+    words += [*way.words, "--hostname", "course"]
+    for name in ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32"):
+        path = Path(name)
+        if path.is_symlink():
+            words += ["--symlink", str(path.readlink()), name]
+        elif path.exists():
+            words += ["--ro-bind", name, name]
+    for name in ("/etc/ld.so.cache", "/etc/localtime"):
+        words += ["--ro-bind-try", name, name]
+    prefixes = [p for p in dict.fromkeys((sys.base_prefix, sys.prefix)) if not _is_in(p, "/usr")]
+    for prefix in prefixes:
+        for parent in reversed(Path(prefix).parents[:-1]):  # which another user may not enter
+            words += ["--perms", "0755", "--dir", str(parent)]
+        words += ["--ro-bind", prefix, prefix]
+    if any(_is_in(PACKAGE, place) for place in ("/usr", *prefixes)):
+        words += ["--tmpfs", str(PACKAGE)]  # installed among the packages, with its tests
+    words += ["--proc", "/proc", "--dev", "/dev"]
+    for place in (SCRATCH, "/dev/shm"):
+        words += ["--perms", "1777", "--size", str(SCRATCH_BYTES), "--tmpfs", place]
+    if not any(_is_in(prefix, "/tmp") for prefix in prefixes):
+        words += ["--symlink", SCRATCH, "/tmp"]
+    if folder is not None:
+        words += ["--perms", "0755", "--dir", COURSE]
+        words += ["--ro-bind", str(folder / PACKAGE.name), f"{COURSE}/{PACKAGE.name}"]
+    words += ["--setenv", "PYTHONPATH", COURSE, "--setenv", "HOME", SCRATCH]
+    words += ["--setenv", "TMPDIR", SCRATCH, "--setenv", "PATH", "/usr/bin:/bin"]
+    return [*words, "--remount-ro", "/dev", "--remount-ro", "/"]
+
+
+def _is_in(path: str | Path, folder: str) -> bool:
+    return Path(path).is_relative_to(folder)
