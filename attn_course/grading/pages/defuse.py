@@ -1,5 +1,6 @@
 """Taking out of a notebook, before it becomes a page, what a page has no use for."""
 
+from html import escape
 from typing import Any
 
 from nbconvert.exporters.exporter import ResourcesDict
@@ -17,6 +18,8 @@ SHOWN = {
     "image/jpeg",
     "image/svg+xml",
 }
+# What nbgrader's page says of the person: in a learning system people may write their own names.
+NAMES = ("student", "first_name", "last_name", "notebook_path")
 
 
 class Defuse(Preprocessor):
@@ -32,9 +35,12 @@ class Defuse(Preprocessor):
     def preprocess(
         self, nb: NotebookNode, resources: ResourcesDict
     ) -> tuple[NotebookNode, ResourcesDict]:
-        """Defuse the cells, then the notebook."""
+        """Defuse the cells, then the notebook, then the name of who wrote it."""
         nb, resources = super().preprocess(nb, resources)
         nb.metadata = NotebookNode()
+        for name in NAMES:
+            if resources.get(name):
+                resources[name] = escape(resources[name])
         return nb, resources
 
     def preprocess_cell(
