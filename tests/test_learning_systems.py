@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import logging
+import shutil
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from nbgrader.api import Gradebook
@@ -15,6 +17,8 @@ from nbgrader.coursedir import CourseDirectory
 
 from attn_course.grading.autograde import export
 from attn_course.grading.autograde.collect import RosterCollector
+from tests.conftest import ROOT
+from tests.problem_sets import EXERCISES, nbgrader
 
 # nbgrader makes what belongs to a submission before the submission itself is kept.
 pytestmark = pytest.mark.filterwarnings("ignore:Object of type <Submitted:Warning")
@@ -177,3 +181,26 @@ def test_names_of_another_system_are_read_by_a_pattern_of_ones_own(folder: Path)
     pattern = r".*/\d+-\d+ - (?P<full_name>[^/]+?) - [^/]+/[^/]+"
     path = "12-34 - Alan Turing - Feb 28, 2027 902 PM/01_retrieval.ipynb"
     assert collected(folder, path, named_regexp=pattern)["student_id"] == "alan"
+
+
+def test_commands_go_from_an_archive_to_a_table(tmp_path: Path) -> None:
+    """By the course's settings `zip_collect` puts files in place, and `export` finds its class."""
+    course = tmp_path / "course"
+    archive = course / "grading" / "downloaded" / ASSIGNMENT / "archive"
+    archive.mkdir(parents=True)
+    shutil.copy(ROOT / "nbgrader_config.py", course)
+    shutil.copytree(EXERCISES / ASSIGNMENT, course / "exercises" / ASSIGNMENT)
+    with Gradebook(f"sqlite:///{course}/grading/gradebook.db", "attention") as book:
+        book.add_assignment(ASSIGNMENT)
+        book.add_student("ada", first_name="Ada", last_name="Lovelace")
+    with ZipFile(archive / "all.zip", "w") as packed:
+        for name in ("Ada Lovelace", "Some Body"):
+            packed.writestr(f"{name}_4711_assignsubmission_file/mine.ipynb", "{}")
+    nbgrader(course, "zip_collect", ASSIGNMENT)
+    handed_in = course / "grading" / "submitted"
+    found = [path.relative_to(handed_in).as_posix() for path in handed_in.rglob("*.ipynb")]
+    assert found == [f"ada/{ASSIGNMENT}/{ASSIGNMENT}.ipynb"]
+    exporter = f"{export.__name__}.MoodleExporter"
+    nbgrader(course, "export", f"--exporter={exporter}", "--to", "grading/moodle.csv")
+    written = (course / "grading" / "moodle.csv").read_text(encoding="utf-8")
+    assert written.splitlines() == [f"Username,Email address,{ASSIGNMENT}", "ada,,"]
