@@ -2,10 +2,12 @@
 
 import re
 import sys
+import threading
 import time
 
 import pytest
 import torch
+from tqdm import tqdm
 
 from attn_course.grading import check, find_exercise, submission, watching
 from attn_course.grading.submission import LocalSubmission
@@ -254,6 +256,23 @@ def test_message_that_ends_in_a_full_stop_gets_no_second_one():
 
 def _raises_a_sentence(scores):
     raise ValueError("This is a sentence.")
+
+
+def test_answer_may_show_how_far_its_loop_is_and_start_no_other_thread():
+    def shows_a_bar(scores):
+        tqdm.monitor = None  # as in a notebook that has shown none yet
+        rows = [by_hand(row) for row in tqdm(scores.reshape(-1, scores.shape[-1]))]
+        return torch.stack(rows).reshape(scores.shape)
+
+    def starts_a_thread(scores):
+        output = []
+        thread = threading.Thread(target=lambda: output.append(by_hand(scores)))
+        thread.start()
+        thread.join()
+        return output[0]
+
+    assert check(SOFTMAX, shows_a_bar) == find_exercise(SOFTMAX).points
+    assert "it calls start_new_thread" in str(check(SOFTMAX, starts_a_thread))
 
 
 @pytest.mark.parametrize(

@@ -24,10 +24,12 @@ CHECKING = f"{PACKAGE}shapes{os.sep}"
 INSTALLED = ("site-packages", "dist-packages")
 # the files of the grader that are at work while an answer runs
 AT_WORK = ["submission.py", "watching.py", "instruments.py", "compare.py"]
-AT_WORK += [f"outside/{name}.py" for name in ("called_back", "packing", "wire")]
-# What these start, or switch off, is not seen any more; no answer needs them.
+AT_WORK += [f"outside/{name}.py" for name in ("alarms", "called_back", "packing", "wire")]
+# What these start, or switch off, is not seen any more; no answer needs them, except for a bar that
+# shows how far a loop is, whose thread does nothing else.
 OUT_OF_SIGHT = {"setprofile", "settrace", "start_new_thread", "start_joinable_thread"}
 OUT_OF_SIGHT |= {"fork", "forkpty", "fork_exec", "posix_spawn", "posix_spawnp", "system"}
+BARS = os.path.join("tqdm", "_monitor.py")
 GRADING = {str(FOLDER / "grading" / name) for name in AT_WORK}
 
 
@@ -57,7 +59,7 @@ def _frame_watcher(
 ) -> Callable[[FrameType, str, object], None]:
     def watch(frame: FrameType, event: str, called: object) -> None:
         name, file = frame.f_code.co_name, frame.f_code.co_filename
-        if event == "c_call" and file not in GRADING and _is_noticed(called, avoid):
+        if event == "c_call" and file not in GRADING and _is_noticed(called, frame, avoid):
             borrowed.append(called.__name__)
         if event != "call" or name.startswith("<"):  # a module being imported, a lambda
             return
@@ -71,12 +73,18 @@ def _frame_watcher(
     return watch
 
 
-def _is_noticed(called: object, avoid: tuple[str, ...]) -> bool:
+def _is_noticed(called: object, frame: FrameType, avoid: tuple[str, ...]) -> bool:
     """Whether a function that is not written in Python is one to avoid, or a way out of sight."""
     if called.__name__ not in avoid:
-        return called.__name__ in OUT_OF_SIGHT
+        return called.__name__ in OUT_OF_SIGHT and not _shows_a_bar(frame)
     of_tensor = isinstance(getattr(called, "__self__", None), torch.Tensor)
     return of_tensor or str(called.__module__).startswith("torch")
+
+
+def _shows_a_bar(frame: FrameType) -> bool:
+    """Whether it is tqdm that asks for a thread, which redraws its bars."""
+    file = frame.f_back.f_code.co_filename if frame.f_back else ""
+    return file.endswith(BARS) and any(folder in file for folder in INSTALLED)
 
 
 class _Functions(TorchFunctionMode):
