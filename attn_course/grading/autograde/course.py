@@ -1,6 +1,7 @@
 """The folder of a course, as nbgrader sees it."""
 
 import os
+import sys
 import tempfile
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,6 +38,8 @@ class Course:
     @cached_property
     def config(self) -> Config:
         """The settings of nbgrader; reading them puts the seed of hidden inputs in place."""
+        if str(self.root) not in sys.path:
+            sys.path.append(str(self.root))  # plugins lie beside the settings that name them
         try:
             return PyFileConfigLoader(CONFIG, str(self.root)).load_config()
         except Exception as error:  # it is a program
