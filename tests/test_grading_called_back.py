@@ -186,3 +186,13 @@ def test_error_of_a_layer_is_raised_where_it_was_called():
             stand_in(torch.ones(5, 2))
         with pytest.raises(TypeError, match="missing 1 required"):
             stand_in()
+        with pytest.raises(TypeError, match="unexpected keyword argument 'words'"):
+            stand_in(words=torch.ones(4, 2))
+
+
+def test_grader_keeps_nothing_of_a_call_without_gradients():
+    with called_back(sequence_layer("fades")) as (stand_in, desk):
+        calls_it_without_gradients(stand_in, *given())
+        assert desk._kept == {}
+        by_autograd(stand_in, *given())
+        assert len(desk._kept) == 2
