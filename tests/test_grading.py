@@ -143,6 +143,9 @@ def test_grade_takes_any_submission_that_answers_requests():
         def call(self, inputs, upstream=None, wrt=()):
             return LocalSubmission(by_hand).call(inputs, upstream, wrt)
 
+        def takes(self, device):
+            return device == "cpu"
+
     assert grade(SOFTMAX, Remote(), "secret") == find_exercise(SOFTMAX).points
 
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from attn_course.grading import check, exercise_names
-from attn_course.grading.checking import grade
+from attn_course.grading import check, exercise_names, find_exercise
+from attn_course.grading.checking import score_of
 from attn_course.grading.compare import as_plain, difference, name_kind, plain_kind, same
+from attn_course.grading.judge import examine
 from attn_course.grading.spec import Check, Foreign
 from attn_course.grading.submission import LocalSubmission
 
@@ -123,7 +124,10 @@ def test_odd_output_costs_its_points_and_stops_nobody(answer, said):
 
 @pytest.mark.parametrize("exercise", exercise_names())
 def test_odd_output_passes_no_check_of_any_exercise(exercise):
+    spec = find_exercise(exercise)
     for thing in (*map(Foreign, ("a dict", "a numpy.ndarray")), 10**400, math.nan, torch.ones(0)):
         for output in (thing, [thing] * 2, (thing,) * 3):
             answer = LocalSubmission(lambda output=output, **_: output)
-            assert float(grade(exercise, answer, None)) == 0, f"{output!r:.40}"
+            findings = examine(spec, exercise, answer, None)
+            score = score_of(exercise, findings, None, diagnose=output is math.nan)
+            assert float(score) == 0, f"{output!r:.40}"
