@@ -1,0 +1,121 @@
+"""Courses that are graded as a class is: laid out, released, handed in, looked at afterwards."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import psutil
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.apps.api import NbGraderAPI
+
+from attn_course.grading.autograde.course import Course
+from attn_course.grading.autograde.records import SubmissionRecord, read_record, record_path
+from tests.test_nbgrader import FIRST, SECRET, STUDENTS, hand_in, lay_out, read_points
+
+POINTS = read_points()
+OF = sum(POINTS.values())
+needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux does")
+
+
+def released_course(base: Path) -> Path:
+    """The course with its first problem set released, in a folder with a space in its name."""
+    course = base / "a course"
+    if not course.exists():
+        course.mkdir()
+        lay_out(course, FIRST)
+        (course / "grading").mkdir()
+        (course / "grading" / "secret.txt").write_text(f"{SECRET}\n", encoding="utf-8")
+        with seed_of_no_other_course():
+            done = NbGraderAPI(config=Course(course).config).generate_assignment(FIRST)
+        assert done["success"], done
+    return course
+
+
+@contextmanager
+def seed_of_no_other_course() -> Iterator[None]:
+    """Reading a course's settings puts its seed into the environment: not beyond this block."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ATTN_COURSE_SECRET", SECRET)
+        yield
+
+
+@contextmanager
+def folder_for_all_users() -> Iterator[Path]:
+    """A folder for temporary files, outside pytest's, which the user of a sandbox cannot enter."""
+    with TemporaryDirectory(prefix="test-autograde-") as folder:
+        Path(folder).chmod(0o711)
+        yield Path(folder)
+
+
+def hand_in_as_students(course: Path, *students: str) -> None:
+    """Hand in what those of `test_nbgrader.py` do."""
+    for student in students:
+        wrong = STUDENTS[student]
+        hand_in(course, FIRST, student, {part: change for part, (change, _) in wrong.items()})
+
+
+def notebook_of(course: Path, student: str) -> Path:
+    """What a student handed in."""
+    return course / "grading" / "submitted" / student / FIRST / f"{FIRST}.ipynb"
+
+
+def begin(course: Path, temporary: Path, *words: str) -> subprocess.Popen:
+    """The command, as it is typed, in a terminal of its own of eighty columns."""
+    command = [sys.executable, "-m", "attn_course.grading", "autograde", FIRST, *words]
+    own = {"TMPDIR": str(temporary), "COLUMNS": "80"}
+    environment = {k: v for k, v in os.environ.items() if k != "ATTN_COURSE_SECRET"} | own
+    both = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, cwd=course, env=environment, start_new_session=True, **both)
+
+
+def gradebook(course: Path) -> Gradebook:
+    """The gradebook of a course, opened."""
+    return Gradebook(f"sqlite:///{course / 'grading' / 'gradebook.db'}", "attention")
+
+
+def path_of_record(course: Path, student: str) -> Path:
+    return record_path(course / "grading" / "results", FIRST, student)
+
+
+def record_of(course: Path, student: str) -> SubmissionRecord:
+    return read_record(path_of_record(course, student))
+
+
+def cells_of(course: Path, student: str) -> dict[str, tuple]:
+    """What the gradebook knows of each cell: points, and whether a person has to read; comments."""
+    with gradebook(course) as book:
+        (notebook,) = book.find_submission(FIRST, student).notebooks
+        cells = {
+            grade.name: (grade.auto_score, grade.manual_score, grade.needs_manual_grade)
+            for grade in notebook.grades
+        }
+        comments = {f"on {comment.name}": comment.auto_comment for comment in notebook.comments}
+    return cells | comments
+
+
+def until(is_so: Callable[[], bool], seconds: float = 60) -> None:
+    """Wait until something is so."""
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def processes_with(folder: Path) -> list[psutil.Process]:
+    """Processes that were started with a temporary folder of their own."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            environment = process.environ()
+            arguments = process.cmdline()
+        except psutil.Error:
+            continue
+        if str(folder) in " ".join((*arguments, *environment.values())):
+            found.append(process)
+    return [process for process in found if process.pid != os.getpid()]

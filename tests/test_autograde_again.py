@@ -1,0 +1,169 @@
+"""Grading what has been graded: not again, unless something was lost or has changed."""
+
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from attn_course.grading.autograde import converter
+from attn_course.grading.autograde.converter import close_graders, grade_submission
+from attn_course.grading.autograde.course import Course
+from attn_course.grading.autograde.records import SubmissionRecord
+from attn_course.grading.autograde.tasks import Task
+from tests.autograding import (
+    OF,
+    cells_of,
+    folder_for_all_users,
+    gradebook,
+    notebook_of,
+    path_of_record,
+    record_of,
+    released_course,
+    seed_of_no_other_course,
+)
+from tests.odd_submissions import by_name, change_notebook
+from tests.test_nbgrader import FIRST, hand_in
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory) -> Iterator[Path]:
+    """A course that is graded within this process, by one confined process for all tests."""
+    released = released_course(tmp_path_factory.getbasetemp())
+    course = Path(shutil.copytree(released, tmp_path_factory.mktemp("warm") / "course"))
+    hand_in(course, FIRST, "solved", {})
+    with seed_of_no_other_course(), folder_for_all_users() as temporary:
+        tempfile.tempdir = str(temporary)
+        yield course
+        close_graders()
+        tempfile.tempdir = None
+
+
+def grade(course: Path, student: str = "solved", **how: object) -> SubmissionRecord:
+    return grade_submission(Task(str(course), FIRST, student, **how))
+
+
+def written(course: Path, student: str = "solved") -> int:
+    """When the record of a submission was written."""
+    return path_of_record(course, student).stat().st_mtime_ns
+
+
+def test_submission_is_graded_once(warm):
+    assert grade(warm).points == OF
+    before = written(warm)
+    assert grade(warm) == record_of(warm, "solved")
+    assert written(warm) == before
+
+
+def lose_record(course: Path) -> None:
+    path_of_record(course, "solved").unlink()
+
+
+def break_record(course: Path) -> None:
+    path = path_of_record(course, "solved")
+    path.write_text(path.read_text("utf-8")[:100], encoding="utf-8")
+
+
+def lose_notebook(course: Path) -> None:
+    Course(course).autograded(FIRST, "solved").unlink()
+
+
+def forget_marks(course: Path) -> None:
+    with gradebook(course) as book:
+        book.remove_submission(FIRST, "solved")
+
+
+def change_answer(course: Path) -> None:
+    def change(notebook: dict) -> None:
+        by_name(notebook, "softmax")["source"] += "\n# better\n"
+
+    change_notebook(change)(notebook_of(course, "solved"))
+
+
+def change_date(course: Path) -> None:
+    date = notebook_of(course, "solved").with_name("timestamp.txt")
+    date.write_text("2027-01-01 00:00:00 UTC", encoding="utf-8")
+
+
+def weaken_isolation(course: Path) -> None:
+    path = path_of_record(course, "solved")
+    text = path.read_text("utf-8")
+    path.write_text(re.sub(r'"level": "\w+"', '"level": "plain"', text), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "happening",
+    [lose_record, break_record, lose_notebook, forget_marks, change_answer, change_date],
+)
+def test_what_was_lost_or_changed_is_graded_again(warm, happening):
+    grade(warm)
+    happening(warm)
+    began = time.time_ns()
+    assert grade(warm).points == OF
+    assert written(warm) > began
+    assert cells_of(warm, "solved")["softmax-check"] == (4, None, False)
+    assert Course(warm).autograded(FIRST, "solved").is_file()
+
+
+def test_changed_seed_is_a_reason_to_grade_again(warm, monkeypatch):
+    first = grade(warm).digest
+    monkeypatch.setenv("ATTN_COURSE_SECRET", "another")
+    assert grade(warm).digest != first
+
+
+def test_changed_check_is_a_reason_to_grade_again(warm, monkeypatch):
+    first = grade(warm).digest
+    monkeypatch.setattr("attn_course.grading.autograde.digest.package_digest", lambda: "another")
+    assert grade(warm).digest != first
+
+
+def test_weaker_isolation_than_is_asked_for_is_a_reason_to_grade_again(warm):
+    level = grade(warm).level
+    weaken_isolation(warm)
+    assert grade(warm).level == "plain"
+    close_graders()
+    assert grade(warm, level=level).level == level
+
+
+def test_what_a_person_gave_and_wrote_is_kept(warm):
+    grade(warm)
+    with gradebook(warm) as book:
+        words = book.find_grade("words", FIRST, FIRST, "solved")
+        words.manual_score, words.needs_manual_grade = 2, False
+        book.find_comment("words", FIRST, FIRST, "solved").manual_comment = "Nearly."
+        book.db.commit()
+    before = written(warm)
+    grade(warm, force=True)
+    assert written(warm) > before
+    with gradebook(warm) as book:
+        assert book.find_grade("words", FIRST, FIRST, "solved").manual_score == 2
+        assert book.find_comment("words", FIRST, FIRST, "solved").comment == "Nearly."
+        assert book.find_submission(FIRST, "solved").score == OF + 2
+
+
+def test_notebook_that_cannot_be_read_any_more_takes_its_marks_with_it(warm):
+    hand_in(warm, FIRST, "later", {})
+    assert grade(warm, "later").points == OF
+    notebook_of(warm, "later").write_text("{", encoding="utf-8")
+    assert grade(warm, "later").points == 0
+    assert cells_of(warm, "later")["softmax-check"] == (0, None, False)
+    assert not Course(warm).autograded(FIRST, "later").exists()
+    before = written(warm, "later")
+    grade(warm, "later")
+    assert written(warm, "later") == before
+
+
+def test_interrupted_grading_leaves_no_record_that_speaks_for_it(warm, monkeypatch):
+    grade(warm)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(converter, "convert", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        grade(warm, force=True)
+    monkeypatch.undo()
+    assert not path_of_record(warm, "solved").exists()

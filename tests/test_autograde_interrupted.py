@@ -1,0 +1,182 @@
+"""Grading that is interrupted, killed or done twice at once: nothing is lost, nothing is left."""
+
+import io
+import multiprocessing
+import os
+import shutil
+import signal
+import sqlite3
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from rich.console import Console
+
+from attn_course.grading.autograde import converter
+from attn_course.grading.autograde.command import Order, autograde
+from attn_course.grading.autograde.course import Course
+from attn_course.grading.autograde.pool import grade_locally
+from attn_course.grading.autograde.records import SubmissionRecord
+from attn_course.grading.autograde.tasks import Failure, Task
+from tests.autograding import (
+    begin,
+    cells_of,
+    folder_for_all_users,
+    needs_linux,
+    notebook_of,
+    path_of_record,
+    processes_with,
+    released_course,
+    seed_of_no_other_course,
+    until,
+)
+from tests.odd_submissions import by_name, change_notebook
+from tests.test_nbgrader import FIRST, hand_in
+
+pytestmark = needs_linux
+
+
+@pytest.fixture
+def copy(tmp_path_factory, tmp_path) -> Iterator[Path]:
+    """A course of its own for a test, with nothing handed in."""
+    with seed_of_no_other_course():
+        released = released_course(tmp_path_factory.getbasetemp())
+        yield Path(shutil.copytree(released, tmp_path / "course"))
+
+
+@pytest.fixture
+def temporary() -> Iterator[Path]:
+    with folder_for_all_users() as folder:
+        yield folder
+
+
+def records_in(course: Path) -> dict[str, int]:
+    """Students with a record, and when it was written."""
+    found = (course / "grading" / "results" / FIRST).glob("*.json")
+    return {path.stem: path.stat().st_mtime_ns for path in found}
+
+
+def test_interrupted_command_goes_on_where_it_stopped(copy, temporary):
+    students = [f"s{number}" for number in range(6)]
+    for student in students:
+        hand_in(copy, FIRST, student, {})
+    command = begin(copy, temporary, "--jobs", "1")
+    until(lambda: len(records_in(copy)) >= 2)
+    os.killpg(command.pid, signal.SIGINT)  # as a terminal does
+    _, complaint = command.communicate(timeout=60)
+    assert command.returncode == 130
+    assert complaint.startswith("Interrupted. What is graded is kept")
+    done = records_in(copy)
+    assert 2 <= len(done) < len(students)
+    assert processes_with(temporary) == []
+    assert list(temporary.iterdir()) == []
+    assert autograde(Order(copy, FIRST, jobs=1), silent())
+    assert records_in(copy).keys() == set(students)
+    assert {student: records_in(copy)[student] for student in done} == done
+
+
+def silent() -> Console:
+    return Console(file=io.StringIO())
+
+
+def test_two_commands_at_once_grade_each_submission_once(copy, monkeypatch):
+    students = [f"s{number}" for number in range(4)]
+    for student in students:
+        hand_in(copy, FIRST, student, {})
+    log, convert = copy / "graded", converter.convert
+
+    def noted(course: Course, assignment: str, student: str, run: object) -> list[str]:
+        with log.open("a", encoding="utf-8") as file:
+            file.write(f"{student}\n")
+        return convert(course, assignment, student, run)
+
+    monkeypatch.setattr(converter, "convert", noted)  # which forks take with them
+    context = multiprocessing.get_context("fork")
+    order = Order(copy, FIRST, jobs=1)
+    commands = [context.Process(target=autograde, args=(order, silent())) for _ in range(2)]
+    for command in commands:
+        command.start()
+    for command in commands:
+        command.join(120)
+    assert [command.exitcode for command in commands] == [0, 0]
+    assert sorted(log.read_text("utf-8").split()) == students
+    with sqlite3.connect(copy / "grading" / "gradebook.db") as database:
+        assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    for student in students:
+        assert cells_of(copy, student)["softmax-check"] == (4, None, False)
+
+
+def grade_slowly(task: Task) -> SubmissionRecord:
+    """A grading that takes as long as the student's name says, or ends its process."""
+    Path(task.course, f"{task.student}.pid").write_text(str(os.getpid()))
+    if task.student.startswith("deadly"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(60 if task.student.startswith("slow") else 0)
+    return SubmissionRecord(task.assignment, task.student, "graded", "plain", "", 0.0)
+
+
+def _numbers(folder: Path) -> list[int]:
+    """Of the processes that grade slowly."""
+    return [int(text) for path in folder.glob("*.pid") if (text := path.read_text())]
+
+
+def tasks_of(folder: Path, *students: str) -> list[Task]:
+    return [Task(str(folder), FIRST, student) for student in students]
+
+
+def test_submission_with_which_graders_end_costs_no_other(tmp_path):
+    tasks = tasks_of(tmp_path, "deadly", *(f"quick{number}" for number in range(4)))
+    outcomes = {task.student: outcome for task, outcome in grade_locally(tasks, 2, grade_slowly)}
+    assert outcomes.keys() == {task.student for task in tasks}
+    failed = outcomes.pop("deadly")
+    assert failed == Failure("deadly", "the grader's own process ended 2 times with it")
+    assert {outcome.state for outcome in outcomes.values()} == {"graded"}
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_graders_end_with_the_command(tmp_path, how):
+    def command() -> None:
+        tempfile.tempdir = str(tmp_path)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+        list(grade_locally(tasks_of(tmp_path, "slow0", "slow1"), 2, grade_slowly))
+
+    process = multiprocessing.get_context("fork").Process(target=command)
+    process.start()
+    until(lambda: len(_numbers(tmp_path)) == 2)
+    graders = [psutil.Process(number) for number in _numbers(tmp_path)]
+    os.kill(process.pid, how)
+    process.join(30)
+    _, alive = psutil.wait_procs(graders, timeout=30)
+    assert alive == []
+    until(lambda: not list(tmp_path.glob("attn-course-*")), 5)
+
+
+def test_confined_process_ends_with_a_grader_that_is_killed(copy, temporary, monkeypatch):
+    hand_in(copy, FIRST, "slow", {})
+
+    def sleep(notebook: dict) -> None:
+        by_name(notebook, "softmax")["source"] += "\nimport time\ntime.sleep(8)\n"
+
+    change_notebook(sleep)(notebook_of(copy, "slow"))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    lock = path_of_record(copy, "slow").with_suffix(".lock")
+    command = multiprocessing.get_context("fork").Process(
+        target=autograde, args=(Order(copy, FIRST, jobs=1), silent())
+    )
+    command.start()
+    until(lock.exists)
+    time.sleep(4)  # its cells run, or are about to
+    (grader,) = psutil.Process(command.pid).children()
+    confined = grader.children(recursive=True)
+    assert confined
+    grader.kill()
+    _, alive = psutil.wait_procs(confined, timeout=20)
+    assert alive == []
+    command.join(120)
+    assert command.exitcode == 0
+    assert cells_of(copy, "slow")["softmax-check"] == (4, None, False)
+    assert list(temporary.iterdir()) == []

@@ -1,0 +1,118 @@
+"""What nbgrader makes of a class that the command has graded: the same as of one that it graded."""
+
+import csv
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.plugins import CsvExportPlugin
+
+from attn_course.grading.autograde.converter import close_graders, grade_submission
+from attn_course.grading.autograde.course import Course
+from attn_course.grading.autograde.tasks import Task
+from tests.autograding import (
+    OF,
+    POINTS,
+    cells_of,
+    folder_for_all_users,
+    gradebook,
+    hand_in_as_students,
+    notebook_of,
+    released_course,
+    seed_of_no_other_course,
+)
+from tests.test_nbgrader import FIRST, hand_in
+
+STUDENTS = ["broken", "shuffled"]
+
+
+def api_of(course: Path) -> NbGraderAPI:
+    """nbgrader, as its own pages call it."""
+    return NbGraderAPI(config=Course(course).config)
+
+
+def by_command(course: Path, student: str) -> None:
+    grade_submission(Task(str(course), FIRST, student))
+
+
+def by_nbgrader(course: Path, student: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of nbgrader's own dealings
+        done = api_of(course).autograde(FIRST, student)
+    assert done["success"], done
+
+
+@pytest.fixture(scope="module")
+def courses(tmp_path_factory) -> Iterator[tuple[Path, Path]]:
+    """The same submissions, graded by the command, and by nbgrader."""
+
+    def graded(grade: Callable[[Path, str], None]) -> Path:
+        course = Path(shutil.copytree(released, tmp_path_factory.mktemp("graded") / "course"))
+        hand_in_as_students(course, *STUDENTS)
+        shutil.copytree(course / "exercises", course / "grading" / "submitted" / "untouched")
+        for student in (*STUDENTS, "untouched"):
+            grade(course, student)
+        return course
+
+    released = released_course(tmp_path_factory.getbasetemp())
+    with seed_of_no_other_course(), folder_for_all_users() as temporary:
+        tempfile.tempdir = str(temporary)
+        yield graded(by_command), graded(by_nbgrader)
+        close_graders()
+        tempfile.tempdir = None
+
+
+@pytest.mark.parametrize("student", [*STUDENTS, "untouched"])
+def test_gradebook_says_what_it_says_after_nbgraders_own_command(courses, student):
+    ours, theirs = (cells_of(course, student) for course in courses)
+    assert ours == theirs
+    words = (0, None, False) if student == "untouched" else (None, None, True)
+    assert ours["words"] == words  # what is written there, a person has to read
+    said = "No response." if student == "untouched" else None
+    assert (ours["on words"], ours["on softmax"]) == (said, said)
+
+
+@pytest.mark.parametrize("student", [*STUDENTS, "untouched"])
+def test_autograded_notebook_is_nbgraders_but_for_what_its_cells_showed(courses, student):
+    cells = []
+    for course in courses:
+        path = Course(course).autograded(FIRST, student)
+        notebook = nbformat.read(path, as_version=4)
+        for cell in notebook.cells:
+            cell.metadata.pop("execution", None)  # when it ran
+        cells.append([(c.cell_type, c.source, c.metadata) for c in notebook.cells])
+    assert cells[0] == cells[1]
+
+
+def test_nbgrader_makes_feedback_of_what_was_graded(courses):
+    done = api_of(courses[0]).generate_feedback(FIRST, "broken")
+    assert done["success"], done
+    page = courses[0] / "grading" / "feedback" / "broken" / FIRST / f"{FIRST}.html"
+    text = page.read_text(encoding="utf-8")
+    assert "does the cell above run?" in text
+    assert "hidden=True" not in text
+
+
+def test_nbgrader_exports_and_shows_what_was_graded(courses, tmp_path):
+    course = courses[0]
+    hand_in(course, FIRST, "nothing", {})
+    notebook_of(course, "nothing").write_text("{", encoding="utf-8")
+    by_command(course, "nothing")
+    path = tmp_path / "grades.csv"
+    with gradebook(course) as book:
+        CsvExportPlugin(to=str(path)).export(book)
+    with path.open(newline="", encoding="utf-8") as file:
+        scores = {line["student_id"]: float(line["score"]) for line in csv.DictReader(file)}
+    slip, softmax = POINTS["slip-check"], POINTS["softmax-check"]
+    assert scores == {"broken": softmax, "shuffled": OF - slip, "untouched": 0, "nothing": 0}
+    shown = {line["student"]: line for line in api_of(course).get_submissions(FIRST)}
+    assert {student for student, line in shown.items() if line["autograded"]} == {
+        *STUDENTS,
+        "untouched",
+    }
+    assert shown["shuffled"]["needs_manual_grade"]

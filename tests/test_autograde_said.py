@@ -1,0 +1,106 @@
+"""What the command that grades a class says when it is asked for what cannot be done."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from attn_course.grading.__main__ import app
+from attn_course.grading.outside.isolation import strongest
+from attn_course.grading.outside.sandbox import find_way
+from tests.autograding import released_course, seed_of_no_other_course
+from tests.test_nbgrader import FIRST, hand_in
+
+
+@pytest.fixture
+def copy(tmp_path_factory, tmp_path) -> Iterator[Path]:
+    """A course of its own for a test, with nothing handed in."""
+    with seed_of_no_other_course():
+        released = released_course(tmp_path_factory.getbasetemp())
+        yield Path(shutil.copytree(released, tmp_path / "course"))
+
+
+def typed(*words: str) -> tuple[int, str]:
+    """What a command ends with and says that goes wrong before anything is graded."""
+    result = CliRunner().invoke(app, ["autograde", *words])
+    assert not isinstance(result.exception, Exception) or result.exit_code == 2, result.exception
+    return result.exit_code, " ".join(result.output.split())
+
+
+def test_folder_that_is_no_course(tmp_path):
+    status, said = typed(FIRST, "--course", str(tmp_path))
+    assert (status, said) == (2, f"{tmp_path} is no course: there is no nbgrader_config.py in it.")
+
+
+def test_settings_that_cannot_be_read(tmp_path):
+    (tmp_path / "nbgrader_config.py").write_text("c = get_config(", encoding="utf-8")
+    status, said = typed(FIRST, "--course", str(tmp_path))
+    assert status == 2
+    assert "nbgrader_config.py cannot be read. SyntaxError" in said
+
+
+def test_problem_set_that_is_not_released(copy):
+    status, said = typed("02_kernel_regression", "--course", str(copy))
+    assert status == 2
+    assert f"does not know 02_kernel_regression (it knows: {FIRST})" in said
+    assert "nbgrader generate_assignment 02_kernel_regression" in said
+
+
+def test_nothing_handed_in(copy):
+    status, said = typed(FIRST, "--course", str(copy))
+    assert status == 2
+    assert said.startswith(f"Nobody has handed in {FIRST}")
+
+
+def test_student_who_handed_nothing_in(copy):
+    hand_in(copy, FIRST, "lovelace", {})
+    status, said = typed(FIRST, "--course", str(copy), "--student", "lovelaec")
+    assert (status, said) == (
+        2,
+        "Nothing was handed in by lovelaec. Did you mean: lovelace?",
+    )
+
+
+def test_results_that_cannot_be_kept(copy):
+    hand_in(copy, FIRST, "lovelace", {})
+    (copy / "grading" / "results").write_text("a file", encoding="utf-8")
+    status, said = typed(FIRST, "--course", str(copy))
+    assert status == 2
+    assert said.startswith(f"Results cannot be written to {copy / 'grading' / 'results'}")
+
+
+@pytest.fixture
+def without_bubblewrap(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
+    for found in (strongest, find_way):
+        found.cache_clear()
+    yield
+    monkeypatch.undo()
+    for found in (strongest, find_way):
+        found.cache_clear()
+
+
+@pytest.mark.parametrize("words", [("--level", "sandbox"), ("--require-sandbox",)])
+def test_sandbox_that_cannot_be_had(copy, without_bubblewrap, words):
+    hand_in(copy, FIRST, "lovelace", {})
+    status, said = typed(FIRST, "--course", str(copy), *words)
+    assert status == 2
+    assert "only limits: bubblewrap has to be installed" in said
+
+
+@pytest.mark.parametrize("words", [("--level", "high"), ("--jobs", "0"), ("--fast",), ()])
+def test_words_that_mean_nothing(words):
+    status, _ = typed(*([FIRST] if words else []), *words)
+    assert status == 2
+
+
+def test_help_names_every_option_and_fits_eighty_columns():
+    _, said = typed("--help")
+    options = "student force jobs level require-sandbox scheduler course csv"
+    for option in options.split():
+        assert f"--{option}" in said
+    lines = CliRunner().invoke(app, ["--help"]).output.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any("autograde" in line for line in lines)
