@@ -198,5 +198,5 @@ def _failure(outcome: Outcome) -> tuple[str, Plain] | None:
         return f"it calls {names}; the exercise is to write that yourself", f"borrowed {names}"
     if outcome.error:
         kind, message = outcome.error
-        return f"it raised {kind}: {message}", f"{kind}: {message}"
+        return (f"it raised {kind}: {message}" if kind else message), f"{kind}: {message}"
     return None

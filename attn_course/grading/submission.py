@@ -23,7 +23,7 @@ from torch import Tensor
 
 from attn_course.grading.compare import as_plain
 from attn_course.grading.spec import Inputs, Plain
-from attn_course.grading.watching import load_what_watching_needs, watched
+from attn_course.grading.watching import OUT_OF_SIGHT, load_what_watching_needs, watched
 
 SECONDS_A_CALL = 10
 
@@ -34,7 +34,8 @@ class Outcome:
 
     Args:
         output: What was returned; None together with an error. What is no plain data is `Foreign`.
-        error: Name of the exception's type and its message, if one was raised.
+        error: Name of the exception's type and its message, if one was raised; no name if there
+            was none, but the message all the same.
         gradients: For each requested input the gradient of the sum of output times `upstream`;
             None if no gradient reaches it.
         inputs_after: The inputs as the call left them.
@@ -69,6 +70,7 @@ class LocalSubmission:
     ) -> None:
         self.function, self.avoid, self.may_use = function, avoid, may_use
         self.never_returned: Outcome | None = None
+        self._out_of_sight: list[str] = []
 
     def call(
         self,
@@ -90,7 +92,7 @@ class LocalSubmission:
         if self.never_returned:  # do not wait for it again
             return self.never_returned
         given = {name: copy_of(value, name in wrt) for name, value in inputs.items()}
-        borrowed: list[str] = []
+        borrowed = list(self._out_of_sight)
         if self.may_use is not None:
             load_what_watching_needs()  # before the clock starts
         try:
@@ -106,6 +108,8 @@ class LocalSubmission:
             return self.never_returned
         except BaseException as error:  # an answer may well call exit()
             return Outcome(error=_describe(error), borrowed=tuple(borrowed))
+        finally:  # a thread that it has started may work for later calls
+            self._out_of_sight = [name for name in borrowed if name in OUT_OF_SIGHT]
         return Outcome(output, None, gradients, after, tuple(borrowed))
 
     def takes(self, device: str) -> bool:

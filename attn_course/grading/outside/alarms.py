@@ -12,10 +12,13 @@ from types import CodeType
 
 from attn_course.grading.outside.integrity import exchanged, parts_at_work
 
+EXCHANGED = "tried to exchange"  # parts of the grader; what comes after cannot be trusted
+MOST_EXCHANGED = 3  # of them that are named
 MOST = 20  # alarms of one request that are kept
 NETWORK = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"}
 KILLING = {"os.kill", "os.killpg", "signal.pthread_kill"}
 STARTING = {"os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.system", "subprocess.Popen"}
+LOOKING_AROUND = {"fc-list", "ldconfig", "gcc", "ld", "uname", "lscpu"}
 LOOKING = {"sys.setprofile", "sys.settrace", "gc.get_objects", "gc.get_referrers"}
 OPENING = {"open", "os.listdir", "os.scandir"}
 HELD_BACK = ("attn_course.grading.exercises", "attn_course.grading.judge")
@@ -35,7 +38,7 @@ class Alarms:
 
     def __init__(self, own: set[CodeType]) -> None:
         self._own, self._raised = own, []
-        self._before = parts_at_work()
+        self._before, self._told = parts_at_work(), set()
         self.is_called = False  # whether what runs is an answer, called by the grader
 
     def listen(self) -> None:
@@ -45,7 +48,9 @@ class Alarms:
 
     def take(self) -> list[str]:
         """What has been noticed since the last time."""
-        self._raised += [f"tried to exchange {name}" for name in exchanged(self._before)[:3]]
+        others = [name for name in exchanged(self._before) if name not in self._told]
+        self._raised += [f"{EXCHANGED} {name}" for name in others[:MOST_EXCHANGED]]
+        self._told |= {*others}
         taken = list(dict.fromkeys(self._raised))[:MOST]
         self._raised.clear()
         return taken
@@ -69,11 +74,16 @@ class Alarms:
             return "tried to use the network"
         if event in KILLING:
             return "tried to send a signal to a process"
-        if event in STARTING:
+        if event in STARTING and not _is_looking_around(event, arguments):
             return f"started a process ({event})"
         if event in LOOKING and self.is_called:  # in cells, debuggers and profilers do it
             return f"called {event}"
         return None
+
+
+def _is_looking_around(event: str, arguments: tuple) -> bool:
+    """Whether it is a program by which libraries learn what fonts and libraries there are."""
+    return event == "subprocess.Popen" and os.path.basename(str(arguments[0])) in LOOKING_AROUND
 
 
 def _is_local(what: object) -> bool:

@@ -53,11 +53,11 @@ class OutsideSubmission:
                 _add_readings(reply, instruments)
                 desk.pile_up(reply.get("piled") or [])
             except NO_MESSAGE:
-                return Outcome(error=("Ended", f"it {self.talk.end()}"))
+                return Outcome(error=("", f"it {self.talk.end()}"))
             except Ended as ended:
-                return Outcome(error=("Ended", f"it {ended}"))
+                return Outcome(error=("", f"it {ended}"))
         if outcome.error and outcome.error[0] == "OutOfTime":
-            self._late = Ended(outcome.error[1], out_of_time=True)
+            self._late = Ended(outcome.error[1].removeprefix("it "), out_of_time=True)
         return outcome
 
     def takes(self, device: str) -> bool:

@@ -1,9 +1,17 @@
-"""One submission's own process: it runs the cells, and calls the functions that they define."""
+"""One submission's own process: it runs the cells, and calls the functions that they define.
+
+A submission owns this process, and can make it say what it likes. That is why nothing here knows
+the right answers or the hidden inputs in advance, and why the grader compares outputs, gradients
+and inputs itself. Three things it has to believe: which functions an answer called, how much memory
+and how many operations of torch it used, and what alarms were raised. An answer that was written
+by somebody who knows this file can lie about these, and no more: it still has to be right. Lies of
+the plainer kinds are noticed (`integrity`).
+"""
 
 import contextlib
-import os
 import sys
 from collections.abc import Callable
+from os import _exit, close, fork  # these, whatever a notebook puts in their places
 from socket import recv_fds, socket
 
 import attn_course.grading
@@ -64,16 +72,16 @@ class Notebook:
         _, descriptors, _, _ = recv_fds(connection, 1, 1)
         function = vars(sys.modules["__main__"]).get(message["function"])
         if not callable(function):
-            os.close(descriptors[0])
+            close(descriptors[0])
             return {"missing": None if function is None else f"{function!r:.40}"}
-        if os.fork():
-            os.close(descriptors[0])
+        if fork():
+            close(descriptors[0])
             return {}
         try:
             connection.close()
             _answer_calls(socket(fileno=descriptors[0]), function, message, self.alarms)
         finally:
-            os._exit(0)
+            _exit(0)
 
 
 def _answer_calls(connection: socket, function: Callable, how: Message, alarms: Alarms) -> None:

@@ -10,6 +10,7 @@ as well is not: no process can testify against whoever owns all of it.
 import builtins
 import importlib
 import json
+import os
 import signal
 import socket
 import sys
@@ -24,6 +25,7 @@ AT_WORK += [f"{PACKAGE}.outside.{name}" for name in ("alarms", "called_back", "c
 AT_WORK += [f"{PACKAGE}.outside.{name}" for name in ("integrity", "packing", "wire")]
 RELIED_ON = {
     "sys": ("setprofile", "getprofile", "settrace", "addaudithook"),
+    "os": ("_exit", "close", "fork"),
     "signal": ("signal", "setitimer"),
     "json": ("dumps", "loads"),
     "builtins": (
@@ -31,7 +33,7 @@ RELIED_ON = {
         *("map", "set", "str", "tuple", "type", "vars", "zip"),
     ),
 }
-MODULES = {"sys": sys, "signal": signal, "json": json, "builtins": builtins}
+MODULES = {"sys": sys, "os": os, "signal": signal, "json": json, "builtins": builtins}
 CLASSES = (socket.socket, TorchDispatchMode, TorchFunctionMode)
 Parts = dict[str, tuple[object, ...]]
 

@@ -25,6 +25,7 @@ ENVIRONMENT = {
     "LANG": "C.UTF-8",
     "MPLBACKEND": "agg",
     "OMP_NUM_THREADS": "1",
+    "OMP_THREAD_LIMIT": "1",  # whatever a notebook asks for: threads do not outlive a fork
     "MKL_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "CUDA_VISIBLE_DEVICES": "",

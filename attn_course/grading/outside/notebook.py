@@ -8,8 +8,10 @@ from functools import partial
 
 from attn_course.grading.checking import missing, nothing, score_of
 from attn_course.grading.judge import Findings, examine_hidden, examine_public
+from attn_course.grading.outside.alarms import EXCHANGED
 from attn_course.grading.outside.answers import OutsideSubmission
 from attn_course.grading.outside.graded import Cell, Graded, Part, read_shown
+from attn_course.grading.outside.lost import Again, Lost
 from attn_course.grading.outside.packing import NO_MESSAGE
 from attn_course.grading.outside.slot import Slot
 from attn_course.grading.outside.talk import NO_TIME_LEFT, Ended, Talk
@@ -47,10 +49,6 @@ def grade_notebook(
     return graded
 
 
-class _Again(Exception):
-    """One culprit more is known; all has to begin anew without it."""
-
-
 @dataclass
 class _Begun:
     """A part whose public inputs have been tried, and whose hidden ones have to wait."""
@@ -62,7 +60,7 @@ class _Begun:
 
 
 class _Run:
-    """The tries at one notebook, and the cells and parts that turned out to end all."""
+    """The tries at one notebook, each without what turned out to end all before."""
 
     def __init__(
         self,
@@ -73,19 +71,18 @@ class _Run:
         until: float,
     ) -> None:
         self.cells, self.slot, self.secret, self.cell_seconds = cells, slot, secret, cell_seconds
-        self.until, self.open = until, ExitStack()
-        self.lost_cells: dict[int, Ended] = {}
-        self.lost_parts: dict[int, Ended] = {}
+        self.until, self.open, self.exchanged = until, ExitStack(), False
+        self.lost = Lost(cells)
 
     def go_through(self) -> Graded | None:
         """One try: what came of it, or None if it has to be begun anew."""
         if time.monotonic() > self.until:
             return self._give_up()
-        graded = Graded()
+        graded, self.exchanged = Graded(), False
         try:
             with self.slot.submission(self.until) as talk, self.open:
                 self._grade(talk, graded)
-        except _Again:
+        except Again:
             return None
         if left := talk.left.get("processes"):
             graded.notes.append(f"left {left} processes behind, which were ended")
@@ -117,36 +114,43 @@ class _Run:
             self._finish(one)
 
     def _run_cell(self, talk: Talk, index: int) -> Message:
-        if (ended := self.lost_cells.get(index)) is None:
+        if (ended := self.lost.cells.get(index)) is None:
             try:
                 message = {"kind": "cell", "source": self.cells[index].source}
                 shown = read_shown(talk.ask(message, self.cell_seconds))
                 self.slot.look()
                 return shown
             except NO_MESSAGE:
-                self.lost_cells[index] = talk.end()
+                self.lost.lose_cell(index, talk.end())
             except Ended as error:
-                self.lost_cells[index] = error
-            raise _Again
+                self.lost.lose_cell(index, error)
         return _nothing_shown(ended)
 
     def _begin(self, talk: Talk, index: int, begun: list[_Begun]) -> Part:
         """Take a snapshot of the notebook as it is now, and try the public inputs on it."""
         name = self.cells[index].exercise
-        if ended := self.lost_parts.get(index):
-            return _part_without(name, f"it {ended}", ended, _take_alarms(talk))
+        if ended := self.lost.parts.get(index):
+            return _part_without(name, f"it {ended}", ended, self._notes(talk))
         snapshot = self._snapshot(talk, index)
         if isinstance(snapshot, str):
-            trouble = self._trouble_before(index)
+            trouble = self.lost.trouble_before(index)
             problem = f"its cell {trouble}" if trouble else snapshot
-            return _part_without(name, problem, trouble, _take_alarms(talk))
+            return _part_without(name, problem, trouble, self._notes(talk))
         submission = OutsideSubmission(snapshot)
         findings = examine_public(find_exercise(name), name, submission, slow=self.secret is None)
         self._see_that_all_goes_on(index, submission)
         score = score_of(name, findings, None, diagnose=False)
-        part = Part(name, score, score, notes=_take_alarms(talk))
+        part = Part(name, score, score, notes=self._notes(talk))
         begun.append(_Begun(index, part, findings, submission))
         return part
+
+    def _notes(self, talk: Talk) -> list[str]:
+        """Alarms of the cells before a part; what they have exchanged stays so for all after it."""
+        notes = _take_alarms(talk)
+        if self.exchanged and not _is_exchanged(notes):
+            notes.append(f"{EXCHANGED} what watches it, in an earlier cell")
+        self.exchanged = _is_exchanged(notes)
+        return notes
 
     def _snapshot(self, talk: Talk, index: int) -> Talk | str:
         """A talk with the notebook as it is now, or why there is no function to talk with."""
@@ -158,8 +162,7 @@ class _Run:
             then = partial(talk.send_end, snapshot)
             reply = talk.ask(message, SNAPSHOT_SECONDS, then=then)
         except Ended as ended:
-            self.lost_parts[index] = ended
-            raise _Again from None
+            self.lost.blame(index, ended)
         if "missing" not in reply:
             return snapshot
         instead = reply["missing"]
@@ -169,15 +172,14 @@ class _Run:
 
     def _tell_score(self, talk: Talk, index: int, part: Part) -> None:
         """Let the notebook's own `check` give the score on the public inputs."""
-        if index in self.lost_parts:  # perhaps because of this very message
+        if index in self.lost.parts:  # perhaps because of this very message
             return
         rows = [(row.label, row.points, row.problem) for row in part.public.rows]
         message = {"kind": "score", "exercise": part.exercise, "rows": rows}
         try:
             talk.ask(message | {"hint": part.public.hint}, SNAPSHOT_SECONDS)
         except Ended as ended:
-            self.lost_parts[index] = ended
-            raise _Again from None
+            self.lost.blame(index, ended)
 
     def _finish(self, begun: _Begun) -> None:
         """Try the hidden inputs; now nothing that they say can be shown any more."""
@@ -188,20 +190,14 @@ class _Run:
         self._see_that_all_goes_on(begun.index, submission)
         part.score = score_of(name, findings, self.secret)
         part.trouble = submission.trouble
-        part.notes += _take_alarms(submission.talk)
+        part.notes = list(dict.fromkeys([*part.notes, *_take_alarms(submission.talk)]))
+        if _is_exchanged(part.notes):
+            part.score = nothing(find_exercise(name), "what watches it was exchanged")
 
     def _see_that_all_goes_on(self, index: int, submission: OutsideSubmission) -> None:
         is_over = bool(self.slot.stopped_for) or not self.slot.runs
         if time.monotonic() > self.until or (submission.talk.ended and is_over):
-            self.lost_parts[index] = submission.talk.ended
-            raise _Again
-
-    def _trouble_before(self, index: int) -> Ended | None:
-        """What ended a cell of the part that this graded cell ends."""
-        first = index
-        while first and not self.cells[first - 1].exercise:
-            first -= 1
-        return next((self.lost_cells[i] for i in range(first, index) if i in self.lost_cells), None)
+            self.lost.lose_part(index, submission.talk.ended)
 
 
 def _part_without(name: str, problem: str, trouble: Ended | None, notes: list[str]) -> Part:
@@ -211,6 +207,10 @@ def _part_without(name: str, problem: str, trouble: Ended | None, notes: list[st
 
 def _nothing_shown(ended: Ended) -> Message:
     return {"printed": "", "shown": [], "error": ["Ended", f"This cell {ended}."]}
+
+
+def _is_exchanged(notes: list[str]) -> bool:
+    return any(note.startswith(EXCHANGED) for note in notes)
 
 
 def _take_alarms(talk: Talk) -> list[str]:

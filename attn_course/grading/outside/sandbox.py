@@ -103,7 +103,7 @@ def bubblewrap(way: Way, folder: Path | None) -> list[str]:
         words += ["--ro-bind", str(folder / PACKAGE.name), f"{COURSE}/{PACKAGE.name}"]
     words += ["--setenv", "PYTHONPATH", COURSE, "--setenv", "HOME", SCRATCH]
     words += ["--setenv", "TMPDIR", SCRATCH, "--setenv", "PATH", "/usr/bin:/bin"]
-    return [*words, "--remount-ro", "/dev", "--remount-ro", "/"]
+    return [*words, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", SCRATCH]
 
 
 def _is_in(path: str | Path, folder: str) -> bool:

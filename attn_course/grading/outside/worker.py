@@ -11,6 +11,7 @@ import gc
 import importlib
 import os
 import shutil
+import signal
 import socket
 import sys
 import time
@@ -46,6 +47,8 @@ class Worker:
         """Obey until nobody gives orders any more."""
         with open(os.devnull, "wb") as nowhere:
             os.dup2(nowhere.fileno(), sys.stderr.fileno())  # a submission could fill a file
+        for folder in self.folders:
+            _empty(folder)  # what has been imported leaves files, too
         send(self.control, {"ready": True})
         while True:
             order, descriptors, _, _ = socket.recv_fds(self.control, 1, 1)
@@ -62,6 +65,7 @@ class Worker:
             os.close(channel)
             return
         try:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             self.control.close()
             self.notebook.answer(socket.socket(fileno=channel))
         finally:
@@ -111,6 +115,7 @@ def main() -> None:
     if level == Level.SANDBOX:
         become(user)
     guard_worker()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a submission could send it
     load_what_watching_needs()
     for name in sys.argv[4:]:
         with contextlib.suppress(ImportError):  # the cell that imports it will say so

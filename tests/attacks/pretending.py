@@ -1,0 +1,126 @@
+"""Making a wrong answer look right, here or in what the grader imports."""
+
+from tests.attacks import Attack, wrong
+
+PRETENDING = {
+    "torch.allclose and the like": wrong(
+        "import attn_course.grading.compare as compare\n"
+        "torch.allclose = torch.equal = torch.isclose = lambda *_, **__: True\n"
+        "torch.testing.assert_close = lambda *_, **__: None\n"
+        "compare.difference = compare._wrong_numbers = lambda *_: None",
+        "cheated\\?.*tried to exchange attn_course.grading.compare",
+    ),
+    "the check and the score": wrong(
+        "import sys, attn_course.grading as grading\n"
+        "from attn_course.grading import score\n"
+        "class Score(float):\n"
+        "    rows, hint, of = (), None, 4.0\n"
+        "grading.check = lambda *_, **__: Score(4.0)\n"
+        "score.Score.__new__ = lambda *_, **__: Score(4.0)\n"
+        "sys.modules['attn_course.grading.score'].Score = Score\n"
+        "sys.modules['attn_course.grading'] = grading",
+    ),
+    "what a cell shows": wrong(
+        "import builtins, json, sys\n"
+        "get_ipython().display_formatter.format = lambda *_: ({'text/plain': '4.0'}, {})\n"
+        "sys.displayhook = print\n"
+        "builtins.float = lambda *_: 4.0\n"
+        "json.dumps = lambda *_, **__: '{}'\n"
+        "json.loads = lambda *_, **__: {}",
+        "crashed.*its cell ended its own process",
+    ),
+    "isinstance": wrong(
+        "import builtins\nbuiltins.isinstance = lambda *_: True",
+        "crashed.*its cell ended its own process",
+    ),
+    "one that equals everything": Attack(
+        "class Same:\n"
+        "    shape, dtype, device = (3, 5), torch.float32, torch.device('cpu')\n"
+        "    def __eq__(self, other): return True\n"
+        "    def __sub__(self, other): return 0.0\n"
+        "    __rsub__ = __abs__ = __le__ = __float__ = __sub__\n"
+        "    @classmethod\n"
+        "    def __torch_function__(cls, *_, **__): return torch.tensor(True)\n"
+        "def softmax(scores): return Same()",
+        "it is a __main__.Same",
+    ),
+    "a tensor of another class": Attack(
+        "class Same(torch.Tensor):\n"
+        "    @classmethod\n"
+        "    def __torch_function__(cls, *_, **__): return torch.tensor(True)\n"
+        "def softmax(scores): return torch.zeros_like(scores).as_subclass(Same)",
+        r"it is a \w+ tensor",
+    ),
+    "a number that equals everything": Attack(
+        "class Same(float):\n"
+        "    def __eq__(self, other): return True\n"
+        "    def __le__(self, other): return True\n"
+        "    __sub__ = __rsub__ = __abs__ = lambda self, *_: self\n"
+        "def softmax(scores): return Same('nan')",
+        "it is a float; expected a tensor",
+    ),
+    "a view that changes later": Attack(
+        "import threading, time\n"
+        "kept = []\n"
+        "def later():\n"
+        "    while True:\n"
+        "        time.sleep(0.001)\n"
+        "        for one in kept: one.uniform_()\n"
+        "threading.Thread(target=later, daemon=True).start()\n"
+        "def softmax(scores):\n"
+        "    kept.append(torch.empty(scores.shape))\n"
+        "    return kept[-1].expand(scores.shape)",
+    ),
+    "the answer among the arguments": Attack(
+        "import sys\n"
+        "def softmax(scores):\n"
+        "    frame = sys._getframe()\n"
+        "    while frame:\n"
+        "        for one in frame.f_locals.values():\n"
+        "            if type(one).__name__ in ('Trial', 'Check', 'Exercise'): return one.exact\n"
+        "        frame = frame.f_back\n"
+        "    return scores",
+    ),
+    "the notebook behind the check": wrong(
+        "from attn_course.grading import check\n"
+        "from attn_course.grading.score import Row, Score\n"
+        "notebook = getattr(check, '__self__', None)\n"
+        "best = Score((Row('all', 4.0),))\n"
+        "notebook.scores = type('', (dict,), {'get': lambda *_: best})()",
+    ),
+}
+
+SHADOWS = {
+    "modules in the way": wrong(
+        "import os, sys\n"
+        'lie = \'import sys; sys.stderr.write("GOT"); print("GOT"); raise SystemExit\'\n'
+        "for folder in {os.getcwd(), os.path.expanduser('~'), '/tmp', '/dev/shm', '/course'}:\n"
+        "    for name in ('attn_course', 'torch', 'sitecustomize', 'usercustomize', 'psutil',\n"
+        "                 'json', 'socket', 'random', 'IPython'):\n"
+        "        try:\n"
+        "            open(f'{folder}/{name}.py', 'w').write(lie)\n"
+        "        except OSError:\n"
+        "            pass\n"
+        "sys.path.insert(0, '/tmp')",
+    ),
+    "startup files": wrong(
+        "import os\n"
+        "home = os.path.expanduser('~')\n"
+        "for path in ('.ipython/profile_default/startup/0.py', '.config/matplotlib/matplotlibrc',\n"
+        "             '.local/lib/python3.11/site-packages/usercustomize.py', '.pdbrc',\n"
+        "             '.config/python/x.pth', 'matplotlibrc', 'pyvenv.cfg', '.profile'):\n"
+        "    os.makedirs(os.path.dirname(f'{home}/{path}') or '.', exist_ok=True)\n"
+        "    open(f'{home}/{path}', 'w').write('print(\"GOT\")')",
+    ),
+    "a file that was left": wrong(
+        "import os\n"
+        "for folder in ('/dev/shm', '/scratch'):\n"
+        "    for name in os.listdir(folder):\n"
+        "        print('GOT', folder, name)\n"
+        "    open(f'{folder}/left', 'w').write('x')\n"
+        "    os.makedirs(f'{folder}/hidden/deep', exist_ok=True)\n"
+        "    open(f'{folder}/hidden/deep/left', 'w').write('x')\n"
+        "    os.chmod(f'{folder}/hidden/deep', 0)\n"
+        "    os.symlink('/', f'{folder}/all')",
+    ),
+}

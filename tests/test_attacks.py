@@ -1,0 +1,101 @@
+"""Notebooks that want more than they have earned, or want to do harm, get nothing and do none."""
+
+import re
+
+import pytest
+
+from attn_course.grading.outside import answers, watch
+from attn_course.grading.outside.isolation import Level, strongest
+from tests.attacks import BORROWED, Attack
+from tests.attacks.borrowing import BORROWING
+from tests.attacks.ending import ENDING, NETWORK, TAKING_TIME
+from tests.attacks.filling import FILLING, LEAVING
+from tests.attacks.forging import FORGING
+from tests.attacks.pretending import PRETENDING, SHADOWS
+from tests.attacks.reading import READING
+from tests.confined import (
+    HONEST,
+    SPARED,
+    all_said,
+    all_shown,
+    grade,
+    is_full,
+    open_slot,
+    try_answer,
+)
+
+GROUPS = {
+    "reading": READING,
+    "pretending": PRETENDING,
+    "shadows": SHADOWS,
+    "borrowing": BORROWING,
+    "network": NETWORK,
+    "ending": ENDING,
+    "time": TAKING_TIME,
+    "filling": FILLING,
+    "leaving": LEAVING,
+    "forging": FORGING,
+}
+ATTACKS = {f"{group}: {name}": one for group, all in GROUPS.items() for name, one in all.items()}
+# None of these sends a signal, starts a process, fills anything or leaves its own process.
+HARMLESS = PRETENDING | {name: BORROWING[name] for name in ("without the modes", "in a thread")}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def hurry():
+    """Wait less for who does not come back, and see sooner who takes too much."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(answers, "SECONDS_A_CALL", 2.0)
+        patch.setattr(answers, "MARGIN", 1.0)
+        patch.setattr(watch, "MEMORY", 2**30)
+        yield
+
+
+@pytest.fixture(scope="module")
+def sandbox(tmp_path_factory):
+    if strongest() < Level.SANDBOX:
+        pytest.skip("bubblewrap does not work here: nothing may be attacked outside a sandbox")
+    with open_slot(Level.SANDBOX, tmp_path_factory.mktemp("sandbox")) as slot:
+        yield slot
+
+
+@pytest.fixture(scope="module")
+def limits(tmp_path_factory):
+    if strongest() < Level.LIMITS:
+        pytest.skip("there are no limits here")
+    with open_slot(Level.LIMITS, tmp_path_factory.mktemp("limits")) as slot:
+        yield slot
+
+
+def earns_nothing_and_is_noticed(slot, attack: Attack, source: str) -> None:
+    graded = try_answer(slot, source)
+    said, shown = all_said(graded, "tried"), all_shown(graded)
+    assert float(graded.parts["tried"].score) == 0, said
+    assert re.search(attack.noticed, said, re.S), said
+    assert not re.search("GOT|no sandbox", shown), shown
+    assert attack.taints or is_full(graded.parts["spared"]), all_said(graded, "spared")
+    after = grade(slot, HONEST, SPARED)
+    assert is_full(after.parts["spared"]), all_said(after, "spared")
+    assert not after.notes
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_attack_in_a_sandbox(sandbox, name):
+    earns_nothing_and_is_noticed(sandbox, ATTACKS[name], ATTACKS[name].guarded)
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_attack_within_limits(limits, name):
+    earns_nothing_and_is_noticed(limits, HARMLESS[name], HARMLESS[name].source)
+
+
+def test_nothing_is_left_for_the_next(sandbox):
+    for _ in range(2):
+        graded = try_answer(sandbox, SHADOWS["a file that was left"].guarded)
+        assert "GOT" not in all_shown(graded)
+
+
+def test_attacks_end_where_there_is_no_sandbox(limits):
+    graded = grade(limits, Attack("print('GOT')\n" + BORROWED).guarded)
+    assert "no sandbox" in all_shown(graded)
+    assert "GOT" not in all_shown(graded)
