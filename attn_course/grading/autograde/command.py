@@ -25,8 +25,8 @@ from attn_course.grading.autograde.pool import Outcome, grade_locally
 from attn_course.grading.autograde.records import SubmissionRecord, read_record
 from attn_course.grading.autograde.summary import (
     count_states,
-    legend,
     log_lines,
+    make_legend,
     make_table,
     plain,
     write_csv,
@@ -159,7 +159,7 @@ def _tell(
     now = [record for record in records if record.student in set(students)]
     if len(students) <= MOST_ROWS:
         console.print(make_table(now, failures))
-        console.print(legend(now), markup=False, highlight=False)
+        console.print(make_legend(now), markup=False, highlight=False)
     counted = count_states(now) or "none graded"
     console.print(f"{_submissions(now)}: {counted}; {len(failures)} not graded.")
     console.print(f"{path} has all points, {log} what to look at ({len(lines)}).", soft_wrap=True)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
@@ -128,11 +127,10 @@ def write_record(path: Path, record: SubmissionRecord) -> None:
 def replace_text(path: Path, text: str) -> None:
     """Put a text in the place of what a file held, all of it at once."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.parent, prefix=".", delete=False, encoding="utf-8"
-    ) as file:
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    with unfinished.open("w", newline="", encoding="utf-8") as file:
         file.write(text)
-    os.replace(file.name, path)
+    unfinished.replace(path)
 
 
 def read_record(path: Path) -> SubmissionRecord:

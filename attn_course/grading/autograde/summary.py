@@ -1,7 +1,7 @@
 """What is said of a graded problem set: a table for the screen, a CSV for everything else."""
 
 import csv
-import os
+import io
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,7 +10,12 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from attn_course.grading.autograde.records import STATES, PartRecord, SubmissionRecord
+from attn_course.grading.autograde.records import (
+    STATES,
+    PartRecord,
+    SubmissionRecord,
+    replace_text,
+)
 from attn_course.grading.autograde.tasks import Failure
 
 COLUMNS = (
@@ -29,35 +34,34 @@ def write_csv(path: Path, records: Iterable[SubmissionRecord]) -> None:
         path: Where to; it appears at once with all its rows.
         records: In the order of the rows.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    with unfinished.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for record in records:
-            writer.writerows(_row(record, part) for part in record.parts)
-    unfinished.replace(path)
+    table = io.StringIO(newline="")
+    writer = csv.writer(table)
+    writer.writerow(COLUMNS)
+    for record in records:
+        writer.writerows(_row(record, part) for part in record.parts)
+    replace_text(path, table.getvalue())
 
 
 def make_table(records: list[SubmissionRecord], failures: list[Failure]) -> Table:
     """A line for each student, a column for each exercise, marks for what is not simply graded."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("student", no_wrap=True, max_width=24)
+    table = Table(box=box.SIMPLE_HEAD, padding=0)
+    table.add_column("student", no_wrap=True, max_width=18)
     exercises = _exercises(records)
     for number, of in enumerate(exercises.values(), 1):
-        table.add_column(f"{number} ({of:g}) ", justify="right", no_wrap=True)
-    table.add_column("sum", justify="right", no_wrap=True)
-    for record in records:
+        table.add_column(f"{number} ({of:g}) ", justify="right", no_wrap=True, min_width=6)
+    totals = [f"{_number(record.points)}/{record.of:g}" for record in records]
+    most = max(map(len, totals), default=0)
+    table.add_column("sum", justify="right", no_wrap=True, min_width=most)
+    for record, total in zip(records, totals, strict=True):
         by_name = {part.exercise: part for part in record.parts}
         cells = [_cell(by_name[name]) if name in by_name else "" for name in exercises]
-        total = f"{_number(record.points)}/{record.of:g}"
         table.add_row(escape(plain(record.student)), *cells, total)
     for failure in failures:
         table.add_row(escape(plain(failure.student)), *[""] * len(exercises), "not graded")
     return table
 
 
-def legend(records: list[SubmissionRecord]) -> str:
+def make_legend(records: list[SubmissionRecord]) -> str:
     """What the numbers and the marks of the table mean."""
     exercises = [name.partition("/")[2].replace("_", " ") for name in _exercises(records)]
     numbers = ", ".join(f"{number} {name}" for number, name in enumerate(exercises, 1))

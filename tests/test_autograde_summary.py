@@ -1,0 +1,143 @@
+"""What the command that grades a class says of it: on the screen, in the table, in the log."""
+
+import csv
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from attn_course.grading.__main__ import app
+from attn_course.grading.autograde import command
+from attn_course.grading.autograde.records import PartRecord, SubmissionRecord, write_record
+from attn_course.grading.autograde.summary import (
+    log_lines,
+    make_legend,
+    make_table,
+    plain,
+    write_csv,
+)
+from attn_course.grading.autograde.tasks import Failure
+from attn_course.grading.outside.isolation import Level
+from tests.autograding import path_of_record, released_course, seed_of_no_other_course
+from tests.test_nbgrader import FIRST, hand_in
+
+LONG = [f"exercise_number_{number}_with_a_long_name" for number in range(1, 8)]
+STATES = ["graded", "missing", "timed out", "crashed", "cheated?", "graded", "graded"]
+
+
+def record(student: str = "ada", *notes: str, **different: object) -> SubmissionRecord:
+    """A record of seven exercises, in all states."""
+    parts = tuple(
+        PartRecord(f"{name}-check", f"{FIRST}/{name}", 10 / 3, 4.0, state, **different)
+        for name, state in zip(LONG, STATES, strict=True)
+    )
+    return SubmissionRecord(FIRST, student, "cheated?", "sandbox", "", 1.0, parts, notes)
+
+
+@pytest.fixture
+def course(tmp_path_factory, tmp_path) -> Iterator[Path]:
+    with seed_of_no_other_course():
+        released = released_course(tmp_path_factory.getbasetemp())
+        yield Path(shutil.copytree(released, tmp_path / "course"))
+
+
+def shown(records: list[SubmissionRecord], *failures: Failure, width: int = 80) -> list[str]:
+    console = Console(width=width)
+    with console.capture() as caught:
+        console.print(make_table(records, list(failures)))
+        console.print(make_legend(records), markup=False)
+    return caught.get().splitlines()
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_seven_exercises_take_one_line_of_eighty_columns(width):
+    (line,) = [line for line in shown([record("a" * 40)], width=width) if "3.33" in line]
+    cells = ["3.33", "3.33 –", "3.33 t", "3.33 !", "3.33 ?", "3.33", "3.33", "23.33/28"]
+    assert " ".join(line.split()[1:]) == " ".join(cells)
+    legend = " ".join(shown([record()], width=width))
+    assert "7 exercise number 7 with a long name (points)" in " ".join(legend.split())
+    assert "– missing, t timed out, ! crashed, ? cheated?" in " ".join(legend.split())
+
+
+def test_names_of_students_are_no_orders_to_the_terminal():
+    line = next(line for line in shown([record("[red]\x1b[3m")]) if "3.33" in line)
+    assert line.split()[0] == r"[red]\x1b[3m"
+    assert plain("a\nb\tc ł") == r"a\nb\tc ł"
+    (first, *_) = log_lines([record("ada", "said\n=1+1")])
+    assert first == r"ada: said\n=1+1"
+
+
+def test_failure_has_a_line_of_its_own():
+    assert any("bob" in line and "not graded" in line for line in shown([], Failure("bob", "x")))
+
+
+def test_csv_holds_no_formula(tmp_path):
+    for begin in "=+-@":
+        write_csv(tmp_path / "a.csv", [record(f"{begin}1", mistake=f"{begin}2", notes=("\t=3",))])
+        with (tmp_path / "a.csv").open(newline="", encoding="utf-8") as file:
+            row = next(csv.DictReader(file))
+        assert (row["student"], row["mistake"]) == (f"'{begin}1", f"'{begin}2")
+        assert row["notes"] == r"\t=3"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
+
+
+def run(course: Path, *words: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["autograde", FIRST, "--course", str(course), *words])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.stdout
+
+
+def test_table_of_a_large_class_is_in_the_csv_alone(course, monkeypatch):
+    students = [f"s{number:03}" for number in range(command.MOST_ROWS + 1)]
+    for student in students:
+        (course / "grading" / "submitted" / student / FIRST).mkdir(parents=True)
+        write_record(path_of_record(course, student), record(student))
+    monkeypatch.setattr(command, "_outcomes", lambda order, tasks: iter(()))
+    status, said = run(course, "--csv", str(course / "elsewhere" / "marks.csv"))
+    assert status == 0
+    assert f"{len(students)} submissions: {len(students)} cheated?; 0 not graded." in said
+    assert "s000" not in said
+    rows = (course / "elsewhere" / "marks.csv").read_text("utf-8").splitlines()
+    assert len(rows) == 1 + len(students) * len(LONG)
+    _, said = run(course, "--student", "s001")
+    assert "s001" in said
+    assert "s002" not in said
+
+
+def test_submission_that_cannot_be_graded_is_named_everywhere(course, monkeypatch):
+    hand_in(course, FIRST, "ada", {})
+
+    def fail(order: command.Order, tasks: list) -> Iterator:
+        yield tasks[0], Failure("ada", "the disk\nis full")
+
+    monkeypatch.setattr(command, "_outcomes", fail)
+    status, said = run(course)
+    assert status == 1
+    assert r"ada cannot be graded: the disk\nis full" in said
+    assert "0 submissions: none graded; 1 not graded." in said
+    log = course / "grading" / "results" / f"{FIRST}.log"
+    assert log.read_text("utf-8") == "ada not graded: the disk\\nis full\n"
+
+
+def test_weaker_isolation_comes_with_advice(course, monkeypatch):
+    hand_in(course, FIRST, "ada", {})
+    monkeypatch.setattr(command, "_outcomes", lambda order, tasks: iter(()))
+    monkeypatch.setattr(command, "choose_level", lambda *_: Level.LIMITS)
+    _, said = run(course)
+    assert "isolation: limits. For a sandbox, bubblewrap has to be installed" in said
+    _, said = run(course, "--level", "limits")
+    assert "bubblewrap" not in said
+
+
+def test_broken_record_of_somebody_else_spoils_nothing(course, monkeypatch):
+    for student in ("ada", "bob"):
+        hand_in(course, FIRST, student, {})
+    write_record(path_of_record(course, "ada"), record("ada"))
+    path_of_record(course, "bob").write_text("{", encoding="utf-8")
+    monkeypatch.setattr(command, "_outcomes", lambda order, tasks: iter(()))
+    status, said = run(course, "--student", "ada")
+    assert status == 0
+    assert "ada" in said
