@@ -10,18 +10,19 @@ from pathlib import Path
 from typing import Self
 
 import psutil
+from distributed import Client
 
 ROOT = Path(__file__).resolve().parent.parent
-SECONDS_TO_START = 60
+SECONDS_TO_START, SECONDS_TO_END = 60, 20
 
 
 class LocalCluster:
     """A scheduler, and workers that come and go; leaving the context ends them all."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **environment: str) -> None:
         self.folder = folder
         self.started: list[subprocess.Popen] = []
-        self.address = self._start_scheduler()
+        self.address = self._start_scheduler(**environment)
 
     def _run(self, *arguments: str, **environment: str) -> subprocess.Popen:
         command = [sys.executable, "-m", "dask", *arguments]
@@ -31,10 +32,10 @@ class LocalCluster:
             self.started.append(subprocess.Popen(command, **where))
         return self.started[-1]
 
-    def _start_scheduler(self) -> str:
+    def _start_scheduler(self, **environment: str) -> str:
         file = self.folder / "scheduler.json"
         where = ["--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file)]
-        scheduler = self._run("scheduler", *where, "--no-dashboard")
+        scheduler = self._run("scheduler", *where, "--no-dashboard", **environment)
         deadline = time.monotonic() + SECONDS_TO_START
         while time.monotonic() < deadline and scheduler.poll() is None:
             try:
@@ -48,12 +49,21 @@ class LocalCluster:
         how = ["--nthreads", "1", "--memory-limit", "0", "--no-dashboard"]
         return self._run("worker", self.address, *how, *options, **environment)
 
+    def wait_for_workers(self, number: int) -> None:
+        """Return when so many have joined."""
+        with Client(self.address, set_as_default=False) as client:
+            client.wait_for_workers(number, timeout=SECONDS_TO_START)
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
         for process in reversed(self.started):
-            kill(process)
+            process.terminate()  # it clears up, and workers take leave of the scheduler
+            try:
+                process.wait(SECONDS_TO_END)
+            except subprocess.TimeoutExpired:
+                kill(process)
 
 
 def kill(process: subprocess.Popen) -> None:

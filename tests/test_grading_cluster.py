@@ -6,6 +6,7 @@ the last test.
 
 import _thread
 import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -16,6 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from nbgrader.api import Gradebook
 
 from attn_course.grading.autograde import cluster, converter, gradebook
 from attn_course.grading.autograde.cluster import ClusterError, Outcome, grade_on_cluster
@@ -24,9 +26,14 @@ from attn_course.grading.autograde.remote import describe, misfit
 from attn_course.grading.autograde.tasks import Failure, Task
 from tests import postgresql, simulated_grading
 from tests.clusters import LocalCluster, kill
+from tests.problem_sets import nbgrader
 from tests.simulated_grading import gradebook_marks, marks, noted, processes, wait_until
+from tests.test_nbgrader import FIRST, hand_in, lay_out, read_points
+from tests.test_nbgrader import STUDENTS as STUDENTS_OF_FIRST
 
 ASSIGNMENT = "01_simulated"
+# A scheduler that gives up what a worker had, begun or not, as soon as that one worker has ended.
+IMPATIENT = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"}
 STUDENTS = ["waits0", *(f"student{number}" for number in range(1, 58)), "waits58", "waits59"]
 
 
@@ -63,7 +70,8 @@ def everyone(database: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     simulated_grading.lay_out(course, database, ASSIGNMENT)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ATTN_COURSE_DB_URL", database)
-        with LocalCluster(logs) as running:
+        patch.delenv("ATTN_COURSE_SECRET", raising=False)  # of a course that was read before
+        with LocalCluster(logs, **IMPATIENT) as running:
             yield Class(course, database, running)
 
 
@@ -124,30 +132,25 @@ def test_submission_that_ends_its_workers_is_named_and_the_others_are_graded(
     assert not {"deadly71"} & gradebook_marks(everyone.url, ASSIGNMENT).keys()
 
 
-def test_worker_without_the_package_is_named(everyone: Class, tmp_path: Path) -> None:
+def test_no_scheduler_no_worker_and_a_worker_without_the_package_are_named(
+    everyone: Class, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "SECONDS_TO_CONNECT", 2)
     (tmp_path / "attn_course").mkdir()
     missing = "raise ModuleNotFoundError('No module named attn_course')"
     (tmp_path / "attn_course" / "__init__.py").write_text(missing)
-    (tmp_path / "logs").mkdir()
-    with LocalCluster(tmp_path / "logs") as running:
+    with LocalCluster(tmp_path) as running:
         other = Class(everyone.course, everyone.url, running)
+        monkeypatch.setattr(cluster, "SECONDS_WITHOUT_WORKERS", 1)
+        with pytest.raises(ClusterError, match=f"at {running.address} had no worker for 1 s"):
+            list(other.grade("student80"))
+        monkeypatch.setattr(cluster, "SECONDS_WITHOUT_WORKERS", 60)
         running.add_worker("--no-nanny", PYTHONPATH=str(tmp_path))
         with pytest.raises(ClusterError, match=r"(?s)tcp://.*No module.*environment of the course"):
             list(other.grade("student80"))
-    assert "student80" not in noted(everyone.course, "begun")
-
-
-def test_scheduler_without_workers_and_no_scheduler_are_named(
-    everyone: Class, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cluster, "SECONDS_WITHOUT_WORKERS", 1)
-    monkeypatch.setattr(cluster, "SECONDS_TO_CONNECT", 2)
-    with LocalCluster(tmp_path) as running:
-        other = Class(everyone.course, everyone.url, running)
-        with pytest.raises(ClusterError, match=f"at {running.address} had no worker for 1 s"):
-            list(other.grade("student80"))
     with pytest.raises(ClusterError, match=f"No Dask scheduler answers at {running.address}"):
         list(other.grade("student80"))
+    assert "student80" not in noted(everyone.course, "begun")
 
 
 @pytest.fixture
@@ -209,3 +212,29 @@ def test_password_of_the_gradebook_is_told_to_nobody(
     monkeypatch.setenv("ATTN_COURSE_DB_URL", "postgresql+psycopg://grader:secret@host/marks")
     assert "grader:***@host/marks" in describe(str(everyone.course))["gradebook"]
     assert "secret" not in str(describe(str(everyone.course)))
+
+
+def test_command_grades_real_submissions_on_two_workers(everyone: Class, tmp_path: Path) -> None:
+    course = tmp_path / "course"
+    course.mkdir()
+    lay_out(course, FIRST)
+    nbgrader(course, "generate_assignment", FIRST)
+    for student, wrong in STUDENTS_OF_FIRST.items():
+        hand_in(course, FIRST, student, {part: change for part, (change, _) in wrong.items()})
+    everyone.cluster.add_worker("--no-nanny")  # beside the one of the last test
+    everyone.cluster.wait_for_workers(2)
+    where = ["--scheduler", everyone.cluster.address, "--level", "plain"]
+    command = [sys.executable, "-m", "attn_course.grading", "autograde", FIRST, *where]
+    said = subprocess.run(command, cwd=course, capture_output=True, text=True)
+    assert (said.returncode, said.stderr) == (0, "")
+    points = read_points()
+    shares = {
+        student: {part: share for part, (_, share) in wrong.items()}
+        for student, wrong in STUDENTS_OF_FIRST.items()
+    }
+    with Gradebook(everyone.url, "attention") as book:
+        for student, lost in shares.items():
+            (notebook,) = book.find_submission(FIRST, student).notebooks
+            earned = {grade.name: grade.auto_score for grade in notebook.grades}
+            deserved = {p: lost.get(p.removesuffix("-check"), 1) * points[p] for p in points}
+            assert {part: earned[part] for part in points} == deserved

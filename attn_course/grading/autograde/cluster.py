@@ -62,10 +62,7 @@ def grade_on_cluster(
     with _connected(address) as client, _folder_of(tasks[0]) as folder:
         cluster = _Cluster(client, address, tasks, folder, grade)
         cluster.check_workers()
-        try:
-            yield from cluster.outcomes()
-        finally:
-            cluster.cancel()
+        yield from cluster.outcomes()
 
 
 @contextmanager
@@ -74,7 +71,7 @@ def _connected(address: str) -> Iterator[Client]:
         client = Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
     except Exception as error:  # of many kinds, if what answers there is no scheduler
         raise ClusterError(f"No Dask scheduler answers at {address}: {error}") from error
-    with client:
+    with client:  # when it closes, what it gave out and has not begun is cancelled
         yield client
 
 
@@ -113,7 +110,7 @@ class _Cluster:
         self.client, self.address, self.tasks = client, address, tasks
         self.fitting = {"folder": str(folder), "command": describe(tasks[0].course)}
         self.grade = f"{grade.__module__}:{grade.__qualname__}"
-        self.out: dict[str, tuple[int, Future]] = {}
+        self.out: dict[str, int] = {}  # by Dask's key
         self.killed = [0] * len(tasks)
 
     def check_workers(self) -> None:
@@ -143,18 +140,18 @@ class _Cluster:
         """Give out everything; yield what comes back."""
         orders = [self.order(index) for index in range(len(self.tasks))]
         futures = self.client.map(_carrier(), orders, pure=False)
-        self.out = {future.key: (index, future) for index, future in enumerate(futures)}
+        self.out = {future.key: index for index, future in enumerate(futures)}
         completed = as_completed(futures, loop=self.client.loop)
         del futures  # what nobody holds any more leaves its worker's memory
         for future in self.coming(completed):
-            index, _ = self.out.pop(future.key)
+            index = self.out.pop(future.key)
             try:
                 outcome = self.read(index, future)
             except KilledWorker as error:
                 self.killed[index] += 1
                 if self.killed[index] <= GIVEN_OUT_AGAIN:
                     again = self.client.submit(_carrier(), self.order(index), pure=False)
-                    self.out[again.key] = index, again
+                    self.out[again.key] = index
                     completed.add(again)
                     continue
                 outcome = Failure(self.tasks[index].student, str(error))
@@ -193,7 +190,3 @@ class _Cluster:
         if "failure" in answer:
             return Failure(self.tasks[index].student, answer["failure"])
         return SubmissionRecord.from_json(answer["record"])
-
-    def cancel(self) -> None:
-        """Take back what was given out and has not begun."""
-        self.client.cancel([future for _, future in self.out.values()])
