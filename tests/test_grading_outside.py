@@ -1,0 +1,459 @@
+"""Grading from outside: the confined process, what becomes of a notebook in it, and the levels."""
+
+import os
+import re
+import time
+
+import nbformat
+import psutil
+import pytest
+
+from attn_course.grading.autograde.outside_cells import to_run
+from attn_course.grading.outside import answers, sandbox, watch
+from attn_course.grading.outside.isolation import KEPT, Level, copy_package, strongest
+from attn_course.grading.outside.notebook import Cell, grade_notebook
+from attn_course.grading.outside.slot import Slot
+from attn_course.grading.outside.talk import Ended
+from attn_course.grading.outside.watch import memory_of, tree
+from attn_course.grading.submission import LocalSubmission
+from tests.confined import (
+    HONEST,
+    RIGHT,
+    SPARED,
+    TRIED,
+    all_said,
+    all_shown,
+    grade,
+    is_full,
+    open_slot,
+    try_answer,
+)
+from tests.conftest import ROOT
+
+QUICK_SETS = ("01_retrieval", "05_luong", "08_self_attention", "10_recurrence")
+NO_SANDBOX = "bubblewrap does not work here"
+
+
+@pytest.fixture(scope="module")
+def slot(tmp_path_factory):
+    """A confined process, at the highest level that there is here."""
+    with open_slot(strongest(), tmp_path_factory.mktemp("slot")) as slot:
+        yield slot
+
+
+@pytest.fixture
+def hurry(monkeypatch):
+    """Wait less for an answer that does not come back."""
+    monkeypatch.setattr(answers, "SECONDS_A_CALL", 1.5)
+    monkeypatch.setattr(answers, "MARGIN", 1.0)
+
+
+def ask(talk, source: str) -> dict:
+    return talk.ask({"kind": "cell", "source": source}, 20)
+
+
+# Honest notebooks.
+
+
+def read_cells(folder: str) -> list[Cell]:
+    path = next((ROOT / "solutions" / folder).glob("*.ipynb"))
+    cells = nbformat.read(path, as_version=4).cells
+    return [to_run(cell) for cell in cells if cell.cell_type == "code"]
+
+
+@pytest.mark.parametrize("folder", QUICK_SETS)
+def test_a_solved_problem_set_has_all_points_and_nothing_to_say(slot, folder):
+    graded = grade_notebook(read_cells(folder), slot, "unknown")
+    assert not graded.notes
+    assert all(is_full(part) for part in graded.parts.values()), graded.parts
+    assert not [shown["error"] for shown in graded.shown if shown["error"]]
+    assert len(graded.parts) >= 5
+
+
+ORDINARY = {
+    "threads": "torch.set_num_threads(2)\nx = torch.randn(300, 300, requires_grad=True)\n"
+    "(x @ x).sum().backward()",
+    "a profile": "import cProfile\ncProfile.run('1')\nget_ipython().run_line_magic('prun', '1')",
+    "a debugger": "import sys\nsys.settrace(None)",
+    "objects": "import gc\nlen([one for one in gc.get_objects() if torch.is_tensor(one)])",
+    "memory": "import psutil\npsutil.virtual_memory(), psutil.Process().memory_info()",
+    "a file": "open('x.txt', 'w').write('x')\nassert open('x.txt').read() == 'x'",
+    "await": "import asyncio\nasync def one(): return 1\nassert await one() == 1",
+    "a picture": "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()",
+    "warnings": "import logging, warnings\nlogging.warning('x')\nwarnings.warn('x')",
+    "a local socket": "import socket\none, other = socket.socketpair()\none.send(b'x')",
+    "other modules": "import requests, torch._dynamo, concurrent.futures, sqlite3",
+}
+
+
+@pytest.mark.parametrize("cell", ORDINARY.values(), ids=ORDINARY)
+def test_what_notebooks_ordinarily_do_raises_no_alarm(slot, cell):
+    graded = grade(slot, cell, RIGHT, TRIED)
+    assert is_full(graded.parts["tried"]), all_said(graded, "tried")
+    assert not graded.notes
+    assert not [shown["error"] for shown in graded.shown if shown["error"]]
+
+
+def test_modules_may_be_imported_within_an_answer(slot):
+    graded = grade(slot, RIGHT.replace(":\n", ":\n    import colorsys, torch.fft\n", 1), TRIED)
+    assert is_full(graded.parts["tried"]), all_said(graded, "tried")
+
+
+# What a notebook shows.
+
+
+def test_a_cell_shows_words_and_pictures_and_how_it_failed(slot):
+    picture = "from IPython.display import Image\nImage(data=b'\\x89PNG' + bytes(99))"
+    graded = grade(slot, "print(1)\n2", picture, "display('x', '<b>')", "raise KeyError('k')", "(")
+    two, image, displayed, error, unwritten = graded.shown[1:]
+    assert (two["printed"], two["shown"]) == ("1\n", [{"text/plain": "2"}])
+    assert image["shown"][0]["image/png"].startswith("iVBO")
+    assert [shown["text/plain"] for shown in displayed["shown"]] == ["'x'", "'<b>'"]
+    assert error["error"] == ["KeyError", "'k'"]
+    assert unwritten["error"][0] == "SyntaxError"
+
+
+def test_what_is_too_long_is_cut(slot):
+    many = "class Picture:\n    def _repr_png_(self): return b'\\x89PNG' + bytes(2**20)\n"
+    graded = grade(slot, "print('x' * 10**6)", f"{many}display(*[Picture()] * 100)")
+    assert graded.shown[1]["printed"].endswith("\n... 980,001 characters more")
+    shown = graded.shown[2]["shown"]
+    assert len(shown) == 50
+    assert len([one for one in shown if "image/png" in one]) == 2
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "{}",
+        "{'printed': 1, 'shown': 3, 'error': None}",
+        "{'printed': '', 'shown': [], 'error': 4}",
+        "{'printed': '', 'shown': [{'text/plain': '', 'image/png': '\"<'}], 'error': None}",
+    ],
+)
+def test_what_a_cell_pretends_to_have_shown_is_refused(slot, reply):
+    lie = "from attn_course.grading import check\ncheck.__self__.shell.run = lambda _: " + reply
+    graded = grade(slot, lie, "1", RIGHT, TRIED)
+    assert not float(graded.parts["tried"].score) or is_full(graded.parts["tried"])
+    assert "image/png" not in all_shown(graded)
+
+
+# What costs a part costs that part alone.
+
+LOST = {
+    "a cell that exits": ("import os\nos._exit(3)", "crashed", "its cell ended its own process"),
+    "a cell that aborts": ("import os\nos.abort()", "crashed", "its cell ended its own process"),
+    "a call that exits": (
+        "import os\ndef softmax(scores): os._exit(3)",
+        "crashed",
+        "it ended its own process",
+    ),
+    "a call that sleeps": (
+        "import time\ndef softmax(scores): time.sleep(99)",
+        "timed out",
+        "it did not return within 1.5 seconds",
+    ),
+    "a call that sleeps soundly": (
+        "import signal, time\n"
+        "def softmax(scores):\n"
+        "    signal.setitimer(signal.ITIMER_REAL, 0)\n"
+        "    time.sleep(99)",
+        "timed out",
+        "it did not come back within 2 seconds",
+    ),
+    "nothing": ("1", "missing", "there is no function `softmax`: does the cell above run?"),
+    "no function": ("softmax = 3", "graded", "`softmax` is 3, not a function"),
+    "not written": ("def softmax(scores): raise NotImplementedError", "missing", "not written yet"),
+    "an error": ("def softmax(scores): raise KeyError('k')", "graded", "it raised KeyError: 'k'"),
+    "a huge output": (
+        "def softmax(scores): return scores.new_zeros(1).expand(2**40)",
+        "graded",
+        "what it returns is too large: 4,398,046,511,104 bytes of tensors, above 268,435,456",
+    ),
+}
+
+
+@pytest.mark.parametrize(("source", "state", "words"), LOST.values(), ids=LOST)
+def test_an_accident_costs_its_part_alone(slot, hurry, source, state, words):
+    graded = try_answer(slot, source)
+    part = graded.parts["tried"]
+    assert float(part.score) == 0
+    assert part.state == state
+    assert words in all_said(graded, "tried")
+    assert is_full(graded.parts["spared"])
+
+
+def test_a_cell_that_does_not_come_back_costs_its_part_alone(slot):
+    cells = [Cell("import time\ntime.sleep(99)"), TRIED, Cell(HONEST), SPARED]
+    graded = grade_notebook([Cell("import torch"), *cells], slot, None, cell_seconds=1)
+    assert graded.parts["tried"].state == "timed out"
+    assert "its cell did not come back within 1 seconds" in all_said(graded, "tried")
+    assert "This cell did not come back within 1 seconds." in all_shown(graded)
+    assert float(graded.parts["spared"].score) == 4
+
+
+def test_memory_that_is_used_up_is_named(slot, monkeypatch):
+    monkeypatch.setattr(watch, "MEMORY", 2**29)
+    hungry = "import time\nx = torch.ones(2**28)\ntime.sleep(99)"
+    graded = try_answer(slot, hungry)
+    said = all_said(graded, "tried")
+    assert re.search(r"crashed.*its cell used [\d.]+ GB of memory, above 0 GB", said), said
+    assert is_full(graded.parts["spared"])
+
+
+def test_memory_that_snapshots_share_is_counted_once(slot, monkeypatch):
+    monkeypatch.setattr(watch, "MEMORY", 2**29)
+    graded = grade(slot, "kept = torch.ones(2**26)", RIGHT, *[TRIED] * 3, HONEST, SPARED)
+    assert is_full(graded.parts["spared"]), all_said(graded, "spared")
+
+
+def test_a_notebook_that_takes_all_the_time_earns_nothing(slot):
+    cells = [Cell("import torch"), Cell(RIGHT), TRIED, Cell("import time\ntime.sleep(99)"), SPARED]
+    begun = time.monotonic()
+    graded = grade_notebook(cells, slot, None, cell_seconds=60, notebook_seconds=2)
+    assert time.monotonic() - begun < 20
+    assert {part.state for part in graded.parts.values()} == {"timed out"}
+    assert "the notebook as a whole had taken too long" in all_said(graded, "spared")
+    assert len(graded.shown) == len(cells)
+
+
+# Snapshots, scores, and what is sent when.
+
+
+def test_the_function_counts_that_was_there_when_its_check_came(slot):
+    later = "def softmax(scores): return scores\nimport os\nos.environ['X'] = 'y'"
+    graded = grade(slot, RIGHT, TRIED, later, Cell(TRIED.source, "later"), "softmax = None")
+    assert is_full(graded.parts["tried"])
+    assert float(graded.parts["later"].score) == 0
+
+
+def test_an_answer_uses_what_was_there_when_its_check_came(slot):
+    with_helper = RIGHT.replace("raised = torch.exp", "raised = helper")
+    graded = grade(slot, "helper = torch.exp", with_helper, TRIED, "helper = None")
+    assert is_full(graded.parts["tried"])
+
+
+def test_cells_see_the_public_score(slot):
+    see = 'score = check("01_retrieval/softmax")\nprint(score == score.of, score.hint)\nscore'
+    graded = grade(slot, see, RIGHT, TRIED, see)
+    assert graded.shown[1]["shown"] == [{"text/plain": "0.0"}]
+    assert "not looked at yet" in all_shown(grade(slot, "print(check('01_retrieval/softmax'))"))
+    assert graded.shown[4]["printed"] == "True None\n"
+    assert graded.shown[4]["shown"] == [{"text/plain": "4.0"}]
+
+
+RECORDER = """import pickle
+kept = '/dev/shm/kept' if __import__('os').path.isdir('/scratch') else 'kept'
+def record(scores):
+    with open(kept, 'ab') as file:
+        pickle.dump(scores.detach().clone(), file)
+def read():
+    found = []
+    with open(kept, 'rb') as file:
+        try:
+            while True: found.append(pickle.load(file))
+        except EOFError:
+            return found"""
+RECORDING = RIGHT.replace(":\n", ":\n    record(scores)\n", 1)
+
+
+def shapes_that_cells_see(slot: Slot, secret: str | None) -> set[str]:
+    """Inputs that an answer was called with before the last cell, as that cell sees them."""
+    look = "print('SEEN', sorted({repr(one.tolist()) for one in read()}))"
+    graded = grade(slot, RECORDER, RECORDING, TRIED, HONEST, SPARED, look, secret=secret)
+    assert is_full(graded.parts["tried"]), all_said(graded, "tried")
+    return graded.shown[-1]["printed"]
+
+
+def test_nothing_hidden_is_sent_while_a_cell_can_still_show_it(slot):
+    public = shapes_that_cells_see(slot, None)
+    assert len(public) > 500
+    assert shapes_that_cells_see(slot, "unknown") == public
+
+
+def test_hidden_inputs_decide_about_points_and_not_about_what_is_shown(slot):
+    learnt = (
+        "def softmax(scores):\n"
+        "    right = torch.exp(scores - scores.amax(-1, keepdim=True))\n"
+        "    right = right / right.sum(-1, keepdim=True)\n"
+        "    return right if scores.shape[-1] < 6 else right + 0.1"
+    )
+    graded = grade(slot, learnt, TRIED)
+    assert float(graded.parts["tried"].public) > float(graded.parts["tried"].score)
+    assert graded.shown[2]["shown"] == [{"text/plain": repr(float(graded.parts["tried"].public))}]
+
+
+def test_an_alarm_belongs_to_the_part_whose_cell_raised_it(slot):
+    reach = "try: open('/x/solutions/y')\nexcept OSError: pass"
+    graded = grade(slot, RIGHT, TRIED, reach, HONEST, SPARED)
+    assert is_full(graded.parts["tried"])
+    assert graded.parts["spared"].notes == ["tried to read /x/solutions/y"]
+    assert graded.parts["spared"].state == "cheated?"
+    assert graded.state == "graded"
+
+
+def test_an_alarm_of_a_call_belongs_to_its_part(slot):
+    reach = RIGHT.replace(":\n", ":\n    import gc; gc.get_objects()\n", 1)
+    graded = try_answer(slot, reach)
+    assert graded.parts["tried"].notes == ["called gc.get_objects"]
+    assert is_full(graded.parts["spared"])
+
+
+def test_an_alarm_after_all_parts_belongs_to_the_notebook(slot):
+    graded = grade(slot, RIGHT, TRIED, "try: open('gradebook.db')\nexcept OSError: pass")
+    assert is_full(graded.parts["tried"])
+    assert graded.notes == ["tried to read gradebook.db"]
+    assert graded.state == "cheated?"
+
+
+def test_an_alarm_can_be_shown_on_a_screen(slot):
+    graded = grade(slot, "try: open('solutions/\\x1b[2J\\n')\nexcept OSError: pass", RIGHT, TRIED)
+    assert graded.parts["tried"].notes == ["tried to read solutions/?[2J?"]
+
+
+# The slot.
+
+
+def test_a_slot_starts_again_when_it_has_died(slot):
+    with slot.submission() as talk:
+        assert ask(talk, "1")["error"] is None
+    for process in tree(slot._process.pid):
+        process.kill()
+    slot._process.wait()
+    assert not slot.runs
+    with slot.submission() as talk:
+        assert ask(talk, "1")["error"] is None
+    assert slot.runs
+
+
+def test_nothing_of_a_submission_is_left(slot):
+    with slot.submission() as talk:
+        leave = "import os, time\nopen('left', 'w').write('x')\nos.makedirs('a/b')\n"
+        leave += "if not os.fork():\n    os.setsid()\n    time.sleep(99)\nleft = 3"
+        ask(talk, leave)
+    assert talk.left["processes"] == 1
+    assert talk.left["files"] >= 2
+    with slot.submission() as talk:
+        found = ask(talk, "import os\nprint(os.listdir(), 'left' in globals())")
+    assert "left" not in found["printed"].replace("False", "")
+    assert talk.left["processes"] == 0
+
+
+def test_who_has_ended_says_why(slot):
+    with slot.submission() as talk:
+        with pytest.raises(Ended, match="ended its own process"):
+            ask(talk, "import os\nos._exit(0)")
+        with pytest.raises(Ended, match="ended its own process"):
+            ask(talk, "1")
+    with slot.submission() as talk, pytest.raises(Ended, match="not come back within 1 s") as late:
+        talk.ask({"kind": "cell", "source": "import time\ntime.sleep(99)"}, 1)
+    assert late.value.out_of_time
+
+
+def test_a_slot_that_cannot_start_says_why(tmp_path):
+    (tmp_path / "attn_course").mkdir()
+    slot = Slot(strongest(), tmp_path)
+    with pytest.raises(RuntimeError, match=r"did not start.*attn_course"), slot.submission():
+        pass
+    assert not slot.runs
+
+
+def test_memory_of_a_process_is_what_it_has_written():
+    before = memory_of(psutil.Process())
+    kept = bytearray(os.urandom(1)) * 50_000_000
+    assert 45_000_000 < memory_of(psutil.Process()) - before < 80_000_000
+    assert len(kept) == 50_000_000
+
+
+# Levels.
+
+
+def test_only_what_a_submission_needs_of_the_grader_is_copied(tmp_path):
+    copy_package(tmp_path)
+    grading = tmp_path / "attn_course" / "grading"
+    assert {path.name for path in grading.iterdir()} == KEPT
+    text = "".join(path.read_text() for path in grading.rglob("*.py"))
+    assert "def reference" not in text
+    assert not list(tmp_path.rglob("exercises"))
+
+
+def test_without_bubblewrap_there_are_limits_at_most(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    sandbox.find_way.cache_clear()
+    strongest.cache_clear()
+    try:
+        assert strongest() == Level.LIMITS
+        assert sandbox.find_way() is None
+    finally:
+        sandbox.find_way.cache_clear()
+        strongest.cache_clear()
+
+
+def test_a_bubblewrap_that_may_do_nothing_is_none(monkeypatch, tmp_path):
+    program = tmp_path / "bwrap"
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    sandbox.find_way.cache_clear()
+    try:
+        assert sandbox.find_way() is None
+    finally:
+        sandbox.find_way.cache_clear()
+
+
+LOOK = """import os, resource, socket
+def limit(name): return resource.getrlimit(getattr(resource, name))[0]
+def reaches():
+    try: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(('192.0.2.1', 9))
+    except OSError: return False
+    return True
+print({'memory': limit('RLIMIT_DATA'), 'files': limit('RLIMIT_NOFILE'),
+       'processes': limit('RLIMIT_NPROC'), 'pids': len([*filter(str.isdigit, os.listdir('/proc'))]),
+       'network': reaches(), 'root': os.getuid() == 0, 'home': os.path.exists('/etc/passwd'),
+       'variables': sorted(os.environ)})"""
+
+
+@pytest.mark.parametrize("level", [Level.PLAIN, Level.LIMITS, Level.SANDBOX])
+def test_a_level_confines_as_it_says(level, tmp_path, monkeypatch):
+    if level > strongest():
+        pytest.skip(NO_SANDBOX)
+    monkeypatch.setenv("ATTN_COURSE_SECRET", "must not be seen")
+    with open_slot(level, tmp_path) as slot:
+        graded = grade(slot, LOOK, RIGHT, TRIED)
+    assert float(graded.parts["tried"].score) == 4
+    found = eval(graded.shown[1]["printed"])
+    assert (found["memory"] == 2**32) == (level >= Level.LIMITS)
+    assert (found["files"] == 256) == (level >= Level.LIMITS)
+    if level == Level.SANDBOX:
+        assert found["processes"] == 64
+        assert found["pids"] <= 4
+        assert not found["network"]
+        assert not found["home"]
+        assert not found["root"] or sandbox.find_way().words != sandbox.AS_ROOT
+    assert "ATTN_COURSE_SECRET" not in found["variables"]
+
+
+def test_files_of_a_process_that_was_ended_are_gone_when_the_next_starts(tmp_path):
+    (tmp_path / "scratch").mkdir()
+    left = tmp_path / "scratch" / "left"
+    left.write_text("x")
+    slot = Slot(Level.LIMITS, tmp_path)
+    slot.start()
+    slot.stop()
+    assert not left.exists()
+
+
+def test_a_local_submission_remembers_what_went_out_of_sight():
+    threads: list[object] = []
+
+    def answer() -> int:
+        import threading
+
+        if not threads:
+            threads.append(threading.Thread(target=print))
+            threads[0].start()
+            threads[0].join()
+        return 1
+
+    submission = LocalSubmission(answer, (), ())
+    assert [submission.call({}).borrowed for _ in range(2)] == [("start_new_thread",)] * 2
