@@ -144,6 +144,37 @@ def test_what_a_person_gave_and_wrote_is_kept(warm):
         assert book.find_submission(FIRST, "solved").score == OF + 2
 
 
+def read_by_hand(course: Path) -> None:
+    """Give points to the words, and to a check against what it has earned."""
+    with gradebook(course) as book:
+        for name in ("words", "softmax-check"):
+            given = book.find_grade(name, FIRST, FIRST, "solved")
+            given.manual_score, given.needs_manual_grade = 1, False
+        book.db.commit()
+
+
+def waiting(course: Path) -> list[bool]:
+    cells = cells_of(course, "solved")
+    return [cells[name][2] for name in ("words", "softmax-check")]
+
+
+def test_what_a_person_has_read_is_read_again_only_if_it_has_changed(warm):
+    grade(warm)
+    read_by_hand(warm)
+    grade(warm, force=True)
+    assert waiting(warm) == [False, False]
+    with gradebook(warm) as book:
+        book.find_grade("softmax-check", FIRST, FIRST, "solved").auto_score = 3
+        book.db.commit()
+    grade(warm, force=True)
+    assert waiting(warm) == [False, True]
+    read_by_hand(warm)
+    change_answer(warm)
+    grade(warm)
+    assert waiting(warm) == [True, True]
+    forget_marks(warm)
+
+
 def test_notebook_that_cannot_be_read_any_more_takes_its_marks_with_it(warm):
     hand_in(warm, FIRST, "later", {})
     assert grade(warm, "later").points == OF

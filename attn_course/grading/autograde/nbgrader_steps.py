@@ -22,11 +22,11 @@ from nbgrader.preprocessors import (
     CheckCellMetadata,
     LimitOutput,
     NbGraderPreprocessor,
-    SaveAutoGrades,
 )
 from sqlalchemy.exc import DBAPIError
 
 from attn_course.grading.autograde.course import Course
+from attn_course.grading.autograde.kept import SaveMarks
 
 
 class GradingError(Exception):
@@ -58,7 +58,7 @@ def convert(course: Course, assignment: str, student: str, run: NbGraderPreproce
         run,
         ClearMetadataPreprocessor,
         LimitOutput,
-        SaveAutoGrades,
+        SaveMarks(course.autograded(assignment, student)),
         AssignLatePenalties,
         CheckCellMetadata,
     ]
