@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 
 import psutil
 import pytest
@@ -18,6 +19,7 @@ from attn_course.grading.autograde.course import Course
 from attn_course.grading.autograde.records import SubmissionRecord, read_record, record_path
 from tests.test_nbgrader import FIRST, SECRET, STUDENTS, hand_in, lay_out, read_points
 
+T = TypeVar("T")
 POINTS = read_points()
 OF = sum(POINTS.values())
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux does")
@@ -99,12 +101,13 @@ def cells_of(course: Path, student: str) -> dict[str, tuple]:
     return cells | comments
 
 
-def until(is_so: Callable[[], bool], seconds: float = 60) -> None:
-    """Wait until something is so."""
+def until(look: Callable[[], T], seconds: float = 60) -> T:
+    """Look until there is something to be seen, and return it."""
     deadline = time.monotonic() + seconds
-    while not is_so():
+    while not (seen := look()):
         assert time.monotonic() < deadline
         time.sleep(0.02)
+    return seen
 
 
 def processes_with(folder: Path) -> list[psutil.Process]:

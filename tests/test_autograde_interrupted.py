@@ -22,13 +22,13 @@ from attn_course.grading.autograde.course import Course
 from attn_course.grading.autograde.pool import grade_locally
 from attn_course.grading.autograde.records import SubmissionRecord
 from attn_course.grading.autograde.tasks import Failure, Task
+from attn_course.grading.outside.isolation import Level, strongest
 from tests.autograding import (
     begin,
     cells_of,
     folder_for_all_users,
     needs_linux,
     notebook_of,
-    path_of_record,
     processes_with,
     released_course,
     seed_of_no_other_course,
@@ -112,7 +112,7 @@ def test_two_commands_at_once_grade_each_submission_once(copy, monkeypatch):
 
 def grade_slowly(task: Task) -> SubmissionRecord:
     """A grading that takes as long as the student's name says, or ends its process."""
-    Path(task.course, f"{task.student}.pid").write_text(str(os.getpid()))
+    Path(task.course, f"{task.student}.{os.getpid()}.pid").touch()
     if task.student.startswith("deadly"):
         os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(60 if task.student.startswith("slow") else 0)
@@ -121,7 +121,7 @@ def grade_slowly(task: Task) -> SubmissionRecord:
 
 def _numbers(folder: Path) -> list[int]:
     """Of the processes that grade slowly."""
-    return [int(text) for path in folder.glob("*.pid") if (text := path.read_text())]
+    return [int(path.name.split(".")[1]) for path in folder.glob("*.pid")]
 
 
 def tasks_of(folder: Path, *students: str) -> list[Task]:
@@ -134,6 +134,7 @@ def test_submission_with_which_graders_end_costs_no_other(tmp_path):
     assert outcomes.keys() == {task.student for task in tasks}
     failed = outcomes.pop("deadly")
     assert failed == Failure("deadly", "the grader's own process ended 2 times with it")
+    assert len(list(tmp_path.glob("deadly.*.pid"))) == 2
     assert {outcome.state for outcome in outcomes.values()} == {"graded"}
 
 
@@ -155,28 +156,43 @@ def test_graders_end_with_the_command(tmp_path, how):
     until(lambda: not list(tmp_path.glob("attn-course-*")), 5)
 
 
-def test_confined_process_ends_with_a_grader_that_is_killed(copy, temporary, monkeypatch):
+@pytest.mark.parametrize("level", ["sandbox", "limits"])
+def test_nothing_runs_on_behind_a_grader_that_is_killed(copy, temporary, monkeypatch, level):
+    if level == "sandbox" and strongest() < Level.SANDBOX:
+        pytest.skip("there is no sandbox here")
     hand_in(copy, FIRST, "slow", {})
 
     def sleep(notebook: dict) -> None:
-        by_name(notebook, "softmax")["source"] += "\nimport time\ntime.sleep(8)\n"
+        by_name(notebook, "softmax")["source"] += "\nimport time\ntime.sleep(100)\n"
 
     change_notebook(sleep)(notebook_of(copy, "slow"))
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    lock = path_of_record(copy, "slow").with_suffix(".lock")
-    command = multiprocessing.get_context("fork").Process(
-        target=autograde, args=(Order(copy, FIRST, jobs=1), silent())
-    )
+    order = Order(copy, FIRST, jobs=1, level=level)
+    command = multiprocessing.get_context("fork").Process(target=begin_here, args=(order,))
     command.start()
-    until(lock.exists)
-    time.sleep(4)  # its cells run, or are about to
-    (grader,) = psutil.Process(command.pid).children()
-    confined = grader.children(recursive=True)
-    assert confined
+    (grader,) = until(psutil.Process(command.pid).children)
+    confined = until(lambda: _with_submission(grader))
     grader.kill()
     _, alive = psutil.wait_procs(confined, timeout=20)
     assert alive == []
-    command.join(120)
-    assert command.exitcode == 0
-    assert cells_of(copy, "slow")["softmax-check"] == (4, None, False)
+    (another,) = until(psutil.Process(command.pid).children)  # has the submission now
+    confined = until(lambda: _with_submission(another))
+    command.terminate()
+    command.join(30)
+    _, alive = psutil.wait_procs([another, *confined], timeout=20)
+    assert alive == []
     assert list(temporary.iterdir()) == []
+
+
+def begin_here(order: Order) -> None:
+    """Grade as the command does, in a process forked for it."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    autograde(order, silent())
+
+
+def _with_submission(grader: psutil.Process) -> list[psutil.Process]:
+    """What has come from a grader, once it runs a submission; nothing before."""
+    found = grader.children(recursive=True)
+    parents = {process.ppid() for process in found}
+    pythons = [process for process in found if process.name().startswith("python")]
+    return found if any(process.pid in parents for process in pythons) else []

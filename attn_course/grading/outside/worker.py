@@ -125,6 +125,8 @@ def main() -> None:
     gc.freeze()
     with contextlib.suppress(BrokenMessage, OSError):
         worker.serve()
+    with contextlib.suppress(OSError):
+        worker.clean_up()  # a grader that was killed cannot ask for it any more
 
 
 if __name__ == "__main__":
