@@ -90,6 +90,12 @@ def test_sandbox_that_cannot_be_had(copy, without_bubblewrap, words):
     assert "only limits: bubblewrap has to be installed" in said
 
 
+def test_sandbox_that_is_required_and_not_asked_for():
+    status, said = typed(FIRST, "--require-sandbox", "--level", "limits")
+    assert status == 2
+    assert "--level limits is less than --require-sandbox asks for" in said
+
+
 @pytest.mark.parametrize("words", [("--level", "high"), ("--jobs", "0"), ("--fast",), ()])
 def test_words_that_mean_nothing(words):
     status, _ = typed(*([FIRST] if words else []), *words)
@@ -98,6 +104,7 @@ def test_words_that_mean_nothing(words):
 
 def test_help_names_every_option_and_fits_eighty_columns():
     _, said = typed("--help")
+    assert typed("-h") == (0, said)
     options = "student force jobs level require-sandbox scheduler course csv"
     for option in options.split():
         assert f"--{option}" in said

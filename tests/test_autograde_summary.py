@@ -3,6 +3,7 @@
 import csv
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from attn_course.grading.__main__ import app
 from attn_course.grading.autograde import command
 from attn_course.grading.autograde.records import PartRecord, SubmissionRecord, write_record
 from attn_course.grading.autograde.summary import (
+    count_states,
     log_lines,
     make_legend,
     make_table,
@@ -70,6 +72,16 @@ def test_names_of_students_are_no_orders_to_the_terminal():
     assert first == r"ada: said\n=1+1"
 
 
+def test_submission_that_lacks_some_parts_is_unfinished():
+    begun = replace(record(), state="missing")
+    nothing = replace(begun, parts=begun.parts[1:2])
+    assert count_states([begun, nothing, begun]) == "1 missing, 2 unfinished"
+
+
+def test_sum_is_said_to_lack_what_a_person_reads():
+    assert " ".join(shown([record()])).count("The sum is without the parts that a person") == 1
+
+
 def test_failure_has_a_line_of_its_own():
     assert any("bob" in line and "not graded" in line for line in shown([], Failure("bob", "x")))
 
@@ -105,6 +117,7 @@ def test_table_of_a_large_class_is_in_the_csv_alone(course, monkeypatch):
     _, said = run(course, "--student", "s001")
     assert "s001" in said
     assert "s002" not in said
+    assert "Graded before, and left so: 1. --force grades all again." in said
 
 
 def test_submission_that_cannot_be_graded_is_named_everywhere(course, monkeypatch):

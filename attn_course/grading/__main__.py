@@ -16,13 +16,18 @@ from attn_course.grading.autograde.command import autograde as grade_class
 from attn_course.grading.autograde.converter import GradingError
 from attn_course.grading.autograde.course import CourseError
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 Assignment = Annotated[str, typer.Argument(help="Name of the problem set, as 04_bahdanau.")]
 Folder = Annotated[Path, typer.Option(help="Folder of the course.")]
 
 
 @contextmanager
-def _said_in_a_line() -> Iterator[None]:
+def _said_in_a_line(force: bool = False) -> Iterator[None]:
     """Say why a command cannot be carried out, and end with the status that it has for that."""
     ends = {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
     before = {number: signal.getsignal(number) for number in ends}
@@ -36,7 +41,8 @@ def _said_in_a_line() -> Iterator[None]:
         said.print(f"{error}", markup=False, style="red", soft_wrap=True)
         raise typer.Exit(2) from None
     except KeyboardInterrupt:
-        said.print("Interrupted. What is graded is kept; the same command goes on from there.")
+        then = "grades all once more" if force else "goes on from there"
+        said.print(f"Interrupted. What is graded is kept; the same command {then}.")
         raise typer.Exit(130) from None
     finally:
         for number, handler in before.items():
@@ -72,8 +78,7 @@ def autograde(
     ] = None,
 ) -> None:
     """Grade all that was handed in of a problem set, and go on where an earlier run stopped."""
-    if level not in (None, "sandbox", "limits", "plain"):
-        raise typer.BadParameter(f"{level} is no level: sandbox, limits or plain")
+    _see_that_sensible(level, require_sandbox)
     order = Order(
         course=course,
         assignment=assignment,
@@ -86,10 +91,17 @@ def autograde(
         csv=csv,
         cell_seconds=cell_seconds,
     )
-    with _said_in_a_line():
+    with _said_in_a_line(force):
         all_graded = grade_class(order, Console())
     if not all_graded:
         raise typer.Exit(1)
+
+
+def _see_that_sensible(level: str | None, require_sandbox: bool) -> None:
+    if level not in (None, "sandbox", "limits", "plain"):
+        raise typer.BadParameter(f"{level} is no level: sandbox, limits or plain")
+    if require_sandbox and level in ("limits", "plain"):
+        raise typer.BadParameter(f"--level {level} is less than --require-sandbox asks for")
 
 
 @app.command()

@@ -22,7 +22,7 @@ from attn_course.grading.autograde.course import Course, CourseError
 from attn_course.grading.autograde.gradebook import prepare_gradebook
 from attn_course.grading.autograde.outside_cells import missing_parts
 from attn_course.grading.autograde.pool import Outcome, grade_locally
-from attn_course.grading.autograde.records import SubmissionRecord, read_record
+from attn_course.grading.autograde.records import SubmissionRecord, read_record, record_path
 from attn_course.grading.autograde.summary import (
     count_states,
     log_lines,
@@ -86,9 +86,18 @@ def autograde(order: Order, console: Console) -> bool:
         console.print(f"{_submissions(students)}, isolation: {level}{advice}", soft_wrap=True)
     directory = course.directory
     prepare_gradebook(directory.db_url, directory.course_id, students)
+    before = _times(course, order.assignment, students)
     failures = _grade(order, course, students, console)
+    if kept := before & _times(course, order.assignment, students):
+        console.print(f"Graded before, and left so: {len(kept)}. --force grades all again.")
     _tell(order, course, students, failures, console)
     return not failures
+
+
+def _times(course: Course, assignment: str, students: Iterable[str]) -> set[tuple[Path, int]]:
+    """The records of submissions, and when each was written."""
+    paths = [record_path(course.results, assignment, student) for student in students]
+    return {(path, path.stat().st_mtime_ns) for path in paths if path.is_file()}
 
 
 def see_that_known(names: Iterable[str], handed_in: list[str]) -> None:

@@ -67,13 +67,20 @@ def make_legend(records: list[SubmissionRecord]) -> str:
     numbers = ", ".join(f"{number} {name}" for number, name in enumerate(exercises, 1))
     found = {part.state for record in records for part in record.parts} - {"graded"}
     marks = ", ".join(f"{MARKS[state]} {state}" for state in STATES if state in found)
-    return f"{numbers} (points)" + (f"; {marks}" if marks else "")
+    marked = f"{numbers} (points)" + (f"; {marks}" if marks else "")
+    return f"{marked}. The sum is without the parts that a person reads."
 
 
 def count_states(records: Iterable[SubmissionRecord]) -> str:
-    """How many submissions are in each state, the worst first."""
-    counts = Counter(record.state for record in records)
-    return ", ".join(f"{counts[state]} {state}" for state in reversed(STATES) if counts[state])
+    """How many submissions are in each state, the worst first; some parts missing: unfinished."""
+    counts = Counter("unfinished" if _is_begun(record) else record.state for record in records)
+    states = [*reversed(STATES[1:]), "unfinished", STATES[0]]
+    return ", ".join(f"{counts[state]} {state}" for state in states if counts[state])
+
+
+def _is_begun(record: SubmissionRecord) -> bool:
+    """Whether some parts are missing, and others are not."""
+    return record.state == "missing" and any(part.state != "missing" for part in record.parts)
 
 
 def log_lines(records: Iterable[SubmissionRecord]) -> list[str]:
