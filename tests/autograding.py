@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 import psutil
@@ -45,14 +44,6 @@ def seed_of_no_other_course() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ATTN_COURSE_SECRET", SECRET)
         yield
-
-
-@contextmanager
-def folder_for_all_users() -> Iterator[Path]:
-    """A folder for temporary files, outside pytest's, which the user of a sandbox cannot enter."""
-    with TemporaryDirectory(prefix="test-autograde-") as folder:
-        Path(folder).chmod(0o711)
-        yield Path(folder)
 
 
 def hand_in_as_students(course: Path, *students: str) -> None:

@@ -7,7 +7,6 @@ import csv
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,6 @@ from tests.autograding import (
     POINTS,
     begin,
     cells_of,
-    folder_for_all_users,
     gradebook,
     hand_in_as_students,
     needs_linux,
@@ -55,17 +53,17 @@ CLAIMS = {
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory) -> Iterator[Graded]:
+def graded(tmp_path_factory) -> Graded:
     """The course of all that can be handed in, graded by one command; what it said; its folder."""
     released = released_course(tmp_path_factory.getbasetemp())
     course = Path(shutil.copytree(released, tmp_path_factory.mktemp("graded") / "course"))
     hand_in_all(course)
     with gradebook(course) as book:
         book.add_student("absent")
-    with folder_for_all_users() as temporary:
-        command = begin(course, temporary, "--jobs", "2")
-        said = command.communicate()
-        yield course, subprocess.CompletedProcess([], command.returncode, *said), temporary
+    temporary = tmp_path_factory.mktemp("temporary")
+    command = begin(course, temporary, "--jobs", "2")
+    said = command.communicate()
+    return course, subprocess.CompletedProcess([], command.returncode, *said), temporary
 
 
 def hand_in_all(course: Path) -> None:

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +16,6 @@ from attn_course.grading.autograde.tasks import Task
 from tests.autograding import (
     OF,
     cells_of,
-    folder_for_all_users,
     gradebook,
     notebook_of,
     path_of_record,
@@ -35,11 +33,9 @@ def warm(tmp_path_factory) -> Iterator[Path]:
     released = released_course(tmp_path_factory.getbasetemp())
     course = Path(shutil.copytree(released, tmp_path_factory.mktemp("warm") / "course"))
     hand_in(course, FIRST, "solved", {})
-    with seed_of_no_other_course(), folder_for_all_users() as temporary:
-        tempfile.tempdir = str(temporary)
+    with seed_of_no_other_course():
         yield course
         close_graders()
-        tempfile.tempdir = None
 
 
 def grade(course: Path, student: str = "solved", **how: object) -> SubmissionRecord:

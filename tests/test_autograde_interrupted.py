@@ -26,7 +26,6 @@ from attn_course.grading.outside.isolation import Level, strongest
 from tests.autograding import (
     begin,
     cells_of,
-    folder_for_all_users,
     needs_linux,
     notebook_of,
     processes_with,
@@ -49,9 +48,11 @@ def copy(tmp_path_factory, tmp_path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def temporary() -> Iterator[Path]:
-    with folder_for_all_users() as folder:
-        yield folder
+def temporary(tmp_path) -> Path:
+    """Where the command puts what it needs for a while."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    return folder
 
 
 def records_in(course: Path) -> dict[str, int]:

@@ -2,7 +2,6 @@
 
 import csv
 import shutil
-import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,7 +18,6 @@ from tests.autograding import (
     OF,
     POINTS,
     cells_of,
-    folder_for_all_users,
     gradebook,
     hand_in_as_students,
     notebook_of,
@@ -60,11 +58,9 @@ def courses(tmp_path_factory) -> Iterator[tuple[Path, Path]]:
         return course
 
     released = released_course(tmp_path_factory.getbasetemp())
-    with seed_of_no_other_course(), folder_for_all_users() as temporary:
-        tempfile.tempdir = str(temporary)
+    with seed_of_no_other_course():
         yield graded(by_command), graded(by_nbgrader)
         close_graders()
-        tempfile.tempdir = None
 
 
 @pytest.mark.parametrize("student", [*STUDENTS, "untouched"])

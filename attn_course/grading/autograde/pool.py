@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from pathlib import Path
 
 from attn_course.grading.autograde.converter import close_graders, grade_submission, grader_of
 from attn_course.grading.autograde.records import SubmissionRecord
@@ -41,7 +40,6 @@ def grade_locally(
         grade: A function of a module; to call it twice does no harm.
     """
     with tempfile.TemporaryDirectory(prefix="attn-course-", ignore_cleanup_errors=True) as folder:
-        Path(folder).chmod(0o711)  # the user of a sandbox is another
         pool = _Pool(list(tasks), jobs, grade, folder)
         try:
             yield from pool.outcomes()
