@@ -79,7 +79,7 @@ def test_submission_that_lacks_some_parts_is_unfinished():
 
 
 def test_sum_is_said_to_lack_what_a_person_reads():
-    assert " ".join(shown([record()])).count("The sum is without the parts that a person") == 1
+    assert " ".join(shown([record()])).count("; the sum is without the parts that a person") == 1
 
 
 def test_failure_has_a_line_of_its_own():

@@ -68,7 +68,7 @@ def make_legend(records: list[SubmissionRecord]) -> str:
     found = {part.state for record in records for part in record.parts} - {"graded"}
     marks = ", ".join(f"{MARKS[state]} {state}" for state in STATES if state in found)
     marked = f"{numbers} (points)" + (f"; {marks}" if marks else "")
-    return f"{marked}. The sum is without the parts that a person reads."
+    return f"{marked}; the sum is without the parts that a person reads"
 
 
 def count_states(records: Iterable[SubmissionRecord]) -> str:
