@@ -8,11 +8,15 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbgrader.api import InvalidEntry
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.plugins import CsvExportPlugin
+from sqlalchemy.exc import OperationalError
 
 from attn_course.grading.autograde.converter import close_graders, grade_submission
 from attn_course.grading.autograde.course import Course
+from attn_course.grading.autograde.kept import SaveMarks
+from attn_course.grading.autograde.nbgrader_steps import GradingError
 from attn_course.grading.autograde.tasks import Task
 from tests.autograding import (
     OF,
@@ -112,3 +116,29 @@ def test_nbgrader_exports_and_shows_what_was_graded(courses, tmp_path):
         "untouched",
     }
     assert shown["shuffled"]["needs_manual_grade"]
+
+
+def fail_first(monkeypatch, *errors: Exception) -> None:
+    """Let nbgrader fail to save marks, with one error after the other, and then succeed."""
+    save, left = SaveMarks.preprocess, list(errors)
+
+    def preprocess(self: SaveMarks, *given: object) -> tuple:
+        if left:
+            raise left.pop(0)
+        return save(self, *given)
+
+    monkeypatch.setattr(SaveMarks, "preprocess", preprocess)
+
+
+def test_marks_that_the_gradebook_refuses_are_saved_when_it_does_so_no_more(courses, monkeypatch):
+    locked = OperationalError("INSERT", {}, Exception("database is locked"))
+    fail_first(monkeypatch, locked, InvalidEntry("another made it at the same time"))
+    task = Task(str(courses[0]), FIRST, "shuffled", force=True)
+    assert grade_submission(task).points == OF - POINTS["slip-check"]
+
+
+def test_submission_that_nbgrader_gives_up_is_named_with_the_reason(courses, monkeypatch):
+    fail_first(monkeypatch, ValueError("something odd"))
+    with pytest.raises(GradingError, match=r"^nbgrader stops at ValueError: something odd$"):
+        grade_submission(Task(str(courses[0]), FIRST, "shuffled", force=True))
+    assert grade_submission(Task(str(courses[0]), FIRST, "shuffled")).state == "missing"
