@@ -39,7 +39,19 @@ GUIDE = PAGES["instructors"]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 INLINE = re.compile(r"`((?:nbgrader|attn-grade|python -m|make) [^`]+)`")
 # Commands of the system, which take what is written there.
-OTHERS = {"bwrap", "cd", "export", "git", "jupyter", "mkdir", "pg_dump", "source", "sudo", "tar"}
+OTHERS = {
+    "bwrap",
+    "cd",
+    "export",
+    "git",
+    "jupyter",
+    "mkdir",
+    "pg_dump",
+    "rm",
+    "source",
+    "sudo",
+    "tar",
+}
 
 
 def blocks(language: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, Student
 from nbgrader.apps import ZipCollectApp
 from nbgrader.coursedir import CourseDirectory
 
@@ -147,6 +147,13 @@ def collected(folder: Path, path: str, **settings) -> dict[str, str] | None:
 def test_file_of_an_archive_is_that_of_its_student(folder: Path, path: str, student: str) -> None:
     found = collected(folder, path)
     assert (found["student_id"], found["file_id"]) == (student, ASSIGNMENT)
+
+
+def test_accent_may_be_a_character_of_its_own(folder: Path, monkeypatch) -> None:
+    rosa = Student(id="rosa", first_name="Rosa", last_name="P\u00e9ter")
+    monkeypatch.setattr(RosterCollector, "_students", lambda _: [rosa])
+    found = collected(folder, "all/Rosa Pe\u0301ter_9_assignsubmission_file/01_retrieval.ipynb")
+    assert found["student_id"] == "rosa"
 
 
 def test_blackboard_tells_the_time(folder: Path) -> None:

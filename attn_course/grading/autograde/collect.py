@@ -7,6 +7,7 @@ They name files after the person in ways of their own; the roster says which stu
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,4 +69,5 @@ def _is_meant(student: Student, groups: dict[str, str | None]) -> bool:
 
 
 def _plain(name: str) -> str:
-    return " ".join(name.casefold().split())
+    """A name however it is spelt: macOS makes a character of its own of an accent."""
+    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
