@@ -203,7 +203,8 @@ def test_memory_that_is_used_up_is_named(slot, monkeypatch):
 
 def test_memory_that_snapshots_share_is_counted_once(slot, monkeypatch):
     monkeypatch.setattr(watch, "MEMORY", 2**29)
-    graded = grade(slot, "kept = torch.ones(2**26)", RIGHT, *[TRIED] * 3, HONEST, SPARED)
+    wait = "import time\ntime.sleep(0.6)"
+    graded = grade(slot, "kept = torch.ones(2**26)", RIGHT, *[TRIED] * 3, HONEST, SPARED, wait)
     assert is_full(graded.parts["spared"]), all_said(graded, "spared")
 
 
@@ -215,6 +216,20 @@ def test_a_notebook_that_takes_all_the_time_earns_nothing(slot):
     assert {part.state for part in graded.parts.values()} == {"timed out"}
     assert "the notebook as a whole had taken too long" in all_said(graded, "spared")
     assert len(graded.shown) == len(cells)
+
+
+def test_who_ends_at_the_score_of_a_later_part_is_not_waited_for_for_ever(slot):
+    end = (
+        "import os\nfrom attn_course.grading import check\n"
+        "class Scores(dict):\n"
+        "    def __setitem__(self, name, score):\n"
+        "        if name == '01_retrieval/softmax_gradient': os._exit(0)\n"
+        "check.__self__.scores = Scores()\n"
+    )
+    cells = [Cell("import torch"), Cell(end + RIGHT), TRIED, Cell(HONEST), SPARED]
+    graded = grade_notebook(cells, slot, None, notebook_seconds=20)
+    assert is_full(graded.parts["tried"]), all_said(graded, "tried")
+    assert graded.parts["spared"].state == "crashed"
 
 
 # Snapshots, scores, and what is sent when.
@@ -304,6 +319,18 @@ def test_an_alarm_after_all_parts_belongs_to_the_notebook(slot):
     assert is_full(graded.parts["tried"])
     assert graded.notes == ["tried to read gradebook.db"]
     assert graded.state == "cheated?"
+
+
+def test_after_an_exchange_of_what_watches_nothing_is_believed(slot):
+    swap = "from attn_course.grading import watching\nwatching.GRADING.add('<string>')"
+    cells = [RIGHT, TRIED, swap, HONEST, SPARED, RIGHT, Cell(TRIED.source, "later")]
+    graded = grade(slot, *cells)
+    assert is_full(graded.parts["tried"])
+    for name, note in (("spared", "attn_course.grading.watching.GRADING"), ("later", "earlier")):
+        part = graded.parts[name]
+        assert (float(part.score), part.state) == (0, "cheated?")
+        assert note in part.notes[0]
+        assert "what watches it was exchanged" in all_said(graded, name)
 
 
 def test_an_alarm_can_be_shown_on_a_screen(slot):

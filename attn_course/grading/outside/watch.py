@@ -60,7 +60,9 @@ class Watch:
         # what a fork has from another, it shares with it as long as neither writes to it: to
         # count that once takes the kernel long, so it is only asked when it matters
         rough = sum(max(0, memory_of(process) - self._own_memory) for process in processes)
-        return rough if rough <= MEMORY else sum(map(_memory_shared_out, processes))
+        if rough <= MEMORY:
+            return rough
+        return sum(map(_memory_shared_out, processes)) - self._own_memory
 
 
 def tree(pid: int) -> list[psutil.Process]:
