@@ -55,6 +55,7 @@ LONG = (
     "test_nbgrader_sets.py",
     "test_nbgrader.py",
     "test_course_in_browser.py",
+    "test_attacks.py",
     "test_trained_captions.py",
 )
 

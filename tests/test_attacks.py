@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from attn_course.grading.outside import answers, watch
+from attn_course.grading.outside import answers, system_calls, watch
 from attn_course.grading.outside.isolation import Level, strongest
 from tests.attacks import BORROWED, Attack
 from tests.attacks.borrowing import BORROWING
@@ -39,6 +39,14 @@ GROUPS = {
 ATTACKS = {f"{group}: {name}": one for group, all in GROUPS.items() for name, one in all.items()}
 # None of these sends a signal, starts a process, fills anything or leaves its own process.
 HARMLESS = PRETENDING | {name: BORROWING[name] for name in ("without the modes", "in a thread")}
+
+
+# Of these only the kernel can say no, and only libseccomp can ask it to.
+REFUSED = {
+    "reading: more rights",
+    "filling: memory that nobody owns",
+    "leaving: limits of the parent",
+}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -81,6 +89,8 @@ def earns_nothing_and_is_noticed(slot, attack: Attack, source: str) -> None:
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_attack_in_a_sandbox(sandbox, name):
+    if name in REFUSED and system_calls.seccomp is None:
+        pytest.skip("libseccomp is not installed")
     earns_nothing_and_is_noticed(sandbox, ATTACKS[name], ATTACKS[name].guarded)
 
 
