@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attn_course.grading.compare import difference, name_kind
 from attn_course.grading.spec import Exercise, Inputs, Plain
-from attn_course.grading.submission import Outcome, copy_of
+from attn_course.grading.submission import Outcome, OutOfTime, copy_of
 from attn_course.grading.trial import Trial, draw_trials
 
 
@@ -198,5 +198,6 @@ def _failure(outcome: Outcome) -> tuple[str, Plain] | None:
         return f"it calls {names}; the exercise is to write that yourself", f"borrowed {names}"
     if outcome.error:
         kind, message = outcome.error
-        return (f"it raised {kind}: {message}" if kind else message), f"{kind}: {message}"
+        ours = kind in ("", OutOfTime.__name__)  # no exception that a student knows
+        return (message if ours else f"it raised {kind}: {message}"), f"{kind}: {message}"
     return None
