@@ -10,18 +10,25 @@ from attn_course.grading.checking import missing, nothing, score_of
 from attn_course.grading.judge import Findings, examine_hidden, examine_public
 from attn_course.grading.outside.alarms import EXCHANGED
 from attn_course.grading.outside.answers import OutsideSubmission
-from attn_course.grading.outside.graded import Cell, Graded, Part, read_shown
+from attn_course.grading.outside.graded import (
+    Cell,
+    Graded,
+    Part,
+    given_up,
+    nothing_shown,
+    part_without,
+    read_shown,
+)
 from attn_course.grading.outside.lost import Again, Lost
 from attn_course.grading.outside.packing import NO_MESSAGE
 from attn_course.grading.outside.slot import Slot
-from attn_course.grading.outside.talk import NO_TIME_LEFT, Ended, Talk
+from attn_course.grading.outside.talk import Ended, Talk
 from attn_course.grading.outside.wire import Message
 from attn_course.grading.spec import find_exercise
 
 __all__ = ["Cell", "Graded", "Part", "grade_notebook"]
 
 CELL_SECONDS, SNAPSHOT_SECONDS, NOTEBOOK_SECONDS = 180.0, 30.0, 1800.0
-MOST_ALARMS = 20  # of a part
 
 
 def grade_notebook(
@@ -77,7 +84,7 @@ class _Run:
     def go_through(self) -> Graded | None:
         """One try: what came of it, or None if it has to be begun anew."""
         if time.monotonic() > self.until:
-            return self._give_up()
+            return given_up(self.cells)
         graded, self.exchanged = Graded(), False
         try:
             with self.slot.submission(self.until) as talk, self.open:
@@ -86,16 +93,6 @@ class _Run:
             return None
         if left := talk.left.get("processes"):
             graded.notes.append(f"left {left} processes behind, which were ended")
-        return graded
-
-    def _give_up(self) -> Graded:
-        """Nothing for anybody who takes all the time that there is."""
-        ended = Ended(NO_TIME_LEFT, out_of_time=True)
-        graded = Graded(shown=[_nothing_shown(ended) for _ in self.cells])
-        for cell in self.cells:
-            if cell.exercise:
-                part = _part_without(cell.exercise, f"it {ended}", ended, [])
-                graded.parts[cell.grade_id] = part
         return graded
 
     def _grade(self, talk: Talk, graded: Graded) -> None:
@@ -109,7 +106,7 @@ class _Run:
                 graded.parts[cell.grade_id] = part = self._begin(talk, index, begun)
                 self._tell_score(talk, index, part)
             graded.shown.append(self._run_cell(talk, index))
-        graded.notes += _take_alarms(talk)
+        graded.notes += talk.take_alarms()
         for one in begun:
             self._finish(one)
 
@@ -124,18 +121,18 @@ class _Run:
                 self.lost.lose_cell(index, talk.end())
             except Ended as error:
                 self.lost.lose_cell(index, error)
-        return _nothing_shown(ended)
+        return nothing_shown(ended)
 
     def _begin(self, talk: Talk, index: int, begun: list[_Begun]) -> Part:
         """Take a snapshot of the notebook as it is now, and try the public inputs on it."""
         name = self.cells[index].exercise
         if ended := self.lost.parts.get(index):
-            return _part_without(name, f"it {ended}", ended, self._notes(talk))
+            return part_without(name, f"it {ended}", ended, self._notes(talk))
         snapshot = self._snapshot(talk, index)
         if isinstance(snapshot, str):
             trouble = self.lost.trouble_before(index)
             problem = f"its cell {trouble}" if trouble else snapshot
-            return _part_without(name, problem, trouble, self._notes(talk))
+            return part_without(name, problem, trouble, self._notes(talk))
         submission = OutsideSubmission(snapshot)
         findings = examine_public(find_exercise(name), name, submission, slow=self.secret is None)
         self._see_that_all_goes_on(index, submission)
@@ -146,7 +143,7 @@ class _Run:
 
     def _notes(self, talk: Talk) -> list[str]:
         """Alarms of the cells before a part; what they have exchanged stays so for all after it."""
-        notes = _take_alarms(talk)
+        notes = talk.take_alarms()
         if self.exchanged and not _is_exchanged(notes):
             notes.append(f"{EXCHANGED} what watches it, in an earlier cell")
         self.exchanged = _is_exchanged(notes)
@@ -190,7 +187,7 @@ class _Run:
         self._see_that_all_goes_on(begun.index, submission)
         part.score = score_of(name, findings, self.secret)
         part.trouble = submission.trouble
-        part.notes = list(dict.fromkeys([*part.notes, *_take_alarms(submission.talk)]))
+        part.notes = list(dict.fromkeys([*part.notes, *submission.talk.take_alarms()]))
         if _is_exchanged(part.notes):
             part.score = nothing(find_exercise(name), "what watches it was exchanged")
 
@@ -200,20 +197,5 @@ class _Run:
             self.lost.lose_part(index, submission.talk.ended)
 
 
-def _part_without(name: str, problem: str, trouble: Ended | None, notes: list[str]) -> Part:
-    score = nothing(find_exercise(name), problem)
-    return Part(name, score, score, trouble, notes)
-
-
-def _nothing_shown(ended: Ended) -> Message:
-    return {"printed": "", "shown": [], "error": ["Ended", f"This cell {ended}."]}
-
-
 def _is_exchanged(notes: list[str]) -> bool:
     return any(note.startswith(EXCHANGED) for note in notes)
-
-
-def _take_alarms(talk: Talk) -> list[str]:
-    alarms = list(dict.fromkeys(talk.alarms))[:MOST_ALARMS]
-    talk.alarms.clear()
-    return alarms

@@ -122,6 +122,12 @@ class Talk:
         self.close()
         return self.ended
 
+    def take_alarms(self) -> list[str]:
+        """What it has reached for since the last time."""
+        alarms = list(dict.fromkeys(self.alarms))[:MOST_ALARMS]
+        self.alarms.clear()
+        return alarms
+
     def _hear_alarms(self, alarms: Plain) -> None:
         """Keep what can be shown on a screen, of whatever has come."""
         for alarm in alarms[:MOST_ALARMS] if isinstance(alarms, list) else []:
