@@ -145,9 +145,9 @@ def _outcomes_of_cluster(address: str, tasks: list[Task]) -> Iterator[tuple[Task
 
 
 def default_jobs() -> int:
-    """A process for each processor that we may use, and one more, since they wait a little."""
+    """A process for each processor that we may use: it and its confined one work in turns."""
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return (count or 1) + 1
+    return count or 1
 
 
 def _tell(

@@ -46,9 +46,14 @@ class Alarms:
         sys.meta_path.insert(0, self)
         sys.addaudithook(self._notice)
 
-    def take(self) -> list[str]:
-        """What has been noticed since the last time."""
-        others = [name for name in exchanged(self._before) if name not in self._told]
+    def take(self, compare: bool = True) -> list[str]:
+        """What has been noticed since the last time.
+
+        Args:
+            compare: Whether to look at all parts of the grader, which takes a millisecond.
+        """
+        others = exchanged(self._before) if compare else []
+        others = [name for name in others if name not in self._told]
         self._raised += [f"{EXCHANGED} {name}" for name in others[:MOST_EXCHANGED]]
         self._told |= {*others}
         taken = list(dict.fromkeys(self._raised))[:MOST]

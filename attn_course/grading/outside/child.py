@@ -98,11 +98,14 @@ def _answer_calls(connection: socket, function: Callable, how: Message, alarms: 
                 return backs[-1]
 
             asked = receive(connection, call_back)
+            if not asked:  # no call: all are over, and it is time to look what they have changed
+                send(connection, {"alarms": alarms.take()})
+                continue
             with measure_here(asked.pop("instruments")) as instruments:
                 outcome = submission.call(**asked)
             readings = [instrument.readings() for instrument in instruments]
             piled = [back.number for back in backs if back.has_gradient()]
-            reply = {"readings": readings, "piled": piled, "alarms": alarms.take()}
+            reply = {"readings": readings, "piled": piled, "alarms": alarms.take(compare=False)}
             try:
                 send(connection, vars(outcome) | reply)
             except (MemoryError, RuntimeError, TooLarge) as error:  # torch raises RuntimeErrors

@@ -184,8 +184,11 @@ class _Run:
         name, findings = part.exercise, begun.findings
         if self.secret is not None:
             findings = examine_hidden(find_exercise(name), name, submission, self.secret, findings)
+        silent = submission.look()
         self._see_that_all_goes_on(begun.index, submission)
         part.score = score_of(name, findings, self.secret)
+        if silent:  # an honest answer has no reason to
+            part.score = nothing(find_exercise(name), f"in the end it {silent}")
         part.trouble = submission.trouble
         part.notes = list(dict.fromkeys([*part.notes, *submission.talk.take_alarms()]))
         if _is_exchanged(part.notes):
