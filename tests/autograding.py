@@ -1,6 +1,7 @@
 """Courses that are graded as a class is: laid out, released, handed in, looked at afterwards."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -64,7 +65,19 @@ def begin(course: Path, temporary: Path, *words: str) -> subprocess.Popen:
     own = {"TMPDIR": str(temporary), "COLUMNS": "80"}
     environment = {k: v for k, v in os.environ.items() if k != "ATTN_COURSE_SECRET"} | own
     both = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, cwd=course, env=environment, start_new_session=True, **both)
+    return subprocess.Popen(
+        command,
+        cwd=course,
+        env=environment,
+        start_new_session=True,
+        preexec_fn=hear_interrupts,
+        **both,
+    )
+
+
+def hear_interrupts() -> None:
+    """As in a terminal; what a shell runs in the background is deaf to them, with all it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def gradebook(course: Path) -> Gradebook:

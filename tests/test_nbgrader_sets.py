@@ -1,10 +1,9 @@
-"""All problem sets released, and two of them solved and graded by nbgrader's own command.
+"""All problem sets released, and one of them solved and graded by nbgrader's own command.
 
-The first set is for `test_nbgrader.py`, by the commands that an instructor types; these two are one
-in which a student trains a model, and one whose answers are handed layers. Here the same steps are
-called from one process, as nbgrader's own page does it, since each command takes seconds to start,
-and each course more to make its gradebook. That all sets, solved, have all points from outside is
-for `test_grading_outside.py`.
+The first set is for `test_nbgrader.py`, by the commands that an instructor types; in this one
+answers are handed layers. Here the same steps are called from one process, as nbgrader's own page
+does it, since each command takes seconds to start, and each course more to make its gradebook. That
+all sets, solved, have all points from outside is for `test_grading_outside.py`.
 """
 
 import os
@@ -18,7 +17,7 @@ from nbgrader.api import Gradebook
 from tests.test_nbgrader import ASSIGNMENTS, FIRST, hand_in, lay_out, marks, read_points
 
 OTHERS = [assignment for assignment in ASSIGNMENTS if assignment != FIRST]
-GRADED = ("04_bahdanau", "08_self_attention")
+GRADED = ("08_self_attention",)
 PROGRAM = """
 import sys
 from nbgrader.apps.api import NbGraderAPI

@@ -5,11 +5,19 @@
 
 from attn_course.grading.checking import check, hidden_secret
 from attn_course.grading.score import Row, Score
-from attn_course.grading.spec import Check, Exercise, Mistake, exercise_names, find_exercise
+from attn_course.grading.spec import (
+    Check,
+    Exercise,
+    Foreign,
+    Mistake,
+    exercise_names,
+    find_exercise,
+)
 
 __all__ = [
     "Check",
     "Exercise",
+    "Foreign",
     "Mistake",
     "Row",
     "Score",
