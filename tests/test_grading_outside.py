@@ -55,8 +55,8 @@ def ask(talk, source: str) -> dict:
 # Honest notebooks.
 
 
-def read_cells(folder: str) -> list[Cell]:
-    path = next((ROOT / "solutions" / folder).glob("*.ipynb"))
+def read_cells(folder: str, room: str = "solutions") -> list[Cell]:
+    path = next((ROOT / room / folder).glob("*.ipynb"))
     cells = nbformat.read(path, as_version=4).cells
     return [to_run(cell) for cell in cells if cell.cell_type == "code"]
 
@@ -68,6 +68,16 @@ def test_a_solved_problem_set_has_all_points_and_nothing_to_say(slot, folder):
     assert all(is_full(part) for part in graded.parts.values()), graded.parts
     assert not [shown["error"] for shown in graded.shown if shown["error"]]
     assert len(graded.parts) >= 5
+
+
+@pytest.mark.parametrize("folder", SETS)
+def test_a_problem_set_as_it_is_given_out_is_unwritten_and_runs(slot, folder):
+    graded = grade_notebook(read_cells(folder, "exercises"), slot, "unknown")
+    assert {part.state for part in graded.parts.values()} == {"missing"}
+    assert not any(part.score for part in graded.parts.values())
+    errors = [shown["error"][0] for shown in graded.shown if shown["error"]]
+    assert {*errors} <= {"NotImplementedError"}
+    assert not graded.notes
 
 
 ORDINARY = {
