@@ -17,12 +17,7 @@ from nbgrader.api import InvalidEntry
 from nbgrader.converters import Autograde, BaseConverter
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import (
-    AssignLatePenalties,
-    CheckCellMetadata,
-    LimitOutput,
-    NbGraderPreprocessor,
-)
+from nbgrader.preprocessors import AssignLatePenalties, LimitOutput, NbGraderPreprocessor
 from sqlalchemy.exc import DBAPIError
 
 from attn_course.grading.autograde.course import Course
@@ -59,8 +54,7 @@ def convert(course: Course, assignment: str, student: str, run: NbGraderPreproce
         ClearMetadataPreprocessor,
         LimitOutput,
         SaveMarks(course.autograded(assignment, student)),
-        AssignLatePenalties,
-        CheckCellMetadata,
+        AssignLatePenalties,  # and no second look at the metadata: they are as they were
     ]
     before = os.getcwd()
     try:
