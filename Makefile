@@ -3,9 +3,9 @@
 SHELL := bash
 PYTHON ?= python3
 BIN := .venv/bin
-# Four for two cores, because browsers and other processes are waited for; in the order that
+# Three for two cores, because browsers and kernels are waited for; in the order that
 # tests/conftest.py gives, because what takes longest must not come last.
-PYTEST := $(BIN)/python -m pytest --numprocesses 4 --dist loadscope --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadscope --no-loadscope-reorder
 CHAPTERS := book/[0-9]*.ipynb
 
 # nbgrader looks for its tools on PATH; one thread keeps sums, and so stored outputs, the same.
