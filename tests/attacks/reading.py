@@ -1,6 +1,9 @@
 """Looking for answers, inputs, seeds and secrets, and for a way out of the sandbox."""
 
 from tests.attacks import Attack, wrong
+from tests.conftest import ROOT
+
+SOLUTION = ROOT / "solutions" / "01_retrieval" / "01_retrieval.ipynb"
 
 READING = {
     "hidden tests": wrong(
@@ -29,7 +32,7 @@ READING = {
         "            print('GOT', folder, name)",
     ),
     "solutions by a path": wrong(
-        "for path in ('/work/main/solutions/01_retrieval/01_retrieval.ipynb', '../gradebook.db'):\n"
+        f"for path in ({str(SOLUTION)!r}, '../gradebook.db'):\n"
         "    try:\n"
         "        print('GOT', open(path).read(9))\n"
         "    except OSError as error:\n"
