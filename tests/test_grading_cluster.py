@@ -21,10 +21,10 @@ import pytest
 from nbgrader.api import Gradebook
 
 from attn_course.grading.autograde import cluster, converter, gradebook
-from attn_course.grading.autograde.cluster import ClusterError, Outcome, grade_on_cluster
+from attn_course.grading.autograde.cluster import ClusterError, grade_on_cluster
 from attn_course.grading.autograde.records import read_records
 from attn_course.grading.autograde.remote import describe, misfit
-from attn_course.grading.autograde.tasks import Failure, Task
+from attn_course.grading.autograde.tasks import Failure, Outcome, Task
 from tests import postgresql, simulated_grading
 from tests.clusters import LocalCluster, kill
 from tests.problem_sets import nbgrader

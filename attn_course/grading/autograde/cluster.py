@@ -23,10 +23,8 @@ from distributed import Client, Future, KilledWorker, as_completed
 from attn_course.grading.autograde.converter import grade_submission
 from attn_course.grading.autograde.records import SubmissionRecord
 from attn_course.grading.autograde.remote import describe, misfit
-from attn_course.grading.autograde.tasks import Failure, Task
+from attn_course.grading.autograde.tasks import Failure, Grade, Outcome, Task
 
-Grade = Callable[[Task], SubmissionRecord]
-Outcome = SubmissionRecord | Failure
 SECONDS_TO_CONNECT = 10
 SECONDS_WITHOUT_WORKERS = 60
 SECONDS_BETWEEN_LOOKS = 0.05

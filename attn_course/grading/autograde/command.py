@@ -3,7 +3,6 @@
 import difflib
 import os
 from collections.abc import Iterable, Iterator, Sized
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,8 +20,8 @@ from attn_course.grading.autograde.converter import HOW_TO_SANDBOX, choose_level
 from attn_course.grading.autograde.course import Course, CourseError
 from attn_course.grading.autograde.gradebook import prepare_gradebook
 from attn_course.grading.autograde.outside_cells import missing_parts
-from attn_course.grading.autograde.pool import Outcome, grade_locally
-from attn_course.grading.autograde.records import SubmissionRecord, read_record, record_path
+from attn_course.grading.autograde.pool import grade_locally
+from attn_course.grading.autograde.records import SubmissionRecord, read_records, record_path
 from attn_course.grading.autograde.summary import (
     count_states,
     log_lines,
@@ -31,7 +30,7 @@ from attn_course.grading.autograde.summary import (
     plain,
     write_csv,
 )
-from attn_course.grading.autograde.tasks import Failure, Task
+from attn_course.grading.autograde.tasks import Failure, Outcome, Task
 from attn_course.grading.outside.isolation import Level
 
 MOST_ROWS = 60  # of a table on the screen; the CSV has all
@@ -158,7 +157,9 @@ def _tell(
     console: Console,
 ) -> None:
     """Write the CSV and the log, and say on the screen what a person should know."""
-    records = all_records(course, order.assignment)
+    # a broken one is repaired when its submission is graded
+    found = read_records(course.results, order.assignment, skip_broken=True)
+    records = with_absent(course, order.assignment, found)
     path = order.csv or course.results / f"{order.assignment}.csv"
     write_csv(path, records)
     lines = log_lines(record for record in records if record.level)
@@ -178,18 +179,16 @@ def _submissions(some: Sized) -> str:
     return f"{len(some)} submission{'' if len(some) == 1 else 's'}"
 
 
-def all_records(course: Course, assignment: str) -> list[SubmissionRecord]:
-    """The records of all students of the roster; who handed in nothing is missing."""
-    records = {}
-    for path in (course.results / assignment).glob("*.json"):
-        with suppress(ValueError):  # a broken one is repaired when its submission is graded
-            record = read_record(path)
-            records[record.student] = record
+def with_absent(
+    course: Course, assignment: str, records: Iterable[SubmissionRecord]
+) -> list[SubmissionRecord]:
+    """These records, and those of the roster who handed in nothing, which are missing."""
+    by_student = {record.student: record for record in records}
     parts = missing_parts(course.source(assignment))
     for student in course.roster():
-        if student not in records and not course.submitted(assignment, student).is_dir():
+        if student not in by_student and not course.submitted(assignment, student).is_dir():
             nothing = ("nothing was handed in",)
-            records[student] = SubmissionRecord(
+            by_student[student] = SubmissionRecord(
                 assignment, student, "missing", "", "", 0.0, parts, nothing
             )
-    return [records[student] for student in sorted(records)]
+    return [by_student[student] for student in sorted(by_student)]

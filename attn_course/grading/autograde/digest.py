@@ -23,8 +23,9 @@ def digest_of(course: Course, task: Task) -> str:
 
 @cache
 def package_digest() -> str:
-    """Of the checks and all that they use."""
+    """Of the checks and all that they use, by the names of their files and what these hold."""
+    sources = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*.py")}
     found = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        found.update(path.read_bytes())
+    for name in sorted(sources):
+        found.update(name.encode() + b"\0" + sources[name].read_bytes() + b"\0")
     return found.hexdigest()

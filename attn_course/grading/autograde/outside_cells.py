@@ -14,6 +14,7 @@ from nbgrader.utils import is_grade, is_solution
 from attn_course.grading.autograde.records import PartRecord
 from attn_course.grading.outside.notebook import Cell, Graded, Part, grade_notebook
 from attn_course.grading.outside.slot import Slot
+from attn_course.grading.outside.wire import Message
 from attn_course.grading.score import Score
 from attn_course.grading.spec import find_exercise
 
@@ -46,18 +47,16 @@ class GradeOutside(NbGraderPreprocessor):
             name = cell.metadata.get("nbgrader", {}).get("grade_id")
             part = self.graded.parts.get(name) if is_grade(cell) else None
             cell.execution_count = count
-            cell.outputs = [_score_output(part, count)] if part else _outputs(shown, count)
+            cell.outputs = [_score_output(part, count)] if part else _outputs(shown)
         return nb, resources
 
 
 def to_run(cell: NotebookNode) -> Cell:
     """A cell as the confined process gets it: without hidden tests."""
-    graded = is_grade(cell) and not is_solution(cell)
-    seen = nbformat.from_dict(cell)
-    if graded:
-        seen = nbformat.from_dict(dict(cell))
-        seen, _ = ClearHiddenTests().preprocess_cell(seen, {}, 0)
-    return Cell(seen.source, cell.metadata.nbgrader.grade_id if graded else None)
+    if not is_grade(cell) or is_solution(cell):
+        return Cell(cell.source)
+    seen, _ = ClearHiddenTests().preprocess_cell(nbformat.from_dict(cell), {}, 0)
+    return Cell(seen.source, cell.metadata.nbgrader.grade_id)
 
 
 def imported_modules(source: Path) -> tuple[str, ...]:
@@ -93,16 +92,13 @@ def _score_output(part: Part, count: int) -> NotebookNode:
     return new_output("execute_result", data=shown, execution_count=count)
 
 
-def _outputs(shown: dict, count: int) -> list[NotebookNode]:
-    """What a cell of the student's showed, words and pictures alone."""
+def _outputs(shown: Message) -> list[NotebookNode]:
+    """What a cell of the student's showed, which `read_shown` has left only words and pictures."""
     outputs = []
-    if printed := str(shown.get("printed") or ""):
-        outputs.append(new_output("stream", name="stdout", text=printed))
-    for data in shown.get("shown") or []:
-        plain = {str(kind): str(value) for kind, value in dict(data).items()}
-        plain = {kind: plain[kind] for kind in ("text/plain", "image/png") if kind in plain}
-        outputs.append(new_output("display_data", data=plain))
-    if error := shown.get("error"):
-        name, said = map(str, error)
+    if shown["printed"]:
+        outputs.append(new_output("stream", name="stdout", text=shown["printed"]))
+    outputs += [new_output("display_data", data=data) for data in shown["shown"]]
+    if shown["error"]:
+        name, said = shown["error"]
         outputs.append(new_output("error", ename=name, evalue=said, traceback=[f"{name}: {said}"]))
     return outputs

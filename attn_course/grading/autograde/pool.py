@@ -11,17 +11,14 @@ import tempfile
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 
 from attn_course.grading.autograde.converter import close_graders, grade_submission, grader_of
-from attn_course.grading.autograde.records import SubmissionRecord
-from attn_course.grading.autograde.tasks import Failure, Task
+from attn_course.grading.autograde.tasks import Failure, Grade, Outcome, Task
 
-Grade = Callable[[Task], SubmissionRecord]
-Outcome = SubmissionRecord | Failure
 ATTEMPTS = 2  # of a submission with which a process of the grader's own ended
 SECONDS_TO_END = 10.0
 

@@ -147,6 +147,19 @@ def read_record(path: Path) -> SubmissionRecord:
         raise ValueError(f"{path} is {error}") from None
 
 
-def read_records(results: Path, assignment: str) -> list[SubmissionRecord]:
-    """The records of a problem set, in the order of the students' names."""
-    return [read_record(path) for path in sorted((results / assignment).glob("*.json"))]
+def read_records(
+    results: Path, assignment: str, skip_broken: bool = False
+) -> list[SubmissionRecord]:
+    """The records of a problem set, in the order of the students' names.
+
+    Raises:
+        ValueError: A file is no record, and broken ones are not to be skipped.
+    """
+    records = []
+    for path in sorted((results / assignment).glob("*.json")):
+        try:
+            records.append(read_record(path))
+        except ValueError:
+            if not skip_broken:
+                raise
+    return records

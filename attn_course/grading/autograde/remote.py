@@ -19,6 +19,7 @@ from sqlalchemy.exc import DBAPIError
 import attn_course
 from attn_course.grading.autograde.converter import GradingError, choose_level
 from attn_course.grading.autograde.course import Course
+from attn_course.grading.autograde.digest import package_digest
 from attn_course.grading.autograde.gradebook import patiently
 from attn_course.grading.autograde.tasks import Task
 from attn_course.grading.checking import hidden_secret
@@ -26,17 +27,8 @@ from attn_course.grading.checking import hidden_secret
 ATTEMPTS = 3  # of a submission under which workers end
 
 
-def _fingerprint() -> str:
-    package = Path(attn_course.__file__).parent
-    sources = {path.relative_to(package).as_posix(): path for path in package.rglob("*.py")}
-    digest = hashlib.sha256()
-    for name in sorted(sources):
-        digest.update(name.encode() + b"\0" + sources[name].read_bytes() + b"\0")
-    return f"{attn_course.__version__} ({digest.hexdigest()[:12]})"
-
-
 # Read when this module is loaded: a worker goes on with what it has loaded, whatever the files say.
-FINGERPRINT = _fingerprint()
+FINGERPRINT = f"{attn_course.__version__} ({package_digest()[:12]})"
 
 
 def describe(course: str) -> dict[str, str]:

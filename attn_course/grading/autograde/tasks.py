@@ -1,8 +1,11 @@
 """What is to be graded, and what is said of it when it cannot be."""
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Self
+
+from attn_course.grading.autograde.records import SubmissionRecord
 
 
 @dataclass(frozen=True)
@@ -44,3 +47,7 @@ class Failure:
 
     student: str
     reason: str
+
+
+Outcome = SubmissionRecord | Failure
+Grade = Callable[[Task], SubmissionRecord]

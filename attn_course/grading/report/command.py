@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from attn_course.grading.autograde.command import all_records
+from attn_course.grading.autograde.command import with_absent
 from attn_course.grading.autograde.course import Course, CourseError
 from attn_course.grading.autograde.records import SubmissionRecord, read_records
 from attn_course.grading.report.page import write_report
@@ -22,10 +22,10 @@ def report(folder: Path, assignment: str, path: Path | None) -> Path:
     course = Course(folder.resolve())
     course.see_that_released(assignment)
     try:
-        read_records(course.results, assignment)
+        found = read_records(course.results, assignment)
     except ValueError as error:
         raise CourseError(f"{error}. Remove the file, and grade again.") from None
-    records = all_records(course, assignment)
+    records = with_absent(course, assignment, found)
     written = path or course.results / f"{assignment}.html"
     write_report(assignment, records, written, _ungraded(course, assignment, records))
     return written
