@@ -149,7 +149,10 @@ def seen(request: pytest.FixtureRequest, browser: Browser, bases: dict[str, str]
 
 def look_with_axe(page: Page, few: int) -> list[str]:
     """What axe has to say of a page, with the contrast of so many texts of each look."""
-    page.evaluate("() => Promise.all(document.getAnimations().map(moving => moving.finished))")
+    # A fade that the page itself cancels is over too; its promise is rejected.
+    page.evaluate(
+        "() => Promise.allSettled(document.getAnimations().map(moving => moving.finished))"
+    )
     page.evaluate(AXE)
     page.evaluate(MARK_LOOKS, few)
     return page.evaluate(RUN_AXE)
