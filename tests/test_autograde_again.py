@@ -13,6 +13,7 @@ from attn_course.grading.autograde.converter import close_graders, grade_submiss
 from attn_course.grading.autograde.course import Course
 from attn_course.grading.autograde.records import SubmissionRecord
 from attn_course.grading.autograde.tasks import Task
+from attn_course.grading.outside.slot import Slot
 from tests.autograding import (
     OF,
     cells_of,
@@ -52,6 +53,17 @@ def test_submission_is_graded_once(warm):
     before = written(warm)
     assert grade(warm) == record_of(warm, "solved")
     assert written(warm) == before
+
+
+def test_no_confined_process_is_started_when_there_is_nothing_to_grade(warm, monkeypatch):
+    found = grade(warm)
+    close_graders()
+
+    def start(slot: Slot) -> None:
+        raise AssertionError("a process was started")
+
+    monkeypatch.setattr(Slot, "start", start)
+    assert grade(warm) == found
 
 
 def lose_record(course: Path) -> None:

@@ -94,7 +94,7 @@ def test_nbgrader_makes_feedback_of_what_was_graded(courses):
     assert done["success"], done
     page = courses[0] / "grading" / "feedback" / "broken" / FIRST / f"{FIRST}.html"
     text = page.read_text(encoding="utf-8")
-    assert "does the cell above run?" in text
+    assert "its cell stopped with SyntaxError" in text
     assert "hidden=True" not in text
 
 

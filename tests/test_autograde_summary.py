@@ -143,6 +143,10 @@ def test_weaker_isolation_comes_with_advice(course, monkeypatch):
     assert "isolation: limits. For a sandbox, bubblewrap has to be installed" in said
     _, said = run(course, "--level", "limits")
     assert "bubblewrap" not in said
+    monkeypatch.setattr(command, "choose_level", lambda *_: Level.SANDBOX)
+    monkeypatch.setattr(command, "can_refuse", lambda: False)
+    _, said = run(course)
+    assert "isolation: sandbox. Some requests to the kernel are not refused" in said
 
 
 def test_broken_record_of_somebody_else_spoils_nothing(course, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,6 +17,8 @@ from typer.testing import CliRunner
 
 from attn_course.grading import exercise_names, find_exercise
 from attn_course.grading.__main__ import app
+from attn_course.grading.autograde.course import Course
+from attn_course.grading.autograde.digest import digest_of
 from attn_course.grading.autograde.records import (
     PartRecord,
     RowRecord,
@@ -207,7 +210,7 @@ def page(
 ) -> Iterator[tuple[Page, list[str]]]:
     """The page of a hostile class, and what it asked for."""
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(EVIL, hostile(), path, [EVIL])
+    write_report(EVIL, hostile(), path, [EVIL], [EVIL])
     window = browser.new_context(viewport={"width": 390, "height": 800}, color_scheme=request.param)
     page, asked = window.new_page(), []
     page.on("request", lambda request: asked.append(request.url))
@@ -290,6 +293,25 @@ def test_command_writes_the_page_with_those_of_the_roster_who_handed_in_nothing(
     assert "1 of 2 students" in page
     assert "bob: nothing was handed in" in page
     assert "1 submission lies there and counts nowhere above: cid." in page
+
+
+def test_command_names_those_who_would_be_graded_otherwise_now(tmp_path: Path) -> None:
+    part = graded(exercises(1)[0], None)
+    results = course_with(tmp_path, [], "ann", "bob", "cid")
+    for student in ("ann", "bob", "cid"):
+        digest = digest_of(Course(tmp_path), SET, student)
+        record = submission(student, part, digest=digest)
+        write_record(record_path(results, SET, student), record)
+    run_report(tmp_path, SET)
+    page = results / f"{SET}.html"
+    assert "Grade again" not in page.read_text(encoding="utf-8")
+    handed_in = tmp_path / "grading" / "submitted" / "bob" / SET
+    handed_in.mkdir(parents=True)
+    (handed_in / f"{SET}.ipynb").write_text("{}", encoding="utf-8")
+    run_report(tmp_path, SET)
+    said = re.search(r'"warning">(.*?)</p>', page.read_text(encoding="utf-8"))[1]
+    assert said.startswith("1 submission has changed since it was graded, or the checks have.")
+    assert said.endswith(": bob.")
 
 
 def test_command_says_which_file_is_no_record_and_which_set_is_not_known(tmp_path: Path) -> None:

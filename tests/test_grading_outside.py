@@ -171,6 +171,21 @@ LOST = {
         "timed out",
         "it did not come back within 2 seconds",
     ),
+    "a cell that is no Python": (
+        "def softmax(scores):\n    return (scores",
+        "graded",
+        "its cell stopped with SyntaxError: incomplete input (line 2)",
+    ),
+    "a cell that stops before it defines anything": (
+        "import torhc\ndef softmax(scores):\n    return torhc.softmax(scores, -1)",
+        "graded",
+        "its cell stopped with ModuleNotFoundError: No module named 'torhc'",
+    ),
+    "another cell that stops": (
+        "# softmax = ?\nscores",
+        "missing",
+        "there is no function `softmax`: does the cell above run?",
+    ),
     "nothing": ("1", "missing", "there is no function `softmax`: does the cell above run?"),
     "no function": ("softmax = 3", "graded", "`softmax` is 3, not a function"),
     "not written": ("def softmax(scores): raise NotImplementedError", "missing", "not written yet"),

@@ -198,8 +198,13 @@ def _gradients(
 
 
 def _describe(error: BaseException) -> tuple[str, str]:
-    try:
-        message = str(error).strip() or "no message"
-    except Exception:  # an exception of the answer's own making
-        message = "its message cannot be read"
+    message = message_of(error) or "no message"
     return type(error).__name__, message.splitlines()[0][:300]
+
+
+def message_of(error: BaseException) -> str:
+    """What an exception says, which may be one of the answer's own making."""
+    try:
+        return str(error).strip()
+    except Exception:
+        return "its message cannot be read"

@@ -32,6 +32,7 @@ from attn_course.grading.autograde.summary import (
 )
 from attn_course.grading.autograde.tasks import Failure, Outcome, Task
 from attn_course.grading.outside.isolation import Level
+from attn_course.grading.outside.system_calls import can_refuse
 
 MOST_ROWS = 60  # of a table on the screen; the CSV has all
 
@@ -80,9 +81,8 @@ def autograde(order: Order, console: Console) -> bool:
     course.see_that_writable()
     if order.scheduler is None:
         level = choose_level(order.level, order.require_sandbox)
-        weak = level < Level.SANDBOX and order.level is None
-        advice = f". For a sandbox, {HOW_TO_SANDBOX}" if weak else ""
-        console.print(f"{_submissions(students)}, isolation: {level}{advice}", soft_wrap=True)
+        isolation = f"isolation: {level}{_advice(level, order)}"
+        console.print(f"{_submissions(students)}, {isolation}", soft_wrap=True)
     directory = course.directory
     prepare_gradebook(directory.db_url, directory.course_id, students)
     before = _times(course, order.assignment, students)
@@ -91,6 +91,15 @@ def autograde(order: Order, console: Console) -> bool:
         console.print(f"Graded before, and left so: {len(kept)}. --force grades all again.")
     _tell(order, course, students, failures, console)
     return not failures
+
+
+def _advice(level: Level, order: Order) -> str:
+    """How the isolation could be stronger."""
+    if level < Level.SANDBOX and order.level is None:
+        return f". For a sandbox, {HOW_TO_SANDBOX}"
+    if level == Level.SANDBOX and not can_refuse():
+        return ". Some requests to the kernel are not refused: that takes libseccomp."
+    return ""
 
 
 def _times(course: Course, assignment: str, students: Iterable[str]) -> set[tuple[Path, int]]:

@@ -7,7 +7,9 @@ submission, and a record that is written last.
 import tempfile
 import time
 import warnings
+from contextlib import ExitStack
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 import torch
@@ -54,7 +56,7 @@ def grade_submission(task: Task) -> SubmissionRecord:
     path = record_path(grader.course.results, task.assignment, task.student)
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_suffix(".lock")):
-        digest = digest_of(grader.course, task)
+        digest = digest_of(grader.course, task.assignment, task.student)
         if not task.force and (found := _found(path, digest)) and grader.stands(found):
             return found
         path.unlink(missing_ok=True)  # or it would speak for a grading that is interrupted
@@ -67,7 +69,7 @@ _latest: dict[tuple, "Grader"] = {}
 
 
 def grader_of(task: Task) -> "Grader":
-    """The grader of this process for a problem set; it keeps a confined process warm.
+    """The grader of this process for a problem set; it keeps its confined process warm.
 
     Raises:
         GradingError: The isolation asked for cannot be had.
@@ -120,17 +122,24 @@ class Grader:
 
     def __init__(self, course: Course, assignment: str, level: Level, least: Level) -> None:
         torch.set_num_threads(1)  # there is a process for each processor already
-        self.course, self._least = course, least
-        self._folder = tempfile.TemporaryDirectory(prefix="attn-course-")
-        copy_package(Path(self._folder.name))
-        preload = imported_modules(course.source(assignment))
-        self.slot = Slot(level, Path(self._folder.name), preload)
-        self.slot.start()  # it imports torch while nbgrader does its part
+        self.course, self._assignment = course, assignment
+        self._level, self._least = level, least
+        self._open = ExitStack()
+
+    @cached_property
+    def slot(self) -> Slot:
+        """The confined process, which the first submission that is graded starts."""
+        folder = tempfile.TemporaryDirectory(prefix="attn-course-", ignore_cleanup_errors=True)
+        path = Path(self._open.enter_context(folder))
+        copy_package(path)
+        slot = Slot(self._level, path, imported_modules(self.course.source(self._assignment)))
+        self._open.callback(slot.stop)
+        slot.start()
+        return slot
 
     def close(self) -> None:
-        """End the confined process, and remove its files."""
-        self.slot.stop()
-        self._folder.cleanup()
+        """End the confined process, if there is one, and remove its files."""
+        self._open.close()
 
     def stands(self, record: SubmissionRecord) -> bool:
         """Whether a grading needs not be done again: all that it has left is there.
@@ -153,6 +162,7 @@ class Grader:
     def grade(self, task: Task, digest: str) -> SubmissionRecord:
         """Grade a submission, whatever has been done before."""
         begun = time.monotonic()
+        _ = self.slot  # it imports torch while nbgrader does its part
         notebook = self.course.submitted(task.assignment, task.student) / f"{task.assignment}.ipynb"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of nbgrader's and nbformat's own dealings
@@ -163,7 +173,7 @@ class Grader:
             else:
                 record = self._grade_notebook(task, handed_in)
         seconds = round(time.monotonic() - begun, 2)
-        return replace(record, digest=digest, seconds=seconds, level=str(self.slot.level))
+        return replace(record, digest=digest, seconds=seconds, level=str(self._level))
 
     def _grade_notebook(self, task: Task, handed_in: NotebookNode) -> SubmissionRecord:
         outside = GradeOutside(self.slot, hidden_secret(), task.cell_seconds)

@@ -4,18 +4,17 @@ import hashlib
 from functools import cache
 
 from attn_course.grading.autograde.course import Course
-from attn_course.grading.autograde.tasks import Task
 from attn_course.grading.checking import hidden_secret
 from attn_course.grading.outside.isolation import PACKAGE
 
 
-def digest_of(course: Course, task: Task) -> str:
+def digest_of(course: Course, assignment: str, student: str) -> str:
     """Of all that decides about the marks: notebook, time, problem set, seed and checks."""
     _ = course.config  # puts the seed in place
     found = hashlib.sha256(f"{hidden_secret()}|{package_digest()}".encode())
-    folder = course.submitted(task.assignment, task.student)
-    notebook, handed_in_at = folder / f"{task.assignment}.ipynb", folder / "timestamp.txt"
-    for path in (notebook, handed_in_at, course.source(task.assignment)):
+    folder = course.submitted(assignment, student)
+    notebook, handed_in_at = folder / f"{assignment}.ipynb", folder / "timestamp.txt"
+    for path in (notebook, handed_in_at, course.source(assignment)):
         content = path.read_bytes() if path.is_file() else b"none"
         found.update(hashlib.sha256(content).digest())
     return found.hexdigest()

@@ -16,7 +16,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 
-from attn_course.grading.autograde.converter import close_graders, grade_submission, grader_of
+from attn_course.grading.autograde.converter import close_graders, grade_submission
 from attn_course.grading.autograde.tasks import Failure, Grade, Outcome, Task
 
 ATTEMPTS = 2  # of a submission with which a process of the grader's own ended
@@ -53,7 +53,6 @@ class _Pool:
         self._jobs = max(1, min(jobs, len(tasks)))
         self._running: dict[Future, tuple[ProcessPoolExecutor, Task]] = {}
         self._ended_with: Counter[Task] = Counter()
-        self._first = tasks[0] if tasks else None
 
     def outcomes(self) -> Iterator[tuple[Task, Outcome]]:
         """Each submission with what came of it, in the order in which they are done."""
@@ -94,7 +93,7 @@ class _Pool:
         # a fork has torch and nbgrader imported already; macOS and Windows cannot
         method = "fork" if sys.platform == "linux" else "spawn"
         context = multiprocessing.get_context(method)
-        return ProcessPoolExecutor(1, context, _begin, (self._first, self._folder))
+        return ProcessPoolExecutor(1, context, _begin, (self._folder,))
 
     def _blame(self, task: Task) -> Failure | None:
         """Give a submission out once more, in case it was not its fault; then no more."""
@@ -105,14 +104,12 @@ class _Pool:
         return Failure(task.student, f"the grader's own process ended {ATTEMPTS} times with it")
 
 
-def _begin(task: Task, folder: str) -> None:
-    """In a new process: arrange for its end, and start the confined process."""
+def _begin(folder: str) -> None:
+    """In a new process: arrange for its end."""
     tempfile.tempdir = folder
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # that is for who started it
     signal.signal(signal.SIGTERM, _end)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    with suppress(Exception):  # said again, and heard, with the first submission
-        grader_of(task)
 
 
 def _end_with_parent() -> None:

@@ -129,6 +129,22 @@ def part_without(exercise: str, problem: str, trouble: Ended | None, notes: list
     return Part(exercise, score, score, trouble, notes)
 
 
+def how_it_stopped(exercise: str, ran: Sequence[tuple[Cell, Message]]) -> str | None:
+    """The error with which the last cell failed that should have defined an answer.
+
+    Args:
+        exercise: Its name.
+        ran: The cells of its part, and what each has shown.
+    """
+    name = find_exercise(exercise).function
+    defines = re.compile(rf"^\s*(?:(?:async )?def\s+{name}\b|{name}\s*=[^=])", re.MULTILINE)
+    errors = [shown["error"] for cell, shown in ran if defines.search(cell.source)]
+    if not errors or errors[-1] is None:
+        return None
+    kind, said = errors[-1]
+    return f"stopped with {kind}: {said}".splitlines()[0][:200]
+
+
 def nothing_shown(ended: Ended) -> Message:
     """What is shown for a cell that is not run."""
     return {"printed": "", "shown": [], "error": ["Ended", f"This cell {ended}."]}

@@ -42,16 +42,16 @@ class Lost:
 
         It is the last one that is still run; or, where there is none, the part.
         """
-        for before in reversed(self._cells_of(index)):
+        for before in reversed(self.cells_of(index)):
             if before not in self.cells:
                 self.lose_cell(before, ended)
         self.lose_part(index, ended)
 
     def trouble_before(self, index: int) -> Ended | None:
         """What ended a cell of the part that a graded cell ends."""
-        return next((self.cells[i] for i in self._cells_of(index) if i in self.cells), None)
+        return next((self.cells[i] for i in self.cells_of(index) if i in self.cells), None)
 
-    def _cells_of(self, index: int) -> range:
+    def cells_of(self, index: int) -> range:
         """The cells of the part that a graded cell ends."""
         first = index
         while first and not self._notebook[first - 1].exercise:

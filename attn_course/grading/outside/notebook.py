@@ -15,6 +15,7 @@ from attn_course.grading.outside.graded import (
     Graded,
     Part,
     given_up,
+    how_it_stopped,
     nothing_shown,
     part_without,
     read_shown,
@@ -103,7 +104,7 @@ class _Run:
         begun: list[_Begun] = []
         for index, cell in enumerate(self.cells):
             if cell.exercise:
-                graded.parts[cell.grade_id] = part = self._begin(talk, index, begun)
+                graded.parts[cell.grade_id] = part = self._begin(talk, index, graded, begun)
                 self._tell_score(talk, index, part)
             graded.shown.append(self._run_cell(talk, index))
         graded.notes += talk.take_alarms()
@@ -123,7 +124,7 @@ class _Run:
                 self.lost.lose_cell(index, error)
         return nothing_shown(ended)
 
-    def _begin(self, talk: Talk, index: int, begun: list[_Begun]) -> Part:
+    def _begin(self, talk: Talk, index: int, graded: Graded, begun: list[_Begun]) -> Part:
         """Take a snapshot of the notebook as it is now, and try the public inputs on it."""
         name = self.cells[index].exercise
         if ended := self.lost.parts.get(index):
@@ -131,7 +132,9 @@ class _Run:
         snapshot = self._snapshot(talk, index)
         if isinstance(snapshot, str):
             trouble = self.lost.trouble_before(index)
-            problem = f"its cell {trouble}" if trouble else snapshot
+            ran = [(self.cells[i], graded.shown[i]) for i in self.lost.cells_of(index)]
+            why = trouble or how_it_stopped(name, ran)
+            problem = f"its cell {why}" if why else snapshot
             return part_without(name, problem, trouble, self._notes(talk))
         submission = OutsideSubmission(snapshot)
         findings = examine_public(find_exercise(name), name, submission, slow=self.secret is None)

@@ -5,6 +5,7 @@ Of what a cell shows only words and pictures are kept: no HTML, no scripts.
 
 import base64
 import io
+import re
 from contextlib import redirect_stderr, redirect_stdout
 
 from IPython.core.displayhook import CapturingDisplayHook
@@ -13,8 +14,10 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from attn_course.grading.outside.wire import Message
+from attn_course.grading.submission import message_of
 
 MOST_TEXT, MOST_SHOWN, MOST_PICTURES = 20_000, 50, 4_000_000  # of one cell, in all
+NAME_OF_CELL = re.compile(r"<ipython-input-[^>]*>, (?=line)")  # in what a SyntaxError says
 
 
 class Shell:
@@ -35,7 +38,7 @@ class Shell:
         with redirect_stdout(printed), redirect_stderr(printed):
             result = shell.run_cell(source, store_history=False)
         error = result.error_before_exec or result.error_in_exec
-        said = None if error is None else [type(error).__name__, _message(error)]
+        said = None if error is None else [type(error).__name__, _said(error)]
         return {"printed": printed.text(), "shown": _keep(shown[:MOST_SHOWN]), "error": said}
 
 
@@ -69,6 +72,10 @@ class _Page(io.TextIOBase):
         return "".join(self._parts) + (f"\n... {cut:,} characters more" if cut > 0 else "")
 
 
+def _said(error: BaseException) -> str:
+    return NAME_OF_CELL.sub("", message_of(error)[:MOST_TEXT])
+
+
 def _keep(outputs: list[dict]) -> list[dict[str, str]]:
     """The words of outputs, and their pictures as base64, as long as there is room."""
     kept, room = [], MOST_PICTURES
@@ -82,10 +89,3 @@ def _keep(outputs: list[dict]) -> list[dict[str, str]]:
             room -= len(picture)
             kept[-1]["image/png"] = picture
     return kept
-
-
-def _message(error: BaseException) -> str:
-    try:
-        return str(error)[:1000]
-    except Exception:  # an exception of the submission's own making
-        return "its message cannot be read"

@@ -24,14 +24,15 @@ NEW_NAMESPACES = [1 << bit for bit in (17, 25, 26, 27, 28, 29, 30)]  # flags of 
 SHARED_ANONYMOUS, ALL_BITS = 0x21, 0xFFFFFFFF
 
 
-def refuse_system_calls() -> bool:
-    """Refuse them to this process and all that come from it, for good.
+def can_refuse() -> bool:
+    """Whether they can be refused here: it takes Linux, and its library libseccomp."""
+    return seccomp is not None
 
-    Returns:
-        Whether that is done; it takes Linux, and its library libseccomp.
-    """
-    if seccomp is None:
-        return False
+
+def refuse_system_calls() -> None:
+    """Refuse them to this process and all that come from it, for good, if that can be done."""
+    if not can_refuse():
+        return
     rules = seccomp.SyscallFilter(seccomp.ALLOW)
 
     def refuse(name: str, *conditions: object, error: int = errno.EPERM) -> None:
@@ -51,4 +52,3 @@ def refuse_system_calls() -> bool:
     refuse("kill", bits(0, ALL_BITS))  # everybody's process
     refuse("mmap", bits(3, SHARED_ANONYMOUS))
     rules.load()
-    return True

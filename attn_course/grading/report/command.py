@@ -4,6 +4,7 @@ from pathlib import Path
 
 from attn_course.grading.autograde.command import with_absent
 from attn_course.grading.autograde.course import Course, CourseError
+from attn_course.grading.autograde.digest import digest_of
 from attn_course.grading.autograde.records import SubmissionRecord, read_records
 from attn_course.grading.report.page import write_report
 
@@ -27,7 +28,13 @@ def report(folder: Path, assignment: str, path: Path | None) -> Path:
         raise CourseError(f"{error}. Remove the file, and grade again.") from None
     records = with_absent(course, assignment, found)
     written = path or course.results / f"{assignment}.html"
-    write_report(assignment, records, written, _ungraded(course, assignment, records))
+    ungraded = _ungraded(course, assignment, records)
+    outdated = [
+        record.student
+        for record in found
+        if record.digest != digest_of(course, assignment, record.student)
+    ]
+    write_report(assignment, records, written, ungraded, outdated)
     return written
 
 

@@ -14,7 +14,10 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def render_report(
-    assignment: str, records: Sequence[SubmissionRecord], ungraded: Sequence[str] = ()
+    assignment: str,
+    records: Sequence[SubmissionRecord],
+    ungraded: Sequence[str] = (),
+    outdated: Sequence[str] = (),
 ) -> str:
     """The page; what students wrote stands in it as text.
 
@@ -22,6 +25,7 @@ def render_report(
         assignment: Name of the problem set.
         records: Of all students, those included who handed in nothing.
         ungraded: Names of those who handed in something that has not been graded.
+        outdated: Names of those whose submission, or what it is graded by, is not what it was.
     """
     tally = Tally(records)
     draw = {
@@ -31,7 +35,8 @@ def render_report(
     }
     drawn = {name: function(tally) for name, function in draw.items()} if tally.handed_in else {}
     page = _environment().get_template("report.html.j2")
-    return page.render(assignment=assignment, tally=tally, pictures=drawn, ungraded=ungraded)
+    names = {"ungraded": ungraded, "outdated": outdated}
+    return page.render(assignment=assignment, tally=tally, pictures=drawn, **names)
 
 
 def write_report(
@@ -39,9 +44,10 @@ def write_report(
     records: Sequence[SubmissionRecord],
     path: Path,
     ungraded: Sequence[str] = (),
+    outdated: Sequence[str] = (),
 ) -> None:
     """Write the page, so that whoever opens it finds all of it or the one before."""
-    replace_text(path, render_report(assignment, records, ungraded))
+    replace_text(path, render_report(assignment, records, ungraded, outdated))
 
 
 def _environment() -> Environment:
