@@ -242,6 +242,8 @@ def test_theme_switch_changes_the_colours_and_is_remembered(home: tuple[Page, Se
     assert (seen.troubles, seen.requests) == ([], [])
 
 
+# A server sends the same files, and each of them is opened from one above.
+@pytest.mark.parametrize("home", ["file"], indirect=True)
 def test_navigation_reaches_every_page_of_the_toc(home: tuple[Page, Seen]) -> None:
     page, seen = home
     for name in toc_pages()[1:]:
@@ -257,7 +259,7 @@ def test_problem_set_downloads_from_its_chapter(
 ) -> None:
     with browser.new_context(accept_downloads=True) as window:
         page = window.new_page()
-        page.goto(f"{bases['http']}/book/{name}.html")
+        page.goto(f"{bases['http']}/book/{name}.html", wait_until="domcontentloaded")
         with page.expect_download() as waiting:
             page.locator(".course-links a.download").click()
         assert waiting.value.suggested_filename == f"{name}.ipynb"

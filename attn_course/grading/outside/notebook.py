@@ -67,20 +67,19 @@ class _Begun:
     submission: OutsideSubmission
 
 
+@dataclass
 class _Run:
     """The tries at one notebook, each without what turned out to end all before."""
 
-    def __init__(
-        self,
-        cells: Sequence[Cell],
-        slot: Slot,
-        secret: str | None,
-        cell_seconds: float,
-        until: float,
-    ) -> None:
-        self.cells, self.slot, self.secret, self.cell_seconds = cells, slot, secret, cell_seconds
-        self.until, self.open, self.exchanged = until, ExitStack(), False
-        self.lost = Lost(cells)
+    cells: Sequence[Cell]
+    slot: Slot
+    secret: str | None
+    cell_seconds: float
+    until: float
+    exchanged: bool = False
+
+    def __post_init__(self) -> None:
+        self.open, self.lost = ExitStack(), Lost(self.cells)
 
     def go_through(self) -> Graded | None:
         """One try: what came of it, or None if it has to be begun anew."""
