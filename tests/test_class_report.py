@@ -31,6 +31,7 @@ from attn_course.grading.checking import grade
 from attn_course.grading.report.page import render_report, write_report
 from attn_course.grading.report.tally import Tally
 from attn_course.grading.submission import LocalSubmission
+from attn_course.plots import class_report
 from tests.conftest import ROOT
 from tests.test_pages import look_with_axe
 
@@ -168,6 +169,12 @@ def test_page_is_sensible_for_any_size(number: int) -> None:
     assert page.count("<svg") == (3 if present else 0)
     assert "nan%" not in page
     assert len(page) < 1_000_000
+
+
+def test_half_a_point_less_than_all_is_not_drawn_with_them() -> None:
+    figure = class_report.points([9.0, 9.0, 8.5, 8.0, 0.0], 9)
+    heights = [bar.get_height() for bar in figure.axes[0].patches]
+    assert heights == [1, 0, 0, 0, 0, 0, 0, 0, 2, 2]
 
 
 def test_page_of_one_student_shows_what_this_one_did() -> None:

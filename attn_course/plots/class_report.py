@@ -18,6 +18,7 @@ from attn_course.plots import FAINT, INK, ROLE, closed, style
 
 WIDTH = 4.4  # inches; the letters are to be read on a phone
 MOST_BARS = 13
+BELOW = 0.49  # points
 LETTERS = 47  # that fit beside each other
 
 
@@ -29,14 +30,15 @@ def points(earned: Sequence[float], of: float) -> Figure:
         of: Points there are to earn.
     """
     step = max(1.0, round_step(of / MOST_BARS))
-    edges = [step * place for place in range(math.floor(of / step) + 2)]
+    # a whole number stands in the middle of its bar; a half counts below, where full points are not
+    edges = [step * place - BELOW for place in range(math.floor(of / step) + 2)]
     middle = median(earned)
     with style():
         figure, axes = plt.subplots(figsize=(WIDTH, 2.6))
         axes.hist(earned, edges, color=ROLE["query"], rwidth=0.9)
         axes.axvline(middle, color=ROLE["output"], linestyle="--")
         axes.annotate(f"median {middle:g}", (middle, 1), (4, -4), va="top", **TOP)
-        axes.set(xlabel=f"points, of {of:g}", ylabel="students", xlim=(0, edges[-1]))
+        axes.set(xlabel=f"points, of {of:g}", ylabel="students", xlim=(edges[0], edges[-1]))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=8))
         axes.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
         axes.margins(y=0.2)
