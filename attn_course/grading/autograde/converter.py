@@ -144,7 +144,8 @@ class Grader:
     def stands(self, record: SubmissionRecord) -> bool:
         """Whether a grading needs not be done again: all that it has left is there.
 
-        The gradebook may be another than last time, and the isolation less than is asked for now.
+        The gradebook may be another than last time, or hold what nbgrader's own command has found
+        since, and the isolation may be less than is asked for now.
         """
         where = record.assignment, record.student
         if Level.__members__.get(record.level.upper(), Level.PLAIN) < self._least:
@@ -157,7 +158,9 @@ class Grader:
                 submission = gradebook.find_submission(*where)
             except MissingEntry:
                 return False
-            return all(notebook.grades for notebook in submission.notebooks)
+            grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+            points = {grade.name: grade.auto_score or 0.0 for grade in grades}
+        return all(points.get(part.part) == part.points for part in record.parts)
 
     def grade(self, task: Task, digest: str) -> SubmissionRecord:
         """Grade a submission, whatever has been done before."""
@@ -181,7 +184,8 @@ class Grader:
         notes = patiently(lambda: convert(*fields, outside))
         claims, graded = claims_of(handed_in), outside.graded
         parts = tuple(
-            part_record(name, part, claims.get(name)) for name, part in graded.parts.items()
+            part_record(name, part, claims.get(name), graded.incomplete)
+            for name, part in graded.parts.items()
         )
         state = worst_state([graded.state, *(part.state for part in parts)])
         return SubmissionRecord(

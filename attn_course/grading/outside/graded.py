@@ -15,6 +15,7 @@ from attn_course.grading.spec import find_exercise
 CHECKS = re.compile(r"""check\(\s*["']([\w/]+)["']""")
 REACHING = ("tried to", "called ")
 PNG = b"\x89PNG"  # the first bytes of a picture
+LACKING = ("ImportError", "ModuleNotFoundError", "FileNotFoundError", "PermissionError", "OSError")
 NOTHING = ("there is no function", "not written yet")
 
 
@@ -74,11 +75,14 @@ class Graded:
         parts: By the names of their cells.
         shown: For each cell what it showed, as `Shell.run` says it.
         notes: What a person should know that belongs to no part.
+        incomplete: Whether a cell or a call has not come to its end, for whatever reason. Then an
+            honest notebook too shows points that its code did not earn here.
     """
 
     parts: dict[str, Part] = field(default_factory=dict)
     shown: list[Message] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    incomplete: bool = False
 
     @property
     def state(self) -> str:
@@ -115,7 +119,7 @@ def _read_output(output: Message) -> Message:
 def given_up(cells: Sequence[Cell]) -> Graded:
     """Nothing for a notebook that takes all the time that there is."""
     ended = Ended(NO_TIME_LEFT, out_of_time=True)
-    graded = Graded(shown=[nothing_shown(ended) for _ in cells])
+    graded = Graded(shown=[nothing_shown(ended) for _ in cells], incomplete=True)
     for cell in cells:
         if cell.exercise:
             part = part_without(cell.exercise, f"it {ended}", ended, [])
@@ -129,8 +133,8 @@ def part_without(exercise: str, problem: str, trouble: Ended | None, notes: list
     return Part(exercise, score, score, trouble, notes)
 
 
-def how_it_stopped(exercise: str, ran: Sequence[tuple[Cell, Message]]) -> str | None:
-    """The error with which the last cell failed that should have defined an answer.
+def how_it_stopped(exercise: str, ran: Sequence[tuple[Cell, Message]]) -> list[str]:
+    """The error with which the last cell failed that should have defined an answer, if it did.
 
     Args:
         exercise: Its name.
@@ -139,10 +143,17 @@ def how_it_stopped(exercise: str, ran: Sequence[tuple[Cell, Message]]) -> str | 
     name = find_exercise(exercise).function
     defines = re.compile(rf"^\s*(?:(?:async )?def\s+{name}\b|{name}\s*=[^=])", re.MULTILINE)
     errors = [shown["error"] for cell, shown in ran if defines.search(cell.source)]
-    if not errors or errors[-1] is None:
-        return None
-    kind, said = errors[-1]
-    return f"stopped with {kind}: {said}".splitlines()[0][:200]
+    return [f"its cell {_stopped(error)}" for error in errors[-1:] if error]
+
+
+def what_lacked(shown: Sequence[Message]) -> list[str]:
+    """The errors of cells that may well run where there are other modules and files."""
+    errors = [one["error"] for one in shown if one["error"]]
+    return [f"a cell {_stopped(error)}" for error in errors if error[0] in LACKING]
+
+
+def _stopped(error: Sequence[str]) -> str:
+    return f"stopped with {error[0]}: {error[1]}".splitlines()[0][:200]
 
 
 def nothing_shown(ended: Ended) -> Message:

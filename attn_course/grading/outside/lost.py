@@ -27,6 +27,11 @@ class Lost:
         self.cells: dict[int, Ended] = {}
         self.parts: dict[int, Ended] = {}
 
+    @property
+    def anything(self) -> bool:
+        """Whether there are any."""
+        return bool(self.cells or self.parts)
+
     def lose_cell(self, index: int, ended: Ended) -> NoReturn:
         """Run a cell no more, for what it did."""
         self.cells[index] = ended

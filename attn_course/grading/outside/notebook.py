@@ -19,6 +19,7 @@ from attn_course.grading.outside.graded import (
     nothing_shown,
     part_without,
     read_shown,
+    what_lacked,
 )
 from attn_course.grading.outside.lost import Again, Lost
 from attn_course.grading.outside.packing import NO_MESSAGE
@@ -85,7 +86,7 @@ class _Run:
         """One try: what came of it, or None if it has to be begun anew."""
         if time.monotonic() > self.until:
             return given_up(self.cells)
-        graded, self.exchanged = Graded(), False
+        graded, self.exchanged = Graded(incomplete=self.lost.anything), False
         try:
             with self.slot.submission(self.until) as talk, self.open:
                 self._grade(talk, graded)
@@ -106,7 +107,9 @@ class _Run:
                 graded.parts[cell.grade_id] = part = self._begin(talk, index, graded, begun)
                 self._tell_score(talk, index, part)
             graded.shown.append(self._run_cell(talk, index))
-        graded.notes += talk.take_alarms()
+        lacking = what_lacked(graded.shown)
+        graded.incomplete |= bool(lacking)
+        graded.notes += lacking + talk.take_alarms()
         for one in begun:
             self._finish(one)
 
@@ -131,10 +134,12 @@ class _Run:
         snapshot = self._snapshot(talk, index)
         if isinstance(snapshot, str):
             trouble = self.lost.trouble_before(index)
+            if trouble:
+                return part_without(name, f"its cell {trouble}", trouble, self._notes(talk))
             ran = [(self.cells[i], graded.shown[i]) for i in self.lost.cells_of(index)]
-            why = trouble or how_it_stopped(name, ran)
-            problem = f"its cell {why}" if why else snapshot
-            return part_without(name, problem, trouble, self._notes(talk))
+            stopped = how_it_stopped(name, ran)
+            graded.incomplete |= bool(stopped)
+            return part_without(name, [*stopped, snapshot][0], None, self._notes(talk) + stopped)
         submission = OutsideSubmission(snapshot)
         findings = examine_public(find_exercise(name), name, submission, slow=self.secret is None)
         self._see_that_all_goes_on(index, submission)
