@@ -9,7 +9,9 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,8 @@ import jupytext
 import nbformat
 import pytest
 from nbformat import NotebookNode
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.conftest import ROOT, chapters
 
@@ -142,6 +146,26 @@ def test_importing_the_package_is_light() -> None:
     code = f"import sys, {modules}; print(*({set(TOO_HEAVY)} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == []
+
+
+def declared(*extras: str) -> set[str]:
+    """Return the packages that come with ours, and with some of its extras."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    groups = [project["dependencies"], *(project["optional-dependencies"][e] for e in extras)]
+    return {canonicalize_name(Requirement(line).name) for line in chain.from_iterable(groups)}
+
+
+def test_everything_that_is_imported_is_declared() -> None:
+    installed_by, grading = packages_distributions(), ROOT / "attn_course" / "grading"
+    enough, enough_to_grade = declared("course"), declared("course", "grading")
+    lacking = set()
+    for path in (ROOT / "attn_course").rglob("*.py"):
+        found = {name.partition(".")[0] for name in imports(path)}
+        for name in found - sys.stdlib_module_names - {"attn_course"}:
+            package = canonicalize_name(installed_by.get(name, [name])[0])
+            if package not in (enough_to_grade if path.is_relative_to(grading) else enough):
+                lacking.add(f"{package}, for {path.relative_to(ROOT)}")
+    assert lacking == set()
 
 
 @pytest.mark.parametrize("what", FORBIDDEN)
