@@ -153,6 +153,46 @@ def test_input_changed_in_place_is_refused_although_the_output_is_right():
     assert first_reason(exercise, lambda number: None) is not None
 
 
+def changes_the_dtype(number, words):
+    number.data = number.data.double()
+    return 2 * number.float()
+
+
+def empties_the_list(number, words):
+    words.clear()
+    return 2 * number
+
+
+def changes_in_the_list(number, words):
+    words[0].neg_()
+    return 2 * number
+
+
+def changes_the_dtype_in_the_list(number, words):
+    words[0].data = words[0].data.double()
+    return 2 * number
+
+
+@pytest.mark.parametrize(
+    ("answer", "changed"),
+    [
+        (lambda number, words: 2 * number, None),
+        (changes_the_dtype, "number"),
+        (empties_the_list, "words"),
+        (changes_in_the_list, "words"),
+        (changes_the_dtype_in_the_list, "words"),
+    ],
+)
+def test_input_is_compared_with_its_dtype_and_in_lists(answer, changed):
+    def draw_words(generator):
+        return draw(generator) | {"words": [torch.ones(2), "a word", draw]}
+
+    check = Check("it doubles", 1, draw_words, untouched=True)
+    exercise = Exercise("double_it", lambda number, words: 2 * number, (check,))
+    said = changed and f"it changes {changed}, which belongs to the caller"
+    assert first_reason(exercise, answer) == said
+
+
 def test_law_replaces_the_reference():
     def is_even(call, inputs):
         zeros = {"number": torch.zeros(3)}

@@ -188,6 +188,22 @@ def same(one: Plain, other: Plain) -> bool:
     return type(one) is type(other) and one == other
 
 
+def identical(one: Plain, other: Plain) -> bool:
+    """Whether two values are the same to the last bit, dtypes included.
+
+    What is no plain data in the second cannot be compared, and passes.
+    """
+    if isinstance(other, Tensor):
+        if not isinstance(one, Tensor) or (one.dtype, one.device) != (other.dtype, other.device):
+            return False
+        return torch.equal(one, other)
+    if isinstance(other, list | tuple):
+        return (
+            type(one) is type(other) and len(one) == len(other) and all(map(identical, one, other))
+        )
+    return plain_kind(other) is not None or one == other
+
+
 def _as_number(output: Plain) -> Plain:
     """The number in a tensor of one, which passes for a number in an answer too."""
     if not isinstance(output, Tensor) or _oddity(output) or output.is_meta:

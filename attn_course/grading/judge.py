@@ -4,10 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-import torch
 from torch import Tensor
 
-from attn_course.grading.compare import difference, name_kind
+from attn_course.grading.compare import difference, identical, name_kind
 from attn_course.grading.spec import Exercise, Inputs, Plain
 from attn_course.grading.submission import Outcome, OutOfTime, copy_of
 from attn_course.grading.trial import Trial, draw_trials
@@ -159,9 +158,7 @@ def _compare_inputs(trial: Trial, submission: Submission) -> tuple[str, Plain] |
         return failed
     for name, before in trial.given.items():
         after = outcome.inputs_after[name]
-        if not isinstance(before, Tensor):
-            continue
-        if name_kind(after) != name_kind(before) or not torch.equal(before, after):
+        if not identical(after, before):
             return f"it changes {name}, which belongs to the caller", after
     return None
 
