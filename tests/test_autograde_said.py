@@ -1,13 +1,16 @@
 """What the command that grades a class says when it is asked for what cannot be done."""
 
 import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from attn_course.grading.__main__ import app
+from attn_course.grading.autograde import gradebook
 from attn_course.grading.outside.isolation import strongest
 from attn_course.grading.outside.sandbox import find_way
 from tests.autograding import released_course, seed_of_no_other_course
@@ -69,6 +72,17 @@ def test_results_that_cannot_be_kept(copy):
     status, said = typed(FIRST, "--course", str(copy))
     assert status == 2
     assert said.startswith(f"Results cannot be written to {copy / 'grading' / 'results'}")
+
+
+def test_gradebook_that_cannot_be_written(copy, monkeypatch):
+    hand_in(copy, FIRST, "lovelace", {})
+    with closing(sqlite3.connect(copy / "grading" / "gradebook.db")) as database:
+        refuse = "BEGIN SELECT RAISE(ABORT, 'refused'); END"
+        database.execute(f"CREATE TRIGGER keep BEFORE INSERT ON student {refuse}")
+    monkeypatch.setattr(gradebook, "TRIES", 1)
+    status, said = typed(FIRST, "--course", str(copy))
+    assert status == 2
+    assert "refused" in said
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from nbgrader.api import InvalidEntry
 from rich.console import Console
 from sqlalchemy.exc import DBAPIError
 
@@ -37,7 +38,7 @@ def _said_in_a_line(force: bool = False) -> Iterator[None]:
     said = Console(stderr=True)
     try:
         yield
-    except (CourseError, GradingError, OSError, DBAPIError) as error:
+    except (CourseError, GradingError, OSError, DBAPIError, InvalidEntry) as error:
         said.print(f"{error}", markup=False, style="red", soft_wrap=True)
         raise typer.Exit(2) from None
     except KeyboardInterrupt:
