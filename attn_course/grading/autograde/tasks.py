@@ -1,16 +1,14 @@
 """What is to be graded, and what is said of it when it cannot be."""
 
-import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Self
+from dataclasses import dataclass
 
 from attn_course.grading.autograde.records import SubmissionRecord
 
 
 @dataclass(frozen=True)
 class Task:
-    """One submission to be graded; it crosses to other machines as JSON, never as a pickle.
+    """One submission to be graded; its fields cross to other machines as JSON, never as a pickle.
 
     Attributes:
         course: The folder of the course, which every machine sees under this path.
@@ -30,15 +28,6 @@ class Task:
     level: str | None = None
     require_sandbox: bool = False
     cell_seconds: float = 180.0
-
-    def to_json(self) -> str:
-        """This task as one line of JSON."""
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """The task that `to_json` wrote."""
-        return cls(**json.loads(text))
 
 
 @dataclass(frozen=True)
