@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from attn_course.grading.__main__ import app
 from attn_course.grading.autograde import gradebook
+from attn_course.grading.autograde.course import Course
 from attn_course.grading.outside.isolation import strongest
 from attn_course.grading.outside.sandbox import find_way
 from tests.autograding import released_course, seed_of_no_other_course
@@ -55,6 +56,13 @@ def test_nothing_handed_in(copy):
     status, said = typed(FIRST, "--course", str(copy))
     assert status == 2
     assert said.startswith(f"Nobody has handed in {FIRST}")
+
+
+def test_students_are_found_in_a_folder_whose_name_looks_like_a_pattern(tmp_path):
+    course = tmp_path / "a* [2027]"
+    (course / "grading" / "submitted" / "ada" / FIRST).mkdir(parents=True)
+    shutil.copy(Path(__file__).parent.parent / "nbgrader_config.py", course)
+    assert Course(course).students(FIRST) == ["ada"]
 
 
 def test_student_who_handed_nothing_in(copy):

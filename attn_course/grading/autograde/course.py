@@ -1,5 +1,6 @@
 """The folder of a course, as nbgrader sees it."""
 
+import glob
 import os
 import sys
 import tempfile
@@ -81,9 +82,10 @@ class Course:
         everybody = self.submitted(assignment, "*")
         parts = everybody.relative_to(everybody.anchor).parts
         place = parts.index("*")
+        pattern = [part if part == "*" else glob.escape(part) for part in parts]
         found = sorted(
             folder.relative_to(everybody.anchor).parts[place]
-            for folder in Path(everybody.anchor).glob(os.path.join(*parts))
+            for folder in Path(everybody.anchor).glob(os.path.join(*pattern))
             if folder.is_dir()
         )
         found = [name for name in found if name not in self.directory.student_id_exclude.split(",")]
