@@ -83,7 +83,10 @@ c.HTMLExporter.template_paths = template_paths()
 c.CSSHTMLHeaderPreprocessor.style = "a11y-high-contrast-light"  # nbconvert's own is too pale
 
 # Hidden cases are drawn from this seed. Kernels inherit the environment; without the file, the
-# package's documented default holds.
+# package's documented default holds. An empty file is a seed that somebody meant to have.
 secret = grading / "secret.txt"
-if secret.is_file():
-    os.environ.setdefault("ATTN_COURSE_SECRET", secret.read_text(encoding="utf-8").strip())
+if secret.is_file() and not os.environ.get("ATTN_COURSE_SECRET"):
+    os.environ["ATTN_COURSE_SECRET"] = secret.read_text(encoding="utf-8").strip()
+    if not os.environ["ATTN_COURSE_SECRET"]:
+        # nbgrader would go on without these settings after any other error
+        raise SystemExit(f"{secret} is empty. Write a seed into it, or remove it.")

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from attn_course.grading.__main__ import app
 from attn_course.grading.autograde import gradebook
 from attn_course.grading.autograde.course import Course
+from attn_course.grading.checking import hidden_secret
 from attn_course.grading.outside.isolation import strongest
 from attn_course.grading.outside.sandbox import find_way
 from tests.autograding import released_course, seed_of_no_other_course
@@ -43,6 +44,28 @@ def test_settings_that_cannot_be_read(tmp_path):
     status, said = typed(FIRST, "--course", str(tmp_path))
     assert status == 2
     assert "nbgrader_config.py cannot be read. SyntaxError" in said
+
+
+@pytest.fixture
+def seeded(tmp_path, monkeypatch) -> Path:
+    """The file with the seed of a course that has nothing else."""
+    monkeypatch.setenv("ATTN_COURSE_SECRET", "")  # which is none
+    shutil.copy(Path(__file__).parent.parent / "nbgrader_config.py", tmp_path)
+    (tmp_path / "grading").mkdir()
+    return tmp_path / "grading" / "secret.txt"
+
+
+def test_seed_that_is_empty(seeded):
+    seeded.write_text("\n", encoding="utf-8")
+    status, said = typed(FIRST, "--course", str(seeded.parent.parent))
+    assert status == 2
+    assert f"{seeded} is empty. Write a seed into it, or remove it." in said
+
+
+def test_seed_of_the_file_is_not_overruled_by_an_empty_variable(seeded):
+    seeded.write_text("own\n", encoding="utf-8")
+    assert Course(seeded.parent.parent).config
+    assert hidden_secret() == "own"
 
 
 def test_problem_set_that_is_not_released(copy):

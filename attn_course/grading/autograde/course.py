@@ -43,7 +43,7 @@ class Course:
             sys.path.append(str(self.root))  # plugins lie beside the settings that name them
         try:
             return PyFileConfigLoader(CONFIG, str(self.root)).load_config()
-        except Exception as error:  # it is a program
+        except (Exception, SystemExit) as error:  # it is a program
             reason = f"{type(error).__name__}: {error}"
             raise CourseError(f"{self.root / CONFIG} cannot be read. {reason}") from error
 
