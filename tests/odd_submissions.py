@@ -13,6 +13,7 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode, v3
+from nbformat.v4 import new_code_cell
 
 Change = Callable[[Path], None]
 SECRET_FILE = "instructor's own"
@@ -167,6 +168,11 @@ def broken_metadata(notebook: dict) -> None:
         cell["metadata"]["nbgrader"] = broken
 
 
+def graded_cell_of_its_own(notebook: dict) -> None:
+    metadata = {"nbgrader": {"grade": True, "grade_id": "mine", "points": 50, "solution": False}}
+    notebook["cells"].insert(1, new_code_cell("50.0", metadata=metadata))
+
+
 def no_kernel(notebook: dict) -> None:
     notebook["metadata"] = {"kernelspec": {"name": "julia", "display_name": "Julia"}}
 
@@ -214,6 +220,7 @@ READABLE: dict[str, tuple[Change, set[str]]] = {
     "wrong-metadata": (change_notebook(wrong_metadata), set()),
     "other-versions": (change_notebook(other_versions), set()),
     "broken-metadata": (change_notebook(broken_metadata), set()),
+    "graded-cell-of-its-own": (change_notebook(graded_cell_of_its_own), set()),
     "julia": (change_notebook(no_kernel), set()),
     "extra-files": (extra_files, set()),
     "late": (late, set()),

@@ -1,17 +1,21 @@
 """What the command that grades a class says of it: on the screen, in the table, in the log."""
 
 import csv
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbformat import NotebookNode
 from rich.console import Console
 from typer.testing import CliRunner
 
 from attn_course.grading.__main__ import app
 from attn_course.grading.autograde import command
+from attn_course.grading.autograde.course import Course
 from attn_course.grading.autograde.records import PartRecord, SubmissionRecord, write_record
 from attn_course.grading.autograde.summary import (
     count_states,
@@ -23,7 +27,13 @@ from attn_course.grading.autograde.summary import (
 )
 from attn_course.grading.autograde.tasks import Failure
 from attn_course.grading.outside.isolation import Level
-from tests.autograding import path_of_record, released_course, seed_of_no_other_course
+from tests.autograding import (
+    POINTS,
+    gradebook,
+    path_of_record,
+    released_course,
+    seed_of_no_other_course,
+)
 from tests.test_nbgrader import FIRST, hand_in
 
 LONG = [f"exercise_number_{number}_with_a_long_name" for number in range(1, 8)]
@@ -117,6 +127,7 @@ def test_table_of_a_large_class_is_in_the_csv_alone(course, monkeypatch):
     _, said = run(course, "--student", "s001")
     assert "s001" in said
     assert "s002" not in said
+    assert "Isolation: 1 sandbox." in said
     assert "Graded before, and left so: 1. --force grades all again." in said
 
 
@@ -131,8 +142,83 @@ def test_submission_that_cannot_be_graded_is_named_everywhere(course, monkeypatc
     assert status == 1
     assert r"ada cannot be graded: the disk\nis full" in said
     assert "0 submissions: none graded; 1 not graded." in said
-    log = course / "grading" / "results" / f"{FIRST}.log"
-    assert log.read_text("utf-8") == "ada not graded: the disk\\nis full\n"
+    results = course / "grading" / "results"
+    log = (results / f"{FIRST}.log").read_text("utf-8")
+    assert log == "ada not graded: the disk\\nis full\n"
+    with (results / f"{FIRST}.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    (found,) = {(row["student"], row["points"], row["state"], row["notes"]) for row in rows}
+    assert found == ("ada", "", "not graded", r"the disk\nis full")
+    assert [row["of"] for row in rows] == [f"{points:g}" for points in POINTS.values()]
+
+
+def test_interrupted_run_leaves_a_table_of_what_is_graded(course, monkeypatch):
+    for student in ("ada", "bob"):
+        hand_in(course, FIRST, student, {})
+
+    def stop(order: command.Order, tasks: list) -> Iterator:
+        write_record(path_of_record(course, "ada"), record("ada"))
+        yield tasks[0], record("ada")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "_outcomes", stop)
+    status, _ = run(course)
+    assert status == 130
+    table = (course / "grading" / "results" / f"{FIRST}.csv").read_text("utf-8")
+    states = dict(re.findall(r"^(\w+),.*,(cheated\?|not graded),", table, re.MULTILINE))
+    assert states == {"ada": "cheated?", "bob": "not graded"}
+
+
+def change_gradebook(course: Path) -> None:
+    with gradebook(course) as book:
+        book.find_grade_cell("softmax-check", FIRST, FIRST).max_score = 3
+        book.db.commit()
+
+
+def change_source(change: Callable[[NotebookNode], None]) -> Callable[[Path], None]:
+    def change_in(course: Path) -> None:
+        path = Course(course).source(FIRST)
+        notebook = nbformat.read(path, as_version=4)
+        (cell,) = [
+            each
+            for each in notebook.cells
+            if each.metadata.get("nbgrader", {}).get("grade_id") == "softmax-check"
+        ]
+        change(cell)
+        nbformat.write(notebook, path)
+
+    return change_in
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (change_gradebook, "the gradebook gives it 3 points, and 01_retrieval/softmax has 4. Rel"),
+        (
+            change_source(lambda cell: cell.metadata.nbgrader.update(points=5)),
+            "it gives 5 points, and 01_retrieval/softmax has 4",
+        ),
+        (
+            change_source(lambda cell: cell.metadata.nbgrader.update(grade_id="new")),
+            "the gradebook does not know it. Release it: nbgrader generate_assignment",
+        ),
+        (
+            change_source(lambda cell: cell.update(source="assert True")),
+            "it gives points and checks no exercise",
+        ),
+        (
+            change_source(lambda cell: cell.update(source='check("01_retrieval/none")')),
+            "there is no exercise '01_retrieval/none'",
+        ),
+    ],
+)
+def test_what_does_not_agree_is_said_before_anything_is_graded(course, change, words):
+    hand_in(course, FIRST, "ada", {})
+    change(course)
+    result = CliRunner().invoke(app, ["autograde", FIRST, "--course", str(course)])
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert not path_of_record(course, "ada").exists()
 
 
 def test_weaker_isolation_comes_with_advice(course, monkeypatch):

@@ -208,6 +208,14 @@ def test_an_accident_costs_its_part_alone(slot, hurry, source, state, words):
     assert is_full(graded.parts["spared"])
 
 
+def test_a_cell_that_may_well_run_elsewhere_is_named(slot):
+    graded = grade(slot, "import torhc", RIGHT, TRIED)
+    assert graded.notes == ["a cell stopped with ModuleNotFoundError: No module named 'torhc'"]
+    assert graded.incomplete
+    assert is_full(graded.parts["tried"])
+    assert not grade(slot, RIGHT, "1 / 0", TRIED).incomplete
+
+
 def test_a_cell_that_does_not_come_back_costs_its_part_alone(slot):
     cells = [Cell("import time\ntime.sleep(99)"), TRIED, Cell(HONEST), SPARED]
     graded = grade_notebook([Cell("import torch"), *cells], slot, None, cell_seconds=1)

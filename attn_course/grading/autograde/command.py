@@ -2,7 +2,9 @@
 
 import difflib
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sized
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,17 +20,16 @@ from rich.progress import (
 
 from attn_course.grading.autograde.converter import HOW_TO_SANDBOX, choose_level
 from attn_course.grading.autograde.course import Course, CourseError
+from attn_course.grading.autograde.gradable import see_that_gradable
 from attn_course.grading.autograde.gradebook import prepare_gradebook
-from attn_course.grading.autograde.outside_cells import missing_parts
 from attn_course.grading.autograde.pool import grade_locally
-from attn_course.grading.autograde.records import SubmissionRecord, read_records, record_path
+from attn_course.grading.autograde.records import SubmissionRecord, record_path
+from attn_course.grading.autograde.results import write_results
 from attn_course.grading.autograde.summary import (
     count_states,
-    log_lines,
     make_legend,
     make_table,
     plain,
-    write_csv,
 )
 from attn_course.grading.autograde.tasks import Failure, Outcome, Task
 from attn_course.grading.outside.isolation import Level
@@ -74,23 +75,38 @@ def autograde(order: Order, console: Console) -> bool:
         GradingError: The isolation asked for cannot be had.
     """
     course = Course(order.course.resolve())
-    course.see_that_released(order.assignment)
-    handed_in = course.students(order.assignment)
-    see_that_known(order.students, handed_in)
-    students = sorted(set(order.students)) or handed_in
-    course.see_that_writable()
+    students = _prepare(order, course)
     if order.scheduler is None:
         level = choose_level(order.level, order.require_sandbox)
         isolation = f"isolation: {level}{_advice(level, order)}"
         console.print(f"{_submissions(students)}, {isolation}", soft_wrap=True)
-    directory = course.directory
-    prepare_gradebook(directory.db_url, directory.course_id, students)
     before = _times(course, order.assignment, students)
-    failures = _grade(order, course, students, console)
+    failures: list[Failure] = []
+    csv = order.csv or course.results / f"{order.assignment}.csv"
+    try:
+        with closing(_failures(order, course, students, console)) as found:
+            failures.extend(found)
+    finally:  # what an interrupted run has graded is in the table too
+        records, log, lines = write_results(course, order.assignment, csv, failures)
     if kept := before & _times(course, order.assignment, students):
         console.print(f"Graded before, and left so: {len(kept)}. --force grades all again.")
-    _tell(order, course, students, failures, console)
+    _tell(students, records, failures, console)
+    said = f"{csv} has all points, {log} what to look at ({lines})."
+    console.print(said, markup=False, soft_wrap=True)
     return not failures
+
+
+def _prepare(order: Order, course: Course) -> list[str]:
+    """See that all is there that grading takes; the names of those who are to be graded."""
+    course.see_that_released(order.assignment)
+    see_that_gradable(course, order.assignment)
+    handed_in = course.students(order.assignment)
+    see_that_known(order.students, handed_in)
+    students = sorted(set(order.students)) or handed_in
+    course.see_that_writable()
+    directory = course.directory
+    prepare_gradebook(directory.db_url, directory.course_id, students)
+    return students
 
 
 def _advice(level: Level, order: Order) -> str:
@@ -120,20 +136,21 @@ def see_that_known(names: Iterable[str], handed_in: list[str]) -> None:
         raise CourseError(f"Nothing was handed in by {name}.{meant}")
 
 
-def _grade(order: Order, course: Course, students: list[str], console: Console) -> list[Failure]:
+def _failures(
+    order: Order, course: Course, students: list[str], console: Console
+) -> Iterator[Failure]:
+    """Grade, with a bar, and tell of each submission that cannot be graded."""
     how = (order.force, order.level, order.require_sandbox, order.cell_seconds)
     tasks = [Task(str(course.root), order.assignment, student, *how) for student in students]
-    failures = []
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(TextColumn("{task.description}"), *columns, console=console) as progress:
         bar = progress.add_task(order.assignment, total=len(tasks))
         for task, outcome in _outcomes(order, tasks):
             progress.advance(bar)
             if isinstance(outcome, Failure):
-                failures.append(outcome)
                 said = plain(f"{task.student} cannot be graded: {outcome.reason}")
                 progress.console.print(said, markup=False, soft_wrap=True)
-    return failures
+                yield outcome
 
 
 def _outcomes(order: Order, tasks: list[Task]) -> Iterator[tuple[Task, Outcome]]:
@@ -159,45 +176,23 @@ def default_jobs() -> int:
 
 
 def _tell(
-    order: Order,
-    course: Course,
     students: list[str],
+    records: list[SubmissionRecord],
     failures: list[Failure],
     console: Console,
 ) -> None:
-    """Write the CSV and the log, and say on the screen what a person should know."""
-    # a broken one is repaired when its submission is graded
-    found = read_records(course.results, order.assignment, skip_broken=True)
-    records = with_absent(course, order.assignment, found)
-    path = order.csv or course.results / f"{order.assignment}.csv"
-    write_csv(path, records)
-    lines = log_lines(record for record in records if record.level)
-    lines += [plain(f"{f.student} not graded: {f.reason}") for f in failures]
-    log = course.results / f"{order.assignment}.log"
-    log.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    """Say on the screen what came of the submissions that were to be graded."""
     now = [record for record in records if record.student in set(students)]
     if len(students) <= MOST_ROWS:
         console.print(make_table(now, failures))
         console.print(make_legend(now), markup=False, highlight=False)
+    levels = Counter(record.level for record in now if record.level)
+    if levels:
+        found = ", ".join(f"{count} {level}" for level, count in levels.most_common())
+        console.print(f"Isolation: {found}.")
     counted = count_states(now) or "none graded"
     console.print(f"{_submissions(now)}: {counted}; {len(failures)} not graded.")
-    console.print(f"{path} has all points, {log} what to look at ({len(lines)}).", soft_wrap=True)
 
 
 def _submissions(some: Sized) -> str:
     return f"{len(some)} submission{'' if len(some) == 1 else 's'}"
-
-
-def with_absent(
-    course: Course, assignment: str, records: Iterable[SubmissionRecord]
-) -> list[SubmissionRecord]:
-    """These records, and those of the roster who handed in nothing, which are missing."""
-    by_student = {record.student: record for record in records}
-    parts = missing_parts(course.source(assignment))
-    for student in course.roster():
-        if student not in by_student and not course.submitted(assignment, student).is_dir():
-            nothing = ("nothing was handed in",)
-            by_student[student] = SubmissionRecord(
-                assignment, student, "missing", "", "", 0.0, parts, nothing
-            )
-    return [by_student[student] for student in sorted(by_student)]

@@ -93,6 +93,17 @@ class Course:
             raise CourseError(f"Nobody has handed in {assignment}: nothing is at {everybody}.")
         return found
 
+    def strays(self, assignment: str) -> dict[str, list[str]]:
+        """What lies in the folders of students, and in no folder of a problem set, by student."""
+        folder = self.submitted(assignment, "*")
+        if folder.name != assignment or folder.parent.name != "*":
+            return {}  # the settings lay submissions out otherwise
+        with self.gradebook() as gradebook:
+            known = {each.name for each in gradebook.assignments}
+        students = [path for path in folder.parent.parent.glob("[!.]*") if path.is_dir()]
+        found = {path.name: {each.name for each in path.glob("[!.]*")} for path in students}
+        return {student: sorted(names - known) for student, names in found.items() if names - known}
+
     def see_that_writable(self) -> None:
         """See that results can be kept.
 

@@ -42,6 +42,9 @@ class GradeOutside(NbGraderPreprocessor):
         """Grade the notebook, and write into its cells what they showed and earned."""
         code = [cell for cell in nb.cells if cell.cell_type == "code"]
         cells = [to_run(cell) for cell in code]
+        for cell in graded_cells(nb):  # or nbgrader would find no error, and give all points
+            if not to_run(cell).exercise:
+                raise ValueError(f"{cell.metadata.nbgrader.grade_id} checks no exercise")
         self.graded = grade_notebook(cells, self._slot, self._secret, self._cell_seconds)
         for count, (cell, shown) in enumerate(zip(code, self.graded.shown, strict=True), 1):
             name = cell.metadata.get("nbgrader", {}).get("grade_id")
@@ -53,7 +56,7 @@ class GradeOutside(NbGraderPreprocessor):
 
 def to_run(cell: NotebookNode) -> Cell:
     """A cell as the confined process gets it: without hidden tests."""
-    if not is_grade(cell) or is_solution(cell):
+    if not _gives_points(cell):
         return Cell(cell.source)
     seen, _ = ClearHiddenTests().preprocess_cell(nbformat.from_dict(cell), {}, 0)
     return Cell(seen.source, cell.metadata.nbgrader.grade_id)
@@ -74,12 +77,22 @@ def imported_modules(source: Path) -> tuple[str, ...]:
     return tuple(names)
 
 
+def graded_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    """The cells that give points without a person."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code" and _gives_points(cell)]
+
+
+def _gives_points(cell: NotebookNode) -> bool:
+    # nbgrader takes the name from a cell that the gradebook does not know
+    is_known = bool(cell.metadata.get("nbgrader", {}).get("grade_id"))
+    return is_known and is_grade(cell) and not is_solution(cell)
+
+
 def missing_parts(source: Path) -> tuple[PartRecord, ...]:
     """The parts of a problem set for somebody who handed in nothing that can be read."""
-    cells = [cell for cell in nbformat.read(source, as_version=4).cells if is_grade(cell)]
     parts = []
-    for cell in cells:
-        if cell.cell_type == "code" and (name := to_run(cell).exercise):
+    for cell in graded_cells(nbformat.read(source, as_version=4)):
+        if name := to_run(cell).exercise:
             points = find_exercise(name).points
             parts.append(PartRecord(cell.metadata.nbgrader.grade_id, name, 0.0, points, "missing"))
     return tuple(parts)

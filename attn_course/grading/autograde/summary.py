@@ -101,13 +101,14 @@ def plain(text: str) -> str:
 
 
 def _row(record: SubmissionRecord, part: PartRecord) -> list[str]:
-    points = f"{part.points:g}", f"{part.of:g}"
+    points = "" if part.state == "not graded" else f"{part.points:g}"
     claimed = "" if part.claimed is None else f"{part.claimed:g}"
     notes = "; ".join((*part.notes, *record.notes))
     names = record.student, record.assignment, part.exercise
     rest = part.state, record.level
     said = part.mistake or "", notes
-    return [*map(_cell_of_csv, names), *points, *rest, claimed, *map(_cell_of_csv, said)]
+    points_of = points, f"{part.of:g}"
+    return [*map(_cell_of_csv, names), *points_of, *rest, claimed, *map(_cell_of_csv, said)]
 
 
 def _cell_of_csv(text: str) -> str:

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from attn_course.grading.autograde.command import with_absent
 from attn_course.grading.autograde.course import Course, CourseError
 from attn_course.grading.autograde.digest import digest_of
 from attn_course.grading.autograde.records import SubmissionRecord, read_records
+from attn_course.grading.autograde.results import with_absent
 from attn_course.grading.report.page import write_report
 
 

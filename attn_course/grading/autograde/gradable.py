@@ -1,0 +1,45 @@
+"""Before a class is graded: the problem set, its exercises and the gradebook say the same."""
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook, MissingEntry
+
+from attn_course.grading.autograde.course import Course, CourseError
+from attn_course.grading.autograde.outside_cells import graded_cells, to_run
+from attn_course.grading.spec import find_exercise
+
+NO_CHECK = "it gives points and checks no exercise, which only `nbgrader autograde` can grade."
+
+
+def see_that_gradable(course: Course, assignment: str) -> None:
+    """See that each cell that gives points checks an exercise, for as many points.
+
+    Raises:
+        CourseError: One does not; the message says what to do.
+    """
+    source = course.source(assignment)
+    with course.gradebook() as gradebook:
+        for cell in graded_cells(nbformat.read(source, as_version=4)):
+            if problem := _problem(cell, assignment, gradebook):
+                raise CourseError(f"{cell.metadata.nbgrader.grade_id} in {source}: {problem}")
+
+
+def _problem(cell: NotebookNode, assignment: str, gradebook: Gradebook) -> str | None:
+    name = to_run(cell).exercise
+    if name is None:
+        return NO_CHECK
+    try:
+        exercise = find_exercise(name)
+    except ValueError as error:
+        return str(error)
+    about, of = cell.metadata.nbgrader, exercise.points
+    if about.points != of:
+        return f"it gives {about.points:g} points, and {name} has {of:g}."
+    release = f"Release it: nbgrader generate_assignment {assignment} --force"
+    try:
+        known = gradebook.find_grade_cell(about.grade_id, assignment, assignment).max_score
+    except MissingEntry:
+        return f"the gradebook does not know it. {release}"
+    if known != of:
+        return f"the gradebook gives it {known:g} points, and {name} has {of:g}. {release}"
+    return None
