@@ -1,6 +1,8 @@
 """A layer of the grader's that an answer is handed: it behaves as if the answer held it itself."""
 
+import signal
 import threading
+import time
 from contextlib import contextmanager
 from socket import socketpair
 
@@ -10,10 +12,12 @@ from torch.func import grad, jacrev, vmap
 from torch.testing import assert_close
 
 from attn_course.grading.layers import Layer
+from attn_course.grading.outside import answers
 from attn_course.grading.outside.answers import _Desk
 from attn_course.grading.outside.called_back import CalledBack
 from attn_course.grading.outside.wire import BrokenMessage, receive, send
 from attn_course.grading.sequence_layers import SEQUENCE_LAYERS, SequenceLayer
+from attn_course.grading.submission import LocalSubmission
 
 BATCH, LENGTH, D_IN, D_OUT = 2, 5, 3, 7
 
@@ -188,6 +192,54 @@ def test_error_of_a_layer_is_raised_where_it_was_called():
             stand_in()
         with pytest.raises(TypeError, match="unexpected keyword argument 'words'"):
             stand_in(words=torch.ones(4, 2))
+
+
+@pytest.mark.parametrize("gradients", [True, False])
+@pytest.mark.parametrize(
+    "shape", [(1, 6_000_000, 3), (1, 22_000, 3), (1, 6_000, 3, 3), (2**20, 2**20, 0)]
+)
+def test_more_than_the_grader_can_bear_is_refused_before_it_is_tried(shape, gradients):
+    tried = []
+    too_large = pytest.raises(ValueError, match=r"0+.* is too large: [\d,]+ numbers, above [\d,]+")
+    with called_back(tried.append) as (stand_in, _), torch.set_grad_enabled(gradients), too_large:
+        stand_in(torch.zeros(shape, dtype=torch.uint8))
+    assert not tried
+
+
+def test_what_lies_behind_an_output_counts_until_it_is_too_much(monkeypatch):
+    def sums(number: int) -> None:
+        for _ in range(number):
+            stand_in(tokens)
+
+    monkeypatch.setattr(answers, "MOST_KEPT", 50_000_000)  # 4 MB for each, which is one number
+    tokens = torch.zeros(1, 1000, 1, requires_grad=True)
+    with called_back(lambda tokens: (tokens @ tokens.mT).softmax(-1).sum()) as (stand_in, _):
+        with torch.no_grad():
+            sums(20)
+        sums(10)
+        with pytest.raises(RuntimeError, match="called too often"):
+            sums(10)
+
+
+def test_numbers_that_are_sent_a_thousand_times_count_once():
+    layer = sequence_layer("fades")
+    desk = _Desk()
+    number, begun = desk.number(layer), time.monotonic()
+    desk.pile_up([number] * 1_000_000)
+    assert time.monotonic() - begun < 1
+    assert layer.weights[0].grad is not None
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="nothing interrupts a call here")
+def test_call_that_is_late_leaves_no_answer_for_the_next_one():
+    def slow(tokens):
+        time.sleep(0.3)
+        return tokens
+
+    with called_back(slow) as (stand_in, _):
+        late = LocalSubmission(lambda: stand_in(torch.ones(1))).call({}, seconds=0.1)
+        assert late.error == ("OutOfTime", "it did not return within 0.1 seconds")
+        assert stand_in(torch.ones(2)).shape == (2,)
 
 
 def test_grader_keeps_nothing_of_a_call_without_gradients():

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from math import prod
 
 import torch
 from torch import Tensor
@@ -16,7 +17,8 @@ from attn_course.grading.submission import SECONDS_A_CALL, Outcome
 
 MARGIN = 5.0  # seconds beyond the limit that the call's own process sets
 MOST_SAID, MOST_BORROWED = 300, 20
-MOST_ASKED, MOST_KEPT = 10_000, 2**28  # calls of the grader's callables, bytes for their gradients
+MOST_ASKED, MOST_KEPT = 10_000, 2**30  # calls of the grader's callables, bytes for their gradients
+MOST_MADE = 2_000_000  # numbers that attention may make of the tensors of one such call
 
 
 class OutsideSubmission:
@@ -102,22 +104,24 @@ class _Desk:
 
     def pile_up(self, numbers: list[int]) -> None:
         """Let gradients pile up in the weights of callables, as they have in their stand-ins."""
-        for number in numbers:
+        for number in set(numbers):
             for weight in getattr(self._callables[number], "weights", ()):
                 weight.grad = torch.zeros_like(weight)
 
     def _call(self, function: Callable, question: Message) -> Plain:
         arguments, named = question["arguments"], question["named"]
+        tensors = [one for one in (*arguments, *named.values()) if isinstance(one, Tensor)]
+        _refuse_too_much(tensors)
         if "keep" not in question:
             with torch.no_grad():
                 return function(*arguments, **named)
-        tensors = [one for one in (*arguments, *named.values()) if isinstance(one, Tensor)]
         for tensor in tensors:
             tensor.requires_grad_(tensor.is_floating_point())
         with torch.enable_grad():
             output = function(*arguments, **named)
         if isinstance(output, Tensor) and output.requires_grad:
-            self._bytes += sum(one.nbytes for one in (output, *tensors))
+            graph = sum(one.element_size() * _numbers_made_of(one) for one in tensors)
+            self._bytes += output.nbytes + graph
             self._kept[question["keep"]] = output, tensors
             return output.detach()
         return output
@@ -129,6 +133,22 @@ class _Desk:
         found = torch.autograd.grad(output, wanted, upstream, retain_graph=True, allow_unused=True)
         by_input = iter(found)
         return [next(by_input) if value.requires_grad else None for value in inputs]
+
+
+def _refuse_too_much(tensors: list[Tensor]) -> None:
+    """Nothing else limits what the grader's process uses for a call."""
+    if (made := sum(map(_numbers_made_of, tensors))) > MOST_MADE:
+        shapes = " and ".join(str(tuple(tensor.shape)) for tensor in tensors)
+        raise ValueError(f"{shapes} is too large: {made:,} numbers, above {MOST_MADE:,}")
+
+
+def _numbers_made_of(tensor: Tensor) -> int:
+    """At most, by attention: for each number as many as there are rows; an empty axis counts as 1.
+
+    A layer that goes along the rows keeps no more than that for the gradients of its steps.
+    """
+    rows = tensor.shape[1:-1] or tensor.shape[:-1] or (1,)  # the first axis may be of batches
+    return prod(max(1, size) for size in (*tensor.shape, max(rows)))
 
 
 def _read_outcome(reply: Message, inputs: Inputs) -> Outcome:

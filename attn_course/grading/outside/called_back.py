@@ -1,5 +1,9 @@
 """Callables of the grader's that an answer is handed: they stay with the grader, and are asked."""
 
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 from socket import socket
 
@@ -55,12 +59,29 @@ class CalledBack:
         return self._ask({"gradient": key, "upstream": upstream})["gradients"]
 
     def _ask(self, question: Message) -> Message:
-        send(self._connection, {"callback": self.number, **question})
-        answer = receive(self._connection)
+        with _undisturbed():  # or the next request would be read where this answer is
+            send(self._connection, {"callback": self.number, **question})
+            answer = receive(self._connection)
         if "error" in answer:
             kind, said = answer["error"]
             raise ERRORS.get(kind, RuntimeError)(said)
         return answer
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """What is to interrupt a call that takes too long waits for the end of the `with` block."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
+        yield
+        return
+    late: list[tuple] = []
+    interrupt = signal.signal(signal.SIGALRM, lambda *how: late.append(how))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGALRM, interrupt)
+    if late and callable(interrupt):
+        interrupt(*late[0])
 
 
 class _Call(Function):

@@ -95,18 +95,16 @@ class Talk:
         self._theirs.close()
         deadline = min(time.monotonic() + seconds, self.until)
         try:
-            self._ours.settimeout(max(0.001, deadline - time.monotonic()))
-            send(self._ours, message, name_of)
+            send(self._waiting(deadline), message, name_of)
             if then:
                 then()
-            while (left := deadline - time.monotonic()) > 0:
-                self._ours.settimeout(left)
-                reply = receive(self._ours)
+            while True:
+                reply = receive(self._waiting(deadline))
                 if answer is None or ("callback" not in reply and "gradient" not in reply):
                     self._hear_alarms(reply.pop("alarms", []))
                     return reply
-                send(self._ours, answer(reply))
-            raise TimeoutError
+                answered = answer(reply)  # its time counts, too
+                send(self._waiting(deadline), answered)
         except TimeoutError:
             self.ended = Ended(f"did not come back within {seconds:.0f} seconds", out_of_time=True)
             if deadline == self.until:
@@ -127,6 +125,22 @@ class Talk:
         alarms = list(dict.fromkeys(self.alarms))[:MOST_ALARMS]
         self.alarms.clear()
         return alarms
+
+    def _waiting(self, deadline: float) -> socket.socket:
+        """The connection, which waits no longer than that."""
+        if (left := deadline - time.monotonic()) <= 0:
+            raise TimeoutError
+        self._ours.settimeout(left)
+        return self._ours
+
+    def what_is_left(self) -> list[str]:
+        """What it left behind, in words, once it is over."""
+        ended = {"processes": "ended", "files": "removed"}
+        return [
+            f"left {self.left[kind]} {kind} behind, which were {done}"
+            for kind, done in ended.items()
+            if self.left.get(kind)
+        ]
 
     def _hear_alarms(self, alarms: Plain) -> None:
         """Keep what can be shown on a screen, of whatever has come."""
