@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from attn_course.grading.autograde import converter
-from attn_course.grading.autograde.converter import close_graders, grade_submission
+from attn_course.grading.autograde.converter import close_graders, grade_submission, grader_of
 from attn_course.grading.autograde.course import Course
 from attn_course.grading.autograde.records import SubmissionRecord
 from attn_course.grading.autograde.tasks import Task
@@ -46,6 +46,16 @@ def grade(course: Path, student: str = "solved", **how: object) -> SubmissionRec
 def written(course: Path, student: str = "solved") -> int:
     """When the record of a submission was written."""
     return path_of_record(course, student).stat().st_mtime_ns
+
+
+def test_settings_are_read_again_when_they_have_changed(warm):
+    task = Task(str(warm), FIRST, "solved")
+    before = grader_of(task)
+    assert "LateSubmissionPlugin" not in before.course.config
+    assert grader_of(task) is before
+    with (warm / "nbgrader_config.py").open("a", encoding="utf-8") as file:
+        file.write('c.LateSubmissionPlugin.penalty_method = "zero"\n')
+    assert grader_of(task).course.config.LateSubmissionPlugin.penalty_method == "zero"
 
 
 def test_submission_is_graded_once(warm):

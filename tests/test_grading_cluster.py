@@ -174,8 +174,8 @@ def fitting(everyone: Class) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize("what", ["attn_course", "gradebook", "seed"])
-def test_worker_with_another_package_gradebook_or_seed_is_refused(fitting: dict, what: str) -> None:
+@pytest.mark.parametrize("what", ["attn_course", "nbgrader_config.py", "gradebook", "seed"])
+def test_worker_that_has_something_else_is_refused(fitting: dict, what: str) -> None:
     assert misfit(**fitting) is None
     fitting["command"][what] = "other"
     assert f"another {what} than this command" in misfit(**fitting)

@@ -74,12 +74,14 @@ def grader_of(task: Task) -> "Grader":
     Raises:
         GradingError: The isolation asked for cannot be had.
     """
-    key = (task.course, task.assignment, task.level, task.require_sandbox)
+    course = Course(Path(task.course))
+    settings = course.settings_digest()
+    key = (task.course, settings, task.assignment, task.level, task.require_sandbox)
     if key not in _latest:
         level = choose_level(task.level, task.require_sandbox)
         close_graders()
         least = level if task.level or task.require_sandbox else Level.PLAIN
-        _latest[key] = Grader(Course(Path(task.course)), task.assignment, level, least)
+        _latest[key] = Grader(course, task.assignment, level, least)
     return _latest[key]
 
 

@@ -1,6 +1,7 @@
 """The folder of a course, as nbgrader sees it."""
 
 import glob
+import hashlib
 import os
 import sys
 import tempfile
@@ -46,6 +47,10 @@ class Course:
         except (Exception, SystemExit) as error:  # it is a program
             reason = f"{type(error).__name__}: {error}"
             raise CourseError(f"{self.root / CONFIG} cannot be read. {reason}") from error
+
+    def settings_digest(self) -> str:
+        """Of the settings as they are now, which `config` need not be in a process that stays."""
+        return hashlib.sha256((self.root / CONFIG).read_bytes()).hexdigest()
 
     @property
     def directory(self) -> CourseDirectory:

@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError
 
 import attn_course
 from attn_course.grading.autograde.converter import GradingError, choose_level
-from attn_course.grading.autograde.course import Course
+from attn_course.grading.autograde.course import CONFIG, Course
 from attn_course.grading.autograde.digest import package_digest
 from attn_course.grading.autograde.gradebook import patiently
 from attn_course.grading.autograde.tasks import Task
@@ -37,9 +37,11 @@ def describe(course: str) -> dict[str, str]:
     Args:
         course: The folder of the course.
     """
-    url = make_url(Course(Path(course)).directory.db_url)  # reads the seed, too
+    here = Course(Path(course))
+    url = make_url(here.directory.db_url)  # reads the seed, too
     return {
         "attn_course": FINGERPRINT,
+        CONFIG: f"sha256 {here.settings_digest()[:12]}",
         "gradebook": url.render_as_string(hide_password=True),
         "seed": f"sha256 {hashlib.sha256(hidden_secret().encode()).hexdigest()[:12]}",
         "machine": platform.node(),
@@ -74,7 +76,7 @@ def misfit(task: dict, folder: str, command: dict[str, str], dask_worker: Worker
 
 
 def _difference(here: dict[str, str], command: dict[str, str]) -> str | None:
-    for what in ("attn_course", "gradebook", "seed"):
+    for what in ("attn_course", CONFIG, "gradebook", "seed"):
         if here[what] != command[what]:
             return (
                 f"It has another {what} than this command: {here[what]}, not {command[what]}. "
