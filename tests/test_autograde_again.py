@@ -11,6 +11,7 @@ import pytest
 from attn_course.grading.autograde import converter
 from attn_course.grading.autograde.converter import close_graders, grade_submission, grader_of
 from attn_course.grading.autograde.course import Course
+from attn_course.grading.autograde.nbgrader_steps import GradingError
 from attn_course.grading.autograde.records import SubmissionRecord
 from attn_course.grading.autograde.tasks import Task
 from attn_course.grading.outside.slot import Slot
@@ -203,6 +204,13 @@ def test_notebook_that_cannot_be_read_any_more_takes_its_marks_with_it(warm):
     before = written(warm, "later")
     grade(warm, "later")
     assert written(warm, "later") == before
+
+
+def test_folder_that_nbgrader_takes_for_anothers_is_not_graded(warm):
+    hand_in(warm, FIRST, "solved ", {})
+    with pytest.raises(GradingError, match=r"takes the folder 'solved ' for that of 'solved'\."):
+        grade(warm, "solved ")
+    assert not path_of_record(warm, "solved ").exists()
 
 
 def test_interrupted_grading_leaves_no_record_that_speaks_for_it(warm, monkeypatch):

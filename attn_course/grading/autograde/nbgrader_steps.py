@@ -25,7 +25,7 @@ from attn_course.grading.autograde.kept import SaveMarks
 
 
 class GradingError(Exception):
-    """A submission cannot be graded, for a reason that is not the student's."""
+    """A submission cannot be graded, for a reason that does not lie in its notebook."""
 
 
 def convert(course: Course, assignment: str, student: str, run: NbGraderPreprocessor) -> list[str]:
@@ -46,6 +46,9 @@ def convert(course: Course, assignment: str, student: str, run: NbGraderPreproce
     """
     directory, log = _Directory(config=course.config), _Log()
     directory.assignment_id, directory.student_id = assignment, student
+    if directory.student_id != student:  # nbgrader drops spaces around a name
+        taken = f"{student!r} for that of {directory.student_id!r}"
+        raise GradingError(f"nbgrader takes the folder {taken}. Give it another name.")
     converter = _OneSubmission(coursedir=directory, config=course.config)
     converter.log = directory.log = log.logger
     converter.force = True
