@@ -4,6 +4,7 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from attn_course.grading.autograde import converter
 from attn_course.grading.autograde.converter import close_graders, grade_submission, grader_of
 from attn_course.grading.autograde.course import Course
 from attn_course.grading.autograde.nbgrader_steps import GradingError
-from attn_course.grading.autograde.records import SubmissionRecord
+from attn_course.grading.autograde.records import SubmissionRecord, write_record
 from attn_course.grading.autograde.tasks import Task
 from attn_course.grading.outside.slot import Slot
 from tests.autograding import (
@@ -139,6 +140,16 @@ def test_changed_check_is_a_reason_to_grade_again(warm, monkeypatch):
     assert grade(warm).digest != first
 
 
+def test_what_ran_out_of_time_is_graded_again_when_there_is_more(warm):
+    path = path_of_record(warm, "solved")
+    found = grade(warm)
+    late = (replace(found.parts[0], state="timed out"), *found.parts[1:])
+    write_record(path, replace(found, parts=late))
+    assert grade(warm).parts[0].state == "timed out"
+    assert grade(warm, cell_seconds=200.0).parts[0].state == "graded"
+    assert record_of(warm, "solved").cell_seconds == 200.0
+
+
 def test_weaker_isolation_than_is_asked_for_is_a_reason_to_grade_again(warm):
     level = grade(warm).level
     weaken_isolation(warm)
@@ -194,16 +205,25 @@ def test_what_a_person_has_read_is_read_again_only_if_it_has_changed(warm):
     forget_marks(warm)
 
 
-def test_notebook_that_cannot_be_read_any_more_takes_its_marks_with_it(warm):
+def test_notebook_that_cannot_be_read_any_more_takes_its_marks_with_it_until_it_can(warm):
     hand_in(warm, FIRST, "later", {})
     assert grade(warm, "later").points == OF
-    notebook_of(warm, "later").write_text("{", encoding="utf-8")
+    notebook, given_back = notebook_of(warm, "later"), Course(warm).autograded(FIRST, "later")
+    good = notebook.read_bytes()
+    notebook.write_text("{", encoding="utf-8")
     assert grade(warm, "later").points == 0
     assert cells_of(warm, "later")["softmax-check"] == (0, None, False)
-    assert not Course(warm).autograded(FIRST, "later").exists()
+    assert "Nothing could be graded" in given_back.read_text("utf-8")
     before = written(warm, "later")
     grade(warm, "later")
     assert written(warm, "later") == before
+    given_back.unlink()
+    grade(warm, "later")
+    assert given_back.is_file()
+    notebook.write_bytes(good)
+    assert grade(warm, "later").points == OF
+    assert "Nothing could be graded" not in given_back.read_text("utf-8")
+    assert "def softmax" in given_back.read_text("utf-8")
 
 
 def test_folder_that_nbgrader_takes_for_anothers_is_not_graded(warm):

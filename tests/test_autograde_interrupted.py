@@ -8,8 +8,10 @@ import signal
 import sqlite3
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import wait
 from pathlib import Path
 
 import psutil
@@ -32,6 +34,7 @@ from tests.autograding import (
     released_course,
     seed_of_no_other_course,
     until,
+    with_submission,
 )
 from tests.odd_submissions import by_name, change_notebook
 from tests.test_nbgrader import FIRST, hand_in
@@ -112,10 +115,12 @@ def test_two_commands_at_once_grade_each_submission_once(copy, monkeypatch):
 
 
 def grade_slowly(task: Task) -> SubmissionRecord:
-    """A grading that takes as long as the student's name says, or ends its process."""
+    """Takes as long as the student's name says, or ends its process, at once or soon after."""
     Path(task.course, f"{task.student}.{os.getpid()}.pid").touch()
     if task.student.startswith("deadly"):
         os.kill(os.getpid(), signal.SIGKILL)
+    if task.student.startswith("fleeting"):
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGKILL)).start()
     time.sleep(60 if task.student.startswith("slow") else 0)
     return SubmissionRecord(task.assignment, task.student, "graded", "plain", "", 0.0)
 
@@ -137,6 +142,18 @@ def test_submission_with_which_graders_end_costs_no_other(tmp_path):
     assert failed == Failure("deadly", "the grader's own process ended 2 times with it")
     assert len(list(tmp_path.glob("deadly.*.pid"))) == 2
     assert {outcome.state for outcome in outcomes.values()} == {"graded"}
+
+
+def test_grader_that_ends_between_two_submissions_costs_none(tmp_path, monkeypatch):
+    def wait_until_it_has_ended(*how: object, **others: object) -> object:
+        done = wait(*how, **others)
+        time.sleep(0.5)
+        return done
+
+    monkeypatch.setattr("attn_course.grading.autograde.pool.wait", wait_until_it_has_ended)
+    tasks = tasks_of(tmp_path, "fleeting", "quick")
+    outcomes = [outcome.state for _, outcome in grade_locally(tasks, 1, grade_slowly)]
+    assert outcomes == ["graded", "graded"]
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
@@ -172,12 +189,12 @@ def test_nothing_runs_on_behind_a_grader_that_is_killed(copy, temporary, monkeyp
     command = multiprocessing.get_context("fork").Process(target=begin_here, args=(order,))
     command.start()
     (grader,) = until(psutil.Process(command.pid).children)
-    confined = until(lambda: _with_submission(grader))
+    confined = until(lambda: with_submission(grader))
     grader.kill()
     _, alive = psutil.wait_procs(confined, timeout=20)
     assert alive == []
     (another,) = until(psutil.Process(command.pid).children)  # has the submission now
-    confined = until(lambda: _with_submission(another))
+    confined = until(lambda: with_submission(another))
     command.terminate()
     command.join(30)
     _, alive = psutil.wait_procs([another, *confined], timeout=20)
@@ -189,11 +206,3 @@ def begin_here(order: Order) -> None:
     """Grade as the command does, in a process forked for it."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     autograde(order, silent())
-
-
-def _with_submission(grader: psutil.Process) -> list[psutil.Process]:
-    """What has come from a grader, once it runs a submission; nothing before."""
-    found = grader.children(recursive=True)
-    parents = {process.ppid() for process in found}
-    pythons = [process for process in found if process.name().startswith("python")]
-    return found if any(process.pid in parents for process in pythons) else []

@@ -57,7 +57,8 @@ def grade_submission(task: Task) -> SubmissionRecord:
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_suffix(".lock")):
         digest = digest_of(grader.course, task.assignment, task.student)
-        if not task.force and (found := _found(path, digest)) and grader.stands(found):
+        found = None if task.force else _found(path, digest)
+        if found and not _was_hurried(found, task) and grader.stands(found):
             return found
         path.unlink(missing_ok=True)  # or it would speak for a grading that is interrupted
         record = grader.grade(task, digest)
@@ -152,8 +153,7 @@ class Grader:
         where = record.assignment, record.student
         if Level.__members__.get(record.level.upper(), Level.PLAIN) < self._least:
             return False
-        was_read = any(part.public is not None for part in record.parts)
-        if was_read and not self.course.autograded(*where).is_file():
+        if not self.course.autograded(*where).is_file():
             return False
         with self.course.gradebook() as gradebook:
             try:
@@ -178,7 +178,8 @@ class Grader:
             else:
                 record = self._grade_notebook(task, handed_in)
         seconds = round(time.monotonic() - begun, 2)
-        return replace(record, digest=digest, seconds=seconds, level=str(self._level))
+        found = {"digest": digest, "seconds": seconds, "cell_seconds": task.cell_seconds}
+        return replace(record, level=str(self._level), **found)
 
     def _grade_notebook(self, task: Task, handed_in: NotebookNode) -> SubmissionRecord:
         outside = GradeOutside(self.slot, hidden_secret(), task.cell_seconds)
@@ -197,10 +198,17 @@ class Grader:
     def _grade_nothing(self, task: Task, reason: str) -> SubmissionRecord:
         """Enter no points for a notebook that is not there, or cannot be read."""
         parts = missing_parts(self.course.source(task.assignment))
-        patiently(lambda: enter_nothing(self.course, task.assignment, task.student))
+        fields = self.course, task.assignment, task.student
+        notes = patiently(lambda: enter_nothing(*fields, reason))
         return SubmissionRecord(
-            task.assignment, task.student, "missing", "", "", 0.0, parts, (reason,)
+            task.assignment, task.student, "missing", "", "", 0.0, parts, (reason, *notes)
         )
+
+
+def _was_hurried(record: SubmissionRecord, task: Task) -> bool:
+    """Whether time ran out that there is more of now."""
+    slow = any(part.state == "timed out" for part in record.parts)
+    return slow and task.cell_seconds > record.cell_seconds
 
 
 def _found(path: Path, digest: str) -> SubmissionRecord | None:

@@ -83,11 +83,16 @@ class _Pool:
             process.join()
 
     def _give(self, executor: ProcessPoolExecutor) -> None:
-        if self._waiting:
-            task = self._waiting.popleft()
-            self._running[executor.submit(self._grade, task)] = executor, task
-        else:
+        if not self._waiting:
             executor.shutdown(wait=False)
+            return
+        task = self._waiting.popleft()
+        try:
+            future = executor.submit(self._grade, task)
+        except BrokenProcessPool:  # its process has ended since the last submission
+            executor = self._new_executor()
+            future = executor.submit(self._grade, task)
+        self._running[future] = executor, task
 
     def _new_executor(self) -> ProcessPoolExecutor:
         # a fork has torch and nbgrader imported already; macOS and Windows cannot

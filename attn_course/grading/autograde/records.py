@@ -64,6 +64,7 @@ class SubmissionRecord:
         seconds: It took.
         parts: Its exercises.
         notes: What a person should know that belongs to no part.
+        cell_seconds: How long a cell might take.
     """
 
     assignment: str
@@ -74,6 +75,7 @@ class SubmissionRecord:
     seconds: float
     parts: tuple[PartRecord, ...] = ()
     notes: tuple[str, ...] = ()
+    cell_seconds: float = 180.0
 
     @property
     def points(self) -> float:
