@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -126,3 +126,13 @@ def processes_with(folder: Path) -> list[psutil.Process]:
         if str(folder) in " ".join((*arguments, *environment.values())):
             found.append(process)
     return [process for process in found if process.pid != os.getpid()]
+
+
+def with_submission(grader: psutil.Process) -> list[psutil.Process]:
+    """What has come from a grader, once it runs a submission; nothing before."""
+    with suppress(psutil.NoSuchProcess):  # one of them has just ended: look again
+        found = grader.children(recursive=True)
+        parents = {process.ppid() for process in found}
+        pythons = [process for process in found if process.name().startswith("python")]
+        return found if any(process.pid in parents for process in pythons) else []
+    return []

@@ -76,9 +76,9 @@ def noted(course: Path, what: str) -> Counter[str]:
     return Counter(student for said, student, _ in _notes(course) if said == what)
 
 
-def processes(course: Path) -> dict[str, int]:
-    """The process that began the grading of a student last."""
-    return {student: int(process) for said, student, process in _notes(course) if said == "begun"}
+def processes(course: Path, what: str = "begun") -> dict[str, int]:
+    """The process that began, or completed, the grading of a student last."""
+    return {student: int(process) for said, student, process in _notes(course) if said == what}
 
 
 def _notes(course: Path) -> list[list[str]]:

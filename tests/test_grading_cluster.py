@@ -1,7 +1,7 @@
 """Grading spread over workers: one is killed, one is added, and every submission counts once.
 
 The scheduler, the workers and the database are real; the gradings are simulated, but for those of
-the last test.
+the last test, with a cluster of its own, whose workers can be told apart.
 """
 
 import _thread
@@ -17,7 +17,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
+import psutil
 import pytest
+from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 
 from attn_course.grading.autograde import cluster, converter, gradebook
@@ -25,11 +27,19 @@ from attn_course.grading.autograde.cluster import ClusterError, grade_on_cluster
 from attn_course.grading.autograde.records import read_records
 from attn_course.grading.autograde.remote import describe, misfit
 from attn_course.grading.autograde.tasks import Failure, Outcome, Task
-from tests import postgresql, simulated_grading
+from tests import noted_grading, postgresql, simulated_grading
+from tests.autograding import with_submission
 from tests.clusters import LocalCluster, kill
 from tests.problem_sets import nbgrader
-from tests.simulated_grading import gradebook_marks, marks, noted, processes, wait_until
-from tests.test_nbgrader import FIRST, hand_in, lay_out, read_points
+from tests.simulated_grading import (
+    COURSE_ID,
+    gradebook_marks,
+    marks,
+    noted,
+    processes,
+    wait_until,
+)
+from tests.test_nbgrader import FIRST, cell_of, hand_in, lay_out, read_points
 from tests.test_nbgrader import STUDENTS as STUDENTS_OF_FIRST
 
 ASSIGNMENT = "01_simulated"
@@ -224,27 +234,77 @@ def test_password_of_the_gradebook_is_told_to_nobody(
     assert "secret" not in str(describe(str(everyone.course)))
 
 
-def test_command_grades_real_submissions_on_two_workers(everyone: Class, tmp_path: Path) -> None:
+def sleep(notebook: NotebookNode, part: str) -> None:
+    """The answer is right, and takes long enough to be caught at it."""
+    cell_of(notebook, part).source += "\nimport time\ntime.sleep(2)\n"
+
+
+# The last in the alphabet, and so the last to be begun.
+REAL = {name: STUDENTS_OF_FIRST[name] for name in ("broken", "shuffled")}
+REAL["unhurried"] = {"softmax": (sleep, 1)}
+
+
+@pytest.fixture
+def handed_in(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A course whose first problem set is released, and handed in by the students of `REAL`."""
+    monkeypatch.setenv("ATTN_COURSE_DB_URL", database)
+    monkeypatch.delenv("ATTN_COURSE_SECRET", raising=False)
     course = tmp_path / "course"
     course.mkdir()
     lay_out(course, FIRST)
     nbgrader(course, "generate_assignment", FIRST)
-    for student, wrong in STUDENTS_OF_FIRST.items():
+    for student, wrong in REAL.items():
         hand_in(course, FIRST, student, {part: change for part, (change, _) in wrong.items()})
-    everyone.cluster.add_worker("--no-nanny")  # beside the one of the last test
-    everyone.cluster.wait_for_workers(2)
-    where = ["--scheduler", everyone.cluster.address, "--level", "plain"]
-    command = [sys.executable, "-m", "attn_course.grading", "autograde", FIRST, *where]
-    said = subprocess.run(command, cwd=course, capture_output=True, text=True)
-    assert (said.returncode, said.stderr) == (0, "")
+    return course
+
+
+def kill_in_the_middle(course: Path, workers: list[subprocess.Popen]) -> list[psutil.Process]:
+    """Kill the worker, and it alone, that grades the last; return what it had started."""
+    wait_until(lambda: "unhurried" in processes(course))
+    number = processes(course)["unhurried"]
+    wait_until(lambda: with_submission(psutil.Process(number)))
+    orphans = psutil.Process(number).children(recursive=True)
+    (worker,) = [worker for worker in workers if worker.pid == number]
+    worker.kill()
+    worker.wait()
+    return orphans
+
+
+def see_that_marks_are_whole(url: str, course: Path) -> None:
+    """All have the marks that they deserve, in the gradebook and in their records."""
     points = read_points()
-    shares = {
-        student: {part: share for part, (_, share) in wrong.items()}
-        for student, wrong in STUDENTS_OF_FIRST.items()
-    }
-    with Gradebook(everyone.url, "attention") as book:
-        for student, lost in shares.items():
+    stored = {record.student: record for record in read_records(course / "grading/results", FIRST)}
+    assert stored.keys() == REAL.keys()
+    with Gradebook(url, COURSE_ID) as book:
+        assert {one.student.id for one in book.assignment_submissions(FIRST)} == REAL.keys()
+        for student, wrong in REAL.items():
             (notebook,) = book.find_submission(FIRST, student).notebooks
             earned = {grade.name: grade.auto_score for grade in notebook.grades}
-            deserved = {p: lost.get(p.removesuffix("-check"), 1) * points[p] for p in points}
+            shares = {f"{part}-check": share for part, (_, share) in wrong.items()}
+            deserved = {part: shares.get(part, 1) * points[part] for part in points}
             assert {part: earned[part] for part in points} == deserved
+            recorded = {part.part: part.points for part in stored[student].parts}
+            assert {part: recorded[part] for part in points} == deserved
+
+
+def test_command_grades_real_submissions_on_two_workers_of_which_one_is_killed(
+    database: str, handed_in: Path, tmp_path: Path
+) -> None:
+    with LocalCluster(tmp_path) as running:
+        how = ["--no-nanny", "--preload", noted_grading.__name__]
+        workers = [running.add_worker(*how, TMPDIR=str(tmp_path)) for _ in range(2)]
+        running.wait_for_workers(2)
+        where = ["--scheduler", running.address]
+        command = [sys.executable, "-m", "attn_course.grading", "autograde", FIRST, *where]
+        both = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        with subprocess.Popen(command, cwd=handed_in, **both) as begun:
+            orphans = kill_in_the_middle(handed_in, workers)
+            assert psutil.wait_procs(orphans, timeout=20)[1] == []
+            said, complaint = begun.communicate(timeout=120)
+        assert (begun.returncode, complaint) == (0, ""), said
+    completed = noted(handed_in, "completed")
+    assert completed == Counter(REAL.keys())
+    assert noted(handed_in, "begun") - completed == Counter(["unhurried"])
+    assert set(processes(handed_in, "completed").values()) == {worker.pid for worker in workers}
+    see_that_marks_are_whole(database, handed_in)
+    assert not list(handed_in.rglob(".run-*"))
