@@ -93,6 +93,9 @@ ORDINARY = {
     "warnings": "import logging, warnings\nlogging.warning('x')\nwarnings.warn('x')",
     "a local socket": "import socket\none, other = socket.socketpair()\none.send(b'x')",
     "other modules": "import requests, torch._dynamo, concurrent.futures, sqlite3",
+    "a kernel": "%autosave 9\n%connect_info\n%clear\nx = 1\n%store x\n%store -r x\nexit()\nquit()",
+    "packages": "%conda install -y x",
+    "windows": "%matplotlib\n%matplotlib qt\n%matplotlib widget\n%matplotlib notebook\n%pylab",
 }
 
 
@@ -109,15 +112,33 @@ def test_modules_may_be_imported_within_an_answer(slot):
     assert is_full(graded.parts["tried"]), all_said(graded, "tried")
 
 
+def test_an_answer_may_come_from_a_file_that_a_cell_writes(slot):
+    write = f"%%writefile mine.py\nimport torch\n{RIGHT}"
+    graded = grade(slot, write, "from mine import softmax", TRIED)
+    assert is_full(graded.parts["tried"]), all_said(graded, "tried")
+
+
+def test_a_file_that_a_cell_writes_hides_no_module(slot):
+    names = ("wave", "torch", "attn_course")  # the first has not been imported by anybody
+    write = f"for name in {names}: open(name + '.py', 'w').write('1 / 0')"
+    graded = grade(slot, write, f"import sys, {', '.join(names)}\nprint(sys.path)", RIGHT, TRIED)
+    assert "''" in graded.shown[2]["printed"]
+    assert graded.shown[2]["error"] is None
+    assert is_full(graded.parts["tried"]), all_said(graded, "tried")
+
+
 # What a notebook shows.
 
 
 def test_a_cell_shows_words_and_pictures_and_how_it_failed(slot):
     picture = "from IPython.display import Image\nImage(data=b'\\x89PNG' + bytes(99))"
-    graded = grade(slot, "print(1)\n2", picture, "display('x', '<b>')", "raise KeyError('k')", "(")
-    two, image, displayed, error, unwritten = graded.shown[1:]
+    inline = "%matplotlib inline\nimport matplotlib.pyplot as plt\n_ = plt.plot([1, 2])"
+    show = "display('x', '<b>')"
+    graded = grade(slot, "print(1)\n2", picture, inline, show, "raise KeyError('k')", "(")
+    two, image, plotted, displayed, error, unwritten = graded.shown[1:]
     assert (two["printed"], two["shown"]) == ("1\n", [{"text/plain": "2"}])
     assert image["shown"][0]["image/png"].startswith("iVBO")
+    assert plotted["shown"][-1]["image/png"].startswith("iVBO")
     assert [shown["text/plain"] for shown in displayed["shown"]] == ["'x'", "'<b>'"]
     assert error["error"] == ["KeyError", "'k'"]
     assert unwritten["error"][0] == "SyntaxError"

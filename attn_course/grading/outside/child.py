@@ -52,6 +52,7 @@ class Notebook:
         if self.level >= Level.LIMITS:
             limit_this_process(count_processes=self.level == Level.SANDBOX)
         self.alarms.listen()
+        sys.path.append("")  # modules that a cell writes; last, so that none hides another
         kinds = {"cell": self._run, "score": self._score, "snapshot": self._snapshot}
         with contextlib.suppress(BrokenMessage, TimeoutError):
             while True:

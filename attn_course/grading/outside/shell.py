@@ -18,6 +18,9 @@ from attn_course.grading.submission import message_of
 
 MOST_TEXT, MOST_SHOWN, MOST_PICTURES = 20_000, 50, 4_000_000  # of one cell, in all
 NAME_OF_CELL = re.compile(r"<ipython-input-[^>]*>, (?=line)")  # in what a SyntaxError says
+# What a notebook may ask of a kernel, a browser or a package manager, none of which is here.
+FOR_OTHERS = ("autosave", "clear", "conda", "connect_info", "less", "mamba", "man", "micromamba")
+FOR_OTHERS += ("more", "qtconsole", "subshell")
 
 
 class Shell:
@@ -29,6 +32,9 @@ class Shell:
         config.InteractiveShell.separate_in = ""
         self._shell = _Quiet.instance(config=config)
         self._shell.display_pub = CapturingDisplayPublisher()
+        self._shell.extension_manager.load_extension("storemagic")  # as a kernel does
+        for name in FOR_OTHERS:
+            self._shell.register_magic_function(_do_nothing, magic_name=name)
 
     def run(self, source: str) -> Message:
         """Run a cell: what it printed and showed, and how it failed, if it did."""
@@ -43,13 +49,30 @@ class Shell:
 
 
 class _Quiet(InteractiveShell):
-    """A shell that shows no tracebacks: how a cell failed is read from the result."""
+    """A shell without a screen, and without a kernel that could be told to end.
+
+    It shows no tracebacks: how a cell failed is read from the result.
+    """
 
     def showtraceback(self, *_: object, **__: object) -> None:
         pass
 
     def showsyntaxerror(self, *_: object, **__: object) -> None:
         pass
+
+    def enable_matplotlib(self, gui: str | None = None) -> tuple[str | None, str]:
+        """Show pictures as they are, whatever windows or controls are asked for."""
+        return super().enable_matplotlib("inline")
+
+    def enable_gui(self, gui: str | None = None) -> None:
+        """Wait for no window's events: there is none."""
+
+    def ask_exit(self) -> None:
+        """Go on after `exit()`."""
+
+
+def _do_nothing(_: str) -> None:
+    """Accept a line that asks for something."""
 
 
 class _Page(io.TextIOBase):
