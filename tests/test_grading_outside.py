@@ -153,6 +153,20 @@ def test_what_is_too_long_is_cut(slot):
     assert len([one for one in shown if "image/png" in one]) == 2
 
 
+def test_what_all_cells_show_together_is_cut(slot):
+    show = "class Picture:\n    def _repr_png_(self): return b'\\x89PNG' + bytes(2_900_000)"
+    graded = grade(slot, show, *["display(Picture())"] * 10, "print('x')", "1 / 0")
+    pictures = [one for shown in graded.shown for one in shown["shown"] if "image/png" in one]
+    assert sum(len(one["image/png"]) for one in pictures) <= 30_000_000
+    assert len(pictures) == 7
+    assert "the notebook shows too much in all" in graded.shown[9]["printed"]
+    assert graded.shown[-2]["printed"] == "x\n"
+    assert graded.shown[-1]["error"] == ["ZeroDivisionError", "division by zero"]
+    graded.room = 0
+    graded.show({"printed": "x", "shown": [], "error": ["y" * 999, "z" * 999]})
+    assert len(str(graded.shown[-1])) < 600
+
+
 @pytest.mark.parametrize(
     "reply",
     [

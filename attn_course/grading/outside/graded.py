@@ -17,6 +17,9 @@ REACHING = ("tried to", "called ")
 PNG = b"\x89PNG"  # the first bytes of a picture
 LACKING = ("ImportError", "ModuleNotFoundError", "FileNotFoundError", "PermissionError", "OSError")
 NOTHING = ("there is no function", "not written yet")
+MOST_IN_ALL = 30_000_000  # characters of what all cells of a notebook show, pictures as base64
+LEFT_OUT = "... left out: the notebook shows too much in all"
+MOST_SAID_THEN = 200  # characters of an error, once there is no more room
 
 
 @dataclass(frozen=True)
@@ -77,12 +80,22 @@ class Graded:
         notes: What a person should know that belongs to no part.
         incomplete: Whether a cell or a call has not come to its end, for whatever reason. Then an
             honest notebook too shows points that its code did not earn here.
+        room: For how many characters more the cells may show.
     """
 
     parts: dict[str, Part] = field(default_factory=dict)
     shown: list[Message] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     incomplete: bool = False
+    room: int = MOST_IN_ALL
+
+    def show(self, shown: Message) -> None:
+        """Add what a cell showed; no more than a word of it where there is no room any more."""
+        if (size := _size(shown)) > self.room:
+            error = shown["error"] and [text[:MOST_SAID_THEN] for text in shown["error"]]
+            shown, size = {"printed": LEFT_OUT, "shown": [], "error": error}, 0
+        self.shown.append(shown)
+        self.room -= size
 
     @property
     def state(self) -> str:
@@ -106,6 +119,11 @@ def read_shown(reply: Message) -> Message:
         name, said = error
         error = [str(name)[:MOST_TEXT], str(said)[:MOST_TEXT]]
     return {"printed": str(reply["printed"])[: 2 * MOST_TEXT], "shown": shown, "error": error}
+
+
+def _size(shown: Message) -> int:
+    texts = [shown["printed"], *(shown["error"] or ())]
+    return sum(map(len, texts + [text for one in shown["shown"] for text in one.values()]))
 
 
 def _read_output(output: Message) -> Message:

@@ -106,7 +106,7 @@ class _Run:
             if cell.exercise:
                 graded.parts[cell.grade_id] = part = self._begin(talk, index, graded, begun)
                 self._tell_score(talk, index, part)
-            graded.shown.append(self._run_cell(talk, index))
+            graded.show(self._run_cell(talk, index))
         lacking = what_lacked(graded.shown)
         graded.incomplete |= bool(lacking)
         graded.notes += lacking + talk.take_alarms()
