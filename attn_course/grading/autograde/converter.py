@@ -191,18 +191,16 @@ class Grader:
             for name, part in graded.parts.items()
         )
         state = worst_state([graded.state, *(part.state for part in parts)])
-        return SubmissionRecord(
-            task.assignment, task.student, state, "", "", 0.0, parts, (*graded.notes, *notes)
-        )
+        names, notes = (task.assignment, task.student), (*graded.notes, *notes)
+        return SubmissionRecord(*names, state, parts=parts, notes=notes)
 
     def _grade_nothing(self, task: Task, reason: str) -> SubmissionRecord:
         """Enter no points for a notebook that is not there, or cannot be read."""
         parts = missing_parts(self.course.source(task.assignment))
         fields = self.course, task.assignment, task.student
         notes = patiently(lambda: enter_nothing(*fields, reason))
-        return SubmissionRecord(
-            task.assignment, task.student, "missing", "", "", 0.0, parts, (reason, *notes)
-        )
+        names, notes = (task.assignment, task.student), (reason, *notes)
+        return SubmissionRecord(*names, "missing", parts=parts, notes=notes)
 
 
 def _was_hurried(record: SubmissionRecord, task: Task) -> bool:

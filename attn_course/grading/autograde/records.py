@@ -59,7 +59,8 @@ class SubmissionRecord:
         assignment: Name of the problem set.
         student: Name of the student's folder.
         state: The worst state of its parts; "missing" if there is no notebook that can be read.
-        level: How far it was kept away while it ran: `sandbox`, `limits` or `plain`.
+        level: How far it was kept away while it ran: `sandbox`, `limits` or `plain`; empty if it
+            has not been graded.
         digest: Of the notebook as handed in, and of all that it is graded by.
         seconds: It took.
         parts: Its exercises.
@@ -70,9 +71,9 @@ class SubmissionRecord:
     assignment: str
     student: str
     state: str
-    level: str
-    digest: str
-    seconds: float
+    level: str = ""
+    digest: str = ""
+    seconds: float = 0.0
     parts: tuple[PartRecord, ...] = ()
     notes: tuple[str, ...] = ()
     cell_seconds: float = 180.0

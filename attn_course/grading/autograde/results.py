@@ -82,4 +82,4 @@ def _ungraded(
     notes: tuple[str, ...],
 ) -> SubmissionRecord:
     parts = tuple(replace(part, state=state) for part in parts)
-    return SubmissionRecord(assignment, student, state, "", "", 0.0, parts, notes)
+    return SubmissionRecord(assignment, student, state, parts=parts, notes=notes)
