@@ -65,6 +65,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.name not in LONG)
 
 
+# Where it is set, as where main is guarded, a machine has to have what the tests need.
+NO_SKIPS = "ATTN_COURSE_NO_SKIPS"
+MAY_LACK = "CUDA"
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport() -> Iterator[None]:
+    """Let a test fail that is skipped for want of something, if nothing may be wanting."""
+    report: pytest.TestReport = yield
+    if os.environ.get(NO_SKIPS) and report.skipped and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[-1].removeprefix("Skipped: ")
+        if MAY_LACK not in reason:
+            report.outcome = "failed"
+            report.longrepr = f"{NO_SKIPS} is set, and so nothing may be skipped: {reason}"
+    return report
+
+
 class Groups(LoadScopeScheduling):
     """Hand a process the tests that share something, and then the next ones."""
 
