@@ -36,9 +36,15 @@ def warm(tmp_path_factory) -> Iterator[Path]:
     released = released_course(tmp_path_factory.getbasetemp())
     course = Path(shutil.copytree(released, tmp_path_factory.mktemp("warm") / "course"))
     hand_in(course, FIRST, "solved", {})
+    add_setting(course, "LateSubmissionPlugin.penalty_method", "zero")
     with seed_of_no_other_course():
         yield course
         close_graders()
+
+
+def add_setting(course: Path, name: str, value: str) -> None:
+    with (course / "nbgrader_config.py").open("a", encoding="utf-8") as file:
+        file.write(f"c.{name} = {value!r}\n")
 
 
 def grade(course: Path, student: str = "solved", **how: object) -> SubmissionRecord:
@@ -53,11 +59,10 @@ def written(course: Path, student: str = "solved") -> int:
 def test_settings_are_read_again_when_they_have_changed(warm):
     task = Task(str(warm), FIRST, "solved")
     before = grader_of(task)
-    assert "LateSubmissionPlugin" not in before.course.config
+    assert "student_id_exclude" not in before.course.config.CourseDirectory
     assert grader_of(task) is before
-    with (warm / "nbgrader_config.py").open("a", encoding="utf-8") as file:
-        file.write('c.LateSubmissionPlugin.penalty_method = "zero"\n')
-    assert grader_of(task).course.config.LateSubmissionPlugin.penalty_method == "zero"
+    add_setting(warm, "CourseDirectory.student_id_exclude", "nobody")
+    assert grader_of(task).course.config.CourseDirectory.student_id_exclude == "nobody"
 
 
 def test_submission_is_graded_once(warm):
@@ -224,6 +229,39 @@ def test_notebook_that_cannot_be_read_any_more_takes_its_marks_with_it_until_it_
     assert grade(warm, "later").points == OF
     assert "Nothing could be graded" not in given_back.read_text("utf-8")
     assert "def softmax" in given_back.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("then", "said"),
+    [
+        ("2027-06-01 00:00:00 UTC", None),
+        ("yesterday", "timestamp.txt cannot be read"),
+        ("2027-06-02 00:00:00 CEST", "timestamp.txt names a zone that is not known, 'CEST'"),
+        (None, None),
+    ],
+)
+def test_late_submission_is_late_no_more_when_another_comes_in_its_place(warm, then, said):
+    with gradebook(warm) as book:
+        book.update_or_create_assignment(FIRST, duedate="2027-06-01 00:00:00 UTC")
+    if not notebook_of(warm, "late").exists():
+        hand_in(warm, FIRST, "late", {})
+    date = notebook_of(warm, "late").with_name("timestamp.txt")
+    date.write_text("2027-06-02 00:00:00 UTC", encoding="utf-8")
+    grade(warm, "late")
+    assert lateness(warm) == (86400, OF)
+    date.unlink()
+    if then:
+        date.write_text(then, encoding="utf-8")
+    notes = grade(warm, "late").notes
+    assert notes == ((f"{said}: counted as handed in in time",) if said else ())
+    assert lateness(warm) == (0, 0)
+
+
+def lateness(course: Path) -> tuple[float, float]:
+    """By how many seconds a submission is late, and what that costs by the settings."""
+    with gradebook(course) as book:
+        late = book.find_submission(FIRST, "late")
+        return late.total_seconds_late, late.late_submission_penalty
 
 
 def test_folder_that_nbgrader_takes_for_anothers_is_not_graded(warm):

@@ -9,11 +9,12 @@ import logging
 import os
 import shutil
 import sys
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
 from nbconvert.preprocessors import ClearMetadataPreprocessor
-from nbgrader.api import InvalidEntry
+from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
 from nbgrader.converters import Autograde, BaseConverter
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
@@ -22,6 +23,7 @@ from sqlalchemy.exc import DBAPIError
 
 from attn_course.grading.autograde.course import Course
 from attn_course.grading.autograde.kept import SaveMarks
+from attn_course.grading.autograde.times import UnknownZoneError, read_time
 
 
 class GradingError(Exception):
@@ -94,11 +96,15 @@ class _Directory(CourseDirectory):
         self.notes = []
 
     def get_existing_timestamp(self, dest_path: str) -> datetime | None:
+        path = Path(dest_path, "timestamp.txt")
         try:
-            return super().get_existing_timestamp(dest_path)
+            return read_time(path.read_text(encoding="utf-8")) if path.is_file() else None
+        except UnknownZoneError as error:
+            problem = f"names a zone that is not known, {str(error)!r}"
         except Exception:  # whatever is in that file
-            self.notes.append("timestamp.txt cannot be read: counted as handed in in time")
-            return None
+            problem = "cannot be read"
+        self.notes.append(f"timestamp.txt {problem}: counted as handed in in time")
+        return None
 
 
 class _CarefulCopy(BaseConverter):
@@ -141,6 +147,13 @@ class _OneSubmission(Autograde, _CarefulCopy):
         folder = self._format_source(assignment, self.coursedir.student_id)
         self.assignments = {folder: [os.path.join(folder, f"{assignment}.ipynb")]}
         self.notebooks = []
+
+    def init_assignment(self, assignment_id: str, student_id: str) -> None:
+        with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
+            with suppress(MissingEntry):  # nbgrader keeps the time of an earlier version
+                gradebook.find_submission(assignment_id, student_id).timestamp = None
+            gradebook.db.commit()
+        super().init_assignment(assignment_id, student_id)
 
 
 class _Log:
