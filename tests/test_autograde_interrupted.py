@@ -177,7 +177,7 @@ def test_graders_end_with_the_command(tmp_path, how):
 @pytest.mark.parametrize("level", ["sandbox", "limits"])
 def test_nothing_runs_on_behind_a_grader_that_is_killed(copy, temporary, monkeypatch, level):
     if level == "sandbox" and strongest() < Level.SANDBOX:
-        pytest.skip("there is no sandbox here")
+        pytest.skip("bubblewrap does not work here")
     hand_in(copy, FIRST, "slow", {})
 
     def sleep(notebook: dict) -> None:
