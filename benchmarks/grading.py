@@ -1,10 +1,11 @@
 """Throughput of `attn-grade autograde` against `nbgrader autograde`, on one class, in one run.
 
     python benchmarks/grading.py                      # 40 submissions of 01_retrieval
-    python benchmarks/grading.py 04_bahdanau --number 12
+    python benchmarks/grading.py 04_bahdanau --number 12 --least 1 1
 
 Close other programs first. Everything is timed as an instructor meets it: a command is started, and
-is over when all marks are in the gradebook. The marks have to be the same in all three.
+is over when all marks are in the gradebook. The marks have to be the same in all three, and ours as
+many times as fast as is asked for.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
@@ -27,6 +29,7 @@ COMMANDS = {
     "attn-grade, limits": ["attn_course.grading", "autograde", "--level", "limits"],
     "attn-grade, sandbox": ["attn_course.grading", "autograde", "--require-sandbox"],
 }
+LEAST = (8.0, 6.0)  # times as fast as nbgrader: with limits, with the sandbox
 
 
 def lay_out(course: Path, assignment: str, number: int) -> None:
@@ -98,25 +101,43 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("assignment", nargs="?", default="01_retrieval")
     parser.add_argument("--number", type=int, default=40, help="of submissions")
+    how = {"nargs": 2, "type": float, "metavar": ("LIMITS", "SANDBOX"), "default": LEAST}
+    parser.add_argument("--least", help="times as fast as nbgrader that each has to be", **how)
     chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        course = Path(folder, "course")
-        course.mkdir()
-        lay_out(course, chosen.assignment, chosen.number)
-        seconds, marks = {}, {}
-        for place, (name, words) in enumerate(COMMANDS.items()):
-            own = Path(folder, str(place))
-            shutil.copytree(course, own)
-            seconds[name] = run(own, [*words, chosen.assignment])
-            marks[name] = marks_of(own, chosen.assignment)
+    seconds, marks = grade_with_each(chosen.assignment, chosen.number)
     plain, *others = marks.values()
     assert len(plain) >= chosen.number, "some submissions were not graded"
     assert all(other == plain for other in others), "the marks are not the same"
     print(f"{chosen.number} submissions of {chosen.assignment}, {len(plain)} equal marks")
     first = next(iter(seconds.values()))
+    ratios = {name: first / taken for name, taken in seconds.items()}
     for name, taken in seconds.items():
         each = taken / chosen.number
-        print(f"{name:20} {taken:6.1f} s {each:6.2f} s each, {first / taken:5.1f} times as fast")
+        print(f"{name:20} {taken:6.1f} s {each:6.2f} s each, {ratios[name]:5.1f} times as fast")
+    if slow := too_slow(ratios, chosen.least):
+        sys.exit(f"Too slow. {slow}")
+
+
+def grade_with_each(assignment: str, number: int) -> tuple[dict[str, float], dict[str, Marks]]:
+    """Seconds that each command took, and the marks that it gave."""
+    with tempfile.TemporaryDirectory() as folder:
+        course = Path(folder, "course")
+        course.mkdir()
+        lay_out(course, assignment, number)
+        seconds, marks = {}, {}
+        for place, (name, words) in enumerate(COMMANDS.items()):
+            own = Path(folder, str(place))
+            shutil.copytree(course, own)
+            seconds[name] = run(own, [*words, assignment])
+            marks[name] = marks_of(own, assignment)
+    return seconds, marks
+
+
+def too_slow(ratios: dict[str, float], least: Sequence[float]) -> str:
+    """Which of ours are not as many times as fast as nbgrader as they have to be, in words."""
+    _, *ours = ratios
+    slow = [(name, ask) for name, ask in zip(ours, least, strict=True) if ratios[name] < ask]
+    return ", ".join(f"{name}: {ratios[name]:.2f} times as fast, not {ask:g}" for name, ask in slow)
 
 
 if __name__ == "__main__":
