@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -13,6 +14,7 @@ from attn_course.grading.__main__ import app
 from attn_course.grading.autograde import gradebook
 from attn_course.grading.autograde.course import Course
 from attn_course.grading.checking import hidden_secret
+from attn_course.grading.outside import isolation
 from attn_course.grading.outside.isolation import strongest
 from attn_course.grading.outside.sandbox import find_way
 from tests.autograding import released_course, seed_of_no_other_course
@@ -133,6 +135,18 @@ def test_sandbox_that_cannot_be_had(copy, without_bubblewrap, words):
     status, said = typed(FIRST, "--course", str(copy), *words)
     assert status == 2
     assert "only limits: bubblewrap has to be installed" in said
+
+
+@pytest.mark.parametrize("words", [(), ("--level", "plain")])
+def test_windows(copy, monkeypatch, words):
+    hand_in(copy, FIRST, "lovelace", {})
+    monkeypatch.setattr(isolation, "sys", SimpleNamespace(platform="win32"))
+    strongest.cache_clear()
+    assert typed(FIRST, "--course", str(copy), *words) == (
+        2,
+        "On Windows itself nothing can be graded: install the course within WSL.",
+    )
+    assert not list(copy.glob("grading/results/*"))
 
 
 def test_sandbox_that_is_required_and_not_asked_for():
