@@ -14,16 +14,24 @@ from datetime import datetime
 from pathlib import Path
 
 from nbconvert.preprocessors import ClearMetadataPreprocessor
+from nbformat import NotebookNode
 from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
 from nbgrader.converters import Autograde, BaseConverter
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import AssignLatePenalties, LimitOutput, NbGraderPreprocessor
+from nbgrader.preprocessors import (
+    AssignLatePenalties,
+    ClearOutput,
+    LimitOutput,
+    NbGraderPreprocessor,
+)
 from sqlalchemy.exc import DBAPIError
 
 from attn_course.grading.autograde.course import Course
 from attn_course.grading.autograde.kept import SaveMarks
 from attn_course.grading.autograde.times import UnknownZoneError, read_time
+from attn_course.grading.autograde.unread import EnterNothing, stand_in
+from attn_course.grading.restored import PutBackCells, RestoreMetadata
 
 
 class GradingError(Exception):
@@ -46,21 +54,50 @@ def convert(course: Course, assignment: str, student: str, run: NbGraderPreproce
         DBAPIError, InvalidEntry: The gradebook refuses; it may do so no more when asked again.
         GradingError: nbgrader gives up.
     """
-    directory, log = _Directory(config=course.config), _Log()
-    directory.assignment_id, directory.student_id = assignment, student
-    if directory.student_id != student:  # nbgrader drops spaces around a name
-        taken = f"{student!r} for that of {directory.student_id!r}"
-        raise GradingError(f"nbgrader takes the folder {taken}. Give it another name.")
-    converter = _OneSubmission(coursedir=directory, config=course.config)
-    converter.log = directory.log = log.logger
-    converter.force = True
-    converter.autograde_preprocessors = [
+    steps = [
         run,
         ClearMetadataPreprocessor,
         LimitOutput,
         SaveMarks(course.autograded(assignment, student)),
         AssignLatePenalties,  # and no second look at the metadata: they are as they were
     ]
+    return _start(_OneSubmission, course, assignment, student, autograde_preprocessors=steps)
+
+
+def enter_nothing(course: Course, assignment: str, student: str, reason: str) -> list[str]:
+    """Enter no points for a submission that cannot be read, with a notebook that says why.
+
+    Args:
+        course: The course.
+        assignment: Name of the problem set.
+        student: Name of the student's folder.
+        reason: What was found instead of a notebook.
+
+    Returns:
+        What a person should know of the files in the folder.
+
+    Raises:
+        DBAPIError, InvalidEntry, GradingError: As `convert` does.
+    """
+    steps = [RestoreMetadata, ClearOutput, PutBackCells, EnterNothing, AssignLatePenalties]
+    settings = {"stand_in": stand_in(course, assignment, reason), "sanitize_preprocessors": steps}
+    return _start(_Unread, course, assignment, student, **settings)
+
+
+def _start(
+    kind: "type[_OneSubmission]", course: Course, assignment: str, student: str, **settings: object
+) -> list[str]:
+    """Let nbgrader convert a submission; return what is to be known of its files."""
+    directory, log = _Directory(config=course.config), _Log()
+    directory.assignment_id, directory.student_id = assignment, student
+    if directory.student_id != student:  # nbgrader drops spaces around a name
+        taken = f"{student!r} for that of {directory.student_id!r}"
+        raise GradingError(f"nbgrader takes the folder {taken}. Give it another name.")
+    converter = kind(coursedir=directory, config=course.config)
+    converter.log = directory.log = log.logger
+    converter.force = True
+    for name, value in settings.items():
+        setattr(converter, name, value)
     before = os.getcwd()
     try:
         converter.start()
@@ -72,18 +109,6 @@ def convert(course: Course, assignment: str, student: str, run: NbGraderPreproce
     finally:
         os.chdir(before)
     return directory.notes + converter.notes
-
-
-def enter_nothing(course: Course, assignment: str, student: str) -> None:
-    """Enter no points for a submission that cannot be read; what it was before is removed."""
-    shutil.rmtree(course.autograded(assignment, student).parent, ignore_errors=True)
-    with course.gradebook() as gradebook:
-        gradebook.update_or_create_student(student)
-        submission = gradebook.update_or_create_submission(assignment, student)
-        for notebook in submission.notebooks:
-            for grade in notebook.grades:
-                grade.auto_score, grade.needs_manual_grade = 0, False
-        gradebook.db.commit()
 
 
 class _Directory(CourseDirectory):
@@ -154,6 +179,17 @@ class _OneSubmission(Autograde, _CarefulCopy):
                 gradebook.find_submission(assignment_id, student_id).timestamp = None
             gradebook.db.commit()
         super().init_assignment(assignment_id, student_id)
+
+
+class _Unread(_OneSubmission):
+    """Puts another notebook, which is not run, in the place of the one that cannot be read."""
+
+    stand_in: NotebookNode
+
+    def convert_single_notebook(self, notebook_filename: str) -> None:
+        self._init_preprocessors()
+        resources = self.init_single_notebook_resources(notebook_filename)
+        self.write_single_notebook(*self.exporter.from_notebook_node(self.stand_in, resources))
 
 
 class _Log:

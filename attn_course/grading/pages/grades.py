@@ -75,6 +75,8 @@ def _say(cell: NotebookNode, waiting: bool) -> str:
     """How a part went: from the table of its check, if it has one."""
     if waiting:
         return "A person has still to read it."
+    if cell.metadata.nbgrader.get("unread") and not cell.metadata.nbgrader["score"]:
+        return "Nothing could be graded."
     for output in cell.get("outputs", []):
         if said := _sum_up(output.get("data", {}).get("text/html", "")):
             return said
