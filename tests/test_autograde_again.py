@@ -207,6 +207,13 @@ def test_what_a_person_has_read_is_read_again_only_if_it_has_changed(warm):
     change_answer(warm)
     grade(warm)
     assert waiting(warm) == [True, True]
+    read_by_hand(warm)
+    notebook = notebook_of(warm, "solved")
+    good = notebook.read_bytes()
+    notebook.write_text("{", encoding="utf-8")
+    grade(warm)
+    assert waiting(warm) == [True, True]
+    notebook.write_bytes(good)
     forget_marks(warm)
 
 
