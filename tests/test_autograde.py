@@ -9,8 +9,11 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import nbformat
 import pytest
+from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbgrader.apps.api import NbGraderAPI
 
 from attn_course.grading.autograde.claims import claims_of
 from attn_course.grading.autograde.course import Course
@@ -27,8 +30,16 @@ from tests.autograding import (
     processes_with,
     record_of,
     released_course,
+    seed_of_no_other_course,
 )
-from tests.odd_submissions import READABLE, SECRET_FILE, UNREADABLE, by_name, change_notebook
+from tests.odd_submissions import (
+    READABLE,
+    SECRET_FILE,
+    UNREADABLE,
+    about,
+    by_name,
+    change_notebook,
+)
 from tests.test_nbgrader import FIRST, STUDENTS, hand_in
 
 Graded = tuple[Path, subprocess.CompletedProcess, Path]
@@ -92,7 +103,23 @@ def test_what_cannot_be_read_earns_nothing_and_says_why(graded, student):
     assert (record.state, record.points, record.of) == ("missing", 0, OF)
     assert re.search(UNREADABLE[student][1], record.notes[0])
     assert set(cells_of(course, student).values()) == {(0, None, False), None}
-    assert not Course(course).autograded(FIRST, student).parent.exists()
+    said, *parts = nbformat.read(Course(course).autograded(FIRST, student), as_version=4).cells
+    assert f"\n\n    {record.notes[0]}\n\n" in said.source
+    assert {name for part in parts if (name := about(part).get("grade_id"))} == {*POINTS, "words"}
+    assert not any("BEGIN SOLUTION" in part.source for part in parts)
+
+
+def test_student_whose_notebook_cannot_be_read_gets_a_page_that_says_why(graded):
+    course, _, _ = graded
+    with seed_of_no_other_course():
+        NbGraderAPI(config=Course(course).config).generate_feedback(FIRST, "renamed")
+    path = course / "grading" / "feedback" / "renamed" / FIRST / f"{FIRST}.html"
+    page = BeautifulSoup(path.read_text("utf-8"), "html.parser")
+    assert page.select_one(".total").text == f"{FIRST}: 0 of {OF + 3} points"
+    rows = [[cell.text for cell in row.find_all("td")] for row in page.select(".summary tbody tr")]
+    points = [*POINTS.values(), 3]
+    assert rows == [[f"0 of {of:g} points", "Nothing could be graded."] for of in points]
+    assert page.pre.text.startswith(f"{FIRST}.ipynb was not handed in; there is: 'my answer")
 
 
 @pytest.mark.parametrize("student", READABLE)
