@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from attn_course.grading.autograde.outside_cells import to_run
-from attn_course.grading.outside import answers, sandbox, watch
+from attn_course.grading.outside import answers, isolation, sandbox, watch
 from attn_course.grading.outside.isolation import KEPT, Level, copy_package, strongest
 from attn_course.grading.outside.notebook import Cell, grade_notebook
 from attn_course.grading.outside.slot import Slot
@@ -516,6 +516,7 @@ def test_a_level_confines_as_it_says(level, tmp_path, monkeypatch):
         pytest.skip(NO_SANDBOX)
     monkeypatch.setenv("ATTN_COURSE_SECRET", "must not be seen")
     with open_slot(level, tmp_path) as slot:
+        see_that_nothing_is_left(slot)
         graded = grade(slot, LOOK, RIGHT, TRIED)
     assert float(graded.parts["tried"].score) == 4
     found = eval(graded.shown[1]["printed"])
@@ -530,10 +531,48 @@ def test_a_level_confines_as_it_says(level, tmp_path, monkeypatch):
     assert "ATTN_COURSE_SECRET" not in found["variables"]
 
 
+SPOIL = """import contextlib, os
+home = os.environ['HOME']
+os.makedirs('a/b')
+for name in ('a/b', 'a'): os.chmod(name, 0)
+for _ in range(1200):
+    os.mkdir('deep')
+    os.chdir('deep')
+with contextlib.suppress(OSError): os.setxattr(home, 'user.said', b'x')
+with contextlib.suppress(OSError): os.chmod(home, 0o555)"""
+SEE = """import os
+home = os.environ['HOME']
+print(os.stat(home), os.listdir(home), vars(os).get('listxattr', str)(home))
+open('x', 'w').write('x')"""
+
+
+def see_that_nothing_is_left(slot: Slot) -> None:
+    """Run who spoils the folder for files; then another, in the same process."""
+    seen = []
+    with slot.submission() as talk:
+        seen.append(ask(talk, SEE))
+        assert ask(talk, SPOIL)["error"] is None
+    process = slot._process
+    with slot.submission() as talk:
+        seen.append(ask(talk, SEE))
+    assert slot._process is process
+    assert not [one["error"] for one in seen if one["error"]]
+    first, then = (re.sub(r"(st_nlink|st_.time)=\d+", "", one["printed"]) for one in seen)
+    assert first == then
+
+
+def test_who_owns_the_sandbox_leaves_nothing_to_the_next(tmp_path, monkeypatch):
+    way = sandbox.Way(sandbox.OWN_USERS)  # that of people who are not root
+    if not sandbox._works(way):
+        pytest.skip(NO_SANDBOX)
+    monkeypatch.setattr(isolation, "find_way", lambda: way)
+    with open_slot(Level.SANDBOX, tmp_path) as slot:
+        see_that_nothing_is_left(slot)
+
+
 def test_files_of_a_process_that_was_ended_are_gone_when_the_next_starts(tmp_path):
-    (tmp_path / "scratch").mkdir()
-    left = tmp_path / "scratch" / "left"
-    left.write_text("x")
+    left = tmp_path / "scratch-left" / "left"
+    left.mkdir(parents=True)
     slot = Slot(Level.LIMITS, tmp_path)
     slot.start()
     slot.stop()

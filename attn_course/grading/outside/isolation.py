@@ -5,10 +5,12 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from functools import cache
 from pathlib import Path
 
 from attn_course.grading.outside.sandbox import PACKAGE, bubblewrap, find_way, own_user
+from attn_course.grading.outside.scratch import remove
 
 # All of the grader that a submission's process needs; tests and references are not among it.
 KEPT = {
@@ -88,14 +90,13 @@ def start_worker(
     """
     module = [sys.executable, "-P", "-s", "-B", "-m", f"{__package__}.worker"]
     arguments = [*module, str(channel), str(int(level)), str(own_user()), *preload]
-    scratch = folder / "scratch"
     environment = ENVIRONMENT | {"PYTHONPATH": str(folder), "PATH": os.environ.get("PATH", "")}
     if level == Level.SANDBOX:
         arguments = [*bubblewrap(find_way(), folder), *arguments]
     else:
-        shutil.rmtree(scratch, ignore_errors=True)  # of a process that could not tidy up
-        scratch.mkdir(exist_ok=True)
-        environment |= {"HOME": str(scratch), "TMPDIR": str(scratch)}
+        remove(folder.glob("scratch-*"))  # of a process that could not tidy up
+        scratch = tempfile.mkdtemp(prefix="scratch-", dir=folder)  # whatever is left of those
+        environment |= {"HOME": scratch, "TMPDIR": scratch}
     with (folder / LOG).open("wb") as log:
         return subprocess.Popen(
             arguments,

@@ -10,7 +10,6 @@ import contextlib
 import gc
 import importlib
 import os
-import shutil
 import signal
 import socket
 import sys
@@ -22,6 +21,7 @@ import psutil
 from attn_course.grading.outside.child import Notebook
 from attn_course.grading.outside.isolation import Level
 from attn_course.grading.outside.limits import PATIENCE, become, guard_worker
+from attn_course.grading.outside.scratch import empty
 from attn_course.grading.outside.wire import END, FORK, BrokenMessage, send
 from attn_course.grading.watching import load_what_watching_needs
 
@@ -48,7 +48,7 @@ class Worker:
         with open(os.devnull, "wb") as nowhere:
             os.dup2(nowhere.fileno(), sys.stderr.fileno())  # a submission could fill a file
         for folder in self.folders:
-            _empty(folder)  # what has been imported leaves files, too
+            empty(folder)  # what has been imported leaves files, too
         send(self.control, {"ready": True})
         while True:
             order, descriptors, _, _ = socket.recv_fds(self.control, 1, 1)
@@ -85,7 +85,7 @@ class Worker:
             if not alive:
                 break
             time.sleep(0.01)
-        files = sum(_empty(folder) for folder in self.folders)
+        files = sum(len(empty(folder)) for folder in self.folders)
         return {"processes": left, "alive": alive, "files": files}
 
 
@@ -95,18 +95,6 @@ def _descendants() -> list[psutil.Process]:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
     return psutil.Process().children(recursive=True)
-
-
-def _empty(folder: Path) -> int:
-    entries = list(folder.iterdir())
-    for entry in entries:
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry, ignore_errors=True)
-        else:
-            entry.unlink(missing_ok=True)
-    if any(folder.iterdir()):
-        raise OSError(f"{folder} cannot be emptied")  # the grader starts another worker
-    return len(entries)
 
 
 def main() -> None:
