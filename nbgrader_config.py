@@ -12,6 +12,7 @@ from nbgrader.preprocessors import (
 )
 
 from attn_course.grading.duplicates import ForgetDuplicates
+from attn_course.grading.formgrader import OutsideTheFormgrader
 from attn_course.grading.pages.clean import clean_html, markdown_to_html
 from attn_course.grading.pages.defuse import Defuse
 from attn_course.grading.pages.grades import GetGradesByPart
@@ -63,6 +64,8 @@ c.Autograde.sanitize_preprocessors = [
     PutBackCells,
     CheckCellMetadata,
 ]
+# The formgrader's icon Autograde would run students' code with the rights of whoever clicks it.
+c.Autograde.exporter_class = OutsideTheFormgrader
 # An endless loop costs the points of its cell, after this many seconds. Checks stop the calls that
 # they make much earlier; an answer that trains may take two minutes, and is called four times.
 c.ExecutePreprocessor.timeout = 600

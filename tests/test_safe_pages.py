@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 GRADE = """
 import sys
+from pathlib import Path
+from attn_course.grading.autograde.course import Course
+from attn_course.grading.autograde.nbgrader_steps import enter_nothing
 from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 from traitlets.config import PyFileConfigLoader
@@ -47,13 +50,14 @@ def do(step, *arguments):
 do("generate_assignment", "01_a")
 for student in sys.argv[2:]:
     do("autograde", "01_a", student)
+enter_nothing(Course(Path(".").resolve()), "01_a", "mallory", sys.argv[1])
 with Gradebook(course.coursedir.db_url) as gradebook:
     comment = gradebook.find_comment("words", "01_a", "01_a", sys.argv[2])
     comment.manual_comment = sys.argv[1]
     student = gradebook.find_student(sys.argv[2])  # in a learning system people write their names
     student.first_name = student.last_name = sys.argv[1]
     gradebook.db.commit()
-for student in sys.argv[2:]:
+for student in (*sys.argv[2:], "mallory"):
     do("generate_feedback", "01_a", student)
 """
 
@@ -90,7 +94,10 @@ def environment(course: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory, heard: tuple[str, list[str]]) -> Path:
-    """A course of one problem set, with one hostile student, graded by nbgrader and given back."""
+    """A course of one problem set, graded by nbgrader and given back.
+
+    One student is hostile; of another something hostile is quoted, for nothing of his can be read.
+    """
     course = tmp_path_factory.mktemp("course")
     shutil.copy(ROOT / "nbgrader_config.py", course)
     source = course / "solutions" / "01_a" / "01_a.ipynb"
@@ -101,6 +108,7 @@ def course(tmp_path_factory: pytest.TempPathFactory, heard: tuple[str, list[str]
     handed_in = hostile.hand_in(hostile.problem_set(), heard[0])
     (target / "01_a.ipynb").write_text(json.dumps(handed_in), encoding="utf-8")
     (target / "page.html").write_text(f"<script>{hostile.script('page', heard[0])}</script>")
+    (course / "grading" / "submitted" / "mallory" / "01_a").mkdir(parents=True)
     comment = "\n\n".join(hostile.markup(heard[0]).values())
     command = [sys.executable, "-c", GRADE, comment, "eve"]
     run = subprocess.run(
@@ -261,6 +269,43 @@ def test_feedback_sums_up_what_each_part_earned_and_why(course: Path, browser: B
     assert page.evaluate("document.querySelector(':target').innerText").startswith("Check")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     assert look_with_axe(page, few=3) == []
+    page.close()
+
+
+@pytest.mark.parametrize("where", ["formgrader", "feedback"])
+def test_page_of_what_cannot_be_read_quotes_what_is_there_and_does_nothing(
+    where: str, course: Path, formgrader: str, browser: Browser, heard: tuple[str, list[str]]
+) -> None:
+    page, (_, asked) = browser.new_page(), heard
+    asked.clear()
+    feedback = course / "grading" / "feedback" / "mallory" / "01_a" / "01_a.html"
+    in_formgrader = f"{formgrader}/submissions/{submission_of(course, 'mallory')}/"
+    answer = page.goto({"formgrader": in_formgrader, "feedback": feedback.as_uri()}[where])
+    page.wait_for_timeout(200)
+    said = page.get_by_role("heading", name="Nothing could be graded").locator("xpath=../*[2]")
+    assert answer.ok
+    assert said.inner_text().startswith("<script>document.title")
+    assert "<noscript>" in said.inner_text()
+    assert said.locator("code").locator("*").count() == 0
+    assert ("!" in page.title(), asked) == (False, [])
+    assert set(page.evaluate(ALIVE)) <= OURS
+    page.close()
+
+
+def test_icon_of_the_formgrader_runs_nothing_and_says_how_to_grade(
+    course: Path, formgrader: str, browser: Browser
+) -> None:
+    graded = course / "grading" / "autograded" / "eve" / "01_a" / "01_a.ipynb"
+    before = graded.stat().st_mtime_ns
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(f"{formgrader}/manage_submissions/01_a")
+    page.locator("tr", has_text="eve").locator(".autograde a").click()
+    dialog = page.locator("#error-modal")
+    dialog.wait_for()
+    lines = [line.strip() for line in dialog.locator("pre").first.inner_text().splitlines()]
+    assert lines[0] == "[ERROR] Nothing was run."
+    assert "attn-grade autograde 01_a --student eve" in lines
+    assert graded.stat().st_mtime_ns == before
     page.close()
 
 

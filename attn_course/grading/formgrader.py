@@ -1,0 +1,46 @@
+"""Keeping nbgrader's formgrader from running what students wrote.
+
+Its icon *Autograde* runs a submission in the server's name: with the rights of the instructor.
+"""
+
+import shlex
+import sys
+
+from nbconvert.exporters import NotebookExporter
+
+
+class NotInTheFormgraderError(Exception):
+    """A submission was to be run within a server; the message says how it is graded instead."""
+
+
+SAID = """Nothing was run.
+
+From here, the student's code would run with your rights.
+Type in a terminal, in the folder of the course:
+
+{command}"""
+
+
+class OutsideTheFormgrader(NotebookExporter):
+    """What `nbgrader autograde` writes notebooks with; within a server it refuses to be made.
+
+    nbgrader makes it before it touches a submission: what was graded before stays as it is.
+
+    Raises:
+        NotInTheFormgraderError: There is a Jupyter server in this process.
+    """
+
+    def __init__(self, **settings: object) -> None:
+        super().__init__(**settings)
+        if _is_server():
+            directory = self.parent.coursedir
+            words = ("attn-grade", "autograde", directory.assignment_id)
+            said = SAID.format(command=shlex.join([*words, "--student", directory.student_id]))
+            self.log.error(said)  # the page shows it above the traceback
+            raise NotInTheFormgraderError(said)
+
+
+def _is_server() -> bool:
+    """Whether a Jupyter server runs in this process, of whatever kind."""
+    module = sys.modules.get("jupyter_server.serverapp")  # to import it would take a second
+    return module is not None and module.ServerApp.initialized()
