@@ -4,14 +4,17 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
-from attn_course.grading.autograde import converter
+from attn_course.grading.autograde import converter, outside_cells
 from attn_course.grading.autograde.converter import close_graders, grade_submission, grader_of
 from attn_course.grading.autograde.course import Course
+from attn_course.grading.autograde.kept import SaveMarks
 from attn_course.grading.autograde.nbgrader_steps import GradingError
 from attn_course.grading.autograde.records import SubmissionRecord, write_record
 from attn_course.grading.autograde.tasks import Task
@@ -213,8 +216,47 @@ def test_what_a_person_has_read_is_read_again_only_if_it_has_changed(warm):
     notebook.write_text("{", encoding="utf-8")
     grade(warm)
     assert waiting(warm) == [True, True]
+    read_by_hand(warm)
+    grade(warm, force=True)
+    assert waiting(warm) == [False, False]
     notebook.write_bytes(good)
+    grade(warm)
+    assert waiting(warm) == [True, True]
     forget_marks(warm)
+
+
+LOCKED = OperationalError("UPDATE", {}, Exception("database is locked"))
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "error"),
+    [(outside_cells, "grade_notebook", KeyboardInterrupt()), (SaveMarks, "_add_score", LOCKED)],
+    ids=["before the marks", "between two marks"],
+)
+def test_what_a_person_has_read_stays_so_when_a_grading_stops_in_the_middle(
+    warm, monkeypatch, owner, name, error
+):
+    grade(warm)
+    read_by_hand(warm)
+    stop_once(monkeypatch, owner, name, error)
+    with suppress(KeyboardInterrupt):
+        grade(warm, force=True)
+    assert (error is LOCKED) == path_of_record(warm, "solved").exists()
+    grade(warm)
+    assert waiting(warm) == [False, False]
+
+
+def stop_once(monkeypatch, owner: object, name: str, error: BaseException) -> None:
+    """Let a function do its work, and then stop with an error, once."""
+    work, left = getattr(owner, name), [error]
+
+    def stopping(*given: object) -> object:
+        done = work(*given)
+        if left:
+            raise left.pop()
+        return done
+
+    monkeypatch.setattr(owner, name, stopping)
 
 
 def test_notebook_that_cannot_be_read_any_more_takes_its_marks_with_it_until_it_can(warm):

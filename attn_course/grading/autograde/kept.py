@@ -4,48 +4,74 @@ nbgrader asks for a second look at all that a person has graded, whenever it gra
 change of the checks that would be the words of the whole class.
 """
 
+import hashlib
+import json
 from pathlib import Path
 
-import nbformat
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
+from nbgrader.api import Grade
 from nbgrader.preprocessors import SaveAutoGrades
+from nbgrader.utils import determine_grade
+
+from attn_course.grading.autograde.records import replace_text
+
+
+class LastWords:
+    """What a student had written when points were saved the last time, as a digest in a file.
+
+    It lies apart from the notebook, which a grading that stops in the middle has removed.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._digest, self._are_same = path, "", False
+
+    def compare(self, written: list[str]) -> None:
+        """Look whether the student has written something else since."""
+        self._digest = hashlib.sha256(json.dumps(written).encode()).hexdigest()
+        self._are_same = self._path.is_file() and self._path.read_text("utf-8") == self._digest
+
+    def keep(self) -> None:
+        """Have it compared with what comes next; to be done when all points are saved."""
+        replace_text(self._path, self._digest)
+
+    def save(self, grade: Grade, points: float | None) -> None:
+        """Put points into a grade, and whether a person has to look at it, again or at all."""
+        was_read = grade.manual_score is not None and not grade.needs_manual_grade
+        stays = was_read and self._are_same and grade.auto_score == points
+        is_open = grade.manual_score is not None or points is None
+        grade.auto_score, grade.needs_manual_grade = points, is_open and not stays
 
 
 class SaveMarks(SaveAutoGrades):
     """Saves what a submission earns; what is to be read once more is marked so.
 
     Args:
-        before: The notebook as it was graded the last time.
+        before: What was written the last time.
     """
 
-    def __init__(self, before: Path) -> None:
+    def __init__(self, before: LastWords) -> None:
         super().__init__()
-        self._before, self._is_same = _read(before), False
+        self._before = before
 
     def preprocess(
         self, nb: NotebookNode, resources: ResourcesDict
     ) -> tuple[NotebookNode, ResourcesDict]:
         """Look whether the student has changed anything, then save."""
-        self._is_same = _written_in(nb) == self._before
-        return super().preprocess(nb, resources)
+        self._before.compare(_written_in(nb))
+        saved = super().preprocess(nb, resources)
+        self._before.keep()
+        return saved
 
     def _add_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:
         where = (self.notebook_id, self.assignment_id, self.student_id)
         grade = self.gradebook.find_grade(cell.metadata.nbgrader["grade_id"], *where)
-        was_read = grade.manual_score is not None and not grade.needs_manual_grade
-        earned = grade.auto_score
-        super()._add_score(cell, resources)
-        if was_read and self._is_same and grade.auto_score == earned:
-            grade.needs_manual_grade = False
-            self.gradebook.db.commit()
-
-
-def _read(path: Path) -> list[str] | None:
-    try:
-        return _written_in(nbformat.read(path, as_version=4))
-    except Exception:  # none, or one that cannot be read
-        return None
+        points, _ = determine_grade(cell, self.log)
+        self._before.save(grade, points)
+        self.gradebook.db.commit()  # all at once: what was read is never marked in between
 
 
 def _written_in(notebook: NotebookNode) -> list[str]:

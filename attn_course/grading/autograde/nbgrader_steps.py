@@ -28,7 +28,8 @@ from nbgrader.preprocessors import (
 from sqlalchemy.exc import DBAPIError
 
 from attn_course.grading.autograde.course import Course
-from attn_course.grading.autograde.kept import SaveMarks
+from attn_course.grading.autograde.kept import LastWords, SaveMarks
+from attn_course.grading.autograde.records import record_path
 from attn_course.grading.autograde.times import UnknownZoneError, read_time
 from attn_course.grading.autograde.unread import EnterNothing, stand_in
 from attn_course.grading.restored import PutBackCells, RestoreMetadata
@@ -58,7 +59,7 @@ def convert(course: Course, assignment: str, student: str, run: NbGraderPreproce
         run,
         ClearMetadataPreprocessor,
         LimitOutput,
-        SaveMarks(course.autograded(assignment, student)),
+        SaveMarks(_last_words(course, assignment, student)),
         AssignLatePenalties,  # and no second look at the metadata: they are as they were
     ]
     return _start(_OneSubmission, course, assignment, student, autograde_preprocessors=steps)
@@ -79,9 +80,14 @@ def enter_nothing(course: Course, assignment: str, student: str, reason: str) ->
     Raises:
         DBAPIError, InvalidEntry, GradingError: As `convert` does.
     """
-    steps = [RestoreMetadata, ClearOutput, PutBackCells, EnterNothing, AssignLatePenalties]
+    nothing = EnterNothing(reason, _last_words(course, assignment, student))
+    steps = [RestoreMetadata, ClearOutput, PutBackCells, nothing, AssignLatePenalties]
     settings = {"stand_in": stand_in(course, assignment, reason), "sanitize_preprocessors": steps}
     return _start(_Unread, course, assignment, student, **settings)
+
+
+def _last_words(course: Course, assignment: str, student: str) -> LastWords:
+    return LastWords(record_path(course.results, assignment, student).with_suffix(".read"))
 
 
 def _start(

@@ -14,6 +14,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_locked
 
 from attn_course.grading.autograde.course import Course
+from attn_course.grading.autograde.kept import LastWords
 
 HEADING = re.compile(r"^##? .+", re.MULTILINE)
 # What was found may quote the student: as a line of code, indented, it is a text and nothing else.
@@ -49,23 +50,32 @@ def stand_in(course: Course, assignment: str, reason: str) -> NotebookNode:
 
 
 class EnterNothing(NbGraderPreprocessor):
-    """Enters no points, and marks the cells as those of a notebook that was not read."""
+    """Enters no points, and marks the cells as those of a notebook that was not read.
+
+    Args:
+        reason: What was found instead of a notebook.
+        before: What was written the last time.
+    """
+
+    def __init__(self, reason: str, before: LastWords) -> None:
+        super().__init__()
+        self._reason, self._before = reason, before
 
     def preprocess(
         self, nb: NotebookNode, resources: ResourcesDict
     ) -> tuple[NotebookNode, ResourcesDict]:
         """Change the gradebook, then the notebook."""
         where = resources["nbgrader"]
+        self._before.compare([self._reason])
         with Gradebook(where["db_url"]) as gradebook:
             submission = gradebook.find_submission(where["assignment"], where["student"])
             for notebook in submission.notebooks:
                 for grade in notebook.grades:
-                    grade.auto_score = 0
-                    # what a person gave was for something else
-                    grade.needs_manual_grade = grade.manual_score is not None
+                    self._before.save(grade, 0)
                 for comment in notebook.comments:
                     comment.auto_comment = None
             gradebook.db.commit()
+        self._before.keep()
         for cell in filter(is_grade, nb.cells):
             cell.metadata.nbgrader["unread"] = True
         return nb, resources
