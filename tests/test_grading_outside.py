@@ -2,21 +2,26 @@
 
 import re
 import time
+from contextlib import nullcontext
 from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
+from types import SimpleNamespace
 
 import nbformat
 import psutil
 import pytest
 
 from attn_course.grading.autograde.outside_cells import to_run
-from attn_course.grading.outside import answers, isolation, sandbox, watch
+from attn_course.grading.outside import answers, isolation, sandbox, time_left, watch
 from attn_course.grading.outside.isolation import KEPT, Level, copy_package, strongest
+from attn_course.grading.outside.lost import Again
 from attn_course.grading.outside.notebook import Cell, grade_notebook
 from attn_course.grading.outside.slot import Slot
 from attn_course.grading.outside.talk import Ended
+from attn_course.grading.outside.time_left import TimeLeft
 from attn_course.grading.outside.watch import memory_of, tree
 from attn_course.grading.submission import LocalSubmission
 from tests.confined import (
+    BEGIN,
     HONEST,
     RIGHT,
     SPARED,
@@ -30,6 +35,10 @@ from tests.confined import (
 )
 from tests.conftest import ROOT
 
+LEARNT = """def softmax(scores):
+    right = torch.exp(scores - scores.amax(-1, keepdim=True))
+    right = right / right.sum(-1, keepdim=True)
+    return right if scores.shape[-1] < 6 else right + 0.1"""
 SETS = sorted(folder.name for folder in (ROOT / "solutions").iterdir() if folder.is_dir())
 NO_SANDBOX = "bubblewrap does not work here"
 
@@ -276,14 +285,36 @@ def test_memory_that_snapshots_share_is_counted_once(slot, monkeypatch):
     assert is_full(graded.parts["spared"]), all_said(graded, "spared")
 
 
-def test_a_notebook_that_takes_all_the_time_earns_nothing(slot):
-    cells = [Cell("import torch"), Cell(RIGHT), TRIED, Cell("import time\ntime.sleep(99)"), SPARED]
+def test_what_has_been_begun_counts_when_all_the_time_is_used_up(slot):
+    again, sleep = Cell(TRIED.source, "again"), Cell("import time\ntime.sleep(99)")
+    cells = [BEGIN, Cell(RIGHT), TRIED, Cell(LEARNT), again, sleep, SPARED]
     begun = time.monotonic()
-    graded = grade_notebook(cells, slot, None, cell_seconds=60, notebook_seconds=2)
+    graded = grade_notebook([*cells, Cell("1")], slot, "unknown", 60, notebook_seconds=2)
     assert time.monotonic() - begun < 20
-    assert {part.state for part in graded.parts.values()} == {"timed out"}
+    assert is_full(graded.parts["tried"]), all_said(graded, "tried")
+    assert float(graded.parts["again"].public) > float(graded.parts["again"].score)
+    assert graded.parts["spared"].state == "timed out"
     assert "the notebook as a whole had taken too long" in all_said(graded, "spared")
-    assert len(graded.shown) == len(cells)
+    assert graded.incomplete
+    assert [bool(shown["error"]) for shown in graded.shown] == [False] * 5 + [True] * 3
+
+
+def test_nothing_is_begun_anew_where_it_would_not_come_as_far(monkeypatch):
+    def fail() -> None:
+        raise Again
+
+    clock, slot = SimpleNamespace(now=0.0), SimpleNamespace(is_over=False)
+    clock.monotonic = lambda: clock.now
+    monkeypatch.setattr(time_left, "time", clock)
+    assert TimeLeft(slot, 180.0, None).until == 1800
+    assert TimeLeft(slot, 300.0, None).until == 3000
+    left = TimeLeft(slot, 1.0, 100.0)
+    clock.now = 30.0
+    left.note()
+    tries = [(60, False, True), (70, False, False), (70, True, True), (100, True, False)]
+    for clock.now, slot.is_over, begins in tries:
+        with pytest.raises(Again) if begins else nullcontext():
+            assert not left.do(fail)
 
 
 def test_who_ends_at_the_score_of_a_later_part_is_not_waited_for_for_ever(slot):
@@ -355,13 +386,7 @@ def test_nothing_hidden_is_sent_while_a_cell_can_still_show_it(slot):
 
 
 def test_hidden_inputs_decide_about_points_and_not_about_what_is_shown(slot):
-    learnt = (
-        "def softmax(scores):\n"
-        "    right = torch.exp(scores - scores.amax(-1, keepdim=True))\n"
-        "    right = right / right.sum(-1, keepdim=True)\n"
-        "    return right if scores.shape[-1] < 6 else right + 0.1"
-    )
-    graded = grade(slot, learnt, TRIED)
+    graded = grade(slot, LEARNT, TRIED)
     assert float(graded.parts["tried"].public) > float(graded.parts["tried"].score)
     assert graded.shown[2]["shown"] == [{"text/plain": repr(float(graded.parts["tried"].public))}]
 

@@ -27,7 +27,8 @@ from attn_course.grading.__main__ import app
 from attn_course.grading.autograde.collect import RosterCollector
 from attn_course.grading.autograde.export import TableExporter
 from attn_course.grading.autograde.records import STATES
-from attn_course.grading.outside import limits, notebook
+from attn_course.grading.outside import limits, notebook, time_left
+from attn_course.grading.outside.graded import MOST_IN_ALL
 from attn_course.grading.submission import SECONDS_A_CALL
 from tests.conftest import ROOT
 
@@ -190,13 +191,17 @@ def test_folder_that_the_pattern_is_written_for_fits_it() -> None:
 
 
 def test_limits_in_the_guide_are_those_of_the_program() -> None:
-    in_words = {10: "10 seconds", 120: "two minutes", 180: "three minutes"}
+    in_words = {10: "10 seconds", 120: "two minutes", 180: "three minutes", 1800: "half an hour"}
     call, cell = in_words[SECONDS_A_CALL], in_words[int(notebook.CELL_SECONDS)]
     trains = find_exercise("04_bahdanau/train_and_translate").checks
     (training,) = {in_words[check.seconds] for check in trains if check.slow}
     text = " ".join(GUIDE.split())
     assert f"ended after {call}, where it trains a model after {training}, and a cell" in text
     assert f"and a cell after {cell}." in text
+    whole = in_words[int(time_left.NOTEBOOK_SECONDS)]
+    assert f"no more than {whole} (or ten times what a cell may take" in text
+    assert time_left.SLOW_CELLS == 10
+    assert f"shows, {MOST_IN_ALL / 10**6:g} MB are kept" in text
     assert f"memory ({limits.MEMORY / 2**30:g} GB)" in text
     assert f"at most {limits.PROCESSES} processes" in text
 

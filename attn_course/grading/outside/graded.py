@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from attn_course.grading.checking import nothing
 from attn_course.grading.outside.packing import Message
 from attn_course.grading.outside.shell import MOST_SHOWN, MOST_TEXT
-from attn_course.grading.outside.talk import NO_TIME_LEFT, Ended
+from attn_course.grading.outside.talk import Ended
 from attn_course.grading.score import Score
 from attn_course.grading.spec import find_exercise
 
@@ -132,17 +132,6 @@ def _read_output(output: Message) -> Message:
     if picture and b64decode(picture, validate=True).startswith(PNG):
         kept["image/png"] = picture
     return kept
-
-
-def given_up(cells: Sequence[Cell]) -> Graded:
-    """Nothing for a notebook that takes all the time that there is."""
-    ended = Ended(NO_TIME_LEFT, out_of_time=True)
-    graded = Graded(shown=[nothing_shown(ended) for _ in cells], incomplete=True)
-    for cell in cells:
-        if cell.exercise:
-            part = part_without(cell.exercise, f"it {ended}", ended, [])
-            graded.parts[cell.grade_id] = part
-    return graded
 
 
 def part_without(exercise: str, problem: str, trouble: Ended | None, notes: list[str]) -> Part:

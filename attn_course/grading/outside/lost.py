@@ -3,8 +3,14 @@
 from collections.abc import Sequence
 from typing import NoReturn
 
-from attn_course.grading.outside.graded import Cell
-from attn_course.grading.outside.talk import Ended
+from attn_course.grading.outside.graded import (
+    Cell,
+    Graded,
+    Part,
+    nothing_shown,
+    part_without,
+)
+from attn_course.grading.outside.talk import NO_TIME_LEFT, Ended
 
 
 class Again(Exception):
@@ -56,9 +62,36 @@ class Lost:
         """What ended a cell of the part that a graded cell ends."""
         return next((self.cells[i] for i in self.cells_of(index) if i in self.cells), None)
 
+    def give_up(self, graded: Graded, unfinished: set[int]) -> None:
+        """Nothing for what has not been done, when there is no time to begin anew.
+
+        Args:
+            graded: What has been done.
+            unfinished: The graded cells whose functions have not been tried on all inputs.
+        """
+        for index, cell in enumerate(self._notebook):
+            if index >= len(graded.shown):
+                graded.show(nothing_shown(self.cells.get(index) or _late()))
+            if cell.exercise and (cell.grade_id not in graded.parts or index in unfinished):
+                part = self._left_out(index)
+                if before := graded.parts.get(cell.grade_id):
+                    part.notes += before.notes
+                graded.parts[cell.grade_id] = part
+
+    def _left_out(self, index: int) -> Part:
+        name = self._notebook[index].exercise
+        if ended := self.trouble_before(index):
+            return part_without(name, f"its cell {ended}", ended, [])
+        ended = self.parts.get(index) or _late()
+        return part_without(name, f"it {ended}", ended, [])
+
     def cells_of(self, index: int) -> range:
         """The cells of the part that a graded cell ends."""
         first = index
         while first and not self._notebook[first - 1].exercise:
             first -= 1
         return range(first, index)
+
+
+def _late() -> Ended:
+    return Ended(NO_TIME_LEFT, out_of_time=True)

@@ -1,6 +1,5 @@
 """Grading a notebook: its cells run in a confined process, its functions are called from here."""
 
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ from attn_course.grading.outside.graded import (
     Cell,
     Graded,
     Part,
-    given_up,
     how_it_stopped,
     nothing_shown,
     part_without,
@@ -25,12 +23,13 @@ from attn_course.grading.outside.lost import Again, Lost
 from attn_course.grading.outside.packing import NO_MESSAGE
 from attn_course.grading.outside.slot import Slot
 from attn_course.grading.outside.talk import Ended, Talk
+from attn_course.grading.outside.time_left import CELL_SECONDS, FINISHING_SECONDS, TimeLeft
 from attn_course.grading.outside.wire import Message
 from attn_course.grading.spec import find_exercise
 
 __all__ = ["Cell", "Graded", "Part", "grade_notebook"]
 
-CELL_SECONDS, SNAPSHOT_SECONDS, NOTEBOOK_SECONDS = 180.0, 30.0, 1800.0
+SNAPSHOT_SECONDS = 30.0
 
 
 def grade_notebook(
@@ -38,21 +37,23 @@ def grade_notebook(
     slot: Slot,
     secret: str | None,
     cell_seconds: float = CELL_SECONDS,
-    notebook_seconds: float = NOTEBOOK_SECONDS,
+    notebook_seconds: float | None = None,
 ) -> Graded:
     """Run a notebook, and grade each function as it is when its check cell comes.
 
     A cell or a function that ends the process, does not come back or uses too much is left out, and
-    all is begun anew: it costs its own part and no other.
+    all is begun anew: it costs its own part and no other. When there is no time for that any more,
+    what has been begun is graded, and the rest is left out.
 
     Args:
         cells: Its code cells, in order.
         slot: Where to run it.
         secret: What hidden inputs are drawn from; None for none.
         cell_seconds: How long a cell may take.
-        notebook_seconds: How long all of it may take, with all that has to be begun anew.
+        notebook_seconds: How long all of it may take, with all that has to be begun anew; None
+            for half an hour, or more where a cell may take long.
     """
-    run = _Run(cells, slot, secret, cell_seconds, time.monotonic() + notebook_seconds)
+    run = _Run(cells, slot, secret, cell_seconds, TimeLeft(slot, cell_seconds, notebook_seconds))
     while (graded := run.go_through()) is None:
         pass
     return graded
@@ -76,7 +77,7 @@ class _Run:
     slot: Slot
     secret: str | None
     cell_seconds: float
-    until: float
+    time_left: TimeLeft
     exchanged: bool = False
 
     def __post_init__(self) -> None:
@@ -84,14 +85,14 @@ class _Run:
 
     def go_through(self) -> Graded | None:
         """One try: what came of it, or None if it has to be begun anew."""
-        if time.monotonic() > self.until:
-            return given_up(self.cells)
-        graded, self.exchanged = Graded(incomplete=self.lost.anything), False
+        graded, self.exchanged = Graded(), False
+        self.time_left.begin()
         try:
-            with self.slot.submission(self.until) as talk, self.open:
+            with self.slot.submission(self.time_left.until) as talk, self.open:
                 self._grade(talk, graded)
         except Again:
             return None
+        graded.incomplete |= self.lost.anything
         if left := talk.left.get("processes"):
             graded.notes.append(f"left {left} processes behind, which were ended")
         return graded
@@ -102,16 +103,28 @@ class _Run:
         Nothing hidden has been sent while a cell can still show it.
         """
         begun: list[_Begun] = []
+        all_ran = self.time_left.do(self._run_cells, talk, graded, begun)
+        lacking = what_lacked(graded.shown)
+        graded.incomplete |= bool(lacking)
+        graded.notes += lacking + talk.take_alarms()
+        if all_ran or not self.slot.is_over:
+            self.time_left.do(self._finish_all, begun)
+        self.lost.give_up(graded, {one.index for one in begun})
+
+    def _run_cells(self, talk: Talk, graded: Graded, begun: list[_Begun]) -> None:
         for index, cell in enumerate(self.cells):
+            self.time_left.note()
             if cell.exercise:
                 graded.parts[cell.grade_id] = part = self._begin(talk, index, graded, begun)
                 self._tell_score(talk, index, part)
             graded.show(self._run_cell(talk, index))
-        lacking = what_lacked(graded.shown)
-        graded.incomplete |= bool(lacking)
-        graded.notes += lacking + talk.take_alarms()
-        for one in begun:
-            self._finish(one)
+
+    def _finish_all(self, begun: list[_Begun]) -> None:
+        """Finish one after the other, and take them off the list."""
+        while begun:
+            self.time_left.note()
+            self._finish(begun[0])
+            begun.pop(0)
 
     def _run_cell(self, talk: Talk, index: int) -> Message:
         if (ended := self.lost.cells.get(index)) is None:
@@ -161,7 +174,7 @@ class _Run:
         exercise = find_exercise(self.cells[index].exercise)
         message = {"kind": "snapshot", "function": exercise.function}
         message |= {"avoid": exercise.avoid, "may_use": exercise.may_use}
-        snapshot = self.open.enter_context(closing(Talk(self.slot, self.until)))
+        snapshot = self.open.enter_context(closing(Talk(self.slot, self.time_left.until)))
         try:
             then = partial(talk.send_end, snapshot)
             reply = talk.ask(message, SNAPSHOT_SECONDS, then=then)
@@ -189,6 +202,7 @@ class _Run:
         """Try the hidden inputs; now nothing that they say can be shown any more."""
         part, submission = begun.part, begun.submission
         name, findings = part.exercise, begun.findings
+        submission.talk.until = self.time_left.until + FINISHING_SECONDS
         if self.secret is not None:
             findings = examine_hidden(find_exercise(name), name, submission, self.secret, findings)
         silent = submission.look()
@@ -202,8 +216,7 @@ class _Run:
             part.score = nothing(find_exercise(name), "what watches it was exchanged")
 
     def _see_that_all_goes_on(self, index: int, submission: OutsideSubmission) -> None:
-        is_over = bool(self.slot.stopped_for) or not self.slot.runs
-        if time.monotonic() > self.until or (submission.talk.ended and is_over):
+        if submission.talk.ended and self.slot.is_over:
             self.lost.lose_part(index, submission.talk.ended)
 
 

@@ -54,6 +54,11 @@ class Slot:
         """Whether there is a process."""
         return self._process is not None and self._process.poll() is None
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the process was ended from here, or has ended."""
+        return bool(self.stopped_for) or not self.runs
+
     @contextlib.contextmanager
     def submission(self, until: float = math.inf) -> Iterator[Talk]:
         """A child of the process for one submission; nothing that it leaves outlives the block.
