@@ -127,6 +127,12 @@ def test_table_of_a_large_class_is_in_the_csv_alone(course, monkeypatch):
     _, said = run(course, "--student", "s001")
     assert "s001" in said
     assert "s002" not in said
+    assert "Isolation" not in said
+    write_record(path_of_record(course, "s002"), replace(record("s002"), level="limits"))
+    _, said = run(course, "--student", "s001", "--student", "s002")
+    assert "Isolation: 1 sandbox, 1 limits." in said
+    monkeypatch.setattr(command, "choose_level", lambda *_: pytest.fail("not for others"))
+    _, said = run(course, "--student", "s001", "--scheduler", "tcp://there:8786")
     assert "Isolation: 1 sandbox." in said
     assert "Graded before, and left so: 1. --force grades all again." in said
 

@@ -1,6 +1,5 @@
 """The command that grades a class, from its words to its exit status."""
 
-import difflib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sized
@@ -90,7 +89,7 @@ def autograde(order: Order, console: Console) -> bool:
         records, log, lines = write_results(course, order.assignment, csv, failures)
     if kept := before & _times(course, order.assignment, students):
         console.print(f"Graded before, and left so: {len(kept)}. --force grades all again.")
-    _tell(students, records, failures, console)
+    _tell(students, records, failures, console, told=order.scheduler is None)
     said = f"{csv} has all points, {log} what to look at ({lines})."
     console.print(said, markup=False, soft_wrap=True)
     return not failures
@@ -100,9 +99,7 @@ def _prepare(order: Order, course: Course) -> list[str]:
     """See that all is there that grading takes; the names of those who are to be graded."""
     course.see_that_released(order.assignment)
     see_that_gradable(course, order.assignment)
-    handed_in = course.students(order.assignment)
-    see_that_known(order.students, handed_in)
-    students = sorted(set(order.students)) or handed_in
+    students = course.chosen(order.assignment, order.students)
     course.see_that_writable()
     directory = course.directory
     prepare_gradebook(directory.db_url, directory.course_id, students)
@@ -122,18 +119,6 @@ def _times(course: Course, assignment: str, students: Iterable[str]) -> set[tupl
     """The records of submissions, and when each was written."""
     paths = [record_path(course.results, assignment, student) for student in students]
     return {(path, path.stat().st_mtime_ns) for path in paths if path.is_file()}
-
-
-def see_that_known(names: Iterable[str], handed_in: list[str]) -> None:
-    """See that something was handed in by everybody who is named.
-
-    Raises:
-        CourseError: It was not; the message names those who may have been meant.
-    """
-    for name in sorted(set(names) - set(handed_in)):
-        near = difflib.get_close_matches(name, handed_in, n=3)
-        meant = f" Did you mean: {', '.join(near)}?" if near else ""
-        raise CourseError(f"Nothing was handed in by {name}.{meant}")
 
 
 def _failures(
@@ -180,14 +165,23 @@ def _tell(
     records: list[SubmissionRecord],
     failures: list[Failure],
     console: Console,
+    told: bool,
 ) -> None:
-    """Say on the screen what came of the submissions that were to be graded."""
+    """Say on the screen what came of the submissions that were to be graded.
+
+    Args:
+        students: Their names.
+        records: Of all students.
+        failures: Of those that could not be graded.
+        console: The screen.
+        told: Whether it has been said already at which level they are graded.
+    """
     now = [record for record in records if record.student in set(students)]
     if len(students) <= MOST_ROWS:
         console.print(make_table(now, failures))
         console.print(make_legend(now), markup=False, highlight=False)
     levels = Counter(record.level for record in now if record.level)
-    if levels:
+    if len(levels) > 1 or (levels and not told):
         found = ", ".join(f"{count} {level}" for level, count in levels.most_common())
         console.print(f"Isolation: {found}.")
     counted = count_states(now) or "none graded"

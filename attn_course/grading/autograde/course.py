@@ -1,10 +1,12 @@
 """The folder of a course, as nbgrader sees it."""
 
+import difflib
 import glob
 import hashlib
 import os
 import sys
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -97,6 +99,19 @@ class Course:
         if not found:
             raise CourseError(f"Nobody has handed in {assignment}: nothing is at {everybody}.")
         return found
+
+    def chosen(self, assignment: str, names: Iterable[str]) -> list[str]:
+        """Those of these names, or all who handed something in, if there are none.
+
+        Raises:
+            CourseError: Nothing was handed in by one of them; the message says who was meant.
+        """
+        handed_in = self.students(assignment)
+        for name in sorted(set(names) - set(handed_in)):
+            near = difflib.get_close_matches(name, handed_in, n=3)
+            meant = f" Did you mean: {', '.join(near)}?" if near else ""
+            raise CourseError(f"Nothing was handed in by {name}.{meant}")
+        return sorted(set(names)) or handed_in
 
     def strays(self, assignment: str) -> dict[str, list[str]]:
         """What lies in the folders of students, and in no folder of a problem set, by student."""

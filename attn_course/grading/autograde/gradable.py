@@ -34,7 +34,7 @@ def _problem(cell: NotebookNode, assignment: str, gradebook: Gradebook) -> str |
         return str(error)
     about, of = cell.metadata.nbgrader, exercise.points
     if about.points != of:
-        return f"it gives {about.points:g} points, and {name} has {of:g}."
+        return f"it gives {about.points:g} points, and {name} has {of:g}: give the cell as many."
     release = f"Release it: nbgrader generate_assignment {assignment} --force"
     try:
         known = gradebook.find_grade_cell(about.grade_id, assignment, assignment).max_score
