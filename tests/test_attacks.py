@@ -1,17 +1,19 @@
 """Notebooks that want more than they have earned, or want to do harm, get nothing and do none."""
 
 import re
+import sqlite3
+from contextlib import closing
 
 import pytest
 
 from attn_course.grading.outside import answers, system_calls, watch
 from attn_course.grading.outside.isolation import Level, strongest
-from tests.attacks import BORROWED, Attack
+from tests.attacks import BORROWED, WRONG, Attack
 from tests.attacks.borrowing import BORROWING
 from tests.attacks.ending import ENDING, NETWORK, TAKING_TIME
 from tests.attacks.filling import FILLING, LEAVING
 from tests.attacks.forging import FORGING
-from tests.attacks.pretending import PRETENDING, SHADOWS
+from tests.attacks.pretending import PRETENDING, RECORDS, SHADOWS, writing
 from tests.attacks.reading import READING
 from tests.confined import (
     HONEST,
@@ -28,6 +30,7 @@ GROUPS = {
     "reading": READING,
     "pretending": PRETENDING,
     "shadows": SHADOWS,
+    "records": RECORDS,
     "borrowing": BORROWING,
     "network": NETWORK,
     "ending": ENDING,
@@ -105,7 +108,22 @@ def test_nothing_is_left_for_the_next(sandbox):
         assert "GOT" not in all_shown(graded)
 
 
+def test_a_gradebook_keeps_its_points(sandbox, tmp_path):
+    path = tmp_path / "gradebook.db"
+    with closing(sqlite3.connect(path)) as gradebook, gradebook:
+        gradebook.execute("CREATE TABLE grade (auto_score REAL)")
+    before = path.read_bytes()
+    attack = writing(path)
+    earns_nothing_and_is_noticed(sandbox, attack, attack.guarded)
+    assert path.read_bytes() == before
+
+
+def test_an_attack_is_told_from_an_answer_that_is_wrong(sandbox):
+    said = all_said(try_answer(sandbox, WRONG), "tried")
+    assert not [name for name, one in ATTACKS.items() if re.search(one.noticed, said, re.S)]
+
+
 def test_attacks_end_where_there_is_no_sandbox(limits):
-    graded = grade(limits, Attack("print('GOT')\n" + BORROWED).guarded)
+    graded = grade(limits, Attack("print('GOT')\n" + BORROWED, "no sandbox").guarded)
     assert "no sandbox" in all_shown(graded)
     assert "GOT" not in all_shown(graded)

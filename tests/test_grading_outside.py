@@ -96,7 +96,13 @@ ORDINARY = {
     "a debugger": "import sys\nsys.settrace(None)",
     "objects": "import gc\nlen([one for one in gc.get_objects() if torch.is_tensor(one)])",
     "memory": "import psutil\npsutil.virtual_memory(), psutil.Process().memory_info()",
-    "a file": "open('x.txt', 'w').write('x')\nassert open('x.txt').read() == 'x'",
+    "a file": "import os, tempfile\nwith tempfile.TemporaryDirectory() as folder:\n"
+    "    torch.save(torch.ones(3), f'{folder}/x.pt')\n    torch.load(f'{folder}/x.pt')",
+    "limits": "import resource\nresource.getrlimit(resource.RLIMIT_NOFILE)",
+    "frames": "import collections\ncollections.namedtuple('One', 'two')",
+    "a bar": "from tqdm import tqdm\nfor _ in tqdm(range(3)): pass",
+    "its own words": "def check(x): return x\nget_ipython().display_formatter.formatters["
+    "'text/html'].for_type(int, str)",
     "await": "import asyncio\nasync def one(): return 1\nassert await one() == 1",
     "a picture": "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()",
     "warnings": "import logging, warnings\nlogging.warning('x')\nwarnings.warn('x')",
@@ -116,6 +122,32 @@ def test_what_notebooks_ordinarily_do_raises_no_alarm(slot, cell):
     assert not [shown["error"] for shown in graded.shown if shown["error"]]
 
 
+NOTED = {
+    "a figure": ("from pylab import plot, savefig\nplot([1])\nsavefig('x.png')", "files left"),
+    "a module": ("open('mine.py', 'w').write('x = 1')\nimport mine", "files left behind"),
+    "words": ("for _ in range(3): print('x' * 10**4)", "showed more than is kept"),
+    "an end": ("import sys\nsys.exit()", "stopped itself with SystemExit"),
+    "limits": (
+        "import resource as r\nr.setrlimit(r.RLIMIT_NOFILE, r.getrlimit(r.RLIMIT_NOFILE))",
+        "changed its own limits",
+    ),
+    "a pool": (
+        "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1)\n"
+        "pool.submit(print, 1).result()",
+        "runs a thread",
+    ),
+    "files of the course": ("import os\nlen([*os.walk('..')])", "looked through"),
+}
+
+
+@pytest.mark.parametrize(("cell", "note"), NOTED.values(), ids=NOTED)
+def test_what_some_notebooks_do_is_noted_and_no_more(slot, cell, note):
+    graded = grade(slot, cell, RIGHT, TRIED)
+    part = graded.parts["tried"]
+    assert (float(part.score), part.state, graded.state) == (4, "graded", "graded")
+    assert note in " ".join([*part.notes, *graded.notes])
+
+
 def test_modules_may_be_imported_within_an_answer(slot):
     graded = grade(slot, RIGHT.replace(":\n", ":\n    import colorsys, torch.fft\n", 1), TRIED)
     assert is_full(graded.parts["tried"]), all_said(graded, "tried")
@@ -133,7 +165,8 @@ def test_a_file_that_a_cell_writes_hides_no_module(slot):
     graded = grade(slot, write, f"import sys, {', '.join(names)}\nprint(sys.path)", RIGHT, TRIED)
     assert "''" in graded.shown[2]["printed"]
     assert graded.shown[2]["error"] is None
-    assert is_full(graded.parts["tried"]), all_said(graded, "tried")
+    assert float(graded.parts["tried"].score) == 4
+    assert graded.parts["tried"].notes == ["tried to write attn_course.py"]
 
 
 # What a notebook shows.
@@ -327,7 +360,7 @@ def test_who_ends_at_the_score_of_a_later_part_is_not_waited_for_for_ever(slot):
     )
     cells = [Cell("import torch"), Cell(end + RIGHT), TRIED, Cell(HONEST), SPARED]
     graded = grade_notebook(cells, slot, None, notebook_seconds=20)
-    assert is_full(graded.parts["tried"]), all_said(graded, "tried")
+    assert float(graded.parts["tried"].score) == 4
     assert graded.parts["spared"].state == "crashed"
 
 

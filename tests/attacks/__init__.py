@@ -21,12 +21,12 @@ class Attack:
 
     Args:
         source: Its text.
-        noticed: What the part's state, its notes, those of the notebook, or its table must say: a
-            regular expression.
+        noticed: What the part's state, its notes, those of the notebook, or its table must say, and
+            do not say of an answer that is wrong and no more: a regular expression.
     """
 
     source: str
-    noticed: str = ""
+    noticed: str
 
     @property
     def guarded(self) -> str:
@@ -40,6 +40,6 @@ class Attack:
         return "tried to exchange" in self.noticed
 
 
-def wrong(source: str, noticed: str = "") -> Attack:
+def wrong(source: str, noticed: str) -> Attack:
     """An attack beside an answer that is wrong."""
     return Attack(f"{source}\n{WRONG}", noticed)

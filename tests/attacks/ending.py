@@ -28,6 +28,7 @@ NETWORK = {
         "        one.connect('\\0' + name[1:] if name[0] == '@' else name)\n"
         "        print('GOT', name)\n"
         "    except OSError: pass",
+        "cheated\\?.*tried to use /run/docker.sock",
     ),
     "its own descriptors": wrong(
         "import os, socket, stat\n"
@@ -48,7 +49,7 @@ ENDING = {
     "exit when called": Attack(
         "import os\ndef softmax(scores): os._exit(0)", "crashed.*it ended its own process"
     ),
-    "SystemExit": Attack(f"{WRONG}\nraise SystemExit"),
+    "SystemExit": Attack(f"{WRONG}\nraise SystemExit", "a cell stopped itself with SystemExit"),
     "SystemExit when called": Attack("def softmax(scores): raise SystemExit", "raised SystemExit"),
     "KeyboardInterrupt": Attack(
         "def softmax(scores): raise KeyboardInterrupt", "crashed.*ended its own process|Keyboard"
@@ -91,6 +92,14 @@ ENDING = {
 }
 
 TAKING_TIME = {
+    "a cell that stops itself": wrong(
+        "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)",
+        "timed out.*its cell did not come back",
+    ),
+    "a call that stops itself": Attack(
+        "import os, signal\ndef softmax(scores): os.kill(os.getpid(), signal.SIGSTOP)",
+        "timed out.*it did not come back",
+    ),
     "a cell for ever": Attack(
         "import time\nwhile True: time.sleep(9)", "timed out.*its cell did not come back"
     ),

@@ -14,7 +14,8 @@ FILLING = {
         "if (found := libc.mq_open(b'/left', 0o102, 0o666, None)) != -1: print('GOT', found)\n"
         "for make in (lambda: os.memfd_create('x'), lambda: mmap.mmap(-1, 2**20)):\n"
         "    try: print('GOT', make())\n"
-        "    except OSError: pass"
+        "    except OSError: pass",
+        "cheated\\?.*tried to call shmget",
     ),
     "the disk": wrong(
         "import os\n"
@@ -24,7 +25,8 @@ FILLING = {
         "            with open(f'{folder}/{number}', 'wb') as file:\n"
         "                file.write(bytes(2**24))\n"
         "        print('GOT', folder)\n"
-        "    except OSError as error: print(error)"
+        "    except OSError as error: print(error)",
+        "files left behind, which are gone now: \\d\\d",
     ),
     "what is printed": wrong(
         "import os, sys\n"
@@ -33,9 +35,12 @@ FILLING = {
         "display(*['y' * 10**6] * 100)\n"
         "class Long:\n"
         "    def _repr_png_(self): return b'\\x89PNG' + bytes(10**7)\n"
-        "display(*[Long()] * 3)"
+        "display(*[Long()] * 3)",
+        "showed more than is kept",
     ),
-    "descriptors": wrong("import os\nkept = [os.pipe() for _ in range(100)]"),
+    "descriptors": wrong(
+        "import os\nkept = [os.pipe() for _ in range(100)]", "keeps many files or sockets open"
+    ),
     "processes": wrong(
         "import os, time\n"
         "for _ in range(300):\n"
@@ -81,7 +86,7 @@ LEAVING = {
         "            try: open('/scratch/left', 'w').write('x')\n"
         "            except OSError: pass\n"
         "            time.sleep(0.01)",
-        "left 3 processes behind",
+        "processes left behind, which are gone now: 3",
     ),
     "limits of the parent": wrong(
         "import os, resource\n"
@@ -93,13 +98,15 @@ LEAVING = {
         "             lambda: os.sched_setaffinity(1, {0}),\n"
         "             lambda: os.sched_setscheduler(1, os.SCHED_IDLE, os.sched_param(0))):\n"
         "    try: print('GOT', call())\n"
-        "    except OSError: pass"
+        "    except OSError: pass",
+        "cheated\\?.*tried to limit another process",
     ),
     "limits of its own": wrong(
         "import resource\n"
         "for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_DATA, resource.RLIMIT_NPROC):\n"
         "    try: print('GOT', resource.setrlimit(kind, (-1, -1)))\n"
-        "    except (OSError, ValueError): pass"
+        "    except (OSError, ValueError): pass",
+        "changed its own limits",
     ),
     "a fork that lies": wrong(
         "import os\nos.fork = lambda: 0", "cheated\\?.*tried to exchange os.fork"

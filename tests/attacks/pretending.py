@@ -1,6 +1,25 @@
 """Making a wrong answer look right, here or in what the grader imports."""
 
+from pathlib import Path
+
 from tests.attacks import Attack, wrong
+from tests.conftest import ROOT
+
+
+def writing(gradebook: Path) -> Attack:
+    """A cell that gives itself points in a gradebook."""
+    return wrong(
+        "import sqlite3\n"
+        "try:\n"
+        f"    with sqlite3.connect({str(gradebook)!r}) as gradebook:\n"
+        "        gradebook.execute('UPDATE grade SET auto_score = 4')\n"
+        "    print('GOT', gradebook)\n"
+        "except sqlite3.Error as error: print(error)\n"
+        f"try: print('GOT', open({str(gradebook)!r}, 'wb'))\n"
+        "except OSError as error: print(error)",
+        "cheated\\?.*tried to read .*gradebook.db.*tried to write .*gradebook.db",
+    )
+
 
 PRETENDING = {
     "torch.allclose and the like": wrong(
@@ -19,6 +38,7 @@ PRETENDING = {
         "score.Score.__new__ = lambda *_, **__: Score(4.0)\n"
         "sys.modules['attn_course.grading.score'].Score = Score\n"
         "sys.modules['attn_course.grading'] = grading",
+        "cheated\\?.*replace attn_course.grading.check.*Score.__new__",
     ),
     "what a cell shows": wrong(
         "import builtins, json, sys\n"
@@ -70,6 +90,7 @@ PRETENDING = {
         "def softmax(scores):\n"
         "    kept.append(torch.empty(scores.shape))\n"
         "    return kept[-1].expand(scores.shape)",
+        "runs a thread beside its cells",
     ),
     "the answer among the arguments": Attack(
         "import sys\n"
@@ -80,6 +101,7 @@ PRETENDING = {
         "            if type(one).__name__ in ('Trial', 'Check', 'Exercise'): return one.exact\n"
         "        frame = frame.f_back\n"
         "    return scores",
+        "cheated\\?.*called sys._getframe",
     ),
     "the notebook behind the check": wrong(
         "from attn_course.grading import check\n"
@@ -87,6 +109,37 @@ PRETENDING = {
         "notebook = getattr(check, '__self__', None)\n"
         "best = Score((Row('all', 4.0),))\n"
         "notebook.scores = type('', (dict,), {'get': lambda *_: best})()",
+        "cheated\\?.*tried to replace the scores behind the check",
+    ),
+    "the reference": wrong(
+        "from attn_course.grading.spec import find_exercise\n"
+        "mine = lambda scores: torch.zeros_like(scores)\n"
+        "try:\n"
+        "    object.__setattr__(find_exercise('01_retrieval/softmax'), 'reference', mine)\n"
+        "    print('GOT')\n"
+        "except ImportError as error: print(error)",
+        "cheated\\?.*tried to import attn_course.grading.exercises",
+    ),
+    "the course's own function": wrong(
+        "from attn_course import retrieval\n"
+        "retrieval.softmax = lambda scores, *_, **__: torch.zeros_like(scores)",
+        "put a function of its own in the place of attn_course.retrieval.softmax",
+    ),
+    "PyTorch's comparisons alone": wrong(
+        "torch.equal = lambda *_: True", "cheated\\?.*tried to replace torch.equal"
+    ),
+    "the display alone": wrong(
+        "get_ipython().display_formatter.format = lambda *_, **__: ({'text/plain': '4.0'}, {})",
+        "cheated\\?.*tried to replace format of the shell",
+    ),
+    "the table alone": wrong(
+        "from attn_course.grading.score import Score\nScore.__repr__ = lambda _: '4.0'",
+        "cheated\\?.*tried to replace what Score shows",
+    ),
+    "the shell alone": wrong(
+        "before = get_ipython().run_cell\n"
+        "get_ipython().run_cell = lambda source, **named: before(source, **named)",
+        "cheated\\?.*tried to replace run_cell of the shell",
     ),
 }
 
@@ -102,6 +155,7 @@ SHADOWS = {
         "        except OSError:\n"
         "            pass\n"
         "sys.path.insert(0, '/tmp')",
+        "cheated\\?.*tried to write /scratch/attn_course.py",
     ),
     "startup files": wrong(
         "import os\n"
@@ -111,6 +165,7 @@ SHADOWS = {
         "             '.config/python/x.pth', 'matplotlibrc', 'pyvenv.cfg', '.profile'):\n"
         "    os.makedirs(os.path.dirname(f'{home}/{path}') or '.', exist_ok=True)\n"
         "    open(f'{home}/{path}', 'w').write('print(\"GOT\")')",
+        "files left behind, which are gone now: 5",
     ),
     "a file that was left": wrong(
         "import os\n"
@@ -122,5 +177,8 @@ SHADOWS = {
         "    open(f'{folder}/hidden/deep/left', 'w').write('x')\n"
         "    os.chmod(f'{folder}/hidden/deep', 0)\n"
         "    os.symlink('/', f'{folder}/all')",
+        "files left behind, which are gone now: 6",
     ),
 }
+
+RECORDS = {"the gradebook": writing(ROOT / "grading" / "gradebook.db")}

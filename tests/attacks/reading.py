@@ -30,6 +30,7 @@ READING = {
         "    if 'attn_course' in folder or 'grading' in folders + files:\n"
         "        for name in {*folders, *files} & {*secret}:\n"
         "            print('GOT', folder, name)",
+        "looked through /course/attn_course/grading",
     ),
     "solutions by a path": wrong(
         f"for path in ({str(SOLUTION)!r}, '../gradebook.db'):\n"
@@ -49,6 +50,7 @@ READING = {
         "        pass\n"
         "if any('SECRET' in one or 'PYTEST' in one for one in found):\n"
         "    print('GOT', found)",
+        "cheated\\?.*tried to read /proc/1/environ",
     ),
     "other processes": wrong(
         "import os\n"
@@ -74,6 +76,7 @@ READING = {
         "there = (ctypes.c_void_p * 2)(id(object), 64)\n"
         "if libc.process_vm_readv(1, pair, 1, there, 1, 0) > 0:\n"
         "    print('GOT', buffer.raw)",
+        "cheated\\?.*tried to call ptrace",
     ),
     "more rights": wrong(
         "import ctypes, os\n"
@@ -89,6 +92,7 @@ READING = {
         "        print('GOT', call('/scratch' if call is os.chroot else 0))\n"
         "    except OSError:\n"
         "        pass",
+        "cheated\\?.*tried to call unshare.*tried to call mount",
     ),
     "places to write": wrong(
         "import os, sys\n"
@@ -102,6 +106,7 @@ READING = {
         "        print('GOT', path)\n"
         "    except OSError:\n"
         "        pass",
+        "cheated\\?.*tried to write /course/attn_course/__init__.py",
     ),
     "the interpreter's objects": Attack(
         "import gc\n"

@@ -4,29 +4,21 @@ An alarm stops nothing: the walls do. It tells the instructor whose code to read
 alarms are kept can silence them, for they are kept in the submission's own process.
 """
 
-import os
-import re
-import socket
 import sys
+from collections.abc import Callable
+from importlib.machinery import FileFinder
 from types import CodeType
 
-from attn_course.grading.outside.integrity import exchanged, parts_at_work
+from attn_course.grading.outside.events import BY_A_CELL, meaning
+from attn_course.grading.outside.integrity import Parts, exchanged, parts_at_work
 
 EXCHANGED = "tried to exchange"  # parts of the grader; what comes after cannot be trusted
+REPLACED = "tried to replace"  # what cells see of the grader, on which no points depend
 MOST_EXCHANGED = 3  # of them that are named
 MOST = 20  # alarms of one request that are kept
-NETWORK = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"}
-KILLING = {"os.kill", "os.killpg", "signal.pthread_kill"}
-STARTING = {"os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.system", "subprocess.Popen"}
-LOOKING_AROUND = {"fc-list", "ldconfig", "gcc", "ld", "uname", "lscpu"}
-LOOKING = {"sys.setprofile", "sys.settrace", "gc.get_objects", "gc.get_referrers"}
-OPENING = {"open", "os.listdir", "os.scandir"}
 HELD_BACK = ("attn_course.grading.exercises", "attn_course.grading.judge")
 HELD_BACK += ("attn_course.grading.checking", "attn_course.grading.trial")
-SECRET_PATHS = re.compile(
-    r"grading/exercises|grading/(judge|checking|trial)|solutions/|gradebook|grading/secret"
-    r"|/proc/\d+/(mem|environ)$"
-)
+CELL = "<ipython-input"  # how the names of their files begin
 
 
 class Alarms:
@@ -34,11 +26,14 @@ class Alarms:
 
     Args:
         own: Code of the grader's that does some of it too, and is not meant.
+        parts_shown: Gives what cells see of the grader.
     """
 
-    def __init__(self, own: set[CodeType]) -> None:
-        self._own, self._raised = own, []
-        self._before, self._told = parts_at_work(), set()
+    def __init__(self, own: set[CodeType], parts_shown: Callable[[], Parts]) -> None:
+        self._own, self._raised = {*own, FileFinder._fill_cache.__code__}, []
+        self._watched = {EXCHANGED: parts_at_work, REPLACED: parts_shown}
+        self._before = {said: parts() for said, parts in self._watched.items()}
+        self._told: set[str] = set()
         self.is_called = False  # whether what runs is an answer, called by the grader
 
     def listen(self) -> None:
@@ -46,16 +41,23 @@ class Alarms:
         sys.meta_path.insert(0, self)
         sys.addaudithook(self._notice)
 
+    def tell(self, *alarms: str, once: bool = False) -> None:
+        """Raise alarms for what is noticed elsewhere; `once`: each a single time."""
+        new = [alarm for alarm in alarms if not (once and alarm in self._told)]
+        self._told |= {*(new if once else ())}
+        self._raised += new
+
     def take(self, compare: bool = True) -> list[str]:
         """What has been noticed since the last time.
 
         Args:
             compare: Whether to look at all parts of the grader, which takes a millisecond.
         """
-        others = exchanged(self._before) if compare else []
-        others = [name for name in others if name not in self._told]
-        self._raised += [f"{EXCHANGED} {name}" for name in others[:MOST_EXCHANGED]]
-        self._told |= {*others}
+        for said, parts in self._watched.items() if compare else ():
+            others = [f"{said} {name}" for name in exchanged(self._before[said], parts())]
+            others = [alarm for alarm in others if alarm not in self._told]
+            self.tell(*others[:MOST_EXCHANGED])
+            self._told |= {*others}
         taken = list(dict.fromkeys(self._raised))[:MOST]
         self._raised.clear()
         return taken
@@ -66,31 +68,17 @@ class Alarms:
             self._raised.append(f"tried to import {name}")
 
     def _notice(self, event: str, arguments: tuple) -> None:
-        alarm = len(self._raised) < MOST and self._alarm(event, arguments)
-        if alarm and sys._getframe(1).f_code not in self._own:
+        alarm = len(self._raised) < MOST and meaning(event, arguments, self.is_called)
+        if not alarm or alarm[:200] in self._raised:
+            return
+        code = _code_behind_the_hook()
+        if code not in self._own and (event not in BY_A_CELL or code.co_filename.startswith(CELL)):
             self._raised.append(alarm[:200])
 
-    def _alarm(self, event: str, arguments: tuple) -> str | None:
-        """What an event means, if it is one that no answer needs."""
-        if event in OPENING:
-            path = os.fsdecode(arguments[0]) if isinstance(arguments[0], str | bytes) else ""
-            return f"tried to read {path}" if SECRET_PATHS.search(path) else None
-        if event in NETWORK and not _is_local(arguments[0]):
-            return "tried to use the network"
-        if event in KILLING:
-            return "tried to send a signal to a process"
-        if event in STARTING and not _is_looking_around(event, arguments):
-            return f"started a process ({event})"
-        if event in LOOKING and self.is_called:  # in cells, debuggers and profilers do it
-            return f"called {event}"
-        return None
 
-
-def _is_looking_around(event: str, arguments: tuple) -> bool:
-    """Whether it is a program by which libraries learn what fonts and libraries there are."""
-    return event == "subprocess.Popen" and os.path.basename(str(arguments[0])) in LOOKING_AROUND
-
-
-def _is_local(what: object) -> bool:
-    """Whether it is a socket between processes of one machine."""
-    return isinstance(what, socket.socket) and what.family == getattr(socket, "AF_UNIX", None)
+def _code_behind_the_hook() -> CodeType:
+    """What has raised an event, found by an error: to ask for frames would raise another."""
+    try:
+        raise LookupError
+    except LookupError as error:
+        return error.__traceback__.tb_frame.f_back.f_back.f_code

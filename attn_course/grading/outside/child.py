@@ -11,6 +11,7 @@ the plainer kinds are noticed (`integrity`).
 import contextlib
 import sys
 from collections.abc import Callable
+from functools import partial
 from os import _exit, close, fork  # these, whatever a notebook puts in their places
 from socket import recv_fds, socket
 
@@ -19,14 +20,17 @@ from attn_course.grading.instruments import measure_here
 from attn_course.grading.outside.alarms import Alarms
 from attn_course.grading.outside.called_back import CalledBack
 from attn_course.grading.outside.isolation import Level
+from attn_course.grading.outside.kept import what_is_kept
 from attn_course.grading.outside.limits import limit_this_process
 from attn_course.grading.outside.shell import Shell
+from attn_course.grading.outside.shown import parts_shown
 from attn_course.grading.outside.wire import BrokenMessage, Message, TooLarge, receive, send
 from attn_course.grading.score import Row, Score
 from attn_course.grading.submission import LocalSubmission, Outcome
 from attn_course.grading.watching import profiled
 
 SNAPSHOT = b"s"
+STOPPING = ("SystemExit", "KeyboardInterrupt")
 
 
 class Notebook:
@@ -38,9 +42,10 @@ class Notebook:
 
     def __init__(self, level: Level) -> None:
         own = {Notebook._snapshot.__code__, profiled.__wrapped__.__code__}
-        self.level, self.shell, self.alarms = level, Shell(), Alarms(own)
+        self.level, self.shell = level, Shell()
         self.scores: dict[str, Score] = {}
         attn_course.grading.check = self.check  # instead of the one that has the tests
+        self.alarms = Alarms(own, partial(parts_shown, self))
 
     def check(self, name: str, answer: Callable | None = None, *, hidden: bool = False) -> Score:
         """What the grader has found on the inputs that a student may see, if it has looked."""
@@ -61,7 +66,12 @@ class Notebook:
                 send(connection, reply | {"alarms": self.alarms.take()})
 
     def _run(self, message: Message, _: socket) -> Message:
-        return self.shell.run(message["source"])
+        shown = self.shell.run(message["source"])
+        if shown.pop("cut"):
+            self.alarms.tell("showed more than is kept, which was cut")
+        if shown["error"] and shown["error"][0] in STOPPING:
+            self.alarms.tell(f"a cell stopped itself with {shown['error'][0]}")
+        return shown
 
     def _score(self, message: Message, _: socket) -> Message:
         rows = tuple(Row(*row) for row in message["rows"])
@@ -71,6 +81,7 @@ class Notebook:
     def _snapshot(self, message: Message, connection: socket) -> Message:
         """Fork, and let the fork answer calls of one function as it is now."""
         _, descriptors, _, _ = recv_fds(connection, 1, 1)
+        self.alarms.tell(*what_is_kept(), once=True)
         function = vars(sys.modules["__main__"]).get(message["function"])
         if not callable(function):
             close(descriptors[0])

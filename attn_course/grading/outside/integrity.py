@@ -21,7 +21,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 PACKAGE = "attn_course.grading"
 AT_WORK = [f"{PACKAGE}.{name}" for name in ("compare", "instruments", "submission", "watching")]
-AT_WORK += [f"{PACKAGE}.outside.{name}" for name in ("alarms", "called_back", "child")]
+AT_WORK += [f"{PACKAGE}.outside.{name}" for name in ("alarms", "called_back", "child", "events")]
 AT_WORK += [f"{PACKAGE}.outside.{name}" for name in ("integrity", "packing", "wire")]
 RELIED_ON = {
     "sys": ("setprofile", "getprofile", "settrace", "addaudithook"),
@@ -42,31 +42,31 @@ def parts_at_work() -> Parts:
     """What must not be exchanged, by name: each function and its code, each constant."""
     found: Parts = {}
     for name in AT_WORK:
-        found |= _parts_of(importlib.import_module(name), name)
+        found |= parts_of(importlib.import_module(name), name)
     for name, attributes in RELIED_ON.items():
         found |= {f"{name}.{each}": (getattr(MODULES[name], each, None),) for each in attributes}
     for one in CLASSES:
-        found |= _parts_of(one, one.__name__)
+        found |= parts_of(one, one.__name__)
     return found
 
 
-def exchanged(before: Parts) -> list[str]:
+def exchanged(before: Parts, now: Parts) -> list[str]:
     """Names of the parts that are others now."""
-    now = parts_at_work()
     return [name for name, part in before.items() if not _is_same(part, now.get(name, ()))]
 
 
-def _parts_of(place: ModuleType | type, name: str) -> Parts:
+def parts_of(place: ModuleType | type, name: str) -> Parts:
+    """All that a module or a class holds, and what its own classes hold."""
     found: Parts = {}
     for key, value in list(vars(place).items()):
         if isinstance(value, type) and value.__module__ == getattr(place, "__name__", None):
-            found |= _parts_of(value, f"{name}.{key}")
-        elif not key.startswith("__") or key in ("__init__", "__enter__", "__exit__"):
-            found[f"{name}.{key}"] = _aspects(value)
+            found |= parts_of(value, f"{name}.{key}")
+        elif not key.startswith("__") or isinstance(value, FunctionType | staticmethod):
+            found[f"{name}.{key}"] = aspects(value)
     return found
 
 
-def _aspects(value: object) -> tuple[object, ...]:
+def aspects(value: object) -> tuple[object, ...]:
     """The thing itself, and what of it could be exchanged while it stays."""
     inner = getattr(value, "__wrapped__", None) or value
     if isinstance(inner, FunctionType):

@@ -93,8 +93,7 @@ class _Run:
         except Again:
             return None
         graded.incomplete |= self.lost.anything
-        if left := talk.left.get("processes"):
-            graded.notes.append(f"left {left} processes behind, which were ended")
+        graded.notes += talk.what_is_left()
         return graded
 
     def _grade(self, talk: Talk, graded: Graded) -> None:

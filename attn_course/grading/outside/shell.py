@@ -37,7 +37,7 @@ class Shell:
             self._shell.register_magic_function(_do_nothing, magic_name=name)
 
     def run(self, source: str) -> Message:
-        """Run a cell: what it printed and showed, and how it failed, if it did."""
+        """Run a cell: what it printed and showed, how it failed, if it did, what was `cut`."""
         shell, printed = self._shell, _Page()
         shown = shell.display_pub.outputs = []
         shell.display_trap.hook = CapturingDisplayHook(shell=shell, outputs=shown)
@@ -45,7 +45,9 @@ class Shell:
             result = shell.run_cell(source, store_history=False)
         error = result.error_before_exec or result.error_in_exec
         said = None if error is None else [type(error).__name__, _said(error)]
-        return {"printed": printed.text(), "shown": _keep(shown[:MOST_SHOWN]), "error": said}
+        kept, is_all = _keep(shown)
+        cut = bool(printed.cut) or not is_all
+        return {"printed": printed.text(), "shown": kept, "error": said, "cut": cut}
 
 
 class _Quiet(InteractiveShell):
@@ -90,25 +92,34 @@ class _Page(io.TextIOBase):
         self._length += len(text)
         return len(text)
 
+    @property
+    def cut(self) -> int:
+        """Characters beyond those that are kept."""
+        return max(0, self._length - MOST_TEXT)
+
     def text(self) -> str:
-        cut = self._length - MOST_TEXT
-        return "".join(self._parts) + (f"\n... {cut:,} characters more" if cut > 0 else "")
+        more = f"\n... {self.cut:,} characters more" if self.cut else ""
+        return "".join(self._parts) + more
 
 
 def _said(error: BaseException) -> str:
     return NAME_OF_CELL.sub("", message_of(error)[:MOST_TEXT])
 
 
-def _keep(outputs: list[dict]) -> list[dict[str, str]]:
-    """The words of outputs, and their pictures as base64, as long as there is room."""
-    kept, room = [], MOST_PICTURES
-    for output in outputs:
+def _keep(outputs: list[dict]) -> tuple[list[dict[str, str]], bool]:
+    """The words of outputs, and their pictures as base64, as far as there is room for all."""
+    kept, room, is_all = [], MOST_PICTURES, len(outputs) <= MOST_SHOWN
+    for output in outputs[:MOST_SHOWN]:
         data = output.get("data", {})
-        kept.append({"text/plain": str(data.get("text/plain", ""))[:MOST_TEXT]})
+        words = str(data.get("text/plain", ""))
+        kept.append({"text/plain": words[:MOST_TEXT]})
+        is_all &= len(words) <= MOST_TEXT
         picture = data.get("image/png")
         if isinstance(picture, bytes):
             picture = base64.b64encode(picture).decode()
         if isinstance(picture, str) and len(picture) <= room:
             room -= len(picture)
             kept[-1]["image/png"] = picture
-    return kept
+        else:
+            is_all &= picture is None
+    return kept, is_all

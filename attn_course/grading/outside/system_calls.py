@@ -19,6 +19,7 @@ BEING_ROOT = (
     "unshare setns pivot_root chroot mount umount2 open_tree move_mount fsopen fsconfig fsmount"
     " fspick mount_setattr bpf ioprio_set"
 )
+REFUSED = {*f"{LEAVING} {LOOKING} {UNCOUNTED} {BEING_ROOT}".split()}  # always, to everybody
 OF_ANOTHER = "prlimit64 sched_setaffinity sched_setattr sched_setparam sched_setscheduler"
 NEW_NAMESPACES = [1 << bit for bit in (17, 25, 26, 27, 28, 29, 30)]  # flags of clone
 SHARED_ANONYMOUS, ALL_BITS = 0x21, 0xFFFFFFFF
@@ -42,7 +43,7 @@ def refuse_system_calls() -> None:
     def bits(argument: int, mask: int) -> object:
         return seccomp.Arg(argument, seccomp.MASKED_EQ, mask, mask)
 
-    for name in f"{LEAVING} {LOOKING} {UNCOUNTED} {BEING_ROOT}".split():
+    for name in sorted(REFUSED):
         refuse(name)
     for name in OF_ANOTHER.split():
         refuse(name, seccomp.Arg(0, seccomp.NE, 0))

@@ -135,12 +135,8 @@ class Talk:
 
     def what_is_left(self) -> list[str]:
         """What it left behind, in words, once it is over."""
-        ended = {"processes": "ended", "files": "removed"}
-        return [
-            f"left {self.left[kind]} {kind} behind, which were {done}"
-            for kind, done in ended.items()
-            if self.left.get(kind)
-        ]
+        kinds = [kind for kind in ("processes", "files") if self.left.get(kind)]
+        return [f"{kind} left behind, which are gone now: {self.left[kind]}" for kind in kinds]
 
     def _hear_alarms(self, alarms: Plain) -> None:
         """Keep what can be shown on a screen, of whatever has come."""

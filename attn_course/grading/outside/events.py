@@ -1,0 +1,89 @@
+"""What Python's audit events mean when a submission raises them, in the words of an alarm.
+
+"tried to" and "called" are for what no honest notebook does; all else is worth a note and no more.
+"""
+
+import os
+import re
+import socket
+
+from attn_course.grading.outside.system_calls import REFUSED
+from attn_course.grading.watching import PACKAGE
+
+NETWORK = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname"}
+NETWORK |= {"socket.sendto", "socket.sendmsg"}
+KILLING = {"os.kill", "os.killpg", "signal.pthread_kill"}
+STARTING = {"os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.system", "subprocess.Popen"}
+LOOKING_AROUND = {"fc-list", "ldconfig", "gcc", "ld", "uname", "lscpu"}
+LOOKING = {"sys.setprofile", "sys.settrace", "gc.get_objects", "gc.get_referrers"}
+BY_A_CELL = {"sys._getframe"}  # the library does it for all, as when it warns
+LISTING = {"os.listdir", "os.scandir"}
+OPENING = {"open", "sqlite3.connect"}
+PLACING = {"os.rename", "os.link", "os.symlink"}  # something, by the second argument
+LIMITING = {"resource.setrlimit", "resource.prlimit"}
+SECRET_PATHS = re.compile(
+    r"grading/exercises|grading/(judge|checking|trial)|(^|/)solutions/|gradebook|grading/secret"
+    r"|/proc/\d+/(mem|environ)$"
+)
+SHADOWS = re.compile(r"(^|/)attn_course(/__init__)?\.py$")
+GRADER = re.compile(r"attn_course/grading\b")
+OWN_PLACE = os.environ.get("TMPDIR", "/tmp")  # where sockets of its own would be
+LIBC = REFUSED | {"kill", "syscall"}  # functions of C
+
+
+def meaning(event: str, arguments: tuple, is_called: bool) -> str | None:
+    """What an event means, if it is one that no answer needs.
+
+    Args:
+        event: Its name, as Python's table of audit events has it.
+        arguments: Its arguments.
+        is_called: Whether it is an answer that runs, called by the grader, and no cell.
+    """
+    if event in OPENING or event in LISTING or event in PLACING:
+        return _of_a_path(event, arguments)
+    if event in NETWORK:
+        return _of_the_network(arguments)
+    if event in KILLING:
+        return "tried to send a signal to a process"
+    if event in STARTING and not _is_looking_around(event, arguments):
+        return f"started a process ({event})"
+    if is_called and (event in LOOKING or event in BY_A_CELL):  # in cells, debuggers do it
+        return f"called {event}"
+    if event == "ctypes.dlsym" and arguments[1] in LIBC:
+        return f"tried to call {arguments[1]} of the system"
+    if event in LIMITING:
+        other = event == "resource.prlimit" and arguments[0] not in (0, os.getpid())
+        return "tried to limit another process" if other else "changed its own limits"
+    return None
+
+
+def _of_a_path(event: str, arguments: tuple) -> str | None:
+    path = _path(arguments[event in PLACING])
+    writes = event in PLACING or (event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR))
+    if SECRET_PATHS.search(path):
+        return f"tried to {'write' if writes else 'read'} {path}"
+    if event in LISTING:
+        return f"looked through {path}" if GRADER.search(path) else None
+    if writes and (path.startswith(PACKAGE) or SHADOWS.search(path)):
+        return f"tried to write {path}"
+    return None
+
+
+def _path(one: object) -> str:
+    """A path in words; none for a descriptor, or for the working directory."""
+    return os.fsdecode(one) if isinstance(one, str | bytes | os.PathLike) else ""
+
+
+def _of_the_network(arguments: tuple) -> str | None:
+    """Sockets between processes of one machine are no network; but not all are its own."""
+    one = arguments[0]
+    if not isinstance(one, socket.socket) or one.family != getattr(socket, "AF_UNIX", None):
+        return "tried to use the network"
+    address = _path(arguments[1])
+    is_own = not address.startswith("/") or address.startswith(OWN_PLACE)
+    return None if is_own else f"tried to use {address}"
+
+
+def _is_looking_around(event: str, arguments: tuple) -> bool:
+    """Whether it is a program by which libraries learn what fonts and libraries there are."""
+    return event == "subprocess.Popen" and os.path.basename(str(arguments[0])) in LOOKING_AROUND
