@@ -37,6 +37,7 @@ def grade_locally(
         grade: A function of a module; to call it twice does no harm.
     """
     with tempfile.TemporaryDirectory(prefix="attn-course-", ignore_cleanup_errors=True) as folder:
+        os.chmod(folder, 0o711)  # the user of a sandbox may be another
         pool = _Pool(list(tasks), jobs, grade, folder)
         try:
             yield from pool.outcomes()

@@ -89,10 +89,12 @@ def start_worker(
         preload: Names of modules that it imports once for all submissions.
     """
     module = [sys.executable, "-P", "-s", "-B", "-m", f"{__package__}.worker"]
-    arguments = [*module, str(channel), str(int(level)), str(own_user()), *preload]
+    way = find_way() if level == Level.SANDBOX else None
+    user = own_user(way) if way else 0
+    arguments = [*module, str(channel), str(int(level)), str(user), *preload]
     environment = ENVIRONMENT | {"PYTHONPATH": str(folder), "PATH": os.environ.get("PATH", "")}
     if level == Level.SANDBOX:
-        arguments = [*bubblewrap(find_way(), folder), *arguments]
+        arguments = [*bubblewrap(way, folder), *arguments]
     else:
         remove(folder.glob("scratch-*"))  # of a process that could not tidy up
         scratch = tempfile.mkdtemp(prefix="scratch-", dir=folder)  # whatever is left of those
@@ -107,5 +109,5 @@ def start_worker(
             stdout=subprocess.DEVNULL,
             stderr=log,  # until it is ready
             start_new_session=True,
-            user=find_way().user if level == Level.SANDBOX else None,
+            user=way.user if way else None,
         )

@@ -29,14 +29,15 @@ def guard_worker() -> None:
 
 
 def become(user: int) -> None:
-    """Give up being root for good, if it is root that we are and may be others."""
-    if os.geteuid() != 0:
-        return
-    with suppress(OSError):  # in a name space of users of its own there is nobody else
-        os.setgroups([])
-        os.setresgid(user, user, user)
-        os.setresuid(user, user, user)
-        ctypes.CDLL(None).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+    """Give up being root for good.
+
+    Raises:
+        OSError: That user is none here.
+    """
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+    ctypes.CDLL(None).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
 
 
 def limit_this_process(count_processes: bool) -> None:

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,10 +17,10 @@ SCRATCH_BYTES = 2**28
 NOBODY, FIRST_USER = 65534, 2**30
 # Who has become another user, as the worker will, must be able to read what it needs.
 TRIAL = """import importlib.util, os, sys
-if sys.argv[1] == "True":
+if user := int(sys.argv[1]):
     os.setgroups([])
-    os.setresgid(1, 1, 1)
-    os.setresuid(1, 1, 1)
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
 open(importlib.util.find_spec("torch").origin)"""
 
 
@@ -44,9 +45,9 @@ AS_ROOT = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts")
 AS_ROOT += ("--unshare-cgroup-try", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
 
 
-def own_user() -> int:
-    """A number of a user that nobody else has: who is root becomes that one in a sandbox."""
-    return FIRST_USER + os.getpid()
+def own_user(way: Way) -> int:
+    """The user that a process becomes in a sandbox, whom nobody else is; 0 to stay who it is."""
+    return FIRST_USER + os.getpid() if way.words == AS_ROOT else 0
 
 
 @cache
@@ -61,20 +62,24 @@ def find_way() -> Way | None:
 
 
 def _works(way: Way) -> bool:
-    command = [*bubblewrap(way, None), sys.executable, "-c", TRIAL, str(way.words == AS_ROOT)]
-    try:
-        tried = subprocess.run(command, user=way.user, capture_output=True, timeout=20, cwd="/")
-    except (OSError, subprocess.SubprocessError):
-        return False
-    return tried.returncode == 0
+    with tempfile.TemporaryDirectory(prefix="attn-course-") as place:
+        folder = Path(place)
+        folder.chmod(0o755)  # as that of the package will be
+        (folder / PACKAGE.name).mkdir()
+        command = [*bubblewrap(way, folder), sys.executable, "-c", TRIAL, str(own_user(way))]
+        try:
+            tried = subprocess.run(command, user=way.user, capture_output=True, timeout=20, cwd="/")
+        except (OSError, subprocess.SubprocessError):
+            return False
+        return tried.returncode == 0
 
 
-def bubblewrap(way: Way, folder: Path | None) -> list[str]:
+def bubblewrap(way: Way, folder: Path) -> list[str]:
     """The beginning of a command that is to run with files, processes and a network of its own.
 
     Args:
         way: How it works here.
-        folder: Where the package is that a submission may import; None for none.
+        folder: Where the package is that a submission may import.
     """
     words = ["bwrap", "--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL"]
     words += [*way.words, "--hostname", "course"]
@@ -98,9 +103,8 @@ def bubblewrap(way: Way, folder: Path | None) -> list[str]:
         words += ["--perms", "1777", "--size", str(SCRATCH_BYTES), "--tmpfs", place]
     if not any(_is_in(prefix, "/tmp") for prefix in prefixes):
         words += ["--symlink", SCRATCH, "/tmp"]
-    if folder is not None:
-        words += ["--perms", "0755", "--dir", COURSE]
-        words += ["--ro-bind", str(folder / PACKAGE.name), f"{COURSE}/{PACKAGE.name}"]
+    words += ["--perms", "0755", "--dir", COURSE]
+    words += ["--ro-bind", str(folder / PACKAGE.name), f"{COURSE}/{PACKAGE.name}"]
     words += ["--setenv", "PYTHONPATH", COURSE, "--setenv", "HOME", SCRATCH]
     words += ["--setenv", "TMPDIR", SCRATCH, "--setenv", "PATH", "/usr/bin:/bin"]
     return [*words, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", SCRATCH]

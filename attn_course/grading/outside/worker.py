@@ -102,7 +102,7 @@ def _descendants() -> list[psutil.Process]:
 def main() -> None:
     """Serve on the channel that the command line names."""
     channel, level, user = int(sys.argv[1]), Level(int(sys.argv[2])), int(sys.argv[3])
-    if level == Level.SANDBOX:
+    if user:
         become(user)
     guard_worker()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a submission could send it

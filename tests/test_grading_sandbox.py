@@ -1,0 +1,68 @@
+"""The ways into a sandbox: which of them works is tried as it will be used."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from attn_course.grading.autograde.pool import grade_locally
+from attn_course.grading.autograde.records import SubmissionRecord
+from attn_course.grading.autograde.tasks import Task
+from attn_course.grading.outside import limits, sandbox
+from attn_course.grading.outside.sandbox import AS_ROOT, NOBODY, OWN_USERS, Way
+
+needs_root = pytest.mark.skipif(
+    os.geteuid() != 0 or shutil.which("bwrap") is None, reason="for root, with bubblewrap"
+)
+
+
+@pytest.fixture
+def folder():
+    """Where nobody else may go, below nothing of the kind."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+@needs_root
+def test_way_of_another_user_works_only_if_that_one_reaches_the_package(folder, monkeypatch):
+    way = Way(OWN_USERS, NOBODY)
+    programs = SimpleNamespace(executable="/bin/true", prefix="/usr", base_prefix="/usr")
+    monkeypatch.setattr(sandbox, "sys", programs)  # which everybody reaches
+    if not sandbox._works(way):
+        pytest.skip("nobody may make a name space here")
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    assert not sandbox._works(way)
+    folder.chmod(0o711)
+    assert sandbox._works(way)
+
+
+def grade_openly(task: Task) -> SubmissionRecord:
+    """Says which rights there are to the folder where graders have their files."""
+    rights = oct(Path(tempfile.gettempdir()).stat().st_mode)
+    return SubmissionRecord(task.assignment, task.student, "graded", rights, "", 0.0)
+
+
+def test_user_of_a_sandbox_reaches_the_folder_of_the_graders():
+    ((_, record),) = grade_locally([Task("", "", "ada")], 1, grade_openly)
+    assert record.level == "0o40711"
+
+
+@needs_root
+def test_way_of_root_works_only_if_there_is_the_user_that_it_becomes(monkeypatch):
+    if not sandbox._works(Way(AS_ROOT)):
+        pytest.skip("root may not become another here")
+    monkeypatch.setattr(sandbox, "FIRST_USER", 2**33)  # as in a container of few users
+    assert not sandbox._works(Way(AS_ROOT))
+    assert sandbox.own_user(Way(OWN_USERS)) == 0
+
+
+def test_who_cannot_become_another_does_not_go_on(monkeypatch):
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "setgroups", refuse)
+    with pytest.raises(PermissionError):
+        limits.become(sandbox.FIRST_USER)
