@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,7 +12,7 @@ import pytest
 from attn_course.grading.autograde.pool import grade_locally
 from attn_course.grading.autograde.records import SubmissionRecord
 from attn_course.grading.autograde.tasks import Task
-from attn_course.grading.outside import limits, sandbox
+from attn_course.grading.outside import limits, sandbox, watch
 from attn_course.grading.outside.sandbox import AS_ROOT, NOBODY, OWN_USERS, Way
 
 needs_root = pytest.mark.skipif(
@@ -66,3 +67,13 @@ def test_who_cannot_become_another_does_not_go_on(monkeypatch):
     monkeypatch.setattr(os, "setgroups", refuse)
     with pytest.raises(PermissionError):
         limits.become(sandbox.FIRST_USER)
+
+
+def test_processes_that_have_ended_may_refuse_to_be_ended(monkeypatch):
+    def refuse(*_: object) -> None:
+        raise PermissionError  # as macOS does
+
+    monkeypatch.setattr(os, "killpg", refuse)
+    process = subprocess.Popen(["true"], start_new_session=True)
+    watch.end_tree(process)
+    assert process.returncode == 0

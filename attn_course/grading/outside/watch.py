@@ -103,6 +103,6 @@ def end_tree(process: subprocess.Popen) -> None:
                 descendant.kill()
         if not found:
             break
-    with contextlib.suppress(ProcessLookupError):
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS: all have ended
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
