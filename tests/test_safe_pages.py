@@ -35,7 +35,7 @@ GRADE = """
 import sys
 from pathlib import Path
 from attn_course.grading.autograde.course import Course
-from attn_course.grading.autograde.nbgrader_steps import enter_nothing
+from attn_course.grading.autograde.unread import enter_nothing
 from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 from traitlets.config import PyFileConfigLoader

@@ -21,7 +21,7 @@ from attn_course.grading.autograde.claims import claims_of, part_record, read_no
 from attn_course.grading.autograde.course import Course
 from attn_course.grading.autograde.digest import digest_of
 from attn_course.grading.autograde.gradebook import patiently
-from attn_course.grading.autograde.nbgrader_steps import GradingError, convert, enter_nothing
+from attn_course.grading.autograde.nbgrader_steps import GradingError, convert
 from attn_course.grading.autograde.outside_cells import (
     GradeOutside,
     imported_modules,
@@ -35,6 +35,7 @@ from attn_course.grading.autograde.records import (
     write_record,
 )
 from attn_course.grading.autograde.tasks import Task
+from attn_course.grading.autograde.unread import enter_nothing
 from attn_course.grading.checking import hidden_secret
 from attn_course.grading.outside.isolation import Level, copy_package, strongest
 from attn_course.grading.outside.slot import Slot

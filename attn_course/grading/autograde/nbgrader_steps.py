@@ -14,25 +14,17 @@ from datetime import datetime
 from pathlib import Path
 
 from nbconvert.preprocessors import ClearMetadataPreprocessor
-from nbformat import NotebookNode
 from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
 from nbgrader.converters import Autograde, BaseConverter
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import (
-    AssignLatePenalties,
-    ClearOutput,
-    LimitOutput,
-    NbGraderPreprocessor,
-)
+from nbgrader.preprocessors import AssignLatePenalties, LimitOutput, NbGraderPreprocessor
 from sqlalchemy.exc import DBAPIError
 
 from attn_course.grading.autograde.course import Course
 from attn_course.grading.autograde.kept import LastWords, SaveMarks
 from attn_course.grading.autograde.records import record_path
 from attn_course.grading.autograde.times import UnknownZoneError, read_time
-from attn_course.grading.autograde.unread import EnterNothing, stand_in
-from attn_course.grading.restored import PutBackCells, RestoreMetadata
 
 
 class GradingError(Exception):
@@ -59,20 +51,28 @@ def convert(course: Course, assignment: str, student: str, run: NbGraderPreproce
         run,
         ClearMetadataPreprocessor,
         LimitOutput,
-        SaveMarks(_last_words(course, assignment, student)),
+        SaveMarks(last_words(course, assignment, student)),
         AssignLatePenalties,  # and no second look at the metadata: they are as they were
     ]
-    return _start(_OneSubmission, course, assignment, student, autograde_preprocessors=steps)
+    return start(OneSubmission, course, assignment, student, autograde_preprocessors=steps)
 
 
-def enter_nothing(course: Course, assignment: str, student: str, reason: str) -> list[str]:
-    """Enter no points for a submission that cannot be read, with a notebook that says why.
+def last_words(course: Course, assignment: str, student: str) -> LastWords:
+    """What a submission said when it was graded the last time."""
+    return LastWords(record_path(course.results, assignment, student).with_suffix(".read"))
+
+
+def start(
+    kind: "type[OneSubmission]", course: Course, assignment: str, student: str, **settings: object
+) -> list[str]:
+    """Let nbgrader convert a submission.
 
     Args:
+        kind: The converter.
         course: The course.
         assignment: Name of the problem set.
         student: Name of the student's folder.
-        reason: What was found instead of a notebook.
+        settings: Attributes of the converter.
 
     Returns:
         What a person should know of the files in the folder.
@@ -80,20 +80,6 @@ def enter_nothing(course: Course, assignment: str, student: str, reason: str) ->
     Raises:
         DBAPIError, InvalidEntry, GradingError: As `convert` does.
     """
-    nothing = EnterNothing(reason, _last_words(course, assignment, student))
-    steps = [RestoreMetadata, ClearOutput, PutBackCells, nothing, AssignLatePenalties]
-    settings = {"stand_in": stand_in(course, assignment, reason), "sanitize_preprocessors": steps}
-    return _start(_Unread, course, assignment, student, **settings)
-
-
-def _last_words(course: Course, assignment: str, student: str) -> LastWords:
-    return LastWords(record_path(course.results, assignment, student).with_suffix(".read"))
-
-
-def _start(
-    kind: "type[_OneSubmission]", course: Course, assignment: str, student: str, **settings: object
-) -> list[str]:
-    """Let nbgrader convert a submission; return what is to be known of its files."""
     directory, log = _Directory(config=course.config), _Log()
     directory.assignment_id, directory.student_id = assignment, student
     if directory.student_id != student:  # nbgrader drops spaces around a name
@@ -166,7 +152,7 @@ class _CarefulCopy(BaseConverter):
         return any(fnmatch.fnmatch(name, kind) for kind in [*self.coursedir.ignore, "*.ipynb"])
 
 
-class _OneSubmission(Autograde, _CarefulCopy):
+class OneSubmission(Autograde, _CarefulCopy):
     """Grades the one submission whose name is in the settings, taken as it is."""
 
     def __init__(self, **settings: object) -> None:
@@ -185,17 +171,6 @@ class _OneSubmission(Autograde, _CarefulCopy):
                 gradebook.find_submission(assignment_id, student_id).timestamp = None
             gradebook.db.commit()
         super().init_assignment(assignment_id, student_id)
-
-
-class _Unread(_OneSubmission):
-    """Puts another notebook, which is not run, in the place of the one that cannot be read."""
-
-    stand_in: NotebookNode
-
-    def convert_single_notebook(self, notebook_filename: str) -> None:
-        self._init_preprocessors()
-        resources = self.init_single_notebook_resources(notebook_filename)
-        self.write_single_notebook(*self.exporter.from_notebook_node(self.stand_in, resources))
 
 
 class _Log:

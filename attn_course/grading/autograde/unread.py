@@ -10,11 +10,13 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 from nbgrader.api import Gradebook
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import AssignLatePenalties, ClearOutput, NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_locked
 
 from attn_course.grading.autograde.course import Course
 from attn_course.grading.autograde.kept import LastWords
+from attn_course.grading.autograde.nbgrader_steps import OneSubmission, last_words, start
+from attn_course.grading.restored import PutBackCells, RestoreMetadata
 
 HEADING = re.compile(r"^##? .+", re.MULTILINE)
 # What was found may quote the student: as a line of code, indented, it is a text and nothing else.
@@ -24,6 +26,27 @@ REASON = """# Nothing could be graded
 
 Your notebook can be graded if it is one file called `{name}` and Jupyter opens it. If you may still
 hand in, do so again; if not, ask whoever teaches the course."""
+
+
+def enter_nothing(course: Course, assignment: str, student: str, reason: str) -> list[str]:
+    """Enter no points for a submission that cannot be read, with a notebook that says why.
+
+    Args:
+        course: The course.
+        assignment: Name of the problem set.
+        student: Name of the student's folder.
+        reason: What was found instead of a notebook.
+
+    Returns:
+        What a person should know of the files in the folder.
+
+    Raises:
+        DBAPIError, InvalidEntry, GradingError: As `convert` does.
+    """
+    nothing = EnterNothing(reason, last_words(course, assignment, student))
+    steps = [RestoreMetadata, ClearOutput, PutBackCells, nothing, AssignLatePenalties]
+    settings = {"stand_in": stand_in(course, assignment, reason), "sanitize_preprocessors": steps}
+    return start(_Unread, course, assignment, student, **settings)
 
 
 def stand_in(course: Course, assignment: str, reason: str) -> NotebookNode:
@@ -79,3 +102,14 @@ class EnterNothing(NbGraderPreprocessor):
         for cell in filter(is_grade, nb.cells):
             cell.metadata.nbgrader["unread"] = True
         return nb, resources
+
+
+class _Unread(OneSubmission):
+    """Puts another notebook, which is not run, in the place of the one that cannot be read."""
+
+    stand_in: NotebookNode
+
+    def convert_single_notebook(self, notebook_filename: str) -> None:
+        self._init_preprocessors()
+        resources = self.init_single_notebook_resources(notebook_filename)
+        self.write_single_notebook(*self.exporter.from_notebook_node(self.stand_in, resources))
