@@ -136,7 +136,8 @@ class Grader:
         folder = tempfile.TemporaryDirectory(prefix="attn-course-", ignore_cleanup_errors=True)
         path = Path(self._open.enter_context(folder))
         copy_package(path)
-        slot = Slot(self._level, path, imported_modules(self.course.source(self._assignment)))
+        preload = imported_modules(self.course.source(self._assignment))
+        slot = Slot(self._level, path, preload, self.course.root.resolve())
         self._open.callback(slot.stop)
         slot.start()
         return slot

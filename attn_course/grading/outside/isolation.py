@@ -77,7 +77,11 @@ def copy_package(folder: Path) -> None:
 
 
 def start_worker(
-    level: Level, folder: Path, channel: int, preload: tuple[str, ...] = ()
+    level: Level,
+    folder: Path,
+    channel: int,
+    preload: tuple[str, ...] = (),
+    course: Path | None = None,
 ) -> subprocess.Popen:
     """Start the process in which submissions run.
 
@@ -87,6 +91,7 @@ def start_worker(
             they have a file system of their own.
         channel: The descriptor of a socket by which it can be told what to do.
         preload: Names of modules that it imports once for all submissions.
+        course: A folder that is not to be seen in a sandbox.
     """
     module = [sys.executable, "-P", "-s", "-B", "-m", f"{__package__}.worker"]
     way = find_way() if level == Level.SANDBOX else None
@@ -94,7 +99,7 @@ def start_worker(
     arguments = [*module, str(channel), str(int(level)), str(user), *preload]
     environment = ENVIRONMENT | {"PYTHONPATH": str(folder), "PATH": os.environ.get("PATH", "")}
     if level == Level.SANDBOX:
-        arguments = [*bubblewrap(way, folder), *arguments]
+        arguments = [*bubblewrap(way, folder, course), *arguments]
     else:
         remove(folder.glob("scratch-*"))  # of a process that could not tidy up
         scratch = tempfile.mkdtemp(prefix="scratch-", dir=folder)  # whatever is left of those

@@ -74,12 +74,13 @@ def _works(way: Way) -> bool:
         return tried.returncode == 0
 
 
-def bubblewrap(way: Way, folder: Path) -> list[str]:
+def bubblewrap(way: Way, folder: Path, course: Path | None = None) -> list[str]:
     """The beginning of a command that is to run with files, processes and a network of its own.
 
     Args:
         way: How it works here.
         folder: Where the package is that a submission may import.
+        course: A folder that it must not see, wherever that lies.
     """
     words = ["bwrap", "--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL"]
     words += [*way.words, "--hostname", "course"]
@@ -96,8 +97,7 @@ def bubblewrap(way: Way, folder: Path) -> list[str]:
         for parent in reversed(Path(prefix).parents[:-1]):  # which another user may not enter
             words += ["--perms", "0755", "--dir", str(parent)]
         words += ["--ro-bind", prefix, prefix]
-    if any(_is_in(PACKAGE, place) for place in ("/usr", *prefixes)):
-        words += ["--tmpfs", str(PACKAGE)]  # installed among the packages, with its tests
+    words += _hide(course, PACKAGE, shown=("/usr", *prefixes))
     words += ["--proc", "/proc", "--dev", "/dev"]
     for place in (SCRATCH, "/dev/shm"):
         words += ["--perms", "1777", "--size", str(SCRATCH_BYTES), "--tmpfs", place]
@@ -110,5 +110,19 @@ def bubblewrap(way: Way, folder: Path) -> list[str]:
     return [*words, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", SCRATCH]
 
 
-def _is_in(path: str | Path, folder: str) -> bool:
+def _hide(*folders: Path | None, shown: tuple[str, ...]) -> list[str]:
+    """Put empty folders, in which nobody can leave anything, in the places of those in sight."""
+    hidden = [f for f in folders if f and any(_is_in(f, place) for place in shown)]
+    words = []
+    for folder in hidden:
+        words += ["--tmpfs", str(folder)]
+        for prefix in dict.fromkeys((sys.base_prefix, sys.prefix)):
+            if _is_in(prefix, folder):  # an environment in the folder of a course
+                words += ["--ro-bind", prefix, prefix]
+    for folder in hidden:
+        words += ["--remount-ro", str(folder)]
+    return words
+
+
+def _is_in(path: str | Path, folder: str | Path) -> bool:
     return Path(path).is_relative_to(folder)

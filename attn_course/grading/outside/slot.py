@@ -23,10 +23,17 @@ class Slot:
         level: How far submissions are kept away.
         folder: Where `copy_package` has put what they may import.
         preload: Names of modules that are imported once for all of them.
+        course: The folder of their course, which they are not to see.
     """
 
-    def __init__(self, level: Level, folder: Path, preload: tuple[str, ...] = ()) -> None:
-        self.level, self._folder, self._preload = level, folder, preload
+    def __init__(
+        self,
+        level: Level,
+        folder: Path,
+        preload: tuple[str, ...] = (),
+        course: Path | None = None,
+    ) -> None:
+        self.level, self._folder, self._preload, self._course = level, folder, preload, course
         self.stopped_for: str | None = None  # why the process was ended from here
         self._process: subprocess.Popen | None = None
         self._control: socket.socket | None = None
@@ -35,7 +42,8 @@ class Slot:
         """Start the process anew without waiting; importing torch takes it seconds."""
         self.stop()
         ours, theirs = socket.socketpair()
-        self._process = start_worker(self.level, self._folder, theirs.fileno(), self._preload)
+        what = self._preload, self._course
+        self._process = start_worker(self.level, self._folder, theirs.fileno(), *what)
         theirs.close()
         ours.settimeout(START)
         self._control, self.stopped_for = ours, None
