@@ -236,7 +236,10 @@ LOST = {
         "it ended its own process",
     ),
     "a call that sleeps": (
-        "import time\ndef softmax(scores): time.sleep(99)",
+        "import sys, time\n"
+        "def softmax(scores):\n"
+        "    sys.setprofile(None)  # as Python does where it interrupts what watches\n"
+        "    time.sleep(99)",
         "timed out",
         "it did not return within 1.5 seconds",
     ),
