@@ -15,9 +15,11 @@ from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from nbgrader.apps.api import NbGraderAPI
 
-from attn_course.grading.autograde.claims import claims_of
+from attn_course.grading.autograde.claims import claims_of, part_record
 from attn_course.grading.autograde.course import Course
 from attn_course.grading.autograde.summary import COLUMNS
+from attn_course.grading.outside.graded import part_without
+from attn_course.grading.outside.talk import Ended
 from tests.autograding import (
     OF,
     POINTS,
@@ -82,10 +84,13 @@ def hand_in_all(course: Path) -> None:
     for student, (change, _) in (UNREADABLE | READABLE).items():
         hand_in(course, FIRST, student, {})
         change(notebook_of(course, student))
-    wrong = STUDENTS["broken"]["soft-lookup"][0]
+    wrong = STUDENTS["broken"]["default"][0]
     for student, (part, text, state) in CLAIMS.items():
         hand_in(course, FIRST, student, {part: wrong} if state == "cheated?" else {})
         claim(part, text)(notebook_of(course, student))
+    astray = course / "grading" / "submitted" / "astray" / f"{FIRST} (1).ipynb"
+    astray.parent.mkdir()
+    astray.write_text("{}", encoding="utf-8")
 
 
 def test_command_grades_all_that_can_be_handed_in(graded):
@@ -187,6 +192,24 @@ def test_notebook_that_shows_more_than_it_earns_is_named(graded, student):
 
 
 @pytest.mark.parametrize(
+    ("trouble", "incomplete", "state"),
+    [
+        (None, False, "cheated?"),
+        (None, True, "graded"),
+        (Ended("did not come back", out_of_time=True), False, "timed out"),
+        (Ended("ended its own process"), True, "crashed"),
+    ],
+)
+def test_who_did_not_come_to_the_end_may_have_come_honestly_by_what_is_shown(
+    trouble, incomplete, state
+):
+    part = part_without("01_retrieval/softmax", "it raised NameError", trouble, [])
+    record = part_record("softmax-check", part, 4.0, incomplete)
+    assert record.state == state
+    assert "shows 4 of 4 points, and its code earns 0 on the same inputs" in record.notes[-1]
+
+
+@pytest.mark.parametrize(
     ("shown", "claimed"),
     [
         (["4.0"], 4),
@@ -213,7 +236,7 @@ def test_csv_has_a_row_for_each_student_and_exercise(graded):
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert tuple(rows[0]) == COLUMNS
-    students = {*STUDENTS, *UNREADABLE, *READABLE, *CLAIMS, "absent"}
+    students = {*STUDENTS, *UNREADABLE, *READABLE, *CLAIMS, "absent", "astray"}
     quoted = {"=1+1": "'=1+1", "-x.y": "'-x.y"}  # no spreadsheet takes them for formulas
     names = [quoted.get(student, student) for student in sorted(students)]
     assert [row["student"] for row in rows] == [name for name in names for _ in POINTS]
@@ -222,6 +245,8 @@ def test_csv_has_a_row_for_each_student_and_exercise(graded):
         ("0", "missing", "")
     }
     assert {row["notes"] for row in absent} == {"nothing was handed in"}
+    astray = {row["notes"] for row in rows if row["student"] == "astray"}
+    assert astray == {f"nothing was handed in as astray/{FIRST}; there is: '{FIRST} (1).ipynb'"}
     (boast,) = [row for row in rows if row["state"] == "cheated?"]
     assert (boast["student"], boast["exercise"]) == ("boaster", f"{FIRST}/soft_lookup")
     assert (boast["points"], boast["of"], boast["claimed"]) == ("0", "4", "4")
@@ -231,9 +256,10 @@ def test_log_names_what_a_person_should_look_at_and_nothing_else(graded):
     course, said, _ = graded
     log = (course / "grading" / "results" / f"{FIRST}.log").read_text("utf-8").splitlines()
     odd = {*UNREADABLE, "extra-files", "broken-timestamp", "binary-timestamp", "boaster"}
+    odd |= {"astray", "broken", "huge"}
     assert {re.match(r"[\w-]+", line)[0] for line in log} == odd
-    assert len(log) == len(odd)
-    assert f"what to look at ({len(odd)})" in said.stdout
+    assert len(log) == len(odd) + 1  # a cell of the broken one stops, and an answer
+    assert f"what to look at ({len(log)})" in said.stdout
 
 
 def test_table_has_a_line_for_each_student_within_eighty_columns(graded):
