@@ -22,7 +22,7 @@ import pytest
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 
-from attn_course.grading.autograde import cluster, converter, gradebook
+from attn_course.grading.autograde import cluster, gradebook, levels
 from attn_course.grading.autograde.cluster import ClusterError, grade_on_cluster
 from attn_course.grading.autograde.records import read_records
 from attn_course.grading.autograde.remote import describe, misfit
@@ -194,7 +194,7 @@ def test_worker_that_has_something_else_is_refused(fitting: dict, what: str) -> 
 def test_worker_that_cannot_confine_as_it_must_is_refused(
     fitting: dict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(converter, "strongest", lambda: converter.Level.LIMITS)
+    monkeypatch.setattr(levels, "strongest", lambda: levels.Level.LIMITS)
     fitting["task"] |= {"level": None, "require_sandbox": True}
     assert "A sandbox is required" in misfit(**fitting)
 

@@ -14,8 +14,8 @@ from sqlalchemy.exc import DBAPIError
 
 from attn_course.grading.autograde.command import Order
 from attn_course.grading.autograde.command import autograde as grade_class
-from attn_course.grading.autograde.converter import GradingError
 from attn_course.grading.autograde.course import CourseError
+from attn_course.grading.autograde.nbgrader_steps import GradingError
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -17,10 +17,10 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from attn_course.grading.autograde.converter import HOW_TO_SANDBOX, choose_level
 from attn_course.grading.autograde.course import Course, CourseError
 from attn_course.grading.autograde.gradable import see_that_gradable
 from attn_course.grading.autograde.gradebook import prepare_gradebook
+from attn_course.grading.autograde.levels import HOW_TO_SANDBOX, choose_level
 from attn_course.grading.autograde.pool import grade_locally
 from attn_course.grading.autograde.records import SubmissionRecord, record_path
 from attn_course.grading.autograde.results import write_results

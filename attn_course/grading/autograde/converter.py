@@ -21,7 +21,8 @@ from attn_course.grading.autograde.claims import claims_of, part_record, read_no
 from attn_course.grading.autograde.course import Course
 from attn_course.grading.autograde.digest import digest_of
 from attn_course.grading.autograde.gradebook import patiently
-from attn_course.grading.autograde.nbgrader_steps import GradingError, convert
+from attn_course.grading.autograde.levels import choose_level
+from attn_course.grading.autograde.nbgrader_steps import convert
 from attn_course.grading.autograde.outside_cells import (
     GradeOutside,
     imported_modules,
@@ -37,7 +38,7 @@ from attn_course.grading.autograde.records import (
 from attn_course.grading.autograde.tasks import Task
 from attn_course.grading.autograde.unread import enter_nothing
 from attn_course.grading.checking import hidden_secret
-from attn_course.grading.outside.isolation import Level, copy_package, strongest
+from attn_course.grading.outside.isolation import Level, copy_package
 from attn_course.grading.outside.slot import Slot
 
 
@@ -87,31 +88,10 @@ def grader_of(task: Task) -> "Grader":
     return _latest[key]
 
 
-def choose_level(level: str | None, require_sandbox: bool) -> Level:
-    """The level of isolation to grade at.
-
-    Args:
-        level: Its name; None for the strongest that there is.
-        require_sandbox: Whether to refuse anything but the strongest of all.
-
-    Raises:
-        GradingError: This machine does not offer it, or it is below what is required.
-    """
-    chosen = strongest() if level is None else Level[level.upper()]
-    if chosen > strongest():
-        raise GradingError(f"This machine has no {chosen}, only {strongest()}: {HOW_TO_SANDBOX}")
-    if require_sandbox and chosen < Level.SANDBOX:
-        raise GradingError(f"A sandbox is required, and there is only {chosen}: {HOW_TO_SANDBOX}")
-    return chosen
-
-
 def close_graders() -> None:
     """End the confined process that `grader_of` keeps warm, and remove its files."""
     for key in list(_latest):
         _latest.pop(key).close()
-
-
-HOW_TO_SANDBOX = "bubblewrap has to be installed, and allowed to make namespaces."
 
 
 class Grader:

@@ -17,10 +17,11 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import DBAPIError
 
 import attn_course
-from attn_course.grading.autograde.converter import GradingError, choose_level
 from attn_course.grading.autograde.course import CONFIG, Course
 from attn_course.grading.autograde.digest import package_digest
 from attn_course.grading.autograde.gradebook import patiently
+from attn_course.grading.autograde.levels import choose_level
+from attn_course.grading.autograde.nbgrader_steps import GradingError
 from attn_course.grading.autograde.tasks import Task
 from attn_course.grading.checking import hidden_secret
 
