@@ -9,7 +9,7 @@ from collections.abc import Callable
 from importlib.machinery import FileFinder
 from types import CodeType
 
-from attn_course.grading.outside.events import BY_A_CELL, meaning
+from attn_course.grading.outside.events import BY_A_CELL, HEARD, meaning
 from attn_course.grading.outside.integrity import Parts, exchanged, parts_at_work
 
 EXCHANGED = "tried to exchange"  # parts of the grader; what comes after cannot be trusted
@@ -39,7 +39,12 @@ class Alarms:
     def listen(self) -> None:
         """Begin; there is no way back in this process and those forked from it."""
         sys.meta_path.insert(0, self)
-        sys.addaudithook(self._notice)
+
+        def hear(event: str, arguments: tuple, heard: frozenset = HEARD) -> None:
+            if event in heard:  # Python asks fifty thousand times a notebook
+                self._notice(event, arguments)
+
+        sys.addaudithook(hear)
 
     def tell(self, *alarms: str, once: bool = False) -> None:
         """Raise alarms for what is noticed elsewhere; `once`: each a single time."""
@@ -81,4 +86,4 @@ def _code_behind_the_hook() -> CodeType:
     try:
         raise LookupError
     except LookupError as error:
-        return error.__traceback__.tb_frame.f_back.f_back.f_code
+        return error.__traceback__.tb_frame.f_back.f_back.f_back.f_code

@@ -21,6 +21,8 @@ LISTING = {"os.listdir", "os.scandir"}
 OPENING = {"open", "sqlite3.connect"}
 PLACING = {"os.rename", "os.link", "os.symlink"}  # something, by the second argument
 LIMITING = {"resource.setrlimit", "resource.prlimit"}
+HEARD = NETWORK | KILLING | STARTING | LOOKING | BY_A_CELL | LISTING | OPENING | PLACING | LIMITING
+HEARD = frozenset(HEARD | {"ctypes.dlsym"})
 SECRET_PATHS = re.compile(
     r"grading/exercises|grading/(judge|checking|trial)|(^|/)solutions/|gradebook|grading/secret"
     r"|/proc/\d+/(mem|environ)$"
