@@ -20,8 +20,8 @@ from attn_course.grading.instruments import measure_here
 from attn_course.grading.outside.alarms import Alarms
 from attn_course.grading.outside.called_back import CalledBack
 from attn_course.grading.outside.isolation import Level
-from attn_course.grading.outside.kept import what_is_kept
 from attn_course.grading.outside.limits import limit_this_process
+from attn_course.grading.outside.remarks import remarks
 from attn_course.grading.outside.shell import Shell
 from attn_course.grading.outside.shown import parts_shown
 from attn_course.grading.outside.wire import BrokenMessage, Message, TooLarge, receive, send
@@ -82,7 +82,7 @@ class Notebook:
     def _snapshot(self, message: Message, connection: socket) -> Message:
         """Fork, and let the fork answer calls of one function as it is now."""
         _, descriptors, _, _ = recv_fds(connection, 1, 1)
-        self.alarms.tell(*what_is_kept(), once=True)
+        self.alarms.tell(*remarks(), once=True)
         function = vars(sys.modules["__main__"]).get(message["function"])
         if not callable(function):
             close(descriptors[0])

@@ -13,7 +13,7 @@ GRADER = "attn_course.grading"  # which is compared with what it was
 BARS = "tqdm._monitor"  # tqdm's thread, which redraws its bars
 
 
-def what_is_kept() -> Iterator[str]:
+def remarks() -> Iterator[str]:
     """Say what there is of threads, of open files and of functions in places of the course's."""
     main = threading.main_thread()
     others = [one for one in threading.enumerate() if one is not main]
