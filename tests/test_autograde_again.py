@@ -1,5 +1,6 @@
 """Grading what has been graded: not again, unless something was lost or has changed."""
 
+import os
 import re
 import shutil
 import time
@@ -18,6 +19,7 @@ from attn_course.grading.autograde.kept import SaveMarks
 from attn_course.grading.autograde.nbgrader_steps import GradingError
 from attn_course.grading.autograde.records import SubmissionRecord, write_record
 from attn_course.grading.autograde.tasks import Task
+from attn_course.grading.autograde.unread import EnterNothing
 from attn_course.grading.outside.slot import Slot
 from tests.autograding import (
     OF,
@@ -114,6 +116,11 @@ def change_answer(course: Path) -> None:
 def change_date(course: Path) -> None:
     date = notebook_of(course, "solved").with_name("timestamp.txt")
     date.write_text("2027-01-01 00:00:00 UTC", encoding="utf-8")
+
+
+def grade_by_nbgrader(course: Path) -> None:
+    """As its own command leaves it, which may read the time otherwise: a newer notebook."""
+    os.utime(Course(course).autograded(FIRST, "solved"))
 
 
 def weaken_isolation(course: Path) -> None:
@@ -244,6 +251,14 @@ def test_what_a_person_has_read_stays_so_when_a_grading_stops_in_the_middle(
     assert (error is LOCKED) == path_of_record(warm, "solved").exists()
     grade(warm)
     assert waiting(warm) == [False, False]
+
+
+def test_gradebook_that_refuses_is_asked_again_where_nothing_can_be_graded(warm, monkeypatch):
+    hand_in(warm, FIRST, "refused", {})
+    notebook_of(warm, "refused").unlink()
+    stop_once(monkeypatch, EnterNothing, "preprocess", LOCKED)
+    assert grade(warm, "refused", force=True).state == "missing"
+    assert cells_of(warm, "refused")["softmax-check"] == (0, None, False)
 
 
 def stop_once(monkeypatch, owner: object, name: str, error: BaseException) -> None:

@@ -154,9 +154,11 @@ class Grader:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of nbgrader's and nbformat's own dealings
             try:
-                handed_in = read_notebook(notebook)
+                handed_in, reason = read_notebook(notebook), None
             except ValueError as error:
-                record = self._grade_nothing(task, str(error))
+                handed_in, reason = None, str(error)
+            if handed_in is None:  # not within `except`: what stops the grading is another error
+                record = self._grade_nothing(task, reason)
             else:
                 record = self._grade_notebook(task, handed_in)
         seconds = round(time.monotonic() - begun, 2)

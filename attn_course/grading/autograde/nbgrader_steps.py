@@ -114,14 +114,16 @@ class _Directory(CourseDirectory):
 
     def get_existing_timestamp(self, dest_path: str) -> datetime | None:
         path = Path(dest_path, "timestamp.txt")
-        try:
-            return read_time(path.read_text(encoding="utf-8")) if path.is_file() else None
+        home = self.config.get("Exchange", {}).get("timezone")  # `get` makes no setting of it
+        try:  # Windows begins a text with a mark
+            return read_time(path.read_text(encoding="utf-8-sig"), home) if path.is_file() else None
         except UnknownZoneError as error:
+            when, found = "read as the earliest time that it can mean", error.earliest
             problem = f"names a zone that is not known, {str(error)!r}"
         except Exception:  # whatever is in that file
-            problem = "cannot be read"
-        self.notes.append(f"timestamp.txt {problem}: counted as handed in in time")
-        return None
+            when, found, problem = "counted as handed in in time", None, "cannot be read"
+        self.notes.append(f"timestamp.txt {problem}: {when}")
+        return found
 
 
 class _CarefulCopy(BaseConverter):
@@ -178,7 +180,7 @@ class _Log:
 
     def __init__(self) -> None:
         self.error: BaseException | None = None
-        self.logger = logging.Logger("nbgrader", logging.WARNING)
+        self.logger = logging.Logger("nbgrader", logging.ERROR)
         handler = logging.Handler()
         handler.emit = self._keep
         self.logger.addHandler(handler)
