@@ -62,6 +62,11 @@ def remove(path: Path) -> None:
     path.unlink()
 
 
+def link_itself(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path)
+
+
 def link_solution(path: Path) -> None:
     """Instead of the notebook lies a link to its solution."""
     path.unlink()
@@ -102,6 +107,7 @@ UNREADABLE: dict[str, tuple[Change, str]] = {
     "pipe": (make_pipe, "is no file"),
     "renamed": (rename, "was not handed in; there is: 'my answer\\\\n=1\\+1.ipynb'"),
     "nothing": (remove, "was not handed in; there is: nothing"),
+    "loop": (link_itself, "is a link out of the folder"),
     "link": (link_solution, "is a link out of the folder"),
     "neighbour": (link_notebook_of("solved"), "is a link out of the folder"),
 }

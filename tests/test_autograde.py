@@ -73,6 +73,7 @@ def graded(tmp_path_factory) -> Graded:
     hand_in_all(course)
     with gradebook(course) as book:
         book.add_student("absent")
+        book.add_student("astray")
     temporary = tmp_path_factory.mktemp("temporary")
     command = begin(course, temporary, "--jobs", "2")
     said = command.communicate()
@@ -91,6 +92,7 @@ def hand_in_all(course: Path) -> None:
     astray = course / "grading" / "submitted" / "astray" / f"{FIRST} (1).ipynb"
     astray.parent.mkdir()
     astray.write_text("{}", encoding="utf-8")
+    (course / "grading" / "submitted" / "nobody" / "scratch").mkdir(parents=True)
 
 
 def test_command_grades_all_that_can_be_handed_in(graded):
@@ -256,7 +258,7 @@ def test_log_names_what_a_person_should_look_at_and_nothing_else(graded):
     course, said, _ = graded
     log = (course / "grading" / "results" / f"{FIRST}.log").read_text("utf-8").splitlines()
     odd = {*UNREADABLE, "extra-files", "broken-timestamp", "binary-timestamp", "boaster"}
-    odd |= {"astray", "broken", "huge"}
+    odd |= {"astray", "broken", "huge", "nobody"}  # who is in no roster, and so in no table
     assert {re.match(r"[\w-]+", line)[0] for line in log} == odd
     assert len(log) == len(odd) + 1  # a cell of the broken one stops, and an answer
     assert f"what to look at ({len(log)})" in said.stdout

@@ -131,7 +131,10 @@ def weaken_isolation(course: Path) -> None:
 
 @pytest.mark.parametrize(
     "happening",
-    [lose_record, break_record, lose_notebook, forget_marks, change_answer, change_date],
+    [
+        *(lose_record, break_record, lose_notebook, forget_marks, change_answer, change_date),
+        grade_by_nbgrader,
+    ],
 )
 def test_what_was_lost_or_changed_is_graded_again(warm, happening):
     grade(warm)

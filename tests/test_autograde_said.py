@@ -107,6 +107,12 @@ def test_results_that_cannot_be_kept(copy):
     assert said.startswith(f"Results cannot be written to {copy / 'grading' / 'results'}")
 
 
+def test_table_that_cannot_be_written(copy):
+    hand_in(copy, FIRST, "lovelace", {})
+    status, said = typed(FIRST, "--course", str(copy), "--csv", str(copy))
+    assert (status, said) == (2, f"The table cannot be written: {copy} is a folder.")
+
+
 def test_gradebook_that_cannot_be_written(copy, monkeypatch):
     hand_in(copy, FIRST, "lovelace", {})
     with closing(sqlite3.connect(copy / "grading" / "gradebook.db")) as database:

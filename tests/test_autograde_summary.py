@@ -175,6 +175,31 @@ def test_interrupted_run_leaves_a_table_of_what_is_graded(course, monkeypatch):
     assert states == {"ada": "cheated?", "bob": "not graded"}
 
 
+def test_failure_is_no_mark_though_there_was_one_before(course, monkeypatch):
+    hand_in(course, FIRST, "ada", {})
+    write_record(path_of_record(course, "ada"), record("ada"))
+    failed = Failure("ada", "no more connections")
+    monkeypatch.setattr(command, "_outcomes", lambda order, tasks: iter([(tasks[0], failed)]))
+    status, said = run(course)
+    assert status == 1
+    assert "left so" not in said
+    assert "0 submissions: none graded; 1 not graded." in said
+    table = (course / "grading" / "results" / f"{FIRST}.csv").read_text("utf-8")
+    assert "cheated?" not in table
+
+
+def test_interruption_is_said_though_the_table_cannot_be_written(course, monkeypatch):
+    hand_in(course, FIRST, "ada", {})
+
+    def stop(order: command.Order, tasks: list) -> Iterator:
+        shutil.rmtree(course / "grading")
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr(command, "_outcomes", stop)
+    assert run(course)[0] == 130
+
+
 def change_gradebook(course: Path) -> None:
     with gradebook(course) as book:
         book.find_grade_cell("softmax-check", FIRST, FIRST).max_score = 3

@@ -3,7 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sized
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,33 +74,37 @@ def autograde(order: Order, console: Console) -> bool:
         GradingError: The isolation asked for cannot be had.
     """
     course = Course(order.course.resolve())
-    students = _prepare(order, course)
+    csv = order.csv or course.results / f"{order.assignment}.csv"
+    students = _prepare(order, course, csv)
     if order.scheduler is None:
         level = choose_level(order.level, order.require_sandbox)
         isolation = f"isolation: {level}{_advice(level, order)}"
         console.print(f"{_submissions(students)}, {isolation}", soft_wrap=True)
     before = _times(course, order.assignment, students)
     failures: list[Failure] = []
-    csv = order.csv or course.results / f"{order.assignment}.csv"
     try:
         with closing(_failures(order, course, students, console)) as found:
             failures.extend(found)
-    finally:  # what an interrupted run has graded is in the table too
-        records, log, lines = write_results(course, order.assignment, csv, failures)
-    if kept := before & _times(course, order.assignment, students):
-        console.print(f"Graded before, and left so: {len(kept)}. --force grades all again.")
+    except BaseException:  # what an interrupted run has graded is in the table too
+        with suppress(Exception):
+            write_results(course, order.assignment, csv, failures)
+        raise
+    records, log, lines = write_results(course, order.assignment, csv, failures)
+    graded = set(students) - {failure.student for failure in failures}
+    if left := before & _times(course, order.assignment, graded):
+        console.print(f"Graded before, and left so: {len(left)}. --force grades all again.")
     _tell(students, records, failures, console, told=order.scheduler is None)
     said = f"{csv} has all points, {log} what to look at ({lines})."
     console.print(said, markup=False, soft_wrap=True)
     return not failures
 
 
-def _prepare(order: Order, course: Course) -> list[str]:
+def _prepare(order: Order, course: Course, csv: Path) -> list[str]:
     """See that all is there that grading takes; the names of those who are to be graded."""
     course.see_that_released(order.assignment)
     see_that_gradable(course, order.assignment)
     students = course.chosen(order.assignment, order.students)
-    course.see_that_writable()
+    course.see_that_writable(csv)
     directory = course.directory
     prepare_gradebook(directory.db_url, directory.course_id, students)
     return students

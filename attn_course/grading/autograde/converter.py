@@ -60,7 +60,7 @@ def grade_submission(task: Task) -> SubmissionRecord:
     with FileLock(path.with_suffix(".lock")):
         digest = digest_of(grader.course, task.assignment, task.student)
         found = None if task.force else _found(path, digest)
-        if found and not _was_hurried(found, task) and grader.stands(found):
+        if found and not _was_hurried(found, task) and patiently(lambda: grader.stands(found)):
             return found
         path.unlink(missing_ok=True)  # or it would speak for a grading that is interrupted
         record = grader.grade(task, digest)
@@ -135,15 +135,15 @@ class Grader:
         where = record.assignment, record.student
         if Level.__members__.get(record.level.upper(), Level.PLAIN) < self._least:
             return False
-        if not self.course.autograded(*where).is_file():
-            return False
+        if not _is_older(self.course.autograded(*where), record_path(self.course.results, *where)):
+            return False  # it is not there, or nbgrader's own command has written it since
         with self.course.gradebook() as gradebook:
             try:
                 submission = gradebook.find_submission(*where)
             except MissingEntry:
                 return False
             grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
-            points = {grade.name: grade.auto_score or 0.0 for grade in grades}
+            points = {grade.name: grade.auto_score for grade in grades}
         return all(points.get(part.part) == part.points for part in record.parts)
 
     def grade(self, task: Task, digest: str) -> SubmissionRecord:
@@ -185,6 +185,13 @@ class Grader:
         notes = patiently(lambda: enter_nothing(*fields, reason))
         names, notes = (task.assignment, task.student), (reason, *notes)
         return SubmissionRecord(*names, "missing", parts=parts, notes=notes)
+
+
+def _is_older(path: Path, other: Path) -> bool:
+    try:
+        return path.stat().st_mtime_ns <= other.stat().st_mtime_ns
+    except OSError:
+        return False
 
 
 def _was_hurried(record: SubmissionRecord, task: Task) -> bool:

@@ -81,11 +81,7 @@ class Course:
         return self.root / folder / f"{assignment}.ipynb"
 
     def students(self, assignment: str) -> list[str]:
-        """Who handed something in.
-
-        Raises:
-            CourseError: Nobody did.
-        """
+        """Who handed something in."""
         everybody = self.submitted(assignment, "*")
         parts = everybody.relative_to(everybody.anchor).parts
         place = parts.index("*")
@@ -95,18 +91,24 @@ class Course:
             for folder in Path(everybody.anchor).glob(os.path.join(*pattern))
             if folder.is_dir()
         )
-        found = [name for name in found if name not in self.directory.student_id_exclude.split(",")]
-        if not found:
-            raise CourseError(f"Nobody has handed in {assignment}: nothing is at {everybody}.")
-        return found
+        return [name for name in found if name not in self._excluded]
+
+    @property
+    def _excluded(self) -> list[str]:
+        """Names that are no student's."""
+        return self.directory.student_id_exclude.split(",")
 
     def chosen(self, assignment: str, names: Iterable[str]) -> list[str]:
         """Those of these names, or all who handed something in, if there are none.
 
         Raises:
-            CourseError: Nothing was handed in by one of them; the message says who was meant.
+            CourseError: Nothing was handed in by one of them, or by nobody; the message says who
+                was meant, or where it should be.
         """
         handed_in = self.students(assignment)
+        if not handed_in:
+            everybody = self.submitted(assignment, "*")
+            raise CourseError(f"Nobody has handed in {assignment}: nothing is at {everybody}.")
         for name in sorted(set(names) - set(handed_in)):
             near = difflib.get_close_matches(name, handed_in, n=3)
             meant = f" Did you mean: {', '.join(near)}?" if near else ""
@@ -120,22 +122,30 @@ class Course:
             return {}  # the settings lay submissions out otherwise
         with self.gradebook() as gradebook:
             known = {each.name for each in gradebook.assignments}
-        students = [path for path in folder.parent.parent.glob("[!.]*") if path.is_dir()]
-        found = {path.name: {each.name for each in path.glob("[!.]*")} for path in students}
-        return {student: sorted(names - known) for student, names in found.items() if names - known}
+        found = {}
+        for student in folder.parent.parent.glob("[!.]*"):
+            if student.is_dir() and student.name not in self._excluded:
+                there = [
+                    one for one in student.glob("[!.]*") if one.is_file() or one.name not in known
+                ]
+                found |= {student.name: sorted(one.name for one in there)} if there else {}
+        return found
 
-    def see_that_writable(self) -> None:
-        """See that results can be kept.
+    def see_that_writable(self, csv: Path) -> None:
+        """See that results can be kept, and a table of them.
 
         Raises:
             CourseError: They cannot.
         """
-        try:
-            self.results.mkdir(parents=True, exist_ok=True)
-            tempfile.TemporaryFile(dir=self.results).close()
-        except OSError as error:
-            reason = error.strerror
-            raise CourseError(f"Results cannot be written to {self.results}: {reason}.") from None
+        if csv.is_dir():
+            raise CourseError(f"The table cannot be written: {csv} is a folder.")
+        for folder in (self.results, csv.parent):
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                tempfile.TemporaryFile(dir=folder).close()
+            except OSError as error:
+                reason = error.strerror
+                raise CourseError(f"Results cannot be written to {folder}: {reason}.") from None
 
     def see_that_released(self, assignment: str) -> None:
         """See that the gradebook knows a problem set.

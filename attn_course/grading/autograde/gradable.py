@@ -10,6 +10,11 @@ from attn_course.grading.spec import find_exercise
 
 NO_CHECK = "it gives points and checks no exercise, which only `nbgrader autograde` can grade."
 
+TOO_LATE = (
+    "As it holds submissions, it takes no new cell. Take the cell out of the source, or begin anew"
+    " and grade all again: nbgrader db assignment remove"
+)
+
 
 def see_that_gradable(course: Course, assignment: str) -> None:
     """See that each cell that gives points checks an exercise, for as many points.
@@ -39,6 +44,8 @@ def _problem(cell: NotebookNode, assignment: str, gradebook: Gradebook) -> str |
     try:
         known = gradebook.find_grade_cell(about.grade_id, assignment, assignment).max_score
     except MissingEntry:
+        if gradebook.find_assignment(assignment).submissions:
+            return f"the gradebook does not know it. {TOO_LATE} {assignment} --force"
         return f"the gradebook does not know it. {release}"
     if known != of:
         return f"the gradebook gives it {known:g} points, and {name} has {of:g}. {release}"

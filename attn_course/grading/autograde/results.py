@@ -15,8 +15,6 @@ from attn_course.grading.autograde.records import (
 from attn_course.grading.autograde.summary import log_lines, plain, write_csv
 from attn_course.grading.autograde.tasks import Failure
 
-NOTHING = ("nothing was handed in",)
-
 
 def write_results(
     course: Course, assignment: str, csv: Path, failures: Sequence[Failure]
@@ -34,11 +32,12 @@ def write_results(
     """
     # a broken one is repaired when its submission is graded
     found = read_records(course.results, assignment, skip_broken=True)
-    records = with_absent(course, assignment, found)
     reasons = {failure.student: failure.reason for failure in failures}
+    found = [record for record in found if record.student not in reasons]
+    records = with_absent(course, assignment, found)
     waiting = _waiting(course, assignment, records, reasons)
     write_csv(csv, sorted([*records, *waiting], key=lambda record: record.student))
-    lines = log_lines(record for record in records if record.notes != NOTHING)
+    lines = log_lines(found) + _lines_of_strays(course, assignment, found)
     lines += [plain(f"{student} not graded: {reason}") for student, reason in reasons.items()]
     log = course.results / f"{assignment}.log"
     replace_text(log, "".join(f"{line}\n" for line in lines))
@@ -48,18 +47,31 @@ def write_results(
 def with_absent(
     course: Course, assignment: str, records: Iterable[SubmissionRecord]
 ) -> list[SubmissionRecord]:
-    """These records, and those of students who handed in nothing that lies where it should."""
+    """These records, and those of the roster who handed in nothing that lies where it should."""
     by_student = {record.student: record for record in records}
     parts = missing_parts(course.source(assignment))
     strays = course.strays(assignment)
-    for student in sorted({*course.roster(), *strays} - set(by_student)):
+    for student in set(course.roster()) - set(by_student):
         if not course.submitted(assignment, student).is_dir():
-            notes = NOTHING
-            if names := strays.get(student):
-                there = ", ".join(map(repr, names[:5]))
-                notes = (f"nothing was handed in as {student}/{assignment}; there is: {there}",)
-            by_student[student] = _ungraded(assignment, student, "missing", parts, notes)
+            note = _nothing(assignment, student, strays.get(student, []))
+            by_student[student] = _ungraded(assignment, student, "missing", parts, (note,))
     return [by_student[student] for student in sorted(by_student)]
+
+
+def _lines_of_strays(
+    course: Course, assignment: str, found: Iterable[SubmissionRecord]
+) -> list[str]:
+    """What lies in the wrong place, also of people who are not in the roster."""
+    strays, graded = course.strays(assignment), {record.student for record in found}
+    absent = [s for s in strays if s not in graded and not course.submitted(assignment, s).is_dir()]
+    return [plain(f"{s}: {_nothing(assignment, s, strays[s])}") for s in sorted(absent)]
+
+
+def _nothing(assignment: str, student: str, there: list[str]) -> str:
+    if not there:
+        return "nothing was handed in"
+    names = ", ".join(map(repr, there[:5]))
+    return f"nothing was handed in as {student}/{assignment}; there is: {names}"
 
 
 def _waiting(
