@@ -8,14 +8,16 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy.exc import OperationalError
 
+from attn_course.grading import formgrader
 from attn_course.grading.autograde import converter, outside_cells
 from attn_course.grading.autograde.converter import close_graders, grade_submission, grader_of
 from attn_course.grading.autograde.course import Course
-from attn_course.grading.autograde.kept import SaveMarks
+from attn_course.grading.autograde.last_words import LastWords, SaveMarks
 from attn_course.grading.autograde.nbgrader_steps import GradingError
 from attn_course.grading.autograde.records import SubmissionRecord, write_record
 from attn_course.grading.autograde.tasks import Task
@@ -109,6 +111,15 @@ def forget_marks(course: Path) -> None:
 def change_answer(course: Path) -> None:
     def change(notebook: dict) -> None:
         by_name(notebook, "softmax")["source"] += "\n# better\n"
+
+    change_notebook(change)(notebook_of(course, "solved"))
+
+
+def change_picture(course: Path) -> None:
+    """Another picture under the same name, as a student pastes it."""
+
+    def change(notebook: dict) -> None:
+        by_name(notebook, "words")["attachments"] = {"image.png": {"image/png": "iVBORw0KGgo="}}
 
     change_notebook(change)(notebook_of(course, "solved"))
 
@@ -216,23 +227,43 @@ def test_what_a_person_has_read_is_read_again_only_if_it_has_changed(warm):
         book.db.commit()
     grade(warm, force=True)
     assert waiting(warm) == [False, True]
-    read_by_hand(warm)
-    change_answer(warm)
-    grade(warm)
-    assert waiting(warm) == [True, True]
-    read_by_hand(warm)
+    for change in (change_answer, change_picture):
+        read_by_hand(warm)
+        change(warm)
+        grade(warm)
+        assert waiting(warm) == [True, True]
     notebook = notebook_of(warm, "solved")
     good = notebook.read_bytes()
-    notebook.write_text("{", encoding="utf-8")
-    grade(warm)
-    assert waiting(warm) == [True, True]
-    read_by_hand(warm)
-    grade(warm, force=True)
-    assert waiting(warm) == [False, False]
+    for lose in (lambda: notebook.write_text("{", encoding="utf-8"), notebook.unlink):
+        read_by_hand(warm)
+        lose()
+        for _ in range(2):
+            grade(warm, force=True)
+            assert waiting(warm) == [True, True]
+        read_by_hand(warm)
+        grade(warm, force=True)
+        assert waiting(warm) == [False, False]
     notebook.write_bytes(good)
     grade(warm)
     assert waiting(warm) == [True, True]
     forget_marks(warm)
+
+
+def test_digest_that_is_no_text_any_more_is_that_of_something_else(tmp_path):
+    path = tmp_path / "solved.read"
+    path.write_bytes(b"\xff")
+    for is_open in (True, False):
+        before, given = LastWords(path), {"manual_score": 1, "auto_score": 2}
+        mark = SimpleNamespace(needs_manual_grade=False, **given)
+        before.compare(["the same"])
+        before.save(mark, 2)
+        assert mark.needs_manual_grade == is_open
+        before.keep()
+
+
+def test_notebook_is_graded_within_a_server_too_since_nothing_runs_in_its_name(warm, monkeypatch):
+    monkeypatch.setattr(formgrader, "_is_server", lambda: True)
+    assert grade(warm, force=True).points == OF
 
 
 LOCKED = OperationalError("UPDATE", {}, Exception("database is locked"))
@@ -302,8 +333,11 @@ def test_notebook_that_cannot_be_read_any_more_takes_its_marks_with_it_until_it_
     ("then", "said"),
     [
         ("2027-06-01 00:00:00 UTC", None),
-        ("yesterday", "timestamp.txt cannot be read"),
-        ("2027-06-02 00:00:00 CEST", "timestamp.txt names a zone that is not known, 'CEST'"),
+        ("yesterday", "cannot be read: counted as handed in in time"),
+        (
+            "2027-06-01 14:00:00 CEST",
+            "names a zone that is not known, 'CEST': read as the earliest time that it can mean",
+        ),
         (None, None),
     ],
 )
@@ -320,7 +354,7 @@ def test_late_submission_is_late_no_more_when_another_comes_in_its_place(warm, t
     if then:
         date.write_text(then, encoding="utf-8")
     notes = grade(warm, "late").notes
-    assert notes == ((f"{said}: counted as handed in in time",) if said else ())
+    assert notes == ((f"timestamp.txt {said}",) if said else ())
     assert lateness(warm) == (0, 0)
 
 

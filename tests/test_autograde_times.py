@@ -1,9 +1,12 @@
 """When something was handed in: the zones that are known, and those that are not."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
+from dateutil.parser import parse
+from traitlets.config import Config
 
+from attn_course.grading.autograde.nbgrader_steps import _Directory
 from attn_course.grading.autograde.times import UnknownZoneError, read_time
 
 MARCH = "2027-03-01 18:00:00"
@@ -28,6 +31,8 @@ MARCH = "2027-03-01 18:00:00"
         (f"{MARCH} GMT+01:00", 17),
         (f"{MARCH} -0330", 21.5),
         (f"{MARCH} America/New_York", 23),
+        (f"{MARCH} utc", 18),
+        ("Mon Mar 1 18:00:00 CET 2027", 17),  # as `date` writes it
     ],
 )
 def test_time_is_that_of_the_zone_that_is_named(text, hour):
@@ -35,13 +40,61 @@ def test_time_is_that_of_the_zone_that_is_named(text, hour):
     assert read_time(text) == datetime(2027, 3, 1, hours, minutes)
 
 
+@pytest.mark.parametrize(
+    ("text", "home", "ahead"),
+    [
+        ("2027-06-08 18:00:00.000000 CEST", "Europe/Berlin", 2),  # as nbgrader writes it
+        ("2027-06-08 18:00:00 BST", "Europe/London", 1),
+        ("2027-06-08 18:00:00 IST", "Asia/Kolkata", 5.5),
+        ("2027-03-01 18:00:00 PST", "America/Los_Angeles", -8),
+        ("Tue Jun 8 18:00:00 CEST 2027", "Europe/Berlin", 2),
+        ("2027-11-07 01:30:00 PDT", "America/Los_Angeles", -7),
+        ("2027-11-07 01:30:00 PST", "America/Los_Angeles", -8),  # an hour after the last one
+        ("2027-06-08 18:00:00 UTC", "Europe/Berlin", 0),
+        ("2027-06-08 18:00:00", "Europe/Berlin", 0),
+    ],
+)
+def test_abbreviation_is_that_of_the_zone_at_home(text, home, ahead):
+    written = parse(text, ignoretz=True)
+    assert read_time(text, home) == written - timedelta(hours=ahead)
+
+
+@pytest.mark.parametrize("home", ["UTC", "Europe/Berlin", "Europe/Nowhere", ""])
 @pytest.mark.parametrize("zone", ["CEST", "PST", "BST", "IST"])
-def test_zone_that_is_not_known_is_no_zone(zone):
-    with pytest.raises(UnknownZoneError, match=zone):
-        read_time(f"{MARCH} {zone}")
+def test_zone_that_is_not_known_is_no_zone(zone, home):
+    with pytest.raises(UnknownZoneError, match=zone) as error:
+        read_time(f"{MARCH} {zone}", home)  # in March it is not CEST in Berlin either
+    assert error.value.earliest == datetime(2027, 3, 1, 4)
 
 
 @pytest.mark.parametrize("text", ["", "yesterday, about nine", f"{MARCH} Europe", f"{MARCH} a/b"])
 def test_no_time(text):
     with pytest.raises(ValueError):  # noqa: PT011 - dateutil's
         read_time(text)
+
+
+@pytest.mark.parametrize(
+    ("zone", "hour", "notes"),
+    [
+        ("UTC", 18, 0),
+        ("CEST", 16, 0),  # the settings say where the exchange is
+        ("PDT", 4, 1),
+    ],
+)
+@pytest.mark.parametrize("coding", ["utf-8", "utf-8-sig"])  # the latter is that of Windows
+def test_file_is_read_as_the_settings_say(tmp_path, zone, hour, notes, coding):
+    (tmp_path / "timestamp.txt").write_text(f"2027-06-08 18:00:00 {zone}", encoding=coding)
+    directory = _Directory(config=Config({"Exchange": {"timezone": "Europe/Berlin"}}))
+    assert directory.get_existing_timestamp(str(tmp_path)) == datetime(2027, 6, 8, hour)
+    assert len(directory.notes) == notes
+
+
+@pytest.mark.parametrize("config", [Config(), Config({"Exchange": {"root": "/srv"}})])
+def test_without_a_setting_the_exchange_is_in_utc(tmp_path, config):
+    (tmp_path / "timestamp.txt").write_text("2027-06-08 18:00:00 CEST", encoding="utf-8")
+    directory = _Directory(config=config)
+    assert directory.get_existing_timestamp(str(tmp_path)) == datetime(2027, 6, 8, 4)
+    assert directory.notes == [
+        "timestamp.txt names a zone that is not known, 'CEST':"
+        " read as the earliest time that it can mean"
+    ]

@@ -13,6 +13,7 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
+from nbconvert.exporters import NotebookExporter
 from nbconvert.preprocessors import ClearMetadataPreprocessor
 from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
 from nbgrader.converters import Autograde, BaseConverter
@@ -22,7 +23,7 @@ from nbgrader.preprocessors import AssignLatePenalties, LimitOutput, NbGraderPre
 from sqlalchemy.exc import DBAPIError
 
 from attn_course.grading.autograde.course import Course
-from attn_course.grading.autograde.kept import LastWords, SaveMarks
+from attn_course.grading.autograde.last_words import LastWords, SaveMarks
 from attn_course.grading.autograde.records import record_path
 from attn_course.grading.autograde.times import UnknownZoneError, read_time
 
@@ -88,6 +89,7 @@ def start(
     converter = kind(coursedir=directory, config=course.config)
     converter.log = directory.log = log.logger
     converter.force = True
+    converter.exporter_class = NotebookExporter  # a server may do this: nothing runs in its name
     for name, value in settings.items():
         setattr(converter, name, value)
     before = os.getcwd()
@@ -104,7 +106,7 @@ def start(
 
 
 class _Directory(CourseDirectory):
-    """Takes a submission for one without a date if its date cannot be read."""
+    """Reads the date of a submission in favour of the student, if it can be read at all."""
 
     notes: list[str]
 
@@ -114,7 +116,7 @@ class _Directory(CourseDirectory):
 
     def get_existing_timestamp(self, dest_path: str) -> datetime | None:
         path = Path(dest_path, "timestamp.txt")
-        home = self.config.get("Exchange", {}).get("timezone")  # `get` makes no setting of it
+        home = str(self.config.get("Exchange", {}).get("timezone", "UTC"))  # makes no setting of it
         try:  # Windows begins a text with a mark
             return read_time(path.read_text(encoding="utf-8-sig"), home) if path.is_file() else None
         except UnknownZoneError as error:

@@ -4,24 +4,37 @@ nbgrader takes a time of a zone that it does not know for one of UTC, and `+0100
 """
 
 import re
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
 from dateutil.parser import parse
 
 OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2}):?(\d\d)?")
+FURTHEST_AHEAD = timedelta(hours=14)  # no zone is further ahead of UTC
 
 
 class UnknownZoneError(ValueError):
-    """A time names a zone that is not known, or that may be one of several."""
+    """A time names a zone that is not known, or that may be one of several.
+
+    Args:
+        name: The zone.
+        earliest: The earliest time that may be meant, as `read_time` returns it.
+    """
+
+    def __init__(self, name: str, earliest: datetime) -> None:
+        super().__init__(name)
+        self.earliest = earliest
 
 
-def read_time(text: str) -> datetime:
+def read_time(text: str, home: str = "UTC") -> datetime:
     """A time in UTC, as the gradebook keeps it, without a zone.
 
     Args:
         text: A date and a time, and a zone if it is not UTC: a name as `Europe/Berlin`, or how far
             it is ahead of UTC, as `+01:00`.
+        home: The zone of whoever wrote the time, for abbreviations as `CEST`, which nbgrader's
+            exchange writes.
 
     Raises:
         UnknownZoneError: It names another zone.
@@ -31,7 +44,10 @@ def read_time(text: str) -> datetime:
     zone = _zone(last)
     if zone is not None:
         text = " ".join(words)
-    found = parse(text, tzinfos=_within if zone is None else None)
+    try:
+        found = parse(text, tzinfos=_within if zone is None else None)
+    except _NoZoneError as error:
+        found = _at_home(parse(text, ignoretz=True), str(error), home)
     return found.replace(tzinfo=found.tzinfo or zone).astimezone(UTC).replace(tzinfo=None)
 
 
@@ -40,16 +56,31 @@ def _zone(word: str) -> tzinfo | None:
         sign, hours, minutes = offset.groups(default="0")
         ahead = timedelta(hours=int(hours), minutes=int(minutes))
         return timezone(-ahead if sign == "-" else ahead)
-    try:
-        return ZoneInfo(word)
-    except (LookupError, ValueError, OSError):  # as it also is for a folder of zones
-        return None
+    for name in (word, word.upper()):
+        with suppress(LookupError, ValueError, OSError):  # the last is for a folder of zones
+            return ZoneInfo(name)
+    return None
+
+
+class _NoZoneError(Exception):
+    """No zone has this name."""
 
 
 def _within(name: str | None, seconds: int | None) -> tzinfo:
     """The zone that `dateutil` finds in a time, if it is not the last word."""
     if seconds is not None:
         return timezone(timedelta(seconds=seconds))
-    if name is None:
-        return UTC
-    raise UnknownZoneError(name)
+    zone = UTC if name is None else _zone(name)
+    if zone is None:
+        raise _NoZoneError(name)
+    return zone
+
+
+def _at_home(clock: datetime, name: str, home: str) -> datetime:
+    """A time in the zone at home, if a clock there says so under this name."""
+    zone = _zone(home)
+    for fold in (0, 1) if zone else ():  # when clocks are set back an hour comes twice
+        found = clock.replace(tzinfo=zone, fold=fold)
+        if found.tzname() == name:
+            return found
+    raise UnknownZoneError(name, clock - FURTHEST_AHEAD)
