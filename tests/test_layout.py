@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from importlib.metadata import packages_distributions
+from importlib.metadata import packages_distributions, requires
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -166,6 +166,19 @@ def test_everything_that_is_imported_is_declared() -> None:
             if package not in (enough_to_grade if path.is_relative_to(grading) else enough):
                 lacking.add(f"{package}, for {path.relative_to(ROOT)}")
     assert lacking == set()
+
+
+def test_everything_that_a_pinned_package_needs_is_pinned() -> None:
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    pins = [Requirement(line.partition("#")[0]) for line in lines if line and line[0] != "#"]
+    names = {canonicalize_name(pin.name) for pin in pins}
+    for pin in pins:
+        if pin.name == "torch" or (pin.marker and not pin.marker.evaluate()):
+            continue  # what else torch brings differs with the graphics card
+        needs = [Requirement(line) for line in requires(pin.name) or []]
+        asked = [{"extra": extra} for extra in ("", *pin.extras)]
+        here = [n.name for n in needs if not n.marker or any(map(n.marker.evaluate, asked))]
+        assert set(map(canonicalize_name, here)) <= names, pin.name
 
 
 @pytest.mark.parametrize("what", FORBIDDEN)
