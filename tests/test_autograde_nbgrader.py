@@ -15,7 +15,7 @@ from sqlalchemy.exc import OperationalError
 
 from attn_course.grading.autograde.converter import close_graders, grade_submission
 from attn_course.grading.autograde.course import Course
-from attn_course.grading.autograde.kept import SaveMarks
+from attn_course.grading.autograde.last_words import SaveMarks
 from attn_course.grading.autograde.nbgrader_steps import GradingError
 from attn_course.grading.autograde.tasks import Task
 from tests.autograding import (

@@ -4,17 +4,19 @@ It lies in the autograded folder, so that nbgrader makes a page of it to give ba
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import nbformat
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
-from nbgrader.api import Gradebook
+from nbgrader.api import Grade, Gradebook, MissingEntry
 from nbgrader.preprocessors import AssignLatePenalties, ClearOutput, NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_locked
 
 from attn_course.grading.autograde.course import Course
-from attn_course.grading.autograde.kept import LastWords
+from attn_course.grading.autograde.last_words import LastWords
 from attn_course.grading.autograde.nbgrader_steps import OneSubmission, last_words, start
 from attn_course.grading.restored import PutBackCells, RestoreMetadata
 
@@ -108,6 +110,26 @@ class _Unread(OneSubmission):
     """Puts another notebook, which is not run, in the place of the one that cannot be read."""
 
     stand_in: NotebookNode
+
+    def init_assignment(self, assignment_id: str, student_id: str) -> None:
+        where = assignment_id, student_id
+        with self._grades(*where) as grades:
+            waiting = {grade.id for grade in grades if grade.needs_manual_grade}
+        super().init_assignment(*where)
+        with self._grades(*where) as grades:  # without a file, nbgrader has called off all looks
+            for grade in grades:
+                grade.needs_manual_grade = grade.id in waiting
+
+    @contextmanager
+    def _grades(self, assignment_id: str, student_id: str) -> Iterator[list[Grade]]:
+        """The grades in the gradebook, if there are any yet; what is changed in them is saved."""
+        with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
+            grades = []
+            with suppress(MissingEntry):
+                submission = gradebook.find_submission(assignment_id, student_id)
+                grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+            yield grades
+            gradebook.db.commit()
 
     def convert_single_notebook(self, notebook_filename: str) -> None:
         self._init_preprocessors()

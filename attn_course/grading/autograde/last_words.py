@@ -29,10 +29,11 @@ class LastWords:
     def __init__(self, path: Path) -> None:
         self._path, self._digest, self._are_same = path, "", False
 
-    def compare(self, written: list[str]) -> None:
+    def compare(self, written: list) -> None:
         """Look whether the student has written something else since."""
         self._digest = hashlib.sha256(json.dumps(written).encode()).hexdigest()
-        self._are_same = self._path.is_file() and self._path.read_text("utf-8") == self._digest
+        found = self._path.read_bytes() if self._path.is_file() else None  # it may be no text
+        self._are_same = found == self._digest.encode()
 
     def keep(self) -> None:
         """Have it compared with what comes next; to be done when all points are saved."""
@@ -74,7 +75,7 @@ class SaveMarks(SaveAutoGrades):
         self.gradebook.db.commit()  # all at once: what was read is never marked in between
 
 
-def _written_in(notebook: NotebookNode) -> list[str]:
-    """All cells that a student may change."""
-    cells = notebook.cells
-    return [cell.source for cell in cells if not cell.metadata.get("nbgrader", {}).get("locked")]
+def _written_in(notebook: NotebookNode) -> list:
+    """All cells that a student may change, with the pictures in them."""
+    free = [cell for cell in notebook.cells if not cell.metadata.get("nbgrader", {}).get("locked")]
+    return [[cell.source, cell.get("attachments")] for cell in free]
