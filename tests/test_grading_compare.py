@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from attn_course.grading import Check, Exercise
-from attn_course.grading.compare import allowed_error, difference, same
+from attn_course.grading.compare import allowed_error, difference, identical, same
 from attn_course.grading.judge import examine
 from attn_course.grading.submission import LocalSubmission
 
@@ -101,6 +101,13 @@ def test_two_outputs_are_the_same_up_to_rounding():
     assert not same(1.0, "1.0")
     assert same((2.0, torch.tensor(0.5)), [2.0, 0.5])
     assert not same(torch.ones(2), 1.0)
+
+
+def test_what_is_of_another_kind_is_not_identical():
+    assert identical(1.0, 1.0)
+    assert identical(1.0, object())
+    for one in (torch.ones(2), torch.tensor(1.0), [1.0], 1, None):
+        assert identical(one, 1.0) is False
 
 
 def test_numbers_are_multiples_only_if_they_are_also_where_0_is_right():

@@ -201,7 +201,7 @@ def identical(one: Plain, other: Plain) -> bool:
         return (
             type(one) is type(other) and len(one) == len(other) and all(map(identical, one, other))
         )
-    return plain_kind(other) is not None or one == other
+    return plain_kind(other) is not None or (type(one) is type(other) and one == other)
 
 
 def _as_number(output: Plain) -> Plain:
