@@ -110,6 +110,13 @@ ORDINARY = {
     "other modules": "import requests, torch._dynamo, concurrent.futures, sqlite3",
     "a kernel": "%autosave 9\n%connect_info\n%clear\nx = 1\n%store x\n%store -r x\nexit()\nquit()",
     "packages": "%conda install -y x",
+    "a table of one's own": "open('gradebook.csv', 'w').close()\nimport os\n"
+    "os.remove('gradebook.csv')",
+    "its own environment": "import os\ntry: open(f'/proc/{os.getpid()}/environ')\n"
+    "except OSError: pass",
+    "whether it runs": "import os\nos.kill(os.getpid(), 0)",
+    "modules that are none": "import sys\nsys.modules['attn_course.plots'] = None\n"
+    "sys.modules['attn_course.tables'] = object()",
     "windows": "%matplotlib\n%matplotlib qt\n%matplotlib widget\n%matplotlib notebook\n%pylab",
 }
 
@@ -136,13 +143,38 @@ NOTED = {
         "pool.submit(print, 1).result()",
         "runs a thread",
     ),
+    "a child": (
+        "import multiprocessing, subprocess\n"
+        "with multiprocessing.Pool(1) as pool: pool.map(abs, [1])\n"
+        "subprocess.Popen(['sleep', '9']).terminate()",
+        "started a process",
+    ),
+    "its own machine": (
+        "import socket\ntry: socket.create_connection(('127.0.0.1', 9))\nexcept OSError: pass",
+        "used a socket of its own machine",
+    ),
+    "what it compares": (
+        "before = torch.allclose\ndef allclose(*a): print(a); return before(*a)\n"
+        "torch.allclose = allclose",
+        "put a function of its own in the place of torch.allclose",
+    ),
+    "the name of an answer": (
+        RIGHT.replace(":\n", ":\n    import sys; sys._getframe().f_code.co_name\n", 1),
+        "looked at what has called it",
+    ),
+    "a figure of an answer": (
+        RIGHT.replace(
+            ":\n", ":\n    import matplotlib.pyplot as plt; plt.figure().savefig('x.png')\n", 1
+        ),
+        "files left",
+    ),
     "files of the course": ("import os\nlen([*os.walk('..')])", "looked through"),
 }
 
 
 @pytest.mark.parametrize(("cell", "note"), NOTED.values(), ids=NOTED)
 def test_what_some_notebooks_do_is_noted_and_no_more(slot, cell, note):
-    graded = grade(slot, cell, RIGHT, TRIED)
+    graded = grade(slot, *([] if "def softmax" in cell else [RIGHT]), cell, TRIED)
     part = graded.parts["tried"]
     assert (float(part.score), part.state, graded.state) == (4, "graded", "graded")
     assert note in " ".join([*part.notes, *graded.notes])
@@ -293,7 +325,12 @@ def test_a_cell_that_may_well_run_elsewhere_is_named(slot):
     assert graded.notes == ["a cell stopped with ModuleNotFoundError: No module named 'torhc'"]
     assert graded.incomplete
     assert is_full(graded.parts["tried"])
-    assert not grade(slot, RIGHT, "1 / 0", TRIED).incomplete
+    said = {"input()": ["EOFError"], "raise MemoryError": ["MemoryError"], "1 / 0": []}
+    for cell, lacking in said.items():
+        graded = grade(slot, RIGHT, cell, TRIED)
+        assert [note.split()[4].strip(":") for note in graded.notes] == lacking, cell
+        assert graded.incomplete
+    assert not grade(slot, RIGHT, TRIED).incomplete
 
 
 def test_a_cell_that_does_not_come_back_costs_its_part_alone(slot):

@@ -101,7 +101,7 @@ PRETENDING = {
         "            if type(one).__name__ in ('Trial', 'Check', 'Exercise'): return one.exact\n"
         "        frame = frame.f_back\n"
         "    return scores",
-        "cheated\\?.*called sys._getframe",
+        "looked at what has called it .sys._getframe",
     ),
     "the notebook behind the check": wrong(
         "from attn_course.grading import check\n"
@@ -110,6 +110,28 @@ PRETENDING = {
         "best = Score((Row('all', 4.0),))\n"
         "notebook.scores = type('', (dict,), {'get': lambda *_: best})()",
         "cheated\\?.*tried to replace the scores behind the check",
+    ),
+    "the alarms behind the check": wrong(
+        "from attn_course.grading import check\n"
+        "class Silent:\n"
+        "    def __init__(self, alarms): self.alarms = alarms\n"
+        "    def __getattr__(self, name): return getattr(self.alarms, name)\n"
+        "    def take(self, compare=True): self.alarms._raised.clear(); return []\n"
+        "check.__self__.alarms = Silent(check.__self__.alarms)\n"
+        "try: open('/x/solutions/y')\n"
+        "except OSError: pass",
+        "cheated\\?.*tried to read /x/solutions/y.*tried to replace the alarms behind the check",
+    ),
+    "a crowd of remarks": wrong(
+        "import os, subprocess\n"
+        "for number in range(40):\n"
+        "    try: os.listdir(f'/x/attn_course/grading/{number}')\n"
+        "    except OSError: pass\n"
+        "    try: subprocess.run([f'/x/{number}'])\n"
+        "    except OSError: pass\n"
+        "try: open('/x/solutions/y')\n"
+        "except OSError: pass",
+        "cheated\\?.*tried to read /x/solutions/y.*looked through",
     ),
     "the reference": wrong(
         "from attn_course.grading.spec import find_exercise\n"
@@ -126,7 +148,7 @@ PRETENDING = {
         "put a function of its own in the place of attn_course.retrieval.softmax",
     ),
     "PyTorch's comparisons alone": wrong(
-        "torch.equal = lambda *_: True", "cheated\\?.*tried to replace torch.equal"
+        "torch.equal = lambda *_: True", "a function of its own in the place of torch.equal"
     ),
     "the display alone": wrong(
         "get_ipython().display_formatter.format = lambda *_, **__: ({'text/plain': '4.0'}, {})",

@@ -57,14 +57,19 @@ class Notebook:
         """Do what is asked for until the connection ends."""
         if self.level >= Level.LIMITS:
             limit_this_process(count_processes=self.level == Level.SANDBOX)
-        self.alarms.listen()
+        alarms = self.alarms  # these, whatever a cell puts in their place
+        alarms.listen()
         sys.path.append("")  # modules that a cell writes; last, so that none hides another
-        kinds = {"cell": self._run, "score": self._score, "snapshot": self._snapshot}
+        kinds = {
+            "cell": self._run,
+            "score": self._score,
+            "snapshot": partial(self._snapshot, alarms),
+        }
         with contextlib.suppress(BrokenMessage, TimeoutError):
             while True:
                 message = receive(connection)
                 reply = kinds[message["kind"]](message, connection)
-                send(connection, reply | {"alarms": self.alarms.take()})
+                send(connection, reply | {"alarms": alarms.take()})
 
     def _run(self, message: Message, _: socket) -> Message:
         shown = self.shell.run(message["source"])
@@ -79,10 +84,10 @@ class Notebook:
         self.scores[message["exercise"]] = Score(rows, message["hint"])
         return {}
 
-    def _snapshot(self, message: Message, connection: socket) -> Message:
+    def _snapshot(self, alarms: Alarms, message: Message, connection: socket) -> Message:
         """Fork, and let the fork answer calls of one function as it is now."""
         _, descriptors, _, _ = recv_fds(connection, 1, 1)
-        self.alarms.tell(*remarks(), once=True)
+        alarms.tell(*remarks(), once=True)
         function = vars(sys.modules["__main__"]).get(message["function"])
         if not callable(function):
             close(descriptors[0])
@@ -92,7 +97,7 @@ class Notebook:
             return {}
         try:
             connection.close()
-            _answer_calls(socket(fileno=descriptors[0]), function, message, self.alarms)
+            _answer_calls(socket(fileno=descriptors[0]), function, message, alarms)
         finally:
             _exit(0)
 

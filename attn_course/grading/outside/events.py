@@ -16,6 +16,7 @@ KILLING = {"os.kill", "os.killpg", "signal.pthread_kill"}
 STARTING = {"os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.system", "subprocess.Popen"}
 LOOKING_AROUND = {"fc-list", "ldconfig", "gcc", "ld", "uname", "lscpu"}
 LOOKING = {"sys.setprofile", "sys.settrace", "gc.get_objects", "gc.get_referrers"}
+LOOKED = "looked through"
 BY_A_CELL = {"sys._getframe"}  # the library does it for all, as when it warns
 LISTING = {"os.listdir", "os.scandir"}
 OPENING = {"open", "sqlite3.connect"}
@@ -24,12 +25,13 @@ LIMITING = {"resource.setrlimit", "resource.prlimit"}
 HEARD = NETWORK | KILLING | STARTING | LOOKING | BY_A_CELL | LISTING | OPENING | PLACING | LIMITING
 HEARD = frozenset(HEARD | {"ctypes.dlsym"})
 SECRET_PATHS = re.compile(
-    r"grading/exercises|grading/(judge|checking|trial)|(^|/)solutions/|gradebook|grading/secret"
+    r"grading/exercises|grading/(judge|checking|trial)|(^|/)solutions/|gradebook\.db|grading/secret"
     r"|/proc/\d+/(mem|environ)$"
 )
 SHADOWS = re.compile(r"(^|/)attn_course(/__init__)?\.py$")
 GRADER = re.compile(r"attn_course/grading\b")
 OWN_PLACE = os.environ.get("TMPDIR", "/tmp")  # where sockets of its own would be
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
 LIBC = REFUSED | {"kill", "syscall"}  # functions of C
 
 
@@ -46,11 +48,14 @@ def meaning(event: str, arguments: tuple, is_called: bool) -> str | None:
     if event in NETWORK:
         return _of_the_network(arguments)
     if event in KILLING:
-        return "tried to send a signal to a process"
+        is_nothing = event == "os.kill" and arguments == (os.getpid(), 0)  # asks whether it runs
+        return None if is_nothing else "tried to send a signal to a process"
     if event in STARTING and not _is_looking_around(event, arguments):
         return f"started a process ({event})"
-    if is_called and (event in LOOKING or event in BY_A_CELL):  # in cells, debuggers do it
+    if is_called and event in LOOKING:  # in cells, debuggers do it
         return f"called {event}"
+    if is_called and event in BY_A_CELL:  # as to say the name of a function
+        return f"looked at what has called it ({event})"
     if event == "ctypes.dlsym" and arguments[1] in LIBC:
         return f"tried to call {arguments[1]} of the system"
     if event in LIMITING:
@@ -62,10 +67,10 @@ def meaning(event: str, arguments: tuple, is_called: bool) -> str | None:
 def _of_a_path(event: str, arguments: tuple) -> str | None:
     path = _path(arguments[event in PLACING])
     writes = event in PLACING or (event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR))
-    if SECRET_PATHS.search(path):
+    if SECRET_PATHS.search(path) and path != f"/proc/{os.getpid()}/environ":
         return f"tried to {'write' if writes else 'read'} {path}"
     if event in LISTING:
-        return f"looked through {path}" if GRADER.search(path) else None
+        return f"{LOOKED} {path}" if GRADER.search(path) else None
     if writes and (path.startswith(PACKAGE) or SHADOWS.search(path)):
         return f"tried to write {path}"
     return None
@@ -79,11 +84,21 @@ def _path(one: object) -> str:
 def _of_the_network(arguments: tuple) -> str | None:
     """Sockets between processes of one machine are no network; but not all are its own."""
     one = arguments[0]
+    if _host(arguments) in LOOPBACK:
+        return "used a socket of its own machine"
     if not isinstance(one, socket.socket) or one.family != getattr(socket, "AF_UNIX", None):
         return "tried to use the network"
     address = _path(arguments[1])
     is_own = not address.startswith("/") or address.startswith(OWN_PLACE)
     return None if is_own else f"tried to use {address}"
+
+
+def _host(arguments: tuple) -> object:
+    """Whom an event of the network means: a host, or what stands where one should."""
+    if not isinstance(arguments[0], socket.socket):
+        return arguments[0]
+    address = arguments[1]
+    return address[0] if isinstance(address, tuple) and address else None
 
 
 def _is_looking_around(event: str, arguments: tuple) -> bool:

@@ -7,15 +7,16 @@ from dataclasses import dataclass, field
 
 from attn_course.grading.checking import nothing
 from attn_course.grading.outside.packing import Message
+from attn_course.grading.outside.reaching import is_reaching
 from attn_course.grading.outside.shell import MOST_SHOWN, MOST_TEXT
 from attn_course.grading.outside.talk import Ended
 from attn_course.grading.score import Score
 from attn_course.grading.spec import find_exercise
 
 CHECKS = re.compile(r"""check\(\s*["']([\w/]+)["']""")
-REACHING = ("tried to", "called ")
 PNG = b"\x89PNG"  # the first bytes of a picture
 LACKING = ("ImportError", "ModuleNotFoundError", "FileNotFoundError", "PermissionError", "OSError")
+LACKING += ("EOFError", "MemoryError", "URLError", "ConnectionError")
 NOTHING = ("there is no function", "not written yet")
 MOST_IN_ALL = 30_000_000  # characters of what all cells of a notebook show, pictures as base64
 LEFT_OUT = "... left out: the notebook shows too much in all"
@@ -62,7 +63,7 @@ class Part:
     @property
     def state(self) -> str:
         """One of the states of a record; that it claims too much is for others to find."""
-        if _is_reaching(self.notes):
+        if any(map(is_reaching, self.notes)):
             return "cheated?"
         if self.trouble:
             return "timed out" if self.trouble.out_of_time else "crashed"
@@ -78,8 +79,8 @@ class Graded:
         parts: By the names of their cells.
         shown: For each cell what it showed, as `Shell.run` says it.
         notes: What a person should know that belongs to no part.
-        incomplete: Whether a cell or a call has not come to its end, for whatever reason. Then an
-            honest notebook too shows points that its code did not earn here.
+        incomplete: Whether a cell or a call has not come to its end, for whatever reason, an error
+            included. Then an honest notebook too shows points that its code did not earn here.
         room: For how many characters more the cells may show.
     """
 
@@ -100,11 +101,7 @@ class Graded:
     @property
     def state(self) -> str:
         """Of what belongs to no part, as a part's."""
-        return "cheated?" if _is_reaching(self.notes) else "graded"
-
-
-def _is_reaching(notes: list[str]) -> bool:
-    return any(note.startswith(REACHING) for note in notes)
+        return "cheated?" if any(map(is_reaching, self.notes)) else "graded"
 
 
 def read_shown(reply: Message) -> Message:

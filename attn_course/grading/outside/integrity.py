@@ -22,6 +22,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 PACKAGE = "attn_course.grading"
 AT_WORK = [f"{PACKAGE}.{name}" for name in ("compare", "instruments", "submission", "watching")]
 AT_WORK += [f"{PACKAGE}.outside.{name}" for name in ("alarms", "called_back", "child", "events")]
+AT_WORK += [f"{PACKAGE}.outside.reaching"]
 AT_WORK += [f"{PACKAGE}.outside.{name}" for name in ("integrity", "packing", "wire")]
 RELIED_ON = {
     "sys": ("setprofile", "getprofile", "settrace", "addaudithook"),

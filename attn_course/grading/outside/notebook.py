@@ -103,9 +103,8 @@ class _Run:
         """
         begun: list[_Begun] = []
         all_ran = self.time_left.do(self._run_cells, talk, graded, begun)
-        lacking = what_lacked(graded.shown)
-        graded.incomplete |= bool(lacking)
-        graded.notes += lacking + talk.take_alarms()
+        graded.incomplete |= any(shown["error"] for shown in graded.shown)
+        graded.notes += what_lacked(graded.shown) + talk.take_alarms()
         if all_ran or not self.slot.is_over:
             self.time_left.do(self._finish_all, begun)
         self.lost.give_up(graded, {one.index for one in begun})
@@ -150,7 +149,6 @@ class _Run:
                 return part_without(name, f"its cell {trouble}", trouble, self._notes(talk))
             ran = [(self.cells[i], graded.shown[i]) for i in self.lost.cells_of(index)]
             stopped = how_it_stopped(name, ran)
-            graded.incomplete |= bool(stopped)
             return part_without(name, [*stopped, snapshot][0], None, self._notes(talk) + stopped)
         submission = OutsideSubmission(snapshot)
         findings = examine_public(find_exercise(name), name, submission, slow=self.secret is None)

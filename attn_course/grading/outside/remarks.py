@@ -5,7 +5,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
-from types import FunctionType
+from types import FunctionType, ModuleType
 
 from attn_course.grading.outside.limits import OPEN_FILES
 
@@ -24,7 +24,8 @@ def remarks() -> Iterator[str]:
             yield "keeps many files or sockets open"
     theirs = vars(sys.modules["__main__"])
     for place, module in list(sys.modules.items()):
-        if place.startswith("attn_course.") and not place.startswith(GRADER):
+        is_course = place.startswith("attn_course.") and not place.startswith(GRADER)
+        if is_course and isinstance(module, ModuleType):  # a cell may put anything there
             for name, value in list(vars(module).items()):
                 if isinstance(value, FunctionType) and value.__globals__ is theirs:
                     yield f"put a function of its own in the place of {place}.{name}"

@@ -1,7 +1,8 @@
 """What cells see of the grader: `check`, its table, the shell, and how they show something.
 
 No points depend on these, and none on the functions by which cells compare numbers. Whoever puts
-others in their places wants to deceive somebody who looks at the notebook.
+others in the places of the former wants to deceive somebody who looks at the notebook; whoever
+puts others in the places of the latter may only want to print what they compare.
 """
 
 import sys
@@ -34,13 +35,20 @@ def parts_shown(notebook: "Notebook") -> Parts:
     for place in SHOWING:
         found |= parts_of(place, place.__name__)
     found["what Score shows"] = (", ".join(sorted(vars(score.Score))),)
-    for place, names in COMPARING:
-        found |= {f"{place.__name__}.{name}": (getattr(place, name),) for name in names}
     for one, names in _methods_that_show(notebook):
         for name in names:
             method = getattr(one, name, None)
             found[f"{name} of the shell"] = aspects(getattr(method, "__func__", method))
     return found
+
+
+def parts_compared() -> Parts:
+    """The functions by which cells compare numbers, by their names."""
+    return {
+        f"{place.__name__}.{name}": (getattr(place, name),)
+        for place, names in COMPARING
+        for name in names
+    }
 
 
 def _methods_that_show(notebook: "Notebook") -> list[tuple[object, tuple[str, ...]]]:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from attn_course.grading.outside.reaching import most_telling
 from attn_course.grading.outside.wire import (
     BrokenMessage,
     Message,
@@ -122,7 +123,7 @@ class Talk:
 
     def take_alarms(self) -> list[str]:
         """What it has reached for since the last time."""
-        alarms = list(dict.fromkeys(self.alarms))[:MOST_ALARMS]
+        alarms = most_telling(self.alarms, MOST_ALARMS)
         self.alarms.clear()
         return alarms
 
@@ -139,7 +140,7 @@ class Talk:
         return [f"{kind} left behind, which are gone now: {self.left[kind]}" for kind in kinds]
 
     def _hear_alarms(self, alarms: Plain) -> None:
-        """Keep what can be shown on a screen, of whatever has come."""
+        """Keep what can be shown on a screen, of whatever has come; the worst comes first."""
         for alarm in alarms[:MOST_ALARMS] if isinstance(alarms, list) else []:
             shown = "".join(one if one.isprintable() else "?" for one in str(alarm)[:MOST_SAID])
             self.alarms.append(shown)

@@ -26,6 +26,9 @@ from attn_course.grading.outside.wire import END, FORK, BrokenMessage, send
 from attn_course.grading.watching import load_what_watching_needs
 
 ROUNDS = 40  # tries to end all that a submission has left
+# It looks for fonts when it is first imported, by threads and processes which an answer must not
+# start, and for seconds.
+PRELOADED = ("matplotlib.font_manager",)
 BY_LIBRARIES = {".cache", ".config", ".ipython"}  # they keep their own files there
 
 
@@ -107,7 +110,7 @@ def main() -> None:
     guard_worker()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a submission could send it
     load_what_watching_needs()
-    for name in sys.argv[4:]:
+    for name in (*PRELOADED, *sys.argv[4:]):
         with contextlib.suppress(ImportError):  # the cell that imports it will say so
             importlib.import_module(name)
     worker = Worker(socket.socket(fileno=channel), level)
