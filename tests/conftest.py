@@ -7,6 +7,7 @@ import http.server
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -80,6 +81,14 @@ def pytest_runtest_makereport() -> Iterator[None]:
             report.outcome = "failed"
             report.longrepr = f"{NO_SKIPS} is set, and so nothing may be skipped: {reason}"
     return report
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C interrupts, also where the tests were started in the background and ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 class Groups(LoadScopeScheduling):

@@ -5,7 +5,6 @@ the last test, with a cluster of its own, whose workers can be told apart.
 """
 
 import _thread
-import signal
 import subprocess
 import sys
 import threading
@@ -116,15 +115,7 @@ def test_worker_killed_and_worker_added_lose_nothing_and_grade_nothing_twice(
     assert not list(everyone.course.rglob(".run-*"))
 
 
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Hear interrupts, as in a terminal; what a shell runs in the background is deaf to them."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("interruptible")
+@pytest.mark.usefixtures("ctrl_c")
 def test_interrupt_cancels_what_has_not_begun_and_the_next_run_goes_on(everyone: Class) -> None:
     students = [f"slow{number}" for number in range(60, 66)]
     threading.Timer(1, _thread.interrupt_main).start()  # as Ctrl-C does, while nothing is done yet

@@ -15,12 +15,11 @@ from pathlib import Path
 import torch
 from filelock import FileLock
 from nbformat import NotebookNode
-from nbgrader.api import MissingEntry
 
 from attn_course.grading.autograde.claims import claims_of, part_record, read_notebook
 from attn_course.grading.autograde.course import Course
 from attn_course.grading.autograde.digest import digest_of
-from attn_course.grading.autograde.gradebook import patiently
+from attn_course.grading.autograde.gradebook import find_grades, patiently
 from attn_course.grading.autograde.levels import choose_level
 from attn_course.grading.autograde.nbgrader_steps import convert
 from attn_course.grading.autograde.outside_cells import (
@@ -138,11 +137,9 @@ class Grader:
         if not _is_older(self.course.autograded(*where), record_path(self.course.results, *where)):
             return False  # it is not there, or nbgrader's own command has written it since
         with self.course.gradebook() as gradebook:
-            try:
-                submission = gradebook.find_submission(*where)
-            except MissingEntry:
+            grades = find_grades(gradebook, *where)
+            if grades is None:
                 return False
-            grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
             points = {grade.name: grade.auto_score for grade in grades}
         return all(points.get(part.part) == part.points for part in record.parts)
 

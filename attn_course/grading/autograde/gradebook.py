@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from nbgrader.api import Gradebook, InvalidEntry
+from nbgrader.api import Grade, Gradebook, InvalidEntry, MissingEntry
 from sqlalchemy.exc import DBAPIError
 
 TRIES = 6
@@ -57,3 +57,12 @@ def _enter(url: str, course_id: str, students: list[str]) -> None:
         known = {student.id for student in gradebook.students}
         for student in sorted(set(students) - known):
             gradebook.update_or_create_student(student)
+
+
+def find_grades(gradebook: Gradebook, assignment: str, student: str) -> list[Grade] | None:
+    """The grades of all parts of a submission; None if the gradebook does not know it."""
+    try:
+        submission = gradebook.find_submission(assignment, student)
+    except MissingEntry:
+        return None
+    return [grade for notebook in submission.notebooks for grade in notebook.grades]

@@ -54,7 +54,7 @@ def with_absent(
     for student in set(course.roster()) - set(by_student):
         if not course.submitted(assignment, student).is_dir():
             note = _nothing(assignment, student, strays.get(student, []))
-            by_student[student] = _ungraded(assignment, student, "missing", parts, (note,))
+            by_student[student] = _unmarked(assignment, student, "missing", parts, (note,))
     return [by_student[student] for student in sorted(by_student)]
 
 
@@ -74,19 +74,23 @@ def _nothing(assignment: str, student: str, there: list[str]) -> str:
     return f"nothing was handed in as {student}/{assignment}; there is: {names}"
 
 
+def ungraded(course: Course, assignment: str, records: Iterable[SubmissionRecord]) -> list[str]:
+    """Who has handed something in that has not been graded."""
+    return sorted(set(course.students(assignment)) - {record.student for record in records})
+
+
 def _waiting(
     course: Course, assignment: str, records: Iterable[SubmissionRecord], reasons: dict[str, str]
 ) -> list[SubmissionRecord]:
     """Rows of those whose submissions are there and have not been graded."""
     parts = missing_parts(course.source(assignment))
-    students = set(course.students(assignment)) - {record.student for record in records}
     return [
-        _ungraded(assignment, student, "not graded", parts, (reasons.get(student, "not yet"),))
-        for student in students
+        _unmarked(assignment, student, "not graded", parts, (reasons.get(student, "not yet"),))
+        for student in ungraded(course, assignment, records)
     ]
 
 
-def _ungraded(
+def _unmarked(
     assignment: str,
     student: str,
     state: str,

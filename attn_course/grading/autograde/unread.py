@@ -5,17 +5,18 @@ It lies in the autograded folder, so that nbgrader makes a page of it to give ba
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 import nbformat
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
-from nbgrader.api import Grade, Gradebook, MissingEntry
+from nbgrader.api import Grade, Gradebook
 from nbgrader.preprocessors import AssignLatePenalties, ClearOutput, NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_locked
 
 from attn_course.grading.autograde.course import Course
+from attn_course.grading.autograde.gradebook import find_grades
 from attn_course.grading.autograde.last_words import LastWords
 from attn_course.grading.autograde.nbgrader_steps import OneSubmission, last_words, start
 from attn_course.grading.restored import PutBackCells, RestoreMetadata
@@ -124,11 +125,7 @@ class _Unread(OneSubmission):
     def _grades(self, assignment_id: str, student_id: str) -> Iterator[list[Grade]]:
         """The grades in the gradebook, if there are any yet; what is changed in them is saved."""
         with Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
-            grades = []
-            with suppress(MissingEntry):
-                submission = gradebook.find_submission(assignment_id, student_id)
-                grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
-            yield grades
+            yield find_grades(gradebook, assignment_id, student_id) or []
             gradebook.db.commit()
 
     def convert_single_notebook(self, notebook_filename: str) -> None:

@@ -47,7 +47,7 @@ def limit_this_process(count_processes: bool) -> None:
         count_processes: Whether to limit the number of processes, which the kernel counts by user:
             only where the user is one of the sandbox's own.
     """
-    import resource  # there is none on Windows, where nothing is limited
+    import resource  # there is none on Windows, where this module only has to load
 
     limits = {
         resource.RLIMIT_DATA: MEMORY,

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from attn_course.grading.autograde.course import Course, CourseError
 from attn_course.grading.autograde.digest import digest_of
-from attn_course.grading.autograde.records import SubmissionRecord, read_records
-from attn_course.grading.autograde.results import with_absent
+from attn_course.grading.autograde.records import read_records
+from attn_course.grading.autograde.results import ungraded, with_absent
 from attn_course.grading.report.page import write_report
 
 
@@ -28,16 +28,11 @@ def report(folder: Path, assignment: str, path: Path | None) -> Path:
         raise CourseError(f"{error}. Remove the file, and grade again.") from None
     records = with_absent(course, assignment, found)
     written = path or course.results / f"{assignment}.html"
-    ungraded = _ungraded(course, assignment, records)
     outdated = [
         record.student
         for record in found
         if record.digest != digest_of(course, assignment, record.student)
     ]
-    write_report(assignment, records, written, ungraded, outdated)
+    waiting = ungraded(course, assignment, records)
+    write_report(assignment, records, written, waiting, outdated)
     return written
-
-
-def _ungraded(course: Course, assignment: str, records: list[SubmissionRecord]) -> list[str]:
-    """Who has handed something in that has not been graded."""
-    return sorted(set(course.students(assignment)) - {record.student for record in records})
