@@ -62,7 +62,8 @@ def alignment() -> Figure:
 
 RIGHT = {"with tanh": [1.0, 0.98, 0.5], "without": [0.8, 0.3, 0.1]}
 TAMPERED = {"as learned": 98.0, "permuted": 3.5, "all alike": 1.9}
-LOSS = torch.tensor([5.5, 0.1, -0.2, 7.0])
+DELETED = torch.tensor([5.5, 0.1, -0.2, 7.0])
+REPLACED = [torch.tensor([4.0, 6.5, 5.0]), torch.tensor([0.2]), torch.zeros(0), torch.zeros(2)]
 
 
 def right_by_length() -> Figure:
@@ -76,8 +77,9 @@ def bleu_bars() -> Figure:
 
 
 def weight_and_need() -> Figure:
-    """Draw a row of weights above a row of losses."""
-    return bahdanau.weight_and_need([*WORDS, "was"], weights()[1], LOSS, "zone")
+    """Draw a row of weights above two rows of losses."""
+    words = [*WORDS, "was"]
+    return bahdanau.weight_and_need(words, weights()[1], DELETED, REPLACED, "zone")
 
 
 FIGURES = [
@@ -151,6 +153,31 @@ def test_walk_grows_piece_by_piece_and_keeps_its_scale() -> None:
     assert_near(scales, scales[0])
 
 
+def test_walk_draws_an_arrow_for_every_input_of_the_state_and_of_the_word() -> None:
+    """The decoder's cell and its readout take all three: `BahdanauTranslator.trace`."""
+    (axes,) = walk().axes
+    at = {text.get_text(): text.get_position() for text in axes.texts if text.get_text()}
+    names = {
+        "(0.08, 0.24, 0.95)": "context",
+        f"({MINUS}1, {MINUS}1, 1)": "state before",
+        f"({MINUS}1, 1, {MINUS}1)": "state",
+        "accord": "word before",
+        "zone": "word",
+    }
+    places = {name: at[text] for text, name in names.items()}
+
+    def nearest(end: tuple[float, float]) -> str:
+        """Return whose end it is; boxes are wide, so a step sideways counts less."""
+        return min(places, key=lambda name: abs(np.subtract(places[name], end)) @ [0.4, 1])
+
+    arrows = [text for text in axes.texts if getattr(text, "arrow_patch", None)]
+    drawn = {(nearest(arrow.xyann), nearest(arrow.xy)) for arrow in arrows}
+    inputs = {("context", "state"), ("state before", "state"), ("word before", "state")}
+    inputs |= {("state", "word"), ("context", "word"), ("word before", "word")}
+    assert drawn == inputs
+    assert len(arrows) == len(inputs)
+
+
 # --- the others -----------------------------------------------------------------------------------
 
 
@@ -213,11 +240,19 @@ def test_there_is_a_bar_for_each_change_the_first_on_top() -> None:
     assert axes.yaxis_inverted()
 
 
-def test_weight_and_need_stand_above_each_other_over_the_words() -> None:
-    above, below = weight_and_need().axes
-    assert_near([bar.get_height() for bar in above.patches], weights()[1])
-    assert_near([bar.get_height() for bar in below.patches], LOSS)
-    assert {bar.get_facecolor() for bar in above.patches} == {to_rgba(ROLE["weight"])}
-    assert {bar.get_facecolor() for bar in below.patches} == {to_rgba(INK)}
-    assert [label.get_text() for label in below.get_xticklabels()] == [*WORDS, "was"]
-    assert "zone" in above.get_title(loc="left")
+def test_weight_and_both_needs_stand_above_each_other_over_the_words() -> None:
+    looked, without, other = weight_and_need().axes
+    assert_near([bar.get_height() for bar in looked.patches], weights()[1])
+    assert_near([bar.get_height() for bar in without.patches], DELETED)
+    assert {bar.get_facecolor() for bar in looked.patches} == {to_rgba(ROLE["weight"])}
+    assert {bar.get_facecolor() for bar in without.patches} == {to_rgba(INK)}
+    assert [label.get_text() for label in other.get_xticklabels()] == [*WORDS, "was"]
+    assert "zone" in looked.get_title(loc="left")
+
+
+def test_every_replacement_is_a_dot_over_its_word_on_the_scale_of_the_deletions() -> None:
+    _, without, other = weight_and_need().axes
+    for place, (line, losses) in enumerate(zip(other.lines, REPLACED, strict=True)):
+        assert_near(line.get_ydata(), losses)
+        assert set(line.get_xdata()) <= {place}
+    assert other.get_ylim() == without.get_ylim()

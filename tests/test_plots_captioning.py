@@ -199,6 +199,24 @@ def test_step_shows_image_features_weights_and_words() -> None:
     assert_near(axes.images[0].get_array(), 1 - image())
 
 
+def test_step_draws_an_arrow_for_every_input_of_gate_state_and_word() -> None:
+    """As `Captioner.trace` computes them: the gate from the state, cell and readout from three."""
+    (axes,) = captioner_step().axes
+    named = {"$s_{t-1}$", "$s_t$", "$c_t$", "$\\times\\,\\beta_t$", "a", "seven"}
+    places = {t.get_text(): t.get_position() for t in axes.texts if t.get_text() in named}
+    assert set(places) == named
+
+    def nearest(end: tuple[float, float]) -> str:
+        return min(places, key=lambda name: np.hypot(*np.subtract(places[name], end)))
+
+    arrows = [text for text in axes.texts if getattr(text, "arrow_patch", None)]
+    drawn = {(nearest(arrow.xyann), nearest(arrow.xy)) for arrow in arrows}
+    inputs = {("$s_{t-1}$", "$s_t$"), ("$c_t$", "$s_t$"), ("a", "$s_t$")}
+    inputs |= {("$s_t$", "seven"), ("$c_t$", "seven"), ("a", "seven")}
+    inputs |= {("$s_{t-1}$", "$\\times\\,\\beta_t$")}
+    assert inputs <= drawn
+
+
 def test_weight_of_a_step_stands_above_its_feature_and_in_its_colour() -> None:
     (axes,) = captioner_step().axes
     boxes = [patch for patch in axes.patches if isinstance(patch, Rectangle)]

@@ -105,6 +105,8 @@ def test_context_enters_the_cell_of_the_one_and_is_joined_afterwards_in_the_othe
     assert {("context", "joined"), ("state", "joined"), ("joined", "word")} < set(second)
     assert ("word before", "state") in first
     assert ("word before", "state") in second
+    read_off = [{start for start, end in found if end == "word"} for found in (first, second)]
+    assert read_off == [{"state", "context", "word before"}, {"joined"}]
 
 
 def test_only_input_feeding_is_dashed() -> None:

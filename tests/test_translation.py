@@ -24,6 +24,7 @@ from attn_course.data.translation import (
     verbs,
 )
 from attn_course.data.translation.grammar import Grammar, connective
+from attn_course.data.translation.kinds import same_kind
 from attn_course.data.translation.lexicon import Verb, lexicon
 from attn_course.data.translation.nouns import counted, institution
 from attn_course.data.translation.phrases import NounPhrase, Phrase, linked, words
@@ -784,3 +785,38 @@ def test_impossible_numbers_of_clauses_are_refused_at_once(clauses: tuple[int, i
 def test_negative_seed_is_refused_at_once() -> None:
     with pytest.raises(ValueError, match="seed=-1 is negative"):
         sentence_pairs(-1)
+
+
+# --- words of one kind ----------------------------------------------------------------------------
+
+
+def test_words_of_one_kind_replace_each_other_and_never_themselves() -> None:
+    for word in ("European", "Economic", "Area", "agreement", "signed", "August", "1992", "Norway"):
+        others = same_kind(word)
+        assert len(others) >= 3, word
+        assert word not in others
+        assert list(others) == sorted(set(others))
+        assert all(len(other.split()) == 1 for other in others)
+    assert {"African", "French"} < set(same_kind("European"))
+    assert {"Market", "Commission"} < set(same_kind("Area"))
+    assert "Economic" not in same_kind("European")
+
+
+def test_word_of_two_kinds_is_replaced_by_what_is_both() -> None:
+    assert "European" not in same_kind("Danish")  # there is no language of that name
+    assert "Swedish" in same_kind("Danish")
+    assert "Arabic" in same_kind("Hebrew")
+    assert "Arabic" not in same_kind("Danish")  # no nation of that name
+
+
+@pytest.mark.parametrize("word", ["the", "of", "was", ".", "nonsense"])
+def test_there_is_nothing_of_the_kind_of_a_function_word(word: str) -> None:
+    assert same_kind(word) == ()
+
+
+def test_replaced_words_leave_a_sentence_that_the_grammar_knows(
+    many_pairs: list[SentencePair],
+) -> None:
+    known = {word for pair in many_pairs for word in pair.source}
+    for word in paper_sentence().source:
+        assert set(same_kind(word)) <= known, word

@@ -153,25 +153,41 @@ def bleu_bars(bleu: Mapping[str, float], changed: str) -> Figure:
     return closed(figure)
 
 
-def weight_and_need(words: Sequence[str], weights: Tensor, loss: Tensor, written: str) -> Figure:
-    """Draw, for one word that is written, what it looks at and what it cannot do without.
+def weight_and_need(
+    words: Sequence[str],
+    weights: Tensor,
+    deleted: Tensor,
+    replaced: Sequence[Tensor],
+    written: str,
+) -> Figure:
+    """Draw, for one word that is written, what it looks at, and two answers to what it needs.
 
     Args:
         words: The source.
         weights: The weight of each of its words, (source_len,).
-        loss: By how much the log-probability of the written word falls without each of them, in
-            nats, (source_len,).
+        deleted: By how much the log-probability of the written word falls when each of them is
+            deleted, in nats, (source_len,).
+        replaced: The same when each of them is replaced by others, one number for each of these;
+            none for a word that nothing can replace.
         written: The written word.
     """
+    at = range(len(words))
     with style():
-        figure, (above, below) = plt.subplots(2, 1, figsize=(5.2, 4.2), sharex=True)
+        figure, panels = plt.subplots(3, 1, figsize=(5.2, 6.0), sharex=True)
+        looked, without, other = panels
         figure.get_layout_engine().set(hspace=0.08)
-        above.bar(range(len(words)), weights.tolist(), color=ROLE["weight"])
-        below.bar(range(len(words)), loss.tolist(), color=INK)
-        above.set(ylim=(0, 1.05), ylabel="weight")
-        below.set(ylabel="loss without it")
-        above.set_title(f"the word that is written: {written}", loc="left")
-        below.set_xticks(range(len(words)), words, rotation=90)
-        below.set_xlabel("word of the source")
-        below.tick_params(axis="x", length=0)
+        looked.bar(at, weights.tolist(), color=ROLE["weight"])
+        without.bar(at, deleted.tolist(), color=INK)
+        for place, losses in zip(at, replaced, strict=True):
+            dots = {"color": INK, "alpha": 0.5, "markersize": 5, "clip_on": False}
+            other.plot([place] * len(losses), losses, "o", **dots)
+        looked.set(ylim=(0, 1.05), ylabel="weight")
+        without.set(ylabel="loss, deleted")
+        other.set(ylabel="loss, replaced", ylim=without.get_ylim())
+        for axes in (without, other):
+            axes.set_yticks(range(0, int(deleted.max()) + 1, 5))
+        looked.set_title(f"the word that is written: {written}", loc="left")
+        other.set_xticks(at, words, rotation=90)
+        other.set_xlabel("word of the source")
+        other.tick_params(axis="x", length=0)
     return closed(figure)

@@ -11,8 +11,8 @@ from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
 
 SIDE = 2.7  # of a grid, in the units of the diagram
 IMAGE, GRID, DECODER = 0.0, 4.2, 9.1  # where image and grid begin, and where the states stand
-WORD = 7.95  # where the word before stands, left of the states
-FEATURES, WEIGHTS, CONTEXT, SAID = 0.0, 4.0, 8.2, 9.6  # heights
+FEATURES, WEIGHTS, CONTEXT, SAID = 0.0, 4.0, 8.4, 11.0  # heights
+GIVEN = (7.3, 9.9)  # where the word before stands, between the context, the state and the word
 
 
 def captioner_step(image: Tensor, weights: Tensor, given: str, said: str) -> Figure:
@@ -25,12 +25,12 @@ def captioner_step(image: Tensor, weights: Tensor, given: str, said: str) -> Fig
         said: The word that is written.
     """
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 5.2))
+        figure, axes = plt.subplots(figsize=(5.2, 5.95))
         _picture(axes, image, len(weights))
         _features(axes, len(weights))
         _weights(axes, weights)
         _decoder(axes, given, said)
-        axes.set(xlim=(-0.2, 10.2), ylim=(-0.6, 10.1), aspect="equal")
+        axes.set(xlim=(-0.2, 10.2), ylim=(-0.6, 11.4), aspect="equal")
         axes.axis("off")
     return closed(figure)
 
@@ -93,18 +93,24 @@ _LEFT = {"ha": "right", "va": "center"}
 
 
 def _decoder(axes: Axes, given: str, said: str) -> None:
-    """Draw the state that asks, the context, the next state and the word."""
+    """Draw the states, the gate, the context and the word, and what goes into each of them."""
     middle, low = GRID + SIDE / 2, (FEATURES + SIDE + WEIGHTS) / 2
+    gate = WEIGHTS + SIDE + 0.65
+    x, y = GIVEN
     _box(axes, (DECODER, low), "query", "$s_{t-1}$")
     _box(axes, (middle, CONTEXT), "output", "$c_t$")
     _box(axes, (DECODER, CONTEXT), "query", "$s_t$")
     _arrow(axes, (DECODER - 0.7, low), (middle + 0.1, low))
+    _arrow(axes, (DECODER - 0.3, low + 0.5), (middle + 1.15, gate))
+    axes.text(middle + 0.2, gate, "$\\times\\,\\beta_t$", ha="left", va="center")
     _arrow(axes, (DECODER, low + 0.5), (DECODER, CONTEXT - 0.5))
     _arrow(axes, (middle + 0.5, CONTEXT), (DECODER - 0.5, CONTEXT))
-    _arrow(axes, (DECODER, CONTEXT + 0.5), (DECODER, SAID - 0.3))
-    axes.text(WORD, CONTEXT - 1.25, given, ha="center", va="center", style="italic")
-    axes.text(WORD, CONTEXT - 1.55, "word\nbefore", ha="center", va="top")
-    _arrow(axes, (WORD + 0.35, CONTEXT - 1.0), (DECODER - 0.45, CONTEXT - 0.35))
+    _arrow(axes, (x + 0.3, y - 0.35), (DECODER - 0.45, CONTEXT + 0.45))
+    _arrow(axes, (DECODER, CONTEXT + 0.5), (DECODER, SAID - 0.35))
+    _arrow(axes, (middle, CONTEXT + 0.5), (DECODER - 0.8, SAID), "angle,angleA=90,angleB=0")
+    _arrow(axes, (x + 0.35, y + 0.2), (DECODER - 0.8, SAID - 0.3))
+    axes.text(x, y, given, ha="center", va="center", style="italic")
+    axes.text(x - 0.4, y, "word\nbefore:", ha="right", va="center")
     axes.text(DECODER, SAID, said, ha="center", va="center", fontweight="bold")
 
 
@@ -114,5 +120,8 @@ def _box(axes: Axes, place: tuple[float, float], role: str, text: str) -> None:
     axes.text(*place, text, ha="center", va="center", color=ink, bbox=box)
 
 
-def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
-    axes.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": INK})
+def _arrow(
+    axes: Axes, start: tuple[float, float], end: tuple[float, float], path: str = "arc3"
+) -> None:
+    look = {"arrowstyle": "->", "color": INK, "shrinkA": 0, "shrinkB": 0, "connectionstyle": path}
+    axes.annotate("", end, start, arrowprops=look)

@@ -12,10 +12,11 @@ from torch import Tensor
 from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, signed, style
 
 # The height of each row of the walk, and the place of the decoder beside it.
-WORDS, ANNOTATIONS, SCORES, WEIGHTS, CONTEXT, SAID = 0.0, 1.0, 2.15, 3.1, 5.0, 6.2
+WORDS, ANNOTATIONS, SCORES, WEIGHTS, CONTEXT, SAID = 0.0, 1.0, 2.15, 3.1, 5.0, 7.0
 LEFT, APART, DECODER = 1.75, 1.9, 8.0
 # How high the picture is that ends with a row.
-TOP = {SCORES: 2.6, WEIGHTS: 4.0, CONTEXT: 5.5, SAID: 6.5}
+TOP = {SCORES: 2.6, WEIGHTS: 4.0, CONTEXT: 5.5, SAID: 7.3}
+GIVEN = (5.3, 6.2)  # where the word before stands, between the context, the state and the word
 LINE = {"color": FAINT, "linewidth": 1.2, "zorder": 0}
 
 
@@ -82,8 +83,11 @@ def _box(axes: Axes, x: float, y: float, role: str, text: str) -> None:
     axes.text(x, y, text, ha="center", va="center", color=ink, bbox=box)
 
 
-def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
-    axes.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": INK})
+def _arrow(
+    axes: Axes, start: tuple[float, float], end: tuple[float, float], path: str = "arc3"
+) -> None:
+    look = {"arrowstyle": "->", "color": INK, "shrinkA": 0, "shrinkB": 0, "connectionstyle": path}
+    axes.annotate("", end, start, arrowprops=look)
 
 
 def _name(axes: Axes, y: float, symbol: str) -> None:
@@ -133,12 +137,16 @@ def _context(axes: Axes, step: DecoderStep) -> None:
 
 
 def _output(axes: Axes, step: DecoderStep) -> None:
-    """Draw the next state, what goes into it, and the word that comes out."""
+    """Draw the next state and the word, and what goes into each of them."""
     middle = _column(0) + (len(step.weights) - 1) * APART / 2
+    x, y = GIVEN
     _arrow(axes, (middle + 1.35, CONTEXT), (DECODER - 1.1, CONTEXT))
     _arrow(axes, (DECODER, SCORES + 0.4), (DECODER, CONTEXT - 0.4))
+    _arrow(axes, (x + 0.9, y - 0.25), (DECODER - 0.8, CONTEXT + 0.4))
     _arrow(axes, (DECODER, CONTEXT + 0.4), (DECODER, SAID - 0.2))
-    axes.text(DECODER + 0.15, (SCORES + CONTEXT) / 2, step.given, style="italic", va="center")
+    _arrow(axes, (middle, CONTEXT + 0.4), (DECODER - 1.0, SAID), "angle,angleA=90,angleB=0")
+    _arrow(axes, (x + 0.95, y + 0.15), (DECODER - 1.0, SAID - 0.2))
+    axes.text(x, y, step.given, ha="center", va="center", style="italic")
     _box(axes, DECODER, CONTEXT, "query", _vector(step.after))
-    axes.text(DECODER - 1.1, CONTEXT + 0.55, f"$s_{step.number}$", ha="center", va="center")
+    axes.text(DECODER + 0.4, CONTEXT + 0.65, f"$s_{step.number}$", ha="center", va="center")
     axes.text(DECODER, SAID, step.said, ha="center", va="center", fontweight="bold")

@@ -45,6 +45,8 @@ ASKS_FIRST = (
     ("state before", "state"),
     ("word before", "state"),
     ("state", "word"),
+    ("context", "word"),
+    ("word before", "word"),
 )
 LUONG = {
     "word before": Node(0.35, 1.0, "$y_{t-1}$"),
@@ -98,7 +100,7 @@ def _diagram(
         line |= {"patchA": drawn[start].get_bbox_patch(), "patchB": drawn[end].get_bbox_patch()}
         line["linestyle"] = (0, (3, 2)) if (start, end) in dashed else "-"
         if not nodes[start].role:
-            line["shrinkA"] = 9
+            line["shrinkA"] = 14
         if not nodes[end].role:
             line["shrinkB"] = 9
         axes.annotate("", nodes[end][:2], nodes[start][:2], arrowprops=line)

@@ -1,0 +1,36 @@
+"""Words that can stand in each other's place, for experiments that replace a word."""
+
+from functools import cache
+
+from attn_course.data.translation.lexicon import lexicon
+
+
+def same_kind(word: str) -> tuple[str, ...]:
+    """The other single English words of the grammar that fit wherever this one does, in order.
+
+    *African* for *European*, *Market* for *Area*: the sentence stays one that the grammar could
+    write, with as many words. A word of two kinds, such as *Danish*, adjective and language, has
+    only what is both. There is nothing for words such as *the*, nor for what is not of the grammar.
+    """
+    kinds = [kind for kind in _kinds() if word in kind]
+    return tuple(sorted(frozenset.intersection(*kinds) - {word})) if kinds else ()
+
+
+@cache
+def _kinds() -> tuple[frozenset[str], ...]:
+    """Sets of English words that take the same places."""
+    known = lexicon()
+    nouns = [noun for kind in known.documents for noun, *_ in kind.nouns]
+    phrases = (known.cities, known.months, known.days, [c.phrase for c in known.countries])
+    kinds = [
+        [nation for nation, _ in known.nations],
+        [language for language, _ in known.languages],
+        [field for field, _ in known.fields],
+        [noun for noun, *_ in (*known.areas, *known.works, *known.bodies)],
+        nouns,
+        [verb.past for kind in known.documents for verb in kind.verbs],
+        [str(amount) for amount in known.amounts],
+        [str(year) for year in range(known.years[0], known.years[1] + 1)],
+        *([p.source[0] for p in some if len(p.source) == 1] for some in phrases),
+    ]
+    return tuple(frozenset(kind) for kind in kinds)
