@@ -112,7 +112,7 @@ def test_row_is_said_in_words() -> None:
         "Sep 2014, Bahdanau: soft search (2015). Looks at: another sequence, soft, by content."
     )
     assert by_key["xu2015show"].endswith(
-        "Looks at: an image, soft, by content; an image, one place is chosen."
+        "Looks at: an image, soft, by content; an image, one place at a time."
     )
 
 

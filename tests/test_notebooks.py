@@ -5,11 +5,14 @@ That their outputs are still right is nbval's part of `make test`.
 
 from __future__ import annotations
 
+import builtins
 import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from symtable import SymbolTable, symtable
 
 import nbformat
 import pytest
@@ -41,6 +44,49 @@ def test_outputs_name_no_machine_and_no_mistake(name: str) -> None:
             assert output.get("name") != "stderr", cell.source
             printed = {k: v for k, v in output.get("data", {}).items() if k.startswith("text/")}
             assert not MACHINE.search(output.get("text", "") + json.dumps(printed)), cell.source
+
+
+def names(table: SymbolTable, top: bool = True) -> Iterator[tuple[str, bool]]:
+    """Yield the global names of a piece of code, and of each whether it is defined there."""
+    for symbol in table.get_symbols():
+        defined = top and (symbol.is_assigned() or symbol.is_imported())
+        if defined or (symbol.is_referenced() and (top or symbol.is_global())):
+            yield symbol.get_name(), defined
+    for inner in table.get_children():
+        yield from names(inner, top=False)
+
+
+def unexplained(cells: list[nbformat.NotebookNode]) -> list[str]:
+    """Return names that a reader meets in a cell before, or without, any cell that defines them."""
+    known, found = set(dir(builtins)), []
+    for cell in cells:
+        if {"remove-cell", "remove-input"} & set(cell.metadata.get("tags", [])):
+            continue
+        met = list(names(symtable(cell.source, "cell", "exec")))
+        known |= {name for name, defined in met if defined}
+        found += sorted({name for name, _ in met} - known)
+    return found
+
+
+# Chapter 08 shows the NameError of a class that was renamed in one place of two.
+MISSING_ON_PURPOSE = {"SelfLooking"}
+
+
+@pytest.mark.parametrize("name", chapters())
+def test_code_that_a_reader_sees_uses_only_names_that_a_reader_sees(name: str) -> None:
+    notebook = nbformat.read(ROOT / "book" / f"{name}.ipynb", as_version=4)
+    found = unexplained([cell for cell in notebook.cells if cell.cell_type == "code"])
+    assert [missing for missing in found if missing not in MISSING_ON_PURPOSE] == []
+
+
+def test_name_from_a_hidden_cell_is_found_out() -> None:
+    hidden = nbformat.v4.new_code_cell("half = 2", metadata={"tags": ["remove-cell"]})
+    shown = nbformat.v4.new_code_cell("print([half * n for n in range(3)])")
+    assert unexplained([hidden, shown]) == ["half"]
+    folded = nbformat.v4.new_code_cell("half = 2", metadata={"tags": ["hide-input"]})
+    assert unexplained([folded, shown]) == []
+    later = nbformat.v4.new_code_cell("def f(a):\n    return a + late\n\nlate = 3")
+    assert unexplained([later]) == []
 
 
 def test_exercises_are_what_their_solutions_generate() -> None:

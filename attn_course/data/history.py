@@ -17,7 +17,7 @@ LANES = {
 # How it is looked at.
 KINDS = {
     "content": "soft, by content",
-    "hard": "one place is chosen",
+    "hard": "one place at a time",
     "place": "soft, by place",
     "anew": "made cheaper, or examined",
 }
