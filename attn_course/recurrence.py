@@ -29,7 +29,8 @@ def elman(
 ) -> Float[Tensor, "batch length d_hidden"]:
     """The states of a plain recurrent network, `h_t = tanh(W x_t + U h_{t-1} + b)`, from `h_0 = 0`.
 
-    The state is fed back, not the output: that would be Jordan's network.
+    The state is fed back, not the output: that would be Jordan's network. Elman's own units were
+    logistic, between 0 and 1; the tanh is what PyTorch's `nn.RNN` has.
 
     Raises:
         TypeError: The arguments differ in dtype or are not floating-point.

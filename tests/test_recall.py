@@ -18,6 +18,7 @@ from attn_course.data.recall import (
     RecallBatch,
     first_batches,
     partner_batches,
+    told_batches,
 )
 from attn_course.recurrence import count_parameters
 from attn_course.trained import record
@@ -69,6 +70,16 @@ def test_partner_of_the_key_that_is_asked_for_is_the_answer() -> None:
         assert len(pairs) == 7
         assert pairs[keys[-1]] == answer
         assert values[-1] == BLANK
+
+
+def test_question_told_first_is_the_one_asked_at_the_end_of_the_same_batch() -> None:
+    told, asked = (next(batches(3, 7, 50)) for batches in (told_batches, partner_batches))
+    assert told.keys.shape == (50, 9)
+    assert torch.equal(told.keys[:, 0], told.keys[:, -1])
+    assert (told.values[:, 0] == BLANK).all()
+    for part, same in zip(told[:2], asked[:2], strict=True):
+        assert torch.equal(part[:, 1:], same)
+    assert torch.equal(told.answer, asked.answer)
 
 
 def test_every_key_place_and_value_is_asked_for_alike() -> None:

@@ -78,6 +78,25 @@ def partner_batches(seed: int, num_pairs: int, batch_size: int = 64) -> Iterator
         yield RecallBatch(keys, values, values.gather(1, asked).squeeze(1))
 
 
+def told_batches(seed: int, num_pairs: int, batch_size: int = 64) -> Iterator[RecallBatch]:
+    """The batches of `partner_batches`, with the step that asks put in front as well.
+
+    Who reads them knows from the start which value is wanted, and need keep no other: the control
+    for the claim that keeping all pairs is what is hard.
+
+    Args:
+        seed: The same seed gives the same batches.
+        num_pairs: Keys with their values; the length is two more.
+        batch_size: Sequences in a batch.
+
+    Raises:
+        ValueError: `num_pairs` is not from 1 to 32, or `batch_size` not positive.
+    """
+    for batch in partner_batches(seed, num_pairs, batch_size):
+        keys, values = (torch.cat([row[:, -1:], row], 1) for row in batch[:2])
+        yield RecallBatch(keys, values, batch.answer)
+
+
 def _values(batch_size: int, shown: int, generator: torch.Generator) -> Tensor:
     values = torch.randint(NUM_VALUES, (batch_size, shown + 1), generator=generator)
     values[:, -1] = BLANK

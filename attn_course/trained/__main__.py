@@ -22,7 +22,7 @@ def main() -> None:
         description="Train models, measure them, and store weights and records.",
         epilog=f"There are: {listed}; a hundred steps take 2 to 5 seconds on one core. And there "
         "is copying, which takes about 20 minutes, heads, about 3, captions, about 20, recall, "
-        "about 30, and without_recurrence, about 20.",
+        "about 40, and without_recurrence, about 20.",
     )
     parser.add_argument("names", nargs="+", choices=sorted(makers), metavar="NAME")
     names = parser.parse_args().names

@@ -15,15 +15,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from attn_course.data.recall import RecallBatch, first_batches, partner_batches
+from attn_course.data.recall import RecallBatch, first_batches, partner_batches, told_batches
 from attn_course.recurrence import count_parameters, gradient_reach
 from attn_course.trained.learners import LAYERS, Learner, build_learner
 from attn_course.trained.store import write_record
 from attn_course.trained.tuning import Run, rates_then_seeds
 from attn_course.training import train
 
-TASKS = {"first": first_batches, "partner": partner_batches}
-SIZES = {"first": (10, 20, 50, 100), "partner": (4, 8, 16)}
+TASKS = {"first": first_batches, "partner": partner_batches, "told": told_batches}
+SIZES = {"first": (10, 20, 50, 100), "partner": (4, 8, 16), "told": (4, 16)}
 RATES, SEEDS = (1e-3, 3e-3, 1e-2), (0, 1, 2)
 STEPS, EVERY, ENOUGH = 2000, 10, 0.95
 TEST_SEED, NUM_TESTS = 10_000, 500
@@ -37,7 +37,7 @@ class Trial:
 
     Attributes:
         layer: Its name in `LAYERS`.
-        task: "first" or "partner".
+        task: "first", "partner", or "told": partner with the question in front as well.
         size: The distance to be bridged, or the number of pairs to be kept.
     """
 
