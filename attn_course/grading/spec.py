@@ -3,9 +3,11 @@
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
+from typing import Any
 
 import torch
 from torch import Generator, Tensor
@@ -93,24 +95,86 @@ class Check:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A plausible wrong answer, what it scores, and what a student who gave it should read.
+    """A plausible wrong answer, what it earns, and what a student who gave it should read.
 
     Args:
         answer: The wrong answer.
         hint: What was done, and what should have been done.
-        score: Points that it earns.
+        points: What it earns.
         evidence: What the law of the first check that it fails recognises it by. Without it the
             mistake is made anew to be compared with, for which one that trains is too slow.
     """
 
     answer: Callable[..., Plain]
     hint: str
-    score: float
+    points: float
     evidence: Plain = None
 
     @property
     def name(self) -> str:
         return self.answer.__name__
+
+
+class Mistakes:
+    """Collects the wrong answers of an exercise, each with its hint for a docstring.
+
+    The first that agrees with an answer is the one that a student reads of, and the order is that
+    in which they are defined::
+
+        mistake = Mistakes()
+
+        @mistake(points=1)
+        def works_in_double_precision(scores):
+            \"""you compute in float64 and return it; the output has the dtype of the scores\"""
+            return torch.softmax(scores.double(), -1)
+    """
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, Mistake] = {}
+
+    @property
+    def collected(self) -> tuple[Mistake, ...]:
+        return tuple(self._by_name.values())
+
+    def __call__(
+        self,
+        answer: Callable[..., Plain] | None = None,
+        /,
+        *,
+        points: float = 0,
+        evidence: Plain = None,
+        hint: str | None = None,
+        ending: str = "",
+        computes: Callable[..., Plain] | None = None,
+    ) -> Callable[..., Any]:
+        """Collect the function below, `@mistake` alone if it earns nothing.
+
+        Args:
+            answer: The wrong answer.
+            points: What it earns.
+            evidence: What it is recognised by, see `Mistake`.
+            hint: What the student reads, where several share it; else it is the docstring, in
+                which line breaks and indentation count as one space.
+            ending: How the hint ends, where several end alike.
+            computes: The wrong answer itself, if it is made out of another; then the function
+                below has no body, and lends it a name and a hint.
+
+        Raises:
+            ValueError: There is no docstring, or another mistake has this name.
+        """
+        if answer is None:
+            return partial(
+                self, points=points, evidence=evidence, hint=hint, ending=ending, computes=computes
+            )
+        name = answer.__name__
+        if name in self._by_name:
+            raise ValueError(f"there are two mistakes called {name!r}")
+        if not (said := hint or answer.__doc__):
+            raise ValueError(f"the mistake {name!r} has no docstring, which would be its hint")
+        if computes is not None:
+            answer, answer.__name__ = computes, name
+        self._by_name[name] = Mistake(answer, " ".join(said.split()) + ending, points, evidence)
+        return answer
 
 
 @dataclass(frozen=True, eq=False)  # likewise
