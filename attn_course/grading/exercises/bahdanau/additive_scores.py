@@ -9,6 +9,7 @@ from attn_course.grading.compare import same
 from attn_course.grading.exercises.bahdanau import draw_normal
 from attn_course.grading.instruments import Count, Largest
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
+from attn_course.grading.wrong_answers import cut_off, in_dtype, squeezed, then, transposed
 
 
 def reference(
@@ -80,16 +81,14 @@ mistake = Mistakes()
 @mistake
 def leaves_out_tanh(query, key, w_query, w_key, score_weight):
     """you leave out `tanh`; the scores look fine, but after the softmax the query has no say in
-    them, as part C is going to show
-    """
+    them, as part C is going to show"""
     return _hidden(query, key, w_query, w_key) @ score_weight
 
 
 @mistake
 def takes_tanh_before_the_sum(query, key, w_query, w_key, score_weight):
     """you take `tanh` of each part and add afterwards, so query and key never meet inside it; add
-    first, then take `tanh` of the sum
-    """
+    first, then take `tanh` of the sum"""
     for_query, for_key = torch.tanh(query @ w_query.mT), torch.tanh(key @ w_key.mT)
     return (for_query.unsqueeze(-2) + for_key.unsqueeze(-3)) @ score_weight
 
@@ -97,8 +96,7 @@ def takes_tanh_before_the_sum(query, key, w_query, w_key, score_weight):
 @mistake
 def takes_tanh_of_the_score(query, key, w_query, w_key, score_weight):
     """you take `tanh` of the finished score; it belongs around the hidden layer, before
-    `score_weight`
-    """
+    `score_weight`"""
     return torch.tanh(_hidden(query, key, w_query, w_key) @ score_weight)
 
 
@@ -129,16 +127,15 @@ def sums_without_the_score_weight(query, key, w_query, w_key, score_weight):
 
 @mistake
 def takes_the_mean_over_hidden_units(query, key, w_query, w_key, score_weight):
-    """you take the mean over the hidden units; the score is their sum, weighted by `score_weight`
-    """
+    """you take the mean over the hidden units; the score is their sum, weighted by
+    `score_weight`"""
     return (torch.tanh(_hidden(query, key, w_query, w_key)) * score_weight).mean(-1)
 
 
 @mistake
 def divides_by_the_root_of_the_width(query, key, w_query, w_key, score_weight):
     """you divide by the square root of a width; that belongs to another score, which the course
-    meets later
-    """
+    meets later"""
     return reference(query, key, w_query, w_key, score_weight / len(score_weight) ** 0.5)
 
 
@@ -148,10 +145,9 @@ def keeps_the_hidden_units_apart(query, key, w_query, w_key, score_weight):
     return torch.tanh(_hidden(query, key, w_query, w_key)) * score_weight
 
 
-@mistake
-def swaps_queries_and_keys(query, key, w_query, w_key, score_weight):
+@mistake(computes=transposed(reference))
+def swaps_queries_and_keys():
     """your rows are keys and your columns queries; a row belongs to a query"""
-    return reference(query, key, w_query, w_key, score_weight).mT
 
 
 @mistake
@@ -161,43 +157,35 @@ def scores_only_the_first_query(query, key, w_query, w_key, score_weight):
     return first.expand(-1, query.shape[1], -1)
 
 
-@mistake
-def goes_on_to_the_weights(query, key, w_query, w_key, score_weight):
+@mistake(computes=then(reference, lambda output: torch.softmax(output, -1)))
+def goes_on_to_the_weights():
     """you go on to the softmax; scores are asked here, the weights were part A"""
-    return torch.softmax(reference(query, key, w_query, w_key, score_weight), -1)
 
 
 @mistake
 def mixes_the_sentences(query, key, w_query, w_key, score_weight):
     """your queries meet the keys of other sentences; new axes belong between the axis of the batch
-    and that of the features: `unsqueeze(2)` for the query, `unsqueeze(1)` for the key
-    """
+    and that of the features: `unsqueeze(2)` for the query, `unsqueeze(1)` for the key"""
     hidden = (query @ w_query.mT)[:, None, :, None] + (key @ w_key.mT)[None, :, None, :]
     return (torch.tanh(hidden) @ score_weight).mean(1)
 
 
-@mistake(points=2)
-def squeezes_all_axes(query, key, w_query, w_key, score_weight):
+@mistake(points=2, computes=squeezed(reference))
+def squeezes_all_axes():
     """`squeeze()` drops every axis of size 1, also that of a single query, which is what a decoder
-    asks, or of a single sentence; say which axis you mean: `squeeze(-1)`
-    """
-    hidden = torch.tanh(_hidden(query, key, w_query, w_key))
-    return (hidden @ score_weight.unsqueeze(-1)).squeeze()
+    asks, or of a single sentence; say which axis you mean: `squeeze(-1)`"""
 
 
-@mistake(points=3)
-def cuts_the_queries_off(query, key, w_query, w_key, score_weight):
+@mistake(points=3, computes=cut_off(reference, "query"))
+def cuts_the_queries_off():
     """no gradient reaches the queries, so the decoder could not learn what to ask for; drop
-    `detach`, `item` or `no_grad`
-    """
-    return reference(query.detach(), key, w_query, w_key, score_weight)
+    `detach`, `item` or `no_grad`"""
 
 
 @mistake(points=3)
 def goes_through_two_loops(query, key, w_query, w_key, score_weight):
     """the numbers are right, but there are the two loops still; let broadcasting pair every query
-    with every key
-    """
+    with every key"""
     rows = [
         [
             torch.tanh(query[:, i] @ w_query.mT + key[:, j] @ w_key.mT) @ score_weight
@@ -210,8 +198,8 @@ def goes_through_two_loops(query, key, w_query, w_key, score_weight):
 
 @mistake(points=3)
 def goes_through_the_queries(query, key, w_query, w_key, score_weight):
-    """the numbers are right, and one loop is gone; the other can go too, by one more axis of size 1
-    """
+    """the numbers are right, and one loop is gone; the other can go too, by one more axis of size
+    1"""
     rows = [reference(q.unsqueeze(1), key, w_query, w_key, score_weight) for q in query.unbind(1)]
     return torch.cat(rows, 1)
 
@@ -220,17 +208,14 @@ def goes_through_the_queries(query, key, w_query, w_key, score_weight):
 def puts_all_pairs_end_to_end(query, key, w_query, w_key, score_weight):
     """the numbers are right, but you write out a copy of both vectors for every pair, and multiply
     each copy by the weights; multiply first, once for each query and once for each key, and
-    broadcast the small results
-    """
+    broadcast the small results"""
     pairs, weight = torch.cat(_pairs(query, key), -1), torch.cat([w_query, w_key], -1)
     return torch.tanh(pairs @ weight.mT) @ score_weight
 
 
-@mistake(points=1)
-def works_in_double_precision(query, key, w_query, w_key, score_weight):
+@mistake(points=1, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
     """you compute in float64 and return it; the scores have the dtype of the inputs"""
-    inputs = (query, key, w_query, w_key, score_weight)
-    return reference(*(each.double() for each in inputs))
 
 
 EXERCISE = Exercise(

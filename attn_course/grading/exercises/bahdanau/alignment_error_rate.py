@@ -6,6 +6,7 @@ from torch import Generator, Tensor
 from attn_course import metrics
 from attn_course.grading.exercises.bahdanau import draw_lengths, draw_normal
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import then
 
 
 def reference(weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor) -> float:
@@ -63,8 +64,7 @@ mistake = Mistakes()
 @mistake(points=2)
 def averages_over_the_sentences(weights, sure, possible, target_mask):
     """you take the mean of the error rates of the sentences; count the links of all sentences
-    together, and divide once
-    """
+    together, and divide once"""
     links, both = _links(weights, target_mask), sure | possible
     rates = [_rate(*each) for each in zip(links, sure, both, strict=True)]
     return sum(rates) / len(rates)
@@ -79,8 +79,7 @@ def forgets_that_sure_links_are_possible(weights, sure, possible, target_mask):
 @mistake(points=3)
 def counts_links_of_both_lists_twice(weights, sure, possible, target_mask):
     """you add the sure links to the possible ones, which counts those on both lists twice; join the
-    two lists instead: `sure | possible`
-    """
+    two lists instead: `sure | possible`"""
     links = _links(weights, target_mask)
     agreed = 2 * (links & sure).sum() + (links & possible).sum()
     return 1 - float(agreed / (links.sum() + sure.sum()))
@@ -97,8 +96,7 @@ def takes_unions(weights, sure, possible, target_mask):
 @mistake
 def links_each_source_word(weights, sure, possible, target_mask):
     """you link each source word with a target word; each target word is to choose, among the source
-    words, which are on the last axis
-    """
+    words, which are on the last axis"""
     kept = weights.masked_fill(~target_mask.unsqueeze(-1), -1)
     best = torch.zeros_like(weights, dtype=torch.bool)
     links = best.scatter(1, kept.argmax(1, keepdim=True), True) & (weights.amax(1) > 0).unsqueeze(1)
@@ -111,10 +109,9 @@ def counts_padding(weights, sure, possible, target_mask):
     return _rate(_links(weights, torch.ones_like(target_mask)), sure, sure | possible)
 
 
-@mistake
-def returns_the_agreement(weights, sure, possible, target_mask):
+@mistake(computes=then(reference, lambda output: 1 - output))
+def returns_the_agreement():
     """you return the share that agrees; the error rate is 1 minus that"""
-    return 1 - reference(weights, sure, possible, target_mask)
 
 
 @mistake
@@ -149,24 +146,21 @@ def asks_only_for_sure_links(weights, sure, possible, target_mask):
 @mistake
 def knows_no_possible_links(weights, sure, possible, target_mask):
     """you count links that are possible but not sure as wrong; the second intersection is with P,
-    which is `sure | possible`
-    """
+    which is `sure | possible`"""
     return _rate(_links(weights, target_mask), sure, sure)
 
 
 @mistake
 def knows_no_sure_links(weights, sure, possible, target_mask):
     """you treat possible links as if they were sure; the first intersection is with S, and so is
-    the count in the denominator
-    """
+    the count in the denominator"""
     return _rate(_links(weights, target_mask), sure | possible, sure | possible)
 
 
 @mistake
 def links_whatever_has_half_the_weight(weights, sure, possible, target_mask):
     """you link the pairs with more than half of the weight, so many words get no link; each target
-    word links to the source word with the most weight
-    """
+    word links to the source word with the most weight"""
     links = (weights > 0.5) & target_mask.unsqueeze(-1)
     return _rate(links, sure, sure | possible)
 
@@ -174,8 +168,7 @@ def links_whatever_has_half_the_weight(weights, sure, possible, target_mask):
 @mistake
 def links_whatever_has_more_than_its_share(weights, sure, possible, target_mask):
     """you link all pairs above a threshold, so a word may get several links; each target word links
-    to the source word with the most weight, and to no other
-    """
+    to the source word with the most weight, and to no other"""
     links = (weights > 1 / weights.shape[-1]) & target_mask.unsqueeze(-1)
     return _rate(links, sure, sure | possible)
 
@@ -183,8 +176,7 @@ def links_whatever_has_more_than_its_share(weights, sure, possible, target_mask)
 @mistake
 def sums_the_weights(weights, sure, possible, target_mask):
     """you sum the weights; the formula counts links, one from each target word, to the source word
-    with the most weight
-    """
+    with the most weight"""
     kept = weights * target_mask.unsqueeze(-1)
     agreed = kept[sure].sum() + kept[sure | possible].sum()
     return 1 - float(agreed / (kept.sum() + sure.sum()))

@@ -5,6 +5,7 @@ from torch import Generator, Tensor
 
 from attn_course.grading.exercises.bahdanau import draw_lengths, draw_normal, padding_after
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, in_dtype
 from attn_course.retrieval import masked_softmax
 
 
@@ -64,24 +65,21 @@ def ignores_the_lengths(scores, source_len):
 @mistake
 def multiplies_scores_by_the_mask(scores, source_len):
     """you set the scores of padding to 0, but a score of 0 has the power 1, a good deal more than
-    nothing; the score whose power is 0 is minus infinity
-    """
+    nothing; the score whose power is 0 is minus infinity"""
     return torch.softmax(scores * ~_padding(scores, source_len), -1)
 
 
 @mistake
 def drops_padding_from_the_weights(scores, source_len):
     """you set the weights of padding to 0 after the softmax, so what they had is missing: the rows
-    no longer sum to 1; mask the scores, before the softmax
-    """
+    no longer sum to 1; mask the scores, before the softmax"""
     return torch.softmax(scores, -1).masked_fill(_padding(scores, source_len), 0)
 
 
 @mistake(points=3.5)
 def shares_out_again_what_padding_had(scores, source_len):
     """you mask after the softmax and divide by what is left; where padding scores high, nothing is
-    left; mask the scores, before the softmax
-    """
+    left; mask the scores, before the softmax"""
     weights = drops_padding_from_the_weights(scores, source_len)
     total = weights.sum(-1, keepdim=True)
     return weights / total.where(total > 0, 1)
@@ -90,8 +88,7 @@ def shares_out_again_what_padding_had(scores, source_len):
 @mistake(points=3)
 def divides_nothing_by_nothing(scores, source_len):
     """you take the powers first and mask them afterwards; where padding scores high, all powers of
-    tokens are 0, and 0/0 is `nan`; mask the scores, before `exp`
-    """
+    tokens are 0, and 0/0 is `nan`; mask the scores, before `exp`"""
     raised = (scores - scores.amax(-1, keepdim=True)).exp()
     raised = raised.masked_fill(_padding(scores, source_len), 0)
     return raised / raised.sum(-1, keepdim=True)
@@ -100,8 +97,7 @@ def divides_nothing_by_nothing(scores, source_len):
 @mistake(points=3)
 def fills_with_minus_a_billion(scores, source_len):
     """you fill the padding with -1e9, which is low only as long as no token scores lower, and gives
-    a source without tokens weights after all; minus infinity is lower than everything
-    """
+    a source without tokens weights after all; minus infinity is lower than everything"""
     return torch.softmax(scores.masked_fill(_padding(scores, source_len), -1e9), -1)
 
 
@@ -109,8 +105,7 @@ def fills_with_minus_a_billion(scores, source_len):
 def fills_with_minus_a_billion_and_clears(scores, source_len):
     """you fill the padding with -1e9, which is low only as long as no token scores lower; where one
     does, padding takes the weight and takes it along when you set it to 0; minus infinity is lower
-    than everything
-    """
+    than everything"""
     weights = fills_with_minus_a_billion(scores, source_len)
     return weights.masked_fill(_padding(scores, source_len), 0)
 
@@ -118,8 +113,7 @@ def fills_with_minus_a_billion_and_clears(scores, source_len):
 @mistake(points=2.5)
 def adds_minus_ten_thousand(scores, source_len):
     """you lower the padding by 10,000, which leaves a source without tokens its weights, as all its
-    scores go down together; minus infinity is lower than everything
-    """
+    scores go down together; minus infinity is lower than everything"""
     bias = -10000.0 * _padding(scores, source_len).to(scores.dtype)
     return torch.softmax(scores + bias, -1)
 
@@ -128,8 +122,7 @@ def adds_minus_ten_thousand(scores, source_len):
 def adds_minus_a_billion_and_clears(scores, source_len):
     """you lower the padding by 1e9, which is enough only as long as it does not score 1e9 above the
     tokens; where it does, it takes the weight and takes it along when you set it to 0; put minus
-    infinity in the place of its scores
-    """
+    infinity in the place of its scores"""
     padding = _padding(scores, source_len)
     weights = torch.softmax(scores - 1e9 * padding.to(scores.dtype), -1)
     return weights.masked_fill(padding, 0)
@@ -138,8 +131,7 @@ def adds_minus_a_billion_and_clears(scores, source_len):
 @mistake(points=3.5)
 def fills_with_the_smallest_number(scores, source_len):
     """the smallest finite number is low enough beside a token, but where all is padding all keys
-    tie, and share the weight; such a row has to be 0
-    """
+    tie, and share the weight; such a row has to be 0"""
     lowest = torch.finfo(scores.dtype).min
     return torch.softmax(scores.masked_fill(_padding(scores, source_len), lowest), -1)
 
@@ -147,8 +139,7 @@ def fills_with_the_smallest_number(scores, source_len):
 @mistake(points=3.5)
 def leaves_nan_without_tokens(scores, source_len):
     """where a source has no token your softmax sees nothing but minus infinity, and 0/0 is `nan`;
-    overwrite the weights of padding with 0
-    """
+    overwrite the weights of padding with 0"""
     return torch.softmax(scores.masked_fill(_padding(scores, source_len), -torch.inf), -1)
 
 
@@ -156,8 +147,7 @@ def leaves_nan_without_tokens(scores, source_len):
 def replaces_nan_afterwards(scores, source_len):
     """you replace the `nan` after the softmax; the numbers are right then, but the gradient comes
     back through the softmax and is `nan` still; the `masked_fill` of the scores would stop it, an
-    addition does not
-    """
+    addition does not"""
     allowed = torch.zeros_like(scores).masked_fill(_padding(scores, source_len), -torch.inf)
     return torch.softmax(scores + allowed, -1).nan_to_num(0)
 
@@ -172,8 +162,7 @@ def takes_softmax_over_the_queries(scores, source_len):
 @mistake
 def takes_softmax_over_the_batch(scores, source_len):
     """your weights sum to 1 over the sentences of the batch, which have nothing to do with each
-    other; they should over the keys, the last axis
-    """
+    other; they should over the keys, the last axis"""
     filled = scores.masked_fill(_padding(scores, source_len), -torch.inf)
     return torch.softmax(filled, 0).nan_to_num(0)
 
@@ -182,8 +171,7 @@ def takes_softmax_over_the_batch(scores, source_len):
 def takes_softmax_over_all_pairs(scores, source_len):
     """you flatten queries and keys into one row before the softmax, so all queries of a sentence
     share a weight of 1; each has its own, over the last axis. It does not show as long as there is
-    one query
-    """
+    one query"""
     rows = scores.flatten(1).unsqueeze(1)
     padding = _padding(scores, source_len).expand_as(scores).flatten(1).unsqueeze(1)
     return _softmax(rows, padding).reshape(scores.shape)
@@ -192,26 +180,21 @@ def takes_softmax_over_all_pairs(scores, source_len):
 @mistake
 def takes_softmax_over_everything(scores, source_len):
     """you flatten the scores before the softmax, so the whole batch shares a weight of 1; each
-    query has its own, over the last axis
-    """
+    query has its own, over the last axis"""
     padding = _padding(scores, source_len).expand_as(scores).reshape(1, -1)
     return _softmax(scores.reshape(1, -1), padding).reshape(scores.shape)
 
 
-@mistake
-def keeps_one_place_too_many(scores, source_len):
+@mistake(computes=given(reference, source_len=lambda source_len: source_len + 1))
+def keeps_one_place_too_many():
     """the first place of padding still counts: a source of 3 tokens has them at the places 0, 1 and
-    2, and its padding begins at 3
-    """
-    return reference(scores, source_len + 1)
+    2, and its padding begins at 3"""
 
 
-@mistake
-def drops_the_last_token(scores, source_len):
+@mistake(computes=given(reference, source_len=lambda source_len: source_len - 1))
+def drops_the_last_token():
     """the last token of each source is masked with the padding: a source of 3 tokens has them at
-    the places 0, 1 and 2, and its padding begins at 3
-    """
-    return reference(scores, source_len - 1)
+    the places 0, 1 and 2, and its padding begins at 3"""
 
 
 @mistake
@@ -235,17 +218,15 @@ def returns_the_scores(scores, source_len):
 @mistake(points=3.5)
 def changes_the_scores_in_place(scores, source_len):
     """you write minus infinity into the `scores` of the caller; `masked_fill` makes a new tensor,
-    `masked_fill_` changes the old one
-    """
+    `masked_fill_` changes the old one"""
     padding = _padding(scores, source_len)
     scores.detach().masked_fill_(padding, -torch.inf)
     return _softmax(scores, padding)
 
 
-@mistake(points=0.5)
-def works_in_double_precision(scores, source_len):
+@mistake(points=0.5, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
     """you compute in float64 and return it; the weights have the dtype of the scores"""
-    return reference(scores.double(), source_len)
 
 
 EXERCISE = Exercise(

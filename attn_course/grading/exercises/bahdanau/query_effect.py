@@ -5,6 +5,7 @@ from torch import Generator, Tensor
 
 from attn_course.grading.exercises.bahdanau import draw_lengths, draw_normal, padding_after
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import then
 from attn_course.retrieval import masked_softmax
 
 
@@ -54,8 +55,7 @@ mistake = Mistakes()
 @mistake
 def compares_the_scores(scores, source_len):
     """you compare the scores; they differ from query to query even where the weights do not: what
-    is added to all scores of a row cancels in its softmax
-    """
+    is added to all scores of a row cancels in its softmax"""
     kept = scores.masked_fill(_padding(scores, source_len), 0)
     return (kept.amax(1) - kept.amin(1)).amax(-1)
 
@@ -63,8 +63,7 @@ def compares_the_scores(scores, source_len):
 @mistake
 def compares_centred_scores(scores, source_len):
     """you take the mean off each row of scores, which removes what cancels in the softmax, but what
-    is left are still scores; compare the weights
-    """
+    is left are still scores; compare the weights"""
     padding = _padding(scores, source_len)
     kept = scores.masked_fill(padding, 0)
     mean = kept.sum(-1, keepdim=True) / source_len[:, None, None]
@@ -74,8 +73,7 @@ def compares_centred_scores(scores, source_len):
 @mistake
 def subtracts_the_best_score(scores, source_len):
     """you subtract the best score of each row, which removes what cancels in the softmax, but what
-    is left are still scores; compare the weights
-    """
+    is left are still scores; compare the weights"""
     best = scores.masked_fill(_padding(scores, source_len), -torch.inf).amax(-1, keepdim=True)
     return compares_the_scores(scores - best, source_len)
 
@@ -96,24 +94,22 @@ def compares_neighbouring_queries(scores, source_len):
 @mistake
 def compares_with_the_mean_query(scores, source_len):
     """you compare every query with the mean of all; the two that differ most are asked, the largest
-    weight of a key less its smallest
-    """
+    weight of a key less its smallest"""
     weights = _weights(scores, source_len)
     return (weights - weights.mean(1, keepdim=True)).abs().amax((1, 2))
 
 
 @mistake
 def takes_the_largest_weight(scores, source_len):
-    """you return the largest weight; take off the smallest that another query gives to the same key
-    """
+    """you return the largest weight; take off the smallest that another query gives to the same
+    key"""
     return _weights(scores, source_len).amax((1, 2))
 
 
 @mistake
 def compares_the_keys(scores, source_len):
     """you compare the weights that one query gives to different keys; compare those that different
-    queries give to one key, so go down the columns
-    """
+    queries give to one key, so go down the columns"""
     weights = _weights(scores, source_len)
     lowest = weights.masked_fill(_padding(scores, source_len), 1).amin(2)
     return (weights.amax(2) - lowest).amax(-1)
@@ -136,16 +132,14 @@ def sums_over_the_keys(scores, source_len):
 @mistake
 def takes_the_standard_deviation(scores, source_len):
     """you return a standard deviation; the largest difference is asked, the largest weight of a key
-    less its smallest
-    """
+    less its smallest"""
     return _weights(scores, source_len).std(1).amax(-1)
 
 
 @mistake
 def compares_the_favourite_only(scores, source_len):
     """you compare how large the largest weight of each query is, but two queries may put the same
-    weight on different keys; subtract key by key, before you look for the largest
-    """
+    weight on different keys; subtract key by key, before you look for the largest"""
     best = _weights(scores, source_len).amax(-1)
     return best.amax(-1) - best.amin(-1)
 
@@ -167,40 +161,35 @@ def forgets_the_padding(scores, source_len):
 @mistake(points=3)
 def masks_the_padding_afterwards(scores, source_len):
     """you mask the padding after the softmax, when it has taken weight from the tokens already, and
-    from each query another share; your `attention_weights` of part A masks before
-    """
+    from each query another share; your `attention_weights` of part A masks before"""
     weights = torch.softmax(scores, -1).masked_fill(_padding(scores, source_len), 0)
     return (weights.amax(1) - weights.amin(1)).amax(-1)
 
 
-@mistake
-def makes_one_number_of_the_batch(scores, source_len):
+@mistake(computes=then(reference, torch.amax))
+def makes_one_number_of_the_batch():
     """you return one number for the whole batch; each sentence has its own"""
-    return reference(scores, source_len).amax()
 
 
 @mistake(points=2.5)
 def takes_powers_as_they_are(scores, source_len):
     """you take the powers of the scores as they are; that of 200 is more than a number can hold,
     and infinity divided by infinity is `nan`; a softmax takes the largest score of the row off
-    first
-    """
+    first"""
     raised = scores.exp().masked_fill(_padding(scores, source_len), 0)
     weights = raised / raised.sum(-1, keepdim=True)
     return (weights.amax(1) - weights.amin(1)).amax(-1)
 
 
-@mistake
-def says_yes_or_no(scores, source_len):
+@mistake(computes=then(reference, lambda output: output > 0.0001))
+def says_yes_or_no():
     """you return yes or no; the difference itself is asked, a number from 0 to 1"""
-    return reference(scores, source_len) > 1e-4
 
 
 @mistake
 def says_yes_or_no_in_numbers(scores, source_len):
     """you return 1 for yes and 0 for no; the difference itself is asked, which may be any number
-    from 0 to 1
-    """
+    from 0 to 1"""
     return says_yes_or_no(scores, source_len).to(scores.dtype)
 
 

@@ -21,6 +21,7 @@ from attn_course.grading.translations import (
     low_bleu,
     words_of,
 )
+from attn_course.grading.wrong_answers import given
 from attn_course.seq2seq import (
     BOS,
     EOS,
@@ -131,8 +132,7 @@ mistake = Mistakes()
 def squeezes_through_one_vector(batches, unseen, vocab_size, max_len):
     """short rows come out right and long ones do not, the mark of a translator that squeezes the
     source through one vector, as that of chapter 03 does; let the decoder look back, with
-    `BahdanauTranslator`. If it does, has `zero_grad` been called for every batch?
-    """
+    `BahdanauTranslator`. If it does, has `zero_grad` been called for every batch?"""
     encoder = Encoder(vocab_size, WIDTH, WIDTH)
     model = FixedVectorTranslator(encoder, vocab_size, WIDTH, WIDTH)
     return greedy_decode(_learn(model, batches), unseen, max_len)
@@ -141,8 +141,8 @@ def squeezes_through_one_vector(batches, unseen, vocab_size, max_len):
 @mistake(evidence="untrained")
 def never_updates(batches, unseen, vocab_size, max_len):
     """words of both languages in no order are what a translator says that has learned nothing, or
-    next to nothing; call `backward` and `step` for every batch, and `return` after the last of them
-    """
+    next to nothing; call `backward` and `step` for every batch, and `return` after the last of
+    them"""
     model = _learn(_attentive(vocab_size), batches, update=False)
     return greedy_decode(model, unseen, max_len)
 
@@ -151,8 +151,7 @@ def never_updates(batches, unseen, vocab_size, max_len):
 def forgets_to_clear_the_gradients(batches, unseen, vocab_size, max_len):
     """the words are French and have little to do with the source. If the gradients are never
     cleared, each `backward` adds to all those before: call `zero_grad` for every batch. If they
-    are, the steps may be too small, or too few, or too large
-    """
+    are, the steps may be too small, or too few, or too large"""
     model = _learn(_attentive(vocab_size), batches, clear=False)
     return greedy_decode(model, unseen, max_len)
 
@@ -160,8 +159,7 @@ def forgets_to_clear_the_gradients(batches, unseen, vocab_size, max_len):
 @mistake(evidence="other language")
 def translates_the_other_way(batches, unseen, vocab_size, max_len):
     """you learn to translate the targets into the sources; of each pair in `batches` the source
-    comes first
-    """
+    comes first"""
     turned = [(target, source) for source, target in batches]
     return greedy_decode(_learn(_attentive(vocab_size), turned), unseen, max_len)
 
@@ -169,8 +167,7 @@ def translates_the_other_way(batches, unseen, vocab_size, max_len):
 @mistake(evidence="one word")
 def feeds_the_answer(batches, unseen, vocab_size, max_len):
     """you feed the decoder the very word that it is to say, so all it learns is to repeat what it
-    hears; shift the target by one place, behind a BOS
-    """
+    hears; shift the target by one place, behind a BOS"""
     model = _learn(_attentive(vocab_size), batches, target_input=lambda target: target)
     return greedy_decode(model, unseen, max_len)
 
@@ -178,8 +175,7 @@ def feeds_the_answer(batches, unseen, vocab_size, max_len):
 @mistake(evidence="no beginning")
 def never_says_where_to_begin(batches, unseen, vocab_size, max_len):
     """your decoder has never learned what to say after BOS, the word that decoding begins with; put
-    a BOS before the target that you feed it, and drop its last word instead
-    """
+    a BOS before the target that you feed it, and drop its last word instead"""
     model = _learn(
         _attentive(vocab_size), batches, lambda target: target[:, :-1], lambda target: target[:, 1:]
     )
@@ -189,8 +185,7 @@ def never_says_where_to_begin(batches, unseen, vocab_size, max_len):
 @mistake(evidence="no end")
 def never_learns_to_end(batches, unseen, vocab_size, max_len):
     """your translator has not learned to say EOS; the EOS at the end of each target belongs into
-    the loss like any word
-    """
+    the loss like any word"""
     model = _learn(
         _attentive(vocab_size),
         batches,
@@ -199,16 +194,15 @@ def never_learns_to_end(batches, unseen, vocab_size, max_len):
     return greedy_decode(model, unseen, max_len)
 
 
-@mistake(evidence="cut off")
-def cuts_off(batches, unseen, vocab_size, max_len):
+@mistake(evidence="cut off", computes=given(reference, max_len=4))
+def cuts_off():
     """your translations stop before their end; `max_len` is long enough for all of them"""
-    return reference(batches, unseen, vocab_size, 4)
 
 
 @mistake(evidence="BOS")
 def begins_with_bos(batches, unseen, vocab_size, max_len):
-    """BOS asks the decoder for the first word and is none itself; leave it out of what you return
-    """
+    """BOS asks the decoder for the first word and is none itself; leave it out of what you
+    return"""
     translations = reference(batches[:1], unseen, vocab_size, max_len)
     return torch.nn.functional.pad(translations, (1, 0), value=BOS)
 
@@ -222,8 +216,7 @@ def translates_what_it_has_seen(batches, unseen, vocab_size, max_len):
 @mistake(evidence="no tokens")
 def returns_the_logits(batches, unseen, vocab_size, max_len):
     """you return what the model thinks of each word; decode it into token numbers, with
-    `greedy_decode`
-    """
+    `greedy_decode`"""
     model = _learn(_attentive(vocab_size), batches[:1])
     begin = torch.full_like(unseen[:, :1], BOS)
     return model(unseen, begin.expand(-1, max_len))

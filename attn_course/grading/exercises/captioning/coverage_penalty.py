@@ -5,6 +5,7 @@ from torch import Generator, Tensor
 
 from attn_course.grading.exercises.captioning import draw_weights
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import cut_off, given, in_dtype, then
 from attn_course.image_grid import doubly_stochastic_penalty
 
 
@@ -43,56 +44,49 @@ def _total(weights: Tensor, is_word: Tensor) -> Tensor:
 mistake = Mistakes()
 
 
-@mistake(points=2.5)
-def forgets_the_padding(weights, is_word, share):
+@mistake(points=2.5, computes=given(reference, is_word=torch.ones_like))
+def forgets_the_padding():
     """the weights at padding count in yours; a captioner computes them because a batch has one
-    length, but they belong to no word
-    """
-    return reference(weights, torch.ones_like(is_word), share)
+    length, but they belong to no word"""
 
 
-@mistake
-def turns_the_mask_round(weights, is_word, share):
+@mistake(computes=given(reference, is_word=torch.logical_not))
+def turns_the_mask_round():
     """you keep the padding and drop the words: `is_word` is True at words"""
-    return reference(weights, ~is_word, share)
 
 
 @mistake
 def sums_over_the_cells_first(weights, is_word, share):
     """you add up over the cells first, where every word has the sum 1 whatever it looks at; add up
-    over the words, axis 1
-    """
+    over the words, axis 1"""
     return (share - _words(weights, is_word).sum(-1)).square().sum(-1).mean()
 
 
 @mistake
 def squares_before_the_sum_over_words(weights, is_word, share):
     """you square at each word; add up what a cell gets over the caption first, and square the
-    distance of this sum
-    """
+    distance of this sum"""
     return ((share - weights).square() * is_word.unsqueeze(-1)).sum((1, 2)).mean()
 
 
 @mistake
 def squares_the_weights(weights, is_word, share):
-    """you square the weights; the distance from the share is squared, after the sum over the words
-    """
+    """you square the weights; the distance from the share is squared, after the sum over the
+    words"""
     return (share - _total(weights.square(), is_word)).sum(-1).mean()
 
 
 @mistake
 def squares_the_whole_sum(weights, is_word, share):
     """you square after adding up the cells, where too much at one cell makes up for too little at
-    another; square at each cell
-    """
+    another; square at each cell"""
     return (share - _total(weights, is_word)).sum(-1).square().mean()
 
 
 @mistake
 def forgets_the_square(weights, is_word, share):
     """the square is missing: too much at one cell makes up for too little at another, and the sum
-    says nothing but how many words there are
-    """
+    says nothing but how many words there are"""
     return (share - _total(weights, is_word)).sum(-1).mean()
 
 
@@ -128,8 +122,8 @@ def returns_one_for_each_caption(weights, is_word, share):
 
 @mistake
 def averages_over_the_words(weights, is_word, share):
-    """you take the mean over the words, which every cell's share of 1 is far from; take their sum
-    """
+    """you take the mean over the words, which every cell's share of 1 is far from; take their
+    sum"""
     mean = _total(weights, is_word) / is_word.sum(1, keepdim=True)
     return (share - mean).square().sum(-1).mean()
 
@@ -150,29 +144,26 @@ def divides_by_all_words(weights, is_word, share):
 @mistake
 def adds_the_captions_before_the_square(weights, is_word, share):
     """you take the mean over the captions before the square: one caption may then look at the left
-    half of its image only and another at the right. Square first
-    """
+    half of its image only and another at the right. Square first"""
     return (share - _total(weights, is_word).mean(0)).square().sum()
 
 
-@mistake(points=2.5)
-def takes_the_share_for_one(weights, is_word, share):
+@mistake(points=2.5, computes=given(reference, share=1.0))
+def takes_the_share_for_one():
     """you take 1 for the share, as the paper does; here it is an argument"""
-    return reference(weights, is_word, 1.0)
 
 
 @mistake(points=2.5)
 def multiplies_by_the_share(weights, is_word, share):
     """you multiply the penalty by the share; the share is what each cell should get, in the place
-    of the 1 of the paper
-    """
+    of the 1 of the paper"""
     return share * reference(weights, is_word, 1.0)
 
 
 @mistake
 def gives_each_cell_its_part(weights, is_word, share):
-    """you divide the words among the cells yourself; `share` already says what each cell should get
-    """
+    """you divide the words among the cells yourself; `share` already says what each cell should
+    get"""
     part = share * is_word.sum(1, keepdim=True) / weights.shape[-1]
     return (part - _total(weights, is_word)).square().sum(-1).mean()
 
@@ -193,8 +184,7 @@ def punishes_neglect_only(weights, is_word, share):
 @mistake(points=2.5)
 def asks_for_the_share_at_padding(weights, is_word, share):
     """you put the share at padding, and so add it to every cell once for each padded place; padding
-    adds nothing, so put 0 there
-    """
+    adds nothing, so put 0 there"""
     filled = weights.masked_fill(~is_word.unsqueeze(-1), share)
     return (share - filled.sum(1)).square().sum(-1).mean()
 
@@ -209,46 +199,38 @@ def cuts_to_the_shortest(weights, is_word, share):
 @mistake(points=2.5)
 def takes_off_what_padding_got(weights, is_word, share):
     """you take the number of padded places off; what is to go is the weight that each cell got
-    there. Multiply by the mask before the sum
-    """
+    there. Multiply by the mask before the sum"""
     return (share - weights.sum(1) - (~is_word).sum(1, keepdim=True)).square().sum(-1).mean()
 
 
 @mistake(points=2.5)
 def writes_into_the_weights(weights, is_word, share):
     """the penalty is right, but you write zeros into the weights of the caller, who goes on with
-    them; multiply by the mask, or use `masked_fill`
-    """
+    them; multiply by the mask, or use `masked_fill`"""
     weights.data[~is_word] = 0
     return reference(weights, is_word, share)
 
 
-@mistake(points=3)
-def takes_weights_for_constants(weights, is_word, share):
+@mistake(points=3, computes=cut_off(reference, "weights"))
+def takes_weights_for_constants():
     """no gradient reaches the weights, and a penalty that nothing feels changes nothing; drop
-    `detach`, `data` and `no_grad`
-    """
-    return reference(weights.detach(), is_word, share)
+    `detach`, `data` and `no_grad`"""
 
 
-@mistake
-def returns_a_python_number(weights, is_word, share):
+@mistake(computes=then(reference, Tensor.item))
+def returns_a_python_number():
     """you return a Python number, which carries no gradient; leave out `item()` or `float`"""
-    return reference(weights, is_word, share).item()
 
 
-@mistake(points=2.5)
-def works_in_double_precision(weights, is_word, share):
+@mistake(points=2.5, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
     """you compute in float64 and return it; the penalty has the dtype of the weights"""
-    return reference(weights.double(), is_word, share)
 
 
-@mistake(points=2.5)
-def works_in_single_precision(weights, is_word, share):
+@mistake(points=2.5, computes=in_dtype(reference, torch.float32))
+def works_in_single_precision():
     """you compute in float32, whatever came in; the penalty has the dtype of the weights, and their
-    precision
-    """
-    return reference(weights.float(), is_word, share)
+    precision"""
 
 
 EXERCISE = Exercise(

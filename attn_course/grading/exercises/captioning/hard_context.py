@@ -11,6 +11,7 @@ from torch import Generator, Tensor
 from attn_course.grading.compare import name_kind
 from attn_course.grading.exercises.captioning import draw_normal
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
+from attn_course.grading.wrong_answers import in_dtype, overwriting, then
 
 Drawn = tuple[Tensor, Tensor]
 # Of a right answer, the deviance of the counts of six cells (chi-squared, 5 degrees) exceeds 45
@@ -229,8 +230,7 @@ mistake = Mistakes()
 @mistake(points=2)
 def takes_the_highest_score(scores, features):
     """you take the highest score, and always the same cell: that is the slip. The highest score is
-    drawn most often, and the others as often as their weights say
-    """
+    drawn most often, and the others as often as their weights say"""
     return _at(features, scores.flatten(1).argmax(1))
 
 
@@ -243,8 +243,7 @@ def draws_all_cells_alike(scores, features):
 @mistake
 def draws_by_the_scores(scores, features):
     """you draw with the scores as probabilities, and they are below 0; the softmax makes
-    probabilities of them
-    """
+    probabilities of them"""
     return _hard(scores.flatten(1), features)
 
 
@@ -257,8 +256,7 @@ def draws_the_worst(scores, features):
 @mistake(points=1)
 def softens_twice(scores, features):
     """you take the softmax of weights, which makes them nearly alike; one softmax, of the scores,
-    is enough. (`Categorical(logits=...)` takes one too: give it scores, or `probs=weights`)
-    """
+    is enough. (`Categorical(logits=...)` takes one too: give it scores, or `probs=weights`)"""
     return _hard(torch.softmax(_weights(scores), -1), features)
 
 
@@ -270,16 +268,14 @@ def takes_weights_for_scores(scores: Tensor, features: Tensor) -> Drawn:
 @mistake(points=1)
 def draws_from_rows(scores, features):
     """each row of your grid has a softmax of its own, so that all rows are drawn alike; take one
-    softmax over all cells
-    """
+    softmax over all cells"""
     return _hard(torch.softmax(scores, -1).flatten(1), features)
 
 
 @mistake(points=1)
 def draws_from_columns(scores, features):
     """each column of your grid has a softmax of its own, so that all columns are drawn alike; take
-    one softmax over all cells
-    """
+    one softmax over all cells"""
     return _hard(torch.softmax(scores, -2).flatten(1), features)
 
 
@@ -292,8 +288,7 @@ def weighs_images_against_each_other(scores, features):
 @mistake(points=2)
 def draws_from_the_squares(scores, features):
     """your scores count twice, so that you draw with the squares of the weights; take one softmax
-    of the scores as they are
-    """
+    of the scores as they are"""
     return _hard(_weights(2 * scores), features)
 
 
@@ -306,8 +301,7 @@ def draws_among_the_best_two(scores, features):
 @mistake(points=1)
 def draws_once_for_the_batch(scores, features):
     """you draw one cell, by the weights of the first image, for the whole batch; each image has
-    weights of its own and draws for itself
-    """
+    weights of its own and draws for itself"""
     cell = _draw(_weights(scores[:1]))
     return _at(features, cell.expand(len(scores)))
 
@@ -315,8 +309,7 @@ def draws_once_for_the_batch(scores, features):
 @mistake(points=2)
 def shares_random_numbers(scores, features):
     """your images share random numbers, so that from the draw of one the draw of another can be
-    told; each needs one of its own
-    """
+    told; each needs one of its own"""
     cumulated = _weights(scores.double()).cumsum(-1)
     chance = torch.rand(len(scores) // 2 + 1, 1, dtype=torch.float64).repeat_interleave(2, 0)
     return _at(features, (cumulated <= chance[: len(scores)] * cumulated[:, -1:]).sum(1))
@@ -325,32 +318,28 @@ def shares_random_numbers(scores, features):
 @mistake(points=2)
 def sets_a_seed(scores, features):
     """you set a seed inside, so that every call draws the same; whoever learns would never try
-    anything else. Leave seeds to whoever calls
-    """
+    anything else. Leave seeds to whoever calls"""
     torch.manual_seed(0)
     return reference(scores, features)
 
 
-@mistake(points=3)
-def writes_into_the_scores(scores, features):
+@mistake(
+    points=3, computes=overwriting(reference, scores=lambda s: s - s.amax((1, 2), keepdim=True))
+)
+def writes_into_the_scores():
     """your draw is right, but you write into the scores that you were given, as `-=` does, and all
-    names that end in `_`; make new ones
-    """
-    scores -= scores.amax((1, 2), keepdim=True)
-    return reference(scores, features)
+    names that end in `_`; make new ones"""
 
 
-@mistake(points=3)
-def works_in_single_precision(scores, features):
+@mistake(points=3, computes=in_dtype(reference, torch.float32))
+def works_in_single_precision():
     """you return float32, whatever came in; the context has the dtype of the features"""
-    return reference(scores.float(), features.float())
 
 
 @mistake(points=3)
 def draws_twice(scores, features):
     """you draw twice, once for the context and once for the cell that you return; draw once, and
-    keep it
-    """
+    keep it"""
     weights = _weights(scores)
     return _at(features, _draw(weights))[0], _draw(weights)
 
@@ -358,8 +347,7 @@ def draws_twice(scores, features):
 @mistake(points=3)
 def returns_the_mean(scores, features):
     """your context is the mean of all cells: soft attention. Hard attention looks at the one cell
-    that was drawn, and at nothing else
-    """
+    that was drawn, and at nothing else"""
     weights = _weights(scores)
     context = (weights.unsqueeze(-1) * features.flatten(1, 2)).sum(1)
     return context, _draw(weights)
@@ -368,8 +356,7 @@ def returns_the_mean(scores, features):
 @mistake(points=3)
 def weighs_what_it_has_drawn(scores, features):
     """you multiply what was drawn by its weight, so that the weight counts twice: it has decided
-    already how often this cell is drawn
-    """
+    already how often this cell is drawn"""
     weights = _weights(scores)
     context, cells = _hard(weights, features)
     return context * weights.gather(1, cells.unsqueeze(1)), cells
@@ -394,23 +381,20 @@ def keeps_the_axis_of_the_draw(scores, features):
     return context.unsqueeze(1), cells.unsqueeze(1)
 
 
-@mistake
-def returns_the_context_alone(scores, features):
+@mistake(computes=then(reference, lambda output: output[0]))
+def returns_the_context_alone():
     """you return the context alone; whoever learns has to know which cell was drawn"""
-    return reference(scores, features)[0]
 
 
-@mistake
-def returns_them_the_other_way_round(scores, features):
+@mistake(computes=then(reference, lambda output: output[::-1]))
+def returns_them_the_other_way_round():
     """you return the cells first; the context comes first"""
-    return reference(scores, features)[::-1]
 
 
 @mistake(points=3)
 def takes_powers_as_they_are(scores, features):
     """you take the powers of the scores as they are; that of 200 is more than a number can hold,
-    and that of -400 is 0 for every cell; `torch.softmax` takes the largest score off first
-    """
+    and that of -400 is 0 for every cell; `torch.softmax` takes the largest score off first"""
     powers = torch.exp(scores.flatten(1))
     return _hard(powers, features)
 

@@ -5,6 +5,7 @@ from torch import Generator, Tensor
 
 from attn_course.grading.exercises.captioning import draw_normal
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, then
 
 
 def reference(scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor) -> Tensor:
@@ -66,19 +67,16 @@ def _loss(advantage: Tensor, log_weight: Tensor, reward: Tensor) -> Tensor:
 mistake = Mistakes()
 
 
-@mistake
-def turns_the_sign_round(scores, cells, reward, baseline):
+@mistake(computes=then(reference, torch.neg))
+def turns_the_sign_round():
     """your signs are turned round: an optimiser makes a loss small, and the reward is to grow, so a
-    minus stands in front of all
-    """
-    return -reference(scores, cells, reward, baseline)
+    minus stands in front of all"""
 
 
 @mistake(points=1.5)
 def climbs_down_for_the_weights(scores, cells, reward, baseline):
     """the advantage has the wrong sign: it is the reward less the baseline. With yours a draw that
-    went well becomes less likely
-    """
+    went well becomes less likely"""
     advantage = -_advantage(reward, baseline)
     return _loss(advantage, _log_weight(scores, cells), reward)
 
@@ -86,46 +84,40 @@ def climbs_down_for_the_weights(scores, cells, reward, baseline):
 @mistake(points=3.5)
 def leaves_the_baseline_out(scores, cells, reward, baseline):
     """you leave the baseline out. On average that is right, and the first row says so; but each
-    single draw is far off. Take the baseline off the reward
-    """
+    single draw is far off. Take the baseline off the reward"""
     return _loss(reward, _log_weight(scores, cells), reward)
 
 
-@mistake(points=3.5)
-def adds_the_baseline(scores, cells, reward, baseline):
+@mistake(points=3.5, computes=given(reference, baseline=torch.neg))
+def adds_the_baseline():
     """you add the baseline to the reward; take it off"""
-    return reference(scores, cells, reward, -baseline)
 
 
 @mistake(points=3.5)
 def takes_the_mean_of_the_draws(scores, cells, reward, baseline):
     """you take the mean of the draws themselves for a baseline. With one draw it is its own reward,
-    nothing is left, and nothing is learned; use the baseline that is given
-    """
+    nothing is left, and nothing is learned; use the baseline that is given"""
     return _loss(reward - reward.mean(-1, keepdim=True), _log_weight(scores, cells), reward)
 
 
 @mistake(points=3.5)
 def takes_the_mean_of_the_batch(scores, cells, reward, baseline):
     """you take the mean reward of this batch for a baseline, of which the draw itself is a part;
-    use the baseline that is given
-    """
+    use the baseline that is given"""
     return _loss(reward - reward.mean(), _log_weight(scores, cells), reward)
 
 
 @mistake(points=3.5)
 def takes_one_baseline_for_all(scores, cells, reward, baseline):
     """you use the same baseline for all images; each has its own: `baseline.unsqueeze(1)` has one
-    for all draws of an image
-    """
+    for all draws of an image"""
     return reference(scores, cells, reward, baseline.mean().expand_as(baseline))
 
 
 @mistake(points=3)
 def learns_from_successes_only(scores, cells, reward, baseline):
     """you learn from draws that were better than the baseline only; on average that leads
-    elsewhere. A draw that was worse has to become less likely
-    """
+    elsewhere. A draw that was worse has to become less likely"""
     advantage = _advantage(reward, baseline).clamp_min(0)
     return _loss(advantage, _log_weight(scores, cells), reward)
 
@@ -154,8 +146,7 @@ def takes_the_sign_of_the_advantage(scores, cells, reward, baseline):
 @mistake(points=1.5)
 def takes_the_weight_for_its_logarithm(scores, cells, reward, baseline):
     """you take the weight where its logarithm belongs; a weight counts twice then, since it has
-    already decided how often its cell is drawn
-    """
+    already decided how often its cell is drawn"""
     weight = torch.softmax(scores, -1).gather(-1, cells)
     return _loss(_advantage(reward, baseline), weight, reward)
 
@@ -163,8 +154,7 @@ def takes_the_weight_for_its_logarithm(scores, cells, reward, baseline):
 @mistake(points=1.5)
 def takes_the_score_for_the_logarithm(scores, cells, reward, baseline):
     """you take the score where the logarithm of the weight belongs: the cell that was drawn goes
-    up, but no other goes down
-    """
+    up, but no other goes down"""
     return _loss(_advantage(reward, baseline), scores.gather(-1, cells), reward)
 
 
@@ -172,8 +162,7 @@ def takes_the_score_for_the_logarithm(scores, cells, reward, baseline):
 def takes_the_logarithm_of_the_weight(scores, cells, reward, baseline):
     """your logarithm is of a number that the machine has rounded to 0, or that is too large for it:
     no logarithm, and `nan` for a gradient. `torch.log_softmax` works out the logarithm of the
-    weight in one go
-    """
+    weight in one go"""
     log_weight = torch.softmax(scores, -1).log().gather(-1, cells)
     return _loss(_advantage(reward, baseline), log_weight, reward)
 
@@ -181,8 +170,7 @@ def takes_the_logarithm_of_the_weight(scores, cells, reward, baseline):
 @mistake(points=1.5)
 def raises_all_cells(scores, cells, reward, baseline):
     """you add up the logarithms of all cells; only that of the cell that was drawn counts:
-    `gather(1, cells)`
-    """
+    `gather(1, cells)`"""
     total = torch.log_softmax(scores, -1).sum(-1, keepdim=True)
     return _loss(_advantage(reward, baseline), total, reward)
 
@@ -215,8 +203,8 @@ def adds_up_everything(scores, cells, reward, baseline):
 @mistake(points=3.5)
 def lets_the_gradient_through_the_reward(scores, cells, reward, baseline):
     """a gradient flows through the reward where it is a factor, and makes the right word less
-    likely wherever the logarithm of the weight is below -1; that factor is a constant: `detach()`
-    """
+    likely wherever the logarithm of the weight is below -1; that factor is a constant:
+    `detach()`"""
     log_weight = _log_weight(scores, cells)
     return -(reward + _advantage(reward, baseline) * log_weight).mean()
 
@@ -224,24 +212,21 @@ def lets_the_gradient_through_the_reward(scores, cells, reward, baseline):
 @mistake(points=3.5)
 def forgets_both(scores, cells, reward, baseline):
     """the reward is nowhere but in the factor, and not even a constant there: detach it there, and
-    add it once more by itself, from which the words are learned
-    """
+    add it once more by itself, from which the words are learned"""
     return -(_advantage(reward, baseline) * _log_weight(scores, cells)).mean()
 
 
 @mistake(points=3.5)
 def forgets_what_is_said(scores, cells, reward, baseline):
     """no gradient reaches the reward, so that nothing learns what to say; the reward stands in the
-    loss by itself too
-    """
+    loss by itself too"""
     return _loss(_advantage(reward, baseline), _log_weight(scores, cells), reward.detach())
 
 
 @mistake(points=1.5)
 def forgets_the_weights(scores, cells, reward, baseline):
     """nothing tells the scores anything: a draw has no gradient, so its log-weight has to stand in
-    the loss, times the advantage
-    """
+    the loss, times the advantage"""
     return -reward.mean() + 0 * scores.sum()
 
 
@@ -253,8 +238,8 @@ def punishes_the_right_word(scores, cells, reward, baseline):
 
 @mistake
 def detaches_the_logarithm(scores, cells, reward, baseline):
-    """you detach the logarithm of the weight, through which the scores learn; detach the advantage
-    """
+    """you detach the logarithm of the weight, through which the scores learn; detach the
+    advantage"""
     log_weight = _log_weight(scores, cells).detach()
     return -(reward + _advantage(reward, baseline) * log_weight).mean()
 

@@ -188,8 +188,7 @@ def returns_them_in_another_order(**given):
 @mistake(points=1)
 def exchanges_the_last_two(**given):
     """the last two numbers have changed places: first what the other digit's cell does, then what
-    the empty one does
-    """
+    the empty one does"""
     pointing, told, still = _Asked(**given).right
     return pointing, still, told
 
@@ -197,8 +196,7 @@ def exchanges_the_last_two(**given):
 @mistake(points=2.5)
 def counts_twins(**given):
     """images in which both digits are the same count in your second number; whatever is read there,
-    the word is the same
-    """
+    the word is the same"""
     asked = _Asked(**given)
     return asked.right[0], _share(asked.told), asked.right[2]
 
@@ -206,8 +204,7 @@ def counts_twins(**given):
 @mistake(points=2.5)
 def counts_twins_as_failures(**given):
     """you leave images with the same digit twice out of what you count, but not out of how many you
-    divide by
-    """
+    divide by"""
     asked = _Asked(**given)
     return asked.right[0], _share(asked.told & asked.differ), asked.right[2]
 
@@ -215,8 +212,7 @@ def counts_twins_as_failures(**given):
 @mistake(points=2)
 def leaves_twins_out_everywhere(**given):
     """you leave images with the same digit twice out of all three numbers; they only leave the
-    second
-    """
+    second"""
     asked = _Asked(**given)
     differ = asked.differ
     return _share(asked.points[differ]), asked.right[1], _share(asked.still[differ])
@@ -225,8 +221,7 @@ def leaves_twins_out_everywhere(**given):
 @mistake(points=3)
 def leaves_twins_out_at_the_end(**given):
     """you leave images with the same digit twice out of your third number; they only leave the
-    second, since an empty cell is never the twin of a digit
-    """
+    second, since an empty cell is never the twin of a digit"""
     asked = _Asked(**given)
     return *asked.right[:2], _share(asked.still[asked.differ])
 
@@ -234,24 +229,21 @@ def leaves_twins_out_at_the_end(**given):
 @mistake(points=1)
 def moves_all_weight(**given):
     """you put all weight on one cell; the two cells exchange what they have, and the others keep
-    theirs
-    """
+    theirs"""
     return _Asked(**given).moved_by(lambda w, one, other: _put(torch.zeros_like(w), other, 1.0))
 
 
 @mistake(points=1)
 def copies_the_weight(**given):
     """you give the second cell the weight of the first, and leave the first as it was; they
-    exchange their weights
-    """
+    exchange their weights"""
     return _Asked(**given).moved_by(lambda w, one, other: _put(w, other, _at(w, one)))
 
 
 @mistake(points=1)
 def softens_again(**given):
     """you take a softmax of what you have exchanged, which makes weights nearly alike; the exchange
-    leaves them weights, so hand them over as they are
-    """
+    leaves them weights, so hand them over as they are"""
     return _Asked(**given).moved_by(
         lambda w, one, other: torch.softmax(_exchange(w, one, other), 1)
     )
@@ -260,16 +252,14 @@ def softens_again(**given):
 @mistake(points=1)
 def forbids_the_cell(**given):
     """you set the weight of the cell to 0; the two cells exchange their weights, so that the sum
-    stays 1
-    """
+    stays 1"""
     return _Asked(**given).moved_by(lambda w, one, other: _put(w, one, 0.0))
 
 
 @mistake(points=1)
 def overwrites_before_it_reads(**given):
     """you write the first weight before you have read it, so that both cells end with the same;
-    read both first
-    """
+    read both first"""
     return _Asked(**given).moved_by(lambda w, one, other: _put(w, one, _at(w, other)))
 
 
@@ -282,6 +272,7 @@ def moves_nothing(**given):
 @mistake(points=1)
 def moves_the_cells_of_the_first_image(**given):
     """you move the same cells in every image; each has its own: row `i` and cell `named[i]`"""
+
     def move(weights, one, other):
         return _exchange(weights, one[:1].expand_as(one), other[:1].expand_as(other))
 
@@ -291,8 +282,7 @@ def moves_the_cells_of_the_first_image(**given):
 @mistake(points=3)
 def gives_ties_to_the_first(**given):
     """`argmax` calls the first of equals the greatest; weights that are all alike point nowhere.
-    The cell needs more weight than any other
-    """
+    The cell needs more weight than any other"""
     asked = _Asked(**given)
     points = asked.weights.argmax(1) == asked.named
     return _share(points), *asked.right[1:]
@@ -301,8 +291,7 @@ def gives_ties_to_the_first(**given):
 @mistake(points=3)
 def gives_ties_of_all_to_none(**given):
     """you take care of weights that are all alike, but not of two that share the greatest: `argmax`
-    calls the first of them the greatest. The cell needs more than any other
-    """
+    calls the first of them the greatest. The cell needs more than any other"""
     asked = _Asked(**given)
     weights = asked.weights
     points = (weights.argmax(1) == asked.named) & (weights.amax(1) > weights.amin(1))
@@ -312,8 +301,7 @@ def gives_ties_of_all_to_none(**given):
 @mistake(points=3)
 def lets_ties_count(**given):
     """you let ties count; weights that are all alike point nowhere. The cell needs more weight than
-    any other
-    """
+    any other"""
     asked = _Asked(**given)
     points = _at(asked.weights, asked.named) == asked.weights.amax(1)
     return _share(points), *asked.right[1:]
@@ -337,8 +325,7 @@ def takes_the_weight_for_the_share(**given):
 @mistake(points=2.5)
 def compares_with_the_word_before(**given):
     """for the third number you compare with what was said before; compare with the digit in the
-    cell that is named
-    """
+    cell that is named"""
     asked = _Asked(**given)
     before = asked.say(asked.weights)
     still = asked.say(_exchange(asked.weights, asked.named, asked.empty)) == before
@@ -348,8 +335,7 @@ def compares_with_the_word_before(**given):
 @mistake(points=2)
 def takes_every_change_for_obedience(**given):
     """for the second number you count every change of the word; count the images in which the other
-    digit is said
-    """
+    digit is said"""
     asked = _Asked(**given)
     before = asked.say(asked.weights)
     told = asked.say(_exchange(asked.weights, asked.named, asked.other)) != before
@@ -359,8 +345,7 @@ def takes_every_change_for_obedience(**given):
 @mistake(points=2)
 def counts_who_keeps_the_word(**given):
     """for the second number you count who still says the digit that is named; count who says the
-    other one
-    """
+    other one"""
     asked = _Asked(**given)
     kept = asked.say(_exchange(asked.weights, asked.named, asked.other)) == asked.own
     return asked.right[0], _share(kept[asked.differ]), asked.right[2]
@@ -369,8 +354,7 @@ def counts_who_keeps_the_word(**given):
 @mistake(points=2.5)
 def looks_at_the_other_for_the_third(**given):
     """for the third number too you exchange with the other digit's cell; exchange with the empty
-    one
-    """
+    one"""
     asked = _Asked(**given)
     kept = asked.say(_exchange(asked.weights, asked.named, asked.other)) == asked.own
     return *asked.right[:2], _share(kept)
@@ -402,8 +386,7 @@ def counts_instead_of_shares(**given):
 @mistake(points=2.5)
 def works_on_the_weights_themselves(**given):
     """you exchange in the weights themselves, and the second time begins where the first has left
-    off: `clone()` them each time
-    """
+    off: `clone()` them each time"""
     asked = _Asked(**given)
     weights = asked.weights
     weights.copy_(_exchange(weights, asked.named, asked.other))
@@ -415,8 +398,7 @@ def works_on_the_weights_themselves(**given):
 @mistake(points=3.5)
 def writes_into_the_weights(**given):
     """your numbers are right, but the weights of the caller are no longer what they were: `clone()`
-    before you exchange
-    """
+    before you exchange"""
     asked = _Asked(**given)
     asked.weights.copy_(_exchange(asked.weights, asked.named, asked.empty))
     return asked.right

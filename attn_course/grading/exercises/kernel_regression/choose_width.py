@@ -16,6 +16,7 @@ from attn_course.grading.exercises.kernel_regression import (
     squared_distances,
 )
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import then
 
 Choice = tuple[float, float]
 # One income lies alone: at the first four of these widths all its kernel values underflow.
@@ -77,8 +78,8 @@ mistake = Mistakes()
 @mistake
 def leaves_nothing_out(key, value, widths):
     """your error counts each key's own value, so it prefers the smallest width, which repeats what
-    it has seen; leave each key out of its own estimate
-    """
+    it has seen; leave each key out of its own estimate"""
+
     def error(width):
         estimate = kernel_regression.nadaraya_watson(key, key, value, width)
         return (estimate - value).square().mean().item()
@@ -90,8 +91,7 @@ def leaves_nothing_out(key, value, widths):
 @mistake
 def leaves_nothing_out_and_divides_by_one_less(key, value, widths):
     """your error counts each key's own value, so it prefers the smallest width; leave each key out
-    of its own estimate (and `var` divides by the number of values less 1, where the text says n)
-    """
+    of its own estimate (and `var` divides by the number of values less 1, where the text says n)"""
     width, score = leaves_nothing_out(key, value, widths)
     return width, 1 - (1 - score) * (len(key) - 1) / len(key)
 
@@ -99,8 +99,7 @@ def leaves_nothing_out_and_divides_by_one_less(key, value, widths):
 @mistake
 def measures_with_the_key_itself(key, value, widths):
     """you choose the width well, but take R² from estimates that have seen the value they estimate;
-    use the leave-one-out error for both
-    """
+    use the leave-one-out error for both"""
     width = _least(_errors(key, value, widths), widths)
     estimate = kernel_regression.nadaraya_watson(key, key, value, width)
     return _with(width, (estimate - value).square().mean(), value)
@@ -116,8 +115,7 @@ def takes_the_largest_error(key, value, widths):
 @mistake
 def returns_the_error(key, value, widths):
     """your second number is the error, in squared units; R² is 1 minus the error divided by the
-    variance of the values
-    """
+    variance of the values"""
     errors = _errors(key, value, widths)
     return _least(errors, widths), min(errors)
 
@@ -136,17 +134,15 @@ def returns_the_place_in_the_list(key, value, widths):
     return float(widths.index(width)), score
 
 
-@mistake
-def returns_the_score_first(key, value, widths):
+@mistake(computes=then(reference, lambda output: output[::-1]))
+def returns_the_score_first():
     """you return R² first; the width comes first, then R²"""
-    return reference(key, value, widths)[::-1]
 
 
 @mistake
 def divides_by_one_less(key, value, widths):
     """`var` divides by the number of values less 1, but your error is a mean over all of them;
-    divide both by the same number, as in `value.var(correction=0)`
-    """
+    divide both by the same number, as in `value.var(correction=0)`"""
     errors = _errors(key, value, widths)
     return _least(errors, widths), 1 - min(errors) / value.var().item()
 
@@ -168,8 +164,7 @@ def compares_roots(key, value, widths):
 @mistake
 def leaves_one_out_of_the_mean_too(key, value, widths):
     """you compare with the error of a mean that leaves one out too, a fair choice, but the text
-    asks for the plain variance around the mean of all values
-    """
+    asks for the plain variance around the mean of all values"""
     errors = _errors(key, value, widths)
     inflated = _variance(value).item() * (len(key) / (len(key) - 1)) ** 2
     return _least(errors, widths), 1 - min(errors) / inflated
@@ -178,8 +173,7 @@ def leaves_one_out_of_the_mean_too(key, value, widths):
 @mistake
 def squares_the_correlation(key, value, widths):
     """your R² is the squared correlation of estimate and value, which forgives every estimate that
-    is too flat or too high; take 1 minus error divided by variance
-    """
+    is too flat or too high; take 1 minus error divided by variance"""
     width = _least(_errors(key, value, widths), widths)
     both = torch.cat([_estimate(key, value, width), value], -1)
     return width, torch.corrcoef(both.mT)[0, 1].square().item()
@@ -204,8 +198,7 @@ def compares_signed_errors(key, value, widths):
 @mistake(points=2)
 def stops_at_the_first_rise(key, value, widths):
     """you stop at the first width that is worse than the one before; the list is in no order, so
-    try all of them
-    """
+    try all of them"""
     errors = _errors(key, value, widths)
     last = 0
     while last + 1 < len(errors) and errors[last + 1] < errors[last]:
@@ -216,8 +209,7 @@ def stops_at_the_first_rise(key, value, widths):
 @mistake(points=3)
 def divides_nothing_by_nothing(key, value, widths):
     """for a household whose income lies alone all kernel values underflow, and 0/0 is NaN; one NaN
-    spoils the whole error, so let softmax divide
-    """
+    spoils the whole error, so let softmax divide"""
     errors = []
     for width in widths:
         kernel = torch.exp(-squared_distances(key, key) / (2 * width**2)).fill_diagonal_(0)

@@ -10,6 +10,7 @@ from attn_course.grading.exercises.kernel_regression import (
     squared_distances,
 )
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import in_dtype
 from attn_course.kernel_regression import kernel_scores, log_epanechnikov
 from attn_course.retrieval import masked_softmax
 
@@ -66,16 +67,14 @@ mistake = Mistakes()
 @mistake
 def weights_by_the_triangle(query, key, width):
     """you wrote the kernel as it is printed, `max(0, 1 - u)`, which is the triangular one;
-    Epanechnikov's is a parabola in `u`
-    """
+    Epanechnikov's is a parabola in `u`"""
     return _normalise((1 - squared_distances(query, key).sqrt() / width).clamp_min(0))
 
 
 @mistake
 def squares_the_kernel(query, key, width):
     """you square the whole kernel, which makes it the quartic one, `max(0, 1 - u²)²`; only `u` is
-    squared
-    """
+    squared"""
     return _normalise(_kernel(query, key, width).square())
 
 
@@ -88,16 +87,14 @@ def squares_the_triangle(query, key, width):
 @mistake
 def counts_every_key_of_the_window_alike(query, key, width):
     """you give all keys of the window the same weight, which is the boxcar kernel; the weight
-    should fall towards the edge as `1 - u²`
-    """
+    should fall towards the edge as `1 - u²`"""
     return _normalise((squared_distances(query, key) < width**2).to(query.dtype))
 
 
 @mistake
 def keeps_the_density(query, key, width):
     """you return the density `3/4 max(0, 1 - u²)`; divide by the sum over the keys, and the factor
-    3/4 cancels
-    """
+    3/4 cancels"""
     return 0.75 * _kernel(query, key, width)
 
 
@@ -110,16 +107,14 @@ def forgets_to_normalise(query, key, width):
 @mistake
 def takes_softmax_of_the_kernel(query, key, width):
     """you take the softmax of the kernel, so keys outside the window count too; softmax wants the
-    logarithm of the kernel, or divide the kernel by its sum
-    """
+    logarithm of the kernel, or divide the kernel by its sum"""
     return torch.softmax(_kernel(query, key, width), -1)
 
 
 @mistake
 def normalises_over_the_queries(query, key, width):
     """your weights sum to 1 over the queries; for each query they should over the keys, the last
-    axis
-    """
+    axis"""
     return _normalise(_kernel(query, key, width), -2)
 
 
@@ -133,16 +128,14 @@ def keeps_negative_weights(query, key, width):
 @mistake
 def takes_the_absolute_value(query, key, width):
     """you take the absolute value of `1 - u²`, which grows again outside the window; replace what
-    is negative by 0
-    """
+    is negative by 0"""
     return _normalise((1 - squared_distances(query, key) / width**2).abs())
 
 
 @mistake
 def ignores_the_width(query, key, width):
     """your window reaches to the distance 1 whatever `width` is; `u` is the distance divided by the
-    width
-    """
+    width"""
     return _normalise(_kernel(query, key, 1.0))
 
 
@@ -155,8 +148,7 @@ def forgets_to_square_the_width(query, key, width):
 @mistake(points=1)
 def multiplies_over_the_features(query, key, width):
     """you multiply one kernel for each feature, which makes the window a box; here `u` is the one
-    Euclidean distance, and the window is a ball
-    """
+    Euclidean distance, and the window is a ball"""
     difference = (query.unsqueeze(-2) - key.unsqueeze(-3)) / width
     return _normalise((1 - difference.square()).clamp_min(0).prod(-1))
 
@@ -164,8 +156,7 @@ def multiplies_over_the_features(query, key, width):
 @mistake(points=3)
 def divides_nothing_by_nothing(query, key, width):
     """a query with an empty window divides 0 by 0; choose its denominator so that its weights
-    become 0
-    """
+    become 0"""
     kernel = _kernel(query, key, width)
     return kernel / kernel.sum(-1, keepdim=True)
 
@@ -173,8 +164,7 @@ def divides_nothing_by_nothing(query, key, width):
 @mistake(points=3)
 def spreads_an_empty_window_over_all_keys(query, key, width):
     """a query with an empty window spreads its weight over all the keys that it must not see; its
-    weights should be 0
-    """
+    weights should be 0"""
     kernel = _kernel(query, key, width)
     scores = kernel.where(kernel > 0, 1).log().masked_fill(kernel == 0, -1e9)
     return torch.softmax(scores, -1)
@@ -183,8 +173,7 @@ def spreads_an_empty_window_over_all_keys(query, key, width):
 @mistake(points=3)
 def saves_the_division_by_a_small_number(query, key, width):
     """a small number in the denominator makes the weights of a lone key at the edge sum to less
-    than 1; change the denominator only where it is 0
-    """
+    than 1; change the denominator only where it is 0"""
     kernel = _kernel(query, key, width)
     return kernel / (kernel.sum(-1, keepdim=True) + 1e-8)
 
@@ -192,8 +181,7 @@ def saves_the_division_by_a_small_number(query, key, width):
 @mistake(points=3)
 def counts_the_edge_as_inside(query, key, width):
     """you take a window for filled when its only key lies exactly at the edge; the kernel is 0
-    there, so ask whether the sum of the kernel is 0
-    """
+    there, so ask whether the sum of the kernel is 0"""
     kernel = _kernel(query, key, width)
     some = (squared_distances(query, key) <= width**2).any(-1, keepdim=True)
     return kernel / kernel.sum(-1, keepdim=True).where(some, 1)
@@ -202,8 +190,7 @@ def counts_the_edge_as_inside(query, key, width):
 @mistake(points=3)
 def replaces_nan_afterwards(query, key, width):
     """you replace NaN after the division: the output is right, but the gradient still goes through
-    0/0; make the denominator harmless before you divide
-    """
+    0/0; make the denominator harmless before you divide"""
     squared = squared_distances(query, key) / width**2
     kernel = (1 - squared) * (squared < 1)
     return (kernel / kernel.sum(-1, keepdim=True)).nan_to_num(0)
@@ -212,16 +199,14 @@ def replaces_nan_afterwards(query, key, width):
 @mistake(points=2)
 def knows_no_batch(query, key, width):
     """your new axes are counted from the left, which fits two axes only; count from the right:
-    `query.unsqueeze(-2) - key.unsqueeze(-3)`
-    """
+    `query.unsqueeze(-2) - key.unsqueeze(-3)`"""
     squared = (query[:, None] - key[None, :]).square().sum(-1)
     return _normalise((1 - squared / width**2).clamp_min(0))
 
 
-@mistake(points=1)
-def works_in_double_precision(query, key, width):
+@mistake(points=1, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
     """you compute in float64 and return it; the output has the dtype of the inputs"""
-    return reference(query.double(), key.double(), width)
 
 
 EXERCISE = Exercise(

@@ -11,6 +11,7 @@ from attn_course.grading.exercises.kernel_regression import (
     squared_distances,
 )
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, in_dtype
 from attn_course.kernel_regression import nadaraya_watson
 
 Width = float | Tensor
@@ -59,24 +60,21 @@ def forgets_the_half(query, key, value, width):
 @mistake
 def forgets_to_square_the_distance(query, key, value, width):
     """your kernel is `exp(-u/2)`, with a peak at the query; the Gaussian has the square of the
-    distance, `exp(-u²/2)`
-    """
+    distance, `exp(-u²/2)`"""
     return torch.softmax(-squared_distances(query, key).sqrt() / width / 2, -1) @ value
 
 
 @mistake
 def forgets_to_square_the_width(query, key, value, width):
     """you divide the squared distance by the width; `u` is the distance in widths, so `u²` holds
-    the square of the width too
-    """
+    the square of the width too"""
     return torch.softmax(-squared_distances(query, key) / (2 * width), -1) @ value
 
 
 @mistake
 def multiplies_by_the_width(query, key, value, width):
     """you multiply the distance by the width, so a larger width makes your kernel narrower; divide
-    by it
-    """
+    by it"""
     return torch.softmax(-squared_distances(query, key) * width**2 / 2, -1) @ value
 
 
@@ -89,8 +87,7 @@ def forgets_the_minus(query, key, value, width):
 @mistake(points=1.5)
 def adds_the_features_before_squaring(query, key, value, width):
     """you add the differences up and square the sum, so that they can cancel; square each
-    difference, then add over the features
-    """
+    difference, then add over the features"""
     difference = (query.unsqueeze(-2) - key.unsqueeze(-3)).sum(-1)
     return torch.softmax(-((difference / width) ** 2) / 2, -1) @ value
 
@@ -105,8 +102,7 @@ def takes_the_mean_over_the_features(query, key, value, width):
 @mistake
 def normalises_over_the_queries(query, key, value, width):
     """your weights sum to 1 over the queries; for each query they should over the keys, the last
-    axis of the scores
-    """
+    axis of the scores"""
     return torch.softmax(-squared_distances(query, key) / (2 * width**2), -2) @ value
 
 
@@ -119,8 +115,7 @@ def forgets_to_normalise(query, key, value, width):
 @mistake(points=3)
 def divides_nothing_by_nothing(query, key, value, width):
     """your kernel underflows to 0 for every key, and 0/0 is NaN; only differences of the scores
-    count, so subtract the largest score of each query before `exp`, as softmax does
-    """
+    count, so subtract the largest score of each query before `exp`, as softmax does"""
     kernel = torch.exp(-squared_distances(query, key) / (2 * width**2))
     return kernel @ value / kernel.sum(-1, keepdim=True)
 
@@ -128,8 +123,7 @@ def divides_nothing_by_nothing(query, key, value, width):
 @mistake(points=3)
 def saves_the_division_by_a_small_number(query, key, value, width):
     """a small number in the denominator hides the NaN and gives the estimate 0, which no value
-    supports; subtract the largest score of each query before `exp` instead
-    """
+    supports; subtract the largest score of each query before `exp` instead"""
     kernel = torch.exp(-squared_distances(query, key) / (2 * width**2))
     return kernel @ value / (kernel.sum(-1, keepdim=True) + 1e-12)
 
@@ -137,8 +131,7 @@ def saves_the_division_by_a_small_number(query, key, value, width):
 @mistake(points=3)
 def falls_back_on_the_mean(query, key, value, width):
     """where every kernel value underflows you return the mean of all values; the limit of the
-    formula is the value of the nearest key, and softmax of the scores finds it
-    """
+    formula is the value of the nearest key, and softmax of the scores finds it"""
     kernel = torch.exp(-squared_distances(query, key) / (2 * width**2))
     total = kernel.sum(-1, keepdim=True)
     estimate = kernel @ value / total.where(total > 0, 1)
@@ -148,8 +141,7 @@ def falls_back_on_the_mean(query, key, value, width):
 @mistake(points=3.5)
 def expands_the_square(query, key, value, width):
     """you compute `|q|² - 2q·k + |k|²`: near the year 1900 the squares are millions, and their
-    difference has no digit left; subtract first, then square
-    """
+    difference has no digit left; subtract first, then square"""
     squares = query.square().sum(-1, keepdim=True) + key.square().sum(-1).unsqueeze(-2)
     return torch.softmax(-(squares - 2 * query @ key.mT) / (2 * width**2), -1) @ value
 
@@ -164,25 +156,21 @@ def takes_the_nearest_key(query, key, value, width):
 @mistake(points=2.5)
 def knows_no_batch(query, key, value, width):
     """your new axes are counted from the left, which fits two axes only; count from the right:
-    `query.unsqueeze(-2) - key.unsqueeze(-3)`
-    """
+    `query.unsqueeze(-2) - key.unsqueeze(-3)`"""
     squared = (query[:, None] - key[None, :]).square().sum(-1)
     return torch.softmax(-squared / (2 * width**2), -1) @ value
 
 
-@mistake(points=3.5)
-def turns_the_width_into_a_number(query, key, value, width):
+@mistake(points=3.5, computes=given(reference, width=float))
+def turns_the_width_into_a_number():
     """you turn `width` into a Python number, so no gradient can reach it and nobody can learn it;
-    compute with the tensor
-    """
-    return reference(query, key, value, float(width))
+    compute with the tensor"""
 
 
 @mistake(points=3.5)
 def detaches_the_weights(query, key, value, width):
     """your weights are cut off from the graph, so only `value` gets a gradient; drop `no_grad` and
-    `detach`
-    """
+    `detach`"""
     with torch.no_grad():
         weights = torch.softmax(-squared_distances(query, key) / (2 * width**2), -1)
     return weights @ value
@@ -198,10 +186,9 @@ def centres_the_keys_of_the_caller(query, key, value, width):
     return reference(query, key, value, width)
 
 
-@mistake(points=0.5)
-def works_in_double_precision(query, key, value, width):
+@mistake(points=0.5, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
     """you compute in float64 and return it; the output has the dtype of the inputs"""
-    return reference(query.double(), key.double(), value.double(), width)
 
 
 EXERCISE = Exercise(

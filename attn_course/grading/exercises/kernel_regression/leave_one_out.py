@@ -13,6 +13,7 @@ from attn_course.grading.exercises.kernel_regression import (
     squared_distances,
 )
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, in_dtype
 
 Width = float | Tensor
 
@@ -68,24 +69,21 @@ mistake = Mistakes()
 @mistake
 def leaves_nothing_out(key, value, width):
     """each of your estimates counts the key's own value, and counts it most: forbid the diagonal by
-    the score minus infinity (a score of 0 is the highest there is)
-    """
+    the score minus infinity (a score of 0 is the highest there is)"""
     return torch.softmax(_scores(key, width), -1) @ value
 
 
 @mistake(points=0.5)
 def does_not_normalise_again(key, value, width):
     """you set the diagonal to 0 after the softmax, so the weights of the others sum to less than 1;
-    forbid it before the softmax
-    """
+    forbid it before the softmax"""
     return torch.softmax(_scores(key, width), -1).masked_fill(_myself(key), 0) @ value
 
 
 @mistake(points=3)
 def normalises_again_after_softmax(key, value, width):
     """you take the softmax with the key itself and divide again without it: where the others are
-    far away their weights are 0 by then; forbid the diagonal before the softmax
-    """
+    far away their weights are 0 by then; forbid the diagonal before the softmax"""
     weights = torch.softmax(_scores(key, width), -1).masked_fill(_myself(key), 0)
     total = weights.sum(-1, keepdim=True)
     return weights / total.where(total > 0, 1) @ value
@@ -94,8 +92,7 @@ def normalises_again_after_softmax(key, value, width):
 @mistake(points=2.5)
 def divides_nothing_by_nothing(key, value, width):
     """where the other keys are far away their kernel values underflow, and 0/0 is NaN; give the
-    diagonal the score minus infinity and let softmax divide
-    """
+    diagonal the score minus infinity and let softmax divide"""
     kernel = torch.exp(_scores(key, width)).masked_fill(_myself(key), 0)
     return kernel @ value / kernel.sum(-1, keepdim=True)
 
@@ -103,8 +100,7 @@ def divides_nothing_by_nothing(key, value, width):
 @mistake(points=2)
 def takes_its_own_share_back(key, value, width):
     """you estimate with the key itself and subtract its share afterwards: nothing is left where its
-    share was nearly all; forbid the diagonal before the softmax
-    """
+    share was nearly all; forbid the diagonal before the softmax"""
     kernel = torch.exp(_scores(key, width))
     return (kernel @ value - value) / (kernel.sum(-1, keepdim=True) - 1)
 
@@ -112,16 +108,14 @@ def takes_its_own_share_back(key, value, width):
 @mistake(points=3)
 def sets_its_own_score_to_a_large_negative(key, value, width):
     """you forbid with the score -1e9, but scores of far keys are lower than that, so the key itself
-    wins; only minus infinity is below every score
-    """
+    wins; only minus infinity is below every score"""
     return _masked(_scores(key, width), _myself(key), -1e9) @ value
 
 
 @mistake(points=3.5)
 def leaves_out_all_in_the_same_place(key, value, width):
     """you leave out every key at distance 0, so twins lose each other; leave out the key with the
-    same number, the diagonal
-    """
+    same number, the diagonal"""
     same = squared_distances(key, key) == 0
     return _masked(_scores(key, width), same) @ value
 
@@ -129,8 +123,7 @@ def leaves_out_all_in_the_same_place(key, value, width):
 @mistake
 def leaves_out_everyone_else(key, value, width):
     """you keep the diagonal and forbid the rest, so each key is estimated by its own value; turn
-    the mask around
-    """
+    the mask around"""
     scores = _scores(key, width).masked_fill(~_myself(key), -math.inf)
     return torch.softmax(scores, -1) @ value
 
@@ -145,8 +138,7 @@ def sees_only_earlier_keys(key, value, width):
 @mistake(points=0.5)
 def sees_only_the_neighbours(key, value, width):
     """you allow only the rows before and after; all others count, by their distance and not by
-    their place in the table
-    """
+    their place in the table"""
     near = torch.ones_like(_myself(key)).triu(-1).tril(1)
     return _masked(_scores(key, width), _myself(key) | ~near) @ value
 
@@ -154,8 +146,7 @@ def sees_only_the_neighbours(key, value, width):
 @mistake(points=3.5)
 def returns_nan_for_a_lone_key(key, value, width):
     """softmax of a row that holds only minus infinity is NaN; set the weights of the diagonal to 0
-    after the softmax as well
-    """
+    after the softmax as well"""
     scores = _scores(key, width).masked_fill(_myself(key), -math.inf)
     return torch.softmax(scores, -1) @ value
 
@@ -169,8 +160,7 @@ def forgets_the_half(key, value, width):
 @mistake
 def leaves_out_the_nearest_value(key, value, width):
     """you leave out the nearest other key and keep the key itself; the key itself is on the
-    diagonal, and it is the only one to leave out
-    """
+    diagonal, and it is the only one to leave out"""
     squared = squared_distances(key, key).masked_fill(_myself(key), math.inf)
     nearest = squared == squared.amin(-1, keepdim=True)
     return torch.softmax(_scores(key, width).masked_fill(nearest, -math.inf), -1) @ value
@@ -179,33 +169,28 @@ def leaves_out_the_nearest_value(key, value, width):
 @mistake(points=3.5)
 def takes_a_root_and_squares_it_again(key, value, width):
     """you take a square root that you square again: its gradient at distance 0, on the diagonal, is
-    infinite and turns to NaN; stay with the squared distance
-    """
+    infinite and turns to NaN; stay with the squared distance"""
     distance = squared_distances(key, key).sqrt()
     return _masked(-((distance / width) ** 2) / 2, _myself(key)) @ value
 
 
-@mistake(points=3.5)
-def turns_the_width_into_a_number(key, value, width):
+@mistake(points=3.5, computes=given(reference, width=float))
+def turns_the_width_into_a_number():
     """you turn `width` into a Python number, so no gradient can reach it and nobody can learn it;
-    compute with the tensor
-    """
-    return reference(key, value, float(width))
+    compute with the tensor"""
 
 
 @mistake(points=2.5)
 def fills_the_diagonal_of_two_axes(key, value, width):
     """`fill_diagonal_` takes the diagonal through all axes, not that of the last two; use a mask of
-    shape `(key_len, key_len)`, such as `torch.eye(key_len, dtype=torch.bool)`
-    """
+    shape `(key_len, key_len)`, such as `torch.eye(key_len, dtype=torch.bool)`"""
     scores = _scores(key, width).fill_diagonal_(-math.inf)
     return torch.softmax(scores, -1).nan_to_num(0) @ value
 
 
-@mistake(points=0.5)
-def works_in_double_precision(key, value, width):
+@mistake(points=0.5, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
     """you compute in float64 and return it; the output has the dtype of the inputs"""
-    return reference(key.double(), value.double(), width)
 
 
 EXERCISE = Exercise(

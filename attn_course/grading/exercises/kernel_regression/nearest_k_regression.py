@@ -9,6 +9,7 @@ from attn_course.grading.exercises.kernel_regression import (
     squared_distances,
 )
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import in_dtype
 from attn_course.retrieval import attend, masked_softmax
 
 
@@ -75,8 +76,7 @@ def takes_the_width_of_the_first_query(query, key, value, k):
 @mistake
 def counts_k_from_zero(query, key, value, k):
     """your width is the distance to nearest key number k + 1: after sorting, the k-th nearest is at
-    index `k - 1`
-    """
+    index `k - 1`"""
     squared = squared_distances(query, key)
     return _estimate(squared, squared.sort(-1).values[..., k : k + 1], value)
 
@@ -91,8 +91,7 @@ def takes_the_k_th_farthest(query, key, value, k):
 @mistake
 def sorts_over_the_queries(query, key, value, k):
     """you sort the distances over the queries, which gives a width for each key; sort over the
-    keys, the last axis
-    """
+    keys, the last axis"""
     squared = squared_distances(query, key)
     return _estimate(squared, squared.sort(-2).values[..., k - 1 : k, :], value)
 
@@ -100,8 +99,7 @@ def sorts_over_the_queries(query, key, value, k):
 @mistake
 def takes_the_width_at_the_keys(query, key, value, k):
     """your width belongs to the key, its distance to its own neighbours; it should belong to the
-    query: the distance from the query to its k-th nearest key
-    """
+    query: the distance from the query to its k-th nearest key"""
     width = squared_distances(key, key).sort(-1).values[..., k : k + 1]
     return _estimate(squared_distances(query, key), width.mT, value)
 
@@ -109,8 +107,7 @@ def takes_the_width_at_the_keys(query, key, value, k):
 @mistake
 def takes_the_squared_distance_for_the_width(query, key, value, k):
     """you take the squared distance for the width, and square it once more; `h²` is the squared
-    distance to the k-th nearest key
-    """
+    distance to the k-th nearest key"""
     squared = squared_distances(query, key)
     return _estimate(squared, _squared_width(squared, k) ** 2, value)
 
@@ -125,8 +122,7 @@ def takes_the_root_of_the_width(query, key, value, k):
 @mistake
 def takes_the_mean_of_k_values(query, key, value, k):
     """you return the plain mean of the k nearest values; here all keys count, by the Gaussian
-    kernel, and k only sets its width
-    """
+    kernel, and k only sets its width"""
     squared = squared_distances(query, key)
     near = squared <= _squared_width(squared, k)
     return near.to(value.dtype) / near.sum(-1, keepdim=True) @ value
@@ -135,8 +131,7 @@ def takes_the_mean_of_k_values(query, key, value, k):
 @mistake
 def drops_the_other_keys(query, key, value, k):
     """you leave out all keys beyond the k-th; here they count too, by the Gaussian kernel, and k
-    only sets its width
-    """
+    only sets its width"""
     squared = squared_distances(query, key)
     width = _squared_width(squared, k)
     return masked_softmax(-squared / _harmless(2 * width), squared <= width) @ value
@@ -145,8 +140,7 @@ def drops_the_other_keys(query, key, value, k):
 @mistake
 def takes_the_mean_distance_of_k(query, key, value, k):
     """your squared width is a mean over the k nearest keys; it is the squared distance to the k-th
-    one alone
-    """
+    one alone"""
     squared = squared_distances(query, key)
     return _estimate(squared, squared.sort(-1).values[..., :k].mean(-1, keepdim=True), value)
 
@@ -161,8 +155,7 @@ def forgets_the_half(query, key, value, k):
 @mistake(points=3)
 def counts_places_and_not_keys(query, key, value, k):
     """you count keys in one place once; each of them counts, so with k twins on the query its width
-    is 0
-    """
+    is 0"""
     squared = squared_distances(query, key)
     width = torch.stack([_kth_different(row, k) for row in squared.flatten(0, -2)])
     return _estimate(squared, width.reshape(*squared.shape[:-1], 1), value)
@@ -176,8 +169,7 @@ def _kth_different(row: Tensor, k: int) -> Tensor:
 @mistake(points=3)
 def divides_by_a_width_of_zero(query, key, value, k):
     """where the width is 0 the key on the query gets the score 0/0, which is NaN; its score should
-    be 0, and that of every other key minus infinity
-    """
+    be 0, and that of every other key minus infinity"""
     squared = squared_distances(query, key)
     return torch.softmax(-squared / (2 * _squared_width(squared, k)), -1) @ value
 
@@ -194,8 +186,7 @@ def spreads_a_width_of_zero_over_all_keys(query, key, value, k):
 @mistake(points=3.5)
 def adds_a_small_number_to_the_width(query, key, value, k):
     """you add a small number to the width, which is no longer small when the keys are micrometres
-    apart; change the width only where it is 0, or use `torch.finfo(dtype).tiny`
-    """
+    apart; change the width only where it is 0, or use `torch.finfo(dtype).tiny`"""
     squared = squared_distances(query, key)
     return _estimate(squared, _squared_width(squared, k) + 1e-8, value)
 
@@ -203,8 +194,7 @@ def adds_a_small_number_to_the_width(query, key, value, k):
 @mistake(points=3.5)
 def treats_the_width_as_a_constant(query, key, value, k):
     """you cut the width off from the graph, but it moves with the query and with the k-th key; drop
-    `detach` and `item`
-    """
+    `detach` and `item`"""
     squared = squared_distances(query, key)
     return _estimate(squared, _squared_width(squared, k).detach(), value)
 
@@ -212,16 +202,14 @@ def treats_the_width_as_a_constant(query, key, value, k):
 @mistake(points=2)
 def knows_no_batch(query, key, value, k):
     """your new axes are counted from the left, which fits two axes only; count from the right:
-    `query.unsqueeze(-2) - key.unsqueeze(-3)`
-    """
+    `query.unsqueeze(-2) - key.unsqueeze(-3)`"""
     squared = (query[:, None] - key[None, :]).square().sum(-1)
     return _estimate(squared, _squared_width(squared, k), value)
 
 
-@mistake(points=0.5)
-def works_in_double_precision(query, key, value, k):
+@mistake(points=0.5, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
     """you compute in float64 and return it; the output has the dtype of the inputs"""
-    return reference(query.double(), key.double(), value.double(), k)
 
 
 EXERCISE = Exercise(

@@ -8,6 +8,7 @@ from torch import Generator, Tensor
 
 from attn_course.grading.exercises.luong import draw_mask, draw_normal, draw_weight
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, squeezed, then
 from attn_course.retrieval import masked_softmax
 
 
@@ -98,8 +99,7 @@ def feeds_the_state(**inputs):
 @mistake(ending=_FEED)
 def feeds_the_state_after_the_first_step(**inputs):
     """the first step is fed zeros, as it should be, and the others the state, which the cell has
-    already
-    """
+    already"""
     return _attentional(_decode(inputs, feed=lambda seen: seen.state))
 
 
@@ -118,16 +118,14 @@ def feeds_nothing(**inputs):
 @mistake
 def begins_with_the_first_state(**inputs):
     """the first step is fed the first state of the decoder; nothing has been seen yet, so it should
-    be fed zeros
-    """
+    be fed zeros"""
     return _attentional(_decode(inputs, first=lambda state: state))
 
 
 @mistake
 def replaces_the_state(**inputs):
     """you hand the attentional state on as the state of the cell; the cell keeps its own `h`, and
-    the attentional state comes in beside the word
-    """
+    the attentional state comes in beside the word"""
     return _attentional(_decode(inputs, keep=lambda seen: seen.attentional))
 
 
@@ -140,15 +138,14 @@ def keeps_the_first_state(**inputs):
 @mistake
 def asks_with_the_state_before(**inputs):
     """you look with the state from before the step, as Bahdanau's decoder does; here the cell steps
-    first, and its new state asks
-    """
+    first, and its new state asks"""
     return _attentional(_decode(inputs, ask=lambda step: step.before))
 
 
 @mistake
 def asks_with_what_is_fed(**inputs):
-    """you look with the attentional state of the step before; here the new state of the cell asks
-    """
+    """you look with the attentional state of the step before; here the new state of the cell
+    asks"""
     return _attentional(_decode(inputs, ask=lambda step: step.fed))
 
 
@@ -181,52 +178,43 @@ def leaves_the_last_tanh_out(**inputs):
 @mistake
 def returns_the_states(**inputs):
     """you feed what you should, but return the states of the cell; the attentional states are
-    wanted, from which the words are read
-    """
+    wanted, from which the words are read"""
     return torch.stack([seen.state for seen in _decode(inputs)], 1)
 
 
-@mistake
-def returns_the_last_step(**inputs):
+@mistake(computes=then(reference, lambda output: output[:, -1]))
+def returns_the_last_step():
     """you return the last step only; collect all of them, `(batch, target_len, d_hidden)`"""
-    return reference(**inputs)[:, -1]
 
 
-@mistake
-def stacks_on_the_first_axis(**inputs):
+@mistake(computes=then(reference, lambda output: output.transpose(0, 1)))
+def stacks_on_the_first_axis():
     """you stack the steps on the first axis; the batch comes first: `torch.stack(..., 1)`"""
-    return reference(**inputs).transpose(0, 1)
 
 
 @mistake
 def scales_the_scores(**inputs):
     """you divide the scores by the root of the width, as a later chapter will; the dot score is the
-    dot product as it is
-    """
+    dot product as it is"""
     return _attentional(_decode(inputs, ask=lambda step: step.state / step.state.shape[-1] ** 0.5))
 
 
-@mistake(points=4)
-def sees_padding(**inputs):
+@mistake(points=4, computes=given(reference, mask=torch.ones_like))
+def sees_padding():
     """some weight goes to padding: fill the scores with minus infinity where `mask` is False,
-    before the softmax
-    """
-    return reference(**inputs | {"mask": torch.ones_like(inputs["mask"])})
+    before the softmax"""
 
 
-@mistake
-def takes_true_for_padding(**inputs):
+@mistake(computes=given(reference, mask=torch.logical_not))
+def takes_true_for_padding():
     """you forbid the words and allow the padding: in this course True means that the decoder may
-    look there
-    """
-    return reference(**inputs | {"mask": ~inputs["mask"]})
+    look there"""
 
 
 @mistake(points=4)
 def cuts_padding_after_the_softmax(**inputs):
     """you mask after the softmax, so the weights of the words sum to less than 1; mask the scores
-    before it
-    """
+    before it"""
     return _attentional(
         _decode(inputs, weigh=lambda scores, mask: torch.softmax(scores, -1) * mask)
     )
@@ -235,18 +223,14 @@ def cuts_padding_after_the_softmax(**inputs):
 @mistake(points=4)
 def takes_what_is_fed_for_a_constant(**inputs):
     """you cut off what is fed from the graph; the weights should learn also from what a step tells
-    the next one, so drop `detach` and `data`
-    """
+    the next one, so drop `detach` and `data`"""
     return _attentional(_decode(inputs, feed=lambda seen: seen.attentional.detach()))
 
 
-@mistake(points=2)
-def squeezes_a_batch_of_one_away(**inputs):
+@mistake(points=2, computes=squeezed(reference))
+def squeezes_a_batch_of_one_away():
     """`squeeze()` takes away every axis of length 1, also a batch of one sentence; name the axis,
-    as in `squeeze(1)`
-    """
-    return reference(**inputs).squeeze()
-
+    as in `squeeze(1)`"""
 
 
 EXERCISE = Exercise(

@@ -10,6 +10,7 @@ from attn_course.grading.compare import same
 from attn_course.grading.exercises.luong import draw_normal, draw_weight, in_front
 from attn_course.grading.instruments import Largest
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
+from attn_course.grading.wrong_answers import cut_off, in_dtype, then, transposed
 
 
 def reference(query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor) -> Tensor:
@@ -70,16 +71,14 @@ mistake = Mistakes()
 @mistake(points=3)
 def puts_all_pairs_end_to_end(query, key, weight, score_weight):
     """your scores are right, but you write every query out beside every key; cut `weight` in two,
-    multiply queries and keys once each, and let the sum of the two broadcast
-    """
+    multiply queries and keys once each, and let the sum of the two broadcast"""
     return torch.tanh(torch.cat(_pairs(query, key), -1) @ weight.mT) @ score_weight
 
 
 @mistake(points=3)
 def spreads_the_halves_over_all_pairs(query, key, weight, score_weight):
     """you cut `weight` in two, which is the idea, but copy queries and keys for all pairs before
-    you multiply; multiply first, then let the sum broadcast
-    """
+    you multiply; multiply first, then let the sum broadcast"""
     queries, keys = _pairs(query, key)
     for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], -1)
     hidden = queries.contiguous() @ for_query.mT + keys.contiguous() @ for_key.mT
@@ -89,8 +88,7 @@ def spreads_the_halves_over_all_pairs(query, key, weight, score_weight):
 @mistake
 def puts_the_key_first(query, key, weight, score_weight):
     """you put the key first; `[q; k]` begins with the query, so the first `d_query` columns of
-    `weight` are the query's
-    """
+    `weight` are the query's"""
     queries, keys = _pairs(query, key)
     return torch.tanh(torch.cat([keys, queries], -1) @ weight.mT) @ score_weight
 
@@ -98,8 +96,7 @@ def puts_the_key_first(query, key, weight, score_weight):
 @mistake
 def splits_in_the_middle(query, key, weight, score_weight):
     """you cut `weight` in the middle; the query's part has `d_query` columns, and the key's the
-    `d_key` others
-    """
+    `d_key` others"""
     for_query, for_key = weight.tensor_split(2, -1)
     hidden = (query @ for_query.mT).unsqueeze(-2) + (key @ for_key.mT).unsqueeze(-3)
     return torch.tanh(hidden) @ score_weight
@@ -108,8 +105,7 @@ def splits_in_the_middle(query, key, weight, score_weight):
 @mistake
 def leaves_the_tanh_out(query, key, weight, score_weight):
     """there is no `tanh` in your score; without it the query adds the same to the score of every
-    key, and the softmax takes that out again
-    """
+    key, and the softmax takes that out again"""
     for_query, for_key = _parts(query, key, weight)
     return (for_query + for_key) @ score_weight
 
@@ -117,8 +113,7 @@ def leaves_the_tanh_out(query, key, weight, score_weight):
 @mistake
 def squashes_before_the_sum(query, key, weight, score_weight):
     """you take the `tanh` of each half and then add; add first: with your order the query adds the
-    same to the score of every key, and the softmax takes that out again
-    """
+    same to the score of every key, and the softmax takes that out again"""
     for_query, for_key = _parts(query, key, weight)
     return (torch.tanh(for_query) + torch.tanh(for_key)) @ score_weight
 
@@ -139,8 +134,7 @@ def squashes_the_score(query, key, weight, score_weight):
 @mistake
 def multiplies_the_halves(query, key, weight, score_weight):
     """you multiply the query's half by the key's; a matrix times `[q; k]` is the sum of the two
-    halves
-    """
+    halves"""
     for_query, for_key = _parts(query, key, weight)
     return torch.tanh(for_query * for_key) @ score_weight
 
@@ -155,22 +149,19 @@ def sums_the_hidden_units(query, key, weight, score_weight):
 @mistake
 def returns_the_hidden_units(query, key, weight, score_weight):
     """you return the hidden units; multiply them by `score_weight`, and one number is left for each
-    pair
-    """
+    pair"""
     for_query, for_key = _parts(query, key, weight)
     return torch.tanh(for_query + for_key)
 
 
-@mistake
-def returns_weights(query, key, weight, score_weight):
+@mistake(computes=then(reference, lambda output: torch.softmax(output, -1)))
+def returns_weights():
     """you return weights; the scores are wanted, from before the softmax"""
-    return torch.softmax(reference(query, key, weight, score_weight), -1)
 
 
-@mistake
-def puts_queries_on_the_last_axis(query, key, weight, score_weight):
+@mistake(computes=transposed(reference))
+def puts_queries_on_the_last_axis():
     """your table is transposed: one row for each query, one column for each key"""
-    return reference(query, key, weight, score_weight).mT
 
 
 @mistake
@@ -182,8 +173,7 @@ def compares_words_in_the_same_place(query, key, weight, score_weight):
 @mistake(points=2)
 def knows_no_batch(query, key, weight, score_weight):
     """your new axes are counted from the left, which fits two axes only; count from the right:
-    `unsqueeze(-2)` for the queries, `unsqueeze(-3)` for the keys
-    """
+    `unsqueeze(-2)` for the queries, `unsqueeze(-3)` for the keys"""
     for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], -1)
     hidden = (query @ for_query.mT)[:, None] + (key @ for_key.mT)[None, :]
     return torch.tanh(hidden) @ score_weight
@@ -192,23 +182,20 @@ def knows_no_batch(query, key, weight, score_weight):
 @mistake
 def knows_one_batch_axis_only(query, key, weight, score_weight):
     """your new axes are counted from the left, which fits three axes only; count from the right:
-    `unsqueeze(-2)` for the queries, `unsqueeze(-3)` for the keys
-    """
+    `unsqueeze(-2)` for the queries, `unsqueeze(-3)` for the keys"""
     for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], -1)
     hidden = (query @ for_query.mT)[:, :, None] + (key @ for_key.mT)[:, None, :]
     return torch.tanh(hidden) @ score_weight
 
 
-@mistake(points=3)
-def takes_the_weight_for_a_constant(query, key, weight, score_weight):
+@mistake(points=3, computes=cut_off(reference, "weight"))
+def takes_the_weight_for_a_constant():
     """you cut `weight` off from the graph, so it will never learn; drop `detach` and `data`"""
-    return reference(query, key, weight.detach(), score_weight)
 
 
-@mistake(points=1)
-def works_in_double_precision(query, key, weight, score_weight):
+@mistake(points=1, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
     """you compute in float64 and return it; the output has the dtype of the inputs"""
-    return reference(query.double(), key.double(), weight.double(), score_weight.double())
 
 
 EXERCISE = Exercise(

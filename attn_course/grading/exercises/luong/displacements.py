@@ -5,6 +5,7 @@ from torch import Generator, Tensor
 
 from attn_course.grading.exercises.luong import draw_uniform, in_front
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, in_dtype, then
 
 
 def reference(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
@@ -82,19 +83,16 @@ def draw_padded_links(
 mistake = Mistakes()
 
 
-@mistake
-def turns_left_and_right(weights, sure, reach):
+@mistake(computes=then(reference, lambda output: output.flip(-1)))
+def turns_left_and_right():
     """left and right are exchanged: a model that looks one word too far to the right has the offset
-    +1, where it looks less where it should
-    """
-    return reference(weights, sure, reach).flip(-1)
+    +1, where it looks less where it should"""
 
 
 @mistake
 def takes_the_mean_place(weights, sure, reach):
     """you take the mean place under the weights; take the place of the greatest one. With weight at
-    both ends the mean is in the middle, where nobody looks
-    """
+    both ends the mean is in the middle, where nobody looks"""
     position = torch.arange(weights.shape[-1], device=weights.device)
     mean = (weights * position).sum(-1).round().long()
     one_hot = torch.nn.functional.one_hot(mean, weights.shape[-1])
@@ -102,25 +100,21 @@ def takes_the_mean_place(weights, sure, reach):
     return shares.to(weights.dtype)
 
 
-@mistake
-def takes_the_least_weight(weights, sure, reach):
+@mistake(computes=given(reference, weights=torch.neg))
+def takes_the_least_weight():
     """you look for the least weight; the greatest is wanted"""
-    return reference(-weights, sure, reach)
 
 
-@mistake
-def looks_along_the_target(weights, sure, reach):
+@mistake(computes=given(reference, weights=lambda weights: weights.mT, sure=lambda sure: sure.mT))
+def looks_along_the_target():
     """you look for the greatest weight of each source word; there is one row for each target word,
-    so search along the last axis
-    """
-    return reference(weights.mT, sure.mT, reach)
+    so search along the last axis"""
 
 
 @mistake
 def counts_instead_of_shares(weights, sure, reach):
     """you return how many words there are at each place; divide by the number of words that have a
-    sure link
-    """
+    sure link"""
     return (reference(weights, sure, reach) * sure.any(-1).sum()).round()
 
 
@@ -145,8 +139,7 @@ def forgets_the_sign(weights, sure, reach):
 @mistake(points=1)
 def puts_the_far_ones_at_the_ends(weights, sure, reach):
     """you count words further away than `reach` at the first and last place; they count in none of
-    them, and the shares sum to less than 1
-    """
+    them, and the shares sum to less than 1"""
     offset = _offset(weights, _nearest(weights, sure))[sure.any(-1)]
     return _shares(offset.clamp(-reach, reach), reach, weights)
 
@@ -154,33 +147,28 @@ def puts_the_far_ones_at_the_ends(weights, sure, reach):
 @mistake(points=1)
 def counts_only_those_within_reach(weights, sure, reach):
     """your shares sum to 1: you divide by the words within `reach`; divide by all words that have a
-    sure link, however far the model looks from it
-    """
+    sure link, however far the model looks from it"""
     shares = reference(weights, sure, reach)
     return shares / shares.sum()
 
 
-@mistake
-def leaves_the_last_place_out(weights, sure, reach):
+@mistake(computes=then(reference, lambda output: output[:-1]))
+def leaves_the_last_place_out():
     """the last place is missing: from `-reach` to `reach` there are `2 * reach + 1` of them, and
-    the end of a range does not belong to it
-    """
-    return reference(weights, sure, reach)[:-1]
+    the end of a range does not belong to it"""
 
 
 @mistake(points=3)
 def takes_the_first_sure_word(weights, sure, reach):
     """a word with several sure links is measured from the first of them; take the one that is
-    nearest to where the model looks
-    """
+    nearest to where the model looks"""
     return _shares(_offset(weights, sure.int().argmax(-1))[sure.any(-1)], reach, weights)
 
 
 @mistake(points=3)
 def takes_the_last_sure_word(weights, sure, reach):
     """a word with several sure links is measured from the last of them; take the one that is
-    nearest to where the model looks
-    """
+    nearest to where the model looks"""
     last = sure.shape[-1] - 1 - sure.flip(-1).int().argmax(-1)
     return _shares(_offset(weights, last)[sure.any(-1)], reach, weights)
 
@@ -188,8 +176,7 @@ def takes_the_last_sure_word(weights, sure, reach):
 @mistake(points=3)
 def counts_every_sure_word(weights, sure, reach):
     """a word with several sure links counts several times; it counts once, from the one that is
-    nearest to where the model looks
-    """
+    nearest to where the model looks"""
     position = torch.arange(weights.shape[-1], device=weights.device)
     return _shares((weights.argmax(-1, keepdim=True) - position)[sure], reach, weights)
 
@@ -197,8 +184,7 @@ def counts_every_sure_word(weights, sure, reach):
 @mistake(points=3)
 def takes_the_likeliest_sure_word(weights, sure, reach):
     """a word with several sure links is measured from the one with the most weight; take the one
-    that is nearest to where the model looks
-    """
+    that is nearest to where the model looks"""
     likeliest = weights.masked_fill(~sure, -1).argmax(-1)
     return _shares(_offset(weights, likeliest)[sure.any(-1)], reach, weights)
 
@@ -206,8 +192,7 @@ def takes_the_likeliest_sure_word(weights, sure, reach):
 @mistake(points=3)
 def counts_words_without_a_link(weights, sure, reach):
     """you count words without a sure link, and padding, as if they had one; leave out the rows in
-    which nothing is sure
-    """
+    which nothing is sure"""
     return _shares(_offset(weights, _nearest(weights, sure)).flatten(), reach, weights)
 
 
@@ -220,8 +205,7 @@ def divides_by_all_rows(weights, sure, reach):
 @mistake(points=3)
 def averages_over_sentences(weights, sure, reach):
     """you average the shares of the sentences, so a word of a short one counts more; count the
-    words of all sentences together
-    """
+    words of all sentences together"""
     if weights.ndim == 2:
         return reference(weights, sure, reach)
     pairs = zip(weights, sure, strict=True)
@@ -230,16 +214,15 @@ def averages_over_sentences(weights, sure, reach):
 
 @mistake(points=2)
 def knows_batches_only(weights, sure, reach):
-    """your answer needs a batch; one sentence alone, `(target_len, source_len)`, should do as well
-    """
+    """your answer needs a batch; one sentence alone, `(target_len, source_len)`, should do as
+    well"""
     _batch, _target_len, _source_len = weights.shape
     return reference(weights, sure, reach)
 
 
-@mistake
-def works_in_double_precision(weights, sure, reach):
+@mistake(computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
     """you return float64; the output has the dtype of `weights`"""
-    return reference(weights.double(), sure, reach)
 
 
 EXERCISE = Exercise(

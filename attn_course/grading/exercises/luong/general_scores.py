@@ -6,6 +6,7 @@ from torch import Generator, Tensor
 from attn_course import luong
 from attn_course.grading.exercises.luong import draw_normal, draw_weight, in_front
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import cut_off, in_dtype
 
 
 def reference(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
@@ -35,8 +36,7 @@ mistake = Mistakes()
 @mistake
 def transposes_the_weight(query, key, weight):
     """you use the transpose of `weight`: its rows meet the query and its columns the key, so it is
-    `query @ weight`; with a square matrix no error says so
-    """
+    `query @ weight`; with a square matrix no error says so"""
     return query @ weight.mT @ key.mT
 
 
@@ -49,8 +49,7 @@ def puts_queries_on_the_last_axis(query, key, weight):
 @mistake
 def leaves_the_weight_out(query, key, weight):
     """you take the plain dot product of query and key, which is the score called dot; `weight`
-    comes between the two
-    """
+    comes between the two"""
     return query @ key.mT
 
 
@@ -62,8 +61,8 @@ def weighs_both_sides(query, key, weight):
 
 @mistake
 def scales_by_the_width_of_the_keys(query, key, weight):
-    """you divide by the root of the width, as a later chapter will; this score is `q W k` as it is
-    """
+    """you divide by the root of the width, as a later chapter will; this score is `q W k` as it
+    is"""
     return query @ weight @ key.mT / key.shape[-1] ** 0.5
 
 
@@ -76,8 +75,7 @@ def scales_by_the_width_of_the_queries(query, key, weight):
 @mistake
 def squashes_the_query(query, key, weight):
     """there is a `tanh` in your score; that belongs to the additive one, and this one is linear in
-    the query
-    """
+    the query"""
     return torch.tanh(query @ weight) @ key.mT
 
 
@@ -96,8 +94,7 @@ def returns_weights(query, key, weight):
 @mistake
 def compares_words_in_the_same_place(query, key, weight):
     """you score each query against the key in the same place; every query meets every key, as in
-    the matrix product with `key.mT`
-    """
+    the matrix product with `key.mT`"""
     return (query @ weight * key).sum(-1)
 
 
@@ -111,8 +108,7 @@ def mixes_the_batch(query, key, weight):
 @mistake(points=1)
 def knows_one_batch_axis_only(query, key, weight):
     """your answer is right for three axes and for no other number: let `@` broadcast, or write
-    `...` for the axes before in `einsum`
-    """
+    `...` for the axes before in `einsum`"""
     return torch.einsum("bqd,de,bke->bqk", query, weight, key)
 
 
@@ -125,29 +121,24 @@ def counts_axes_from_the_front(query, key, weight):
 @mistake
 def turns_all_axes_round(query, key, weight):
     """you turn the order of all axes round, as `.T` does; only the last two should swap, which is
-    `.mT`
-    """
+    `.mT`"""
     return query @ weight @ key.permute(*reversed(range(key.ndim)))
 
 
-@mistake(points=2)
-def takes_the_weight_for_a_constant(query, key, weight):
+@mistake(points=2, computes=cut_off(reference, "weight"))
+def takes_the_weight_for_a_constant():
     """you cut `weight` off from the graph, so it will never learn; drop `detach` and `data`"""
-    return query @ weight.detach() @ key.mT
 
 
-@mistake(points=2)
-def takes_the_keys_for_constants(query, key, weight):
+@mistake(points=2, computes=cut_off(reference, "key"))
+def takes_the_keys_for_constants():
     """you cut the keys off from the graph, so the encoder will learn nothing from the scores; drop
-    `detach` and `data`
-    """
-    return query @ (key.detach() @ weight.mT).mT
+    `detach` and `data`"""
 
 
-@mistake(points=1)
-def works_in_double_precision(query, key, weight):
+@mistake(points=1, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
     """you compute in float64 and return it; the output has the dtype of the inputs"""
-    return query.double() @ weight.double() @ key.double().mT
 
 
 EXERCISE = Exercise(

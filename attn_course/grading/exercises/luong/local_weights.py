@@ -7,6 +7,7 @@ from torch import Generator, Tensor
 
 from attn_course.grading.exercises.luong import draw_mask, draw_normal, draw_uniform, in_front
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import cut_off, in_dtype
 from attn_course.luong import gaussian_window, window_mask
 from attn_course.retrieval import masked_softmax
 
@@ -112,15 +113,14 @@ mistake = Mistakes()
 @mistake
 def takes_the_window_for_the_spread(scores, share, mask, half_width):
     """your bell is twice too wide: its spread `sigma` is half of `half_width`, so that two of them
-    reach the edge of the window
-    """
+    reach the edge of the window"""
     return masked_softmax(scores, _window(share, mask, half_width)) * _bell(share, mask, half_width)
 
 
 @mistake
 def forgets_the_two_of_the_bell(scores, share, mask, half_width):
-    """the 2 in front of the squared spread is missing: the bell is `exp(-distance² / (2 sigma²))`
-    """
+    """the 2 in front of the squared spread is missing: the bell is `exp(-distance² / (2
+    sigma²))`"""
     window, sigma = _window(share, mask, half_width), half_width / 2
     return masked_softmax(scores, window) * _bell(share, mask, sigma / 2**0.5)
 
@@ -142,16 +142,14 @@ def forgets_to_square_the_distance(scores, share, mask, half_width):
 @mistake
 def takes_the_density(scores, share, mask, half_width):
     """your bell is the density of the normal distribution, whose height depends on its width; leave
-    the factor before it out, so that it is 1 at the centre
-    """
+    the factor before it out, so that it is 1 at the centre"""
     return reference(scores, share, mask, half_width) / (half_width / 2 * math.sqrt(2 * math.pi))
 
 
 @mistake
 def renormalises(scores, share, mask, half_width):
     """your weights sum to 1 again after the bell (adding its logarithm to the scores does the
-    same); in equation 10 they do not: take the softmax, then multiply
-    """
+    same); in equation 10 they do not: take the softmax, then multiply"""
     log_bell = -2 * (_distance(share, mask) / half_width).square()
     return masked_softmax(scores + log_bell, _window(share, mask, half_width))
 
@@ -159,8 +157,7 @@ def renormalises(scores, share, mask, half_width):
 @mistake
 def adds_the_bell_to_the_scores(scores, share, mask, half_width):
     """you add the bell to the scores, where it is worth a factor of `e` at most; multiply the
-    weights by it, after the softmax
-    """
+    weights by it, after the softmax"""
     bell = _bell(share, mask, half_width / 2)
     return masked_softmax(scores + bell, _window(share, mask, half_width))
 
@@ -168,8 +165,7 @@ def adds_the_bell_to_the_scores(scores, share, mask, half_width):
 @mistake
 def multiplies_the_scores_by_the_bell(scores, share, mask, half_width):
     """you multiply the scores by the bell; a low score then grows with the distance. Multiply the
-    weights by it, after the softmax
-    """
+    weights by it, after the softmax"""
     bell = _bell(share, mask, half_width / 2)
     return masked_softmax(scores * bell, _window(share, mask, half_width))
 
@@ -177,8 +173,7 @@ def multiplies_the_scores_by_the_bell(scores, share, mask, half_width):
 @mistake
 def leaves_the_bell_out(scores, share, mask, half_width):
     """the window is right and the bell is missing: all words of the window count by their scores
-    alone, as in local-m; multiply by the bell
-    """
+    alone, as in local-m; multiply by the bell"""
     return masked_softmax(scores, _window(share, mask, half_width))
 
 
@@ -191,16 +186,14 @@ def leaves_the_scores_out(scores, share, mask, half_width):
 @mistake
 def leaves_the_window_out(scores, share, mask, half_width):
     """there is no window: your softmax runs over the whole sentence. Words further than
-    `half_width` from the centre are masked before it
-    """
+    `half_width` from the centre are masked before it"""
     return masked_softmax(scores, mask.unsqueeze(-2)) * _bell(share, mask, half_width / 2)
 
 
 @mistake
 def cuts_the_window_after_the_softmax(scores, share, mask, half_width):
     """your softmax runs over the whole sentence, and the window cuts after it: what the words
-    outside took is lost; mask their scores before the softmax
-    """
+    outside took is lost; mask their scores before the softmax"""
     window = _window(share, mask, half_width)
     return leaves_the_window_out(scores, share, mask, half_width) * window
 
@@ -208,8 +201,7 @@ def cuts_the_window_after_the_softmax(scores, share, mask, half_width):
 @mistake(points=4.5)
 def shares_out_again_after_the_softmax(scores, share, mask, half_width):
     """your softmax runs over the whole sentence, and you divide again afterwards: a high score
-    outside leaves nothing to divide; mask the scores before the softmax
-    """
+    outside leaves nothing to divide; mask the scores before the softmax"""
     inside = torch.softmax(scores, -1) * _window(share, mask, half_width)
     total = inside.sum(-1, keepdim=True)
     return inside / total.where(total > 0, 1) * _bell(share, mask, half_width / 2)
@@ -218,8 +210,7 @@ def shares_out_again_after_the_softmax(scores, share, mask, half_width):
 @mistake(points=4.5)
 def fills_with_minus_ten_thousand(scores, share, mask, half_width):
     """you give the words outside a low score, -1e4 for example, which is low only as long as no
-    word of the window scores lower; minus infinity is lower than everything
-    """
+    word of the window scores lower; minus infinity is lower than everything"""
     window = _window(share, mask, half_width)
     weights = torch.softmax(scores.masked_fill(~window, -1e4), -1) * window
     return weights * _bell(share, mask, half_width / 2)
@@ -227,8 +218,8 @@ def fills_with_minus_ten_thousand(scores, share, mask, half_width):
 
 @mistake
 def sees_padding(scores, share, mask, half_width):
-    """some weight goes to padding; a word of the window has to be a word as well: `mask & window`
-    """
+    """some weight goes to padding; a word of the window has to be a word as well: `mask &
+    window`"""
     everything = torch.ones_like(mask)
     return _local(scores, _distance(share, mask), everything, half_width)
 
@@ -236,8 +227,7 @@ def sees_padding(scores, share, mask, half_width):
 @mistake
 def measures_the_padded_sentence(scores, share, mask, half_width):
     """you multiply `share` by the padded length; the length of a sentence is the number of its
-    words, the sum of its mask
-    """
+    words, the sum of its mask"""
     distance = _distance(share, torch.ones_like(mask))
     return _local(scores, distance, mask, half_width)
 
@@ -264,8 +254,7 @@ def rounds_the_centre(scores, share, mask, half_width):
 @mistake
 def rounds_the_centre_down(scores, share, mask, half_width):
     """you cut the centre down to a whole number; it is a real number, and only so a gradient can
-    move it
-    """
+    move it"""
     return _local(scores, _distance(share, mask).ceil(), mask, half_width)
 
 
@@ -285,8 +274,7 @@ def leaves_the_edge_out(scores, share, mask, half_width):
 @mistake(points=3)
 def divides_nothing_by_nothing(scores, share, mask, half_width):
     """a window without a word is a row of minus infinities, of which softmax makes NaN; put 0 in
-    the place of every weight that is not seen, right after the softmax
-    """
+    the place of every weight that is not seen, right after the softmax"""
     scores = scores.masked_fill(~_window(share, mask, half_width), -math.inf)
     return torch.softmax(scores, -1) * _bell(share, mask, half_width / 2)
 
@@ -294,8 +282,7 @@ def divides_nothing_by_nothing(scores, share, mask, half_width):
 @mistake(points=4)
 def spreads_an_empty_window(scores, share, mask, half_width):
     """where the window is empty you let the words outside share the weight: with a large negative
-    number in place of each score all of them are alike; set those weights to 0
-    """
+    number in place of each score all of them are alike; set those weights to 0"""
     scores = scores.masked_fill(~_window(share, mask, half_width), -1e9)
     return torch.softmax(scores, -1) * _bell(share, mask, half_width / 2)
 
@@ -303,34 +290,29 @@ def spreads_an_empty_window(scores, share, mask, half_width):
 @mistake(points=4)
 def replaces_nan_afterwards(scores, share, mask, half_width):
     """you replace NaN at the very end: the weights are right, but NaN has been multiplied by the
-    bell, and is in its gradient; replace it right after the softmax
-    """
+    bell, and is in its gradient; replace it right after the softmax"""
     return divides_nothing_by_nothing(scores, share, mask, half_width).nan_to_num(0)
 
 
-@mistake(points=4)
-def takes_the_centre_for_a_constant(scores, share, mask, half_width):
+@mistake(points=4, computes=cut_off(reference, "share"))
+def takes_the_centre_for_a_constant():
     """no gradient reaches `share`, so the decoder never learns where to look; drop `detach` and
-    `int`: the bell moves with the centre
-    """
-    return reference(scores, share.detach(), mask, half_width)
+    `int`: the bell moves with the centre"""
 
 
 @mistake(points=3)
 def knows_one_batch_axis_only(scores, share, mask, half_width):
     """you count axes from the front, which fits one batch axis only; count them from the back, as
-    in `mask.unsqueeze(-2)`
-    """
+    in `mask.unsqueeze(-2)`"""
     length, key_len = mask.sum(1), scores.shape[2]
     distance = torch.arange(key_len, device=mask.device) - (length[:, None] * share)[:, :, None]
     window = mask[:, None, :] & (distance.abs() <= half_width)
     return masked_softmax(scores, window) * torch.exp(-2 * (distance / half_width).square())
 
 
-@mistake(points=1)
-def works_in_double_precision(scores, share, mask, half_width):
+@mistake(points=1, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
     """you compute in float64 and return it; the output has the dtype of the inputs"""
-    return reference(scores.double(), share.double(), mask, half_width)
 
 
 EXERCISE = Exercise(

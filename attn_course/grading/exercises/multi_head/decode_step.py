@@ -7,6 +7,7 @@ from torch import Generator, Tensor
 
 from attn_course.grading.exercises.multi_head import draw_normal, draw_weight, merge, split
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
+from attn_course.grading.wrong_answers import given, then
 from attn_course.retrieval import masked_softmax
 
 Step = tuple[Tensor, Tensor, Tensor]
@@ -129,41 +130,36 @@ mistake = Mistakes()
 @mistake
 def forgets_the_new_token(**inputs):
     """your new token does not see itself: its own key and value belong to those it looks at,
-    `length + 1` of them for the first new token
-    """
+    `length + 1` of them for the first new token"""
     return _step(**inputs, last=lambda length, end: (length - 1, end))
 
 
 @mistake
 def does_not_keep_the_new_token(**inputs):
     """your output is right, but you return the memory as it was; the next step needs the keys and
-    values of the new tokens, in the places `length` to `length + new_len`
-    """
+    values of the new tokens, in the places `length` to `length + new_len`"""
     output, _, _ = reference(**inputs)
     return output, inputs["keys"], inputs["values"]
 
 
-@mistake
-def starts_over(**inputs):
+@mistake(computes=given(reference, length=0))
+def starts_over():
     """you take the memory for empty, whatever `length` says, and write over its first tokens; the
-    new ones come behind the first `length`
-    """
-    return reference(**inputs | {"length": 0})
+    new ones come behind the first `length`"""
 
 
 @mistake
 def writes_one_place_too_late(**inputs):
     """you write one place too late and leave a gap; with `length` tokens in the places 0 to `length
-    - 1`, the first free place is `length`
-    """
+    - 1`, the first free place is `length`"""
     return _step(**inputs, store=lambda kept, new, length: _after(kept, new, length + 1))
 
 
 @mistake
 def writes_at_the_end_of_the_memory(**inputs):
     """you write into the last places of the memory; the new tokens come behind the first `length`,
-    and what lies behind them belongs to nobody
-    """
+    and what lies behind them belongs to nobody"""
+
     def store(kept, new, length):
         return _after(kept, new, kept.shape[-2] - new.shape[-2])
 
@@ -174,8 +170,8 @@ def writes_at_the_end_of_the_memory(**inputs):
 def puts_the_new_ones_first(**inputs):
     """you put the new tokens before the old ones; a softmax does not ask for the order of the keys,
     so single steps come out right, but the memory is out of order and a mask falls on the wrong
-    tokens: they come behind the first `length`
-    """
+    tokens: they come behind the first `length`"""
+
     def store(kept, new, length):
         return torch.cat([new, kept], -2)[..., : kept.shape[-2], :]
 
@@ -185,8 +181,8 @@ def puts_the_new_ones_first(**inputs):
 @mistake(points=1)
 def makes_the_memory_longer(**inputs):
     """you return a memory of another length; the room is there already: write into the places
-    `length` to `length + new_len` of a copy, and leave the rest
-    """
+    `length` to `length + new_len` of a copy, and leave the rest"""
+
     def store(kept, new, length):
         return torch.cat([kept[..., :length, :], new], -2)
 
@@ -196,8 +192,7 @@ def makes_the_memory_longer(**inputs):
 @mistake
 def sees_the_whole_memory(**inputs):
     """your token looks at all places of the memory; those from `length + new_len` on hold what an
-    older text has left: cut them off, `[..., :end, :]`
-    """
+    older text has left: cut them off, `[..., :end, :]`"""
     room = inputs["keys"].shape[-2]
     return _step(**inputs, last=lambda length, end: (room, room))
 
@@ -205,32 +200,30 @@ def sees_the_whole_memory(**inputs):
 @mistake(points=3)
 def sees_later_tokens(**inputs):
     """of several new tokens, yours see the later ones; new token `i` sees `length + i + 1` places:
-    `tril(length)`
-    """
+    `tril(length)`"""
     return _step(**inputs, last=lambda length, end: (end, end))
 
 
 @mistake
 def counts_the_mask_from_the_top_left(**inputs):
     """your causal mask starts at the top left, as if the new tokens were the first of the text, so
-    the first of them sees one key only; shift its diagonal by what is there already: `tril(length)`
-    """
+    the first of them sees one key only; shift its diagonal by what is there already:
+    `tril(length)`"""
     return _step(**inputs, last=lambda length, end: (0, end))
 
 
 @mistake(points=3)
 def masks_after_the_softmax(**inputs):
     """you mask after the softmax, when later tokens have taken their share of the weight; mask the
-    scores, before it
-    """
+    scores, before it"""
     return _step(**inputs, weigh=lambda scores, seen: scores.softmax(-1) * seen)
 
 
 @mistake(points=3)
 def shares_out_again_after_the_softmax(**inputs):
     """you mask after the softmax and divide by what is left; where a later token scores high,
-    nothing is left. Mask the scores, before the softmax
-    """
+    nothing is left. Mask the scores, before the softmax"""
+
     def weigh(scores, seen):
         weights = scores.softmax(-1) * seen
         total = weights.sum(-1, keepdim=True)
@@ -242,8 +235,8 @@ def shares_out_again_after_the_softmax(**inputs):
 @mistake(points=3)
 def takes_powers_as_they_are(**inputs):
     """you take the powers of the scores as they are; that of 100 is more than a number can hold,
-    and infinity times 0 is `nan`; `torch.softmax` takes the largest score of the row off first
-    """
+    and infinity times 0 is `nan`; `torch.softmax` takes the largest score of the row off first"""
+
     def weigh(scores, seen):
         powers = scores.exp() * seen
         return powers / powers.sum(-1, keepdim=True)
@@ -254,8 +247,8 @@ def takes_powers_as_they_are(**inputs):
 @mistake(points=3)
 def takes_a_score_of_zero_for_forbidden(**inputs):
     """you take every score of 0 for a forbidden one, as after `tril` on the scores themselves; a
-    score may well be 0. Let a mask say what is forbidden
-    """
+    score may well be 0. Let a mask say what is forbidden"""
+
     def weigh(scores, seen):
         below = scores * seen
         return below.masked_fill(below == 0, -torch.inf).softmax(-1)
@@ -266,24 +259,21 @@ def takes_a_score_of_zero_for_forbidden(**inputs):
 @mistake(points=3)
 def multiplies_scores_by_the_mask(**inputs):
     """you put 0 in the place of a forbidden score; the softmax gives weight to a score of 0, too.
-    Put minus infinity there
-    """
+    Put minus infinity there"""
     return _step(**inputs, weigh=lambda scores, seen: (scores * seen).softmax(-1))
 
 
 @mistake(points=3)
 def reaches_one_place_too_far(**inputs):
     """each of your new tokens sees the one behind it; new token `i` sees `length + i + 1` places:
-    `tril(length)`
-    """
+    `tril(length)`"""
     return _step(**inputs, last=lambda length, end: (length + 1, end))
 
 
 @mistake
 def sees_the_new_tokens_only(**inputs):
     """your new tokens look at each other and not at the memory; attend to the first `length +
-    new_len` places of it, after you have written
-    """
+    new_len` places of it, after you have written"""
     new = {**inputs, "keys": inputs["keys"][..., :0, :], "values": inputs["values"][..., :0, :]}
     output, _, _ = reference(**new | {"length": 0})
     return output, *reference(**inputs)[1:]
@@ -292,8 +282,7 @@ def sees_the_new_tokens_only(**inputs):
 @mistake
 def keeps_the_queries_too(**inputs):
     """you return an output for the tokens so far as well; their queries are done with, and nobody
-    asks again: only the new tokens ask, `(batch, new_len, d_model)`
-    """
+    asks again: only the new tokens ask, `(batch, new_len, d_model)`"""
     _, keys, values = reference(**inputs)
     end = inputs["length"] + inputs["tokens"].shape[1]
     queries = split(inputs["tokens"] @ inputs["w_query"].mT, inputs["num_heads"])
@@ -324,24 +313,21 @@ def exchanges_keys_and_values(**inputs):
 @mistake
 def returns_the_new_rows_only(**inputs):
     """you return the new keys and values alone; return the whole memory, with the new ones in their
-    places from `length` on
-    """
+    places from `length` on"""
     output, keys, values = reference(**inputs)
     length, end = inputs["length"], inputs["length"] + inputs["tokens"].shape[1]
     return output, keys[..., length:end, :], values[..., length:end, :]
 
 
-@mistake
-def returns_the_output_only(**inputs):
+@mistake(computes=then(reference, lambda output: output[0]))
+def returns_the_output_only():
     """you return the output alone; the next step needs the memory: `output, keys, values`"""
-    return reference(**inputs)[0]
 
 
 @mistake(points=2.5)
 def keeps_shared_heads(**inputs):
     """you keep the keys and values after they have been repeated for all query heads; fewer key
-    heads are there to save that memory: repeat for the scores, after you have written
-    """
+    heads are there to save that memory: repeat for the scores, after you have written"""
     output, keys, values = reference(**inputs)
     group = inputs["num_heads"] // keys.shape[-3]
     return output, keys.repeat_interleave(group, -3), values.repeat_interleave(group, -3)
@@ -350,8 +336,7 @@ def keeps_shared_heads(**inputs):
 @mistake(points=2.5)
 def deals_the_key_heads_round(**inputs):
     """you repeat the row of key heads as a whole, 0 1 2 0 1 2; neighbours share a key head, 0 0 1 1
-    2 2: `repeat_interleave`
-    """
+    2 2: `repeat_interleave`"""
     return _step(**inputs, share=lambda t, group: torch.cat([t] * group, -3))
 
 
@@ -364,16 +349,15 @@ def does_not_scale(**inputs):
 @mistake
 def scales_by_all_heads_together(**inputs):
     """you divide by the root of all heads together; divide by that of one head, `d_head`, the last
-    axis of `keys`
-    """
+    axis of `keys`"""
     return _step(**inputs, width=lambda heads: heads.shape[-1] * heads.shape[-3])
 
 
 @mistake(points=3.5)
 def writes_into_what_it_was_given(**inputs):
     """you write into the memory that you were given; another continuation of the same text, such as
-    a second beam, still needs it as it was: `clone` it first
-    """
+    a second beam, still needs it as it was: `clone` it first"""
+
     def store(kept, new, length):
         kept[..., length : length + new.shape[-2], :] = new
         return kept
@@ -384,8 +368,8 @@ def writes_into_what_it_was_given(**inputs):
 @mistake(points=3)
 def counts_places_from_the_end(**inputs):
     """you count the places from the end; at the last one of the memory your negative index becomes
-    0, which is the first place: count from the front, `length` to `length + new_len`
-    """
+    0, which is the first place: count from the front, `length` to `length + new_len`"""
+
     def store(kept, new, length):
         kept, room, end = kept.clone(), kept.shape[-2], length + new.shape[-2]
         kept[..., length - room : end - room, :] = new

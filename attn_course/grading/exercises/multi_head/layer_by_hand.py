@@ -156,40 +156,36 @@ mistake = Mistakes()
 @mistake(points=1)
 def looks_twice_at_the_first(num_heads, d_value, num_roles, first, second):
     """both of your heads look at `first`; the other should look at `second`, so its rows of `w_key`
-    have to differ
-    """
+    have to differ"""
     return _layer(num_heads, d_value, num_roles, first, first)
 
 
 @mistake(points=1)
 def adds_the_two(num_heads, d_value, num_roles, first, second):
     """your output is the sum of the two values; a head's weights cannot be negative, but the part
-    of `w_output` that reads the second head can: `-1`
-    """
+    of `w_output` that reads the second head can: `-1`"""
     return _layer(num_heads, d_value, num_roles, first, second, signs=(1, 1))
 
 
 @mistake(points=1)
 def averages_the_heads(num_heads, d_value, num_roles, first, second):
     """you average the heads in `w_output`; nothing divides by the number of heads, so the blocks
-    are `1` and `-1` times the identity
-    """
+    are `1` and `-1` times the identity"""
     signs = (1 / num_heads, -1 / num_heads)
     return _layer(num_heads, d_value, num_roles, first, second, signs=signs)
 
 
 @mistake
 def subtracts_the_first(num_heads, d_value, num_roles, first, second):
-    """your output is the value of `second` less that of `first`; it should be the other way round
-    """
+    """your output is the value of `second` less that of `first`; it should be the other way
+    round"""
     return _layer(num_heads, d_value, num_roles, second, first)
 
 
 @mistake
 def counts_roles_from_one(num_heads, d_value, num_roles, first, second):
     """your heads look one role too low; roles are counted from 0, so role `r` is feature `d_value +
-    r`
-    """
+    r`"""
     return _layer(num_heads, d_value, num_roles, first - 1, second - 1)
 
 
@@ -197,8 +193,7 @@ def counts_roles_from_one(num_heads, d_value, num_roles, first, second):
 def looks_at_both_with_one_head(num_heads, d_value, num_roles, first, second):
     """your single head looks at both tokens, and what comes out is their mean, which says nothing
     about the difference; with one head it is better to look at one of them and to forget the other:
-    `w_key` with one role only
-    """
+    `w_key` with one role only"""
     layer = _layer(num_heads, d_value, num_roles, first, second)
     if num_heads == 2:
         return layer
@@ -209,16 +204,14 @@ def looks_at_both_with_one_head(num_heads, d_value, num_roles, first, second):
 @mistake(points=2)
 def writes_two_heads_for_one(num_heads, d_value, num_roles, first, second):
     """you return the matrices of two heads also where `num_heads` is 1; they then are one wide head
-    with one softmax, which looks at both tokens and subtracts their mean from itself
-    """
+    with one softmax, which looks at both tokens and subtracts their mean from itself"""
     return _layer(2, d_value, num_roles, first, second)
 
 
 @mistake(points=2)
 def gives_one_head_half(num_heads, d_value, num_roles, first, second):
     """your single head looks at the right token, but you halve its value; the best guess of a - b,
-    knowing only a, is a itself: put `1` on the diagonal of `w_output`
-    """
+    knowing only a, is a itself: put `1` on the diagonal of `w_output`"""
     signs = (1, -1) if num_heads == 2 else (0.5,)
     return _layer(num_heads, d_value, num_roles, first, second, signs=signs)
 
@@ -226,24 +219,21 @@ def gives_one_head_half(num_heads, d_value, num_roles, first, second):
 @mistake(evidence=["too soft"])
 def looks_softly(num_heads, d_value, num_roles, first, second):
     """your heads look at the right tokens, but the scores differ by so little that the others keep
-    much of the weight; make the rows of `w_key` larger, such as `100 *`
-    """
+    much of the weight; make the rows of `w_key` larger, such as `100 *`"""
     return _layer(num_heads, d_value, num_roles, first, second, sharpness=1)
 
 
 @mistake
 def looks_everywhere_else(num_heads, d_value, num_roles, first, second):
     """your heads look at all tokens but the one that is wanted: the score of that has the wrong
-    sign in `w_query` or `w_key`
-    """
+    sign in `w_query` or `w_key`"""
     return _layer(num_heads, d_value, num_roles, first, second, sharpness=-100)
 
 
 @mistake
 def asks_with_the_roles_that_answer(num_heads, d_value, num_roles, first, second):
     """the token that asks has role 0, and your `w_query` makes a query of zeros of it, so it looks
-    everywhere alike; `w_query` reads feature `d_value`, that of role 0
-    """
+    everywhere alike; `w_query` reads feature `d_value`, that of role 0"""
     _, key, value, output = _layer(num_heads, d_value, num_roles, first, second)
     return key, key, value, output
 
@@ -251,8 +241,7 @@ def asks_with_the_roles_that_answer(num_heads, d_value, num_roles, first, second
 @mistake(points=1)
 def takes_turns_in_the_output(num_heads, d_value, num_roles, first, second):
     """the columns of your `w_output` take turns between the heads; the first `d_value` of them read
-    head 0, and the next head 1
-    """
+    head 0, and the next head 1"""
     *rest, output = _layer(num_heads, d_value, num_roles, first, second)
     return *rest, output.unflatten(-1, (num_heads, -1)).mT.flatten(-2)
 
@@ -260,8 +249,7 @@ def takes_turns_in_the_output(num_heads, d_value, num_roles, first, second):
 @mistake(points=1)
 def stores_the_output_the_other_way_round(num_heads, d_value, num_roles, first, second):
     """your `w_output` lies on its side; one row for each feature of the output, `(d_value,
-    num_heads * d_value)`: the two blocks stand side by side
-    """
+    num_heads * d_value)`: the two blocks stand side by side"""
     *rest, output = _layer(num_heads, d_value, num_roles, first, second)
     return *rest, output.mT
 

@@ -6,6 +6,7 @@ import torch
 from torch import Generator
 
 from attn_course.grading.spec import Check, Exercise, Inputs, Law, Mistakes, Plain
+from attn_course.grading.wrong_answers import given, mistaking
 
 
 def reference(d_model: int, num_heads: int, num_key_heads: int, bias: bool) -> tuple[int, int]:
@@ -56,16 +57,15 @@ mistake = Mistakes()
 @mistake
 def counts_one_layer_a_head(d_model, num_heads, num_key_heads, bias):
     """you count one small layer for each head, as the tutorial does; a head has three, for its
-    queries, its keys and its values, and behind all heads stands `W_O`
-    """
+    queries, its keys and its values, and behind all heads stands `W_O`"""
     return num_heads, num_heads * (d_model * (d_model // num_heads) + bias * d_model // num_heads)
 
 
 @mistake(points=1.5)
 def counts_one_layer_a_head_rightly_large(d_model, num_heads, num_key_heads, bias):
     """your numbers to learn are right, but not the small layers: a head has three, for its queries,
-    its keys and its values (fewer, where key heads are shared), and behind all heads stands `W_O`
-    """
+    its keys and its values (fewer, where key heads are shared), and behind all heads stands
+    `W_O`"""
     return num_heads, _numbers(d_model, num_heads, num_key_heads, bias)
 
 
@@ -73,16 +73,14 @@ def counts_one_layer_a_head_rightly_large(d_model, num_heads, num_key_heads, bia
 def counts_packed_matrices(d_model, num_heads, num_key_heads, bias):
     """you count the four large matrices in which a program keeps them; in the picture each head has
     layers of its own: `num_heads` for queries, `num_key_heads` for keys, as many for values, and
-    one behind
-    """
+    one behind"""
     return 4, _numbers(d_model, num_heads, num_key_heads, bias)
 
 
 @mistake(points=1.5)
 def counts_one_output_layer_a_head(d_model, num_heads, num_key_heads, bias):
     """you count an output layer for each head; cut by heads `W_O` would be a sum of `num_heads`
-    products, but the picture has one layer behind all heads
-    """
+    products, but the picture has one layer behind all heads"""
     layers = 2 * (num_heads + num_key_heads)
     return layers, _numbers(d_model, num_heads, num_key_heads, bias)
 
@@ -104,16 +102,14 @@ def counts_the_small_layers_without_the_output(d_model, num_heads, num_key_heads
 @mistake
 def counts_three_a_head_and_no_more(d_model, num_heads, num_key_heads, bias):
     """three layers for each head are right where nothing is shared; with fewer key heads there are
-    `num_key_heads` of keys and as many of values, and behind all heads stands one more, `W_O`
-    """
+    `num_key_heads` of keys and as many of values, and behind all heads stands one more, `W_O`"""
     return 3 * num_heads, 3 * d_model * (d_model + bias)
 
 
 @mistake(points=0.5)
 def makes_every_head_as_wide_as_the_layer(d_model, num_heads, num_key_heads, bias):
     """each of your heads is `d_model` wide; the heads share the width of the layer, `d_head =
-    d_model // num_heads`, so that more heads do not cost more
-    """
+    d_model // num_heads`, so that more heads do not cost more"""
     wide = (num_heads + 2 * num_key_heads) * d_model * (d_model + bias)
     output = d_model * (num_heads * d_model + bias)
     return _layers(num_heads, num_key_heads), wide + output
@@ -122,47 +118,40 @@ def makes_every_head_as_wide_as_the_layer(d_model, num_heads, num_key_heads, bia
 @mistake(points=0.5)
 def makes_wide_heads_and_a_narrow_output(d_model, num_heads, num_key_heads, bias):
     """you count `d_model * d_model` for each small layer; the layers of a head are only `d_head =
-    d_model // num_heads` wide
-    """
+    d_model // num_heads` wide"""
     layers = _layers(num_heads, num_key_heads)
     return layers, layers * d_model * (d_model + bias)
 
 
-@mistake
-def gives_every_head_keys_of_its_own(d_model, num_heads, num_key_heads, bias):
+@mistake(computes=mistaking(reference, num_key_heads="num_heads"))
+def gives_every_head_keys_of_its_own():
     """you count keys and values for every head; there are only `num_key_heads` of each, shared by
-    the others
-    """
-    return reference(d_model, num_heads, num_heads, bias)
+    the others"""
 
 
 @mistake
 def shares_keys_but_not_values(d_model, num_heads, num_key_heads, bias):
     """you count `num_key_heads` layers of keys, but values for every head; the values are shared as
-    the keys are
-    """
+    the keys are"""
     layers = 2 * num_heads + num_key_heads + 1
     shared = _numbers(d_model, num_heads, num_key_heads, bias)
     return layers, (shared + _numbers(d_model, num_heads, num_heads, bias)) // 2
 
 
-@mistake(points=1.5)
-def counts_no_biases(d_model, num_heads, num_key_heads, bias):
+@mistake(points=1.5, computes=given(reference, bias=False))
+def counts_no_biases():
     """you count no biases; with `bias` each layer has one number more for each of its outputs"""
-    return reference(d_model, num_heads, num_key_heads, False)
 
 
-@mistake(points=1)
-def counts_biases_always(d_model, num_heads, num_key_heads, bias):
+@mistake(points=1, computes=given(reference, bias=True))
+def counts_biases_always():
     """you count biases whether or not `bias` says so"""
-    return reference(d_model, num_heads, num_key_heads, True)
 
 
 @mistake(points=1.5)
 def counts_one_bias_a_layer(d_model, num_heads, num_key_heads, bias):
     """you count one number of bias for each layer; a bias has one number for each output of its
-    layer, `d_head` or, behind the heads, `d_model`
-    """
+    layer, `d_head` or, behind the heads, `d_model`"""
     layers, numbers = reference(d_model, num_heads, num_key_heads, False)
     return layers, numbers + bias * layers
 
@@ -170,8 +159,7 @@ def counts_one_bias_a_layer(d_model, num_heads, num_key_heads, bias):
 @mistake(points=1.5)
 def gives_four_full_biases(d_model, num_heads, num_key_heads, bias):
     """you count `4 * d_model` numbers of bias; those of keys and values are only `num_key_heads *
-    d_head` long
-    """
+    d_head` long"""
     layers, numbers = reference(d_model, num_heads, num_key_heads, False)
     return layers, numbers + bias * 4 * d_model
 
@@ -186,8 +174,7 @@ def gives_the_output_no_bias(d_model, num_heads, num_key_heads, bias):
 @mistake
 def returns_the_numbers_only(d_model, num_heads, num_key_heads, bias):
     """you return one number; two are asked: the small layers, and the numbers to learn, as in
-    `return layers, numbers`
-    """
+    `return layers, numbers`"""
     return _numbers(d_model, num_heads, num_key_heads, bias)
 
 

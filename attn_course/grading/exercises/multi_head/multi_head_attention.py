@@ -13,6 +13,7 @@ from attn_course.grading.exercises.multi_head import (
     split,
 )
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import cut_off, given, mistaking
 from attn_course.retrieval import masked_softmax
 
 Map = Callable[[Tensor], Tensor]
@@ -113,8 +114,8 @@ mistake = Mistakes()
 @mistake
 def cuts_the_list_of_all_numbers(**inputs):
     """your heads are cut by `view` or `reshape` to `(num_heads, length, d_head)` at once, which
-    deals out tokens and not features; let `split_heads` of part A do it
-    """
+    deals out tokens and not features; let `split_heads` of part A do it"""
+
     def cut(tokens, num_heads):
         *batch, length, d_model = tokens.shape
         return tokens.reshape(*batch, num_heads, length, d_model // num_heads)
@@ -125,8 +126,8 @@ def cuts_the_list_of_all_numbers(**inputs):
 @mistake
 def glues_the_numbers_as_they_lie(**inputs):
     """you join the heads without swapping the axes back, so features land at other tokens; let
-    `merge_heads` of part A do it
-    """
+    `merge_heads` of part A do it"""
+
     def join(heads):
         *batch, num_heads, length, d_head = heads.shape
         return heads.reshape(*batch, length, num_heads * d_head)
@@ -137,8 +138,8 @@ def glues_the_numbers_as_they_lie(**inputs):
 @mistake
 def deals_the_features_out(**inputs):
     """your heads take every `num_heads`-th feature; head 0 has the first `d_head` rows of `w_query`
-    in a row, so cut the features into `(num_heads, d_head)`
-    """
+    in a row, so cut the features into `(num_heads, d_head)`"""
+
     def cut(tokens, num_heads):
         return tokens.unflatten(-1, (-1, num_heads)).movedim(-1, -3)
 
@@ -148,8 +149,7 @@ def deals_the_features_out(**inputs):
 @mistake
 def has_one_wide_head(**inputs):
     """you attend once, with all features in one dot product; that is a single wide head. Split
-    queries, keys and values first, so that each head has a softmax of its own
-    """
+    queries, keys and values first, so that each head has a softmax of its own"""
     num_key_heads = inputs["num_heads"] * inputs["w_key"].shape[0] // inputs["w_query"].shape[0]
     group = inputs["num_heads"] // num_key_heads
     w_key = split(inputs["w_key"].mT, num_key_heads)
@@ -173,8 +173,7 @@ def scales_by_the_width_of_the_query(**inputs):
 @mistake(ending=_SCALE)
 def scales_by_the_share_of_the_query(**inputs):
     """you take `d_head` to be `d_query / num_heads`, which is common but no law: here the rows of
-    `w_query` say how wide the heads are
-    """
+    `w_query` say how wide the heads are"""
     share = inputs["query"].shape[-1] / inputs["num_heads"]
     return _attend(**inputs, width=lambda query, value: share)
 
@@ -182,8 +181,7 @@ def scales_by_the_share_of_the_query(**inputs):
 @mistake(ending=_SCALE)
 def scales_by_the_width_of_the_values(**inputs):
     """you divide by the root of the width of one head's values, but it is queries and keys that are
-    multiplied
-    """
+    multiplied"""
     return _attend(**inputs, width=lambda query, value: value.shape[-1])
 
 
@@ -208,16 +206,15 @@ def does_not_scale(**inputs):
 @mistake
 def takes_softmax_over_the_queries(**inputs):
     """your weights sum to 1 over the queries; they should over the keys, the last axis:
-    `softmax(-1)`
-    """
+    `softmax(-1)`"""
     return _attend(**inputs, weigh=lambda scores, mask: masked_softmax(scores.mT, mask.mT).mT)
 
 
 @mistake
 def takes_softmax_over_the_heads(**inputs):
     """your weights sum to 1 over the heads; they should over the keys, the last axis, in each head
-    anew: `softmax(-1)`
-    """
+    anew: `softmax(-1)`"""
+
     def weigh(scores, mask):
         return torch.softmax(scores, -3) * mask
 
@@ -227,24 +224,21 @@ def takes_softmax_over_the_heads(**inputs):
 @mistake
 def leaves_the_output_projection_out(**inputs):
     """you return the heads side by side, so no output has features of two heads in it; the last
-    step is `w_output`, as a figure of a tutorial forgets as well (part E)
-    """
+    step is `w_output`, as a figure of a tutorial forgets as well (part E)"""
     return _attend(**inputs, finish=lambda merged, weight: merged)
 
 
 @mistake
 def takes_the_matrices_the_other_way_round(**inputs):
     """you multiply by the matrices as they are; they are stored as in `nn.Linear`, one row for each
-    output, so it is `tokens @ w.mT`
-    """
+    output, so it is `tokens @ w.mT`"""
     turned = {name: t.mT for name, t in inputs.items() if name.startswith("w_")}
     return reference(**inputs | turned)
 
 
-@mistake
-def makes_values_of_the_keys(**inputs):
+@mistake(computes=mistaking(reference, value="key"))
+def makes_values_of_the_keys():
     """you make the values from `key`; they are made from `value`, which may be other tokens"""
-    return reference(**inputs | {"value": inputs["key"]})
 
 
 @mistake(points=4)
@@ -253,27 +247,25 @@ def leaves_the_mask_out(**inputs):
     return _attend(**inputs, seen=torch.ones_like, weigh=lambda scores, mask: scores.softmax(-1))
 
 
-@mistake
-def takes_true_for_forbidden(**inputs):
-    """you forbid what is allowed: in this course True in `mask` means that the query may look there
-    """
-    return reference(**inputs | {"mask": ~inputs["mask"]})
+@mistake(computes=given(reference, mask=torch.logical_not))
+def takes_true_for_forbidden():
+    """you forbid what is allowed: in this course True in `mask` means that the query may look
+    there"""
 
 
 @mistake(points=1)
 def masks_head_by_head_what_is_text_by_text(**inputs):
     """the mask has the axes `(batch, query_len, key_len)` and the scores `(batch, num_heads,
     query_len, key_len)`: without a new axis for the heads the mask of text 0 falls on head 0 of all
-    texts, and if there are as many texts as heads no error says so; `mask.unsqueeze(-3)`
-    """
+    texts, and if there are as many texts as heads no error says so; `mask.unsqueeze(-3)`"""
     return _attend(**inputs, seen=lambda mask: mask)
 
 
 @mistake(points=4)
 def masks_one_head_only(**inputs):
     """your mask holds for the first head only; the others still see what they may not:
-    `mask.unsqueeze(-3)` broadcasts over all heads
-    """
+    `mask.unsqueeze(-3)` broadcasts over all heads"""
+
     def seen(mask):
         all_heads = mask.unsqueeze(-3).repeat_interleave(inputs["num_heads"], -3)
         all_heads[..., 1:, :, :] = True
@@ -285,16 +277,15 @@ def masks_one_head_only(**inputs):
 @mistake(points=4)
 def masks_after_the_softmax(**inputs):
     """you mask after the softmax, so that the weights of the keys that are left sum to less than 1;
-    mask the scores, before the softmax, as `masked_softmax` does
-    """
+    mask the scores, before the softmax, as `masked_softmax` does"""
     return _attend(**inputs, weigh=lambda scores, mask: torch.softmax(scores, -1) * mask)
 
 
 @mistake(points=4)
 def shares_out_again_after_the_softmax(**inputs):
     """you mask after the softmax and divide by what is left; where a forbidden key scores high,
-    nothing is left. Mask the scores, before the softmax
-    """
+    nothing is left. Mask the scores, before the softmax"""
+
     def weigh(scores, mask):
         weights = torch.softmax(scores, -1) * mask
         total = weights.sum(-1, keepdim=True)
@@ -306,8 +297,7 @@ def shares_out_again_after_the_softmax(**inputs):
 @mistake(points=4)
 def writes_into_the_mask(**inputs):
     """you write into `mask`, which belongs to the caller, as `|=` does, an index on the left of
-    `=`, and all names that end in `_`; make a new mask
-    """
+    `=`, and all names that end in `_`; make a new mask"""
     empty = ~inputs["mask"].any(-1, keepdim=True)
     inputs["mask"] |= empty  # so that no row is empty
     seen = inputs["mask"] & ~empty
@@ -317,24 +307,22 @@ def writes_into_the_mask(**inputs):
 @mistake(points=4)
 def has_one_mask_for_all_texts(**inputs):
     """you use the mask of one text for all of the batch; each text has its own,
-    `mask.unsqueeze(-3)`
-    """
+    `mask.unsqueeze(-3)`"""
     return _attend(**inputs, seen=lambda mask: mask[0] if mask.ndim == 3 else mask)
 
 
 @mistake(points=4)
 def cuts_the_weights_off(**inputs):
     """your weights are cut off from the graph, so `w_query` and `w_key` will never learn; drop
-    `detach`, `data` and `no_grad`
-    """
+    `detach`, `data` and `no_grad`"""
     return _attend(**inputs, weigh=lambda scores, mask: masked_softmax(scores.detach(), mask))
 
 
 @mistake(points=4)
 def gets_nan_where_nothing_is_seen(**inputs):
     """a query that may see nothing has a row of minus infinities, of which the softmax is `nan`;
-    its output should be zeros: `masked_softmax` knows
-    """
+    its output should be zeros: `masked_softmax` knows"""
+
     def weigh(scores, mask):
         return scores.masked_fill(~mask, -torch.inf).softmax(-1)
 
@@ -344,8 +332,8 @@ def gets_nan_where_nothing_is_seen(**inputs):
 @mistake(points=4)
 def sees_all_where_nothing_is_seen(**inputs):
     """you put a large negative number where the mask is False; in a row that may see nothing all
-    are equal, and the query sees everything: give it zeros, as `masked_softmax` does
-    """
+    are equal, and the query sees everything: give it zeros, as `masked_softmax` does"""
+
     def weigh(scores, mask):
         return scores.masked_fill(~mask, -1e9).softmax(-1)
 
@@ -355,8 +343,8 @@ def sees_all_where_nothing_is_seen(**inputs):
 @mistake(points=4)
 def deals_the_key_heads_round(**inputs):
     """you repeat the row of key heads as a whole, 0 1 2 0 1 2, as `repeat` does; neighbours share a
-    key head, 0 0 1 1 2 2: `repeat_interleave`
-    """
+    key head, 0 0 1 1 2 2: `repeat_interleave`"""
+
     def share(heads, group):
         return torch.cat([heads] * group, -3)
 
@@ -366,8 +354,8 @@ def deals_the_key_heads_round(**inputs):
 @mistake
 def takes_the_first_key_head_for_all(**inputs):
     """all your query heads use key head 0; that is right only where there is no other. Neighbours
-    share one: `repeat_interleave`
-    """
+    share one: `repeat_interleave`"""
+
     def share(heads, group):
         return heads[..., :1, :, :].repeat_interleave(group * heads.shape[-3], -3)
 
@@ -377,8 +365,7 @@ def takes_the_first_key_head_for_all(**inputs):
 @mistake(points=4)
 def averages_the_query_heads(**inputs):
     """you average the query heads that share a key head; each of them keeps its own queries, and
-    only the keys and values are repeated: `repeat_interleave`
-    """
+    only the keys and values are repeated: `repeat_interleave`"""
     group = inputs["w_query"].shape[0] // inputs["w_key"].shape[0]
     w_query = split(inputs["w_query"].mT, inputs["num_heads"])
     shared = w_query.unflatten(-3, (-1, group)).mean(-3).repeat_interleave(group, -3)
@@ -388,31 +375,26 @@ def averages_the_query_heads(**inputs):
 @mistake(points=4)
 def wants_as_many_key_heads(**inputs):
     """there are fewer key heads than query heads, and the two axes do not fit; repeat keys and
-    values for the heads that share them: `repeat_interleave` along axis `-3`
-    """
+    values for the heads that share them: `repeat_interleave` along axis `-3`"""
     return _attend(**inputs, share=lambda heads, group: heads)
 
 
 @mistake(points=3)
 def wants_a_batch(**inputs):
     """your answer needs exactly one batch axis; a text alone, `(query_len, d_query)`, should do as
-    well
-    """
+    well"""
     _batch, _length, _width = inputs["query"].shape
     return reference(**inputs)
 
 
-@mistake(points=4)
-def takes_the_output_weight_for_a_constant(**inputs):
+@mistake(points=4, computes=cut_off(reference, "w_output"))
+def takes_the_output_weight_for_a_constant():
     """you cut `w_output` off from the graph, so it will never learn; drop `detach` and `data`"""
-    return reference(**inputs | {"w_output": inputs["w_output"].detach()})
 
 
-@mistake(points=4)
-def takes_the_key_weight_for_a_constant(**inputs):
+@mistake(points=4, computes=cut_off(reference, "w_key"))
+def takes_the_key_weight_for_a_constant():
     """you cut `w_key` off from the graph, so it will never learn; drop `detach` and `data`"""
-    return reference(**inputs | {"w_key": inputs["w_key"].detach()})
-
 
 
 EXERCISE = Exercise(

@@ -6,6 +6,7 @@ from torch import Generator, Tensor
 from attn_course import multi_head
 from attn_course.grading.exercises.multi_head import draw_normal, in_front
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import in_dtype, then, transposed
 
 
 def reference(tokens: Tensor, num_heads: int) -> Tensor:
@@ -31,8 +32,7 @@ mistake = Mistakes()
 def cuts_the_list_of_all_numbers(tokens, num_heads):
     """your shape is right and the numbers are in the wrong heads: `view` and `reshape` to
     `(num_heads, length, d_head)` cut the list of all numbers of the text in order, so your head 0
-    has the first tokens whole; cut the last axis first, then swap two axes
-    """
+    has the first tokens whole; cut the last axis first, then swap two axes"""
     *batch, length, d_model = tokens.shape
     return tokens.reshape(*batch, num_heads, length, d_model // num_heads)
 
@@ -41,31 +41,27 @@ def cuts_the_list_of_all_numbers(tokens, num_heads):
 def deals_the_features_out(tokens, num_heads):
     """you deal the features out like cards, every `num_heads`-th one to the same head; head 0
     should have the first `d_head` in a row, so the axis of the heads comes first when you cut:
-    `(num_heads, d_head)`
-    """
+    `(num_heads, d_head)`"""
     return tokens.unflatten(-1, (-1, num_heads)).movedim(-1, -3)
 
 
 @mistake
 def swaps_heads_and_features(tokens, num_heads):
     """you cut the features into `d_head` groups of `num_heads`; it should be `num_heads` groups of
-    `d_head`
-    """
+    `d_head`"""
     return tokens.unflatten(-1, (-1, num_heads)).transpose(-3, -2)
 
 
 @mistake
 def leaves_the_tokens_in_front(tokens, num_heads):
     """you have cut the features, but the axis of the heads still stands behind that of the tokens;
-    swap the two, so that each head holds a text: `transpose(-3, -2)`
-    """
+    swap the two, so that each head holds a text: `transpose(-3, -2)`"""
     return tokens.unflatten(-1, (num_heads, -1))
 
 
-@mistake
-def puts_the_features_before_the_tokens(tokens, num_heads):
+@mistake(computes=transposed(reference))
+def puts_the_features_before_the_tokens():
     """in your heads the features are rows; rows are tokens, `(length, d_head)`"""
-    return reference(tokens, num_heads).mT
 
 
 @mistake
@@ -80,10 +76,9 @@ def gives_every_head_the_first_part(tokens, num_heads):
     return torch.stack([tokens.chunk(num_heads, -1)[0]] * num_heads, -3)
 
 
-@mistake
-def counts_the_heads_from_the_end(tokens, num_heads):
+@mistake(computes=then(reference, lambda output: output.flip(-3)))
+def counts_the_heads_from_the_end():
     """your heads are in reverse order; head 0 has the first features"""
-    return reference(tokens, num_heads).flip(-3)
 
 
 @mistake
@@ -94,24 +89,22 @@ def returns_a_list(tokens, num_heads):
 
 @mistake(points=1)
 def puts_the_heads_first(tokens, num_heads):
-    """your heads come before the batch; `torch.stack(..., -3)` puts them directly before the tokens
-    """
+    """your heads come before the batch; `torch.stack(..., -3)` puts them directly before the
+    tokens"""
     return torch.stack(tokens.chunk(num_heads, -1))
 
 
 @mistake
 def counts_axes_from_the_left(tokens, num_heads):
     """you swap the axes 1 and 2, counted from the left, which fits a single batch axis only; count
-    from the right: `transpose(-3, -2)`
-    """
+    from the right: `transpose(-3, -2)`"""
     return tokens.unflatten(-1, (num_heads, -1)).transpose(1, 2)
 
 
 @mistake(points=1)
 def makes_one_axis_of_the_batch(tokens, num_heads):
     """you make one axis of all that come before the tokens, and with none there is nothing to
-    flatten; cut the last axis alone, as `unflatten(-1, ...)` does, and leave the others in peace
-    """
+    flatten; cut the last axis alone, as `unflatten(-1, ...)` does, and leave the others in peace"""
     flat = tokens.flatten(0, -3)
     return reference(flat, num_heads).unflatten(0, tokens.shape[:-2])
 
@@ -119,16 +112,14 @@ def makes_one_axis_of_the_batch(tokens, num_heads):
 @mistake
 def wants_one_batch_axis(tokens, num_heads):
     """`batch, length, d_model = tokens.shape` wants exactly three axes; there may be more or fewer:
-    `tokens.unflatten(-1, ...)` needs to know of the last one only
-    """
+    `tokens.unflatten(-1, ...)` needs to know of the last one only"""
     batch, length, d_model = tokens.shape
     return tokens.view(batch, length, num_heads, d_model // num_heads).transpose(1, 2)
 
 
-@mistake
-def works_in_double_precision(tokens, num_heads):
+@mistake(computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
     """you return float64; nothing is computed here, so the dtype stays as it is: drop `double`"""
-    return reference(tokens.double(), num_heads)
 
 
 EXERCISE = Exercise(

@@ -74,8 +74,7 @@ mistake = Mistakes()
 @mistake
 def looks_at_its_own_place_only(**inputs):
     """your query `i` meets key `i` and value `i` alone, as the slide has it; a softmax over one key
-    is 1, and nothing is looked up: each query meets all keys, `n`
-    """
+    is 1, and nothing is looked up: each query meets all keys, `n`"""
     values = (inputs["value"] @ v @ o for v, o in _pairs(inputs))
     return sum(values)[..., : inputs["query"].shape[-2], :]
 
@@ -87,8 +86,7 @@ def _pairs(inputs: dict[str, Tensor]) -> list[tuple[Tensor, Tensor]]:
 @mistake
 def sums_over_the_queries(**inputs):
     """you add over the queries, as the sum over `i` on the slide says, so all rows of your output
-    are the same; the sum runs over the heads, `j`
-    """
+    are the same; the sum runs over the heads, `j`"""
     summed = reference(**inputs).sum(-2, keepdim=True)
     return summed.expand_as(reference(**inputs))
 
@@ -96,47 +94,42 @@ def sums_over_the_queries(**inputs):
 @mistake
 def sums_over_the_queries_of_each_head(**inputs):
     """you add over the queries, as the sum over `i` on the slide says, and get one row for each
-    head; the sum runs over the heads, `j`, and leaves one row for each query
-    """
+    head; the sum runs over the heads, `j`, and leaves one row for each query"""
     return torch.stack([part.sum(-2) for part in _parts(**inputs)], -2)
 
 
 @mistake
 def keeps_the_heads_apart(**inputs):
     """you return what every head brings; add over the heads, so that the axis of the heads is gone:
-    `sum` over `j`
-    """
+    `sum` over `j`"""
     return torch.stack(_parts(**inputs), -3)
 
 
 @mistake
 def averages_the_heads(**inputs):
-    """you divide by the number of heads; it is a sum, as what `w_output` does to heads side by side
-    """
+    """you divide by the number of heads; it is a sum, as what `w_output` does to heads side by
+    side"""
     return reference(**inputs) / len(inputs["w_query"])
 
 
 @mistake
 def concatenates_after_the_projection(**inputs):
     """you put the projected heads side by side; each of them is as wide as the output already, so
-    add them: `sum`
-    """
+    add them: `sum`"""
     return torch.cat(_parts(**inputs), -1)
 
 
 @mistake
 def concatenates_and_stops(**inputs):
     """you put the heads side by side and leave `w_output` out; multiply each by its own matrix and
-    add
-    """
+    add"""
     return torch.cat(_parts(**inputs, finish=lambda seen, back: seen), -1)
 
 
 @mistake
 def adds_before_the_projection(**inputs):
     """you add the heads first and the output matrices too; every head has its own matrix, and a
-    product of two sums is not a sum of products: multiply first
-    """
+    product of two sums is not a sum of products: multiply first"""
     return sum(_parts(**inputs, finish=lambda seen, back: seen)) @ inputs["w_output"].sum(0)
 
 
@@ -156,16 +149,14 @@ def returns_the_last_head(**inputs):
 @mistake
 def makes_a_number_of_each_head(**inputs):
     """you make one number of each head, as the slide's small `w`, a vector, does; the output of a
-    head is as wide as the layer, so `w_output[j]` is a matrix
-    """
+    head is as wide as the layer, so `w_output[j]` is a matrix"""
     return sum(_parts(**inputs, finish=lambda seen, back: seen @ back[:, :1]))
 
 
 @mistake
 def uses_the_same_weights_in_all_heads(**inputs):
     """all your heads look with the queries and keys of head 0, so they all look at the same place;
-    head `j` has `w_query[j]` and `w_key[j]`
-    """
+    head `j` has `w_query[j]` and `w_key[j]`"""
     same = {n: inputs[n][:1].expand_as(inputs[n]) for n in ("w_query", "w_key")}
     return reference(**inputs | same)
 
@@ -186,16 +177,14 @@ def scales_by_all_heads_together(**inputs):
 @mistake
 def scales_by_the_width_of_the_tokens(**inputs):
     """you divide by the root of the width of the tokens; divide by that of one head's query,
-    `d_head`, the last axis of `w_query`
-    """
+    `d_head`, the last axis of `w_query`"""
     return sum(_parts(**inputs, width=lambda queries: inputs["query"].shape[-1]))
 
 
 @mistake
 def takes_softmax_over_the_queries(**inputs):
     """your weights sum to 1 over the queries; they should over the keys, the last axis:
-    `softmax(-1)`
-    """
+    `softmax(-1)`"""
     return sum(_parts(**inputs, weigh=lambda scores: scores.softmax(-2)))
 
 
@@ -203,8 +192,8 @@ def takes_softmax_over_the_queries(**inputs):
 def takes_powers_as_they_are(**inputs):
     """you take the powers of the scores as they are; that of 100 is more than a number can hold,
     and infinity divided by infinity is `nan`; `torch.softmax` takes the largest score of the row
-    off first
-    """
+    off first"""
+
     def weigh(scores):
         return scores.exp() / scores.exp().sum(-1, keepdim=True)
 
@@ -214,16 +203,14 @@ def takes_powers_as_they_are(**inputs):
 @mistake
 def scales_by_the_width_of_the_keys(**inputs):
     """you divide by the root of the width of the key tokens; divide by that of one head's query,
-    `d_head`, the last axis of `w_query`
-    """
+    `d_head`, the last axis of `w_query`"""
     return sum(_parts(**inputs, width=lambda queries: inputs["key"].shape[-1]))
 
 
 @mistake
 def scales_by_the_width_of_the_values(**inputs):
     """you divide by the root of the width of one head's values; it is queries and keys that are
-    multiplied, so divide by that of their width, `d_head`
-    """
+    multiplied, so divide by that of their width, `d_head`"""
     return sum(_parts(**inputs, width=lambda queries: inputs["w_value"].shape[-1]))
 
 
@@ -236,8 +223,7 @@ def forgets_the_softmax(**inputs):
 @mistake(points=1)
 def wants_a_batch(query, key, value, w_query, w_key, w_value, w_output):
     """your answer needs a batch axis; one text alone should do as well: write `...` in `einsum` for
-    whatever comes before, or use `@` in a loop over the heads
-    """
+    whatever comes before, or use `@` in a loop over the heads"""
     queries = torch.einsum("bqi,hid->bhqd", query, w_query)
     keys = torch.einsum("bki,hid->bhkd", key, w_key)
     values = torch.einsum("bki,hid->bhkd", value, w_value)
@@ -248,8 +234,7 @@ def wants_a_batch(query, key, value, w_query, w_key, w_value, w_output):
 @mistake(points=1)
 def wants_no_batch(**inputs):
     """your answer is right for one text and not for a batch: swap the last two axes of the keys,
-    `.mT`, wherever the others are
-    """
+    `.mT`, wherever the others are"""
     if inputs["query"].ndim == 2:
         return reference(**inputs)
     mixed = inputs["key"].transpose(0, 1).transpose(-1, -2)

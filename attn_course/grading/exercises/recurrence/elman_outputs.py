@@ -5,6 +5,7 @@ from torch import Generator, Tensor
 
 from attn_course.grading.exercises.recurrence import draw_matrix, draw_normal
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, squeezed, then
 
 
 def reference(
@@ -63,8 +64,7 @@ mistake = Mistakes()
 @mistake
 def feeds_back_the_output(tokens, w_input, w_state, bias, w_output):
     """you feed the output back; that is another network, Jordan's. Feed the state back, before
-    `w_output` makes an output of it
-    """
+    `w_output` makes an output of it"""
     output, outputs = torch.zeros_like(tokens[..., 0, :1]) * w_output[:, 0], []
     for token in tokens.unbind(-2):
         state = torch.tanh(token @ w_input.mT + output @ w_state.mT + bias)
@@ -82,8 +82,7 @@ def forgets_the_state(tokens, w_input, w_state, bias, w_output):
 @mistake
 def feeds_back_the_first_state(tokens, w_input, w_state, bias, w_output):
     """what you feed back knows one token only; a state has to hold what came before it as well, so
-    make them one after the other
-    """
+    make them one after the other"""
     seen = tokens @ w_input.mT + bias
     before = torch.tanh(seen).roll(1, -2)
     before[..., 0, :] = 0
@@ -126,18 +125,15 @@ def adds_the_bias_behind(tokens, w_input, w_state, bias, w_output):
     return (_states(tokens, w_input, w_state, 0 * bias) + bias) @ w_output.mT
 
 
-@mistake
-def leaves_the_bias_out(tokens, w_input, w_state, bias, w_output):
+@mistake(computes=given(reference, bias=lambda bias: 0 * bias))
+def leaves_the_bias_out():
     """the bias is missing: it is added at each step, inside tanh"""
-    return reference(tokens, w_input, w_state, 0 * bias, w_output)
 
 
-@mistake
-def turns_w_state(tokens, w_input, w_state, bias, w_output):
+@mistake(computes=given(reference, w_state=lambda w_state: w_state.mT))
+def turns_w_state():
     """you multiply the state with `w_state` from the right; it has one row for each number of the
-    new state, so it is `state @ w_state.mT`
-    """
-    return reference(tokens, w_input, w_state.mT, bias, w_output)
+    new state, so it is `state @ w_state.mT`"""
 
 
 @mistake
@@ -156,16 +152,14 @@ def reads_from_the_end(tokens, w_input, w_state, bias, w_output):
     return reference(tokens.flip(-2), w_input, w_state, bias, w_output).flip(-2)
 
 
-@mistake
-def squashes_the_outputs(tokens, w_input, w_state, bias, w_output):
+@mistake(computes=then(reference, torch.tanh))
+def squashes_the_outputs():
     """you take tanh of the outputs as well; only the states go through it"""
-    return torch.tanh(reference(tokens, w_input, w_state, bias, w_output))
 
 
-@mistake
-def returns_the_last_output(tokens, w_input, w_state, bias, w_output):
+@mistake(computes=then(reference, lambda output: output[..., -1, :]))
+def returns_the_last_output():
     """you return the last output; there is one for each token"""
-    return reference(tokens, w_input, w_state, bias, w_output)[..., -1, :]
 
 
 @mistake
@@ -177,24 +171,21 @@ def returns_the_states(tokens, w_input, w_state, bias, w_output):
 @mistake
 def carries_the_state_to_the_next_sequence(tokens, w_input, w_state, bias, w_output):
     """the last state of one sequence is the first of the next; every sequence begins with a state
-    of zeros
-    """
+    of zeros"""
     flat = tokens.reshape(-1, tokens.shape[-1])
     outputs = reference(flat, w_input, w_state, bias, w_output)
     return outputs.reshape(*tokens.shape[:-1], -1)
 
 
-@mistake(points=2.5)
-def squeezes_single_axes_away(tokens, w_input, w_state, bias, w_output):
+@mistake(points=2.5, computes=squeezed(reference))
+def squeezes_single_axes_away():
     """you `squeeze`: an axis of size 1 is still an axis, as that of a single output is"""
-    return reference(tokens, w_input, w_state, bias, w_output).squeeze()
 
 
 @mistake(points=3)
 def knows_one_batch_axis_only(tokens, w_input, w_state, bias, w_output):
     """you count axes from the left, which fits three axes only; the tokens are the last axis but
-    one: `tokens.unbind(-2)`, `torch.stack(outputs, -2)`
-    """
+    one: `tokens.unbind(-2)`, `torch.stack(outputs, -2)`"""
     outputs, state = [], tokens.new_zeros(len(tokens), len(bias))
     for step in range(tokens.shape[1]):
         state = torch.tanh(tokens[:, step] @ w_input.T + state @ w_state.T + bias)
@@ -205,8 +196,7 @@ def knows_one_batch_axis_only(tokens, w_input, w_state, bias, w_output):
 @mistake(points=3)
 def cuts_the_state_off(tokens, w_input, w_state, bias, w_output):
     """you cut each state off from those before it, by `detach` or `.data`: the numbers are right,
-    and nothing could be learned over more than one step
-    """
+    and nothing could be learned over more than one step"""
     state, states = torch.zeros_like(tokens[..., 0, :1]) * bias, []
     for token in tokens.unbind(-2):
         state = torch.tanh(token @ w_input.mT + state.detach() @ w_state.mT + bias)
@@ -217,8 +207,7 @@ def cuts_the_state_off(tokens, w_input, w_state, bias, w_output):
 @mistake(points=3)
 def cuts_now_and_then(tokens, w_input, w_state, bias, w_output):
     """you cut the state off every now and then, as training on long texts often does; here the
-    gradient has to go back to the first token
-    """
+    gradient has to go back to the first token"""
     state, states = torch.zeros_like(tokens[..., 0, :1]) * bias, []
     for step, token in enumerate(tokens.unbind(-2)):
         state = state.detach() if step % 20 == 0 else state
@@ -230,8 +219,7 @@ def cuts_now_and_then(tokens, w_input, w_state, bias, w_output):
 @mistake(points=2.5)
 def writes_tanh_with_exponentials(tokens, w_input, w_state, bias, w_output):
     """you write tanh with exponentials, which are infinite for large numbers, and infinite by
-    infinite is no number; use `torch.tanh`
-    """
+    infinite is no number; use `torch.tanh`"""
     state, states = torch.zeros_like(tokens[..., 0, :1]) * bias, []
     for token in tokens.unbind(-2):
         grown = torch.exp(2 * (token @ w_input.mT + state @ w_state.mT + bias))
@@ -243,8 +231,7 @@ def writes_tanh_with_exponentials(tokens, w_input, w_state, bias, w_output):
 @mistake(points=3.5)
 def begins_in_single_precision(tokens, w_input, w_state, bias, w_output):
     """your zeros are float32 whatever the tokens are; `tokens.new_zeros` makes them of the same
-    dtype
-    """
+    dtype"""
     state, outputs = torch.zeros(len(bias)), []
     for token in tokens.unbind(-2):
         state = torch.tanh(token @ w_input.mT + state.to(token.device) @ w_state.mT + bias)

@@ -12,6 +12,7 @@ from attn_course.grading.compare import same
 from attn_course.grading.exercises.recurrence import draw_matrix, draw_normal
 from attn_course.grading.sequence_layers import SequenceLayer
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
+from attn_course.grading.wrong_answers import given, then
 
 
 def reference(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
@@ -61,19 +62,16 @@ def leaves_the_layer_alone(
 mistake = Mistakes()
 
 
-@mistake(points=1)
-def begins_with_the_first(layer, tokens, direction):
+@mistake(points=1, computes=then(reference, lambda output: output.flip(0)))
+def begins_with_the_first():
     """your first entry belongs to the first token; it should belong to the last, which is at
-    distance 0. Turn the order round: `flip(0)`
-    """
-    return reference(layer, tokens, direction).flip(0)
+    distance 0. Turn the order round: `flip(0)`"""
 
 
 @mistake(points=4)
 def averages_the_gradients(layer, tokens, direction):
     """you take the mean over the batch before the length; gradients that point in opposite
-    directions cancel there. Take the length of each first
-    """
+    directions cancel there. Take the length of each first"""
     return _lengths(_gradient(layer, tokens, direction).mean(0)).flip(0)
 
 
@@ -86,38 +84,33 @@ def adds_the_batch_up(layer, tokens, direction):
 @mistake(points=2.5)
 def divides_by_the_batch_twice(layer, tokens, direction):
     """you divide by the number of texts twice: if the gradient is that of a mean, the lengths have
-    to be added up; if it is that of a sum, take their mean
-    """
+    to be added up; if it is that of a sum, take their mean"""
     return reference(layer, tokens, direction) / len(tokens)
 
 
 @mistake(points=2.5)
 def measures_the_batch_as_one(layer, tokens, direction):
     """you measure the gradients of all texts as one long vector; each text has its own length, and
-    their mean is asked
-    """
+    their mean is asked"""
     return _gradient(layer, tokens, direction).norm(dim=(0, 2)).flip(0)
 
 
 @mistake(points=4)
 def takes_the_root_last(layer, tokens, direction):
     """you take the mean of the squares, and the root at the end; take the root for each text, and
-    the mean of the lengths
-    """
+    the mean of the lengths"""
     return _lengths(_gradient(layer, tokens, direction)).square().mean(0).sqrt().flip(0)
 
 
-@mistake(points=4)
-def measures_the_first_sequence(layer, tokens, direction):
+@mistake(points=4, computes=given(reference, tokens=lambda tokens: tokens[:1]))
+def measures_the_first_sequence():
     """you measure the first text only; the mean over all is asked"""
-    return reference(layer, tokens[:1], direction)
 
 
 @mistake
 def returns_every_sequence(layer, tokens, direction):
     """you return the lengths of every text; take their mean over the batch, so that one number is
-    left for each distance
-    """
+    left for each distance"""
     return _lengths(_gradient(layer, tokens, direction)).flip(1)
 
 
@@ -130,8 +123,7 @@ def forgets_the_root(layer, tokens, direction):
 @mistake(points=1)
 def adds_absolute_values(layer, tokens, direction):
     """you add the sizes of the features up; the length of a vector is the root of the sum of
-    squares, as `norm(dim=-1)` has it
-    """
+    squares, as `norm(dim=-1)` has it"""
     return _gradient(layer, tokens, direction).abs().sum(-1).mean(0).flip(0)
 
 
@@ -150,8 +142,7 @@ def averages_over_the_features(layer, tokens, direction):
 @mistake
 def measures_along_the_sequence(layer, tokens, direction):
     """you measure lengths along the text, and return a number for each feature; measure along the
-    features, axis -1
-    """
+    features, axis -1"""
     return _gradient(layer, tokens, direction).norm(dim=1).mean(0).flip(0)
 
 
@@ -197,20 +188,17 @@ def multiplies_with_the_tokens(layer, tokens, direction):
     return (gradient * tokens).sum(-1).abs().mean(0).flip(0)
 
 
-@mistake(points=2.5)
-def measures_at_zero(layer, tokens, direction):
+@mistake(points=2.5, computes=given(reference, tokens=torch.zeros_like))
+def measures_at_zero():
     """you take the gradient at tokens of your own; a layer that is not linear has another gradient
-    at each text, so take it at the tokens that you are given
-    """
-    return reference(layer, torch.zeros_like(tokens), direction)
+    at each text, so take it at the tokens that you are given"""
 
 
 @mistake(points=4)
 def wants_every_token_used(layer, tokens, direction):
     """you stumble over a layer that does not use its tokens: `torch.autograd.grad` raises an error
     then, and after `backward` the `.grad` is `None`. Its reach is zero; `materialize_grads=True`
-    asks for zeros
-    """
+    asks for zeros"""
     tokens = tokens.detach().requires_grad_()
     number = (layer(tokens)[:, -1] @ direction).sum()
     return _lengths(torch.autograd.grad(number, tokens)[0]).mean(0).flip(0)
@@ -225,8 +213,8 @@ def squeezes_single_axes_away(layer, tokens, direction):
 @mistake(points=4)
 def piles_up_in_the_layer(layer, tokens, direction):
     """`backward` adds to `.grad` of all that it meets, the weights of the layer as well, and a next
-    step of training would use it; `torch.autograd.grad` with respect to the tokens adds to nothing
-    """
+    step of training would use it; `torch.autograd.grad` with respect to the tokens adds to
+    nothing"""
     tokens = tokens.detach().requires_grad_()
     (layer(tokens)[:, -1] @ direction).sum().backward()
     gradient = torch.zeros_like(tokens) if tokens.grad is None else tokens.grad
@@ -237,8 +225,7 @@ def piles_up_in_the_layer(layer, tokens, direction):
 def piles_up_and_wants_every_token_used(layer, tokens, direction):
     """`backward` adds to `.grad` of all that it meets, the weights of the layer as well; and where
     it does not meet the tokens, their `.grad` stays `None`. Use `torch.autograd.grad` with
-    `materialize_grads=True`
-    """
+    `materialize_grads=True`"""
     tokens = tokens.detach().requires_grad_()
     (layer(tokens)[:, -1] @ direction).sum().backward()
     return _lengths(tokens.grad).mean(0).flip(0)
@@ -247,8 +234,7 @@ def piles_up_and_wants_every_token_used(layer, tokens, direction):
 @mistake(points=4.5)
 def fills_single_precision(layer, tokens, direction):
     """you return float32 whatever the tokens are; keep their dtype, or small gradients are zero
-    before they are
-    """
+    before they are"""
     reach = torch.zeros(tokens.shape[1], device=tokens.device)
     return reach.copy_(reference(layer, tokens, direction))
 

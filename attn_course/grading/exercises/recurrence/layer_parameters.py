@@ -4,6 +4,7 @@ import torch
 from torch import Generator
 
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given
 
 GATES = {"rnn": 1, "gru": 3, "lstm": 4}
 
@@ -47,8 +48,7 @@ mistake = Mistakes()
 @mistake(points=1.5)
 def multiplies_by_the_length(kind, d_model, d_hidden, length):
     """you count a recurrent layer once for each token; it is one layer, used at each token, so the
-    length is of no account
-    """
+    length is of no account"""
     return reference(kind, d_model, d_hidden, length) * (length if kind in GATES else 1)
 
 
@@ -67,16 +67,14 @@ def gives_every_step_a_state(kind, d_model, d_hidden, length):
 @mistake(points=1.5)
 def counts_one_bias(kind, d_model, d_hidden, length):
     """you count one bias for each gate; PyTorch's recurrent layers have two, `bias_ih` and
-    `bias_hh`
-    """
+    `bias_hh`"""
     return reference(kind, d_model, d_hidden, length) - GATES.get(kind, 0) * d_hidden
 
 
 @mistake(points=3)
 def gives_the_plain_one_a_single_bias(kind, d_model, d_hidden, length):
     """you count one bias in the plain layer, as part A has it; PyTorch gives each of the two
-    matrices its own
-    """
+    matrices its own"""
     return reference(kind, d_model, d_hidden, length) - (kind == "rnn") * d_hidden
 
 
@@ -102,19 +100,16 @@ def takes_the_state_for_a_token(kind, d_model, d_hidden, length):
     )
 
 
-@mistake(points=2.5)
-def counts_one_gate(kind, d_model, d_hidden, length):
+@mistake(points=2.5, computes=given(reference, kind=lambda kind: "rnn" if kind in GATES else kind))
+def counts_one_gate():
     """you count all recurrent layers as if they were the plain one; a GRU has three of everything,
-    an LSTM four
-    """
-    return reference("rnn" if kind in GATES else kind, d_model, d_hidden, length)
+    an LSTM four"""
 
 
 @mistake(points=2.5)
 def counts_gates_without_candidates(kind, d_model, d_hidden, length):
     """you count the gates only; what a GRU or an LSTM would write has matrices and biases as well,
-    so there are three and four of everything
-    """
+    so there are three and four of everything"""
     return _of_gates({"rnn": 1, "gru": 2, "lstm": 3}, kind, d_model, d_hidden, length)
 
 
@@ -127,8 +122,7 @@ def gives_the_gru_four(kind, d_model, d_hidden, length):
 @mistake(points=3)
 def counts_three_matrices(kind, d_model, d_hidden, length):
     """you count three matrices in attention; behind those of queries, keys and values stands a
-    fourth, `W_O`
-    """
+    fourth, `W_O`"""
     return reference(kind, d_model, d_hidden, length) - (kind == "attention") * _linear(
         d_model, d_model
     )
@@ -153,8 +147,7 @@ def widens_attention(kind, d_model, d_hidden, length):
 @mistake(points=3)
 def counts_the_scores(kind, d_model, d_hidden, length):
     """you count the weights of attention, of every token for every other; they are worked out from
-    the tokens, not learned
-    """
+    the tokens, not learned"""
     return reference(kind, d_model, d_hidden, length) + (kind == "attention") * length**2
 
 
@@ -177,8 +170,7 @@ def counts_half_a_feed_forward(kind, d_model, d_hidden, length):
 @mistake(points=3)
 def gives_both_maps_the_same_bias(kind, d_model, d_hidden, length):
     """you give both maps a bias of `d_hidden`; a bias is as long as the output, and the second map
-    has `d_model` outputs
-    """
+    has `d_model` outputs"""
     return (
         2 * _linear(d_model, d_hidden)
         if kind == "feed-forward"
@@ -199,32 +191,28 @@ def counts_no_biases_of_feed_forward(kind, d_model, d_hidden, length):
 @mistake(points=3.5)
 def sets_no_limit(kind, d_model, d_hidden, length):
     """you count one row of positions; a table that is learned has a row for each of `length`
-    positions
-    """
+    positions"""
     return d_model if kind == "positions" else reference(kind, d_model, d_hidden, length)
 
 
 @mistake(points=3.5)
 def works_positions_out(kind, d_model, d_hidden, length):
     """waves are worked out and cost nothing, but this table of positions is learned: one row for
-    each of `length` positions
-    """
+    each of `length` positions"""
     return 0 if kind == "positions" else reference(kind, d_model, d_hidden, length)
 
 
 @mistake(points=3.5)
 def widens_positions(kind, d_model, d_hidden, length):
     """your rows of positions are `d_hidden` wide; they are added to the tokens, and so as wide as
-    those, `d_model`
-    """
+    those, `d_model`"""
     return length * d_hidden if kind == "positions" else reference(kind, d_model, d_hidden, length)
 
 
 @mistake(points=3.5)
 def gives_positions_a_bias(kind, d_model, d_hidden, length):
     """you give the table of positions a bias; it is a table and no map: `length` rows of `d_model`
-    numbers
-    """
+    numbers"""
     return (
         length * (d_model + 1)
         if kind == "positions"

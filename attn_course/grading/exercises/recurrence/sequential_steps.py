@@ -127,8 +127,7 @@ def counts_waits(needs):
 @mistake(points=1)
 def counts_arrows(needs):
     """you count the steps from one operation to the next; a chain of `n` has `n - 1` of them and
-    takes `n` turns
-    """
+    takes `n` turns"""
     turns = reference(needs)
     return turns and turns - 1
 
@@ -143,8 +142,7 @@ def counts_one_turn_more(needs):
 @mistake
 def takes_the_longest_list(needs):
     """you look for the operation that waits for most others; that many can be done in one turn.
-    Follow what waits for what
-    """
+    Follow what waits for what"""
     return max(map(len, needs), default=0)
 
 
@@ -157,8 +155,7 @@ def counts_those_that_wait(needs):
 @mistake(points=2)
 def starts_as_soon_as_one_is_done(needs):
     """your operations start once one of those that they wait for is done; they have to wait for all
-    of them
-    """
+    of them"""
     turns = _turns(needs, lambda done, _: done > 0)
     return None if None in turns else max(turns, default=0)
 
@@ -173,8 +170,7 @@ def asks_the_last_number(needs):
 @mistake(points=2)
 def adds_all_that_came_before(needs):
     """you add up the turns of those that an operation waits for; they may be done side by side, so
-    the latest of them counts
-    """
+    the latest of them counts"""
     when = _turns(needs)
     if None in when:
         return None
@@ -187,8 +183,7 @@ def adds_all_that_came_before(needs):
 @mistake(points=2)
 def counts_doubles_once(needs):
     """an operation may wait for the same one twice, as a square does; count it twice in both
-    places, or once in both
-    """
+    places, or once in both"""
     turns = _turns(needs, lambda done, all_of_them: done >= all_of_them, once=True)
     return None if None in turns else max(turns, default=0)
 
@@ -196,8 +191,7 @@ def counts_doubles_once(needs):
 @mistake(points=3.5)
 def stumbles_over_nothing(needs):
     """without operations there is no largest turn; nothing is done in 0 turns: `max(...,
-    default=0)`
-    """
+    default=0)`"""
     turns = _turns(needs)
     return None if None in turns else max(turns)
 
@@ -205,8 +199,7 @@ def stumbles_over_nothing(needs):
 @mistake(points=0.5)
 def trusts_the_numbers(needs):
     """you go through the operations once, in the order of their numbers; an operation may wait for
-    one of a larger number
-    """
+    one of a larger number"""
     turns = []
     for before in needs:
         known = [turns[number] for number in before if number < len(turns)]
@@ -217,8 +210,7 @@ def trusts_the_numbers(needs):
 @mistake(points=2.5)
 def calls_itself(needs):
     """your function calls itself; Python gives up after some thousand calls inside one another, and
-    a circle has no end. Go turn by turn instead
-    """
+    a circle has no end. Go turn by turn instead"""
     known = {}
 
     def turn(number, depth=1):
@@ -236,8 +228,7 @@ def calls_itself(needs):
 def calls_itself_and_stumbles(needs):
     """your function calls itself; Python gives up after some thousand calls inside one another, and
     a circle has no end. Go turn by turn instead; and think of the case that there are no operations
-    at all
-    """
+    at all"""
     calls_itself(needs)
     return max(turn for turn in _turns(needs))
 
@@ -245,8 +236,7 @@ def calls_itself_and_stumbles(needs):
 @mistake(points=3.5)
 def calls_itself_and_gives_up(needs):
     """you take a chain that is too long for Python's calls for a circle; go turn by turn, without
-    calling the function in itself
-    """
+    calling the function in itself"""
     try:
         return calls_itself(needs)
     except RecursionError:
@@ -256,16 +246,14 @@ def calls_itself_and_gives_up(needs):
 @mistake(points=3)
 def goes_on_in_a_circle(needs):
     """you return the last turn in which something was done, though some operations are still
-    waiting; for those in a circle, and those behind it, return `None`
-    """
+    waiting; for those in a circle, and those behind it, return `None`"""
     return max((turn for turn in _turns(needs) if turn), default=0)
 
 
 @mistake(points=3)
 def says_one_turn_for_each_in_a_circle(needs):
     """you let a circle end after one round; its operations wait for one another, and none can be
-    the first: return `None`
-    """
+    the first: return `None`"""
     return len(needs) if reference(needs) is None else reference(needs)
 
 

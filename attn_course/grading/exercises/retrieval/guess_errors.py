@@ -5,6 +5,7 @@ from torch import Tensor
 
 from attn_course.data.colours import load_colours
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, then
 
 WORDS = ["red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "grey"]
 
@@ -68,8 +69,7 @@ mistake = Mistakes()
 def rounds_to_nothing(query, truth, key, value, temperatures):
     """your formula is right, but the squared distances of colours are in the thousands: at
     temperature 1 the powers of all rows round to 0, and 0 over 0 is `nan`. Use a softmax that
-    subtracts the maximum, such as that of part A
-    """
+    subtracts the maximum, such as that of part A"""
     raised = torch.exp(-squared_distances(query, key) / temperatures[:, None, None])
     return mean_squared_errors(raised / raised.sum(-1, keepdim=True) @ value, truth)
 
@@ -77,16 +77,14 @@ def rounds_to_nothing(query, truth, key, value, temperatures):
 @mistake(points=2)
 def writes_out_three_coordinates(query, truth, key, value, temperatures):
     """you wrote out three coordinates, as colours have them; other tables have other numbers: sum
-    over the last axis, however long it is
-    """
+    over the last axis, however long it is"""
     return reference(query[:, [0, 1, 2]], truth, key[:, [0, 1, 2]], value, temperatures)
 
 
 @mistake
 def takes_the_nearest_key(query, truth, key, value, temperatures):
     """you let the nearest row guess alone, so your error is the same at every temperature: let all
-    rows vote, by a softmax of their scores
-    """
+    rows vote, by a softmax of their scores"""
     nearest = squared_distances(query, key).argmin(-1)
     return mean_squared_errors(value[nearest].expand(len(temperatures), -1, -1), truth)
 
@@ -100,23 +98,21 @@ def forgets_the_square(query, truth, key, value, temperatures):
 
 @mistake
 def prefers_what_is_far(query, truth, key, value, temperatures):
-    """the rows that are far away have your highest scores: the score is minus the squared distance
-    """
+    """the rows that are far away have your highest scores: the score is minus the squared
+    distance"""
     scores = squared_distances(query, key) / temperatures[:, None, None]
     return mean_squared_errors(torch.softmax(scores, dim=-1) @ value, truth)
 
 
-@mistake
-def multiplies_by_the_temperature(query, truth, key, value, temperatures):
+@mistake(computes=given(reference, temperatures=lambda temperatures: 1 / temperatures))
+def multiplies_by_the_temperature():
     """you multiplied the scores by the temperature; divide"""
-    return reference(query, truth, key, value, 1 / temperatures)
 
 
 @mistake
 def scores_by_dot_product(query, truth, key, value, temperatures):
     """you scored by the dot product, by which a bright colour is close to everything: score by
-    minus the squared distance
-    """
+    minus the squared distance"""
     scores = query @ key.mT / temperatures[:, None, None]
     return mean_squared_errors(torch.softmax(scores, dim=-1) @ value, truth)
 
@@ -124,8 +120,7 @@ def scores_by_dot_product(query, truth, key, value, temperatures):
 @mistake
 def normalises_over_the_queries(query, truth, key, value, temperatures):
     """your weights sum to 1 over the queries; the votes on one query should, so take the softmax
-    over the keys, the last axis of the scores
-    """
+    over the keys, the last axis of the scores"""
     scores = -squared_distances(query, key) / temperatures[:, None, None]
     return mean_squared_errors(torch.softmax(scores, dim=-2) @ value, truth)
 
@@ -133,8 +128,7 @@ def normalises_over_the_queries(query, truth, key, value, temperatures):
 @mistake
 def counts_wrong_words(query, truth, key, value, temperatures):
     """you counted the queries whose first guess is wrong. The squared error asks for more: how sure
-    the guess was, and that is what changes with the temperature
-    """
+    the guess was, and that is what changes with the temperature"""
     scores = -squared_distances(query, key) / temperatures[:, None, None]
     guesses = torch.softmax(scores, dim=-1) @ value
     return (guesses.argmax(-1) != truth.argmax(-1)).to(key.dtype).mean(-1)
@@ -150,8 +144,7 @@ def takes_absolute_errors(query, truth, key, value, temperatures):
 @mistake
 def averages_over_the_words(query, truth, key, value, temperatures):
     """you took the mean over the numbers of a value as well: sum the squares over them, then take
-    the mean over the queries
-    """
+    the mean over the queries"""
     return reference(query, truth, key, value, temperatures) / value.shape[-1]
 
 
@@ -161,24 +154,20 @@ def sums_over_the_queries(query, truth, key, value, temperatures):
     return reference(query, truth, key, value, temperatures) * len(query)
 
 
-@mistake
-def takes_the_root(query, truth, key, value, temperatures):
+@mistake(computes=then(reference, torch.sqrt))
+def takes_the_root():
     """you took the root of the mean at the end: leave it out"""
-    return reference(query, truth, key, value, temperatures).sqrt()
 
 
-@mistake
-def stops_at_the_first_temperature(query, truth, key, value, temperatures):
+@mistake(computes=given(reference, temperatures=lambda temperatures: temperatures[:1]))
+def stops_at_the_first_temperature():
     """you return the error of the first temperature only: `temperatures` holds several, and each
-    has an error
-    """
-    return reference(query, truth, key, value, temperatures[:1])
+    has an error"""
 
 
-@mistake
-def returns_the_smallest_error(query, truth, key, value, temperatures):
+@mistake(computes=then(reference, torch.min))
+def returns_the_smallest_error():
     """you return the smallest error; return the errors of all temperatures, in their order"""
-    return reference(query, truth, key, value, temperatures).min()
 
 
 EXERCISE = Exercise(

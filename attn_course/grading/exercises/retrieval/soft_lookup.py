@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import cut_off
 
 
 def reference(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
@@ -58,32 +59,28 @@ def mixes_the_keys(query, key, value, temperature):
 @mistake
 def returns_the_weights(query, key, value, temperature):
     """you returned the weights. They are the proportions of the blend: multiply them by the values,
-    `weights @ value`
-    """
+    `weights @ value`"""
     return torch.softmax(query @ key.mT / temperature, dim=-1)
 
 
 @mistake
 def normalises_over_the_queries(query, key, value, temperature):
     """your weights sum to 1 over the queries; they should sum to 1 over the keys, the last axis of
-    the scores
-    """
+    the scores"""
     return torch.softmax(query @ key.mT / temperature, dim=-2) @ value
 
 
 @mistake
 def mixes_with_the_scores(query, key, value, temperature):
     """you mixed the values by the scores themselves. Scores may be negative and do not sum to 1:
-    softmax makes weights of them
-    """
+    softmax makes weights of them"""
     return query @ key.mT / temperature @ value
 
 
 @mistake(points=0.5)
 def takes_the_nearest_key(query, key, value, temperature):
     """you returned the value of the best key only. That is the lookup at temperature 0; the soft
-    lookup blends all values
-    """
+    lookup blends all values"""
     best = (query @ key.mT).argmax(-1, keepdim=True)
     return value.gather(-2, best.expand(*best.shape[:-1], value.shape[-1]))
 
@@ -91,32 +88,28 @@ def takes_the_nearest_key(query, key, value, temperature):
 @mistake(points=3)
 def ignores_the_temperature(query, key, value, temperature):
     """your blend is that of temperature 1, whatever temperature is asked for: divide the scores by
-    `temperature` before the softmax
-    """
+    `temperature` before the softmax"""
     return torch.softmax(query @ key.mT, dim=-1) @ value
 
 
 @mistake(points=3)
 def multiplies_by_the_temperature(query, key, value, temperature):
     """you multiplied the scores by the temperature; divide. A low temperature makes the differences
-    between scores large, so that the best key wins
-    """
+    between scores large, so that the best key wins"""
     return torch.softmax(query @ key.mT * temperature, dim=-1) @ value
 
 
 @mistake(points=2.5)
 def cools_the_weights(query, key, value, temperature):
     """you divided the weights by the temperature, so they do not sum to 1 any more: divide the
-    scores, before the softmax
-    """
+    scores, before the softmax"""
     return torch.softmax(query @ key.mT, dim=-1) / temperature @ value
 
 
 @mistake(points=0.5)
 def divides_by_the_root_of_d_key(query, key, value, temperature):
     """you divided the scores by the root of `d_key` as well, as a Transformer does. Here the
-    temperature is all that divides them
-    """
+    temperature is all that divides them"""
     scores = query @ key.mT / math.sqrt(query.shape[-1])
     return torch.softmax(scores / temperature, dim=-1) @ value
 
@@ -131,8 +124,7 @@ def scores_by_distance(query, key, value, temperature):
 @mistake
 def scores_by_angle(query, key, value, temperature):
     """you brought queries and keys to length 1 before the dot product, so that only their angle
-    counts. Take them as they are
-    """
+    counts. Take them as they are"""
     query, key = (each / each.norm(dim=-1, keepdim=True) for each in (query, key))
     return torch.softmax(query @ key.mT / temperature, dim=-1) @ value
 
@@ -140,8 +132,7 @@ def scores_by_angle(query, key, value, temperature):
 @mistake(points=3.5)
 def overflows(query, key, value, temperature):
     """your formula is right, but `exp` overflows where scores are in the thousands: subtract the
-    row's maximum first, as in part A
-    """
+    row's maximum first, as in part A"""
     raised = torch.exp(query @ key.mT / temperature)
     return raised / raised.sum(-1, keepdim=True) @ value
 
@@ -149,8 +140,7 @@ def overflows(query, key, value, temperature):
 @mistake(points=2)
 def reverses_all_axes(query, key, value, temperature):
     """your key is transposed as a whole, and that is right only without batch axes: swap the last
-    two axes and leave the others, `key.mT`
-    """
+    two axes and leave the others, `key.mT`"""
     reverse = key.permute(*reversed(range(key.ndim)))
     return torch.softmax(query @ reverse / temperature, dim=-1) @ value
 
@@ -158,17 +148,14 @@ def reverses_all_axes(query, key, value, temperature):
 @mistake(points=2)
 def normalises_axis_1(query, key, value, temperature):
     """you took axis 1, which is the keys only where no batch axis comes before: count from the
-    back, `dim=-1`
-    """
+    back, `dim=-1`"""
     return torch.softmax(query @ key.mT / temperature, dim=1) @ value
 
 
-@mistake(points=3.5)
-def detaches_the_weights(query, key, value, temperature):
+@mistake(points=3.5, computes=cut_off(reference, "query", "key"))
+def detaches_the_weights():
     """your blend is right, but the weights are cut off (`detach`, `no_grad`, `item` or `numpy`): no
-    gradient reaches queries and keys. Stay within torch operations
-    """
-    return torch.softmax(query @ key.mT / temperature, dim=-1).detach() @ value
+    gradient reaches queries and keys. Stay within torch operations"""
 
 
 EXERCISE = Exercise(

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, then
 
 
 def reference(weights: Tensor, upstream: Tensor) -> Tensor:
@@ -30,100 +31,87 @@ mistake = Mistakes()
 def lets_each_score_move_its_own_weight(weights, upstream):
     """you let each score move its own weight only: that is the diagonal of the Jacobian. Every
     score also stands in the denominator of all the other weights, and moves them down when it goes
-    up
-    """
+    up"""
     return weights * (1 - weights) * upstream
 
 
 @mistake
 def leaves_out_the_denominator(weights, upstream):
     """you differentiated the numerator only. The denominator depends on every score too: use the
-    rule for quotients
-    """
+    rule for quotients"""
     return weights * upstream
 
 
 @mistake
 def subtracts_the_plain_sum(weights, upstream):
     """you subtracted the plain sum of `upstream`; each entry counts by its weight in it, `weights *
-    upstream`
-    """
+    upstream`"""
     return weights * (upstream - upstream.sum(-1, keepdim=True))
 
 
 @mistake
 def subtracts_the_plain_mean(weights, upstream):
     """you subtracted the plain mean of `upstream`, in which all keys count alike; take the mean
-    under the weights
-    """
+    under the weights"""
     return weights * (upstream - upstream.mean(-1, keepdim=True))
 
 
 @mistake
 def shares_out_evenly(weights, upstream):
     """your second term is the same for every key of a row. What one key gains the others lose in
-    proportion to their weights: multiply the second term by `weights` too
-    """
+    proportion to their weights: multiply the second term by `weights` too"""
     return weights * upstream - (weights * upstream).sum(-1, keepdim=True)
 
 
 @mistake
 def leaves_out_the_weight_in_front(weights, upstream):
     """the bracket is right; the weight in front of it is missing. A key without weight gets no
-    gradient
-    """
+    gradient"""
     return upstream - (weights * upstream).sum(-1, keepdim=True)
 
 
-@mistake
-def turns_the_sign(weights, upstream):
+@mistake(computes=then(reference, torch.neg))
+def turns_the_sign():
     """all signs are turned: raising a score raises its own weight"""
-    return -reference(weights, upstream)
 
 
 @mistake
 def adds_where_it_should_subtract(weights, upstream):
     """you added the second term; when a score goes up the other weights go down, so it is
-    subtracted
-    """
+    subtracted"""
     return weights * (upstream + (weights * upstream).sum(-1, keepdim=True))
 
 
 @mistake(points=1)
 def sums_over_all_rows(weights, upstream):
     """you summed over all rows; each row has a softmax of its own: sum over the last axis, with
-    `keepdim=True`
-    """
+    `keepdim=True`"""
     return weights * (upstream - (weights * upstream).sum())
 
 
 @mistake(points=1.5)
 def counts_axes_from_the_front(weights, upstream):
     """you summed over axis 1, which is the last one only where there are two: count from the back,
-    `-1`
-    """
+    `-1`"""
     return weights * (upstream - (weights * upstream).sum(1, keepdim=True))
 
 
-@mistake
-def takes_weights_for_scores(weights, upstream):
+@mistake(computes=given(reference, weights=lambda weights: torch.softmax(weights, dim=-1)))
+def takes_weights_for_scores():
     """you took a softmax of `weights`; they are weights already"""
-    return reference(torch.softmax(weights, dim=-1), upstream)
 
 
 @mistake
 def returns_the_jacobian(weights, upstream):
     """this is the Jacobian, and it is right. What is asked for is its product with `upstream`, one
-    number a score
-    """
+    number a score"""
     return torch.diag_embed(weights) - weights.unsqueeze(-1) * weights.unsqueeze(-2)
 
 
 @mistake(points=3)
 def divides_by_the_sum_of_the_weights(weights, upstream):
     """you divided by the sum of the weights. It is 1, so nothing changes, except for a query
-    without keys, where it is 0: leave the division out
-    """
+    without keys, where it is 0: leave the division out"""
     mean = (weights * upstream).sum(-1, keepdim=True) / weights.sum(-1, keepdim=True)
     return weights * (upstream - mean)
 
@@ -131,8 +119,7 @@ def divides_by_the_sum_of_the_weights(weights, upstream):
 @mistake(points=3.5)
 def changes_the_upstream(weights, upstream):
     """your gradient is right, but you wrote into `upstream`, which the caller may need again: write
-    `upstream = upstream - ...` and not `upstream -= ...`
-    """
+    `upstream = upstream - ...` and not `upstream -= ...`"""
     upstream -= (weights * upstream).sum(-1, keepdim=True)
     return weights * upstream
 

@@ -8,6 +8,7 @@ from torch import Generator, Tensor
 from attn_course import scaled_dot_product
 from attn_course.grading.exercises.scaled_dot_product import as_columns, draw_vectors
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import in_dtype, overwriting, squeezed, transposed
 
 
 def reference(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -32,47 +33,42 @@ mistake = Mistakes()
 @mistake
 def changes_nothing(query, key, value):
     """both bugs are still there: over which axis of the scores does the softmax run, and what does
-    the last axis of `query` count?
-    """
+    the last axis of `query` count?"""
     return _attend(query, key, value, width=query.shape[-1], dim=-1)
 
 
 @mistake
 def mends_the_scale_only(query, key, value):
     """the scale is right. The softmax still runs along the last axis, which is now that of the
-    queries: the keys are the rows of `key.mT @ query`
-    """
+    queries: the keys are the rows of `key.mT @ query`"""
     return _attend(query, key, value, dim=-1)
 
 
 @mistake
 def mends_the_axis_only(query, key, value):
     """the axis is right. The scale is still the root of the number of queries, which are the
-    columns now; the features are on axis -2
-    """
+    columns now; the features are on axis -2"""
     return _attend(query, key, value, width=query.shape[-1])
 
 
 @mistake
 def takes_the_number_of_keys(query, key, value):
     """you scale by the root of the number of keys, which are the columns of `key`; the features are
-    on axis -2
-    """
+    on axis -2"""
     return _attend(query, key, value, width=key.shape[-1])
 
 
 @mistake
 def takes_the_width_of_the_values(query, key, value):
     """you scale by the width of the values; the scores are made of queries and keys:
-    `query.shape[-2]`
-    """
+    `query.shape[-2]`"""
     return _attend(query, key, value, width=value.shape[-2])
 
 
 @mistake
 def leaves_the_scale_out(query, key, value):
-    """the scale is gone; divide the scores by the root of the number of features, `query.shape[-2]`
-    """
+    """the scale is gone; divide the scores by the root of the number of features,
+    `query.shape[-2]`"""
     return _attend(query, key, value, width=1)
 
 
@@ -85,32 +81,28 @@ def divides_by_the_width(query, key, value):
 @mistake(points=1)
 def takes_axis_zero(query, key, value):
     """you took axis 0, which is the keys' only where there is nothing in front; count from the
-    back, `dim=-2`
-    """
+    back, `dim=-2`"""
     return _attend(query, key, value, dim=0)
 
 
 @mistake
 def takes_axis_one(query, key, value):
     """you took axis 1, which is the keys' only where there is one axis in front; count from the
-    back, `dim=-2`
-    """
+    back, `dim=-2`"""
     return _attend(query, key, value, dim=1)
 
 
 @mistake
 def halves_the_quotient(query, key, value):
     """`d ** 1/2` is `(d ** 1) / 2`, so that you divide by the width, and then by 2: write `d **
-    (1/2)` or `d ** 0.5`
-    """
+    (1/2)` or `d ** 0.5`"""
     return _attend(query, key, value, width=4 * query.shape[-2] ** 2)
 
 
 @mistake(points=1)
 def knows_one_batch_axis_only(query, key, value):
     """your answer is right for two axes and for three, and not for four; count from the back, `.mT`
-    and `dim=-2`, and no cases are needed
-    """
+    and `dim=-2`, and no cases are needed"""
     return _attend(query, key, value, dim=query.ndim // 3)
 
 
@@ -122,37 +114,28 @@ def needs_a_batch(query, key, value):
     return value @ torch.softmax(scores, query.ndim - 2 if query.ndim > 2 else 1)
 
 
-@mistake(points=1)
-def drops_axes_of_length_one(query, key, value):
+@mistake(points=1, computes=squeezed(reference))
+def drops_axes_of_length_one():
     """`squeeze()` takes away every axis of length 1, also a batch of one and a single query; leave
-    it out
-    """
-    return reference(query, key, value).squeeze()
+    it out"""
 
 
-@mistake(points=1)
-def writes_into_the_queries(query, key, value):
+@mistake(points=1, computes=overwriting(reference, query=lambda q: q / math.sqrt(q.shape[-2])))
+def writes_into_the_queries():
     """your output is right, but `query /= ...` writes into the tensor of the caller, whose queries
-    become shorter at each call: write `query = query / ...`
-    """
-    query /= math.sqrt(query.shape[-2])
-    return value @ torch.softmax(key.mT @ query, -2)
+    become shorter at each call: write `query = query / ...`"""
 
 
-@mistake(points=1)
-def works_in_single_precision(query, key, value):
+@mistake(points=1, computes=in_dtype(reference, torch.float32))
+def works_in_single_precision():
     """you compute in float32 and return it; the output has the dtype of the inputs, which may be
-    float64
-    """
-    return reference(query.float(), key.float(), value.float())
+    float64"""
 
 
-@mistake
-def returns_rows(query, key, value):
+@mistake(computes=transposed(reference))
+def returns_rows():
     """your numbers are right and your output is transposed: columns come in, so columns go out,
-    `(*batch, d_value, query_len)`
-    """
-    return reference(query, key, value).mT
+    `(*batch, d_value, query_len)`"""
 
 
 @mistake
@@ -173,10 +156,9 @@ def returns_the_weights(query, key, value):
     return torch.softmax(key.mT @ query / math.sqrt(query.shape[-2]), -2)
 
 
-@mistake(points=1)
-def works_in_double_precision(query, key, value):
+@mistake(points=1, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
     """you compute in float64 and return it; the output has the dtype of the inputs"""
-    return reference(query.double(), key.double(), value.double())
 
 
 EXERCISE = Exercise(

@@ -8,6 +8,7 @@ from torch import Generator, Tensor
 from attn_course import scaled_dot_product
 from attn_course.grading.exercises.scaled_dot_product import draw_normal, draw_vectors
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import cut_off, given, in_dtype, overwriting, squeezed
 
 
 def reference(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -59,24 +60,21 @@ def leaves_the_scale_out(query, key, value):
 @mistake(points=0.5)
 def divides_by_the_width(query, key, value):
     """you divide the scores by the width; it is the root of the width, `** 0.5`: the spread of a
-    sum of independent terms grows like the root of their number
-    """
+    sum of independent terms grows like the root of their number"""
     return _attend(query, key, value, 1 / query.shape[-1])
 
 
 @mistake
 def multiplies_by_the_root(query, key, value):
     """you multiply by the root of the width, as some slides print it; that makes large scores
-    larger. Divide by it: the exponent is -1/2
-    """
+    larger. Divide by it: the exponent is -1/2"""
     return _attend(query, key, value, query.shape[-1] ** 0.5)
 
 
 @mistake
 def takes_the_root_of_the_root(query, key, value):
     """you scale by the fourth root of the width; if you meant to scale queries and keys by it, both
-    have to be: the two factors then make one square root
-    """
+    have to be: the two factors then make one square root"""
     return _attend(query, key, value, query.shape[-1] ** -0.25)
 
 
@@ -93,64 +91,56 @@ def divides_by_half_the_width(query, key, value):
 @mistake(points=0.5)
 def rounds_the_root(query, key, value):
     """you round the root down to a whole number, which is right for widths such as 4 and 64 only;
-    take the root as it is, `query.shape[-1] ** 0.5`
-    """
+    take the root as it is, `query.shape[-1] ** 0.5`"""
     return _attend(query, key, value, 1 / math.isqrt(query.shape[-1]))
 
 
 @mistake
 def divides_by_two(query, key, value):
     """you divide by 2, which is right for the width 4 of the example and for no other: take the
-    width from the shape
-    """
+    width from the shape"""
     return _attend(query, key, value, 1 / 2)
 
 
 @mistake(points=0.5)
 def divides_by_eight(query, key, value):
     """you divide by 8, which is right for the width 64 of the paper and for no other: take the
-    width from the shape
-    """
+    width from the shape"""
     return _attend(query, key, value, 1 / 8)
 
 
 @mistake
 def takes_the_width_of_the_values(query, key, value):
     """you scale by the width of the values, which has nothing to do with the scores: queries and
-    keys are multiplied, so it is `query.shape[-1]`
-    """
+    keys are multiplied, so it is `query.shape[-1]`"""
     return _attend(query, key, value, value.shape[-1] ** -0.5)
 
 
 @mistake
 def takes_the_number_of_keys(query, key, value):
     """you scale by the number of keys; the dot product is a sum over the features, so it is their
-    number that counts, `query.shape[-1]`
-    """
+    number that counts, `query.shape[-1]`"""
     return _attend(query, key, value, key.shape[-2] ** -0.5)
 
 
 @mistake
 def takes_the_number_of_queries(query, key, value):
     """you scale by the number of queries, axis -2; the features are on the last axis,
-    `query.shape[-1]`
-    """
+    `query.shape[-1]`"""
     return _attend(query, key, value, query.shape[-2] ** -0.5)
 
 
 @mistake
 def scales_the_weights(query, key, value):
     """you divide the weights, after the softmax, so that they no longer sum to 1; divide the
-    scores, before it
-    """
+    scores, before it"""
     return _attend(query, key, value, 1) / math.sqrt(query.shape[-1])
 
 
 @mistake
 def normalises_the_vectors(query, key, value):
     """you divide each vector by its own length, which is the cosine; here the length of a key
-    counts, and all scores are divided by one number, the root of the width
-    """
+    counts, and all scores are divided by one number, the root of the width"""
     normalise = torch.nn.functional.normalize
     return _attend(normalise(query, dim=-1), normalise(key, dim=-1), value, 1)
 
@@ -158,24 +148,21 @@ def normalises_the_vectors(query, key, value):
 @mistake
 def normalises_over_the_queries(query, key, value):
     """your weights sum to 1 over the queries, down each column; they should sum to 1 over the keys,
-    along the last axis (`dim=-1`)
-    """
+    along the last axis (`dim=-1`)"""
     return torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), -2) @ value
 
 
 @mistake
 def counts_axes_from_the_front(query, key, value):
     """you took axis 1, which is the keys' only where there is nothing in front; with a batch it is
-    the queries'. Count from the back, `dim=-1`
-    """
+    the queries'. Count from the back, `dim=-1`"""
     return torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), 1) @ value
 
 
 @mistake
 def leaves_the_softmax_out(query, key, value):
     """you multiply the values by the scores themselves; turn each row of scores into weights that
-    sum to 1 first, by a softmax
-    """
+    sum to 1 first, by a softmax"""
     return query @ key.mT / math.sqrt(query.shape[-1]) @ value
 
 
@@ -185,19 +172,16 @@ def returns_the_weights(query, key, value):
     return torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), -1)
 
 
-@mistake
-def turns_all_axes_round(query, key, value):
+@mistake(computes=given(reference, key=lambda key: key.permute(*reversed(range(key.ndim))).mT))
+def turns_all_axes_round():
     """you turn the order of all axes of the keys round, as `.T` does; only the last two should
-    swap, which is `.mT`
-    """
-    return reference(query, key.permute(*reversed(range(key.ndim))).mT, value)
+    swap, which is `.mT`"""
 
 
 @mistake(points=1.5)
 def knows_one_batch_axis_only(query, key, value):
     """your answer is right for three axes and for no other number; `@` takes any number of axes in
-    front, and `bmm` does not
-    """
+    front, and `bmm` does not"""
     scores = torch.bmm(query / math.sqrt(query.shape[-1]), key.mT)
     return torch.bmm(torch.softmax(scores, -1), value)
 
@@ -213,45 +197,33 @@ def raises_without_a_maximum(query, key, value):
     return raised / raised.sum(-1, keepdim=True) @ value
 
 
-@mistake(points=1.5)
-def drops_axes_of_length_one(query, key, value):
+@mistake(points=1.5, computes=squeezed(reference))
+def drops_axes_of_length_one():
     """`squeeze()` takes away every axis of length 1, also a batch of one and a single query; leave
-    it out, or name the axis that you mean
-    """
-    return reference(query, key, value).squeeze()
+    it out, or name the axis that you mean"""
 
 
-@mistake(points=2)
-def writes_into_the_queries(query, key, value):
+@mistake(points=2, computes=overwriting(reference, query=lambda q: q / math.sqrt(q.shape[-1])))
+def writes_into_the_queries():
     """you write into the queries of the caller, as `/=`, `-=` and all methods with a `_` at the end
-    do; nothing can be learned through a tensor that is overwritten. Make a new one: `x = x / 2`
-    """
-    query /= math.sqrt(query.shape[-1])
-    return torch.softmax(query @ key.mT, -1) @ value
+    do; nothing can be learned through a tensor that is overwritten. Make a new one: `x = x / 2`"""
 
 
-@mistake(points=2)
-def takes_the_keys_for_constants(query, key, value):
+@mistake(points=2, computes=cut_off(reference, "key"))
+def takes_the_keys_for_constants():
     """you cut the keys off from the graph, so that no layer that makes them could learn; drop
-    `detach` and `data`
-    """
-    return reference(query, key.detach(), value)
+    `detach` and `data`"""
 
 
-@mistake(points=2)
-def takes_the_weights_for_constants(query, key, value):
+@mistake(points=2, computes=cut_off(reference, "query", "key"))
+def takes_the_weights_for_constants():
     """you cut the weights off from the graph, so that nothing learns where to look; drop `detach`
-    and `no_grad`
-    """
-    return reference(query.detach(), key.detach(), value)
+    and `no_grad`"""
 
 
-@mistake(points=2.5)
-def works_in_single_precision(query, key, value):
+@mistake(points=2.5, computes=in_dtype(reference, torch.float32))
+def works_in_single_precision():
     """you convert to float32 and return that; the output has the dtype of the inputs"""
-    return reference(query.float(), key.float(), value.float())
-
-
 
 
 EXERCISE = Exercise(

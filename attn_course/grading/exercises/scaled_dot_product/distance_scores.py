@@ -13,6 +13,14 @@ from attn_course.grading.exercises.scaled_dot_product import (
 )
 from attn_course.grading.instruments import Largest
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
+from attn_course.grading.wrong_answers import (
+    given,
+    in_dtype,
+    overwriting,
+    squeezed,
+    then,
+    transposed,
+)
 
 
 def reference(query: Tensor, key: Tensor) -> Tensor:
@@ -82,8 +90,7 @@ mistake = Mistakes()
 @mistake(ending=_RIGHT)
 def copies_the_print(query, key):
     """this is the printed formula with both of its slips, the sign of the first term and the square
-    of the second
-    """
+    of the second"""
     return _scores(query, key, _squares(query) / 2, -_lengths(key) / 2)
 
 
@@ -96,8 +103,7 @@ def mends_the_sign_only(query, key):
 @mistake(ending=_RIGHT)
 def mends_the_square_only(query, key):
     """one slip is put right, the square; the term of the query still has the wrong sign, so that a
-    query far from everything seems close
-    """
+    query far from everything seems close"""
     return _scores(query, key, _squares(query) / 2, -_squares(key) / 2)
 
 
@@ -107,19 +113,16 @@ def squares_neither_length(query, key):
     return _scores(query, key, -_lengths(query) / 2, -_lengths(key) / 2)
 
 
-@mistake
-def forgets_the_half(query, key):
+@mistake(computes=then(reference, lambda output: 2 * output))
+def forgets_the_half():
     """you return minus the squared distance; here half of it is wanted, so that the dot product
-    stands there with the factor 1
-    """
-    return 2 * reference(query, key)
+    stands there with the factor 1"""
 
 
 @mistake
 def halves_the_dot_product_too(query, key):
     """you took half of all three terms, but forgot that the dot product had a factor of 2: it now
-    has the factor 1
-    """
+    has the factor 1"""
     return reference(query, key) - query @ key.mT / 2
 
 
@@ -141,27 +144,22 @@ def halves_the_query_only(query, key):
     return _scores(query, key, -_squares(query) / 2, -_squares(key))
 
 
-@mistake
-def forgets_the_sign(query, key):
+@mistake(computes=then(reference, torch.neg))
+def forgets_the_sign():
     """your score grows with the distance; the score of a key is high where it is close, so it needs
-    a minus
-    """
-    return -reference(query, key)
+    a minus"""
 
 
-@mistake
-def adds_the_vectors(query, key):
+@mistake(computes=given(reference, query=torch.neg))
+def adds_the_vectors():
     """the dot product has the wrong sign: your score is that of `q + k`. Multiply `(q - k) · (q -
-    k)` out once more
-    """
-    return reference(-query, key)
+    k)` out once more"""
 
 
 @mistake
 def leaves_the_queries_out(query, key):
     """you leave the term of the query out. In the weights it would cancel, as it is the same for
-    all keys of a row, but here the scores are wanted
-    """
+    all keys of a row, but here the scores are wanted"""
     return _scores(query, key, 0, -_squares(key) / 2)
 
 
@@ -174,23 +172,21 @@ def leaves_the_keys_out(query, key):
 @mistake(ending=_RIGHT)
 def leaves_both_out(query, key):
     """you return the dot products alone: without the squares of the lengths, a long key seems close
-    to everything
-    """
+    to everything"""
     return query @ key.mT
 
 
 @mistake
 def adds_the_squares_crosswise(query, key):
     """the squares of the queries are added along the columns and those of the keys along the rows;
-    one number for each query is a column, `keepdim=True`, one for each key a row, `unsqueeze(-2)`
-    """
+    one number for each query is a column, `keepdim=True`, one for each key a row,
+    `unsqueeze(-2)`"""
     return query @ key.mT - (_squares(query).unsqueeze(-2) + _squares(key).unsqueeze(-1)) / 2
 
 
-@mistake
-def takes_the_distance(query, key):
+@mistake(computes=then(reference, lambda output: -torch.sqrt(-2 * output) / 2))
+def takes_the_distance():
     """you take the distance itself; its square is wanted"""
-    return -torch.sqrt(-2 * reference(query, key)) / 2
 
 
 @mistake
@@ -205,31 +201,27 @@ def scales_by_the_root(query, key):
     return reference(query, key) / query.shape[-1] ** 0.5
 
 
-@mistake
-def returns_weights(query, key):
+@mistake(computes=then(reference, lambda output: torch.softmax(output, -1)))
+def returns_weights():
     """you return weights; the scores are wanted, from before the softmax"""
-    return torch.softmax(reference(query, key), -1)
 
 
-@mistake
-def puts_queries_on_the_last_axis(query, key):
+@mistake(computes=transposed(reference))
+def puts_queries_on_the_last_axis():
     """your table is transposed: one row for each query, one column for each key"""
-    return reference(query, key).mT
 
 
 @mistake(points=2)
 def takes_all_differences(query, key):
     """your scores are right, but you write the difference of every query and every key out, feature
-    by feature: multiply the square out, and a matrix product does the work
-    """
+    by feature: multiply the square out, and a matrix product does the work"""
     return -(query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1) / 2
 
 
 @mistake(points=1.5)
 def knows_no_batch(query, key):
     """your answer is right for two axes and for no other number; count axes from the back: `.mT`,
-    `sum(-1)`, `unsqueeze(-2)`
-    """
+    `sum(-1)`, `unsqueeze(-2)`"""
     (_query_len, _), (_key_len, _) = query.shape, key.shape
     return reference(query, key)
 
@@ -237,8 +229,7 @@ def knows_no_batch(query, key):
 @mistake(points=2.5)
 def takes_a_root_and_squares_it_again(query, key):
     """you take a root that you square again: its gradient at the zero vector is infinite and turns
-    to NaN; stay with the sum of squares
-    """
+    to NaN; stay with the sum of squares"""
     of_query, of_key = (torch.sqrt(_squares(vectors)) ** 2 for vectors in (query, key))
     return _scores(query, key, -of_query / 2, -of_key / 2)
 
@@ -249,38 +240,27 @@ def takes_the_squares_for_constants(query, key):
     return _scores(query, key, -_squares(query.detach()) / 2, -_squares(key.detach()) / 2)
 
 
-@mistake(points=1.5)
-def drops_axes_of_length_one(query, key):
+@mistake(points=1.5, computes=squeezed(reference))
+def drops_axes_of_length_one():
     """`squeeze()` takes away every axis of length 1, also that of a single query; leave it out, or
-    name the axis that you mean
-    """
-    return reference(query, key).squeeze()
+    name the axis that you mean"""
 
 
-@mistake(points=2.5)
-def writes_into_both(query, key):
+@mistake(points=2.5, computes=overwriting(reference, query=torch.square, key=torch.square))
+def writes_into_both():
     """you write into the tensors of the caller, as `/=`, `-=` and all methods with a `_` at the end
-    do; nothing can be learned through a tensor that is overwritten. Make a new one: `x = x / 2`
-    """
-    products = query @ key.mT
-    query *= query
-    key *= key
-    return products - (query.sum(-1, keepdim=True) + key.sum(-1).unsqueeze(-2)) / 2
+    do; nothing can be learned through a tensor that is overwritten. Make a new one: `x = x / 2`"""
 
 
-@mistake(points=2)
-def works_in_single_precision(query, key):
+@mistake(points=2, computes=in_dtype(reference, torch.float32))
+def works_in_single_precision():
     """you compute in float32 and return it; the output has the dtype of the inputs, which may be
-    float64
-    """
-    return reference(query.float(), key.float())
+    float64"""
 
 
-@mistake(points=1.5)
-def works_in_double_precision(query, key):
+@mistake(points=1.5, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
     """you compute in float64 and return it; the output has the dtype of the inputs"""
-    return reference(query.double(), key.double())
-
 
 
 EXERCISE = Exercise(

@@ -5,6 +5,7 @@ from torch import Generator, Tensor
 
 from attn_course.grading.exercises.scaled_dot_product import draw_normal, in_front
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, then
 from attn_course.retrieval import dot_scores
 
 Measured = tuple[float, float]
@@ -44,23 +45,20 @@ def draw_layer(
 mistake = Mistakes()
 
 
-@mistake
-def returns_them_the_other_way_round(query, key, exponent):
+@mistake(computes=then(reference, lambda output: output[::-1]))
+def returns_them_the_other_way_round():
     """you return the slack first; the mean square of the scores comes first"""
-    return reference(query, key, exponent)[::-1]
 
 
-@mistake
-def ignores_the_exponent(query, key, exponent):
-    """you divide by the root whatever `exponent` says; the factor is `query.shape[-1] ** exponent`
-    """
-    return reference(query, key, -0.5)
+@mistake(computes=given(reference, exponent=-0.5))
+def ignores_the_exponent():
+    """you divide by the root whatever `exponent` says; the factor is `query.shape[-1] **
+    exponent`"""
 
 
-@mistake
-def turns_the_exponent_round(query, key, exponent):
+@mistake(computes=given(reference, exponent=lambda exponent: -exponent))
+def turns_the_exponent_round():
     """you divide by `d ** exponent`; multiply by it: the exponent of the paper is -1/2"""
-    return reference(query, key, -exponent)
 
 
 @mistake
@@ -93,8 +91,7 @@ def takes_the_spread(query, key, exponent):
 @mistake
 def takes_the_spread_of_a_sample(query, key, exponent):
     """you take `var()`, which subtracts the mean and divides by one less; the mean of the squares
-    is wanted
-    """
+    is wanted"""
     scores = _scores(query, key, exponent)
     return scores.var().item(), reference(query, key, exponent)[1]
 
@@ -123,8 +120,7 @@ def measures_the_weights(query, key, exponent):
 @mistake
 def adds_up_the_squares(query, key, exponent):
     """you add up the squares of the weights; the slack is what they leave to 1, the sum of `weight
-    * (1 - weight)`
-    """
+    * (1 - weight)`"""
     weights = torch.softmax(_scores(query, key, exponent), -1)
     return reference(query, key, exponent)[0], weights.square().sum(-1).mean().item()
 
@@ -132,8 +128,7 @@ def adds_up_the_squares(query, key, exponent):
 @mistake
 def averages_over_the_keys_too(query, key, exponent):
     """you take the mean over the keys; the slack of a row is a sum over its keys, and only the rows
-    are averaged
-    """
+    are averaged"""
     size, slack = reference(query, key, exponent)
     return size, slack / key.shape[-2]
 
@@ -163,8 +158,7 @@ def takes_the_largest_weight(query, key, exponent):
 @mistake
 def counts_the_keys(query, key, exponent):
     """you return the effective number of keys; the slack is the sum of `weight * (1 - weight)`, at
-    most 1
-    """
+    most 1"""
     weights = torch.softmax(_scores(query, key, exponent), -1)
     number = 1 / weights.square().sum(-1)
     return reference(query, key, exponent)[0], number.mean().item()
@@ -180,8 +174,7 @@ def normalises_over_the_queries(query, key, exponent):
 @mistake(points=0.5)
 def counts_axes_from_the_front(query, key, exponent):
     """you took axis 1, which is the keys' only where there is nothing in front; count from the
-    back, `dim=-1`
-    """
+    back, `dim=-1`"""
     weights = torch.softmax(_scores(query, key, exponent), 1)
     return reference(query, key, exponent)[0], _slack(weights)
 
@@ -196,8 +189,7 @@ def takes_the_mean_size(query, key, exponent):
 @mistake
 def squares_the_slack(query, key, exponent):
     """you square `weight * (1 - weight)`; only the scores are squared, for the first of the two
-    numbers
-    """
+    numbers"""
     weights = torch.softmax(_scores(query, key, exponent), -1)
     slack = (weights * (1 - weights)).square().sum(-1).mean().item()
     return reference(query, key, exponent)[0], slack
@@ -206,16 +198,14 @@ def squares_the_slack(query, key, exponent):
 @mistake
 def scales_both(query, key, exponent):
     """you scale queries and keys both, so that the factor counts twice; scale one of them, or the
-    scores
-    """
+    scores"""
     return reference(query * query.shape[-1] ** exponent, key, exponent)
 
 
 @mistake(points=1.5)
 def writes_into_the_queries(query, key, exponent):
     """your numbers are right, but `query *= ...` writes into the tensor of the caller, who goes on
-    with it: write `query = query * ...`
-    """
+    with it: write `query = query * ...`"""
     query *= query.shape[-1] ** exponent
     return reference(query, key, 0)
 
@@ -223,8 +213,7 @@ def writes_into_the_queries(query, key, exponent):
 @mistake(points=1.5)
 def overflows(query, key, exponent):
     """`exp` of a score above 88 is infinite in float32; torch's own `softmax` subtracts the largest
-    score first
-    """
+    score first"""
     raised = torch.exp(_scores(query, key, exponent))
     weights = raised / raised.sum(-1, keepdim=True)
     return reference(query, key, exponent)[0], _slack(weights)

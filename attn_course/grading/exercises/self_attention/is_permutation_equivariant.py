@@ -12,6 +12,7 @@ from attn_course.grading.compare import name_kind
 from attn_course.grading.exercises.self_attention import draw_projection
 from attn_course.grading.layers import Layer
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
+from attn_course.grading.wrong_answers import given, then
 
 ALLOWED = 1e-4  # of the largest number of the output
 SIZES = {"d_model": 5, "max_len": 6, "trials": 100}
@@ -87,10 +88,9 @@ def accepts_everything(layer, d_model, max_len, trials):
     return True
 
 
-@mistake
-def says_the_opposite(layer, d_model, max_len, trials):
+@mistake(computes=then(reference, lambda output: not output))
+def says_the_opposite():
     """your test is right the other way round: True is for layers that pass"""
-    return not reference(layer, d_model, max_len, trials)
 
 
 @mistake
@@ -104,8 +104,8 @@ def returns_the_error(layer, d_model, max_len, trials):
 @mistake
 def tests_invariance(layer, d_model, max_len, trials):
     """you test whether the output stays the same; that is invariance. Equivariance lets the rows of
-    the output change places as the tokens do: compare with the output in the same order
-    """
+    the output change places as the tokens do: compare with the output in the same order"""
+
     def judge(layer, tokens):
         output, turned = layer(tokens), layer(tokens[torch.randperm(len(tokens))])
         return _close(turned, output)
@@ -116,8 +116,8 @@ def tests_invariance(layer, d_model, max_len, trials):
 @mistake
 def undoes_the_order(layer, d_model, max_len, trials):
     """the output is in another order than the tokens: if you index the tokens with `order`, index
-    the output with the same `order`, not with its inverse or a new one
-    """
+    the output with the same `order`, not with its inverse or a new one"""
+
     def judge(layer, tokens):
         order = torch.randperm(len(tokens))
         output, turned = layer(tokens), layer(tokens[order])
@@ -129,8 +129,8 @@ def undoes_the_order(layer, d_model, max_len, trials):
 @mistake(points=3)
 def reverses_only(layer, d_model, max_len, trials):
     """you reverse the tokens, and a layer may get that right and no other order; draw an order with
-    `torch.randperm`
-    """
+    `torch.randperm`"""
+
     def judge(layer, tokens):
         return _agree(layer, tokens, torch.arange(len(tokens)).flip(0))
 
@@ -140,8 +140,8 @@ def reverses_only(layer, d_model, max_len, trials):
 @mistake(points=3)
 def shifts_only(layer, d_model, max_len, trials):
     """you shift the tokens, and a layer may get all shifts right and no other order; draw an order
-    with `torch.randperm`
-    """
+    with `torch.randperm`"""
+
     def judge(layer, tokens):
         return _agree(layer, tokens, torch.arange(len(tokens)).roll(1))
 
@@ -151,8 +151,8 @@ def shifts_only(layer, d_model, max_len, trials):
 @mistake(points=2)
 def swaps_the_first_two_only(layer, d_model, max_len, trials):
     """you swap the first two tokens, so nothing is learned of the others; draw an order of all of
-    them with `torch.randperm`
-    """
+    them with `torch.randperm`"""
+
     def judge(layer, tokens):
         order = torch.arange(len(tokens))
         order[:2] = torch.tensor([1, 0])
@@ -164,6 +164,7 @@ def swaps_the_first_two_only(layer, d_model, max_len, trials):
 @mistake
 def reorders_the_features(layer, d_model, max_len, trials):
     """you change the order of the features; tokens are the rows, axis -2"""
+
     def judge(layer, tokens):
         order = torch.randperm(tokens.shape[-1])
         output, turned = layer(tokens), layer(tokens[:, order])
@@ -175,8 +176,8 @@ def reorders_the_features(layer, d_model, max_len, trials):
 @mistake
 def compares_the_means(layer, d_model, max_len, trials):
     """you compare sums or means over the tokens, in which errors of one token are hidden by those
-    of another; compare row by row
-    """
+    of another; compare row by row"""
+
     def judge(layer, tokens):
         output, turned = layer(tokens), layer(tokens[torch.randperm(len(tokens))])
         return _close(turned.mean(0), output.mean(0), 10 * ALLOWED)
@@ -187,8 +188,8 @@ def compares_the_means(layer, d_model, max_len, trials):
 @mistake(points=1)
 def takes_equal_tokens(layer, d_model, max_len, trials):
     """all your tokens are equal, so that no order can be told from another; draw them with
-    `torch.randn`
-    """
+    `torch.randn`"""
+
     def judge(layer, tokens):
         return _agree(layer, torch.ones_like(tokens))
 
@@ -198,8 +199,8 @@ def takes_equal_tokens(layer, d_model, max_len, trials):
 @mistake(points=3)
 def wants_rows_for_granted(layer, d_model, max_len, trials):
     """your test crashes on a layer that has not a row for each token; look at the number of rows
-    first, and return False
-    """
+    first, and return False"""
+
     def judge(layer, tokens):
         order = torch.randperm(len(tokens))
         return _close(layer(tokens[order]), layer(tokens)[order])
@@ -210,6 +211,7 @@ def wants_rows_for_granted(layer, d_model, max_len, trials):
 @mistake(points=3)
 def wants_the_width_of_the_tokens(layer, d_model, max_len, trials):
     """you want as many features back as went in; a layer may return any number of them"""
+
     def judge(layer, tokens):
         return layer(tokens).shape == tokens.shape and _agree(layer, tokens)
 
@@ -219,16 +221,14 @@ def wants_the_width_of_the_tokens(layer, d_model, max_len, trials):
 @mistake(points=4)
 def tries_once(layer, d_model, max_len, trials):
     """you try one sentence, or few; a layer that errs now and then gets through. Is your `return
-    True` inside the loop?
-    """
+    True` inside the loop?"""
     return _agree(layer, torch.randn(max_len, d_model))
 
 
 @mistake(points=5)
 def draws_tokens_once(layer, d_model, max_len, trials):
     """you draw the tokens once for all trials, so that a layer which errs with other tokens gets
-    through; draw new ones in every trial, and set no seed there
-    """
+    through; draw new ones in every trial, and set no seed there"""
     tokens = torch.randn(max_len, d_model)
     lengths = torch.randint(2, max_len + 1, (trials,)).tolist()
     return all(_agree(layer, tokens[:length]) for length in lengths)
@@ -237,31 +237,27 @@ def draws_tokens_once(layer, d_model, max_len, trials):
 @mistake
 def is_content_with_one_agreement(layer, d_model, max_len, trials):
     """one agreement is enough for your test, or your orders change nothing; a single trial that
-    disagrees has to refuse the layer. Is `return True` inside the loop?
-    """
+    disagrees has to refuse the layer. Is `return True` inside the loop?"""
     return any(_agree(layer, _draw(d_model, max_len)) for _ in range(trials))
 
 
-@mistake(points=5)
-def never_draws_the_longest(layer, d_model, max_len, trials):
+@mistake(points=5, computes=given(reference, max_len=lambda max_len: max_len - 1))
+def never_draws_the_longest():
     """your sentences never have `max_len` tokens; `torch.randint(low, high, ())` stops one below
-    `high`
-    """
-    return reference(layer, d_model, max_len - 1, trials)
+    `high`"""
 
 
 @mistake
 def goes_beyond_the_longest(layer, d_model, max_len, trials):
     """your sentences may have more than `max_len` tokens, which the layers do not take;
-    `torch.randint(low, high, ())` stops one below `high`
-    """
+    `torch.randint(low, high, ())` stops one below `high`"""
     return all(_agree(layer, _draw(d_model, 2 * max_len, 2)) for _ in range(trials))
 
 
 @mistake(points=5)
 def begins_with_three_tokens(layer, d_model, max_len, trials):
-    """your sentences never have two tokens, and a layer may err there alone; draw lengths from 2 on
-    """
+    """your sentences never have two tokens, and a layer may err there alone; draw lengths from 2
+    on"""
     return all(_agree(layer, _draw(d_model, max_len, 3)) for _ in range(trials))
 
 
@@ -274,18 +270,16 @@ def _within(error: Callable[[Tensor, Tensor], bool]) -> Callable[..., bool]:
     return _test(judge)
 
 
-@mistake(points=2)
-def stays_at_two_tokens(layer, d_model, max_len, trials):
-    """your sentences have two tokens, of which there are two orders; draw lengths up to `max_len`
-    """
-    return reference(layer, d_model, 2, trials)
+@mistake(points=2, computes=given(reference, max_len=2))
+def stays_at_two_tokens():
+    """your sentences have two tokens, of which there are two orders; draw lengths up to
+    `max_len`"""
 
 
 @mistake(points=2)
 def stays_at_three_tokens(layer, d_model, max_len, trials):
     """your sentences have three tokens, and every order of three is a shift, or a reversal of one;
-    draw lengths up to `max_len`
-    """
+    draw lengths up to `max_len`"""
     return all(_agree(layer, _draw(d_model, 3, 3)) for _ in range(trials))
 
 
@@ -293,16 +287,15 @@ def stays_at_three_tokens(layer, d_model, max_len, trials):
 def allows_no_rounding(layer, d_model, max_len, trials):
     """you want the numbers to be equal to the last digit; sums in another order are rounded
     differently. Allow for that. (Or is your order none? `torch.randint` draws some places twice,
-    `torch.randperm` each of them once)
-    """
+    `torch.randperm` each of them once)"""
     return _within(torch.equal)(layer, d_model, max_len, trials)
 
 
 @mistake(points=1)
 def compares_number_by_number(layer, d_model, max_len, trials):
     """you measure each error by its own number, as `torch.allclose` does, and a number near zero is
-    then not allowed any rounding; measure by the largest number of the output
-    """
+    then not allowed any rounding; measure by the largest number of the output"""
+
     def error(one, other):
         return bool(((one - other).abs() <= 1e-6 * other.abs()).all())
 
@@ -312,8 +305,8 @@ def compares_number_by_number(layer, d_model, max_len, trials):
 @mistake(points=5)
 def allows_the_same_at_any_size(layer, d_model, max_len, trials):
     """you allow the same error whatever the size of the output; large numbers have larger errors,
-    and small ones no such errors. Allow a ten-thousandth of the largest number
-    """
+    and small ones no such errors. Allow a ten-thousandth of the largest number"""
+
     def error(one, other):
         return bool((one - other).abs().max() <= ALLOWED)
 
@@ -323,8 +316,8 @@ def allows_the_same_at_any_size(layer, d_model, max_len, trials):
 @mistake(points=5)
 def allows_small_numbers_anything(layer, d_model, max_len, trials):
     """an error below some fixed number always passes with you, so a layer with small outputs may do
-    what it likes; allow a ten-thousandth of the largest number and no more
-    """
+    what it likes; allow a ten-thousandth of the largest number and no more"""
+
     def error(one, other):
         return bool(((one - other).abs() <= 1e-5 + 1e-4 * other.abs().max()).all())
 
@@ -334,8 +327,8 @@ def allows_small_numbers_anything(layer, d_model, max_len, trials):
 @mistake(points=5)
 def allows_a_tenth(layer, d_model, max_len, trials):
     """you allow too much: an error of some thousandths of the largest number is none of rounding.
-    Allow a ten-thousandth
-    """
+    Allow a ten-thousandth"""
+
     def error(one, other):
         return _close(one, other, 0.1)
 
@@ -345,8 +338,8 @@ def allows_a_tenth(layer, d_model, max_len, trials):
 @mistake(points=5)
 def averages_the_errors(layer, d_model, max_len, trials):
     """one wrong number gets past you among many that are right; do you average the errors, or look
-    at some of the features only? The largest error of all numbers counts
-    """
+    at some of the features only? The largest error of all numbers counts"""
+
     def error(one, other):
         return bool((one - other).abs().mean() <= ALLOWED * other.abs().mean())
 
@@ -356,8 +349,8 @@ def averages_the_errors(layer, d_model, max_len, trials):
 @mistake(points=1)
 def forgets_the_sign_of_the_largest(layer, d_model, max_len, trials):
     """you allow a part of `output.max()`, which is below zero where all numbers are, and then
-    nothing is small enough; the sign of the largest number is left out: `output.abs().max()`
-    """
+    nothing is small enough; the sign of the largest number is left out: `output.abs().max()`"""
+
     def error(one, other):
         return bool((one - other).abs().max() <= ALLOWED * other.max())
 
@@ -367,8 +360,8 @@ def forgets_the_sign_of_the_largest(layer, d_model, max_len, trials):
 @mistake(points=5)
 def lets_nan_through(layer, d_model, max_len, trials):
     """your test lets `nan` through: `error > allowed` is False for it, as every comparison is. Ask
-    the other way round: refuse unless `error <= allowed`
-    """
+    the other way round: refuse unless `error <= allowed`"""
+
     def error(one, other):
         return not (one - other).abs().max() > ALLOWED * other.abs().max()
 
@@ -378,8 +371,8 @@ def lets_nan_through(layer, d_model, max_len, trials):
 @mistake(points=5)
 def takes_nan_for_a_tolerance(layer, d_model, max_len, trials):
     """where an output holds `nan`, its largest number is `nan` too, and torch takes that for no
-    tolerance; compare with `<=`, which is False then, or look for `nan` first
-    """
+    tolerance; compare with `<=`, which is False then, or look for `nan` first"""
+
     def error(one, other):
         return torch.isclose(one, other, 0, ALLOWED * other.abs().max().item()).all().item()
 
@@ -389,8 +382,8 @@ def takes_nan_for_a_tolerance(layer, d_model, max_len, trials):
 @mistake(points=3)
 def compares_as_sets(layer, d_model, max_len, trials):
     """you sort both outputs before you compare them, so a layer that brings rows to wrong places
-    gets through; compare row by row, in the order that the tokens have
-    """
+    gets through; compare row by row, in the order that the tokens have"""
+
     def error(one, other):
         return _close(one.sort(0).values, other.sort(0).values)
 
@@ -400,8 +393,8 @@ def compares_as_sets(layer, d_model, max_len, trials):
 @mistake(points=5)
 def draws_tokens_above_zero(layer, d_model, max_len, trials):
     """your tokens have no number below zero, and a layer may err there alone; `torch.randn` draws
-    numbers of both signs
-    """
+    numbers of both signs"""
+
     def judge(layer, tokens):
         return _agree(layer, tokens.abs())
 
@@ -411,8 +404,8 @@ def draws_tokens_above_zero(layer, d_model, max_len, trials):
 @mistake(points=5)
 def divides_by_zero(layer, d_model, max_len, trials):
     """an output of zeros makes your test divide 0 by 0, and `nan` is not below any number; compare
-    the error with the largest number times 0.0001 instead
-    """
+    the error with the largest number times 0.0001 instead"""
+
     def error(one, other):
         return bool((one - other).abs().max() / other.abs().max() <= ALLOWED)
 

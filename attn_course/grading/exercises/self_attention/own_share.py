@@ -5,6 +5,7 @@ from torch import Generator, Tensor
 
 from attn_course.grading.exercises.self_attention import draw_normal, in_front
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, in_dtype, then
 from attn_course.retrieval import masked_softmax
 
 
@@ -56,12 +57,10 @@ def draw_large_scores(generator: Generator, batch: int, length: int) -> Inputs:
 mistake = Mistakes()
 
 
-@mistake
-def takes_softmax_over_the_queries(scores, real):
+@mistake(computes=given(reference, scores=lambda scores: scores.mT))
+def takes_softmax_over_the_queries():
     """your weights sum to 1 over the queries; for each token that asks, a row, they should over the
-    keys, the last axis
-    """
-    return reference(scores.mT, real)
+    keys, the last axis"""
 
 
 @mistake
@@ -79,8 +78,7 @@ def averages_the_scores(scores, real):
 @mistake
 def softmaxes_the_own_scores(scores, real):
     """you take the diagonal first and then the softmax, so that each token is compared with the
-    other tokens' scores for themselves; take the softmax of whole rows first
-    """
+    other tokens' scores for themselves; take the softmax of whole rows first"""
     return _mean(masked_softmax(_own(scores), real), real)
 
 
@@ -105,8 +103,7 @@ def takes_the_largest_weight(scores, real):
 @mistake
 def counts_how_often_it_is_largest(scores, real):
     """you count how often a token gives itself the largest weight; how much it gives itself is
-    asked
-    """
+    asked"""
     scores = scores.masked_fill(~real.unsqueeze(-2), -torch.inf)
     itself = torch.arange(scores.shape[-1], device=scores.device)
     return _mean((scores.argmax(-1) == itself).to(scores.dtype), real)
@@ -115,28 +112,24 @@ def counts_how_often_it_is_largest(scores, real):
 @mistake
 def averages_all_weights(scores, real):
     """you average all weights, which is 1 divided by the length whatever the scores are; average
-    those of the diagonal
-    """
+    those of the diagonal"""
     return _mean(masked_softmax(scores, real.unsqueeze(-2)).mean(-1), real)
 
 
-@mistake
-def scales_the_scores(scores, real):
+@mistake(computes=given(reference, scores=lambda scores: scores / scores.shape[-1] ** 0.5))
+def scales_the_scores():
     """you divide the scores by a root; they are given as the softmax should see them"""
-    return reference(scores / scores.shape[-1] ** 0.5, real)
 
 
-@mistake
-def makes_one_number_of_the_batch(scores, real):
+@mistake(computes=then(reference, torch.mean))
+def makes_one_number_of_the_batch():
     """you return one number for all sentences; each has its own"""
-    return reference(scores, real).mean()
 
 
 @mistake(points=1.5)
 def knows_one_batch_axis_only(scores, real):
     """you count the axes of the diagonal from the left, which fits three axes only; count from the
-    right: `diagonal(dim1=-2, dim2=-1)`
-    """
+    right: `diagonal(dim1=-2, dim2=-1)`"""
     weights = masked_softmax(scores, real.unsqueeze(-2))
     return (torch.diagonal(weights, dim1=1, dim2=2) * real).sum(-1) / real.sum(-1).clamp_min(1)
 
@@ -144,16 +137,14 @@ def knows_one_batch_axis_only(scores, real):
 @mistake(points=1.5)
 def lets_padding_take_weight(scores, real):
     """padding takes weight from the words; mask it before the softmax, and as a key, which is a
-    column: `real.unsqueeze(-2)`
-    """
+    column: `real.unsqueeze(-2)`"""
     return _mean(_own(torch.softmax(scores, -1)), real)
 
 
 @mistake(points=1.5)
 def counts_padding_as_words(scores, real):
     """you take the mean over all rows, those of padding with a share of 0 among them; divide by the
-    number of words
-    """
+    number of words"""
     own = _own(masked_softmax(scores, real.unsqueeze(-2)))
     return (own * real).mean(-1)
 
@@ -167,16 +158,15 @@ def forgets_the_padding(scores, real):
 @mistake(points=2)
 def divides_by_no_words(scores, real):
     """a sentence without a word gives you `nan`; its share is 0. A row without a key is `nan` after
-    the softmax, and 0 times `nan` is still `nan`: use `masked_fill`, and divide by at least 1
-    """
+    the softmax, and 0 times `nan` is still `nan`: use `masked_fill`, and divide by at least 1"""
     own = _own(masked_softmax(scores, real.unsqueeze(-2)))
     return (own * real).sum(-1) / real.sum(-1)
 
 
 @mistake(points=2)
 def drops_sentences_of_padding(scores, real):
-    """you leave out sentences without a token; they have a place in the output too, with a 0 in it
-    """
+    """you leave out sentences without a token; they have a place in the output too, with a 0 in
+    it"""
     shares = reference(scores, real)
     return shares[real.any(-1)] if shares.ndim == 1 else shares
 
@@ -184,8 +174,7 @@ def drops_sentences_of_padding(scores, real):
 @mistake(points=2.5)
 def masks_after_the_softmax(scores, real):
     """you mask after the softmax and divide by what is left; where padding scores high, nothing is
-    left. Mask the scores, before the softmax
-    """
+    left. Mask the scores, before the softmax"""
     weights = torch.softmax(scores, -1) * real.unsqueeze(-2)
     total = weights.sum(-1, keepdim=True)
     return _mean(_own(weights / total.where(total > 0, 1)), real)
@@ -194,8 +183,7 @@ def masks_after_the_softmax(scores, real):
 @mistake(points=2.5)
 def takes_the_largest_of_all_off(scores, real):
     """you take the largest of all scores off, and rows that are much lower become zeros; take the
-    largest of its own row off each, or let `torch.softmax` do it
-    """
+    largest of its own row off each, or let `torch.softmax` do it"""
     powers = torch.exp(scores - scores.max()) * real.unsqueeze(-2)
     total = powers.sum(-1)
     return _mean(_own(powers) / total.where(total > 0, 1), real)
@@ -204,16 +192,14 @@ def takes_the_largest_of_all_off(scores, real):
 @mistake(points=1.5)
 def multiplies_scores_by_the_mask(scores, real):
     """you put 0 in the place of padding's scores; the softmax gives weight to a score of 0, too.
-    Put minus infinity there
-    """
+    Put minus infinity there"""
     return _mean(_own(torch.softmax(scores * real.unsqueeze(-2), -1)), real)
 
 
 @mistake(points=2)
 def writes_into_the_scores(scores, real):
     """you write into the scores that you were given, as all names do that end in `_`; `masked_fill`
-    makes new ones
-    """
+    makes new ones"""
     weights = scores.masked_fill_(~real.unsqueeze(-2), -torch.inf).softmax(-1)
     return _mean(_own(weights).masked_fill(~real, 0), real)
 
@@ -222,17 +208,15 @@ def writes_into_the_scores(scores, real):
 def takes_powers_as_they_are(scores, real):
     """you take the powers of the scores as they are; that of 100 is more than a number can hold,
     and infinity divided by infinity is `nan`; `torch.softmax` takes the largest score of the row
-    off first
-    """
+    off first"""
     powers = torch.exp(scores) * real.unsqueeze(-2)
     total = powers.sum(-1).clamp_min(1e-30)
     return _mean(_own(powers) / total, real)
 
 
-@mistake
-def works_in_double_precision(scores, real):
+@mistake(computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
     """you compute in float64 and return it; the output has the dtype of the scores"""
-    return reference(scores.double(), real)
 
 
 EXERCISE = Exercise(

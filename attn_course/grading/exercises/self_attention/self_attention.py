@@ -7,6 +7,7 @@ from torch import Generator, Tensor
 
 from attn_course.grading.exercises.self_attention import draw_normal, draw_projection, in_front
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import cut_off, in_dtype, mistaking
 from attn_course.scaled_dot_product import attention, attention_weights, scaled_dot_scores
 
 
@@ -55,8 +56,7 @@ mistake = Mistakes()
 @mistake
 def takes_the_scale_from_the_tokens(tokens, w_query, w_key, w_value):
     """you divide by the root of `d_model`, as the published class does; what is multiplied and
-    summed is a query and a key, so it is their width that counts, `d_key`
-    """
+    summed is a query and a key, so it is their width that counts, `d_key`"""
     scale = math.sqrt(tokens.shape[-1])
     return _divided_by(scale, *_project(tokens, w_query, w_key, w_value))
 
@@ -65,8 +65,7 @@ def takes_the_scale_from_the_tokens(tokens, w_query, w_key, w_value):
 def copies_the_published_lines(tokens, w_query, w_key, w_value):
     """these are the published lines, slips and all: axes that are counted from the left fit three
     axes only, so count from the right; and divide by the root of the width of a key, `d_key`, not
-    of a token
-    """
+    of a token"""
     query, key, value = _project(tokens, w_query, w_key, w_value)
     scores = query @ key.transpose(1, 2) / math.sqrt(tokens.shape[-1])
     return torch.softmax(scores, dim=2) @ value
@@ -75,8 +74,7 @@ def copies_the_published_lines(tokens, w_query, w_key, w_value):
 @mistake
 def takes_the_scale_from_the_values(tokens, w_query, w_key, w_value):
     """you divide by the root of the values' width; the scores come from queries and keys, so it is
-    `d_key` that counts
-    """
+    `d_key` that counts"""
     scale = math.sqrt(w_value.shape[-1])
     return _divided_by(scale, *_project(tokens, w_query, w_key, w_value))
 
@@ -84,8 +82,7 @@ def takes_the_scale_from_the_values(tokens, w_query, w_key, w_value):
 @mistake
 def takes_the_scale_from_the_length(tokens, w_query, w_key, w_value):
     """you divide by the root of the number of tokens; the sum in a score runs over the features of
-    a key, `d_key` of them
-    """
+    a key, `d_key` of them"""
     scale = math.sqrt(tokens.shape[-2])
     return _divided_by(scale, *_project(tokens, w_query, w_key, w_value))
 
@@ -113,8 +110,7 @@ def multiplies_by_the_root(tokens, w_query, w_key, w_value):
 @mistake
 def scales_after_the_softmax(tokens, w_query, w_key, w_value):
     """you divide the weights, or the output, by the root of `d_key`; divide the scores, so that the
-    weights sum to 1 afterwards
-    """
+    weights sum to 1 afterwards"""
     output = _divided_by(1.0, *_project(tokens, w_query, w_key, w_value))
     return output / math.sqrt(w_key.shape[-1])
 
@@ -122,8 +118,7 @@ def scales_after_the_softmax(tokens, w_query, w_key, w_value):
 @mistake(points=2)
 def counts_axes_from_the_left(tokens, w_query, w_key, w_value):
     """your softmax names its axis by a number counted from the left, which is that of the keys if
-    there are three axes, and only then; count from the right: -1
-    """
+    there are three axes, and only then; count from the right: -1"""
     query, key, value = _project(tokens, w_query, w_key, w_value)
     return torch.softmax(scaled_dot_scores(query, key), dim=2) @ value
 
@@ -131,8 +126,7 @@ def counts_axes_from_the_left(tokens, w_query, w_key, w_value):
 @mistake(points=2)
 def transposes_axes_one_and_two(tokens, w_query, w_key, w_value):
     """you swap axes 1 and 2 of the keys, which are the right ones if there are three axes, and only
-    then; count from the right: -1 and -2, or `.mT`
-    """
+    then; count from the right: -1 and -2, or `.mT`"""
     query, key, value = _project(tokens, w_query, w_key, w_value)
     scores = query @ key.transpose(1, 2) / math.sqrt(key.shape[-1])
     return torch.softmax(scores, -1) @ value
@@ -141,8 +135,7 @@ def transposes_axes_one_and_two(tokens, w_query, w_key, w_value):
 @mistake
 def knows_no_batch(tokens, w_query, w_key, w_value):
     """your scores are written for two axes; with a batch there are more. `@` and `.mT` work on the
-    last two, and leave the others alone
-    """
+    last two, and leave the others alone"""
     query, key, value = _project(tokens, w_query, w_key, w_value)
     scores = torch.einsum("ik,jk->ij", query, key) / math.sqrt(key.shape[-1])
     return torch.softmax(scores, -1) @ value
@@ -151,26 +144,21 @@ def knows_no_batch(tokens, w_query, w_key, w_value):
 @mistake
 def takes_softmax_over_the_queries(tokens, w_query, w_key, w_value):
     """your weights sum to 1 over the queries; for each query they should over the keys, the last
-    axis
-    """
+    axis"""
     query, key, value = _project(tokens, w_query, w_key, w_value)
     return torch.softmax(scaled_dot_scores(query, key), -2) @ value
 
 
-@mistake
-def asks_with_the_keys(tokens, w_query, w_key, w_value):
+@mistake(computes=mistaking(reference, w_query="w_key", w_key="w_query"))
+def asks_with_the_keys():
     """queries and keys have changed places: row `i` of the scores belongs to the query of token
-    `i`, column `j` to the key of token `j`
-    """
-    return reference(tokens, w_key, w_query, w_value)
+    `i`, column `j` to the key of token `j`"""
 
 
-@mistake
-def compares_queries_with_queries(tokens, w_query, w_key, w_value):
+@mistake(computes=mistaking(reference, w_key="w_query"))
+def compares_queries_with_queries():
     """you compare queries with queries; the keys are made by `w_key`, and are what makes the scores
-    of a pair differ with who asks
-    """
-    return reference(tokens, w_query, w_query, w_value)
+    of a pair differ with who asks"""
 
 
 @mistake
@@ -182,16 +170,14 @@ def forgets_to_project_the_values(tokens, w_query, w_key, w_value):
 @mistake
 def projects_nothing(tokens, w_query, w_key, w_value):
     """you attend with the tokens as they are; queries, keys and values are made of them, by the
-    three matrices
-    """
+    three matrices"""
     return attention(tokens, tokens, tokens)
 
 
 @mistake
 def transposes_the_weights(tokens, w_query, w_key, w_value):
     """the matrices are the wrong way round: rows are tokens here, so it is `tokens @ w_query`,
-    without a transpose. (`nn.Linear` stores its weight transposed)
-    """
+    without a transpose. (`nn.Linear` stores its weight transposed)"""
     return reference(tokens, w_query.mT, w_key.mT, w_value.mT)
 
 
@@ -233,8 +219,7 @@ def leaves_the_softmax_out(tokens, w_query, w_key, w_value):
 @mistake
 def divides_by_the_sum_of_scores(tokens, w_query, w_key, w_value):
     """you divide the scores by their sum, which may be zero or negative; the softmax makes weights
-    of them
-    """
+    of them"""
     query, key, value = _project(tokens, w_query, w_key, w_value)
     scores = scaled_dot_scores(query, key)
     return scores / scores.sum(-1, keepdim=True) @ value
@@ -244,8 +229,7 @@ def divides_by_the_sum_of_scores(tokens, w_query, w_key, w_value):
 def takes_powers_as_they_are(tokens, w_query, w_key, w_value):
     """you take the powers of the scores as they are; that of 200 is more than a number can hold,
     and infinity divided by infinity is `nan`; `torch.softmax` takes the largest score of the row
-    off first
-    """
+    off first"""
     query, key, value = _project(tokens, w_query, w_key, w_value)
     powers = torch.exp(scaled_dot_scores(query, key))
     return powers / powers.sum(-1, keepdim=True) @ value
@@ -254,8 +238,7 @@ def takes_powers_as_they_are(tokens, w_query, w_key, w_value):
 @mistake(points=3)
 def takes_the_largest_of_all_off(tokens, w_query, w_key, w_value):
     """you take the largest of all scores off, and rows that are much lower become zeros, and 0 / 0
-    is `nan`; take the largest of its own row off each, or let `torch.softmax` do it
-    """
+    is `nan`; take the largest of its own row off each, or let `torch.softmax` do it"""
     query, key, value = _project(tokens, w_query, w_key, w_value)
     scores = scaled_dot_scores(query, key)
     powers = torch.exp(scores - scores.max())
@@ -265,8 +248,7 @@ def takes_the_largest_of_all_off(tokens, w_query, w_key, w_value):
 @mistake
 def names_no_axis(tokens, w_query, w_key, w_value):
     """your softmax names no axis, and torch takes the first one of two or three; name the last,
-    `-1`
-    """
+    `-1`"""
     query, key, value = _project(tokens, w_query, w_key, w_value)
     return torch.nn.functional.softmax(scaled_dot_scores(query, key)) @ value
 
@@ -281,24 +263,20 @@ def transposes_all_axes(tokens, w_query, w_key, w_value):
 @mistake(points=3)
 def takes_the_weights_for_constants(tokens, w_query, w_key, w_value):
     """your weights are cut off from the graph, so queries and keys will never learn; drop `detach`,
-    `data` and `no_grad`
-    """
+    `data` and `no_grad`"""
     query, key, value = _project(tokens, w_query, w_key, w_value)
     return attention(query.detach(), key.detach(), value)
 
 
-@mistake(points=3)
-def takes_the_projections_for_constants(tokens, w_query, w_key, w_value):
+@mistake(points=3, computes=cut_off(reference, "w_query", "w_key", "w_value"))
+def takes_the_projections_for_constants():
     """the matrices are cut off from the graph, so they will never learn; drop `detach`, `data` and
-    `no_grad`
-    """
-    return reference(tokens, w_query.detach(), w_key.detach(), w_value.detach())
+    `no_grad`"""
 
 
-@mistake(points=1)
-def works_in_double_precision(tokens, w_query, w_key, w_value):
+@mistake(points=1, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
     """you compute in float64 and return it; the output has the dtype of the inputs"""
-    return reference(tokens.double(), w_query.double(), w_key.double(), w_value.double())
 
 
 EXERCISE = Exercise(

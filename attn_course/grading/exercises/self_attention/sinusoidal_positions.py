@@ -8,6 +8,7 @@ from torch import Generator, Tensor
 
 from attn_course import self_attention
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
+from attn_course.grading.wrong_answers import transposed
 
 ALLOWED = 1e-5  # half a digit more than float32 rounds in a sum of two products
 ROUNDED = 0.02  # what float32 makes of angles of ten thousand, several times over
@@ -70,8 +71,7 @@ mistake = Mistakes()
 @mistake
 def puts_sines_before_cosines(length, d_model):
     """all sines come first and then all cosines; they take turns: feature `2i` is the sine, feature
-    `2i + 1` the cosine of the same angle
-    """
+    `2i + 1` the cosine of the same angle"""
     angle = _angle(length, d_model)
     return torch.cat([angle.sin(), angle.cos()], -1).float()
 
@@ -86,24 +86,21 @@ def begins_with_the_cosine(length, d_model):
 @mistake(points=1)
 def counts_pairs_in_the_exponent(length, d_model):
     """your exponent is `i / d_model`, where `i` counts the pairs; it is `2i / d_model`, so that the
-    last pairs are almost 10 000 times slower than the first
-    """
+    last pairs are almost 10 000 times slower than the first"""
     return _interleave(_angle(length, d_model, 100.0))
 
 
 @mistake(points=1)
 def doubles_the_even_features(length, d_model):
     """your exponent is twice too large: `2i` is the even feature itself, 0, 2, 4 ..., and needs no
-    other 2
-    """
+    other 2"""
     return _interleave(_angle(length, d_model, 1e8))
 
 
 @mistake
 def gives_each_feature_its_own_angle(length, d_model):
     """every feature has an angle of its own; a sine and the cosine behind it share one, that of the
-    even feature. Without that no step is a turn
-    """
+    even feature. Without that no step is a turn"""
     position = torch.arange(length, dtype=torch.float64).unsqueeze(-1)
     feature = torch.arange(d_model, dtype=torch.float64)
     angle = position / 10_000 ** (feature / d_model)
@@ -113,8 +110,7 @@ def gives_each_feature_its_own_angle(length, d_model):
 @mistake
 def begins_at_one(length, d_model):
     """your first row is that of position 1; the first position is 0, where all sines are 0 and all
-    cosines 1
-    """
+    cosines 1"""
     return _interleave(_angle(length, d_model, first=1))
 
 
@@ -127,8 +123,7 @@ def takes_degrees(length, d_model):
 @mistake
 def takes_whole_turns(length, d_model):
     """you multiply by two pi, so that the first pair is back at its start with each step; there is
-    no such factor
-    """
+    no such factor"""
     return _interleave(2 * torch.pi * _angle(length, d_model))
 
 
@@ -141,8 +136,7 @@ def mistakes_the_base(length, d_model):
 @mistake(points=1)
 def takes_the_natural_base(length, d_model):
     """you take powers of e; they are powers of 10 000, or, with `exp`, the exponent is multiplied
-    by the logarithm of 10 000
-    """
+    by the logarithm of 10 000"""
     return _interleave(_angle(length, d_model, math.e))
 
 
@@ -155,8 +149,7 @@ def multiplies_by_the_power(length, d_model):
 @mistake(points=1)
 def reaches_the_base_at_the_last_pair(length, d_model):
     """your last pair is exactly 10 000 times slower than the first, as in some programs; with an
-    exponent of `2i / d_model` it is not quite
-    """
+    exponent of `2i / d_model` it is not quite"""
     stretched = 10_000 ** (d_model / max(d_model - 2, 1))
     return _interleave(_angle(length, d_model, stretched))
 
@@ -164,8 +157,7 @@ def reaches_the_base_at_the_last_pair(length, d_model):
 @mistake
 def alternates_by_position(length, d_model):
     """sine and cosine take turns with the positions; they do so with the features, along the last
-    axis
-    """
+    axis"""
     angle = _angle(length, d_model).repeat_interleave(2, -1)
     even = torch.arange(length).unsqueeze(-1) % 2 == 0
     return torch.where(even, angle.sin(), angle.cos()).float()
@@ -189,17 +181,15 @@ def returns_one_of_each_pair(length, d_model):
     return _angle(length, d_model).sin().float()
 
 
-@mistake
-def puts_positions_on_the_last_axis(length, d_model):
+@mistake(computes=transposed(reference))
+def puts_positions_on_the_last_axis():
     """your table is transposed: one row for each position"""
-    return reference(length, d_model).mT
 
 
 @mistake
 def divides_the_power_by_the_width(length, d_model):
     """you divide by `d_model` after the power; it belongs into the exponent, in brackets: `10_000
-    ** (even / d_model)`
-    """
+    ** (even / d_model)`"""
     position = torch.arange(length, dtype=torch.float64).unsqueeze(-1)
     even = torch.arange(0, d_model, 2, dtype=torch.float64)
     return _interleave(position / 10_000**even / d_model)
@@ -209,8 +199,7 @@ def divides_the_power_by_the_width(length, d_model):
 def computes_angles_in_single_precision(length, d_model):
     """the angles are computed in float32, which keeps seven digits of them: thousands of turns
     along, few are left behind the point, and these alone count. Compute angles, sines and cosines
-    in float64, and turn to float32 at the end
-    """
+    in float64, and turn to float32 at the end"""
     position = torch.arange(length, dtype=torch.float32).unsqueeze(-1)
     even = torch.arange(0, d_model, 2, dtype=torch.float32)
     return _interleave(position / 10_000 ** (even / d_model))

@@ -196,24 +196,22 @@ mistake = Mistakes()
 @mistake
 def greedy_whatever_the_width(log_probability, beam_width, length_power):
     """your result is that of a beam of 1: either you keep one beginning only, or you start with
-    several copies of the same, which stay copies for ever
-    """
+    several copies of the same, which stay copies for ever"""
     return search(log_probability, 1, length_power)
 
 
 @mistake
 def keeps_all(log_probability, beam_width, length_power):
     """you look at every sentence that there is, and find the best of all; only the `beam_width`
-    most probable beginnings may be kept, as a real vocabulary demands
-    """
+    most probable beginnings may be kept, as a real vocabulary demands"""
     return search(log_probability, 10**9, length_power)
 
 
 @mistake
 def extends_each_by_its_best_word(log_probability, beam_width, length_power):
     """you extend each beginning by its own best word; the best of all extensions of all beginnings
-    compete, and two of them may come from one beginning
-    """
+    compete, and two of them may come from one beginning"""
+
     def extend(beam, rows):
         if beam == [NOTHING_SAID]:
             return _extend(beam, rows)
@@ -225,8 +223,8 @@ def extends_each_by_its_best_word(log_probability, beam_width, length_power):
 @mistake(points=2)
 def frees_the_place_of_what_has_ended(log_probability, beam_width, length_power):
     """you set aside a sentence that has ended, and another beginning gets its place. There are beam
-    searches like that, but here it keeps the place
-    """
+    searches like that, but here it keeps the place"""
+
     def prune(beam, number):
         new = sorted((s for s in beam if s not in aside), key=lambda sentence: -sentence.total)
         aside.extend(sentence for sentence in new[:number] if sentence.has_ended)
@@ -239,8 +237,8 @@ def frees_the_place_of_what_has_ended(log_probability, beam_width, length_power)
 @mistake(points=3.5)
 def shrinks_with_each_end(log_probability, beam_width, length_power):
     """you set aside a sentence that has ended and make the beam narrower by one for good; here it
-    keeps its place, and loses it when enough others are more probable
-    """
+    keeps its place, and loses it when enough others are more probable"""
+
     def prune(beam, number):
         new = _most_probable([s for s in beam if s not in aside], number - len(aside))
         going_on = [sentence for sentence in new if not sentence.has_ended]
@@ -254,6 +252,7 @@ def shrinks_with_each_end(log_probability, beam_width, length_power):
 @mistake(points=2)
 def goes_on_behind_the_end(log_probability, beam_width, length_power):
     """you extend sentences behind their `EOS`; one that has ended stays as it is"""
+
     def extend(beam, rows):
         return [new for old in beam for new in _longer(old, rows)]
 
@@ -263,8 +262,8 @@ def goes_on_behind_the_end(log_probability, beam_width, length_power):
 @mistake(points=2)
 def loses_what_has_ended(log_probability, beam_width, length_power):
     """a sentence that has ended drops out of your beam: it gets no more words, or ones that cost
-    too much; keep it as it is, at no cost
-    """
+    too much; keep it as it is, at no cost"""
+
     def extend(beam, rows):
         return [new for old in beam if not old.has_ended for new in _longer(old, rows)] or beam
 
@@ -274,8 +273,8 @@ def loses_what_has_ended(log_probability, beam_width, length_power):
 @mistake(points=2)
 def stops_when_anything_ends(log_probability, beam_width, length_power):
     """you stop as soon as one sentence of the beam has ended; others may still overtake it, so go
-    on to the last step
-    """
+    on to the last step"""
+
     def extend(beam, rows):
         return beam if any(s.has_ended for s in beam) else _extend(beam, rows)
 
@@ -285,8 +284,8 @@ def stops_when_anything_ends(log_probability, beam_width, length_power):
 @mistake(points=3.5)
 def stops_at_the_first_end(log_probability, beam_width, length_power):
     """you stop as soon as the most probable of the beam has ended. No other can become more
-    probable, but a longer one can get a better score once the length counts
-    """
+    probable, but a longer one can get a better score once the length counts"""
+
     def extend(beam, rows):
         return beam if beam[0].has_ended else _extend(beam, rows)
 
@@ -296,8 +295,8 @@ def stops_at_the_first_end(log_probability, beam_width, length_power):
 @mistake(points=3.5)
 def prunes_by_the_score(log_probability, beam_width, length_power):
     """you divide by the length at every step, when the beam is cut; cut it by the log-probability,
-    and divide once, at the end
-    """
+    and divide once, at the end"""
+
     def prune(beam, number):
         return sorted(beam, key=lambda sentence: -sentence.score(length_power))[:number]
 
@@ -307,16 +306,15 @@ def prunes_by_the_score(log_probability, beam_width, length_power):
 @mistake(points=3.5)
 def ranks_by_the_total(log_probability, beam_width, length_power):
     """you choose by the log-probability and divide by the length afterwards; divide first, then
-    choose
-    """
+    choose"""
     words, total = search(log_probability, beam_width, 0.0)
     return words, Sentence(words, total).score(length_power)
 
 
 @mistake(points=3.5)
 def ignores_the_length(log_probability, beam_width, length_power):
-    """you ignore `length_power`; divide each log-probability at the end by the length to this power
-    """
+    """you ignore `length_power`; divide each log-probability at the end by the length to this
+    power"""
     return search(log_probability, beam_width, 0.0)
 
 
@@ -329,8 +327,7 @@ def multiplies_by_the_power(log_probability, beam_width, length_power):
 @mistake(points=3.5)
 def returns_the_total(log_probability, beam_width, length_power):
     """you choose the right sentence and return its log-probability; return its score, the
-    log-probability divided by the power of the length
-    """
+    log-probability divided by the power of the length"""
     words, score = search(log_probability, beam_width, length_power)
     return words, score * len(words) ** length_power
 
@@ -356,8 +353,9 @@ def counts_the_beginning(log_probability, beam_width, length_power):
 
 @mistake(points=3.5)
 def refuses_a_wide_beam(log_probability, beam_width, length_power):
-    """`topk` fails when it is asked for more than there are; ask for the smaller of the two numbers
-    """
+    """`topk` fails when it is asked for more than there are; ask for the smaller of the two
+    numbers"""
+
     def prune(beam, number):
         chosen = torch.tensor([sentence.total for sentence in beam]).topk(number)
         return [beam[index] for index in chosen.indices.tolist()]
@@ -368,8 +366,7 @@ def refuses_a_wide_beam(log_probability, beam_width, length_power):
 @mistake(points=3)
 def returns_only_what_has_ended(log_probability, beam_width, length_power):
     """you choose among the sentences that have ended only; where the table ends before them, those
-    that were cut off count as well
-    """
+    that were cut off count as well"""
     last = _last_beam(log_probability, beam_width, length_power)
     return _result([sentence for sentence in last if sentence.has_ended], length_power)
 
@@ -403,8 +400,7 @@ def _last_beam(log_probability: Tensor, beam_width: int, length_power: float) ->
 @mistake(points=3)
 def prefers_what_has_ended(log_probability, beam_width, length_power):
     """you choose among the sentences that have ended as long as there is one; those that were cut
-    off compete with them, and the best score of all wins
-    """
+    off compete with them, and the best score of all wins"""
     last = _last_beam(log_probability, beam_width, length_power)
     return _result([sentence for sentence in last if sentence.has_ended] or last, length_power)
 
@@ -412,16 +408,14 @@ def prefers_what_has_ended(log_probability, beam_width, length_power):
 @mistake(points=3.5)
 def counts_the_beginning_of_what_is_cut_off(log_probability, beam_width, length_power):
     """sentences that were cut off count one word too many (`BOS`, or an `EOS` that they do not
-    have); the length of either kind is what has been predicted
-    """
+    have); the length of either kind is what has been predicted"""
     return _rank_by_length(log_probability, beam_width, length_power, 1, more_if_ended=0)
 
 
 @mistake
 def takes_the_first_table_always(log_probability, beam_width, length_power):
     """you take the table of the first step at every step; the one of step `t` is
-    `log_probability[t]`
-    """
+    `log_probability[t]`"""
     return search(log_probability[:1].expand_as(log_probability), beam_width, length_power)
 
 
@@ -435,8 +429,7 @@ def returns_the_beginning_as_well(log_probability, beam_width, length_power):
 @mistake(points=2)
 def drops_the_end(log_probability, beam_width, length_power):
     """you take `EOS` off the end of the sentence; it belongs to it, and tells a sentence that has
-    ended from one that was cut off
-    """
+    ended from one that was cut off"""
     words, score = search(log_probability, beam_width, length_power)
     return [word for word in words if word != EOS], score
 

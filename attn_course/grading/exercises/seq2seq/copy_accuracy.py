@@ -107,8 +107,7 @@ mistake = Mistakes()
 @mistake
 def counts_words(output, target):
     """you count right words; a sentence with one wrong word is no copy, so ask of each sentence
-    whether all of its words are right
-    """
+    whether all of its words are right"""
     words, same = target != PAD, _compare_places(output, target)
     shares = [(s & w).sum().item() / w.sum().item() for s, w in zip(same, words, strict=True)]
     return _shares(_lengths(target), shares)
@@ -117,8 +116,7 @@ def counts_words(output, target):
 @mistake
 def counts_places(output, target):
     """you count right places, the padded ones too, so short sentences look good whatever the model
-    says; ask of each sentence whether all of its words are right
-    """
+    says; ask of each sentence whether all of its words are right"""
     same = _compare_places(output, target)
     return _shares(_lengths(target), same.double().mean(1).tolist())
 
@@ -126,8 +124,7 @@ def counts_places(output, target):
 @mistake(points=2)
 def forgets_the_end(output, target):
     """you compare the words and not the `EOS` behind them, so an output that goes on passes for a
-    copy
-    """
+    copy"""
     words = (target != PAD) & (target != EOS)
     exact = (_compare_places(output, target) | ~words).all(1)
     return _shares(_lengths(target), exact.tolist())
@@ -136,16 +133,14 @@ def forgets_the_end(output, target):
 @mistake(points=3)
 def compares_behind_the_end(output, target):
     """you compare whole rows: what a decoder says behind its `EOS` is not part of its sentence, so
-    leave out the places where the target is `PAD`
-    """
+    leave out the places where the target is `PAD`"""
     return _shares(_lengths(target), _compare_places(output, target).all(1).tolist())
 
 
 @mistake(points=3)
 def wants_equal_widths(output, target):
     """you compare tensors of different widths; pad the narrower one, or cut the wider one where
-    nothing is lost
-    """
+    nothing is lost"""
     exact = ((output == target) | (target == PAD)).all(1)
     return _shares(_lengths(target), exact.tolist())
 
@@ -153,8 +148,7 @@ def wants_equal_widths(output, target):
 @mistake(points=3)
 def compares_what_both_have(output, target):
     """you compare as many columns as both have, so a sentence that was cut off passes for a copy; a
-    word that is missing is a wrong word
-    """
+    word that is missing is a wrong word"""
     width = min(output.shape[1], target.shape[1])
     output, seen = output[:, :width], target[:, :width]
     return _shares(_lengths(target), ((output == seen) | (seen == PAD)).all(1).tolist())
@@ -163,8 +157,7 @@ def compares_what_both_have(output, target):
 @mistake(points=2)
 def groups_by_the_output(output, target):
     """you group by the length of the output; the length of the target says how much there was to
-    remember
-    """
+    remember"""
     outputs = _sentences(output)
     return _shares([len(words) - 1 for words in outputs], _exact(outputs, _sentences(target)))
 

@@ -9,6 +9,7 @@ from torch import Generator, Tensor
 
 from attn_course.grading.exercises.seq2seq import draw_normal
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import cut_off, in_dtype, then
 
 
 def reference(
@@ -75,8 +76,7 @@ mistake = Mistakes()
 @mistake
 def leaves_out_both_biases(inputs, state, **cell):
     """this is the formula as it was printed: the candidate has no bias; it has two, and one of them
-    is reset
-    """
+    is reset"""
     reset, update = _gates(_parts(inputs, state, **cell))
     remembered = state @ _third(cell["weight_hh"]).T
     candidate = torch.tanh(inputs @ _third(cell["weight_ih"]).T + reset * remembered)
@@ -85,8 +85,8 @@ def leaves_out_both_biases(inputs, state, **cell):
 
 @mistake
 def leaves_out_the_bias_of_the_input(inputs, state, **cell):
-    """your candidate lacks the last third of `bias_ih`; it stands beside the product with the input
-    """
+    """your candidate lacks the last third of `bias_ih`; it stands beside the product with the
+    input"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     candidate = torch.tanh(parts[2] - _third(cell["bias_ih"]) + reset * parts[5])
@@ -96,8 +96,7 @@ def leaves_out_the_bias_of_the_input(inputs, state, **cell):
 @mistake
 def leaves_out_the_bias_of_the_state(inputs, state, **cell):
     """your candidate lacks the last third of `bias_hh`; it stands beside the product with the
-    state, and is reset with it
-    """
+    state, and is reset with it"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     candidate = torch.tanh(parts[2] + reset * (parts[5] - _third(cell["bias_hh"])))
@@ -107,8 +106,7 @@ def leaves_out_the_bias_of_the_state(inputs, state, **cell):
 @mistake
 def resets_no_bias(inputs, state, **cell):
     """both biases are in your candidate, but the one from `bias_hh` escapes the reset gate; it
-    belongs inside the brackets that the gate multiplies
-    """
+    belongs inside the brackets that the gate multiplies"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     bias = _third(cell["bias_hh"])
@@ -119,8 +117,7 @@ def resets_no_bias(inputs, state, **cell):
 @mistake
 def resets_both_biases(inputs, state, **cell):
     """both biases are in your candidate, but the one from `bias_ih` is reset too; the gate
-    multiplies what comes from the state, and nothing else
-    """
+    multiplies what comes from the state, and nothing else"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     bias = _third(cell["bias_ih"])
@@ -131,8 +128,7 @@ def resets_both_biases(inputs, state, **cell):
 @mistake
 def resets_before_the_product(inputs, state, **cell):
     """you reset the state before the matrix product, as the paper of Cho and others has it since
-    its third version; `nn.GRU` multiplies by the gate after the product
-    """
+    its third version; `nn.GRU` multiplies by the gate after the product"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     remembered = (reset * state) @ _third(cell["weight_hh"]).T + _third(cell["bias_hh"])
@@ -142,8 +138,7 @@ def resets_before_the_product(inputs, state, **cell):
 @mistake
 def resets_the_input_too(inputs, state, **cell):
     """your reset gate multiplies the input's part as well; it may only make the candidate forget
-    the old state
-    """
+    the old state"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     return _blend(update, state, torch.tanh(reset * (parts[2] + parts[5])))
@@ -152,8 +147,7 @@ def resets_the_input_too(inputs, state, **cell):
 @mistake
 def never_resets(inputs, state, **cell):
     """your reset gate does nothing: multiply what comes from the state by it before you add what
-    comes from the input
-    """
+    comes from the input"""
     parts = _parts(inputs, state, **cell)
     return _blend(_gates(parts)[1], state, torch.tanh(parts[2] + parts[5]))
 
@@ -161,8 +155,7 @@ def never_resets(inputs, state, **cell):
 @mistake
 def updates_the_other_way_round(inputs, state, **cell):
     """your update gate keeps the old state where it is 0, as in the paper of Bahdanau and others;
-    in `nn.GRU` it keeps the old state where it is 1: that line was no slip
-    """
+    in `nn.GRU` it keeps the old state where it is 1: that line was no slip"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     return _blend(1 - update, state, torch.tanh(parts[2] + reset * parts[5]))
@@ -171,8 +164,7 @@ def updates_the_other_way_round(inputs, state, **cell):
 @mistake
 def takes_the_update_gate_first(inputs, state, **cell):
     """you take the first third of the rows for the update gate; `nn.GRU` stores the reset gate
-    first, then the update gate, then the candidate
-    """
+    first, then the update gate, then the candidate"""
     parts = _parts(inputs, state, **cell)
     update, reset = _gates(parts)
     return _blend(update, state, torch.tanh(parts[2] + reset * parts[5]))
@@ -181,8 +173,7 @@ def takes_the_update_gate_first(inputs, state, **cell):
 @mistake
 def adds_the_whole_candidate(inputs, state, **cell):
     """you add the whole candidate to what is kept of the old state; it gets the rest of the gate, 1
-    minus `update`
-    """
+    minus `update`"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     return torch.tanh(parts[2] + reset * parts[5]) + update * state
@@ -222,8 +213,7 @@ def returns_the_candidate(inputs, state, **cell):
 @mistake
 def takes_every_third_row(inputs, state, **cell):
     """you take every third row for a gate; the rows of one gate lie together, so cut the weight
-    into three blocks
-    """
+    into three blocks"""
     mixed = {
         name: torch.cat([tensor[0::3], tensor[1::3], tensor[2::3]]) for name, tensor in cell.items()
     }
@@ -233,8 +223,7 @@ def takes_every_third_row(inputs, state, **cell):
 @mistake(points=1.5)
 def cuts_by_the_width_of_the_input(inputs, state, **cell):
     """you cut the weights into blocks as high as the input is wide; a block has one row for each
-    number of the state, `d_hidden`
-    """
+    number of the state, `d_hidden`"""
     size = inputs.shape[-1]
     blocks = [tensor.split(size)[:3] for tensor in cell.values()]
     same = {name: torch.cat(block) for name, block in zip(cell, blocks, strict=True)}
@@ -253,8 +242,7 @@ def cuts_along_the_second_axis(inputs, state, **cell):
 @mistake(points=3)
 def exponentiates_by_hand(inputs, state, **cell):
     """your hand-made sigmoid is right, but its gradient is `nan` where the exponential overflows;
-    `torch.sigmoid` is made for that
-    """
+    `torch.sigmoid` is made for that"""
     parts = _parts(inputs, state, **cell)
     reset = 1 / (1 + torch.exp(-parts[0] - parts[3]))
     update = 1 / (1 + torch.exp(-parts[1] - parts[4]))
@@ -264,34 +252,27 @@ def exponentiates_by_hand(inputs, state, **cell):
 @mistake(points=3)
 def writes_over_the_state(inputs, state, **cell):
     """you write the new state into the tensor of the old one, which somebody may still need: the
-    gradient does, and a beam search goes on from one state several times
-    """
+    gradient does, and a beam search goes on from one state several times"""
     new = reference(inputs, state, **cell)
     state.data.copy_(new.detach())
     return new
 
 
-@mistake(points=3)
-def cuts_the_gradient(inputs, state, **cell):
+@mistake(points=3, computes=then(reference, Tensor.detach))
+def cuts_the_gradient():
     """you cut the new state off from all it was computed from, so nothing can be learned; drop
-    `detach`
-    """
-    return reference(inputs, state, **cell).detach()
+    `detach`"""
 
 
-@mistake(points=3)
-def cuts_the_state_off(inputs, state, **cell):
+@mistake(points=3, computes=cut_off(reference, "state"))
+def cuts_the_state_off():
     """you cut the old state off: no gradient gets past this step, and a network learns nothing from
-    the words before
-    """
-    return reference(inputs, state.detach(), **cell)
+    the words before"""
 
 
-@mistake(points=1)
-def works_in_double_precision(inputs, state, **cell):
+@mistake(points=1, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
     """you compute in float64 and return it; the output has the dtype of the inputs"""
-    wide = {name: tensor.double() for name, tensor in cell.items()}
-    return reference(inputs.double(), state.double(), **wide)
 
 
 EXERCISE = Exercise(

@@ -59,8 +59,7 @@ mistake = Mistakes()
 @mistake(points=0.5)
 def turns_the_padding_to_the_front(sequence, mask):
     """you turn the whole row round, so the padding comes first and the encoder begins with it; each
-    sentence turns round its own middle, which depends on its length
-    """
+    sentence turns round its own middle, which depends on its length"""
     return sequence.flip(1)
 
 
@@ -73,8 +72,7 @@ def turns_the_batch_round(sequence, mask):
 @mistake
 def turns_the_last_axis_round(sequence, mask):
     """you turn the last axis round, with the padding, and for vectors that axis holds the numbers
-    of one word; the words are on axis 1
-    """
+    of one word; the words are on axis 1"""
     return sequence.flip(-1)
 
 
@@ -87,8 +85,7 @@ def does_nothing(sequence, mask):
 @mistake
 def starts_behind_the_end(sequence, mask):
     """you begin one place behind the last word, in the padding: the places of n words are 0 to n -
-    1, so place `t` goes to n - 1 - t
-    """
+    1, so place `t` goes to n - 1 - t"""
     place, mirrored = _places(mask)
     return _take(sequence, torch.where(mask, mirrored + 1, place))
 
@@ -96,8 +93,7 @@ def starts_behind_the_end(sequence, mask):
 @mistake(points=0.5)
 def takes_the_longest_length_for_all(sequence, mask):
     """you turn every sentence by the length of the longest; take the sum of each row of the mask,
-    with `keepdim=True`
-    """
+    with `keepdim=True`"""
     place, _ = _places(mask)
     return _take(sequence, torch.where(mask, mask.sum(1).max() - 1 - place, place))
 
@@ -112,8 +108,7 @@ def takes_the_length_of_the_first(sequence, mask):
 @mistake
 def leaves_the_last_word_where_it_is(sequence, mask):
     """you leave the last token of each sentence where it is; here all tokens that the mask marks
-    are turned round, `EOS` too
-    """
+    are turned round, `EOS` too"""
     place, mirrored = _places(mask)
     return _take(sequence, torch.where(mask & (mirrored > 0), mirrored - 1, place))
 
@@ -129,8 +124,7 @@ def swaps_first_and_last(sequence, mask):
 @mistake(points=0.5)
 def rolls_all_by_one_amount(sequence, mask):
     """after `flip` you move all rows by the same number of places; each row has a padding of its
-    own
-    """
+    own"""
     return sequence.flip(1).roll(int(mask[0].sum()) - mask.shape[1], 1)
 
 
@@ -143,8 +137,7 @@ def erases_the_padding(sequence, mask):
 @mistake(points=2.5)
 def turns_the_padding_round_too(sequence, mask):
     """you turn the padding round within itself, which shows when it is not all the same; what
-    stands there stays as it is
-    """
+    stands there stays as it is"""
     _, mirrored = _places(mask)
     return _take(sequence, mirrored % mask.shape[1])
 
@@ -152,8 +145,7 @@ def turns_the_padding_round_too(sequence, mask):
 @mistake(points=2.5)
 def looks_for_zeros_instead_of_the_mask(sequence, mask):
     """you look for zeros in `sequence` and not at `mask`; of vectors nobody can tell by looking
-    which are padding
-    """
+    which are padding"""
     words = sequence != 0
     return reference(sequence, words if words.ndim == 2 else words.any(-1))
 
@@ -161,8 +153,7 @@ def looks_for_zeros_instead_of_the_mask(sequence, mask):
 @mistake(points=2.5)
 def multiplies_by_a_permutation(sequence, mask):
     """a permutation matrix turns floats round, but refuses whole numbers, which words are; choose
-    by index instead
-    """
+    by index instead"""
     place, mirrored = _places(mask)
     index = torch.where(mask, mirrored, place)
     return (index.unsqueeze(-1) == place).to(torch.get_default_dtype()) @ sequence
@@ -171,8 +162,7 @@ def multiplies_by_a_permutation(sequence, mask):
 @mistake(points=1.5)
 def turns_numbers_only(sequence, mask):
     """`gather` wants an index with as many axes as `sequence`, so vectors fail; give it the missing
-    axis, or index by row and place
-    """
+    axis, or index by row and place"""
     place, mirrored = _places(mask)
     return sequence.gather(1, torch.where(mask, mirrored, place))
 
@@ -195,8 +185,7 @@ def writes_over_the_sentences(sequence, mask):
 @mistake(points=3.5)
 def copies_the_numbers(sequence, mask):
     """you copy the numbers into a new tensor outside of the graph, so no gradient reaches
-    `sequence`; choose from `sequence` by an index
-    """
+    `sequence`; choose from `sequence` by an index"""
     return torch.zeros_like(sequence).copy_(reference(sequence.detach(), mask))
 
 

@@ -10,6 +10,7 @@ from attn_course.grading.exercises.seq2seq import (
     end_and_pad,
 )
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import in_dtype, then
 from attn_course.seq2seq import EOS, PAD
 
 
@@ -68,16 +69,14 @@ mistake = Mistakes()
 @mistake(points=1)
 def averages_over_padding_as_well(logits, target_output):
     """you add up the words only, but divide by all places, the padded ones too: the longer the
-    longest sentence of a batch, the smaller your loss; divide by the number of words
-    """
+    longest sentence of a batch, the smaller your loss; divide by the number of words"""
     return _losses(logits, target_output).masked_fill(target_output == PAD, 0).mean()
 
 
 @mistake
 def averages_sentences_over_padding_as_well(logits, target_output):
     """you take the mean along each sentence over its padding as well, and add the sentences up; add
-    up the words of all sentences and divide once, by the number of words
-    """
+    up the words of all sentences and divide once, by the number of words"""
     losses = _losses(logits, target_output).masked_fill(target_output == PAD, 0)
     return losses.mean(1).sum()
 
@@ -85,8 +84,7 @@ def averages_sentences_over_padding_as_well(logits, target_output):
 @mistake(points=1.5)
 def averages_sentences(logits, target_output):
     """you take the mean of each sentence and then the mean of those, so a word of a short sentence
-    counts more than a word of a long one; here all words count alike
-    """
+    counts more than a word of a long one; here all words count alike"""
     words = target_output != PAD
     losses = _losses(logits, target_output).masked_fill(~words, 0)
     return (losses.sum(1) / words.sum(1)).mean()
@@ -95,8 +93,7 @@ def averages_sentences(logits, target_output):
 @mistake
 def divides_by_the_number_of_sentences(logits, target_output):
     """you divide the sum by the number of sentences, so long sentences look worse than short ones;
-    divide by the number of words
-    """
+    divide by the number of words"""
     losses = _losses(logits, target_output).masked_fill(target_output == PAD, 0)
     return losses.sum() / len(losses)
 
@@ -104,24 +101,21 @@ def divides_by_the_number_of_sentences(logits, target_output):
 @mistake
 def sums(logits, target_output):
     """you return the sum; divide it by the number of words, so that a loss does not grow with the
-    batch
-    """
+    batch"""
     return _losses(logits, target_output)[target_output != PAD].sum()
 
 
 @mistake(points=1)
 def forgets_the_mask(logits, target_output):
     """you count the padding: the model is asked to predict `PAD` there, and learns that instead of
-    words; leave out the places where the target is `PAD`
-    """
+    words; leave out the places where the target is `PAD`"""
     return _losses(logits, target_output).mean()
 
 
 @mistake(points=3.5)
 def multiplies_by_the_mask(logits, target_output):
     """you multiply by a mask, and 0 times infinity is `nan`; choose the places where there are
-    words, as in `logits[words]`, instead of erasing the others afterwards
-    """
+    words, as in `logits[words]`, instead of erasing the others afterwards"""
     words = target_output != PAD
     return (_losses(logits, target_output) * words).sum() / words.sum()
 
@@ -129,8 +123,7 @@ def multiplies_by_the_mask(logits, target_output):
 @mistake
 def leaves_the_ends_out(logits, target_output):
     """you leave out `EOS`, but the end of a sentence has to be predicted too, or the model never
-    learns to stop; only `PAD` is left out
-    """
+    learns to stop; only `PAD` is left out"""
     words = (target_output != PAD) & (target_output != EOS)
     return _mean_over(words, _losses(logits, target_output))
 
@@ -144,8 +137,7 @@ def believes_the_prediction_where_padding_is(logits, target_output):
 @mistake
 def normalises_over_time(logits, target_output):
     """your softmax runs over the places of the sentence; the probabilities of a place are those of
-    its words, on the last axis
-    """
+    its words, on the last axis"""
     log_p = logits.log_softmax(1).gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
     return _mean_over(target_output != PAD, -log_p)
 
@@ -153,8 +145,7 @@ def normalises_over_time(logits, target_output):
 @mistake
 def shifts_once_more(logits, target_output):
     """you compare each prediction with the word after the next; `target_output` is already shifted
-    against `target_input`, so place `t` belongs to place `t`
-    """
+    against `target_input`, so place `t` belongs to place `t`"""
     later = target_output[:, 1:]
     return _mean_over(later != PAD, _losses(logits[:, :-1], later))
 
@@ -162,8 +153,7 @@ def shifts_once_more(logits, target_output):
 @mistake(points=3.5)
 def takes_the_logarithm_of_a_softmax(logits, target_output):
     """where the softmax underflows to 0 your logarithm is minus infinity; `log_softmax` does both
-    at once, and neither overflows
-    """
+    at once, and neither overflows"""
     p = logits.softmax(-1).gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
     return _mean_over(target_output != PAD, -p.log())
 
@@ -171,8 +161,7 @@ def takes_the_logarithm_of_a_softmax(logits, target_output):
 @mistake(points=3.5)
 def adds_a_small_number_to_the_probability(logits, target_output):
     """you add a small number so that the logarithm stays finite, which bounds the loss of a word
-    however wrong it is; `log_softmax` needs no such number
-    """
+    however wrong it is; `log_softmax` needs no such number"""
     p = logits.softmax(-1).gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
     return _mean_over(target_output != PAD, -(p + 1e-9).log())
 
@@ -186,16 +175,15 @@ def takes_the_softmax_twice(logits, target_output):
 @mistake
 def takes_logits_for_logarithms(logits, target_output):
     """you read the logits as if they were logarithms of probabilities; they have to be normalised
-    first, by `log_softmax`
-    """
+    first, by `log_softmax`"""
     chosen = logits.gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
     return _mean_over(target_output != PAD, -chosen)
 
 
 @mistake
 def forgets_the_logarithm(logits, target_output):
-    """you average the probabilities; the loss of a word is minus the logarithm of its probability
-    """
+    """you average the probabilities; the loss of a word is minus the logarithm of its
+    probability"""
     return _mean_over(target_output != PAD, 1 - torch.exp(-_losses(logits, target_output)))
 
 
@@ -205,10 +193,9 @@ def forgets_the_sign(logits, target_output):
     return _mean_over(target_output != PAD, -_losses(logits, target_output))
 
 
-@mistake
-def counts_bits(logits, target_output):
+@mistake(computes=then(reference, lambda output: output / torch.log(torch.tensor(2.0))))
+def counts_bits():
     """you count in bits; take the natural logarithm"""
-    return reference(logits, target_output) / torch.log(torch.tensor(2.0))
 
 
 @mistake(points=3.5)
@@ -217,10 +204,9 @@ def cuts_the_gradient(logits, target_output):
     return torch.full_like(logits[0, 0, 0], reference(logits, target_output).item())
 
 
-@mistake(points=0.5)
-def works_in_double_precision(logits, target_output):
+@mistake(points=0.5, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
     """you compute in float64 and return it; the output has the dtype of the inputs"""
-    return reference(logits.double(), target_output)
 
 
 EXERCISE = Exercise(
