@@ -6,7 +6,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course.grading.compare import same
-from attn_course.grading.exercises.bahdanau import draw_normal
+from attn_course.grading.draws import draw_normal
 from attn_course.grading.instruments import Count, Largest
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
 from attn_course.grading.wrong_answers import cut_off, in_dtype, squeezed, then, transposed
@@ -157,7 +157,7 @@ def scores_only_the_first_query(query, key, w_query, w_key, score_weight):
     return first.expand(-1, query.shape[1], -1)
 
 
-@mistake(computes=then(reference, lambda output: torch.softmax(output, -1)))
+@mistake(computes=then(reference, lambda scores: torch.softmax(scores, -1)))
 def goes_on_to_the_weights():
     """you go on to the softmax; scores are asked here, the weights were part A"""
 

@@ -4,7 +4,8 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course import metrics
-from attn_course.grading.exercises.bahdanau import draw_lengths, draw_normal
+from attn_course.grading.draws import draw_normal
+from attn_course.grading.exercises.bahdanau import draw_lengths
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.grading.wrong_answers import then
 

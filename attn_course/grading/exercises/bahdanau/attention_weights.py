@@ -3,7 +3,8 @@
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.bahdanau import draw_lengths, draw_normal, padding_after
+from attn_course.grading.draws import draw_normal
+from attn_course.grading.exercises.bahdanau import draw_lengths, padding_after
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.grading.wrong_answers import given, in_dtype
 from attn_course.retrieval import masked_softmax

@@ -3,7 +3,7 @@
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.captioning import draw_normal, in_front
+from attn_course.grading.draws import draw_normal, in_front
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.grading.wrong_answers import cut_off, given, in_dtype
 from attn_course.image_grid import grid_context as mean_of_cells

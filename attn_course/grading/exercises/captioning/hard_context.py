@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course.grading.compare import name_kind
-from attn_course.grading.exercises.captioning import draw_normal
+from attn_course.grading.draws import draw_normal
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
 from attn_course.grading.wrong_answers import in_dtype, overwriting, then
 
@@ -386,7 +386,7 @@ def returns_the_context_alone():
     """you return the context alone; whoever learns has to know which cell was drawn"""
 
 
-@mistake(computes=then(reference, lambda output: output[::-1]))
+@mistake(computes=then(reference, lambda pair: pair[::-1]))
 def returns_them_the_other_way_round():
     """you return the cells first; the context comes first"""
 

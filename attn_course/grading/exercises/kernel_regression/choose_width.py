@@ -10,11 +10,8 @@ import torch
 from torch import Tensor
 
 from attn_course import kernel_regression
-from attn_course.grading.exercises.kernel_regression import (
-    draw_normal,
-    draw_uniform,
-    squared_distances,
-)
+from attn_course.grading.draws import draw_normal, draw_uniform
+from attn_course.grading.exercises.kernel_regression import squared_distances
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.grading.wrong_answers import then
 
@@ -134,7 +131,7 @@ def returns_the_place_in_the_list(key, value, widths):
     return float(widths.index(width)), score
 
 
-@mistake(computes=then(reference, lambda output: output[::-1]))
+@mistake(computes=then(reference, lambda pair: pair[::-1]))
 def returns_the_score_first():
     """you return R² first; the width comes first, then R²"""
 

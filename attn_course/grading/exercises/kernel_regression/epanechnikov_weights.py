@@ -3,12 +3,8 @@
 import torch
 from torch import Tensor
 
-from attn_course.grading.exercises.kernel_regression import (
-    draw_normal,
-    draw_points,
-    draw_uniform,
-    squared_distances,
-)
+from attn_course.grading.draws import draw_normal, draw_uniform
+from attn_course.grading.exercises.kernel_regression import draw_points, squared_distances
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.grading.wrong_answers import in_dtype
 from attn_course.kernel_regression import kernel_scores, log_epanechnikov

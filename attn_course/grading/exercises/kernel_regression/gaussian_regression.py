@@ -3,11 +3,10 @@
 import torch
 from torch import Tensor
 
+from attn_course.grading.draws import draw_normal, draw_uniform
 from attn_course.grading.exercises.kernel_regression import (
-    draw_normal,
     draw_points,
     draw_uneven_keys,
-    draw_uniform,
     squared_distances,
 )
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from attn_course import kernel_regression
+from attn_course.grading.draws import draw_normal
 from attn_course.grading.exercises.kernel_regression import (
-    draw_normal,
     draw_points,
     draw_uneven_keys,
     squared_distances,

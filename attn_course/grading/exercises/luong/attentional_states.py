@@ -6,7 +6,8 @@ from typing import NamedTuple
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.luong import draw_mask, draw_normal, draw_weight
+from attn_course.grading.draws import draw_normal, draw_weight
+from attn_course.grading.exercises.luong import draw_mask
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.grading.wrong_answers import given, squeezed, then
 from attn_course.retrieval import masked_softmax

@@ -7,7 +7,7 @@ from torch import Generator, Tensor
 
 from attn_course import luong
 from attn_course.grading.compare import same
-from attn_course.grading.exercises.luong import draw_normal, draw_weight, in_front
+from attn_course.grading.draws import draw_normal, draw_weight, in_front
 from attn_course.grading.instruments import Largest
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
 from attn_course.grading.wrong_answers import cut_off, in_dtype, then, transposed
@@ -154,7 +154,7 @@ def returns_the_hidden_units(query, key, weight, score_weight):
     return torch.tanh(for_query + for_key)
 
 
-@mistake(computes=then(reference, lambda output: torch.softmax(output, -1)))
+@mistake(computes=then(reference, lambda scores: torch.softmax(scores, -1)))
 def returns_weights():
     """you return weights; the scores are wanted, from before the softmax"""
 

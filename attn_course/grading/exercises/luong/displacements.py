@@ -3,7 +3,7 @@
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.luong import draw_uniform, in_front
+from attn_course.grading.draws import draw_uniform, in_front
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.grading.wrong_answers import given, in_dtype, then
 

@@ -4,7 +4,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course import luong
-from attn_course.grading.exercises.luong import draw_normal, draw_weight, in_front
+from attn_course.grading.draws import draw_normal, draw_weight, in_front
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.grading.wrong_answers import cut_off, in_dtype
 

@@ -5,7 +5,8 @@ import math
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.luong import draw_mask, draw_normal, draw_uniform, in_front
+from attn_course.grading.draws import draw_normal, draw_uniform, in_front
+from attn_course.grading.exercises.luong import draw_mask
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.grading.wrong_answers import cut_off, in_dtype
 from attn_course.luong import gaussian_window, window_mask

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.multi_head import draw_normal, draw_weight, merge, split
+from attn_course.grading.draws import draw_normal, draw_weight
+from attn_course.grading.exercises.multi_head import merge, split
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
 from attn_course.grading.wrong_answers import given, then
 from attn_course.retrieval import masked_softmax

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.multi_head import draw_normal, multi_head_attention, split
+from attn_course.grading.draws import draw_normal
+from attn_course.grading.exercises.multi_head import multi_head_attention, split
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
 
 Layer = tuple[Tensor, Tensor, Tensor, Tensor]

@@ -4,7 +4,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course import multi_head
-from attn_course.grading.exercises.multi_head import draw_normal, in_front
+from attn_course.grading.draws import draw_normal, in_front
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.grading.wrong_answers import given, in_dtype, transposed
 

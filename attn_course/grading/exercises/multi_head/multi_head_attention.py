@@ -5,13 +5,8 @@ from collections.abc import Callable
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.multi_head import (
-    draw_normal,
-    draw_weight,
-    in_front,
-    merge,
-    split,
-)
+from attn_course.grading.draws import draw_normal, draw_weight, in_front
+from attn_course.grading.exercises.multi_head import merge, split
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.grading.wrong_answers import cut_off, given, mistaking
 from attn_course.retrieval import masked_softmax

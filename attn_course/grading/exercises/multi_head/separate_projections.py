@@ -2,7 +2,7 @@
 
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.multi_head import draw_normal, draw_weight
+from attn_course.grading.draws import draw_normal, draw_weight
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.grading.wrong_answers import given, then
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.multi_head import draw_normal, draw_weight, in_front
+from attn_course.grading.draws import draw_normal, draw_weight, in_front
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 
 

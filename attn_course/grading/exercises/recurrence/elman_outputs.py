@@ -3,7 +3,7 @@
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.recurrence import draw_matrix, draw_normal
+from attn_course.grading.draws import draw_normal, draw_weight
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.grading.wrong_answers import given, squeezed, then
 
@@ -35,10 +35,10 @@ def draw_network(
     before = [size for size in (batch, groups) if size is not None]
     inputs = {
         "tokens": draw_normal(generator, *before, length, d_in),
-        "w_input": draw_matrix(generator, d_hidden, d_in),
-        "w_state": draw_matrix(generator, d_hidden, d_hidden),
+        "w_input": draw_weight(generator, d_hidden, d_in),
+        "w_state": draw_weight(generator, d_hidden, d_hidden),
         "bias": draw_normal(generator, d_hidden) / 2,
-        "w_output": draw_matrix(generator, d_out, d_hidden),
+        "w_output": draw_weight(generator, d_out, d_hidden),
     }
     return inputs | MANNERS[manner](**inputs) if manner else inputs
 

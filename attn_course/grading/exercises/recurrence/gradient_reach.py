@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course.grading.compare import same
-from attn_course.grading.exercises.recurrence import draw_matrix, draw_normal
+from attn_course.grading.draws import draw_normal, draw_weight
 from attn_course.grading.sequence_layers import SequenceLayer
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
 from attn_course.grading.wrong_answers import given, then
@@ -36,7 +36,7 @@ def _lengths(gradient: Tensor) -> Tensor:
 def give_layer(
     generator: Generator, layer: str, length: int, d_in: int, d_out: int, batch: int = 1
 ) -> Inputs:
-    weights = [draw_matrix(generator, d_in, d_out), 0.7 * draw_matrix(generator, d_out, d_out)]
+    weights = [draw_weight(generator, d_in, d_out), 0.7 * draw_weight(generator, d_out, d_out)]
     return {
         "layer": SequenceLayer(layer, *(weight.requires_grad_() for weight in weights)),
         "tokens": draw_normal(generator, batch, length, d_in),

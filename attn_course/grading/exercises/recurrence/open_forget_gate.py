@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course.grading.compare import name_kind
-from attn_course.grading.exercises.recurrence import draw_normal
+from attn_course.grading.draws import draw_normal
 from attn_course.grading.spec import Check, Exercise, Inputs, Law, Mistakes, Plain
 from attn_course.grading.wrong_answers import given, then
 
@@ -211,7 +211,7 @@ def clears_the_other_gates():
     """you lose the biases of the other three gates; begin with a copy of what is given"""
 
 
-@mistake(points=3, computes=then(reference, lambda output: output[::-1]))
+@mistake(points=3, computes=then(reference, lambda pair: pair[::-1]))
 def swaps_the_two():
     """you return the two vectors in the wrong order: `bias_ih` first"""
 

@@ -6,7 +6,8 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course import scaled_dot_product
-from attn_course.grading.exercises.scaled_dot_product import draw_normal, draw_vectors
+from attn_course.grading.draws import draw_normal
+from attn_course.grading.exercises.scaled_dot_product import draw_vectors
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.grading.wrong_answers import cut_off, given, in_dtype, overwriting, squeezed
 

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.scaled_dot_product import draw_normal, in_front
+from attn_course.grading.draws import draw_normal, in_front
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.grading.wrong_answers import cut_off, given, in_dtype, squeezed
 from attn_course.retrieval import masked_softmax

@@ -5,12 +5,8 @@ from collections.abc import Callable
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.scaled_dot_product import (
-    UNSEEN,
-    draw_normal,
-    in_front,
-    why_not,
-)
+from attn_course.grading.draws import draw_normal, in_front
+from attn_course.grading.exercises.scaled_dot_product import UNSEEN, why_not
 from attn_course.grading.instruments import Largest
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
 from attn_course.grading.wrong_answers import (
@@ -201,7 +197,7 @@ def scales_by_the_root(query, key):
     return reference(query, key) / query.shape[-1] ** 0.5
 
 
-@mistake(computes=then(reference, lambda output: torch.softmax(output, -1)))
+@mistake(computes=then(reference, lambda scores: torch.softmax(scores, -1)))
 def returns_weights():
     """you return weights; the scores are wanted, from before the softmax"""
 

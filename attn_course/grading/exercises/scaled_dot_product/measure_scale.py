@@ -3,7 +3,7 @@
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.scaled_dot_product import draw_normal, in_front
+from attn_course.grading.draws import draw_normal, in_front
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.grading.wrong_answers import given, then
 from attn_course.retrieval import dot_scores
@@ -45,7 +45,7 @@ def draw_layer(
 mistake = Mistakes()
 
 
-@mistake(computes=then(reference, lambda output: output[::-1]))
+@mistake(computes=then(reference, lambda pair: pair[::-1]))
 def returns_them_the_other_way_round():
     """you return the slack first; the mean square of the scores comes first"""
 

@@ -4,7 +4,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course import scaled_dot_product
-from attn_course.grading.exercises.scaled_dot_product import draw_normal
+from attn_course.grading.draws import draw_normal
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.grading.wrong_answers import in_dtype, overwriting, squeezed, then
 

@@ -7,7 +7,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course.grading.compare import same
-from attn_course.grading.exercises.self_attention import draw_normal, in_front
+from attn_course.grading.draws import draw_normal, in_front
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
 from attn_course.grading.wrong_answers import cut_off, given, in_dtype, overwriting
 from attn_course.scaled_dot_product import attention, causal_mask, scaled_dot_scores

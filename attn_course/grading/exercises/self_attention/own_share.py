@@ -3,7 +3,7 @@
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.self_attention import draw_normal, in_front
+from attn_course.grading.draws import draw_normal, in_front
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.grading.wrong_answers import given, in_dtype, then
 from attn_course.retrieval import masked_softmax

@@ -5,7 +5,8 @@ import math
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.self_attention import draw_normal, draw_projection, in_front
+from attn_course.grading.draws import draw_normal, in_front
+from attn_course.grading.exercises.self_attention import draw_projection
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.grading.wrong_answers import cut_off, in_dtype, mistaking
 from attn_course.scaled_dot_product import attention, attention_weights, scaled_dot_scores

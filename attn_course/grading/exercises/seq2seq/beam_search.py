@@ -12,7 +12,8 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course import decoding
-from attn_course.grading.exercises.seq2seq import FIRST_WORD, draw_normal
+from attn_course.grading.draws import draw_normal
+from attn_course.grading.exercises.seq2seq import FIRST_WORD
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.seq2seq import BOS, EOS, PAD, State
 

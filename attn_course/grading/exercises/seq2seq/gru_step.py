@@ -7,7 +7,7 @@ whether the reset gate comes before the matrix product or behind it.
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.seq2seq import draw_normal
+from attn_course.grading.draws import draw_normal
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.grading.wrong_answers import cut_off, in_dtype, then
 

@@ -4,7 +4,8 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course import seq2seq
-from attn_course.grading.exercises.seq2seq import draw_lengths, draw_normal, draw_sentences
+from attn_course.grading.draws import draw_normal
+from attn_course.grading.exercises.seq2seq import draw_lengths, draw_sentences
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.seq2seq import PAD
 

@@ -3,12 +3,8 @@
 import torch
 from torch import Generator, Tensor, nn
 
-from attn_course.grading.exercises.seq2seq import (
-    draw_normal,
-    draw_sentences,
-    draw_words,
-    end_and_pad,
-)
+from attn_course.grading.draws import draw_normal
+from attn_course.grading.exercises.seq2seq import draw_sentences, draw_words, end_and_pad
 from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.grading.wrong_answers import in_dtype, then
 from attn_course.seq2seq import EOS, PAD
