@@ -104,6 +104,12 @@ def test_mistake_made_out_of_another_answer_lends_it_name_and_hint(mistake):
     assert score.__name__ == "score"
 
 
+def test_mistake_that_computes_something_else_takes_no_parameters(mistake):
+    said = "the mistake 'turns_the_sign' has parameters, and computes something else"
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        mistake(computes=then(score, torch.neg))(turns_the_sign)
+
+
 def score(query, key, scale):
     return query @ key.mT * scale
 

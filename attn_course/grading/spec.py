@@ -1,6 +1,7 @@
 """What an exercise is: the one place that defines its reference, its checks and its mistakes."""
 
 import hashlib
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -116,10 +117,9 @@ class Mistake:
 
 
 class Mistakes:
-    """Collects the wrong answers of an exercise, each with its hint for a docstring.
+    """Collects the wrong answers of an exercise, each a function whose docstring is the hint.
 
-    The first that agrees with an answer is the one that a student reads of, and the order is that
-    in which they are defined::
+    Where several agree with what a student hands in, the one defined first is recognised::
 
         mistake = Mistakes()
 
@@ -147,20 +147,21 @@ class Mistakes:
         ending: str = "",
         computes: Callable[..., Plain] | None = None,
     ) -> Callable[..., Any]:
-        """Collect the function below, `@mistake` alone if it earns nothing.
+        """Collect the function below: with `@mistake` alone, it earns nothing.
 
         Args:
-            answer: The wrong answer.
+            answer: The function below.
             points: What it earns.
             evidence: What it is recognised by, see `Mistake`.
-            hint: What the student reads, where several share it; else it is the docstring, in
-                which line breaks and indentation count as one space.
+            hint: What the student reads, where several mistakes share it; without it the
+                docstring, whose lines are joined.
             ending: How the hint ends, where several end alike.
             computes: The wrong answer itself, if it is made out of another; then the function
-                below has no body, and lends it a name and a hint.
+                below has neither parameters nor a body, and lends it a name and a hint.
 
         Raises:
-            ValueError: There is no docstring, or another mistake has this name.
+            ValueError: There is no docstring, another mistake has this name, or there are
+                parameters although the mistake computes something else.
         """
         if answer is None:
             return partial(
@@ -172,6 +173,10 @@ class Mistakes:
         if not (said := hint or answer.__doc__):
             raise ValueError(f"the mistake {name!r} has no docstring, which would be its hint")
         if computes is not None:
+            if inspect.signature(answer).parameters:
+                raise ValueError(
+                    f"the mistake {name!r} has parameters, and computes something else"
+                )
             answer, answer.__name__ = computes, name
         self._by_name[name] = Mistake(answer, " ".join(said.split()) + ending, points, evidence)
         return answer

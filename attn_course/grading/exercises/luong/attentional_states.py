@@ -88,6 +88,7 @@ def draw_padded_sentences(generator: Generator, **sizes: int) -> Inputs:
 
 
 _FEED = "; what the next step is fed is `tanh(W_c [c; h])`, the attentional state"
+
 mistake = Mistakes()
 
 

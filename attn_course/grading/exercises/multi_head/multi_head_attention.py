@@ -103,6 +103,7 @@ def draw_masks(generator: Generator, padded: int, **sizes: int) -> Inputs:
 
 
 _SCALE = "; divide by the root of the width of one head's query, `d_head`"
+
 mistake = Mistakes()
 
 

@@ -29,6 +29,7 @@ def _look(query: Tensor, memory: Tensor, factor: float | None = None, dim: int =
 
 
 _PAIR = "; for each query, every row of the memory counts by its weight: a matrix product"
+
 mistake = Mistakes()
 
 

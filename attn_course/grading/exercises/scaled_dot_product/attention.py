@@ -49,6 +49,7 @@ _OVERFLOW = (
     " products? Divide the queries by the root first, then multiply with the keys. An `exp` of your"
     " own? Subtract the largest score of the row before it, as torch's `softmax` does"
 )
+
 mistake = Mistakes()
 
 

@@ -144,6 +144,7 @@ _LENGTH = (
     "your output is right, but you do not take `block_len` keys at a time: it is the length of a"
     " block, which `split` asks for, and not the number of blocks, which `chunk` asks for"
 )
+
 mistake = Mistakes()
 
 

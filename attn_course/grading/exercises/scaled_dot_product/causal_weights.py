@@ -66,6 +66,7 @@ def _masked(scores: Tensor, seen: Tensor) -> Tensor:
 
 
 _TRIANGLE = "; query i stands at the position `key_len - query_len + i`, and sees keys up to it"
+
 mistake = Mistakes()
 
 

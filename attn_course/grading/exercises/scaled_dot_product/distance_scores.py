@@ -80,6 +80,7 @@ def takes_no_differences(
 
 
 _RIGHT = ": minus the squared distance is `-|q|² - |k|² + 2 q·k`, and here half of that is wanted"
+
 mistake = Mistakes()
 
 
