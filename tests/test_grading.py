@@ -8,7 +8,7 @@ import sys
 import pytest
 import torch
 
-from attn_course.grading import Mistake, Row, Score, check, checking, find_exercise
+from attn_course.grading import Row, Score, check, checking, find_exercise
 from attn_course.grading.checking import grade, hidden_secret
 from attn_course.grading.submission import LocalSubmission
 
@@ -132,10 +132,6 @@ def test_unknown_mistake_gets_no_hint_but_numbers():
     score = check(SOFTMAX, lambda scores: scores.sin())
     assert (score.hint, score.mistake) == (None, None)
     assert re.search(r"at \[0, 0\] it is -?\d.*and should be", str(score))
-
-
-def test_mistakes_need_a_name_to_be_declared():
-    assert Mistake(by_hand, "hint", 1).name == "by_hand"
 
 
 def test_grade_takes_any_submission_that_answers_requests():

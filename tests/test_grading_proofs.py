@@ -77,7 +77,7 @@ def failed_checks(exercise: str) -> dict[str, list[str]]:
 
 @cache
 def score_of(exercise: str, mistake_name: str) -> Score:
-    """What a mistake scores, worked out once: some of them train."""
+    """What a mistake earns, worked out once: some of them train."""
     mistakes = find_exercise(exercise).mistakes
     answer = next(mistake.answer for mistake in mistakes if mistake.name == mistake_name)
     return grade(exercise, LocalSubmission(answer), SECRET)
@@ -148,9 +148,9 @@ def test_every_right_answer_is_right_on_twenty_hidden_draws(exercise):
         for mistake in find_exercise(name).mistakes
     ],
 )
-def test_mistake_scores_what_it_declares_and_shows_its_hint(exercise, mistake):
+def test_mistake_earns_what_it_declares_and_shows_its_hint(exercise, mistake):
     score = score_of(exercise, mistake.name)
-    assert (float(score), score.hint) == (mistake.score, mistake.hint), str(score)
+    assert (float(score), score.hint) == (mistake.points, mistake.hint), str(score)
     if is_slow(exercise):  # only then the public inputs are not among those graded just now
         assert grade(exercise, LocalSubmission(mistake.answer), None) >= score
     assert score.hint in score._repr_html_() or "`" in score.hint or "'" in score.hint

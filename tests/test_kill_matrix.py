@@ -40,11 +40,11 @@ def test_page_is_what_its_signs_and_the_banks_give() -> None:
 
 
 @pytest.mark.parametrize("name", exercise_names())
-def test_signs_of_a_mistake_fit_the_score_that_it_declares(name: str) -> None:
+def test_signs_of_a_mistake_fit_the_points_that_it_declares(name: str) -> None:
     exercise = find_exercise(name)
     for mistake in exercise.mistakes:
         least, most = bank_of_mistakes.points_of(exercise, SAID[name][mistake.name])
-        assert least <= mistake.score <= most, mistake.name
+        assert least <= mistake.points <= most, mistake.name
 
 
 @pytest.mark.parametrize("name", ANEW)
@@ -62,9 +62,9 @@ def test_slow_check_is_not_asked_after_one_that_failed() -> None:
         assert (cells[1] == UNTRIED) == (cells[0] != PASSED)
 
 
-def test_bank_that_declares_another_score_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bank_that_declares_other_points_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     exercise = find_exercise(ANEW[1])
-    wrong = replace(exercise.mistakes[0], score=2)
+    wrong = replace(exercise.mistakes[0], points=2)
     monkeypatch.setattr(bank_of_mistakes, "exercise_names", lambda: [ANEW[1]])
     monkeypatch.setattr(
         bank_of_mistakes, "find_exercise", lambda _: replace(exercise, mistakes=(wrong,))

@@ -34,8 +34,8 @@ def examine_all() -> Banks:
         exercise = find_exercise(name)
         for mistake in exercise.mistakes:
             least, most = points_of(exercise, bank[mistake.name])
-            if not least <= mistake.score <= most:
-                said = f"earns {least:g} to {most:g}, declares {mistake.score:g}"
+            if not least <= mistake.points <= most:
+                said = f"earns {least:g} to {most:g}, declares {mistake.points:g}"
                 raise BuildError(f"{name}: {mistake.name} {said}")
     return found
 

@@ -118,7 +118,7 @@ def write_exercise(exercise: Exercise, bank: Mapping[str, Cells]) -> str:
     lines += ["", f"| mistake | earns | {' | '.join(numbers)} |"]
     lines.append(f"|---|--:|{':-:|' * len(numbers)}")
     for mistake in exercise.mistakes:
-        row = [in_words(mistake.name), f"{mistake.score:g}", *bank[mistake.name]]
+        row = [in_words(mistake.name), f"{mistake.points:g}", *bank[mistake.name]]
         lines.append(f"| {' | '.join(row)} |")
     return "\n".join([*lines, ""])
 

@@ -1,6 +1,6 @@
 """Checks of the problem sets: the number that nbgrader reads, and the words a student reads.
 
-`check` is all that a notebook needs. `Exercise`, `Check` and `Mistake` are what an author needs.
+`check` is all that a notebook needs. `Exercise`, `Check` and `Mistakes` are what an author needs.
 """
 
 from attn_course.grading.checking import check, hidden_secret
@@ -10,6 +10,7 @@ from attn_course.grading.spec import (
     Exercise,
     Foreign,
     Mistake,
+    Mistakes,
     exercise_names,
     find_exercise,
 )
@@ -19,6 +20,7 @@ __all__ = [
     "Exercise",
     "Foreign",
     "Mistake",
+    "Mistakes",
     "Row",
     "Score",
     "check",

@@ -6,10 +6,6 @@ from torch import Generator, Tensor
 NUMBER = "04"
 
 
-def draw_normal(generator: Generator, *shape: int) -> Tensor:
-    return torch.randn(shape, generator=generator, dtype=torch.float64)
-
-
 def draw_lengths(generator: Generator, batch: int, most: int, least: int = 1) -> Tensor:
     """Lengths of sentences, in no order: one is `most`, one `least`, the others are between."""
     between = torch.randint(least, most + 1, (batch,), generator=generator)

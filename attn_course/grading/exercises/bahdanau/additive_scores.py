@@ -6,9 +6,10 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course.grading.compare import same
-from attn_course.grading.exercises.bahdanau import draw_normal
+from attn_course.grading.draws import draw_normal
 from attn_course.grading.instruments import Count, Largest
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake, Plain
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
+from attn_course.grading.wrong_answers import cut_off, in_dtype, squeezed, then, transposed
 
 
 def reference(
@@ -74,110 +75,117 @@ def _pairs(query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
     )
 
 
-def leaves_out_tanh(
-    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
-) -> Tensor:
+mistake = Mistakes()
+
+
+@mistake
+def leaves_out_tanh(query, key, w_query, w_key, score_weight):
+    """you leave out `tanh`; the scores look fine, but after the softmax the query has no say in
+    them, as part C is going to show"""
     return _hidden(query, key, w_query, w_key) @ score_weight
 
 
-def takes_tanh_before_the_sum(
-    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
-) -> Tensor:
+@mistake
+def takes_tanh_before_the_sum(query, key, w_query, w_key, score_weight):
+    """you take `tanh` of each part and add afterwards, so query and key never meet inside it; add
+    first, then take `tanh` of the sum"""
     for_query, for_key = torch.tanh(query @ w_query.mT), torch.tanh(key @ w_key.mT)
     return (for_query.unsqueeze(-2) + for_key.unsqueeze(-3)) @ score_weight
 
 
-def takes_tanh_of_the_score(
-    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
-) -> Tensor:
+@mistake
+def takes_tanh_of_the_score(query, key, w_query, w_key, score_weight):
+    """you take `tanh` of the finished score; it belongs around the hidden layer, before
+    `score_weight`"""
     return torch.tanh(_hidden(query, key, w_query, w_key) @ score_weight)
 
 
-def multiplies_the_two(
-    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
-) -> Tensor:
+@mistake
+def multiplies_the_two(query, key, w_query, w_key, score_weight):
+    """you multiply the two parts; they are added, as the name of this score says"""
     hidden = (query @ w_query.mT).unsqueeze(-2) * (key @ w_key.mT).unsqueeze(-3)
     return torch.tanh(hidden) @ score_weight
 
 
-def rectifies(
-    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
-) -> Tensor:
+@mistake
+def rectifies(query, key, w_query, w_key, score_weight):
+    """you rectify the hidden layer; its function here is `tanh`"""
     return torch.relu(_hidden(query, key, w_query, w_key)) @ score_weight
 
 
-def takes_the_logistic_function(
-    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
-) -> Tensor:
+@mistake
+def takes_the_logistic_function(query, key, w_query, w_key, score_weight):
+    """you take `sigmoid` of the hidden layer; its function here is `tanh`"""
     return torch.sigmoid(_hidden(query, key, w_query, w_key)) @ score_weight
 
 
-def sums_without_the_score_weight(
-    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
-) -> Tensor:
+@mistake
+def sums_without_the_score_weight(query, key, w_query, w_key, score_weight):
+    """you sum the hidden units as if all counted alike; `score_weight` says what each adds"""
     return torch.tanh(_hidden(query, key, w_query, w_key)).sum(-1)
 
 
-def takes_the_mean_over_hidden_units(
-    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
-) -> Tensor:
+@mistake
+def takes_the_mean_over_hidden_units(query, key, w_query, w_key, score_weight):
+    """you take the mean over the hidden units; the score is their sum, weighted by
+    `score_weight`"""
     return (torch.tanh(_hidden(query, key, w_query, w_key)) * score_weight).mean(-1)
 
 
-def divides_by_the_root_of_the_width(
-    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
-) -> Tensor:
+@mistake
+def divides_by_the_root_of_the_width(query, key, w_query, w_key, score_weight):
+    """you divide by the square root of a width; that belongs to another score, which the course
+    meets later"""
     return reference(query, key, w_query, w_key, score_weight / len(score_weight) ** 0.5)
 
 
-def keeps_the_hidden_units_apart(
-    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
-) -> Tensor:
+@mistake
+def keeps_the_hidden_units_apart(query, key, w_query, w_key, score_weight):
+    """your output still has the axis of the hidden units; sum over it, as `@ score_weight` does"""
     return torch.tanh(_hidden(query, key, w_query, w_key)) * score_weight
 
 
-def swaps_queries_and_keys(
-    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
-) -> Tensor:
-    return reference(query, key, w_query, w_key, score_weight).mT
+@mistake(computes=transposed(reference))
+def swaps_queries_and_keys():
+    """your rows are keys and your columns queries; a row belongs to a query"""
 
 
-def scores_only_the_first_query(
-    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
-) -> Tensor:
+@mistake
+def scores_only_the_first_query(query, key, w_query, w_key, score_weight):
+    """all queries of a sentence get the scores of the first; each has its own"""
     first = reference(query[:, :1], key, w_query, w_key, score_weight)
     return first.expand(-1, query.shape[1], -1)
 
 
-def goes_on_to_the_weights(
-    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
-) -> Tensor:
-    return torch.softmax(reference(query, key, w_query, w_key, score_weight), -1)
+@mistake(computes=then(reference, lambda scores: torch.softmax(scores, -1)))
+def goes_on_to_the_weights():
+    """you go on to the softmax; scores are asked here, the weights were part A"""
 
 
-def squeezes_all_axes(
-    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
-) -> Tensor:
-    hidden = torch.tanh(_hidden(query, key, w_query, w_key))
-    return (hidden @ score_weight.unsqueeze(-1)).squeeze()
-
-
-def mixes_the_sentences(
-    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
-) -> Tensor:
+@mistake
+def mixes_the_sentences(query, key, w_query, w_key, score_weight):
+    """your queries meet the keys of other sentences; new axes belong between the axis of the batch
+    and that of the features: `unsqueeze(2)` for the query, `unsqueeze(1)` for the key"""
     hidden = (query @ w_query.mT)[:, None, :, None] + (key @ w_key.mT)[None, :, None, :]
     return (torch.tanh(hidden) @ score_weight).mean(1)
 
 
-def cuts_the_queries_off(
-    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
-) -> Tensor:
-    return reference(query.detach(), key, w_query, w_key, score_weight)
+@mistake(points=2, computes=squeezed(reference))
+def squeezes_all_axes():
+    """`squeeze()` drops every axis of size 1, also that of a single query, which is what a decoder
+    asks, or of a single sentence; say which axis you mean: `squeeze(-1)`"""
 
 
-def goes_through_two_loops(
-    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
-) -> Tensor:
+@mistake(points=3, computes=cut_off(reference, "query"))
+def cuts_the_queries_off():
+    """no gradient reaches the queries, so the decoder could not learn what to ask for; drop
+    `detach`, `item` or `no_grad`"""
+
+
+@mistake(points=3)
+def goes_through_two_loops(query, key, w_query, w_key, score_weight):
+    """the numbers are right, but there are the two loops still; let broadcasting pair every query
+    with every key"""
     rows = [
         [
             torch.tanh(query[:, i] @ w_query.mT + key[:, j] @ w_key.mT) @ score_weight
@@ -188,25 +196,26 @@ def goes_through_two_loops(
     return torch.stack([torch.stack(row, -1) for row in rows], -2)
 
 
-def goes_through_the_queries(
-    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
-) -> Tensor:
+@mistake(points=3)
+def goes_through_the_queries(query, key, w_query, w_key, score_weight):
+    """the numbers are right, and one loop is gone; the other can go too, by one more axis of size
+    1"""
     rows = [reference(q.unsqueeze(1), key, w_query, w_key, score_weight) for q in query.unbind(1)]
     return torch.cat(rows, 1)
 
 
-def puts_all_pairs_end_to_end(
-    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
-) -> Tensor:
+@mistake(points=3)
+def puts_all_pairs_end_to_end(query, key, w_query, w_key, score_weight):
+    """the numbers are right, but you write out a copy of both vectors for every pair, and multiply
+    each copy by the weights; multiply first, once for each query and once for each key, and
+    broadcast the small results"""
     pairs, weight = torch.cat(_pairs(query, key), -1), torch.cat([w_query, w_key], -1)
     return torch.tanh(pairs @ weight.mT) @ score_weight
 
 
-def works_in_double_precision(
-    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
-) -> Tensor:
-    inputs = (query, key, w_query, w_key, score_weight)
-    return reference(*(each.double() for each in inputs))
+@mistake(points=1, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the scores have the dtype of the inputs"""
 
 
 EXERCISE = Exercise(
@@ -245,120 +254,5 @@ EXERCISE = Exercise(
             law=takes_all_at_once,
         ),
     ),
-    mistakes=(
-        Mistake(
-            leaves_out_tanh,
-            "you leave out `tanh`; the scores look fine, but after the softmax the query has no say"
-            " in them, as part C is going to show",
-            score=0,
-        ),
-        Mistake(
-            takes_tanh_before_the_sum,
-            "you take `tanh` of each part and add afterwards, so query and key never meet inside"
-            " it; add first, then take `tanh` of the sum",
-            score=0,
-        ),
-        Mistake(
-            takes_tanh_of_the_score,
-            "you take `tanh` of the finished score; it belongs around the hidden layer, before"
-            " `score_weight`",
-            score=0,
-        ),
-        Mistake(
-            multiplies_the_two,
-            "you multiply the two parts; they are added, as the name of this score says",
-            score=0,
-        ),
-        Mistake(
-            rectifies,
-            "you rectify the hidden layer; its function here is `tanh`",
-            score=0,
-        ),
-        Mistake(
-            takes_the_logistic_function,
-            "you take `sigmoid` of the hidden layer; its function here is `tanh`",
-            score=0,
-        ),
-        Mistake(
-            sums_without_the_score_weight,
-            "you sum the hidden units as if all counted alike; `score_weight` says what each adds",
-            score=0,
-        ),
-        Mistake(
-            takes_the_mean_over_hidden_units,
-            "you take the mean over the hidden units; the score is their sum, weighted by"
-            " `score_weight`",
-            score=0,
-        ),
-        Mistake(
-            divides_by_the_root_of_the_width,
-            "you divide by the square root of a width; that belongs to another score, which the"
-            " course meets later",
-            score=0,
-        ),
-        Mistake(
-            keeps_the_hidden_units_apart,
-            "your output still has the axis of the hidden units; sum over it, as `@ score_weight`"
-            " does",
-            score=0,
-        ),
-        Mistake(
-            swaps_queries_and_keys,
-            "your rows are keys and your columns queries; a row belongs to a query",
-            score=0,
-        ),
-        Mistake(
-            scores_only_the_first_query,
-            "all queries of a sentence get the scores of the first; each has its own",
-            score=0,
-        ),
-        Mistake(
-            goes_on_to_the_weights,
-            "you go on to the softmax; scores are asked here, the weights were part A",
-            score=0,
-        ),
-        Mistake(
-            mixes_the_sentences,
-            "your queries meet the keys of other sentences; new axes belong between the axis of the"
-            " batch and that of the features: `unsqueeze(2)` for the query, `unsqueeze(1)` for the"
-            " key",
-            score=0,
-        ),
-        Mistake(
-            squeezes_all_axes,
-            "`squeeze()` drops every axis of size 1, also that of a single query, which is what a"
-            " decoder asks, or of a single sentence; say which axis you mean: `squeeze(-1)`",
-            score=2,
-        ),
-        Mistake(
-            cuts_the_queries_off,
-            "no gradient reaches the queries, so the decoder could not learn what to ask for; drop"
-            " `detach`, `item` or `no_grad`",
-            score=3,
-        ),
-        Mistake(
-            goes_through_two_loops,
-            "the numbers are right, but there are the two loops still; let broadcasting pair every"
-            " query with every key",
-            score=3,
-        ),
-        Mistake(
-            goes_through_the_queries,
-            "the numbers are right, and one loop is gone; the other can go too, by one more axis of"
-            " size 1",
-            score=3,
-        ),
-        Mistake(
-            puts_all_pairs_end_to_end,
-            "the numbers are right, but you write out a copy of both vectors for every pair, and"
-            " multiply each copy by the weights; multiply first, once for each query and once for"
-            " each key, and broadcast the small results",
-            score=3,
-        ),
-        Mistake(
-            works_in_double_precision,
-            "you compute in float64 and return it; the scores have the dtype of the inputs",
-            score=1,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

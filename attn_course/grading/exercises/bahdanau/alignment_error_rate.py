@@ -4,8 +4,10 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course import metrics
-from attn_course.grading.exercises.bahdanau import draw_lengths, draw_normal
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.draws import draw_normal
+from attn_course.grading.exercises.bahdanau import draw_lengths
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import then
 
 
 def reference(weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor) -> float:
@@ -57,109 +59,125 @@ def _rate(links: Tensor, sure: Tensor, possible: Tensor) -> float:
     return 1 - float(agreed / (links.sum() + sure.sum()))
 
 
-def averages_over_the_sentences(
-    weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor
-) -> float:
+mistake = Mistakes()
+
+
+@mistake(points=2)
+def averages_over_the_sentences(weights, sure, possible, target_mask):
+    """you take the mean of the error rates of the sentences; count the links of all sentences
+    together, and divide once"""
     links, both = _links(weights, target_mask), sure | possible
     rates = [_rate(*each) for each in zip(links, sure, both, strict=True)]
     return sum(rates) / len(rates)
 
 
-def forgets_that_sure_links_are_possible(
-    weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor
-) -> float:
+@mistake(points=1)
+def forgets_that_sure_links_are_possible(weights, sure, possible, target_mask):
+    """P of the formula holds the sure links as well: `sure | possible`"""
     return _rate(_links(weights, target_mask), sure, possible)
 
 
-def counts_links_of_both_lists_twice(
-    weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor
-) -> float:
+@mistake(points=3)
+def counts_links_of_both_lists_twice(weights, sure, possible, target_mask):
+    """you add the sure links to the possible ones, which counts those on both lists twice; join the
+    two lists instead: `sure | possible`"""
     links = _links(weights, target_mask)
     agreed = 2 * (links & sure).sum() + (links & possible).sum()
     return 1 - float(agreed / (links.sum() + sure.sum()))
 
 
-def takes_unions(weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor) -> float:
+@mistake
+def takes_unions(weights, sure, possible, target_mask):
+    """you count what is in one set or the other; ∩ asks for what is in both: `links & sure`"""
     links = _links(weights, target_mask)
     agreed = (links | sure).sum() + (links | sure | possible).sum()
     return 1 - float(agreed / (links.sum() + sure.sum()))
 
 
-def links_each_source_word(
-    weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor
-) -> float:
+@mistake
+def links_each_source_word(weights, sure, possible, target_mask):
+    """you link each source word with a target word; each target word is to choose, among the source
+    words, which are on the last axis"""
     kept = weights.masked_fill(~target_mask.unsqueeze(-1), -1)
     best = torch.zeros_like(weights, dtype=torch.bool)
     links = best.scatter(1, kept.argmax(1, keepdim=True), True) & (weights.amax(1) > 0).unsqueeze(1)
     return _rate(links, sure, sure | possible)
 
 
-def counts_padding(weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor) -> float:
+@mistake(points=3)
+def counts_padding(weights, sure, possible, target_mask):
+    """your links count the rows of padding, too; keep those where `target_mask` is True"""
     return _rate(_links(weights, torch.ones_like(target_mask)), sure, sure | possible)
 
 
-def returns_the_agreement(
-    weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor
-) -> float:
-    return 1 - reference(weights, sure, possible, target_mask)
+@mistake(computes=then(reference, lambda output: 1 - output))
+def returns_the_agreement():
+    """you return the share that agrees; the error rate is 1 minus that"""
 
 
-def divides_by_the_possible_links(
-    weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor
-) -> float:
+@mistake
+def divides_by_the_possible_links(weights, sure, possible, target_mask):
+    """you divide by |A| + |P|; nobody has to draw a possible link, so it is |A| + |S|"""
     links, both = _links(weights, target_mask), sure | possible
     agreed = (links & sure).sum() + (links & both).sum()
     return 1 - float(agreed / (links.sum() + both.sum()))
 
 
-def divides_by_the_union(
-    weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor
-) -> float:
+@mistake
+def divides_by_the_union(weights, sure, possible, target_mask):
+    """you divide by the number of links in A or S; those in both count twice, once in each"""
     links = _links(weights, target_mask)
     agreed = (links & sure).sum() + (links & (sure | possible)).sum()
     return 1 - float(agreed / (links | sure).sum())
 
 
-def asks_only_for_possible_links(
-    weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor
-) -> float:
+@mistake
+def asks_only_for_possible_links(weights, sure, possible, target_mask):
+    """you only look whether the links are possible; the formula looks for the sure ones as well"""
     links = _links(weights, target_mask)
     return 1 - float((links & (sure | possible)).sum() / links.sum())
 
 
-def asks_only_for_sure_links(
-    weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor
-) -> float:
+@mistake
+def asks_only_for_sure_links(weights, sure, possible, target_mask):
+    """you only look for the sure links; the formula looks whether the others are possible, too"""
     return 1 - float((_links(weights, target_mask) & sure).sum() / sure.sum())
 
 
-def knows_no_possible_links(
-    weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor
-) -> float:
+@mistake
+def knows_no_possible_links(weights, sure, possible, target_mask):
+    """you count links that are possible but not sure as wrong; the second intersection is with P,
+    which is `sure | possible`"""
     return _rate(_links(weights, target_mask), sure, sure)
 
 
-def knows_no_sure_links(
-    weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor
-) -> float:
+@mistake
+def knows_no_sure_links(weights, sure, possible, target_mask):
+    """you treat possible links as if they were sure; the first intersection is with S, and so is
+    the count in the denominator"""
     return _rate(_links(weights, target_mask), sure | possible, sure | possible)
 
 
-def links_whatever_has_half_the_weight(
-    weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor
-) -> float:
+@mistake
+def links_whatever_has_half_the_weight(weights, sure, possible, target_mask):
+    """you link the pairs with more than half of the weight, so many words get no link; each target
+    word links to the source word with the most weight"""
     links = (weights > 0.5) & target_mask.unsqueeze(-1)
     return _rate(links, sure, sure | possible)
 
 
-def links_whatever_has_more_than_its_share(
-    weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor
-) -> float:
+@mistake
+def links_whatever_has_more_than_its_share(weights, sure, possible, target_mask):
+    """you link all pairs above a threshold, so a word may get several links; each target word links
+    to the source word with the most weight, and to no other"""
     links = (weights > 1 / weights.shape[-1]) & target_mask.unsqueeze(-1)
     return _rate(links, sure, sure | possible)
 
 
-def sums_the_weights(weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor) -> float:
+@mistake
+def sums_the_weights(weights, sure, possible, target_mask):
+    """you sum the weights; the formula counts links, one from each target word, to the source word
+    with the most weight"""
     kept = weights * target_mask.unsqueeze(-1)
     agreed = kept[sure].sum() + kept[sure | possible].sum()
     return 1 - float(agreed / (kept.sum() + sure.sum()))
@@ -194,96 +212,5 @@ EXERCISE = Exercise(
             hidden_sizes=({"batch": 1, "target_len": 13, "source_len": 5},),
         ),
     ),
-    mistakes=(
-        Mistake(
-            averages_over_the_sentences,
-            "you take the mean of the error rates of the sentences; count the links of all"
-            " sentences together, and divide once",
-            score=2,
-        ),
-        Mistake(
-            forgets_that_sure_links_are_possible,
-            "P of the formula holds the sure links as well: `sure | possible`",
-            score=1,
-        ),
-        Mistake(
-            counts_links_of_both_lists_twice,
-            "you add the sure links to the possible ones, which counts those on both lists twice;"
-            " join the two lists instead: `sure | possible`",
-            score=3,
-        ),
-        Mistake(
-            takes_unions,
-            "you count what is in one set or the other; ∩ asks for what is in both: `links & sure`",
-            score=0,
-        ),
-        Mistake(
-            links_each_source_word,
-            "you link each source word with a target word; each target word is to choose, among the"
-            " source words, which are on the last axis",
-            score=0,
-        ),
-        Mistake(
-            counts_padding,
-            "your links count the rows of padding, too; keep those where `target_mask` is True",
-            score=3,
-        ),
-        Mistake(
-            returns_the_agreement,
-            "you return the share that agrees; the error rate is 1 minus that",
-            score=0,
-        ),
-        Mistake(
-            divides_by_the_possible_links,
-            "you divide by |A| + |P|; nobody has to draw a possible link, so it is |A| + |S|",
-            score=0,
-        ),
-        Mistake(
-            divides_by_the_union,
-            "you divide by the number of links in A or S; those in both count twice, once in each",
-            score=0,
-        ),
-        Mistake(
-            asks_only_for_possible_links,
-            "you only look whether the links are possible; the formula looks for the sure ones as"
-            " well",
-            score=0,
-        ),
-        Mistake(
-            asks_only_for_sure_links,
-            "you only look for the sure links; the formula looks whether the others are possible,"
-            " too",
-            score=0,
-        ),
-        Mistake(
-            knows_no_possible_links,
-            "you count links that are possible but not sure as wrong; the second intersection is"
-            " with P, which is `sure | possible`",
-            score=0,
-        ),
-        Mistake(
-            knows_no_sure_links,
-            "you treat possible links as if they were sure; the first intersection is with S, and"
-            " so is the count in the denominator",
-            score=0,
-        ),
-        Mistake(
-            links_whatever_has_half_the_weight,
-            "you link the pairs with more than half of the weight, so many words get no link; each"
-            " target word links to the source word with the most weight",
-            score=0,
-        ),
-        Mistake(
-            links_whatever_has_more_than_its_share,
-            "you link all pairs above a threshold, so a word may get several links; each target"
-            " word links to the source word with the most weight, and to no other",
-            score=0,
-        ),
-        Mistake(
-            sums_the_weights,
-            "you sum the weights; the formula counts links, one from each target word, to the"
-            " source word with the most weight",
-            score=0,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

@@ -3,8 +3,10 @@
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.bahdanau import draw_lengths, draw_normal, padding_after
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.draws import draw_normal
+from attn_course.grading.exercises.bahdanau import draw_lengths, padding_after
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, in_dtype
 from attn_course.retrieval import masked_softmax
 
 
@@ -52,113 +54,180 @@ def _softmax(scores: Tensor, padding: Tensor) -> Tensor:
     return masked_softmax(scores, ~padding.expand_as(scores))
 
 
-def ignores_the_lengths(scores: Tensor, source_len: Tensor) -> Tensor:
+mistake = Mistakes()
+
+
+@mistake
+def ignores_the_lengths(scores, source_len):
+    """your padding gets weight like any token; let it have none"""
     return torch.softmax(scores, -1)
 
 
-def multiplies_scores_by_the_mask(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake
+def multiplies_scores_by_the_mask(scores, source_len):
+    """you set the scores of padding to 0, but a score of 0 has the power 1, a good deal more than
+    nothing; the score whose power is 0 is minus infinity"""
     return torch.softmax(scores * ~_padding(scores, source_len), -1)
 
 
-def drops_padding_from_the_weights(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake
+def drops_padding_from_the_weights(scores, source_len):
+    """you set the weights of padding to 0 after the softmax, so what they had is missing: the rows
+    no longer sum to 1; mask the scores, before the softmax"""
     return torch.softmax(scores, -1).masked_fill(_padding(scores, source_len), 0)
 
 
-def shares_out_again_what_padding_had(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake(points=3.5)
+def shares_out_again_what_padding_had(scores, source_len):
+    """you mask after the softmax and divide by what is left; where padding scores high, nothing is
+    left; mask the scores, before the softmax"""
     weights = drops_padding_from_the_weights(scores, source_len)
     total = weights.sum(-1, keepdim=True)
     return weights / total.where(total > 0, 1)
 
 
-def divides_nothing_by_nothing(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake(points=3)
+def divides_nothing_by_nothing(scores, source_len):
+    """you take the powers first and mask them afterwards; where padding scores high, all powers of
+    tokens are 0, and 0/0 is `nan`; mask the scores, before `exp`"""
     raised = (scores - scores.amax(-1, keepdim=True)).exp()
     raised = raised.masked_fill(_padding(scores, source_len), 0)
     return raised / raised.sum(-1, keepdim=True)
 
 
-def fills_with_minus_a_billion(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake(points=3)
+def fills_with_minus_a_billion(scores, source_len):
+    """you fill the padding with -1e9, which is low only as long as no token scores lower, and gives
+    a source without tokens weights after all; minus infinity is lower than everything"""
     return torch.softmax(scores.masked_fill(_padding(scores, source_len), -1e9), -1)
 
 
-def fills_with_minus_a_billion_and_clears(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake(points=3.5)
+def fills_with_minus_a_billion_and_clears(scores, source_len):
+    """you fill the padding with -1e9, which is low only as long as no token scores lower; where one
+    does, padding takes the weight and takes it along when you set it to 0; minus infinity is lower
+    than everything"""
     weights = fills_with_minus_a_billion(scores, source_len)
     return weights.masked_fill(_padding(scores, source_len), 0)
 
 
-def adds_minus_ten_thousand(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake(points=2.5)
+def adds_minus_ten_thousand(scores, source_len):
+    """you lower the padding by 10,000, which leaves a source without tokens its weights, as all its
+    scores go down together; minus infinity is lower than everything"""
     bias = -10000.0 * _padding(scores, source_len).to(scores.dtype)
     return torch.softmax(scores + bias, -1)
 
 
-def adds_minus_a_billion_and_clears(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake(points=3.5)
+def adds_minus_a_billion_and_clears(scores, source_len):
+    """you lower the padding by 1e9, which is enough only as long as it does not score 1e9 above the
+    tokens; where it does, it takes the weight and takes it along when you set it to 0; put minus
+    infinity in the place of its scores"""
     padding = _padding(scores, source_len)
     weights = torch.softmax(scores - 1e9 * padding.to(scores.dtype), -1)
     return weights.masked_fill(padding, 0)
 
 
-def fills_with_the_smallest_number(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake(points=3.5)
+def fills_with_the_smallest_number(scores, source_len):
+    """the smallest finite number is low enough beside a token, but where all is padding all keys
+    tie, and share the weight; such a row has to be 0"""
     lowest = torch.finfo(scores.dtype).min
     return torch.softmax(scores.masked_fill(_padding(scores, source_len), lowest), -1)
 
 
-def leaves_nan_without_tokens(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake(points=3.5)
+def leaves_nan_without_tokens(scores, source_len):
+    """where a source has no token your softmax sees nothing but minus infinity, and 0/0 is `nan`;
+    overwrite the weights of padding with 0"""
     return torch.softmax(scores.masked_fill(_padding(scores, source_len), -torch.inf), -1)
 
 
-def replaces_nan_afterwards(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake(points=3.5)
+def replaces_nan_afterwards(scores, source_len):
+    """you replace the `nan` after the softmax; the numbers are right then, but the gradient comes
+    back through the softmax and is `nan` still; the `masked_fill` of the scores would stop it, an
+    addition does not"""
     allowed = torch.zeros_like(scores).masked_fill(_padding(scores, source_len), -torch.inf)
     return torch.softmax(scores + allowed, -1).nan_to_num(0)
 
 
-def takes_softmax_over_the_queries(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake
+def takes_softmax_over_the_queries(scores, source_len):
+    """your weights sum to 1 over the queries; they should over the keys, the last axis"""
     weights = torch.softmax(scores, -2)
     return weights.masked_fill(_padding(scores, source_len), 0)
 
 
-def takes_softmax_over_the_batch(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake
+def takes_softmax_over_the_batch(scores, source_len):
+    """your weights sum to 1 over the sentences of the batch, which have nothing to do with each
+    other; they should over the keys, the last axis"""
     filled = scores.masked_fill(_padding(scores, source_len), -torch.inf)
     return torch.softmax(filled, 0).nan_to_num(0)
 
 
-def takes_softmax_over_all_pairs(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake(points=2.5)
+def takes_softmax_over_all_pairs(scores, source_len):
+    """you flatten queries and keys into one row before the softmax, so all queries of a sentence
+    share a weight of 1; each has its own, over the last axis. It does not show as long as there is
+    one query"""
     rows = scores.flatten(1).unsqueeze(1)
     padding = _padding(scores, source_len).expand_as(scores).flatten(1).unsqueeze(1)
     return _softmax(rows, padding).reshape(scores.shape)
 
 
-def takes_softmax_over_everything(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake
+def takes_softmax_over_everything(scores, source_len):
+    """you flatten the scores before the softmax, so the whole batch shares a weight of 1; each
+    query has its own, over the last axis"""
     padding = _padding(scores, source_len).expand_as(scores).reshape(1, -1)
     return _softmax(scores.reshape(1, -1), padding).reshape(scores.shape)
 
 
-def keeps_one_place_too_many(scores: Tensor, source_len: Tensor) -> Tensor:
-    return reference(scores, source_len + 1)
+@mistake(computes=given(reference, source_len=lambda source_len: source_len + 1))
+def keeps_one_place_too_many():
+    """the first place of padding still counts: a source of 3 tokens has them at the places 0, 1 and
+    2, and its padding begins at 3"""
 
 
-def drops_the_last_token(scores: Tensor, source_len: Tensor) -> Tensor:
-    return reference(scores, source_len - 1)
+@mistake(computes=given(reference, source_len=lambda source_len: source_len - 1))
+def drops_the_last_token():
+    """the last token of each source is masked with the padding: a source of 3 tokens has them at
+    the places 0, 1 and 2, and its padding begins at 3"""
 
 
-def keeps_the_padding(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake
+def keeps_the_padding(scores, source_len):
+    """your mask is the wrong way round: padding gets all the weight, and tokens none"""
     return _softmax(scores, ~_padding(scores, source_len))
 
 
-def takes_the_first_length_for_all(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake
+def takes_the_first_length_for_all(scores, source_len):
+    """you mask all sources at the length of the first; each has its own"""
     return reference(scores, source_len[:1].expand_as(source_len))
 
 
-def returns_the_scores(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake
+def returns_the_scores(scores, source_len):
+    """you return the masked scores; the weights are their softmax"""
     return scores.masked_fill(_padding(scores, source_len), -torch.inf)
 
 
-def changes_the_scores_in_place(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake(points=3.5)
+def changes_the_scores_in_place(scores, source_len):
+    """you write minus infinity into the `scores` of the caller; `masked_fill` makes a new tensor,
+    `masked_fill_` changes the old one"""
     padding = _padding(scores, source_len)
     scores.detach().masked_fill_(padding, -torch.inf)
     return _softmax(scores, padding)
 
 
-def works_in_double_precision(scores: Tensor, source_len: Tensor) -> Tensor:
-    return reference(scores.double(), source_len)
+@mistake(points=0.5, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the weights have the dtype of the scores"""
 
 
 EXERCISE = Exercise(
@@ -222,143 +291,5 @@ EXERCISE = Exercise(
             untouched=True,
         ),
     ),
-    mistakes=(
-        Mistake(
-            ignores_the_lengths,
-            "your padding gets weight like any token; let it have none",
-            score=0,
-        ),
-        Mistake(
-            multiplies_scores_by_the_mask,
-            "you set the scores of padding to 0, but a score of 0 has the power 1, a good deal more"
-            " than nothing; the score whose power is 0 is minus infinity",
-            score=0,
-        ),
-        Mistake(
-            drops_padding_from_the_weights,
-            "you set the weights of padding to 0 after the softmax, so what they had is missing:"
-            " the rows no longer sum to 1; mask the scores, before the softmax",
-            score=0,
-        ),
-        Mistake(
-            shares_out_again_what_padding_had,
-            "you mask after the softmax and divide by what is left; where padding scores high,"
-            " nothing is left; mask the scores, before the softmax",
-            score=3.5,
-        ),
-        Mistake(
-            divides_nothing_by_nothing,
-            "you take the powers first and mask them afterwards; where padding scores high, all"
-            " powers of tokens are 0, and 0/0 is `nan`; mask the scores, before `exp`",
-            score=3,
-        ),
-        Mistake(
-            fills_with_minus_a_billion,
-            "you fill the padding with -1e9, which is low only as long as no token scores lower,"
-            " and gives a source without tokens weights after all; minus infinity is lower than"
-            " everything",
-            score=3,
-        ),
-        Mistake(
-            fills_with_minus_a_billion_and_clears,
-            "you fill the padding with -1e9, which is low only as long as no token scores lower;"
-            " where one does, padding takes the weight and takes it along when you set it to 0;"
-            " minus infinity is lower than everything",
-            score=3.5,
-        ),
-        Mistake(
-            adds_minus_ten_thousand,
-            "you lower the padding by 10,000, which leaves a source without tokens its weights, as"
-            " all its scores go down together; minus infinity is lower than everything",
-            score=2.5,
-        ),
-        Mistake(
-            adds_minus_a_billion_and_clears,
-            "you lower the padding by 1e9, which is enough only as long as it does not score 1e9"
-            " above the tokens; where it does, it takes the weight and takes it along when you set"
-            " it to 0; put minus infinity in the place of its scores",
-            score=3.5,
-        ),
-        Mistake(
-            fills_with_the_smallest_number,
-            "the smallest finite number is low enough beside a token, but where all is padding all"
-            " keys tie, and share the weight; such a row has to be 0",
-            score=3.5,
-        ),
-        Mistake(
-            leaves_nan_without_tokens,
-            "where a source has no token your softmax sees nothing but minus infinity, and 0/0 is"
-            " `nan`; overwrite the weights of padding with 0",
-            score=3.5,
-        ),
-        Mistake(
-            replaces_nan_afterwards,
-            "you replace the `nan` after the softmax; the numbers are right then, but the gradient"
-            " comes back through the softmax and is `nan` still; the `masked_fill` of the scores"
-            " would stop it, an addition does not",
-            score=3.5,
-        ),
-        Mistake(
-            takes_softmax_over_the_queries,
-            "your weights sum to 1 over the queries; they should over the keys, the last axis",
-            score=0,
-        ),
-        Mistake(
-            takes_softmax_over_the_batch,
-            "your weights sum to 1 over the sentences of the batch, which have nothing to do with"
-            " each other; they should over the keys, the last axis",
-            score=0,
-        ),
-        Mistake(
-            takes_softmax_over_all_pairs,
-            "you flatten queries and keys into one row before the softmax, so all queries of a"
-            " sentence share a weight of 1; each has its own, over the last axis. It does not show"
-            " as long as there is one query",
-            score=2.5,
-        ),
-        Mistake(
-            takes_softmax_over_everything,
-            "you flatten the scores before the softmax, so the whole batch shares a weight of 1;"
-            " each query has its own, over the last axis",
-            score=0,
-        ),
-        Mistake(
-            keeps_one_place_too_many,
-            "the first place of padding still counts: a source of 3 tokens has them at the places"
-            " 0, 1 and 2, and its padding begins at 3",
-            score=0,
-        ),
-        Mistake(
-            drops_the_last_token,
-            "the last token of each source is masked with the padding: a source of 3 tokens has"
-            " them at the places 0, 1 and 2, and its padding begins at 3",
-            score=0,
-        ),
-        Mistake(
-            keeps_the_padding,
-            "your mask is the wrong way round: padding gets all the weight, and tokens none",
-            score=0,
-        ),
-        Mistake(
-            takes_the_first_length_for_all,
-            "you mask all sources at the length of the first; each has its own",
-            score=0,
-        ),
-        Mistake(
-            returns_the_scores,
-            "you return the masked scores; the weights are their softmax",
-            score=0,
-        ),
-        Mistake(
-            changes_the_scores_in_place,
-            "you write minus infinity into the `scores` of the caller; `masked_fill` makes a new"
-            " tensor, `masked_fill_` changes the old one",
-            score=3.5,
-        ),
-        Mistake(
-            works_in_double_precision,
-            "you compute in float64 and return it; the weights have the dtype of the scores",
-            score=0.5,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

@@ -3,8 +3,10 @@
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.bahdanau import draw_lengths, draw_normal, padding_after
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.draws import draw_normal
+from attn_course.grading.exercises.bahdanau import draw_lengths, padding_after
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import then
 from attn_course.retrieval import masked_softmax
 
 
@@ -48,96 +50,147 @@ def draw_padded(generator: Generator, batch: int, query_len: int, key_len: int) 
     return inputs
 
 
-def compares_the_scores(scores: Tensor, source_len: Tensor) -> Tensor:
+mistake = Mistakes()
+
+
+@mistake
+def compares_the_scores(scores, source_len):
+    """you compare the scores; they differ from query to query even where the weights do not: what
+    is added to all scores of a row cancels in its softmax"""
     kept = scores.masked_fill(_padding(scores, source_len), 0)
     return (kept.amax(1) - kept.amin(1)).amax(-1)
 
 
-def compares_centred_scores(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake
+def compares_centred_scores(scores, source_len):
+    """you take the mean off each row of scores, which removes what cancels in the softmax, but what
+    is left are still scores; compare the weights"""
     padding = _padding(scores, source_len)
     kept = scores.masked_fill(padding, 0)
     mean = kept.sum(-1, keepdim=True) / source_len[:, None, None]
     return compares_the_scores(kept - mean, source_len)
 
 
-def subtracts_the_best_score(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake
+def subtracts_the_best_score(scores, source_len):
+    """you subtract the best score of each row, which removes what cancels in the softmax, but what
+    is left are still scores; compare the weights"""
     best = scores.masked_fill(_padding(scores, source_len), -torch.inf).amax(-1, keepdim=True)
     return compares_the_scores(scores - best, source_len)
 
 
-def compares_with_the_first_query(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake(points=2.5)
+def compares_with_the_first_query(scores, source_len):
+    """you compare every query with the first; the two that differ most may be others"""
     weights = _weights(scores, source_len)
     return (weights - weights[:, :1]).abs().amax((1, 2))
 
 
-def compares_neighbouring_queries(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake(points=2.5)
+def compares_neighbouring_queries(scores, source_len):
+    """you compare every query with the next; the two that differ most may lie apart"""
     return _weights(scores, source_len).diff(dim=1).abs().amax((1, 2))
 
 
-def compares_with_the_mean_query(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake
+def compares_with_the_mean_query(scores, source_len):
+    """you compare every query with the mean of all; the two that differ most are asked, the largest
+    weight of a key less its smallest"""
     weights = _weights(scores, source_len)
     return (weights - weights.mean(1, keepdim=True)).abs().amax((1, 2))
 
 
-def takes_the_largest_weight(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake
+def takes_the_largest_weight(scores, source_len):
+    """you return the largest weight; take off the smallest that another query gives to the same
+    key"""
     return _weights(scores, source_len).amax((1, 2))
 
 
-def compares_the_keys(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake
+def compares_the_keys(scores, source_len):
+    """you compare the weights that one query gives to different keys; compare those that different
+    queries give to one key, so go down the columns"""
     weights = _weights(scores, source_len)
     lowest = weights.masked_fill(_padding(scores, source_len), 1).amin(2)
     return (weights.amax(2) - lowest).amax(-1)
 
 
-def takes_the_mean_over_the_keys(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake
+def takes_the_mean_over_the_keys(scores, source_len):
+    """you take the mean over the keys; the key with the largest difference decides"""
     weights = _weights(scores, source_len)
     return (weights.amax(1) - weights.amin(1)).sum(-1) / source_len
 
 
-def sums_over_the_keys(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake
+def sums_over_the_keys(scores, source_len):
+    """you sum over the keys; the key with the largest difference decides"""
     weights = _weights(scores, source_len)
     return (weights.amax(1) - weights.amin(1)).sum(-1)
 
 
-def takes_the_standard_deviation(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake
+def takes_the_standard_deviation(scores, source_len):
+    """you return a standard deviation; the largest difference is asked, the largest weight of a key
+    less its smallest"""
     return _weights(scores, source_len).std(1).amax(-1)
 
 
-def compares_the_favourite_only(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake
+def compares_the_favourite_only(scores, source_len):
+    """you compare how large the largest weight of each query is, but two queries may put the same
+    weight on different keys; subtract key by key, before you look for the largest"""
     best = _weights(scores, source_len).amax(-1)
     return best.amax(-1) - best.amin(-1)
 
 
-def takes_softmax_over_the_queries(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake
+def takes_softmax_over_the_queries(scores, source_len):
+    """your weights sum to 1 over the queries; they should over the keys, the last axis"""
     weights = torch.softmax(scores, 1).masked_fill(_padding(scores, source_len), 0)
     return (weights.amax(1) - weights.amin(1)).amax(-1)
 
 
-def forgets_the_padding(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake(points=3)
+def forgets_the_padding(scores, source_len):
+    """you let padding take part; it has no weight, whatever its scores"""
     weights = torch.softmax(scores, -1)
     return (weights.amax(1) - weights.amin(1)).amax(-1)
 
 
-def masks_the_padding_afterwards(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake(points=3)
+def masks_the_padding_afterwards(scores, source_len):
+    """you mask the padding after the softmax, when it has taken weight from the tokens already, and
+    from each query another share; your `attention_weights` of part A masks before"""
     weights = torch.softmax(scores, -1).masked_fill(_padding(scores, source_len), 0)
     return (weights.amax(1) - weights.amin(1)).amax(-1)
 
 
-def makes_one_number_of_the_batch(scores: Tensor, source_len: Tensor) -> Tensor:
-    return reference(scores, source_len).amax()
+@mistake(computes=then(reference, torch.amax))
+def makes_one_number_of_the_batch():
+    """you return one number for the whole batch; each sentence has its own"""
 
 
-def takes_powers_as_they_are(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake(points=2.5)
+def takes_powers_as_they_are(scores, source_len):
+    """you take the powers of the scores as they are; that of 200 is more than a number can hold,
+    and infinity divided by infinity is `nan`; a softmax takes the largest score of the row off
+    first"""
     raised = scores.exp().masked_fill(_padding(scores, source_len), 0)
     weights = raised / raised.sum(-1, keepdim=True)
     return (weights.amax(1) - weights.amin(1)).amax(-1)
 
 
-def says_yes_or_no(scores: Tensor, source_len: Tensor) -> Tensor:
-    return reference(scores, source_len) > 1e-4
+@mistake(computes=then(reference, lambda output: output > 0.0001))
+def says_yes_or_no():
+    """you return yes or no; the difference itself is asked, a number from 0 to 1"""
 
 
-def says_yes_or_no_in_numbers(scores: Tensor, source_len: Tensor) -> Tensor:
+@mistake
+def says_yes_or_no_in_numbers(scores, source_len):
+    """you return 1 for yes and 0 for no; the difference itself is asked, which may be any number
+    from 0 to 1"""
     return says_yes_or_no(scores, source_len).to(scores.dtype)
 
 
@@ -171,114 +224,5 @@ EXERCISE = Exercise(
             hidden_sizes=({"batch": 5, "query_len": 2, "key_len": 7},),
         ),
     ),
-    mistakes=(
-        Mistake(
-            compares_the_scores,
-            "you compare the scores; they differ from query to query even where the weights do"
-            " not: what is added to all scores of a row cancels in its softmax",
-            score=0,
-        ),
-        Mistake(
-            compares_centred_scores,
-            "you take the mean off each row of scores, which removes what cancels in the softmax,"
-            " but what is left are still scores; compare the weights",
-            score=0,
-        ),
-        Mistake(
-            subtracts_the_best_score,
-            "you subtract the best score of each row, which removes what cancels in the softmax,"
-            " but what is left are still scores; compare the weights",
-            score=0,
-        ),
-        Mistake(
-            compares_with_the_first_query,
-            "you compare every query with the first; the two that differ most may be others",
-            score=2.5,
-        ),
-        Mistake(
-            compares_neighbouring_queries,
-            "you compare every query with the next; the two that differ most may lie apart",
-            score=2.5,
-        ),
-        Mistake(
-            compares_with_the_mean_query,
-            "you compare every query with the mean of all; the two that differ most are asked,"
-            " the largest weight of a key less its smallest",
-            score=0,
-        ),
-        Mistake(
-            takes_the_largest_weight,
-            "you return the largest weight; take off the smallest that another query gives to the"
-            " same key",
-            score=0,
-        ),
-        Mistake(
-            compares_the_keys,
-            "you compare the weights that one query gives to different keys; compare those that"
-            " different queries give to one key, so go down the columns",
-            score=0,
-        ),
-        Mistake(
-            takes_the_mean_over_the_keys,
-            "you take the mean over the keys; the key with the largest difference decides",
-            score=0,
-        ),
-        Mistake(
-            sums_over_the_keys,
-            "you sum over the keys; the key with the largest difference decides",
-            score=0,
-        ),
-        Mistake(
-            takes_the_standard_deviation,
-            "you return a standard deviation; the largest difference is asked, the largest weight"
-            " of a key less its smallest",
-            score=0,
-        ),
-        Mistake(
-            compares_the_favourite_only,
-            "you compare how large the largest weight of each query is, but two queries may put the"
-            " same weight on different keys; subtract key by key, before you look for the largest",
-            score=0,
-        ),
-        Mistake(
-            takes_softmax_over_the_queries,
-            "your weights sum to 1 over the queries; they should over the keys, the last axis",
-            score=0,
-        ),
-        Mistake(
-            forgets_the_padding,
-            "you let padding take part; it has no weight, whatever its scores",
-            score=3,
-        ),
-        Mistake(
-            masks_the_padding_afterwards,
-            "you mask the padding after the softmax, when it has taken weight from the tokens"
-            " already, and from each query another share; your `attention_weights` of part A masks"
-            " before",
-            score=3,
-        ),
-        Mistake(
-            makes_one_number_of_the_batch,
-            "you return one number for the whole batch; each sentence has its own",
-            score=0,
-        ),
-        Mistake(
-            takes_powers_as_they_are,
-            "you take the powers of the scores as they are; that of 200 is more than a number can"
-            " hold, and infinity divided by infinity is `nan`; a softmax takes the largest score"
-            " of the row off first",
-            score=2.5,
-        ),
-        Mistake(
-            says_yes_or_no,
-            "you return yes or no; the difference itself is asked, a number from 0 to 1",
-            score=0,
-        ),
-        Mistake(
-            says_yes_or_no_in_numbers,
-            "you return 1 for yes and 0 for no; the difference itself is asked, which may be any"
-            " number from 0 to 1",
-            score=0,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

@@ -12,7 +12,7 @@ from attn_course.data.institutions import institution_pairs
 from attn_course.data.tokens import Vocabulary, batches, pad
 from attn_course.data.translation import SentencePair
 from attn_course.decoding import greedy_decode
-from attn_course.grading.spec import Check, Exercise, Inputs, Law, Mistake, Plain
+from attn_course.grading.spec import Check, Exercise, Inputs, Law, Mistakes, Plain
 from attn_course.grading.translations import (
     Fault,
     Row,
@@ -21,6 +21,7 @@ from attn_course.grading.translations import (
     low_bleu,
     words_of,
 )
+from attn_course.grading.wrong_answers import given
 from attn_course.seq2seq import (
     BOS,
     EOS,
@@ -124,48 +125,67 @@ def reference(batches: Batches, unseen: Tensor, vocab_size: int, max_len: int) -
     return greedy_decode(_learn(_attentive(vocab_size), batches), unseen, max_len)
 
 
-def squeezes_through_one_vector(
-    batches: Batches, unseen: Tensor, vocab_size: int, max_len: int
-) -> Tensor:
+mistake = Mistakes()
+
+
+@mistake(points=2, evidence="short only")
+def squeezes_through_one_vector(batches, unseen, vocab_size, max_len):
+    """short rows come out right and long ones do not, the mark of a translator that squeezes the
+    source through one vector, as that of chapter 03 does; let the decoder look back, with
+    `BahdanauTranslator`. If it does, has `zero_grad` been called for every batch?"""
     encoder = Encoder(vocab_size, WIDTH, WIDTH)
     model = FixedVectorTranslator(encoder, vocab_size, WIDTH, WIDTH)
     return greedy_decode(_learn(model, batches), unseen, max_len)
 
 
-def never_updates(batches: Batches, unseen: Tensor, vocab_size: int, max_len: int) -> Tensor:
+@mistake(evidence="untrained")
+def never_updates(batches, unseen, vocab_size, max_len):
+    """words of both languages in no order are what a translator says that has learned nothing, or
+    next to nothing; call `backward` and `step` for every batch, and `return` after the last of
+    them"""
     model = _learn(_attentive(vocab_size), batches, update=False)
     return greedy_decode(model, unseen, max_len)
 
 
-def forgets_to_clear_the_gradients(
-    batches: Batches, unseen: Tensor, vocab_size: int, max_len: int
-) -> Tensor:
+@mistake(evidence="below 25")
+def forgets_to_clear_the_gradients(batches, unseen, vocab_size, max_len):
+    """the words are French and have little to do with the source. If the gradients are never
+    cleared, each `backward` adds to all those before: call `zero_grad` for every batch. If they
+    are, the steps may be too small, or too few, or too large"""
     model = _learn(_attentive(vocab_size), batches, clear=False)
     return greedy_decode(model, unseen, max_len)
 
 
-def translates_the_other_way(
-    batches: Batches, unseen: Tensor, vocab_size: int, max_len: int
-) -> Tensor:
+@mistake(evidence="other language")
+def translates_the_other_way(batches, unseen, vocab_size, max_len):
+    """you learn to translate the targets into the sources; of each pair in `batches` the source
+    comes first"""
     turned = [(target, source) for source, target in batches]
     return greedy_decode(_learn(_attentive(vocab_size), turned), unseen, max_len)
 
 
-def feeds_the_answer(batches: Batches, unseen: Tensor, vocab_size: int, max_len: int) -> Tensor:
+@mistake(evidence="one word")
+def feeds_the_answer(batches, unseen, vocab_size, max_len):
+    """you feed the decoder the very word that it is to say, so all it learns is to repeat what it
+    hears; shift the target by one place, behind a BOS"""
     model = _learn(_attentive(vocab_size), batches, target_input=lambda target: target)
     return greedy_decode(model, unseen, max_len)
 
 
-def never_says_where_to_begin(
-    batches: Batches, unseen: Tensor, vocab_size: int, max_len: int
-) -> Tensor:
+@mistake(evidence="no beginning")
+def never_says_where_to_begin(batches, unseen, vocab_size, max_len):
+    """your decoder has never learned what to say after BOS, the word that decoding begins with; put
+    a BOS before the target that you feed it, and drop its last word instead"""
     model = _learn(
         _attentive(vocab_size), batches, lambda target: target[:, :-1], lambda target: target[:, 1:]
     )
     return greedy_decode(model, unseen, max_len)
 
 
-def never_learns_to_end(batches: Batches, unseen: Tensor, vocab_size: int, max_len: int) -> Tensor:
+@mistake(evidence="no end")
+def never_learns_to_end(batches, unseen, vocab_size, max_len):
+    """your translator has not learned to say EOS; the EOS at the end of each target belongs into
+    the loss like any word"""
     model = _learn(
         _attentive(vocab_size),
         batches,
@@ -174,22 +194,29 @@ def never_learns_to_end(batches: Batches, unseen: Tensor, vocab_size: int, max_l
     return greedy_decode(model, unseen, max_len)
 
 
-def cuts_off(batches: Batches, unseen: Tensor, vocab_size: int, max_len: int) -> Tensor:
-    return reference(batches, unseen, vocab_size, 4)
+@mistake(evidence="cut off", computes=given(reference, max_len=4))
+def cuts_off():
+    """your translations stop before their end; `max_len` is long enough for all of them"""
 
 
-def begins_with_bos(batches: Batches, unseen: Tensor, vocab_size: int, max_len: int) -> Tensor:
+@mistake(evidence="BOS")
+def begins_with_bos(batches, unseen, vocab_size, max_len):
+    """BOS asks the decoder for the first word and is none itself; leave it out of what you
+    return"""
     translations = reference(batches[:1], unseen, vocab_size, max_len)
     return torch.nn.functional.pad(translations, (1, 0), value=BOS)
 
 
-def translates_what_it_has_seen(
-    batches: Batches, unseen: Tensor, vocab_size: int, max_len: int
-) -> Tensor:
+@mistake(evidence="other rows")
+def translates_what_it_has_seen(batches, unseen, vocab_size, max_len):
+    """you return translations of other rows; translate those of `unseen`"""
     return reference(batches[:1], batches[0][0], vocab_size, max_len)
 
 
-def returns_the_logits(batches: Batches, unseen: Tensor, vocab_size: int, max_len: int) -> Tensor:
+@mistake(evidence="no tokens")
+def returns_the_logits(batches, unseen, vocab_size, max_len):
+    """you return what the model thinks of each word; decode it into token numbers, with
+    `greedy_decode`"""
     model = _learn(_attentive(vocab_size), batches[:1])
     begin = torch.full_like(unseen[:, :1], BOS)
     return model(unseen, begin.expand(-1, max_len))
@@ -226,84 +253,5 @@ EXERCISE = Exercise(
             seconds=120,
         ),
     ),
-    mistakes=(
-        Mistake(
-            squeezes_through_one_vector,
-            "short rows come out right and long ones do not, the mark of a translator that squeezes"
-            " the source through one vector, as that of chapter 03 does; let the decoder look back,"
-            " with `BahdanauTranslator`. If it does, has `zero_grad` been called for every batch?",
-            score=2,
-            evidence="short only",
-        ),
-        Mistake(
-            never_updates,
-            "words of both languages in no order are what a translator says that has learned"
-            " nothing, or next to nothing; call `backward` and `step` for every batch, and `return`"
-            " after the last of them",
-            score=0,
-            evidence="untrained",
-        ),
-        Mistake(
-            forgets_to_clear_the_gradients,
-            "the words are French and have little to do with the source. If the gradients are never"
-            " cleared, each `backward` adds to all those before: call `zero_grad` for every batch."
-            " If they are, the steps may be too small, or too few, or too large",
-            score=0,
-            evidence="below 25",
-        ),
-        Mistake(
-            translates_the_other_way,
-            "you learn to translate the targets into the sources; of each pair in `batches` the"
-            " source comes first",
-            score=0,
-            evidence="other language",
-        ),
-        Mistake(
-            feeds_the_answer,
-            "you feed the decoder the very word that it is to say, so all it learns is to repeat"
-            " what it hears; shift the target by one place, behind a BOS",
-            score=0,
-            evidence="one word",
-        ),
-        Mistake(
-            never_says_where_to_begin,
-            "your decoder has never learned what to say after BOS, the word that decoding begins"
-            " with; put a BOS before the target that you feed it, and drop its last word instead",
-            score=0,
-            evidence="no beginning",
-        ),
-        Mistake(
-            never_learns_to_end,
-            "your translator has not learned to say EOS; the EOS at the end of each target belongs"
-            " into the loss like any word",
-            score=0,
-            evidence="no end",
-        ),
-        Mistake(
-            cuts_off,
-            "your translations stop before their end; `max_len` is long enough for all of them",
-            score=0,
-            evidence="cut off",
-        ),
-        Mistake(
-            begins_with_bos,
-            "BOS asks the decoder for the first word and is none itself; leave it out of what you"
-            " return",
-            score=0,
-            evidence="BOS",
-        ),
-        Mistake(
-            translates_what_it_has_seen,
-            "you return translations of other rows; translate those of `unseen`",
-            score=0,
-            evidence="other rows",
-        ),
-        Mistake(
-            returns_the_logits,
-            "you return what the model thinks of each word; decode it into token numbers, with"
-            " `greedy_decode`",
-            score=0,
-            evidence="no tokens",
-        ),
-    ),
+    mistakes=mistake.collected,
 )

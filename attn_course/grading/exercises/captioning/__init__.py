@@ -3,16 +3,9 @@
 import torch
 from torch import Generator, Tensor
 
+from attn_course.grading.draws import draw_normal
+
 NUMBER = "06"
-
-
-def draw_normal(generator: Generator, *shape: int) -> Tensor:
-    return torch.randn(shape, generator=generator, dtype=torch.float64)
-
-
-def in_front(batch: int | None, beams: int | None = None) -> tuple[int, ...]:
-    """The axes before the last ones."""
-    return tuple(size for size in (batch, beams) if size is not None)
 
 
 def draw_weights(generator: Generator, *shape: int) -> Tensor:

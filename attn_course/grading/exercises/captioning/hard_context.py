@@ -9,8 +9,9 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course.grading.compare import name_kind
-from attn_course.grading.exercises.captioning import draw_normal
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake, Plain
+from attn_course.grading.draws import draw_normal
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
+from attn_course.grading.wrong_answers import in_dtype, overwriting, then
 
 Drawn = tuple[Tensor, Tensor]
 # Of a right answer, the deviance of the counts of six cells (chi-squared, 5 degrees) exceeds 45
@@ -223,23 +224,39 @@ def _hard(weights: Tensor, features: Tensor) -> Drawn:
     return _at(features, _draw(weights))
 
 
-def takes_the_highest_score(scores: Tensor, features: Tensor) -> Drawn:
+mistake = Mistakes()
+
+
+@mistake(points=2)
+def takes_the_highest_score(scores, features):
+    """you take the highest score, and always the same cell: that is the slip. The highest score is
+    drawn most often, and the others as often as their weights say"""
     return _at(features, scores.flatten(1).argmax(1))
 
 
-def draws_all_cells_alike(scores: Tensor, features: Tensor) -> Drawn:
+@mistake(points=1)
+def draws_all_cells_alike(scores, features):
+    """you draw all cells alike; their weights are the probabilities"""
     return _hard(torch.ones_like(scores.flatten(1)), features)
 
 
-def draws_by_the_scores(scores: Tensor, features: Tensor) -> Drawn:
+@mistake
+def draws_by_the_scores(scores, features):
+    """you draw with the scores as probabilities, and they are below 0; the softmax makes
+    probabilities of them"""
     return _hard(scores.flatten(1), features)
 
 
-def draws_the_worst(scores: Tensor, features: Tensor) -> Drawn:
+@mistake(points=1)
+def draws_the_worst(scores, features):
+    """your signs are turned round: you draw most often where the score is lowest"""
     return _hard(_weights(-scores), features)
 
 
-def softens_twice(scores: Tensor, features: Tensor) -> Drawn:
+@mistake(points=1)
+def softens_twice(scores, features):
+    """you take the softmax of weights, which makes them nearly alike; one softmax, of the scores,
+    is enough. (`Categorical(logits=...)` takes one too: give it scores, or `probs=weights`)"""
     return _hard(torch.softmax(_weights(scores), -1), features)
 
 
@@ -248,95 +265,139 @@ def takes_weights_for_scores(scores: Tensor, features: Tensor) -> Drawn:
     return _at(features, drawn)
 
 
-def draws_from_rows(scores: Tensor, features: Tensor) -> Drawn:
+@mistake(points=1)
+def draws_from_rows(scores, features):
+    """each row of your grid has a softmax of its own, so that all rows are drawn alike; take one
+    softmax over all cells"""
     return _hard(torch.softmax(scores, -1).flatten(1), features)
 
 
-def draws_from_columns(scores: Tensor, features: Tensor) -> Drawn:
+@mistake(points=1)
+def draws_from_columns(scores, features):
+    """each column of your grid has a softmax of its own, so that all columns are drawn alike; take
+    one softmax over all cells"""
     return _hard(torch.softmax(scores, -2).flatten(1), features)
 
 
-def weighs_images_against_each_other(scores: Tensor, features: Tensor) -> Drawn:
+@mistake(points=1)
+def weighs_images_against_each_other(scores, features):
+    """your softmax runs over the images of the batch; it runs over the cells of each"""
     return _hard(torch.softmax(scores.flatten(1), 0), features)
 
 
-def draws_from_the_squares(scores: Tensor, features: Tensor) -> Drawn:
+@mistake(points=2)
+def draws_from_the_squares(scores, features):
+    """your scores count twice, so that you draw with the squares of the weights; take one softmax
+    of the scores as they are"""
     return _hard(_weights(2 * scores), features)
 
 
-def draws_among_the_best_two(scores: Tensor, features: Tensor) -> Drawn:
+@mistake(points=2)
+def draws_among_the_best_two(scores, features):
+    """you draw among the best cells only; every cell has its chance"""
     return _hard(_best_two(_weights(scores)), features)
 
 
-def draws_once_for_the_batch(scores: Tensor, features: Tensor) -> Drawn:
+@mistake(points=1)
+def draws_once_for_the_batch(scores, features):
+    """you draw one cell, by the weights of the first image, for the whole batch; each image has
+    weights of its own and draws for itself"""
     cell = _draw(_weights(scores[:1]))
     return _at(features, cell.expand(len(scores)))
 
 
-def shares_random_numbers(scores: Tensor, features: Tensor) -> Drawn:
+@mistake(points=2)
+def shares_random_numbers(scores, features):
+    """your images share random numbers, so that from the draw of one the draw of another can be
+    told; each needs one of its own"""
     cumulated = _weights(scores.double()).cumsum(-1)
     chance = torch.rand(len(scores) // 2 + 1, 1, dtype=torch.float64).repeat_interleave(2, 0)
     return _at(features, (cumulated <= chance[: len(scores)] * cumulated[:, -1:]).sum(1))
 
 
-def sets_a_seed(scores: Tensor, features: Tensor) -> Drawn:
+@mistake(points=2)
+def sets_a_seed(scores, features):
+    """you set a seed inside, so that every call draws the same; whoever learns would never try
+    anything else. Leave seeds to whoever calls"""
     torch.manual_seed(0)
     return reference(scores, features)
 
 
-def writes_into_the_scores(scores: Tensor, features: Tensor) -> Drawn:
-    scores -= scores.amax((1, 2), keepdim=True)
-    return reference(scores, features)
+@mistake(
+    points=3, computes=overwriting(reference, scores=lambda s: s - s.amax((1, 2), keepdim=True))
+)
+def writes_into_the_scores():
+    """your draw is right, but you write into the scores that you were given, as `-=` does, and all
+    names that end in `_`; make new ones"""
 
 
-def works_in_single_precision(scores: Tensor, features: Tensor) -> Drawn:
-    return reference(scores.float(), features.float())
+@mistake(points=3, computes=in_dtype(reference, torch.float32))
+def works_in_single_precision():
+    """you return float32, whatever came in; the context has the dtype of the features"""
 
 
-def draws_twice(scores: Tensor, features: Tensor) -> Drawn:
+@mistake(points=3)
+def draws_twice(scores, features):
+    """you draw twice, once for the context and once for the cell that you return; draw once, and
+    keep it"""
     weights = _weights(scores)
     return _at(features, _draw(weights))[0], _draw(weights)
 
 
-def returns_the_mean(scores: Tensor, features: Tensor) -> Drawn:
+@mistake(points=3)
+def returns_the_mean(scores, features):
+    """your context is the mean of all cells: soft attention. Hard attention looks at the one cell
+    that was drawn, and at nothing else"""
     weights = _weights(scores)
     context = (weights.unsqueeze(-1) * features.flatten(1, 2)).sum(1)
     return context, _draw(weights)
 
 
-def weighs_what_it_has_drawn(scores: Tensor, features: Tensor) -> Drawn:
+@mistake(points=3)
+def weighs_what_it_has_drawn(scores, features):
+    """you multiply what was drawn by its weight, so that the weight counts twice: it has decided
+    already how often this cell is drawn"""
     weights = _weights(scores)
     context, cells = _hard(weights, features)
     return context * weights.gather(1, cells.unsqueeze(1)), cells
 
 
-def reads_the_grid_by_columns(scores: Tensor, features: Tensor) -> Drawn:
+@mistake(points=2)
+def reads_the_grid_by_columns(scores, features):
+    """you count the cells of the features column by column, those of the weights row by row"""
     return _at(features.transpose(1, 2), _draw(_weights(scores)))
 
 
-def draws_by_columns(scores: Tensor, features: Tensor) -> Drawn:
+@mistake(points=1)
+def draws_by_columns(scores, features):
+    """you count the cells of the weights column by column, those of the features row by row"""
     return _at(features, _draw(_weights(scores.mT)))
 
 
-def keeps_the_axis_of_the_draw(scores: Tensor, features: Tensor) -> Drawn:
+@mistake
+def keeps_the_axis_of_the_draw(scores, features):
+    """your axis for the one draw is still there; name it when you drop it: `squeeze(1)`"""
     context, cells = reference(scores, features)
     return context.unsqueeze(1), cells.unsqueeze(1)
 
 
-def returns_the_context_alone(scores: Tensor, features: Tensor) -> Tensor:
-    return reference(scores, features)[0]
+@mistake(computes=then(reference, lambda output: output[0]))
+def returns_the_context_alone():
+    """you return the context alone; whoever learns has to know which cell was drawn"""
 
 
-def returns_them_the_other_way_round(scores: Tensor, features: Tensor) -> Drawn:
-    return reference(scores, features)[::-1]
+@mistake(computes=then(reference, lambda pair: pair[::-1]))
+def returns_them_the_other_way_round():
+    """you return the cells first; the context comes first"""
 
 
-def takes_powers_as_they_are(scores: Tensor, features: Tensor) -> Drawn:
+@mistake(points=3)
+def takes_powers_as_they_are(scores, features):
+    """you take the powers of the scores as they are; that of 200 is more than a number can hold,
+    and that of -400 is 0 for every cell; `torch.softmax` takes the largest score off first"""
     powers = torch.exp(scores.flatten(1))
     return _hard(powers, features)
 
-
-_ALONE = "The highest score is drawn most often, and the others as often as their weights say"
 
 EXERCISE = Exercise(
     function="hard_context",
@@ -383,141 +444,5 @@ EXERCISE = Exercise(
             untouched=True,
         ),
     ),
-    mistakes=(
-        Mistake(
-            takes_the_highest_score,
-            "you take the highest score, and always the same cell: that is the slip. " + _ALONE,
-            score=2,
-        ),
-        Mistake(
-            draws_all_cells_alike,
-            "you draw all cells alike; their weights are the probabilities",
-            score=1,
-        ),
-        Mistake(
-            draws_by_the_scores,
-            "you draw with the scores as probabilities, and they are below 0; the softmax makes"
-            " probabilities of them",
-            score=0,
-        ),
-        Mistake(
-            draws_the_worst,
-            "your signs are turned round: you draw most often where the score is lowest",
-            score=1,
-        ),
-        Mistake(
-            softens_twice,
-            "you take the softmax of weights, which makes them nearly alike; one softmax, of the"
-            " scores, is enough. (`Categorical(logits=...)` takes one too: give it scores, or"
-            " `probs=weights`)",
-            score=1,
-        ),
-        Mistake(
-            draws_from_rows,
-            "each row of your grid has a softmax of its own, so that all rows are drawn alike; take"
-            " one softmax over all cells",
-            score=1,
-        ),
-        Mistake(
-            draws_from_columns,
-            "each column of your grid has a softmax of its own, so that all columns are drawn"
-            " alike; take one softmax over all cells",
-            score=1,
-        ),
-        Mistake(
-            weighs_images_against_each_other,
-            "your softmax runs over the images of the batch; it runs over the cells of each",
-            score=1,
-        ),
-        Mistake(
-            draws_from_the_squares,
-            "your scores count twice, so that you draw with the squares of the weights; take one"
-            " softmax of the scores as they are",
-            score=2,
-        ),
-        Mistake(
-            draws_among_the_best_two,
-            "you draw among the best cells only; every cell has its chance",
-            score=2,
-        ),
-        Mistake(
-            draws_once_for_the_batch,
-            "you draw one cell, by the weights of the first image, for the whole batch; each image"
-            " has weights of its own and draws for itself",
-            score=1,
-        ),
-        Mistake(
-            shares_random_numbers,
-            "your images share random numbers, so that from the draw of one the draw of another can"
-            " be told; each needs one of its own",
-            score=2,
-        ),
-        Mistake(
-            sets_a_seed,
-            "you set a seed inside, so that every call draws the same; whoever learns would never"
-            " try anything else. Leave seeds to whoever calls",
-            score=2,
-        ),
-        Mistake(
-            writes_into_the_scores,
-            "your draw is right, but you write into the scores that you were given, as `-=` does,"
-            " and all names that end in `_`; make new ones",
-            score=3,
-        ),
-        Mistake(
-            works_in_single_precision,
-            "you return float32, whatever came in; the context has the dtype of the features",
-            score=3,
-        ),
-        Mistake(
-            draws_twice,
-            "you draw twice, once for the context and once for the cell that you return; draw once,"
-            " and keep it",
-            score=3,
-        ),
-        Mistake(
-            returns_the_mean,
-            "your context is the mean of all cells: soft attention. Hard attention looks at the one"
-            " cell that was drawn, and at nothing else",
-            score=3,
-        ),
-        Mistake(
-            weighs_what_it_has_drawn,
-            "you multiply what was drawn by its weight, so that the weight counts twice: it has"
-            " decided already how often this cell is drawn",
-            score=3,
-        ),
-        Mistake(
-            reads_the_grid_by_columns,
-            "you count the cells of the features column by column, those of the weights row by row",
-            score=2,
-        ),
-        Mistake(
-            draws_by_columns,
-            "you count the cells of the weights column by column, those of the features row by row",
-            score=1,
-        ),
-        Mistake(
-            keeps_the_axis_of_the_draw,
-            "your axis for the one draw is still there; name it when you drop it: `squeeze(1)`",
-            score=0,
-        ),
-        Mistake(
-            returns_the_context_alone,
-            "you return the context alone; whoever learns has to know which cell was drawn",
-            score=0,
-        ),
-        Mistake(
-            returns_them_the_other_way_round,
-            "you return the cells first; the context comes first",
-            score=0,
-        ),
-        Mistake(
-            takes_powers_as_they_are,
-            "you take the powers of the scores as they are; that of 200 is more than a number can"
-            " hold, and that of -400 is 0 for every cell; `torch.softmax` takes the largest score"
-            " off first",
-            score=3,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

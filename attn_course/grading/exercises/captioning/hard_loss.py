@@ -3,8 +3,9 @@
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.captioning import draw_normal
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.draws import draw_normal
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, then
 
 
 def reference(scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor) -> Tensor:
@@ -63,152 +64,189 @@ def _loss(advantage: Tensor, log_weight: Tensor, reward: Tensor) -> Tensor:
     return -(reward + advantage.detach() * log_weight).mean()
 
 
-def turns_the_sign_round(scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor) -> Tensor:
-    return -reference(scores, cells, reward, baseline)
+mistake = Mistakes()
 
 
-def climbs_down_for_the_weights(
-    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
-) -> Tensor:
+@mistake(computes=then(reference, torch.neg))
+def turns_the_sign_round():
+    """your signs are turned round: an optimiser makes a loss small, and the reward is to grow, so a
+    minus stands in front of all"""
+
+
+@mistake(points=1.5)
+def climbs_down_for_the_weights(scores, cells, reward, baseline):
+    """the advantage has the wrong sign: it is the reward less the baseline. With yours a draw that
+    went well becomes less likely"""
     advantage = -_advantage(reward, baseline)
     return _loss(advantage, _log_weight(scores, cells), reward)
 
 
-def leaves_the_baseline_out(
-    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
-) -> Tensor:
+@mistake(points=3.5)
+def leaves_the_baseline_out(scores, cells, reward, baseline):
+    """you leave the baseline out. On average that is right, and the first row says so; but each
+    single draw is far off. Take the baseline off the reward"""
     return _loss(reward, _log_weight(scores, cells), reward)
 
 
-def adds_the_baseline(scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor) -> Tensor:
-    return reference(scores, cells, reward, -baseline)
+@mistake(points=3.5, computes=given(reference, baseline=torch.neg))
+def adds_the_baseline():
+    """you add the baseline to the reward; take it off"""
 
 
-def takes_the_mean_of_the_draws(
-    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
-) -> Tensor:
+@mistake(points=3.5)
+def takes_the_mean_of_the_draws(scores, cells, reward, baseline):
+    """you take the mean of the draws themselves for a baseline. With one draw it is its own reward,
+    nothing is left, and nothing is learned; use the baseline that is given"""
     return _loss(reward - reward.mean(-1, keepdim=True), _log_weight(scores, cells), reward)
 
 
-def takes_the_mean_of_the_batch(
-    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
-) -> Tensor:
+@mistake(points=3.5)
+def takes_the_mean_of_the_batch(scores, cells, reward, baseline):
+    """you take the mean reward of this batch for a baseline, of which the draw itself is a part;
+    use the baseline that is given"""
     return _loss(reward - reward.mean(), _log_weight(scores, cells), reward)
 
 
-def takes_one_baseline_for_all(
-    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
-) -> Tensor:
+@mistake(points=3.5)
+def takes_one_baseline_for_all(scores, cells, reward, baseline):
+    """you use the same baseline for all images; each has its own: `baseline.unsqueeze(1)` has one
+    for all draws of an image"""
     return reference(scores, cells, reward, baseline.mean().expand_as(baseline))
 
 
-def learns_from_successes_only(
-    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
-) -> Tensor:
+@mistake(points=3)
+def learns_from_successes_only(scores, cells, reward, baseline):
+    """you learn from draws that were better than the baseline only; on average that leads
+    elsewhere. A draw that was worse has to become less likely"""
     advantage = _advantage(reward, baseline).clamp_min(0)
     return _loss(advantage, _log_weight(scores, cells), reward)
 
 
-def learns_as_much_from_failures(
-    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
-) -> Tensor:
+@mistake(points=3)
+def learns_as_much_from_failures(scores, cells, reward, baseline):
+    """you make draws likelier that were worse than the baseline; leave the advantage its sign"""
     advantage = _advantage(reward, baseline).abs()
     return _loss(advantage, _log_weight(scores, cells), reward)
 
 
-def squares_the_advantage(
-    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
-) -> Tensor:
+@mistake(points=1.5)
+def squares_the_advantage(scores, cells, reward, baseline):
+    """you square the advantage; it is a factor as it is, with its sign"""
     advantage = _advantage(reward, baseline).square()
     return _loss(advantage, _log_weight(scores, cells), reward)
 
 
-def takes_the_sign_of_the_advantage(
-    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
-) -> Tensor:
+@mistake(points=1.5)
+def takes_the_sign_of_the_advantage(scores, cells, reward, baseline):
+    """you only ask whether a draw was better than the baseline, and not by how much"""
     advantage = _advantage(reward, baseline).sign()
     return _loss(advantage, _log_weight(scores, cells), reward)
 
 
-def takes_the_weight_for_its_logarithm(
-    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
-) -> Tensor:
+@mistake(points=1.5)
+def takes_the_weight_for_its_logarithm(scores, cells, reward, baseline):
+    """you take the weight where its logarithm belongs; a weight counts twice then, since it has
+    already decided how often its cell is drawn"""
     weight = torch.softmax(scores, -1).gather(-1, cells)
     return _loss(_advantage(reward, baseline), weight, reward)
 
 
-def takes_the_score_for_the_logarithm(
-    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
-) -> Tensor:
+@mistake(points=1.5)
+def takes_the_score_for_the_logarithm(scores, cells, reward, baseline):
+    """you take the score where the logarithm of the weight belongs: the cell that was drawn goes
+    up, but no other goes down"""
     return _loss(_advantage(reward, baseline), scores.gather(-1, cells), reward)
 
 
-def takes_the_logarithm_of_the_weight(
-    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
-) -> Tensor:
+@mistake(points=3.5)
+def takes_the_logarithm_of_the_weight(scores, cells, reward, baseline):
+    """your logarithm is of a number that the machine has rounded to 0, or that is too large for it:
+    no logarithm, and `nan` for a gradient. `torch.log_softmax` works out the logarithm of the
+    weight in one go"""
     log_weight = torch.softmax(scores, -1).log().gather(-1, cells)
     return _loss(_advantage(reward, baseline), log_weight, reward)
 
 
-def raises_all_cells(scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor) -> Tensor:
+@mistake(points=1.5)
+def raises_all_cells(scores, cells, reward, baseline):
+    """you add up the logarithms of all cells; only that of the cell that was drawn counts:
+    `gather(1, cells)`"""
     total = torch.log_softmax(scores, -1).sum(-1, keepdim=True)
     return _loss(_advantage(reward, baseline), total, reward)
 
 
-def takes_softmax_over_the_batch(
-    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
-) -> Tensor:
+@mistake(points=1.5)
+def takes_softmax_over_the_batch(scores, cells, reward, baseline):
+    """your softmax runs over the images; it runs over the cells, the last axis"""
     log_weight = torch.log_softmax(scores, 0).gather(-1, cells)
     return _loss(_advantage(reward, baseline), log_weight, reward)
 
 
-def adds_up_the_draws(scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor) -> Tensor:
+@mistake(points=3)
+def adds_up_the_draws(scores, cells, reward, baseline):
+    """you add up the draws of an image; take their mean, or more draws make larger steps"""
     return reference(scores, cells, reward, baseline) * cells.shape[1]
 
 
-def adds_up_the_images(scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor) -> Tensor:
+@mistake
+def adds_up_the_images(scores, cells, reward, baseline):
+    """you add up the images of a batch; take their mean"""
     return reference(scores, cells, reward, baseline) * len(cells)
 
 
-def adds_up_everything(scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor) -> Tensor:
+@mistake
+def adds_up_everything(scores, cells, reward, baseline):
+    """you add up everything; take the mean over draws and images"""
     return reference(scores, cells, reward, baseline) * cells.numel()
 
 
-def lets_the_gradient_through_the_reward(
-    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
-) -> Tensor:
+@mistake(points=3.5)
+def lets_the_gradient_through_the_reward(scores, cells, reward, baseline):
+    """a gradient flows through the reward where it is a factor, and makes the right word less
+    likely wherever the logarithm of the weight is below -1; that factor is a constant:
+    `detach()`"""
     log_weight = _log_weight(scores, cells)
     return -(reward + _advantage(reward, baseline) * log_weight).mean()
 
 
-def forgets_both(scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor) -> Tensor:
+@mistake(points=3.5)
+def forgets_both(scores, cells, reward, baseline):
+    """the reward is nowhere but in the factor, and not even a constant there: detach it there, and
+    add it once more by itself, from which the words are learned"""
     return -(_advantage(reward, baseline) * _log_weight(scores, cells)).mean()
 
 
-def forgets_what_is_said(scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor) -> Tensor:
+@mistake(points=3.5)
+def forgets_what_is_said(scores, cells, reward, baseline):
+    """no gradient reaches the reward, so that nothing learns what to say; the reward stands in the
+    loss by itself too"""
     return _loss(_advantage(reward, baseline), _log_weight(scores, cells), reward.detach())
 
 
-def forgets_the_weights(scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor) -> Tensor:
+@mistake(points=1.5)
+def forgets_the_weights(scores, cells, reward, baseline):
+    """nothing tells the scores anything: a draw has no gradient, so its log-weight has to stand in
+    the loss, times the advantage"""
     return -reward.mean() + 0 * scores.sum()
 
 
-def punishes_the_right_word(
-    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
-) -> Tensor:
+@mistake(points=3.5)
+def punishes_the_right_word(scores, cells, reward, baseline):
+    """the reward by itself has the wrong sign: what should get small is minus the reward"""
     return _loss(_advantage(reward, baseline), _log_weight(scores, cells), -reward)
 
 
-def detaches_the_logarithm(
-    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
-) -> Tensor:
+@mistake
+def detaches_the_logarithm(scores, cells, reward, baseline):
+    """you detach the logarithm of the weight, through which the scores learn; detach the
+    advantage"""
     log_weight = _log_weight(scores, cells).detach()
     return -(reward + _advantage(reward, baseline) * log_weight).mean()
 
 
-def returns_one_for_each_image(
-    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
-) -> Tensor:
+@mistake
+def returns_one_for_each_image(scores, cells, reward, baseline):
+    """you return one number for each image; their mean is wanted, a tensor without axes"""
     advantage = _advantage(reward, baseline).detach()
     return -(reward + advantage * _log_weight(scores, cells)).mean(-1)
 
@@ -248,155 +286,5 @@ EXERCISE = Exercise(
             gradient=("reward",),
         ),
     ),
-    mistakes=(
-        Mistake(
-            turns_the_sign_round,
-            "your signs are turned round: an optimiser makes a loss small, and the reward is to"
-            " grow, so a minus stands in front of all",
-            score=0,
-        ),
-        Mistake(
-            climbs_down_for_the_weights,
-            "the advantage has the wrong sign: it is the reward less the baseline. With yours a"
-            " draw that went well becomes less likely",
-            score=1.5,
-        ),
-        Mistake(
-            leaves_the_baseline_out,
-            "you leave the baseline out. On average that is right, and the first row says so; but"
-            " each single draw is far off. Take the baseline off the reward",
-            score=3.5,
-        ),
-        Mistake(
-            adds_the_baseline,
-            "you add the baseline to the reward; take it off",
-            score=3.5,
-        ),
-        Mistake(
-            takes_the_mean_of_the_draws,
-            "you take the mean of the draws themselves for a baseline. With one draw it is its"
-            " own reward, nothing is left, and nothing is learned; use the baseline that is given",
-            score=3.5,
-        ),
-        Mistake(
-            takes_the_mean_of_the_batch,
-            "you take the mean reward of this batch for a baseline, of which the draw itself is a"
-            " part; use the baseline that is given",
-            score=3.5,
-        ),
-        Mistake(
-            takes_one_baseline_for_all,
-            "you use the same baseline for all images; each has its own: `baseline.unsqueeze(1)`"
-            " has one for all draws of an image",
-            score=3.5,
-        ),
-        Mistake(
-            learns_from_successes_only,
-            "you learn from draws that were better than the baseline only; on average that leads"
-            " elsewhere. A draw that was worse has to become less likely",
-            score=3,
-        ),
-        Mistake(
-            learns_as_much_from_failures,
-            "you make draws likelier that were worse than the baseline; leave the advantage its"
-            " sign",
-            score=3,
-        ),
-        Mistake(
-            squares_the_advantage,
-            "you square the advantage; it is a factor as it is, with its sign",
-            score=1.5,
-        ),
-        Mistake(
-            takes_the_sign_of_the_advantage,
-            "you only ask whether a draw was better than the baseline, and not by how much",
-            score=1.5,
-        ),
-        Mistake(
-            takes_the_weight_for_its_logarithm,
-            "you take the weight where its logarithm belongs; a weight counts twice then, since it"
-            " has already decided how often its cell is drawn",
-            score=1.5,
-        ),
-        Mistake(
-            takes_the_score_for_the_logarithm,
-            "you take the score where the logarithm of the weight belongs: the cell that was drawn"
-            " goes up, but no other goes down",
-            score=1.5,
-        ),
-        Mistake(
-            takes_the_logarithm_of_the_weight,
-            "your logarithm is of a number that the machine has rounded to 0, or that is too large"
-            " for it: no logarithm, and `nan` for a gradient. `torch.log_softmax` works out the"
-            " logarithm of the weight in one go",
-            score=3.5,
-        ),
-        Mistake(
-            raises_all_cells,
-            "you add up the logarithms of all cells; only that of the cell that was drawn counts:"
-            " `gather(1, cells)`",
-            score=1.5,
-        ),
-        Mistake(
-            takes_softmax_over_the_batch,
-            "your softmax runs over the images; it runs over the cells, the last axis",
-            score=1.5,
-        ),
-        Mistake(
-            adds_up_the_draws,
-            "you add up the draws of an image; take their mean, or more draws make larger steps",
-            score=3,
-        ),
-        Mistake(
-            adds_up_the_images,
-            "you add up the images of a batch; take their mean",
-            score=0,
-        ),
-        Mistake(
-            adds_up_everything,
-            "you add up everything; take the mean over draws and images",
-            score=0,
-        ),
-        Mistake(
-            lets_the_gradient_through_the_reward,
-            "a gradient flows through the reward where it is a factor, and makes the right word"
-            " less likely wherever the logarithm of the weight is below -1; that factor is a"
-            " constant: `detach()`",
-            score=3.5,
-        ),
-        Mistake(
-            forgets_both,
-            "the reward is nowhere but in the factor, and not even a constant there: detach it"
-            " there, and add it once more by itself, from which the words are learned",
-            score=3.5,
-        ),
-        Mistake(
-            forgets_what_is_said,
-            "no gradient reaches the reward, so that nothing learns what to say; the reward stands"
-            " in the loss by itself too",
-            score=3.5,
-        ),
-        Mistake(
-            forgets_the_weights,
-            "nothing tells the scores anything: a draw has no gradient, so its log-weight has to"
-            " stand in the loss, times the advantage",
-            score=1.5,
-        ),
-        Mistake(
-            punishes_the_right_word,
-            "the reward by itself has the wrong sign: what should get small is minus the reward",
-            score=3.5,
-        ),
-        Mistake(
-            detaches_the_logarithm,
-            "you detach the logarithm of the weight, through which the scores learn; detach the"
-            " advantage",
-            score=0,
-        ),
-        Mistake(
-            returns_one_for_each_image,
-            "you return one number for each image; their mean is wanted, a tensor without axes",
-            score=0,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

@@ -8,7 +8,7 @@ from torch import Generator, Tensor
 
 from attn_course.grading.compare import name_kind
 from attn_course.grading.exercises.captioning import draw_weights
-from attn_course.grading.spec import Check, Exercise, Inputs, Law, Mistake, Plain
+from attn_course.grading.spec import Check, Exercise, Inputs, Law, Mistakes, Plain
 
 Measured = tuple[float, float, float]
 # A captioner sees nothing where less of the weight lies.
@@ -175,144 +175,218 @@ def _put(weights: Tensor, cells: Tensor, value: Tensor | float) -> Tensor:
     return weights.scatter(1, cells.unsqueeze(1), value.expand(len(cells)).unsqueeze(1))
 
 
-def returns_them_in_another_order(**given: object) -> Measured:
+mistake = Mistakes()
+
+
+@mistake(points=1)
+def returns_them_in_another_order(**given):
+    """you return the second number first; pointing comes first"""
     pointing, told, still = _Asked(**given).right
     return told, pointing, still
 
 
-def exchanges_the_last_two(**given: object) -> Measured:
+@mistake(points=1)
+def exchanges_the_last_two(**given):
+    """the last two numbers have changed places: first what the other digit's cell does, then what
+    the empty one does"""
     pointing, told, still = _Asked(**given).right
     return pointing, still, told
 
 
-def counts_twins(**given: object) -> Measured:
+@mistake(points=2.5)
+def counts_twins(**given):
+    """images in which both digits are the same count in your second number; whatever is read there,
+    the word is the same"""
     asked = _Asked(**given)
     return asked.right[0], _share(asked.told), asked.right[2]
 
 
-def counts_twins_as_failures(**given: object) -> Measured:
+@mistake(points=2.5)
+def counts_twins_as_failures(**given):
+    """you leave images with the same digit twice out of what you count, but not out of how many you
+    divide by"""
     asked = _Asked(**given)
     return asked.right[0], _share(asked.told & asked.differ), asked.right[2]
 
 
-def leaves_twins_out_everywhere(**given: object) -> Measured:
+@mistake(points=2)
+def leaves_twins_out_everywhere(**given):
+    """you leave images with the same digit twice out of all three numbers; they only leave the
+    second"""
     asked = _Asked(**given)
     differ = asked.differ
     return _share(asked.points[differ]), asked.right[1], _share(asked.still[differ])
 
 
-def leaves_twins_out_at_the_end(**given: object) -> Measured:
+@mistake(points=3)
+def leaves_twins_out_at_the_end(**given):
+    """you leave images with the same digit twice out of your third number; they only leave the
+    second, since an empty cell is never the twin of a digit"""
     asked = _Asked(**given)
     return *asked.right[:2], _share(asked.still[asked.differ])
 
 
-def moves_all_weight(**given: object) -> Measured:
+@mistake(points=1)
+def moves_all_weight(**given):
+    """you put all weight on one cell; the two cells exchange what they have, and the others keep
+    theirs"""
     return _Asked(**given).moved_by(lambda w, one, other: _put(torch.zeros_like(w), other, 1.0))
 
 
-def copies_the_weight(**given: object) -> Measured:
+@mistake(points=1)
+def copies_the_weight(**given):
+    """you give the second cell the weight of the first, and leave the first as it was; they
+    exchange their weights"""
     return _Asked(**given).moved_by(lambda w, one, other: _put(w, other, _at(w, one)))
 
 
-def softens_again(**given: object) -> Measured:
+@mistake(points=1)
+def softens_again(**given):
+    """you take a softmax of what you have exchanged, which makes weights nearly alike; the exchange
+    leaves them weights, so hand them over as they are"""
     return _Asked(**given).moved_by(
         lambda w, one, other: torch.softmax(_exchange(w, one, other), 1)
     )
 
 
-def gives_ties_of_all_to_none(**given: object) -> Measured:
+@mistake(points=1)
+def forbids_the_cell(**given):
+    """you set the weight of the cell to 0; the two cells exchange their weights, so that the sum
+    stays 1"""
+    return _Asked(**given).moved_by(lambda w, one, other: _put(w, one, 0.0))
+
+
+@mistake(points=1)
+def overwrites_before_it_reads(**given):
+    """you write the first weight before you have read it, so that both cells end with the same;
+    read both first"""
+    return _Asked(**given).moved_by(lambda w, one, other: _put(w, one, _at(w, other)))
+
+
+@mistake(points=1)
+def moves_nothing(**given):
+    """you ask with the model's own weights; exchange two of them first"""
+    return _Asked(**given).moved_by(lambda w, one, other: w)
+
+
+@mistake(points=1)
+def moves_the_cells_of_the_first_image(**given):
+    """you move the same cells in every image; each has its own: row `i` and cell `named[i]`"""
+
+    def move(weights, one, other):
+        return _exchange(weights, one[:1].expand_as(one), other[:1].expand_as(other))
+
+    return _Asked(**given).moved_by(move)
+
+
+@mistake(points=3)
+def gives_ties_to_the_first(**given):
+    """`argmax` calls the first of equals the greatest; weights that are all alike point nowhere.
+    The cell needs more weight than any other"""
+    asked = _Asked(**given)
+    points = asked.weights.argmax(1) == asked.named
+    return _share(points), *asked.right[1:]
+
+
+@mistake(points=3)
+def gives_ties_of_all_to_none(**given):
+    """you take care of weights that are all alike, but not of two that share the greatest: `argmax`
+    calls the first of them the greatest. The cell needs more than any other"""
     asked = _Asked(**given)
     weights = asked.weights
     points = (weights.argmax(1) == asked.named) & (weights.amax(1) > weights.amin(1))
     return _share(points), *asked.right[1:]
 
 
-def forbids_the_cell(**given: object) -> Measured:
-    return _Asked(**given).moved_by(lambda w, one, other: _put(w, one, 0.0))
-
-
-def overwrites_before_it_reads(**given: object) -> Measured:
-    return _Asked(**given).moved_by(lambda w, one, other: _put(w, one, _at(w, other)))
-
-
-def moves_nothing(**given: object) -> Measured:
-    return _Asked(**given).moved_by(lambda w, one, other: w)
-
-
-def moves_the_cells_of_the_first_image(**given: object) -> Measured:
-    def move(weights: Tensor, one: Tensor, other: Tensor) -> Tensor:
-        return _exchange(weights, one[:1].expand_as(one), other[:1].expand_as(other))
-
-    return _Asked(**given).moved_by(move)
-
-
-def gives_ties_to_the_first(**given: object) -> Measured:
-    asked = _Asked(**given)
-    points = asked.weights.argmax(1) == asked.named
-    return _share(points), *asked.right[1:]
-
-
-def lets_ties_count(**given: object) -> Measured:
+@mistake(points=3)
+def lets_ties_count(**given):
+    """you let ties count; weights that are all alike point nowhere. The cell needs more weight than
+    any other"""
     asked = _Asked(**given)
     points = _at(asked.weights, asked.named) == asked.weights.amax(1)
     return _share(points), *asked.right[1:]
 
 
-def asks_for_more_than_half(**given: object) -> Measured:
+@mistake(points=2.5)
+def asks_for_more_than_half(**given):
+    """you ask for more than half of the weight; more than any other cell has is enough"""
     asked = _Asked(**given)
     points = _at(asked.weights, asked.named) > 0.5
     return _share(points), *asked.right[1:]
 
 
-def takes_the_weight_for_the_share(**given: object) -> Measured:
+@mistake(points=2.5)
+def takes_the_weight_for_the_share(**given):
+    """you return the mean weight of the cell; asked is how often it has the greatest"""
     asked = _Asked(**given)
     return _at(asked.weights, asked.named).mean().item(), *asked.right[1:]
 
 
-def compares_with_the_word_before(**given: object) -> Measured:
+@mistake(points=2.5)
+def compares_with_the_word_before(**given):
+    """for the third number you compare with what was said before; compare with the digit in the
+    cell that is named"""
     asked = _Asked(**given)
     before = asked.say(asked.weights)
     still = asked.say(_exchange(asked.weights, asked.named, asked.empty)) == before
     return *asked.right[:2], _share(still)
 
 
-def takes_every_change_for_obedience(**given: object) -> Measured:
+@mistake(points=2)
+def takes_every_change_for_obedience(**given):
+    """for the second number you count every change of the word; count the images in which the other
+    digit is said"""
     asked = _Asked(**given)
     before = asked.say(asked.weights)
     told = asked.say(_exchange(asked.weights, asked.named, asked.other)) != before
     return asked.right[0], _share(told[asked.differ]), asked.right[2]
 
 
-def counts_who_keeps_the_word(**given: object) -> Measured:
+@mistake(points=2)
+def counts_who_keeps_the_word(**given):
+    """for the second number you count who still says the digit that is named; count who says the
+    other one"""
     asked = _Asked(**given)
     kept = asked.say(_exchange(asked.weights, asked.named, asked.other)) == asked.own
     return asked.right[0], _share(kept[asked.differ]), asked.right[2]
 
 
-def looks_at_the_other_for_the_third(**given: object) -> Measured:
+@mistake(points=2.5)
+def looks_at_the_other_for_the_third(**given):
+    """for the third number too you exchange with the other digit's cell; exchange with the empty
+    one"""
     asked = _Asked(**given)
     kept = asked.say(_exchange(asked.weights, asked.named, asked.other)) == asked.own
     return *asked.right[:2], _share(kept)
 
 
-def counts_who_goes_silent(**given: object) -> Measured:
+@mistake(points=2.5)
+def counts_who_goes_silent(**given):
+    """for the third number you count the words that do not survive; count those that do"""
     pointing, told, still = _Asked(**given).right
     return pointing, told, 1 - still
 
 
-def asks_those_who_point_only(**given: object) -> Measured:
+@mistake(points=1)
+def asks_those_who_point_only(**given):
+    """you ask only images in which the weight pointed at the cell before; ask all"""
     asked = _Asked(**given)
     told = asked.told[asked.differ & asked.points]
     return asked.right[0], _share(told), _share(asked.still[asked.points])
 
 
-def counts_instead_of_shares(**given: object) -> Measured:
+@mistake
+def counts_instead_of_shares(**given):
+    """you count; shares are wanted, between 0 and 1"""
     asked = _Asked(**given)
     counts = asked.points, asked.told[asked.differ], asked.still
     return tuple(float(yes.sum()) for yes in counts)
 
 
-def works_on_the_weights_themselves(**given: object) -> Measured:
+@mistake(points=2.5)
+def works_on_the_weights_themselves(**given):
+    """you exchange in the weights themselves, and the second time begins where the first has left
+    off: `clone()` them each time"""
     asked = _Asked(**given)
     weights = asked.weights
     weights.copy_(_exchange(weights, asked.named, asked.other))
@@ -321,7 +395,10 @@ def works_on_the_weights_themselves(**given: object) -> Measured:
     return *asked.right[:2], _share(still)
 
 
-def writes_into_the_weights(**given: object) -> Measured:
+@mistake(points=3.5)
+def writes_into_the_weights(**given):
+    """your numbers are right, but the weights of the caller are no longer what they were: `clone()`
+    before you exchange"""
     asked = _Asked(**given)
     asked.weights.copy_(_exchange(asked.weights, asked.named, asked.empty))
     return asked.right
@@ -373,160 +450,5 @@ EXERCISE = Exercise(
             untouched=True,
         ),
     ),
-    mistakes=(
-        Mistake(
-            returns_them_in_another_order,
-            "you return the second number first; pointing comes first",
-            score=1,
-        ),
-        Mistake(
-            exchanges_the_last_two,
-            "the last two numbers have changed places: first what the other digit's cell does, then"
-            " what the empty one does",
-            score=1,
-        ),
-        Mistake(
-            counts_twins,
-            "images in which both digits are the same count in your second number; whatever is read"
-            " there, the word is the same",
-            score=2.5,
-        ),
-        Mistake(
-            counts_twins_as_failures,
-            "you leave images with the same digit twice out of what you count, but not out of how"
-            " many you divide by",
-            score=2.5,
-        ),
-        Mistake(
-            leaves_twins_out_everywhere,
-            "you leave images with the same digit twice out of all three numbers; they only leave"
-            " the second",
-            score=2,
-        ),
-        Mistake(
-            leaves_twins_out_at_the_end,
-            "you leave images with the same digit twice out of your third number; they only leave"
-            " the second, since an empty cell is never the twin of a digit",
-            score=3,
-        ),
-        Mistake(
-            moves_all_weight,
-            "you put all weight on one cell; the two cells exchange what they have, and the others"
-            " keep theirs",
-            score=1,
-        ),
-        Mistake(
-            copies_the_weight,
-            "you give the second cell the weight of the first, and leave the first as it was; they"
-            " exchange their weights",
-            score=1,
-        ),
-        Mistake(
-            softens_again,
-            "you take a softmax of what you have exchanged, which makes weights nearly alike; the"
-            " exchange leaves them weights, so hand them over as they are",
-            score=1,
-        ),
-        Mistake(
-            forbids_the_cell,
-            "you set the weight of the cell to 0; the two cells exchange their weights, so that the"
-            " sum stays 1",
-            score=1,
-        ),
-        Mistake(
-            overwrites_before_it_reads,
-            "you write the first weight before you have read it, so that both cells end with the"
-            " same; read both first",
-            score=1,
-        ),
-        Mistake(
-            moves_nothing,
-            "you ask with the model's own weights; exchange two of them first",
-            score=1,
-        ),
-        Mistake(
-            moves_the_cells_of_the_first_image,
-            "you move the same cells in every image; each has its own: row `i` and cell `named[i]`",
-            score=1,
-        ),
-        Mistake(
-            gives_ties_to_the_first,
-            "`argmax` calls the first of equals the greatest; weights that are all alike point"
-            " nowhere. The cell needs more weight than any other",
-            score=3,
-        ),
-        Mistake(
-            gives_ties_of_all_to_none,
-            "you take care of weights that are all alike, but not of two that share the greatest:"
-            " `argmax` calls the first of them the greatest. The cell needs more than any other",
-            score=3,
-        ),
-        Mistake(
-            lets_ties_count,
-            "you let ties count; weights that are all alike point nowhere. The cell needs more"
-            " weight than any other",
-            score=3,
-        ),
-        Mistake(
-            asks_for_more_than_half,
-            "you ask for more than half of the weight; more than any other cell has is enough",
-            score=2.5,
-        ),
-        Mistake(
-            takes_the_weight_for_the_share,
-            "you return the mean weight of the cell; asked is how often it has the greatest",
-            score=2.5,
-        ),
-        Mistake(
-            compares_with_the_word_before,
-            "for the third number you compare with what was said before; compare with the digit in"
-            " the cell that is named",
-            score=2.5,
-        ),
-        Mistake(
-            takes_every_change_for_obedience,
-            "for the second number you count every change of the word; count the images in which"
-            " the other digit is said",
-            score=2,
-        ),
-        Mistake(
-            counts_who_keeps_the_word,
-            "for the second number you count who still says the digit that is named; count who"
-            " says the other one",
-            score=2,
-        ),
-        Mistake(
-            looks_at_the_other_for_the_third,
-            "for the third number too you exchange with the other digit's cell; exchange with the"
-            " empty one",
-            score=2.5,
-        ),
-        Mistake(
-            counts_who_goes_silent,
-            "for the third number you count the words that do not survive; count those that do",
-            score=2.5,
-        ),
-        Mistake(
-            asks_those_who_point_only,
-            "you ask only images in which the weight pointed at the cell before; ask all",
-            score=1,
-        ),
-        Mistake(
-            counts_instead_of_shares,
-            "you count; shares are wanted, between 0 and 1",
-            score=0,
-        ),
-        Mistake(
-            works_on_the_weights_themselves,
-            "you exchange in the weights themselves, and the second time begins where the first has"
-            " left off: `clone()` them each time",
-            score=2.5,
-        ),
-        Mistake(
-            writes_into_the_weights,
-            "your numbers are right, but the weights of the caller are no longer what they were:"
-            " `clone()` before you exchange",
-            score=3.5,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

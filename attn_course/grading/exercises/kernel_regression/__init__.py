@@ -3,6 +3,7 @@
 import torch
 from torch import Generator, Tensor
 
+from attn_course.grading.draws import draw_normal, draw_uniform
 from attn_course.grading.spec import Inputs
 
 NUMBER = "02"
@@ -28,14 +29,6 @@ def draw_points(
     if d_value is not None:
         inputs["value"] = draw_normal(generator, *before, key_len, d_value)
     return inputs | {"width": 0.6 + 0.8 * draw_uniform(generator).item()}
-
-
-def draw_normal(generator: Generator, *shape: int) -> Tensor:
-    return torch.randn(shape, generator=generator, dtype=torch.float64)
-
-
-def draw_uniform(generator: Generator, *shape: int) -> Tensor:
-    return torch.rand(shape, generator=generator, dtype=torch.float64)
 
 
 def draw_uneven_keys(generator: Generator, key_len: int) -> Tensor:

@@ -10,12 +10,10 @@ import torch
 from torch import Tensor
 
 from attn_course import kernel_regression
-from attn_course.grading.exercises.kernel_regression import (
-    draw_normal,
-    draw_uniform,
-    squared_distances,
-)
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.draws import draw_normal, draw_uniform
+from attn_course.grading.exercises.kernel_regression import squared_distances
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import then
 
 Choice = tuple[float, float]
 # One income lies alone: at the first four of these widths all its kernel values underflow.
@@ -71,8 +69,15 @@ def _with(width: float, error: Tensor | float, value: Tensor) -> Choice:
     return width, 1 - float(error / _variance(value))
 
 
-def leaves_nothing_out(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
-    def error(width: float) -> float:
+mistake = Mistakes()
+
+
+@mistake
+def leaves_nothing_out(key, value, widths):
+    """your error counts each key's own value, so it prefers the smallest width, which repeats what
+    it has seen; leave each key out of its own estimate"""
+
+    def error(width):
         estimate = kernel_regression.nadaraya_watson(key, key, value, width)
         return (estimate - value).square().mean().item()
 
@@ -80,83 +85,117 @@ def leaves_nothing_out(key: Tensor, value: Tensor, widths: list[float]) -> Choic
     return _with(width, error(width), value)
 
 
-def leaves_nothing_out_and_divides_by_one_less(
-    key: Tensor, value: Tensor, widths: list[float]
-) -> Choice:
+@mistake
+def leaves_nothing_out_and_divides_by_one_less(key, value, widths):
+    """your error counts each key's own value, so it prefers the smallest width; leave each key out
+    of its own estimate (and `var` divides by the number of values less 1, where the text says n)"""
     width, score = leaves_nothing_out(key, value, widths)
     return width, 1 - (1 - score) * (len(key) - 1) / len(key)
 
 
-def measures_with_the_key_itself(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+@mistake
+def measures_with_the_key_itself(key, value, widths):
+    """you choose the width well, but take R² from estimates that have seen the value they estimate;
+    use the leave-one-out error for both"""
     width = _least(_errors(key, value, widths), widths)
     estimate = kernel_regression.nadaraya_watson(key, key, value, width)
     return _with(width, (estimate - value).square().mean(), value)
 
 
-def takes_the_largest_error(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+@mistake
+def takes_the_largest_error(key, value, widths):
+    """you choose the width with the largest error; the smallest is wanted"""
     errors = _errors(key, value, widths)
     return _with(widths[errors.index(max(errors))], max(errors), value)
 
 
-def returns_the_error(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+@mistake
+def returns_the_error(key, value, widths):
+    """your second number is the error, in squared units; R² is 1 minus the error divided by the
+    variance of the values"""
     errors = _errors(key, value, widths)
     return _least(errors, widths), min(errors)
 
 
-def returns_the_unexplained_share(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+@mistake
+def returns_the_unexplained_share(key, value, widths):
+    """your second number is the share that stays unexplained; R² is 1 minus that"""
     width, score = reference(key, value, widths)
     return width, 1 - score
 
 
-def returns_the_place_in_the_list(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+@mistake
+def returns_the_place_in_the_list(key, value, widths):
+    """your first number is the place of the width in the list; return the width itself"""
     width, score = reference(key, value, widths)
     return float(widths.index(width)), score
 
 
-def returns_the_score_first(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
-    return reference(key, value, widths)[::-1]
+@mistake(computes=then(reference, lambda pair: pair[::-1]))
+def returns_the_score_first():
+    """you return R² first; the width comes first, then R²"""
 
 
-def divides_by_one_less(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+@mistake
+def divides_by_one_less(key, value, widths):
+    """`var` divides by the number of values less 1, but your error is a mean over all of them;
+    divide both by the same number, as in `value.var(correction=0)`"""
     errors = _errors(key, value, widths)
     return _least(errors, widths), 1 - min(errors) / value.var().item()
 
 
-def divides_by_the_mean_square(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+@mistake
+def divides_by_the_mean_square(key, value, widths):
+    """you divide by the mean of the squared values; the variance first takes their mean off"""
     errors = _errors(key, value, widths)
     return _least(errors, widths), 1 - min(errors) / value.square().mean().item()
 
 
-def compares_roots(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+@mistake
+def compares_roots(key, value, widths):
+    """you compare the root of the error with the standard deviation; R² compares their squares"""
     errors = _errors(key, value, widths)
     return _least(errors, widths), 1 - math.sqrt(min(errors) / _variance(value).item())
 
 
-def leaves_one_out_of_the_mean_too(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+@mistake
+def leaves_one_out_of_the_mean_too(key, value, widths):
+    """you compare with the error of a mean that leaves one out too, a fair choice, but the text
+    asks for the plain variance around the mean of all values"""
     errors = _errors(key, value, widths)
     inflated = _variance(value).item() * (len(key) / (len(key) - 1)) ** 2
     return _least(errors, widths), 1 - min(errors) / inflated
 
 
-def squares_the_correlation(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+@mistake
+def squares_the_correlation(key, value, widths):
+    """your R² is the squared correlation of estimate and value, which forgives every estimate that
+    is too flat or too high; take 1 minus error divided by variance"""
     width = _least(_errors(key, value, widths), widths)
     both = torch.cat([_estimate(key, value, width), value], -1)
     return width, torch.corrcoef(both.mT)[0, 1].square().item()
 
 
-def compares_absolute_errors(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+@mistake(points=3)
+def compares_absolute_errors(key, value, widths):
+    """you choose by the mean absolute error, which counts outliers less; square the errors"""
     errors = [(_estimate(key, value, w) - value).abs().mean().item() for w in widths]
     width = _least(errors, widths)
     return _with(width, _errors(key, value, [width])[0], value)
 
 
-def compares_signed_errors(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+@mistake
+def compares_signed_errors(key, value, widths):
+    """your errors can cancel, too high here and too low there; square them before the mean"""
     errors = [(_estimate(key, value, w) - value).mean().abs().item() for w in widths]
     width = _least(errors, widths)
     return _with(width, _errors(key, value, [width])[0], value)
 
 
-def stops_at_the_first_rise(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+@mistake(points=2)
+def stops_at_the_first_rise(key, value, widths):
+    """you stop at the first width that is worse than the one before; the list is in no order, so
+    try all of them"""
     errors = _errors(key, value, widths)
     last = 0
     while last + 1 < len(errors) and errors[last + 1] < errors[last]:
@@ -164,7 +203,10 @@ def stops_at_the_first_rise(key: Tensor, value: Tensor, widths: list[float]) -> 
     return _with(widths[last], errors[last], value)
 
 
-def divides_nothing_by_nothing(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+@mistake(points=3)
+def divides_nothing_by_nothing(key, value, widths):
+    """for a household whose income lies alone all kernel values underflow, and 0/0 is NaN; one NaN
+    spoils the whole error, so let softmax divide"""
     errors = []
     for width in widths:
         kernel = torch.exp(-squared_distances(key, key) / (2 * width**2)).fill_diagonal_(0)
@@ -197,102 +239,5 @@ EXERCISE = Exercise(
             tolerance=4096,
         ),
     ),
-    mistakes=(
-        Mistake(
-            leaves_nothing_out,
-            "your error counts each key's own value, so it prefers the smallest width, which"
-            " repeats what it has seen; leave each key out of its own estimate",
-            score=0,
-        ),
-        Mistake(
-            leaves_nothing_out_and_divides_by_one_less,
-            "your error counts each key's own value, so it prefers the smallest width; leave each"
-            " key out of its own estimate (and `var` divides by the number of values less 1, where"
-            " the text says n)",
-            score=0,
-        ),
-        Mistake(
-            measures_with_the_key_itself,
-            "you choose the width well, but take R² from estimates that have seen the value they"
-            " estimate; use the leave-one-out error for both",
-            score=0,
-        ),
-        Mistake(
-            takes_the_largest_error,
-            "you choose the width with the largest error; the smallest is wanted",
-            score=0,
-        ),
-        Mistake(
-            returns_the_error,
-            "your second number is the error, in squared units; R² is 1 minus the error divided by"
-            " the variance of the values",
-            score=0,
-        ),
-        Mistake(
-            returns_the_unexplained_share,
-            "your second number is the share that stays unexplained; R² is 1 minus that",
-            score=0,
-        ),
-        Mistake(
-            returns_the_place_in_the_list,
-            "your first number is the place of the width in the list; return the width itself",
-            score=0,
-        ),
-        Mistake(
-            returns_the_score_first,
-            "you return R² first; the width comes first, then R²",
-            score=0,
-        ),
-        Mistake(
-            divides_by_one_less,
-            "`var` divides by the number of values less 1, but your error is a mean over all of"
-            " them; divide both by the same number, as in `value.var(correction=0)`",
-            score=0,
-        ),
-        Mistake(
-            divides_by_the_mean_square,
-            "you divide by the mean of the squared values; the variance first takes their mean off",
-            score=0,
-        ),
-        Mistake(
-            compares_roots,
-            "you compare the root of the error with the standard deviation; R² compares their"
-            " squares",
-            score=0,
-        ),
-        Mistake(
-            leaves_one_out_of_the_mean_too,
-            "you compare with the error of a mean that leaves one out too, a fair choice, but the"
-            " text asks for the plain variance around the mean of all values",
-            score=0,
-        ),
-        Mistake(
-            squares_the_correlation,
-            "your R² is the squared correlation of estimate and value, which forgives every"
-            " estimate that is too flat or too high; take 1 minus error divided by variance",
-            score=0,
-        ),
-        Mistake(
-            compares_absolute_errors,
-            "you choose by the mean absolute error, which counts outliers less; square the errors",
-            score=3,
-        ),
-        Mistake(
-            compares_signed_errors,
-            "your errors can cancel, too high here and too low there; square them before the mean",
-            score=0,
-        ),
-        Mistake(
-            stops_at_the_first_rise,
-            "you stop at the first width that is worse than the one before; the list is in no"
-            " order, so try all of them",
-            score=2,
-        ),
-        Mistake(
-            divides_nothing_by_nothing,
-            "for a household whose income lies alone all kernel values underflow, and 0/0 is NaN;"
-            " one NaN spoils the whole error, so let softmax divide",
-            score=3,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

@@ -3,13 +3,10 @@
 import torch
 from torch import Tensor
 
-from attn_course.grading.exercises.kernel_regression import (
-    draw_normal,
-    draw_points,
-    draw_uniform,
-    squared_distances,
-)
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.draws import draw_normal, draw_uniform
+from attn_course.grading.exercises.kernel_regression import draw_points, squared_distances
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import in_dtype
 from attn_course.kernel_regression import kernel_scores, log_epanechnikov
 from attn_course.retrieval import masked_softmax
 
@@ -60,95 +57,152 @@ def _normalise(kernel: Tensor, axis: int = -1) -> Tensor:
     return kernel / total.where(total > 0, 1)
 
 
-def weights_by_the_triangle(query: Tensor, key: Tensor, width: float) -> Tensor:
+mistake = Mistakes()
+
+
+@mistake
+def weights_by_the_triangle(query, key, width):
+    """you wrote the kernel as it is printed, `max(0, 1 - u)`, which is the triangular one;
+    Epanechnikov's is a parabola in `u`"""
     return _normalise((1 - squared_distances(query, key).sqrt() / width).clamp_min(0))
 
 
-def squares_the_kernel(query: Tensor, key: Tensor, width: float) -> Tensor:
+@mistake
+def squares_the_kernel(query, key, width):
+    """you square the whole kernel, which makes it the quartic one, `max(0, 1 - u²)²`; only `u` is
+    squared"""
     return _normalise(_kernel(query, key, width).square())
 
 
-def squares_the_triangle(query: Tensor, key: Tensor, width: float) -> Tensor:
+@mistake
+def squares_the_triangle(query, key, width):
+    """you square the triangle, `max(0, 1 - u)²`; square `u` before you subtract it from 1"""
     return _normalise((1 - squared_distances(query, key).sqrt() / width).clamp_min(0).square())
 
 
-def counts_every_key_of_the_window_alike(query: Tensor, key: Tensor, width: float) -> Tensor:
+@mistake
+def counts_every_key_of_the_window_alike(query, key, width):
+    """you give all keys of the window the same weight, which is the boxcar kernel; the weight
+    should fall towards the edge as `1 - u²`"""
     return _normalise((squared_distances(query, key) < width**2).to(query.dtype))
 
 
-def keeps_the_density(query: Tensor, key: Tensor, width: float) -> Tensor:
+@mistake
+def keeps_the_density(query, key, width):
+    """you return the density `3/4 max(0, 1 - u²)`; divide by the sum over the keys, and the factor
+    3/4 cancels"""
     return 0.75 * _kernel(query, key, width)
 
 
-def forgets_to_normalise(query: Tensor, key: Tensor, width: float) -> Tensor:
+@mistake
+def forgets_to_normalise(query, key, width):
+    """you return the kernel; for weights, divide it by its sum over the keys"""
     return _kernel(query, key, width)
 
 
-def takes_softmax_of_the_kernel(query: Tensor, key: Tensor, width: float) -> Tensor:
+@mistake
+def takes_softmax_of_the_kernel(query, key, width):
+    """you take the softmax of the kernel, so keys outside the window count too; softmax wants the
+    logarithm of the kernel, or divide the kernel by its sum"""
     return torch.softmax(_kernel(query, key, width), -1)
 
 
-def normalises_over_the_queries(query: Tensor, key: Tensor, width: float) -> Tensor:
+@mistake
+def normalises_over_the_queries(query, key, width):
+    """your weights sum to 1 over the queries; for each query they should over the keys, the last
+    axis"""
     return _normalise(_kernel(query, key, width), -2)
 
 
-def keeps_negative_weights(query: Tensor, key: Tensor, width: float) -> Tensor:
+@mistake
+def keeps_negative_weights(query, key, width):
+    """outside the window `1 - u²` is negative, and you count it; replace it by 0 there"""
     kernel = 1 - squared_distances(query, key) / width**2
     return kernel / kernel.sum(-1, keepdim=True)
 
 
-def takes_the_absolute_value(query: Tensor, key: Tensor, width: float) -> Tensor:
+@mistake
+def takes_the_absolute_value(query, key, width):
+    """you take the absolute value of `1 - u²`, which grows again outside the window; replace what
+    is negative by 0"""
     return _normalise((1 - squared_distances(query, key) / width**2).abs())
 
 
-def ignores_the_width(query: Tensor, key: Tensor, width: float) -> Tensor:
+@mistake
+def ignores_the_width(query, key, width):
+    """your window reaches to the distance 1 whatever `width` is; `u` is the distance divided by the
+    width"""
     return _normalise(_kernel(query, key, 1.0))
 
 
-def forgets_to_square_the_width(query: Tensor, key: Tensor, width: float) -> Tensor:
+@mistake
+def forgets_to_square_the_width(query, key, width):
+    """you divide the squared distance by the width; `u²` holds the square of the width too"""
     return _normalise(_kernel(query, key, width**0.5))
 
 
-def multiplies_over_the_features(query: Tensor, key: Tensor, width: float) -> Tensor:
+@mistake(points=1)
+def multiplies_over_the_features(query, key, width):
+    """you multiply one kernel for each feature, which makes the window a box; here `u` is the one
+    Euclidean distance, and the window is a ball"""
     difference = (query.unsqueeze(-2) - key.unsqueeze(-3)) / width
     return _normalise((1 - difference.square()).clamp_min(0).prod(-1))
 
 
-def divides_nothing_by_nothing(query: Tensor, key: Tensor, width: float) -> Tensor:
+@mistake(points=3)
+def divides_nothing_by_nothing(query, key, width):
+    """a query with an empty window divides 0 by 0; choose its denominator so that its weights
+    become 0"""
     kernel = _kernel(query, key, width)
     return kernel / kernel.sum(-1, keepdim=True)
 
 
-def spreads_an_empty_window_over_all_keys(query: Tensor, key: Tensor, width: float) -> Tensor:
+@mistake(points=3)
+def spreads_an_empty_window_over_all_keys(query, key, width):
+    """a query with an empty window spreads its weight over all the keys that it must not see; its
+    weights should be 0"""
     kernel = _kernel(query, key, width)
     scores = kernel.where(kernel > 0, 1).log().masked_fill(kernel == 0, -1e9)
     return torch.softmax(scores, -1)
 
 
-def saves_the_division_by_a_small_number(query: Tensor, key: Tensor, width: float) -> Tensor:
+@mistake(points=3)
+def saves_the_division_by_a_small_number(query, key, width):
+    """a small number in the denominator makes the weights of a lone key at the edge sum to less
+    than 1; change the denominator only where it is 0"""
     kernel = _kernel(query, key, width)
     return kernel / (kernel.sum(-1, keepdim=True) + 1e-8)
 
 
-def counts_the_edge_as_inside(query: Tensor, key: Tensor, width: float) -> Tensor:
+@mistake(points=3)
+def counts_the_edge_as_inside(query, key, width):
+    """you take a window for filled when its only key lies exactly at the edge; the kernel is 0
+    there, so ask whether the sum of the kernel is 0"""
     kernel = _kernel(query, key, width)
     some = (squared_distances(query, key) <= width**2).any(-1, keepdim=True)
     return kernel / kernel.sum(-1, keepdim=True).where(some, 1)
 
 
-def replaces_nan_afterwards(query: Tensor, key: Tensor, width: float) -> Tensor:
+@mistake(points=3)
+def replaces_nan_afterwards(query, key, width):
+    """you replace NaN after the division: the output is right, but the gradient still goes through
+    0/0; make the denominator harmless before you divide"""
     squared = squared_distances(query, key) / width**2
     kernel = (1 - squared) * (squared < 1)
     return (kernel / kernel.sum(-1, keepdim=True)).nan_to_num(0)
 
 
-def knows_no_batch(query: Tensor, key: Tensor, width: float) -> Tensor:
+@mistake(points=2)
+def knows_no_batch(query, key, width):
+    """your new axes are counted from the left, which fits two axes only; count from the right:
+    `query.unsqueeze(-2) - key.unsqueeze(-3)`"""
     squared = (query[:, None] - key[None, :]).square().sum(-1)
     return _normalise((1 - squared / width**2).clamp_min(0))
 
 
-def works_in_double_precision(query: Tensor, key: Tensor, width: float) -> Tensor:
-    return reference(query.double(), key.double(), width)
+@mistake(points=1, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the inputs"""
 
 
 EXERCISE = Exercise(
@@ -187,123 +241,7 @@ EXERCISE = Exercise(
             gradient=("query", "key"),
         ),
     ),
-    mistakes=(
-        Mistake(
-            weights_by_the_triangle,
-            "you wrote the kernel as it is printed, `max(0, 1 - u)`, which is the triangular one;"
-            " Epanechnikov's is a parabola in `u`",
-            score=0,
-        ),
-        Mistake(
-            squares_the_kernel,
-            "you square the whole kernel, which makes it the quartic one, `max(0, 1 - u²)²`; only"
-            " `u` is squared",
-            score=0,
-        ),
-        Mistake(
-            squares_the_triangle,
-            "you square the triangle, `max(0, 1 - u)²`; square `u` before you subtract it from 1",
-            score=0,
-        ),
-        Mistake(
-            counts_every_key_of_the_window_alike,
-            "you give all keys of the window the same weight, which is the boxcar kernel; the"
-            " weight should fall towards the edge as `1 - u²`",
-            score=0,
-        ),
-        Mistake(
-            keeps_the_density,
-            "you return the density `3/4 max(0, 1 - u²)`; divide by the sum over the keys, and the"
-            " factor 3/4 cancels",
-            score=0,
-        ),
-        Mistake(
-            forgets_to_normalise,
-            "you return the kernel; for weights, divide it by its sum over the keys",
-            score=0,
-        ),
-        Mistake(
-            takes_softmax_of_the_kernel,
-            "you take the softmax of the kernel, so keys outside the window count too; softmax"
-            " wants the logarithm of the kernel, or divide the kernel by its sum",
-            score=0,
-        ),
-        Mistake(
-            normalises_over_the_queries,
-            "your weights sum to 1 over the queries; for each query they should over the keys, the"
-            " last axis",
-            score=0,
-        ),
-        Mistake(
-            keeps_negative_weights,
-            "outside the window `1 - u²` is negative, and you count it; replace it by 0 there",
-            score=0,
-        ),
-        Mistake(
-            takes_the_absolute_value,
-            "you take the absolute value of `1 - u²`, which grows again outside the window; replace"
-            " what is negative by 0",
-            score=0,
-        ),
-        Mistake(
-            ignores_the_width,
-            "your window reaches to the distance 1 whatever `width` is; `u` is the distance divided"
-            " by the width",
-            score=0,
-        ),
-        Mistake(
-            forgets_to_square_the_width,
-            "you divide the squared distance by the width; `u²` holds the square of the width too",
-            score=0,
-        ),
-        Mistake(
-            multiplies_over_the_features,
-            "you multiply one kernel for each feature, which makes the window a box; here `u` is"
-            " the one Euclidean distance, and the window is a ball",
-            score=1,
-        ),
-        Mistake(
-            divides_nothing_by_nothing,
-            "a query with an empty window divides 0 by 0; choose its denominator so that its"
-            " weights become 0",
-            score=3,
-        ),
-        Mistake(
-            spreads_an_empty_window_over_all_keys,
-            "a query with an empty window spreads its weight over all the keys that it must not"
-            " see; its weights should be 0",
-            score=3,
-        ),
-        Mistake(
-            saves_the_division_by_a_small_number,
-            "a small number in the denominator makes the weights of a lone key at the edge sum to"
-            " less than 1; change the denominator only where it is 0",
-            score=3,
-        ),
-        Mistake(
-            counts_the_edge_as_inside,
-            "you take a window for filled when its only key lies exactly at the edge; the kernel is"
-            " 0 there, so ask whether the sum of the kernel is 0",
-            score=3,
-        ),
-        Mistake(
-            replaces_nan_afterwards,
-            "you replace NaN after the division: the output is right, but the gradient still goes"
-            " through 0/0; make the denominator harmless before you divide",
-            score=3,
-        ),
-        Mistake(
-            knows_no_batch,
-            "your new axes are counted from the left, which fits two axes only; count from the"
-            " right: `query.unsqueeze(-2) - key.unsqueeze(-3)`",
-            score=2,
-        ),
-        Mistake(
-            works_in_double_precision,
-            "you compute in float64 and return it; the output has the dtype of the inputs",
-            score=1,
-        ),
-    ),
+    mistakes=mistake.collected,
     equivalent_mutants={
         "1.0 -> 2.0": "the row that is divided by it is all zeros, whatever the divisor",
     },

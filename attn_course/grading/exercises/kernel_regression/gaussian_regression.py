@@ -3,14 +3,14 @@
 import torch
 from torch import Tensor
 
+from attn_course.grading.draws import draw_normal, draw_uniform
 from attn_course.grading.exercises.kernel_regression import (
-    draw_normal,
     draw_points,
     draw_uneven_keys,
-    draw_uniform,
     squared_distances,
 )
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, in_dtype
 from attn_course.kernel_regression import nadaraya_watson
 
 Width = float | Tensor
@@ -47,99 +47,137 @@ def draw_with_width_to_learn(generator: torch.Generator, **sizes: int) -> Inputs
     return inputs | {"width": torch.tensor(inputs["width"], dtype=torch.float64)}
 
 
-def forgets_the_half(query: Tensor, key: Tensor, value: Tensor, width: Width) -> Tensor:
+mistake = Mistakes()
+
+
+@mistake(points=1)
+def forgets_the_half(query, key, value, width):
+    """your kernel is `exp(-u²)`; the Gaussian is `exp(-u²/2)`"""
     return torch.softmax(-squared_distances(query, key) / width**2, -1) @ value
 
 
-def forgets_to_square_the_distance(
-    query: Tensor, key: Tensor, value: Tensor, width: Width
-) -> Tensor:
+@mistake
+def forgets_to_square_the_distance(query, key, value, width):
+    """your kernel is `exp(-u/2)`, with a peak at the query; the Gaussian has the square of the
+    distance, `exp(-u²/2)`"""
     return torch.softmax(-squared_distances(query, key).sqrt() / width / 2, -1) @ value
 
 
-def forgets_to_square_the_width(query: Tensor, key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake
+def forgets_to_square_the_width(query, key, value, width):
+    """you divide the squared distance by the width; `u` is the distance in widths, so `u²` holds
+    the square of the width too"""
     return torch.softmax(-squared_distances(query, key) / (2 * width), -1) @ value
 
 
-def multiplies_by_the_width(query: Tensor, key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake
+def multiplies_by_the_width(query, key, value, width):
+    """you multiply the distance by the width, so a larger width makes your kernel narrower; divide
+    by it"""
     return torch.softmax(-squared_distances(query, key) * width**2 / 2, -1) @ value
 
 
-def forgets_the_minus(query: Tensor, key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake
+def forgets_the_minus(query, key, value, width):
+    """your far keys get the most weight: the score of a key is minus half of `u²`"""
     return torch.softmax(squared_distances(query, key) / (2 * width**2), -1) @ value
 
 
-def adds_the_features_before_squaring(
-    query: Tensor, key: Tensor, value: Tensor, width: Width
-) -> Tensor:
+@mistake(points=1.5)
+def adds_the_features_before_squaring(query, key, value, width):
+    """you add the differences up and square the sum, so that they can cancel; square each
+    difference, then add over the features"""
     difference = (query.unsqueeze(-2) - key.unsqueeze(-3)).sum(-1)
     return torch.softmax(-((difference / width) ** 2) / 2, -1) @ value
 
 
-def takes_the_mean_over_the_features(
-    query: Tensor, key: Tensor, value: Tensor, width: Width
-) -> Tensor:
+@mistake(points=1.5)
+def takes_the_mean_over_the_features(query, key, value, width):
+    """your distance is a mean over the features; the squared distance is their sum"""
     squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().mean(-1)
     return torch.softmax(-squared / (2 * width**2), -1) @ value
 
 
-def normalises_over_the_queries(query: Tensor, key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake
+def normalises_over_the_queries(query, key, value, width):
+    """your weights sum to 1 over the queries; for each query they should over the keys, the last
+    axis of the scores"""
     return torch.softmax(-squared_distances(query, key) / (2 * width**2), -2) @ value
 
 
-def forgets_to_normalise(query: Tensor, key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake
+def forgets_to_normalise(query, key, value, width):
+    """your weights do not sum to 1: divide by their sum over the keys"""
     return torch.exp(-squared_distances(query, key) / (2 * width**2)) @ value
 
 
-def divides_nothing_by_nothing(query: Tensor, key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake(points=3)
+def divides_nothing_by_nothing(query, key, value, width):
+    """your kernel underflows to 0 for every key, and 0/0 is NaN; only differences of the scores
+    count, so subtract the largest score of each query before `exp`, as softmax does"""
     kernel = torch.exp(-squared_distances(query, key) / (2 * width**2))
     return kernel @ value / kernel.sum(-1, keepdim=True)
 
 
-def saves_the_division_by_a_small_number(
-    query: Tensor, key: Tensor, value: Tensor, width: Width
-) -> Tensor:
+@mistake(points=3)
+def saves_the_division_by_a_small_number(query, key, value, width):
+    """a small number in the denominator hides the NaN and gives the estimate 0, which no value
+    supports; subtract the largest score of each query before `exp` instead"""
     kernel = torch.exp(-squared_distances(query, key) / (2 * width**2))
     return kernel @ value / (kernel.sum(-1, keepdim=True) + 1e-12)
 
 
-def falls_back_on_the_mean(query: Tensor, key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake(points=3)
+def falls_back_on_the_mean(query, key, value, width):
+    """where every kernel value underflows you return the mean of all values; the limit of the
+    formula is the value of the nearest key, and softmax of the scores finds it"""
     kernel = torch.exp(-squared_distances(query, key) / (2 * width**2))
     total = kernel.sum(-1, keepdim=True)
     estimate = kernel @ value / total.where(total > 0, 1)
     return torch.where(total > 0, estimate, value.mean(-2, keepdim=True))
 
 
-def expands_the_square(query: Tensor, key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake(points=3.5)
+def expands_the_square(query, key, value, width):
+    """you compute `|q|² - 2q·k + |k|²`: near the year 1900 the squares are millions, and their
+    difference has no digit left; subtract first, then square"""
     squares = query.square().sum(-1, keepdim=True) + key.square().sum(-1).unsqueeze(-2)
     return torch.softmax(-(squares - 2 * query @ key.mT) / (2 * width**2), -1) @ value
 
 
-def takes_the_nearest_key(query: Tensor, key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake(points=1)
+def takes_the_nearest_key(query, key, value, width):
+    """you return the value of the nearest key; all keys count, the nearer the more"""
     squared = squared_distances(query, key)
     return (squared == squared.amin(-1, keepdim=True)).to(value.dtype) @ value
 
 
-def knows_no_batch(query: Tensor, key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake(points=2.5)
+def knows_no_batch(query, key, value, width):
+    """your new axes are counted from the left, which fits two axes only; count from the right:
+    `query.unsqueeze(-2) - key.unsqueeze(-3)`"""
     squared = (query[:, None] - key[None, :]).square().sum(-1)
     return torch.softmax(-squared / (2 * width**2), -1) @ value
 
 
-def turns_the_width_into_a_number(
-    query: Tensor, key: Tensor, value: Tensor, width: Width
-) -> Tensor:
-    return reference(query, key, value, float(width))
+@mistake(points=3.5, computes=given(reference, width=float))
+def turns_the_width_into_a_number():
+    """you turn `width` into a Python number, so no gradient can reach it and nobody can learn it;
+    compute with the tensor"""
 
 
-def detaches_the_weights(query: Tensor, key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake(points=3.5)
+def detaches_the_weights(query, key, value, width):
+    """your weights are cut off from the graph, so only `value` gets a gradient; drop `no_grad` and
+    `detach`"""
     with torch.no_grad():
         weights = torch.softmax(-squared_distances(query, key) / (2 * width**2), -1)
     return weights @ value
 
 
-def centres_the_keys_of_the_caller(
-    query: Tensor, key: Tensor, value: Tensor, width: Width
-) -> Tensor:
+@mistake(points=3.5)
+def centres_the_keys_of_the_caller(query, key, value, width):
+    """`-=` writes into the tensors that you were given; write `query = query - centre`"""
     with torch.no_grad():
         centre = key.mean(-2, keepdim=True).round()
         query -= centre
@@ -147,8 +185,9 @@ def centres_the_keys_of_the_caller(
     return reference(query, key, value, width)
 
 
-def works_in_double_precision(query: Tensor, key: Tensor, value: Tensor, width: Width) -> Tensor:
-    return reference(query.double(), key.double(), value.double(), width)
+@mistake(points=0.5, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the inputs"""
 
 
 EXERCISE = Exercise(
@@ -206,114 +245,5 @@ EXERCISE = Exercise(
             untouched=True,
         ),
     ),
-    mistakes=(
-        Mistake(
-            forgets_the_half,
-            "your kernel is `exp(-u²)`; the Gaussian is `exp(-u²/2)`",
-            score=1,
-        ),
-        Mistake(
-            forgets_to_square_the_distance,
-            "your kernel is `exp(-u/2)`, with a peak at the query; the Gaussian has the square of"
-            " the distance, `exp(-u²/2)`",
-            score=0,
-        ),
-        Mistake(
-            forgets_to_square_the_width,
-            "you divide the squared distance by the width; `u` is the distance in widths, so `u²`"
-            " holds the square of the width too",
-            score=0,
-        ),
-        Mistake(
-            multiplies_by_the_width,
-            "you multiply the distance by the width, so a larger width makes your kernel narrower;"
-            " divide by it",
-            score=0,
-        ),
-        Mistake(
-            forgets_the_minus,
-            "your far keys get the most weight: the score of a key is minus half of `u²`",
-            score=0,
-        ),
-        Mistake(
-            adds_the_features_before_squaring,
-            "you add the differences up and square the sum, so that they can cancel; square each"
-            " difference, then add over the features",
-            score=1.5,
-        ),
-        Mistake(
-            takes_the_mean_over_the_features,
-            "your distance is a mean over the features; the squared distance is their sum",
-            score=1.5,
-        ),
-        Mistake(
-            normalises_over_the_queries,
-            "your weights sum to 1 over the queries; for each query they should over the keys, the"
-            " last axis of the scores",
-            score=0,
-        ),
-        Mistake(
-            forgets_to_normalise,
-            "your weights do not sum to 1: divide by their sum over the keys",
-            score=0,
-        ),
-        Mistake(
-            divides_nothing_by_nothing,
-            "your kernel underflows to 0 for every key, and 0/0 is NaN; only differences of the"
-            " scores count, so subtract the largest score of each query before `exp`, as softmax"
-            " does",
-            score=3,
-        ),
-        Mistake(
-            saves_the_division_by_a_small_number,
-            "a small number in the denominator hides the NaN and gives the estimate 0, which no"
-            " value supports; subtract the largest score of each query before `exp` instead",
-            score=3,
-        ),
-        Mistake(
-            falls_back_on_the_mean,
-            "where every kernel value underflows you return the mean of all values; the limit of"
-            " the formula is the value of the nearest key, and softmax of the scores finds it",
-            score=3,
-        ),
-        Mistake(
-            expands_the_square,
-            "you compute `|q|² - 2q·k + |k|²`: near the year 1900 the squares are millions, and"
-            " their difference has no digit left; subtract first, then square",
-            score=3.5,
-        ),
-        Mistake(
-            takes_the_nearest_key,
-            "you return the value of the nearest key; all keys count, the nearer the more",
-            score=1,
-        ),
-        Mistake(
-            knows_no_batch,
-            "your new axes are counted from the left, which fits two axes only; count from the"
-            " right: `query.unsqueeze(-2) - key.unsqueeze(-3)`",
-            score=2.5,
-        ),
-        Mistake(
-            turns_the_width_into_a_number,
-            "you turn `width` into a Python number, so no gradient can reach it and nobody can"
-            " learn it; compute with the tensor",
-            score=3.5,
-        ),
-        Mistake(
-            detaches_the_weights,
-            "your weights are cut off from the graph, so only `value` gets a gradient; drop"
-            " `no_grad` and `detach`",
-            score=3.5,
-        ),
-        Mistake(
-            centres_the_keys_of_the_caller,
-            "`-=` writes into the tensors that you were given; write `query = query - centre`",
-            score=3.5,
-        ),
-        Mistake(
-            works_in_double_precision,
-            "you compute in float64 and return it; the output has the dtype of the inputs",
-            score=0.5,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

@@ -6,13 +6,14 @@ import torch
 from torch import Tensor
 
 from attn_course import kernel_regression
+from attn_course.grading.draws import draw_normal
 from attn_course.grading.exercises.kernel_regression import (
-    draw_normal,
     draw_points,
     draw_uneven_keys,
     squared_distances,
 )
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, in_dtype
 
 Width = float | Tensor
 
@@ -62,85 +63,134 @@ def _masked(scores: Tensor, myself: Tensor, score: float = -math.inf) -> Tensor:
     return torch.softmax(scores.masked_fill(myself, score), -1).masked_fill(myself, 0)
 
 
-def leaves_nothing_out(key: Tensor, value: Tensor, width: Width) -> Tensor:
+mistake = Mistakes()
+
+
+@mistake
+def leaves_nothing_out(key, value, width):
+    """each of your estimates counts the key's own value, and counts it most: forbid the diagonal by
+    the score minus infinity (a score of 0 is the highest there is)"""
     return torch.softmax(_scores(key, width), -1) @ value
 
 
-def does_not_normalise_again(key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake(points=0.5)
+def does_not_normalise_again(key, value, width):
+    """you set the diagonal to 0 after the softmax, so the weights of the others sum to less than 1;
+    forbid it before the softmax"""
     return torch.softmax(_scores(key, width), -1).masked_fill(_myself(key), 0) @ value
 
 
-def normalises_again_after_softmax(key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake(points=3)
+def normalises_again_after_softmax(key, value, width):
+    """you take the softmax with the key itself and divide again without it: where the others are
+    far away their weights are 0 by then; forbid the diagonal before the softmax"""
     weights = torch.softmax(_scores(key, width), -1).masked_fill(_myself(key), 0)
     total = weights.sum(-1, keepdim=True)
     return weights / total.where(total > 0, 1) @ value
 
 
-def divides_nothing_by_nothing(key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake(points=2.5)
+def divides_nothing_by_nothing(key, value, width):
+    """where the other keys are far away their kernel values underflow, and 0/0 is NaN; give the
+    diagonal the score minus infinity and let softmax divide"""
     kernel = torch.exp(_scores(key, width)).masked_fill(_myself(key), 0)
     return kernel @ value / kernel.sum(-1, keepdim=True)
 
 
-def takes_its_own_share_back(key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake(points=2)
+def takes_its_own_share_back(key, value, width):
+    """you estimate with the key itself and subtract its share afterwards: nothing is left where its
+    share was nearly all; forbid the diagonal before the softmax"""
     kernel = torch.exp(_scores(key, width))
     return (kernel @ value - value) / (kernel.sum(-1, keepdim=True) - 1)
 
 
-def sets_its_own_score_to_a_large_negative(key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake(points=3)
+def sets_its_own_score_to_a_large_negative(key, value, width):
+    """you forbid with the score -1e9, but scores of far keys are lower than that, so the key itself
+    wins; only minus infinity is below every score"""
     return _masked(_scores(key, width), _myself(key), -1e9) @ value
 
 
-def leaves_out_all_in_the_same_place(key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake(points=3.5)
+def leaves_out_all_in_the_same_place(key, value, width):
+    """you leave out every key at distance 0, so twins lose each other; leave out the key with the
+    same number, the diagonal"""
     same = squared_distances(key, key) == 0
     return _masked(_scores(key, width), same) @ value
 
 
-def leaves_out_everyone_else(key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake
+def leaves_out_everyone_else(key, value, width):
+    """you keep the diagonal and forbid the rest, so each key is estimated by its own value; turn
+    the mask around"""
     scores = _scores(key, width).masked_fill(~_myself(key), -math.inf)
     return torch.softmax(scores, -1) @ value
 
 
-def sees_only_earlier_keys(key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake(points=0.5)
+def sees_only_earlier_keys(key, value, width):
+    """you forbid all later keys too; only the diagonal is forbidden"""
     later = torch.ones_like(_myself(key)).triu()
     return _masked(_scores(key, width), later) @ value
 
 
-def sees_only_the_neighbours(key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake(points=0.5)
+def sees_only_the_neighbours(key, value, width):
+    """you allow only the rows before and after; all others count, by their distance and not by
+    their place in the table"""
     near = torch.ones_like(_myself(key)).triu(-1).tril(1)
     return _masked(_scores(key, width), _myself(key) | ~near) @ value
 
 
-def returns_nan_for_a_lone_key(key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake(points=3.5)
+def returns_nan_for_a_lone_key(key, value, width):
+    """softmax of a row that holds only minus infinity is NaN; set the weights of the diagonal to 0
+    after the softmax as well"""
     scores = _scores(key, width).masked_fill(_myself(key), -math.inf)
     return torch.softmax(scores, -1) @ value
 
 
-def forgets_the_half(key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake(points=1.5)
+def forgets_the_half(key, value, width):
+    """your kernel is `exp(-u²)`; the Gaussian is `exp(-u²/2)`"""
     return _masked(2 * _scores(key, width), _myself(key)) @ value
 
 
-def leaves_out_the_nearest_value(key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake
+def leaves_out_the_nearest_value(key, value, width):
+    """you leave out the nearest other key and keep the key itself; the key itself is on the
+    diagonal, and it is the only one to leave out"""
     squared = squared_distances(key, key).masked_fill(_myself(key), math.inf)
     nearest = squared == squared.amin(-1, keepdim=True)
     return torch.softmax(_scores(key, width).masked_fill(nearest, -math.inf), -1) @ value
 
 
-def takes_a_root_and_squares_it_again(key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake(points=3.5)
+def takes_a_root_and_squares_it_again(key, value, width):
+    """you take a square root that you square again: its gradient at distance 0, on the diagonal, is
+    infinite and turns to NaN; stay with the squared distance"""
     distance = squared_distances(key, key).sqrt()
     return _masked(-((distance / width) ** 2) / 2, _myself(key)) @ value
 
 
-def turns_the_width_into_a_number(key: Tensor, value: Tensor, width: Width) -> Tensor:
-    return reference(key, value, float(width))
+@mistake(points=3.5, computes=given(reference, width=float))
+def turns_the_width_into_a_number():
+    """you turn `width` into a Python number, so no gradient can reach it and nobody can learn it;
+    compute with the tensor"""
 
 
-def fills_the_diagonal_of_two_axes(key: Tensor, value: Tensor, width: Width) -> Tensor:
+@mistake(points=2.5)
+def fills_the_diagonal_of_two_axes(key, value, width):
+    """`fill_diagonal_` takes the diagonal through all axes, not that of the last two; use a mask of
+    shape `(key_len, key_len)`, such as `torch.eye(key_len, dtype=torch.bool)`"""
     scores = _scores(key, width).fill_diagonal_(-math.inf)
     return torch.softmax(scores, -1).nan_to_num(0) @ value
 
 
-def works_in_double_precision(key: Tensor, value: Tensor, width: Width) -> Tensor:
-    return reference(key.double(), value.double(), width)
+@mistake(points=0.5, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the inputs"""
 
 
 EXERCISE = Exercise(
@@ -195,105 +245,5 @@ EXERCISE = Exercise(
             gradient=("key", "value", "width"),
         ),
     ),
-    mistakes=(
-        Mistake(
-            leaves_nothing_out,
-            "each of your estimates counts the key's own value, and counts it most: forbid the"
-            " diagonal by the score minus infinity (a score of 0 is the highest there is)",
-            score=0,
-        ),
-        Mistake(
-            does_not_normalise_again,
-            "you set the diagonal to 0 after the softmax, so the weights of the others sum to less"
-            " than 1; forbid it before the softmax",
-            score=0.5,
-        ),
-        Mistake(
-            normalises_again_after_softmax,
-            "you take the softmax with the key itself and divide again without it: where the others"
-            " are far away their weights are 0 by then; forbid the diagonal before the softmax",
-            score=3,
-        ),
-        Mistake(
-            divides_nothing_by_nothing,
-            "where the other keys are far away their kernel values underflow, and 0/0 is NaN; give"
-            " the diagonal the score minus infinity and let softmax divide",
-            score=2.5,
-        ),
-        Mistake(
-            takes_its_own_share_back,
-            "you estimate with the key itself and subtract its share afterwards: nothing is left"
-            " where its share was nearly all; forbid the diagonal before the softmax",
-            score=2,
-        ),
-        Mistake(
-            sets_its_own_score_to_a_large_negative,
-            "you forbid with the score -1e9, but scores of far keys are lower than that, so the key"
-            " itself wins; only minus infinity is below every score",
-            score=3,
-        ),
-        Mistake(
-            leaves_out_all_in_the_same_place,
-            "you leave out every key at distance 0, so twins lose each other; leave out the key"
-            " with the same number, the diagonal",
-            score=3.5,
-        ),
-        Mistake(
-            leaves_out_everyone_else,
-            "you keep the diagonal and forbid the rest, so each key is estimated by its own value;"
-            " turn the mask around",
-            score=0,
-        ),
-        Mistake(
-            sees_only_earlier_keys,
-            "you forbid all later keys too; only the diagonal is forbidden",
-            score=0.5,
-        ),
-        Mistake(
-            sees_only_the_neighbours,
-            "you allow only the rows before and after; all others count, by their distance and not"
-            " by their place in the table",
-            score=0.5,
-        ),
-        Mistake(
-            returns_nan_for_a_lone_key,
-            "softmax of a row that holds only minus infinity is NaN; set the weights of the"
-            " diagonal to 0 after the softmax as well",
-            score=3.5,
-        ),
-        Mistake(
-            forgets_the_half,
-            "your kernel is `exp(-u²)`; the Gaussian is `exp(-u²/2)`",
-            score=1.5,
-        ),
-        Mistake(
-            leaves_out_the_nearest_value,
-            "you leave out the nearest other key and keep the key itself; the key itself is on the"
-            " diagonal, and it is the only one to leave out",
-            score=0,
-        ),
-        Mistake(
-            takes_a_root_and_squares_it_again,
-            "you take a square root that you square again: its gradient at distance 0, on the"
-            " diagonal, is infinite and turns to NaN; stay with the squared distance",
-            score=3.5,
-        ),
-        Mistake(
-            turns_the_width_into_a_number,
-            "you turn `width` into a Python number, so no gradient can reach it and nobody can"
-            " learn it; compute with the tensor",
-            score=3.5,
-        ),
-        Mistake(
-            fills_the_diagonal_of_two_axes,
-            "`fill_diagonal_` takes the diagonal through all axes, not that of the last two; use a"
-            " mask of shape `(key_len, key_len)`, such as `torch.eye(key_len, dtype=torch.bool)`",
-            score=2.5,
-        ),
-        Mistake(
-            works_in_double_precision,
-            "you compute in float64 and return it; the output has the dtype of the inputs",
-            score=0.5,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

@@ -3,12 +3,10 @@
 import torch
 from torch import Tensor
 
-from attn_course.grading.exercises.kernel_regression import (
-    draw_normal,
-    draw_points,
-    squared_distances,
-)
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.draws import draw_normal
+from attn_course.grading.exercises.kernel_regression import draw_points, squared_distances
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import in_dtype
 from attn_course.retrieval import attend, masked_softmax
 
 
@@ -54,72 +52,107 @@ def _estimate(squared: Tensor, squared_width: Tensor, value: Tensor) -> Tensor:
     return torch.softmax(-squared / _harmless(2 * squared_width), -1) @ value
 
 
-def takes_one_width_for_all(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+mistake = Mistakes()
+
+
+@mistake
+def takes_one_width_for_all(query, key, value, k):
+    """you average the widths and use one for all queries; each query keeps its own"""
     squared = squared_distances(query, key)
     width = _squared_width(squared, k).sqrt().mean((-2, -1), keepdim=True)
     return _estimate(squared, width**2, value)
 
 
-def takes_the_width_of_the_first_query(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+@mistake
+def takes_the_width_of_the_first_query(query, key, value, k):
+    """you use the width of the first query for all of them; each query has its own"""
     squared = squared_distances(query, key)
     return _estimate(squared, _squared_width(squared, k)[..., :1, :], value)
 
 
-def counts_k_from_zero(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+@mistake
+def counts_k_from_zero(query, key, value, k):
+    """your width is the distance to nearest key number k + 1: after sorting, the k-th nearest is at
+    index `k - 1`"""
     squared = squared_distances(query, key)
     return _estimate(squared, squared.sort(-1).values[..., k : k + 1], value)
 
 
-def takes_the_k_th_farthest(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+@mistake
+def takes_the_k_th_farthest(query, key, value, k):
+    """your width is the distance to the k-th farthest key: sort the distances in rising order"""
     squared = squared_distances(query, key)
     return _estimate(squared, squared.sort(-1, descending=True).values[..., k - 1 : k], value)
 
 
-def sorts_over_the_queries(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+@mistake
+def sorts_over_the_queries(query, key, value, k):
+    """you sort the distances over the queries, which gives a width for each key; sort over the
+    keys, the last axis"""
     squared = squared_distances(query, key)
     return _estimate(squared, squared.sort(-2).values[..., k - 1 : k, :], value)
 
 
-def takes_the_width_at_the_keys(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+@mistake
+def takes_the_width_at_the_keys(query, key, value, k):
+    """your width belongs to the key, its distance to its own neighbours; it should belong to the
+    query: the distance from the query to its k-th nearest key"""
     width = squared_distances(key, key).sort(-1).values[..., k : k + 1]
     return _estimate(squared_distances(query, key), width.mT, value)
 
 
-def takes_the_squared_distance_for_the_width(
-    query: Tensor, key: Tensor, value: Tensor, k: int
-) -> Tensor:
+@mistake
+def takes_the_squared_distance_for_the_width(query, key, value, k):
+    """you take the squared distance for the width, and square it once more; `h²` is the squared
+    distance to the k-th nearest key"""
     squared = squared_distances(query, key)
     return _estimate(squared, _squared_width(squared, k) ** 2, value)
 
 
-def takes_the_root_of_the_width(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+@mistake
+def takes_the_root_of_the_width(query, key, value, k):
+    """you divide the squared distance by `2h`; the Gaussian divides it by `2h²`"""
     squared = squared_distances(query, key)
     return _estimate(squared, _squared_width(squared, k).sqrt(), value)
 
 
-def takes_the_mean_of_k_values(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+@mistake
+def takes_the_mean_of_k_values(query, key, value, k):
+    """you return the plain mean of the k nearest values; here all keys count, by the Gaussian
+    kernel, and k only sets its width"""
     squared = squared_distances(query, key)
     near = squared <= _squared_width(squared, k)
     return near.to(value.dtype) / near.sum(-1, keepdim=True) @ value
 
 
-def drops_the_other_keys(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+@mistake
+def drops_the_other_keys(query, key, value, k):
+    """you leave out all keys beyond the k-th; here they count too, by the Gaussian kernel, and k
+    only sets its width"""
     squared = squared_distances(query, key)
     width = _squared_width(squared, k)
     return masked_softmax(-squared / _harmless(2 * width), squared <= width) @ value
 
 
-def takes_the_mean_distance_of_k(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+@mistake
+def takes_the_mean_distance_of_k(query, key, value, k):
+    """your squared width is a mean over the k nearest keys; it is the squared distance to the k-th
+    one alone"""
     squared = squared_distances(query, key)
     return _estimate(squared, squared.sort(-1).values[..., :k].mean(-1, keepdim=True), value)
 
 
-def forgets_the_half(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+@mistake
+def forgets_the_half(query, key, value, k):
+    """your kernel is `exp(-u²)`; the Gaussian is `exp(-u²/2)`"""
     squared = squared_distances(query, key)
     return _estimate(squared, _squared_width(squared, k) / 2, value)
 
 
-def counts_places_and_not_keys(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+@mistake(points=3)
+def counts_places_and_not_keys(query, key, value, k):
+    """you count keys in one place once; each of them counts, so with k twins on the query its width
+    is 0"""
     squared = squared_distances(query, key)
     width = torch.stack([_kth_different(row, k) for row in squared.flatten(0, -2)])
     return _estimate(squared, width.reshape(*squared.shape[:-1], 1), value)
@@ -130,37 +163,50 @@ def _kth_different(row: Tensor, k: int) -> Tensor:
     return row.sort().values[k - 1] if len(different) == len(row) else different[k - 1]
 
 
-def divides_by_a_width_of_zero(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+@mistake(points=3)
+def divides_by_a_width_of_zero(query, key, value, k):
+    """where the width is 0 the key on the query gets the score 0/0, which is NaN; its score should
+    be 0, and that of every other key minus infinity"""
     squared = squared_distances(query, key)
     return torch.softmax(-squared / (2 * _squared_width(squared, k)), -1) @ value
 
 
-def spreads_a_width_of_zero_over_all_keys(
-    query: Tensor, key: Tensor, value: Tensor, k: int
-) -> Tensor:
+@mistake(points=3)
+def spreads_a_width_of_zero_over_all_keys(query, key, value, k):
+    """where the width is 0 you let all keys count alike; only those on the query should"""
     squared = squared_distances(query, key)
     width = _squared_width(squared, k)
     scores = torch.where(width > 0, -squared / width.where(width > 0, 1) / 2, 0)
     return torch.softmax(scores, -1) @ value
 
 
-def adds_a_small_number_to_the_width(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+@mistake(points=3.5)
+def adds_a_small_number_to_the_width(query, key, value, k):
+    """you add a small number to the width, which is no longer small when the keys are micrometres
+    apart; change the width only where it is 0, or use `torch.finfo(dtype).tiny`"""
     squared = squared_distances(query, key)
     return _estimate(squared, _squared_width(squared, k) + 1e-8, value)
 
 
-def treats_the_width_as_a_constant(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+@mistake(points=3.5)
+def treats_the_width_as_a_constant(query, key, value, k):
+    """you cut the width off from the graph, but it moves with the query and with the k-th key; drop
+    `detach` and `item`"""
     squared = squared_distances(query, key)
     return _estimate(squared, _squared_width(squared, k).detach(), value)
 
 
-def knows_no_batch(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+@mistake(points=2)
+def knows_no_batch(query, key, value, k):
+    """your new axes are counted from the left, which fits two axes only; count from the right:
+    `query.unsqueeze(-2) - key.unsqueeze(-3)`"""
     squared = (query[:, None] - key[None, :]).square().sum(-1)
     return _estimate(squared, _squared_width(squared, k), value)
 
 
-def works_in_double_precision(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
-    return reference(query.double(), key.double(), value.double(), k)
+@mistake(points=0.5, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the inputs"""
 
 
 EXERCISE = Exercise(
@@ -215,117 +261,7 @@ EXERCISE = Exercise(
             gradient=("query", "key", "value"),
         ),
     ),
-    mistakes=(
-        Mistake(
-            takes_one_width_for_all,
-            "you average the widths and use one for all queries; each query keeps its own",
-            score=0,
-        ),
-        Mistake(
-            takes_the_width_of_the_first_query,
-            "you use the width of the first query for all of them; each query has its own",
-            score=0,
-        ),
-        Mistake(
-            counts_k_from_zero,
-            "your width is the distance to nearest key number k + 1: after sorting, the k-th"
-            " nearest is at index `k - 1`",
-            score=0,
-        ),
-        Mistake(
-            takes_the_k_th_farthest,
-            "your width is the distance to the k-th farthest key: sort the distances in rising"
-            " order",
-            score=0,
-        ),
-        Mistake(
-            sorts_over_the_queries,
-            "you sort the distances over the queries, which gives a width for each key; sort over"
-            " the keys, the last axis",
-            score=0,
-        ),
-        Mistake(
-            takes_the_width_at_the_keys,
-            "your width belongs to the key, its distance to its own neighbours; it should belong to"
-            " the query: the distance from the query to its k-th nearest key",
-            score=0,
-        ),
-        Mistake(
-            takes_the_squared_distance_for_the_width,
-            "you take the squared distance for the width, and square it once more; `h²` is the"
-            " squared distance to the k-th nearest key",
-            score=0,
-        ),
-        Mistake(
-            takes_the_root_of_the_width,
-            "you divide the squared distance by `2h`; the Gaussian divides it by `2h²`",
-            score=0,
-        ),
-        Mistake(
-            takes_the_mean_of_k_values,
-            "you return the plain mean of the k nearest values; here all keys count, by the"
-            " Gaussian kernel, and k only sets its width",
-            score=0,
-        ),
-        Mistake(
-            drops_the_other_keys,
-            "you leave out all keys beyond the k-th; here they count too, by the Gaussian kernel,"
-            " and k only sets its width",
-            score=0,
-        ),
-        Mistake(
-            takes_the_mean_distance_of_k,
-            "your squared width is a mean over the k nearest keys; it is the squared distance to"
-            " the k-th one alone",
-            score=0,
-        ),
-        Mistake(
-            forgets_the_half,
-            "your kernel is `exp(-u²)`; the Gaussian is `exp(-u²/2)`",
-            score=0,
-        ),
-        Mistake(
-            counts_places_and_not_keys,
-            "you count keys in one place once; each of them counts, so with k twins on the query"
-            " its width is 0",
-            score=3,
-        ),
-        Mistake(
-            divides_by_a_width_of_zero,
-            "where the width is 0 the key on the query gets the score 0/0, which is NaN; its score"
-            " should be 0, and that of every other key minus infinity",
-            score=3,
-        ),
-        Mistake(
-            spreads_a_width_of_zero_over_all_keys,
-            "where the width is 0 you let all keys count alike; only those on the query should",
-            score=3,
-        ),
-        Mistake(
-            adds_a_small_number_to_the_width,
-            "you add a small number to the width, which is no longer small when the keys are"
-            " micrometres apart; change the width only where it is 0, or use"
-            " `torch.finfo(dtype).tiny`",
-            score=3.5,
-        ),
-        Mistake(
-            treats_the_width_as_a_constant,
-            "you cut the width off from the graph, but it moves with the query and with the k-th"
-            " key; drop `detach` and `item`",
-            score=3.5,
-        ),
-        Mistake(
-            knows_no_batch,
-            "your new axes are counted from the left, which fits two axes only; count from the"
-            " right: `query.unsqueeze(-2) - key.unsqueeze(-3)`",
-            score=2,
-        ),
-        Mistake(
-            works_in_double_precision,
-            "you compute in float64 and return it; the output has the dtype of the inputs",
-            score=0.5,
-        ),
-    ),
+    mistakes=mistake.collected,
     equivalent_mutants={
         "difference.square().sum -> difference.square().mean": (
             "d_key divides the squared distances and the squared width alike, and cancels"

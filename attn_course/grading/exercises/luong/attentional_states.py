@@ -6,8 +6,10 @@ from typing import NamedTuple
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.luong import draw_mask, draw_normal, draw_weight
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.draws import draw_normal, draw_weight
+from attn_course.grading.exercises.luong import draw_mask
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, squeezed, then
 from attn_course.retrieval import masked_softmax
 
 
@@ -85,99 +87,153 @@ def draw_padded_sentences(generator: Generator, **sizes: int) -> Inputs:
     return inputs | {"mask": draw_mask(generator, sizes["batch"], sizes["source_len"])}
 
 
-def feeds_the_state(**inputs: Tensor) -> Tensor:
+_FEED = "; what the next step is fed is `tanh(W_c [c; h])`, the attentional state"
+
+mistake = Mistakes()
+
+
+@mistake(ending=_FEED)
+def feeds_the_state(**inputs):
+    """you feed the state, as the published sentence says, but the cell has that already"""
     return _attentional(_decode(inputs, first=lambda state: state, feed=lambda seen: seen.state))
 
 
-def feeds_the_state_after_the_first_step(**inputs: Tensor) -> Tensor:
+@mistake(ending=_FEED)
+def feeds_the_state_after_the_first_step(**inputs):
+    """the first step is fed zeros, as it should be, and the others the state, which the cell has
+    already"""
     return _attentional(_decode(inputs, feed=lambda seen: seen.state))
 
 
-def feeds_the_context(**inputs: Tensor) -> Tensor:
+@mistake(ending=_FEED)
+def feeds_the_context(**inputs):
+    """you feed the context alone"""
     return _attentional(_decode(inputs, feed=lambda seen: seen.context))
 
 
-def feeds_nothing(**inputs: Tensor) -> Tensor:
+@mistake(ending=_FEED)
+def feeds_nothing(**inputs):
+    """every step is fed zeros, so no step hears what the one before has seen"""
     return _attentional(_decode(inputs, feed=lambda seen: torch.zeros_like(seen.state)))
 
 
-def begins_with_the_first_state(**inputs: Tensor) -> Tensor:
+@mistake
+def begins_with_the_first_state(**inputs):
+    """the first step is fed the first state of the decoder; nothing has been seen yet, so it should
+    be fed zeros"""
     return _attentional(_decode(inputs, first=lambda state: state))
 
 
-def replaces_the_state(**inputs: Tensor) -> Tensor:
+@mistake
+def replaces_the_state(**inputs):
+    """you hand the attentional state on as the state of the cell; the cell keeps its own `h`, and
+    the attentional state comes in beside the word"""
     return _attentional(_decode(inputs, keep=lambda seen: seen.attentional))
 
 
-def keeps_the_first_state(**inputs: Tensor) -> Tensor:
+@mistake
+def keeps_the_first_state(**inputs):
+    """every step starts from the first state; the cell goes on from the state of the step before"""
     return _attentional(_decode(inputs, keep=lambda seen: inputs["state"]))
 
 
-def asks_with_the_state_before(**inputs: Tensor) -> Tensor:
+@mistake
+def asks_with_the_state_before(**inputs):
+    """you look with the state from before the step, as Bahdanau's decoder does; here the cell steps
+    first, and its new state asks"""
     return _attentional(_decode(inputs, ask=lambda step: step.before))
 
 
-def asks_with_what_is_fed(**inputs: Tensor) -> Tensor:
+@mistake
+def asks_with_what_is_fed(**inputs):
+    """you look with the attentional state of the step before; here the new state of the cell
+    asks"""
     return _attentional(_decode(inputs, ask=lambda step: step.fed))
 
 
-def puts_the_state_before_the_context(**inputs: Tensor) -> Tensor:
+@mistake
+def puts_the_state_before_the_context(**inputs):
+    """you join `[h; c]`; the columns of `w_combine` want the context first, `[c; h]`"""
     context, state = inputs["w_combine"].chunk(2, -1)
     return reference(**inputs | {"w_combine": torch.cat([state, context], -1)})
 
 
-def puts_what_is_fed_before_the_word(**inputs: Tensor) -> Tensor:
+@mistake
+def puts_what_is_fed_before_the_word(**inputs):
+    """you put what is fed before the word; the columns of `w_input` want the word first"""
     d_hidden = inputs["state"].shape[-1]
     return reference(**inputs | {"w_input": inputs["w_input"].roll(-d_hidden, -1)})
 
 
-def leaves_the_tanh_of_the_cell_out(**inputs: Tensor) -> Tensor:
+@mistake
+def leaves_the_tanh_of_the_cell_out(**inputs):
+    """the `tanh` of the cell is missing: the new state is the `tanh` of the sum"""
     return _attentional(_decode(inputs, cell=lambda total: total))
 
 
-def leaves_the_last_tanh_out(**inputs: Tensor) -> Tensor:
+@mistake
+def leaves_the_last_tanh_out(**inputs):
+    """the `tanh` around `W_c [c; h]` is missing"""
     return _attentional(_decode(inputs, squash=lambda total: total))
 
 
-def returns_the_states(**inputs: Tensor) -> Tensor:
+@mistake
+def returns_the_states(**inputs):
+    """you feed what you should, but return the states of the cell; the attentional states are
+    wanted, from which the words are read"""
     return torch.stack([seen.state for seen in _decode(inputs)], 1)
 
 
-def returns_the_last_step(**inputs: Tensor) -> Tensor:
-    return reference(**inputs)[:, -1]
+@mistake(computes=then(reference, lambda output: output[:, -1]))
+def returns_the_last_step():
+    """you return the last step only; collect all of them, `(batch, target_len, d_hidden)`"""
 
 
-def stacks_on_the_first_axis(**inputs: Tensor) -> Tensor:
-    return reference(**inputs).transpose(0, 1)
+@mistake(computes=then(reference, lambda output: output.transpose(0, 1)))
+def stacks_on_the_first_axis():
+    """you stack the steps on the first axis; the batch comes first: `torch.stack(..., 1)`"""
 
 
-def scales_the_scores(**inputs: Tensor) -> Tensor:
+@mistake
+def scales_the_scores(**inputs):
+    """you divide the scores by the root of the width, as a later chapter will; the dot score is the
+    dot product as it is"""
     return _attentional(_decode(inputs, ask=lambda step: step.state / step.state.shape[-1] ** 0.5))
 
 
-def sees_padding(**inputs: Tensor) -> Tensor:
-    return reference(**inputs | {"mask": torch.ones_like(inputs["mask"])})
+@mistake(points=4, computes=given(reference, mask=torch.ones_like))
+def sees_padding():
+    """some weight goes to padding: fill the scores with minus infinity where `mask` is False,
+    before the softmax"""
 
 
-def takes_true_for_padding(**inputs: Tensor) -> Tensor:
-    return reference(**inputs | {"mask": ~inputs["mask"]})
+@mistake(computes=given(reference, mask=torch.logical_not))
+def takes_true_for_padding():
+    """you forbid the words and allow the padding: in this course True means that the decoder may
+    look there"""
 
 
-def cuts_padding_after_the_softmax(**inputs: Tensor) -> Tensor:
+@mistake(points=4)
+def cuts_padding_after_the_softmax(**inputs):
+    """you mask after the softmax, so the weights of the words sum to less than 1; mask the scores
+    before it"""
     return _attentional(
         _decode(inputs, weigh=lambda scores, mask: torch.softmax(scores, -1) * mask)
     )
 
 
-def takes_what_is_fed_for_a_constant(**inputs: Tensor) -> Tensor:
+@mistake(points=4)
+def takes_what_is_fed_for_a_constant(**inputs):
+    """you cut off what is fed from the graph; the weights should learn also from what a step tells
+    the next one, so drop `detach` and `data`"""
     return _attentional(_decode(inputs, feed=lambda seen: seen.attentional.detach()))
 
 
-def squeezes_a_batch_of_one_away(**inputs: Tensor) -> Tensor:
-    return reference(**inputs).squeeze()
+@mistake(points=2, computes=squeezed(reference))
+def squeezes_a_batch_of_one_away():
+    """`squeeze()` takes away every axis of length 1, also a batch of one sentence; name the axis,
+    as in `squeeze(1)`"""
 
-
-_FEED = "; what the next step is fed is `tanh(W_c [c; h])`, the attentional state"
 
 EXERCISE = Exercise(
     function="attentional_states",
@@ -222,132 +278,7 @@ EXERCISE = Exercise(
             gradient=("w_input", "w_state", "w_combine"),
         ),
     ),
-    mistakes=(
-        Mistake(
-            feeds_the_state,
-            "you feed the state, as the published sentence says, but the cell has that already"
-            + _FEED,
-            score=0,
-        ),
-        Mistake(
-            feeds_the_state_after_the_first_step,
-            "the first step is fed zeros, as it should be, and the others the state, which the cell"
-            " has already" + _FEED,
-            score=0,
-        ),
-        Mistake(
-            feeds_the_context,
-            "you feed the context alone" + _FEED,
-            score=0,
-        ),
-        Mistake(
-            feeds_nothing,
-            "every step is fed zeros, so no step hears what the one before has seen" + _FEED,
-            score=0,
-        ),
-        Mistake(
-            begins_with_the_first_state,
-            "the first step is fed the first state of the decoder; nothing has been seen yet, so it"
-            " should be fed zeros",
-            score=0,
-        ),
-        Mistake(
-            replaces_the_state,
-            "you hand the attentional state on as the state of the cell; the cell keeps its own"
-            " `h`, and the attentional state comes in beside the word",
-            score=0,
-        ),
-        Mistake(
-            keeps_the_first_state,
-            "every step starts from the first state; the cell goes on from the state of the step"
-            " before",
-            score=0,
-        ),
-        Mistake(
-            asks_with_the_state_before,
-            "you look with the state from before the step, as Bahdanau's decoder does; here the"
-            " cell steps first, and its new state asks",
-            score=0,
-        ),
-        Mistake(
-            asks_with_what_is_fed,
-            "you look with the attentional state of the step before; here the new state of the cell"
-            " asks",
-            score=0,
-        ),
-        Mistake(
-            puts_the_state_before_the_context,
-            "you join `[h; c]`; the columns of `w_combine` want the context first, `[c; h]`",
-            score=0,
-        ),
-        Mistake(
-            puts_what_is_fed_before_the_word,
-            "you put what is fed before the word; the columns of `w_input` want the word first",
-            score=0,
-        ),
-        Mistake(
-            leaves_the_tanh_of_the_cell_out,
-            "the `tanh` of the cell is missing: the new state is the `tanh` of the sum",
-            score=0,
-        ),
-        Mistake(
-            leaves_the_last_tanh_out,
-            "the `tanh` around `W_c [c; h]` is missing",
-            score=0,
-        ),
-        Mistake(
-            returns_the_states,
-            "you feed what you should, but return the states of the cell; the attentional states"
-            " are wanted, from which the words are read",
-            score=0,
-        ),
-        Mistake(
-            returns_the_last_step,
-            "you return the last step only; collect all of them, `(batch, target_len, d_hidden)`",
-            score=0,
-        ),
-        Mistake(
-            stacks_on_the_first_axis,
-            "you stack the steps on the first axis; the batch comes first: `torch.stack(..., 1)`",
-            score=0,
-        ),
-        Mistake(
-            scales_the_scores,
-            "you divide the scores by the root of the width, as a later chapter will; the dot score"
-            " is the dot product as it is",
-            score=0,
-        ),
-        Mistake(
-            sees_padding,
-            "some weight goes to padding: fill the scores with minus infinity where `mask` is"
-            " False, before the softmax",
-            score=4,
-        ),
-        Mistake(
-            takes_true_for_padding,
-            "you forbid the words and allow the padding: in this course True means that the decoder"
-            " may look there",
-            score=0,
-        ),
-        Mistake(
-            cuts_padding_after_the_softmax,
-            "you mask after the softmax, so the weights of the words sum to less than 1; mask the"
-            " scores before it",
-            score=4,
-        ),
-        Mistake(
-            takes_what_is_fed_for_a_constant,
-            "you cut off what is fed from the graph; the weights should learn also from what a step"
-            " tells the next one, so drop `detach` and `data`",
-            score=4,
-        ),
-        Mistake(
-            squeezes_a_batch_of_one_away,
-            "`squeeze()` takes away every axis of length 1, also a batch of one sentence; name the"
-            " axis, as in `squeeze(1)`",
-            score=2,
-        ),
-    ),
+    mistakes=mistake.collected,
     equivalent_mutants={
         "-1 -> 1": "a word and what is fed have two axes, batch and features",
         "-1 -> 1 (4)": "the scores of one step have two axes, batch and words of the source",

@@ -7,9 +7,10 @@ from torch import Generator, Tensor
 
 from attn_course import luong
 from attn_course.grading.compare import same
-from attn_course.grading.exercises.luong import draw_normal, draw_weight, in_front
+from attn_course.grading.draws import draw_normal, draw_weight, in_front
 from attn_course.grading.instruments import Largest
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake, Plain
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
+from attn_course.grading.wrong_answers import cut_off, in_dtype, then, transposed
 
 
 def reference(query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor) -> Tensor:
@@ -64,118 +65,137 @@ def _pairs(query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
     return query.expand(*pairs, -1), key.expand(*pairs, -1)
 
 
-def puts_all_pairs_end_to_end(
-    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
-) -> Tensor:
+mistake = Mistakes()
+
+
+@mistake(points=3)
+def puts_all_pairs_end_to_end(query, key, weight, score_weight):
+    """your scores are right, but you write every query out beside every key; cut `weight` in two,
+    multiply queries and keys once each, and let the sum of the two broadcast"""
     return torch.tanh(torch.cat(_pairs(query, key), -1) @ weight.mT) @ score_weight
 
 
-def spreads_the_halves_over_all_pairs(
-    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
-) -> Tensor:
+@mistake(points=3)
+def spreads_the_halves_over_all_pairs(query, key, weight, score_weight):
+    """you cut `weight` in two, which is the idea, but copy queries and keys for all pairs before
+    you multiply; multiply first, then let the sum broadcast"""
     queries, keys = _pairs(query, key)
     for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], -1)
     hidden = queries.contiguous() @ for_query.mT + keys.contiguous() @ for_key.mT
     return torch.tanh(hidden) @ score_weight
 
 
-def puts_the_key_first(query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor) -> Tensor:
+@mistake
+def puts_the_key_first(query, key, weight, score_weight):
+    """you put the key first; `[q; k]` begins with the query, so the first `d_query` columns of
+    `weight` are the query's"""
     queries, keys = _pairs(query, key)
     return torch.tanh(torch.cat([keys, queries], -1) @ weight.mT) @ score_weight
 
 
-def splits_in_the_middle(
-    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
-) -> Tensor:
+@mistake
+def splits_in_the_middle(query, key, weight, score_weight):
+    """you cut `weight` in the middle; the query's part has `d_query` columns, and the key's the
+    `d_key` others"""
     for_query, for_key = weight.tensor_split(2, -1)
     hidden = (query @ for_query.mT).unsqueeze(-2) + (key @ for_key.mT).unsqueeze(-3)
     return torch.tanh(hidden) @ score_weight
 
 
-def leaves_the_tanh_out(query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor) -> Tensor:
+@mistake
+def leaves_the_tanh_out(query, key, weight, score_weight):
+    """there is no `tanh` in your score; without it the query adds the same to the score of every
+    key, and the softmax takes that out again"""
     for_query, for_key = _parts(query, key, weight)
     return (for_query + for_key) @ score_weight
 
 
-def squashes_before_the_sum(
-    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
-) -> Tensor:
+@mistake
+def squashes_before_the_sum(query, key, weight, score_weight):
+    """you take the `tanh` of each half and then add; add first: with your order the query adds the
+    same to the score of every key, and the softmax takes that out again"""
     for_query, for_key = _parts(query, key, weight)
     return (torch.tanh(for_query) + torch.tanh(for_key)) @ score_weight
 
 
-def squashes_before_the_weight(
-    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
-) -> Tensor:
+@mistake
+def squashes_before_the_weight(query, key, weight, score_weight):
+    """you take the `tanh` of query and key; it comes after `weight`, on the sum"""
     for_query, for_key = _parts(torch.tanh(query), torch.tanh(key), weight)
     return (for_query + for_key) @ score_weight
 
 
-def squashes_the_score(query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor) -> Tensor:
+@mistake
+def squashes_the_score(query, key, weight, score_weight):
+    """you take the `tanh` of the score; it belongs to the hidden units, before `score_weight`"""
     return torch.tanh(leaves_the_tanh_out(query, key, weight, score_weight))
 
 
-def multiplies_the_halves(
-    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
-) -> Tensor:
+@mistake
+def multiplies_the_halves(query, key, weight, score_weight):
+    """you multiply the query's half by the key's; a matrix times `[q; k]` is the sum of the two
+    halves"""
     for_query, for_key = _parts(query, key, weight)
     return torch.tanh(for_query * for_key) @ score_weight
 
 
-def sums_the_hidden_units(
-    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
-) -> Tensor:
+@mistake
+def sums_the_hidden_units(query, key, weight, score_weight):
+    """you add up the hidden units; each of them counts by its number in `score_weight`"""
     for_query, for_key = _parts(query, key, weight)
     return torch.tanh(for_query + for_key).sum(-1)
 
 
-def returns_the_hidden_units(
-    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
-) -> Tensor:
+@mistake
+def returns_the_hidden_units(query, key, weight, score_weight):
+    """you return the hidden units; multiply them by `score_weight`, and one number is left for each
+    pair"""
     for_query, for_key = _parts(query, key, weight)
     return torch.tanh(for_query + for_key)
 
 
-def returns_weights(query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor) -> Tensor:
-    return torch.softmax(reference(query, key, weight, score_weight), -1)
+@mistake(computes=then(reference, lambda scores: torch.softmax(scores, -1)))
+def returns_weights():
+    """you return weights; the scores are wanted, from before the softmax"""
 
 
-def puts_queries_on_the_last_axis(
-    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
-) -> Tensor:
-    return reference(query, key, weight, score_weight).mT
+@mistake(computes=transposed(reference))
+def puts_queries_on_the_last_axis():
+    """your table is transposed: one row for each query, one column for each key"""
 
 
-def compares_words_in_the_same_place(
-    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
-) -> Tensor:
+@mistake
+def compares_words_in_the_same_place(query, key, weight, score_weight):
+    """you put each query beside the key in the same place; every query meets every key"""
     return torch.tanh(torch.cat([query, key], -1) @ weight.mT) @ score_weight
 
 
-def knows_no_batch(query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor) -> Tensor:
+@mistake(points=2)
+def knows_no_batch(query, key, weight, score_weight):
+    """your new axes are counted from the left, which fits two axes only; count from the right:
+    `unsqueeze(-2)` for the queries, `unsqueeze(-3)` for the keys"""
     for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], -1)
     hidden = (query @ for_query.mT)[:, None] + (key @ for_key.mT)[None, :]
     return torch.tanh(hidden) @ score_weight
 
 
-def knows_one_batch_axis_only(
-    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
-) -> Tensor:
+@mistake
+def knows_one_batch_axis_only(query, key, weight, score_weight):
+    """your new axes are counted from the left, which fits three axes only; count from the right:
+    `unsqueeze(-2)` for the queries, `unsqueeze(-3)` for the keys"""
     for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], -1)
     hidden = (query @ for_query.mT)[:, :, None] + (key @ for_key.mT)[:, None, :]
     return torch.tanh(hidden) @ score_weight
 
 
-def takes_the_weight_for_a_constant(
-    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
-) -> Tensor:
-    return reference(query, key, weight.detach(), score_weight)
+@mistake(points=3, computes=cut_off(reference, "weight"))
+def takes_the_weight_for_a_constant():
+    """you cut `weight` off from the graph, so it will never learn; drop `detach` and `data`"""
 
 
-def works_in_double_precision(
-    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
-) -> Tensor:
-    return reference(query.double(), key.double(), weight.double(), score_weight.double())
+@mistake(points=1, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the inputs"""
 
 
 EXERCISE = Exercise(
@@ -218,107 +238,5 @@ EXERCISE = Exercise(
             gradient=("query", "key", "weight", "score_weight"),
         ),
     ),
-    mistakes=(
-        Mistake(
-            puts_all_pairs_end_to_end,
-            "your scores are right, but you write every query out beside every key; cut `weight` in"
-            " two, multiply queries and keys once each, and let the sum of the two broadcast",
-            score=3,
-        ),
-        Mistake(
-            spreads_the_halves_over_all_pairs,
-            "you cut `weight` in two, which is the idea, but copy queries and keys for all pairs"
-            " before you multiply; multiply first, then let the sum broadcast",
-            score=3,
-        ),
-        Mistake(
-            puts_the_key_first,
-            "you put the key first; `[q; k]` begins with the query, so the first `d_query` columns"
-            " of `weight` are the query's",
-            score=0,
-        ),
-        Mistake(
-            splits_in_the_middle,
-            "you cut `weight` in the middle; the query's part has `d_query` columns, and the key's"
-            " the `d_key` others",
-            score=0,
-        ),
-        Mistake(
-            leaves_the_tanh_out,
-            "there is no `tanh` in your score; without it the query adds the same to the score of"
-            " every key, and the softmax takes that out again",
-            score=0,
-        ),
-        Mistake(
-            squashes_before_the_sum,
-            "you take the `tanh` of each half and then add; add first: with your order the query"
-            " adds the same to the score of every key, and the softmax takes that out again",
-            score=0,
-        ),
-        Mistake(
-            squashes_before_the_weight,
-            "you take the `tanh` of query and key; it comes after `weight`, on the sum",
-            score=0,
-        ),
-        Mistake(
-            squashes_the_score,
-            "you take the `tanh` of the score; it belongs to the hidden units, before"
-            " `score_weight`",
-            score=0,
-        ),
-        Mistake(
-            multiplies_the_halves,
-            "you multiply the query's half by the key's; a matrix times `[q; k]` is the sum of the"
-            " two halves",
-            score=0,
-        ),
-        Mistake(
-            sums_the_hidden_units,
-            "you add up the hidden units; each of them counts by its number in `score_weight`",
-            score=0,
-        ),
-        Mistake(
-            returns_the_hidden_units,
-            "you return the hidden units; multiply them by `score_weight`, and one number is left"
-            " for each pair",
-            score=0,
-        ),
-        Mistake(
-            returns_weights,
-            "you return weights; the scores are wanted, from before the softmax",
-            score=0,
-        ),
-        Mistake(
-            puts_queries_on_the_last_axis,
-            "your table is transposed: one row for each query, one column for each key",
-            score=0,
-        ),
-        Mistake(
-            compares_words_in_the_same_place,
-            "you put each query beside the key in the same place; every query meets every key",
-            score=0,
-        ),
-        Mistake(
-            knows_no_batch,
-            "your new axes are counted from the left, which fits two axes only; count from the"
-            " right: `unsqueeze(-2)` for the queries, `unsqueeze(-3)` for the keys",
-            score=2,
-        ),
-        Mistake(
-            knows_one_batch_axis_only,
-            "your new axes are counted from the left, which fits three axes only; count from the"
-            " right: `unsqueeze(-2)` for the queries, `unsqueeze(-3)` for the keys",
-            score=0,
-        ),
-        Mistake(
-            takes_the_weight_for_a_constant,
-            "you cut `weight` off from the graph, so it will never learn; drop `detach` and `data`",
-            score=3,
-        ),
-        Mistake(
-            works_in_double_precision,
-            "you compute in float64 and return it; the output has the dtype of the inputs",
-            score=1,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

@@ -3,8 +3,9 @@
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.luong import draw_uniform, in_front
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.draws import draw_uniform, in_front
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, in_dtype, then
 
 
 def reference(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
@@ -79,11 +80,19 @@ def draw_padded_links(
     return inputs
 
 
-def turns_left_and_right(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
-    return reference(weights, sure, reach).flip(-1)
+mistake = Mistakes()
 
 
-def takes_the_mean_place(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+@mistake(computes=then(reference, lambda output: output.flip(-1)))
+def turns_left_and_right():
+    """left and right are exchanged: a model that looks one word too far to the right has the offset
+    +1, where it looks less where it should"""
+
+
+@mistake
+def takes_the_mean_place(weights, sure, reach):
+    """you take the mean place under the weights; take the place of the greatest one. With weight at
+    both ends the mean is in the middle, where nobody looks"""
     position = torch.arange(weights.shape[-1], device=weights.device)
     mean = (weights * position).sum(-1).round().long()
     one_hot = torch.nn.functional.one_hot(mean, weights.shape[-1])
@@ -91,19 +100,27 @@ def takes_the_mean_place(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
     return shares.to(weights.dtype)
 
 
-def takes_the_least_weight(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
-    return reference(-weights, sure, reach)
+@mistake(computes=given(reference, weights=torch.neg))
+def takes_the_least_weight():
+    """you look for the least weight; the greatest is wanted"""
 
 
-def looks_along_the_target(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
-    return reference(weights.mT, sure.mT, reach)
+@mistake(computes=given(reference, weights=lambda weights: weights.mT, sure=lambda sure: sure.mT))
+def looks_along_the_target():
+    """you look for the greatest weight of each source word; there is one row for each target word,
+    so search along the last axis"""
 
 
-def counts_instead_of_shares(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+@mistake
+def counts_instead_of_shares(weights, sure, reach):
+    """you return how many words there are at each place; divide by the number of words that have a
+    sure link"""
     return (reference(weights, sure, reach) * sure.any(-1).sum()).round()
 
 
-def adds_up_weights(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+@mistake
+def adds_up_weights(weights, sure, reach):
+    """you add up the weight at each place; here a word counts once, where its greatest weight is"""
     position = torch.arange(weights.shape[-1], device=weights.device)
     word = _nearest(weights, sure)
     offset = position - word.unsqueeze(-1)
@@ -112,66 +129,100 @@ def adds_up_weights(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
     return torch.stack([(weights * (offset == d)).sum(-1)[rows].mean() for d in places])
 
 
-def forgets_the_sign(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+@mistake
+def forgets_the_sign(weights, sure, reach):
+    """you take the distance without its sign, so nothing is ever to the left"""
     offset = _offset(weights, _nearest(weights, sure))[sure.any(-1)].abs()
     return _shares(offset, reach, weights)
 
 
-def puts_the_far_ones_at_the_ends(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+@mistake(points=1)
+def puts_the_far_ones_at_the_ends(weights, sure, reach):
+    """you count words further away than `reach` at the first and last place; they count in none of
+    them, and the shares sum to less than 1"""
     offset = _offset(weights, _nearest(weights, sure))[sure.any(-1)]
     return _shares(offset.clamp(-reach, reach), reach, weights)
 
 
-def counts_only_those_within_reach(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+@mistake(points=1)
+def counts_only_those_within_reach(weights, sure, reach):
+    """your shares sum to 1: you divide by the words within `reach`; divide by all words that have a
+    sure link, however far the model looks from it"""
     shares = reference(weights, sure, reach)
     return shares / shares.sum()
 
 
-def leaves_the_last_place_out(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
-    return reference(weights, sure, reach)[:-1]
+@mistake(computes=then(reference, lambda output: output[:-1]))
+def leaves_the_last_place_out():
+    """the last place is missing: from `-reach` to `reach` there are `2 * reach + 1` of them, and
+    the end of a range does not belong to it"""
 
 
-def takes_the_first_sure_word(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+@mistake(points=3)
+def takes_the_first_sure_word(weights, sure, reach):
+    """a word with several sure links is measured from the first of them; take the one that is
+    nearest to where the model looks"""
     return _shares(_offset(weights, sure.int().argmax(-1))[sure.any(-1)], reach, weights)
 
 
-def takes_the_last_sure_word(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+@mistake(points=3)
+def takes_the_last_sure_word(weights, sure, reach):
+    """a word with several sure links is measured from the last of them; take the one that is
+    nearest to where the model looks"""
     last = sure.shape[-1] - 1 - sure.flip(-1).int().argmax(-1)
     return _shares(_offset(weights, last)[sure.any(-1)], reach, weights)
 
 
-def counts_every_sure_word(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+@mistake(points=3)
+def counts_every_sure_word(weights, sure, reach):
+    """a word with several sure links counts several times; it counts once, from the one that is
+    nearest to where the model looks"""
     position = torch.arange(weights.shape[-1], device=weights.device)
     return _shares((weights.argmax(-1, keepdim=True) - position)[sure], reach, weights)
 
 
-def takes_the_likeliest_sure_word(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+@mistake(points=3)
+def takes_the_likeliest_sure_word(weights, sure, reach):
+    """a word with several sure links is measured from the one with the most weight; take the one
+    that is nearest to where the model looks"""
     likeliest = weights.masked_fill(~sure, -1).argmax(-1)
     return _shares(_offset(weights, likeliest)[sure.any(-1)], reach, weights)
 
 
-def counts_words_without_a_link(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+@mistake(points=3)
+def counts_words_without_a_link(weights, sure, reach):
+    """you count words without a sure link, and padding, as if they had one; leave out the rows in
+    which nothing is sure"""
     return _shares(_offset(weights, _nearest(weights, sure)).flatten(), reach, weights)
 
 
-def divides_by_all_rows(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+@mistake(points=3)
+def divides_by_all_rows(weights, sure, reach):
+    """you divide by all rows, padding too; divide by the number of words that have a sure link"""
     return reference(weights, sure, reach) * sure.any(-1).sum() / sure.any(-1).numel()
 
 
-def averages_over_sentences(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+@mistake(points=3)
+def averages_over_sentences(weights, sure, reach):
+    """you average the shares of the sentences, so a word of a short one counts more; count the
+    words of all sentences together"""
     if weights.ndim == 2:
         return reference(weights, sure, reach)
     pairs = zip(weights, sure, strict=True)
     return torch.stack([reference(*pair, reach) for pair in pairs]).mean(0)
 
 
-def knows_batches_only(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+@mistake(points=2)
+def knows_batches_only(weights, sure, reach):
+    """your answer needs a batch; one sentence alone, `(target_len, source_len)`, should do as
+    well"""
     _batch, _target_len, _source_len = weights.shape
     return reference(weights, sure, reach)
 
 
-def works_in_double_precision(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
-    return reference(weights.double(), sure, reach)
+@mistake(computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you return float64; the output has the dtype of `weights`"""
 
 
 EXERCISE = Exercise(
@@ -210,117 +261,5 @@ EXERCISE = Exercise(
             hidden_sizes=({"batch": 5, "target_len": 11, "source_len": 7, "reach": 1},),
         ),
     ),
-    mistakes=(
-        Mistake(
-            turns_left_and_right,
-            "left and right are exchanged: a model that looks one word too far to the right has"
-            " the offset +1, where it looks less where it should",
-            score=0,
-        ),
-        Mistake(
-            takes_the_mean_place,
-            "you take the mean place under the weights; take the place of the greatest one. With"
-            " weight at both ends the mean is in the middle, where nobody looks",
-            score=0,
-        ),
-        Mistake(
-            takes_the_least_weight,
-            "you look for the least weight; the greatest is wanted",
-            score=0,
-        ),
-        Mistake(
-            looks_along_the_target,
-            "you look for the greatest weight of each source word; there is one row for each target"
-            " word, so search along the last axis",
-            score=0,
-        ),
-        Mistake(
-            counts_instead_of_shares,
-            "you return how many words there are at each place; divide by the number of words that"
-            " have a sure link",
-            score=0,
-        ),
-        Mistake(
-            adds_up_weights,
-            "you add up the weight at each place; here a word counts once, where its greatest"
-            " weight is",
-            score=0,
-        ),
-        Mistake(
-            forgets_the_sign,
-            "you take the distance without its sign, so nothing is ever to the left",
-            score=0,
-        ),
-        Mistake(
-            puts_the_far_ones_at_the_ends,
-            "you count words further away than `reach` at the first and last place; they count in"
-            " none of them, and the shares sum to less than 1",
-            score=1,
-        ),
-        Mistake(
-            counts_only_those_within_reach,
-            "your shares sum to 1: you divide by the words within `reach`; divide by all words that"
-            " have a sure link, however far the model looks from it",
-            score=1,
-        ),
-        Mistake(
-            leaves_the_last_place_out,
-            "the last place is missing: from `-reach` to `reach` there are `2 * reach + 1` of them,"
-            " and the end of a range does not belong to it",
-            score=0,
-        ),
-        Mistake(
-            takes_the_first_sure_word,
-            "a word with several sure links is measured from the first of them; take the one that"
-            " is nearest to where the model looks",
-            score=3,
-        ),
-        Mistake(
-            takes_the_last_sure_word,
-            "a word with several sure links is measured from the last of them; take the one that"
-            " is nearest to where the model looks",
-            score=3,
-        ),
-        Mistake(
-            counts_every_sure_word,
-            "a word with several sure links counts several times; it counts once, from the one that"
-            " is nearest to where the model looks",
-            score=3,
-        ),
-        Mistake(
-            takes_the_likeliest_sure_word,
-            "a word with several sure links is measured from the one with the most weight; take the"
-            " one that is nearest to where the model looks",
-            score=3,
-        ),
-        Mistake(
-            counts_words_without_a_link,
-            "you count words without a sure link, and padding, as if they had one; leave out the"
-            " rows in which nothing is sure",
-            score=3,
-        ),
-        Mistake(
-            divides_by_all_rows,
-            "you divide by all rows, padding too; divide by the number of words that have a sure"
-            " link",
-            score=3,
-        ),
-        Mistake(
-            averages_over_sentences,
-            "you average the shares of the sentences, so a word of a short one counts more; count"
-            " the words of all sentences together",
-            score=3,
-        ),
-        Mistake(
-            knows_batches_only,
-            "your answer needs a batch; one sentence alone, `(target_len, source_len)`, should do"
-            " as well",
-            score=2,
-        ),
-        Mistake(
-            works_in_double_precision,
-            "you return float64; the output has the dtype of `weights`",
-            score=0,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

@@ -5,8 +5,10 @@ import math
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.luong import draw_mask, draw_normal, draw_uniform, in_front
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.draws import draw_normal, draw_uniform, in_front
+from attn_course.grading.exercises.luong import draw_mask
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import cut_off, in_dtype
 from attn_course.luong import gaussian_window, window_mask
 from attn_course.retrieval import masked_softmax
 
@@ -106,174 +108,212 @@ def _local(
     return masked_softmax(scores, window) * torch.exp(-2 * (distance / half_width).square())
 
 
-def takes_the_window_for_the_spread(
-    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
-) -> Tensor:
+mistake = Mistakes()
+
+
+@mistake
+def takes_the_window_for_the_spread(scores, share, mask, half_width):
+    """your bell is twice too wide: its spread `sigma` is half of `half_width`, so that two of them
+    reach the edge of the window"""
     return masked_softmax(scores, _window(share, mask, half_width)) * _bell(share, mask, half_width)
 
 
-def forgets_the_two_of_the_bell(
-    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
-) -> Tensor:
+@mistake
+def forgets_the_two_of_the_bell(scores, share, mask, half_width):
+    """the 2 in front of the squared spread is missing: the bell is `exp(-distance² / (2
+    sigma²))`"""
     window, sigma = _window(share, mask, half_width), half_width / 2
     return masked_softmax(scores, window) * _bell(share, mask, sigma / 2**0.5)
 
 
-def forgets_to_square_the_spread(
-    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
-) -> Tensor:
+@mistake
+def forgets_to_square_the_spread(scores, share, mask, half_width):
+    """the spread is not squared: the bell is `exp(-distance² / (2 sigma²))`"""
     window, sigma = _window(share, mask, half_width), half_width / 2
     return masked_softmax(scores, window) * _bell(share, mask, sigma**0.5)
 
 
-def forgets_to_square_the_distance(
-    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
-) -> Tensor:
+@mistake
+def forgets_to_square_the_distance(scores, share, mask, half_width):
+    """the distance is not squared, so your bell has a tip: it is `exp(-distance² / (2 sigma²))`"""
     bell = torch.exp(-_distance(share, mask).abs() / (2 * (half_width / 2) ** 2))
     return masked_softmax(scores, _window(share, mask, half_width)) * bell
 
 
-def takes_the_density(scores: Tensor, share: Tensor, mask: Tensor, half_width: float) -> Tensor:
+@mistake
+def takes_the_density(scores, share, mask, half_width):
+    """your bell is the density of the normal distribution, whose height depends on its width; leave
+    the factor before it out, so that it is 1 at the centre"""
     return reference(scores, share, mask, half_width) / (half_width / 2 * math.sqrt(2 * math.pi))
 
 
-def renormalises(scores: Tensor, share: Tensor, mask: Tensor, half_width: float) -> Tensor:
+@mistake
+def renormalises(scores, share, mask, half_width):
+    """your weights sum to 1 again after the bell (adding its logarithm to the scores does the
+    same); in equation 10 they do not: take the softmax, then multiply"""
     log_bell = -2 * (_distance(share, mask) / half_width).square()
     return masked_softmax(scores + log_bell, _window(share, mask, half_width))
 
 
-def adds_the_bell_to_the_scores(
-    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
-) -> Tensor:
+@mistake
+def adds_the_bell_to_the_scores(scores, share, mask, half_width):
+    """you add the bell to the scores, where it is worth a factor of `e` at most; multiply the
+    weights by it, after the softmax"""
     bell = _bell(share, mask, half_width / 2)
     return masked_softmax(scores + bell, _window(share, mask, half_width))
 
 
-def multiplies_the_scores_by_the_bell(
-    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
-) -> Tensor:
+@mistake
+def multiplies_the_scores_by_the_bell(scores, share, mask, half_width):
+    """you multiply the scores by the bell; a low score then grows with the distance. Multiply the
+    weights by it, after the softmax"""
     bell = _bell(share, mask, half_width / 2)
     return masked_softmax(scores * bell, _window(share, mask, half_width))
 
 
-def leaves_the_bell_out(scores: Tensor, share: Tensor, mask: Tensor, half_width: float) -> Tensor:
+@mistake
+def leaves_the_bell_out(scores, share, mask, half_width):
+    """the window is right and the bell is missing: all words of the window count by their scores
+    alone, as in local-m; multiply by the bell"""
     return masked_softmax(scores, _window(share, mask, half_width))
 
 
-def leaves_the_scores_out(scores: Tensor, share: Tensor, mask: Tensor, half_width: float) -> Tensor:
+@mistake(points=1)
+def leaves_the_scores_out(scores, share, mask, half_width):
+    """you return the bell alone; it multiplies the softmax of the scores"""
     return _bell(share, mask, half_width / 2) * _window(share, mask, half_width)
 
 
-def leaves_the_window_out(scores: Tensor, share: Tensor, mask: Tensor, half_width: float) -> Tensor:
+@mistake
+def leaves_the_window_out(scores, share, mask, half_width):
+    """there is no window: your softmax runs over the whole sentence. Words further than
+    `half_width` from the centre are masked before it"""
     return masked_softmax(scores, mask.unsqueeze(-2)) * _bell(share, mask, half_width / 2)
 
 
-def cuts_the_window_after_the_softmax(
-    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
-) -> Tensor:
+@mistake
+def cuts_the_window_after_the_softmax(scores, share, mask, half_width):
+    """your softmax runs over the whole sentence, and the window cuts after it: what the words
+    outside took is lost; mask their scores before the softmax"""
     window = _window(share, mask, half_width)
     return leaves_the_window_out(scores, share, mask, half_width) * window
 
 
-def shares_out_again_after_the_softmax(
-    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
-) -> Tensor:
+@mistake(points=4.5)
+def shares_out_again_after_the_softmax(scores, share, mask, half_width):
+    """your softmax runs over the whole sentence, and you divide again afterwards: a high score
+    outside leaves nothing to divide; mask the scores before the softmax"""
     inside = torch.softmax(scores, -1) * _window(share, mask, half_width)
     total = inside.sum(-1, keepdim=True)
     return inside / total.where(total > 0, 1) * _bell(share, mask, half_width / 2)
 
 
-def fills_with_minus_ten_thousand(
-    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
-) -> Tensor:
+@mistake(points=4.5)
+def fills_with_minus_ten_thousand(scores, share, mask, half_width):
+    """you give the words outside a low score, -1e4 for example, which is low only as long as no
+    word of the window scores lower; minus infinity is lower than everything"""
     window = _window(share, mask, half_width)
     weights = torch.softmax(scores.masked_fill(~window, -1e4), -1) * window
     return weights * _bell(share, mask, half_width / 2)
 
 
-def sees_padding(scores: Tensor, share: Tensor, mask: Tensor, half_width: float) -> Tensor:
+@mistake
+def sees_padding(scores, share, mask, half_width):
+    """some weight goes to padding; a word of the window has to be a word as well: `mask &
+    window`"""
     everything = torch.ones_like(mask)
     return _local(scores, _distance(share, mask), everything, half_width)
 
 
-def measures_the_padded_sentence(
-    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
-) -> Tensor:
+@mistake
+def measures_the_padded_sentence(scores, share, mask, half_width):
+    """you multiply `share` by the padded length; the length of a sentence is the number of its
+    words, the sum of its mask"""
     distance = _distance(share, torch.ones_like(mask))
     return _local(scores, distance, mask, half_width)
 
 
-def counts_words_from_one(scores: Tensor, share: Tensor, mask: Tensor, half_width: float) -> Tensor:
+@mistake
+def counts_words_from_one(scores, share, mask, half_width):
+    """you count words from 1; here the first word stands at 0"""
     return _local(scores, _distance(share, mask) + 1, mask, half_width)
 
 
-def stretches_to_the_last_word(
-    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
-) -> Tensor:
+@mistake
+def stretches_to_the_last_word(scores, share, mask, half_width):
+    """you multiply `share` by the length less 1; equation 9 says the length"""
     distance = _distance(share, mask) + share.unsqueeze(-1)
     return _local(scores, distance, mask, half_width)
 
 
-def rounds_the_centre(scores: Tensor, share: Tensor, mask: Tensor, half_width: float) -> Tensor:
+@mistake
+def rounds_the_centre(scores, share, mask, half_width):
+    """you round the centre to a word; it is a real number, and only so a gradient can move it"""
     return _local(scores, _distance(share, mask).round(), mask, half_width)
 
 
-def rounds_the_centre_down(
-    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
-) -> Tensor:
+@mistake
+def rounds_the_centre_down(scores, share, mask, half_width):
+    """you cut the centre down to a whole number; it is a real number, and only so a gradient can
+    move it"""
     return _local(scores, _distance(share, mask).ceil(), mask, half_width)
 
 
-def takes_the_whole_window_for_the_half(
-    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
-) -> Tensor:
+@mistake
+def takes_the_whole_window_for_the_half(scores, share, mask, half_width):
+    """your window is half as wide as it should be: it reaches `half_width` to either side"""
     return _local(scores, _distance(share, mask), mask, half_width, half_width / 2)
 
 
-def leaves_the_edge_out(scores: Tensor, share: Tensor, mask: Tensor, half_width: float) -> Tensor:
+@mistake(points=4.5)
+def leaves_the_edge_out(scores, share, mask, half_width):
+    """a word at exactly `half_width` is missing from your window: compare with `<=`"""
     inside = _distance(share, mask).abs() < half_width
     return masked_softmax(scores, mask.unsqueeze(-2) & inside) * _bell(share, mask, half_width / 2)
 
 
-def divides_nothing_by_nothing(
-    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
-) -> Tensor:
+@mistake(points=3)
+def divides_nothing_by_nothing(scores, share, mask, half_width):
+    """a window without a word is a row of minus infinities, of which softmax makes NaN; put 0 in
+    the place of every weight that is not seen, right after the softmax"""
     scores = scores.masked_fill(~_window(share, mask, half_width), -math.inf)
     return torch.softmax(scores, -1) * _bell(share, mask, half_width / 2)
 
 
-def spreads_an_empty_window(
-    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
-) -> Tensor:
+@mistake(points=4)
+def spreads_an_empty_window(scores, share, mask, half_width):
+    """where the window is empty you let the words outside share the weight: with a large negative
+    number in place of each score all of them are alike; set those weights to 0"""
     scores = scores.masked_fill(~_window(share, mask, half_width), -1e9)
     return torch.softmax(scores, -1) * _bell(share, mask, half_width / 2)
 
 
-def replaces_nan_afterwards(
-    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
-) -> Tensor:
+@mistake(points=4)
+def replaces_nan_afterwards(scores, share, mask, half_width):
+    """you replace NaN at the very end: the weights are right, but NaN has been multiplied by the
+    bell, and is in its gradient; replace it right after the softmax"""
     return divides_nothing_by_nothing(scores, share, mask, half_width).nan_to_num(0)
 
 
-def takes_the_centre_for_a_constant(
-    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
-) -> Tensor:
-    return reference(scores, share.detach(), mask, half_width)
+@mistake(points=4, computes=cut_off(reference, "share"))
+def takes_the_centre_for_a_constant():
+    """no gradient reaches `share`, so the decoder never learns where to look; drop `detach` and
+    `int`: the bell moves with the centre"""
 
 
-def knows_one_batch_axis_only(
-    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
-) -> Tensor:
+@mistake(points=3)
+def knows_one_batch_axis_only(scores, share, mask, half_width):
+    """you count axes from the front, which fits one batch axis only; count them from the back, as
+    in `mask.unsqueeze(-2)`"""
     length, key_len = mask.sum(1), scores.shape[2]
     distance = torch.arange(key_len, device=mask.device) - (length[:, None] * share)[:, :, None]
     window = mask[:, None, :] & (distance.abs() <= half_width)
     return masked_softmax(scores, window) * torch.exp(-2 * (distance / half_width).square())
 
 
-def works_in_double_precision(
-    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
-) -> Tensor:
-    return reference(scores.double(), share.double(), mask, half_width)
+@mistake(points=1, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the inputs"""
 
 
 EXERCISE = Exercise(
@@ -335,167 +375,5 @@ EXERCISE = Exercise(
             gradient=("scores", "share"),
         ),
     ),
-    mistakes=(
-        Mistake(
-            takes_the_window_for_the_spread,
-            "your bell is twice too wide: its spread `sigma` is half of `half_width`, so that two"
-            " of them reach the edge of the window",
-            score=0,
-        ),
-        Mistake(
-            forgets_the_two_of_the_bell,
-            "the 2 in front of the squared spread is missing: the bell is"
-            " `exp(-distance² / (2 sigma²))`",
-            score=0,
-        ),
-        Mistake(
-            forgets_to_square_the_spread,
-            "the spread is not squared: the bell is `exp(-distance² / (2 sigma²))`",
-            score=0,
-        ),
-        Mistake(
-            forgets_to_square_the_distance,
-            "the distance is not squared, so your bell has a tip: it is"
-            " `exp(-distance² / (2 sigma²))`",
-            score=0,
-        ),
-        Mistake(
-            takes_the_density,
-            "your bell is the density of the normal distribution, whose height depends on its"
-            " width; leave the factor before it out, so that it is 1 at the centre",
-            score=0,
-        ),
-        Mistake(
-            renormalises,
-            "your weights sum to 1 again after the bell (adding its logarithm to the scores does"
-            " the same); in equation 10 they do not: take the softmax, then multiply",
-            score=0,
-        ),
-        Mistake(
-            adds_the_bell_to_the_scores,
-            "you add the bell to the scores, where it is worth a factor of `e` at most; multiply"
-            " the weights by it, after the softmax",
-            score=0,
-        ),
-        Mistake(
-            multiplies_the_scores_by_the_bell,
-            "you multiply the scores by the bell; a low score then grows with the distance."
-            " Multiply the weights by it, after the softmax",
-            score=0,
-        ),
-        Mistake(
-            leaves_the_bell_out,
-            "the window is right and the bell is missing: all words of the window count by their"
-            " scores alone, as in local-m; multiply by the bell",
-            score=0,
-        ),
-        Mistake(
-            leaves_the_scores_out,
-            "you return the bell alone; it multiplies the softmax of the scores",
-            score=1,
-        ),
-        Mistake(
-            leaves_the_window_out,
-            "there is no window: your softmax runs over the whole sentence. Words further than"
-            " `half_width` from the centre are masked before it",
-            score=0,
-        ),
-        Mistake(
-            cuts_the_window_after_the_softmax,
-            "your softmax runs over the whole sentence, and the window cuts after it: what the"
-            " words outside took is lost; mask their scores before the softmax",
-            score=0,
-        ),
-        Mistake(
-            shares_out_again_after_the_softmax,
-            "your softmax runs over the whole sentence, and you divide again afterwards: a high"
-            " score outside leaves nothing to divide; mask the scores before the softmax",
-            score=4.5,
-        ),
-        Mistake(
-            fills_with_minus_ten_thousand,
-            "you give the words outside a low score, -1e4 for example, which is low only as long as"
-            " no word of the window scores lower; minus infinity is lower than everything",
-            score=4.5,
-        ),
-        Mistake(
-            sees_padding,
-            "some weight goes to padding; a word of the window has to be a word as well:"
-            " `mask & window`",
-            score=0,
-        ),
-        Mistake(
-            measures_the_padded_sentence,
-            "you multiply `share` by the padded length; the length of a sentence is the number of"
-            " its words, the sum of its mask",
-            score=0,
-        ),
-        Mistake(
-            counts_words_from_one,
-            "you count words from 1; here the first word stands at 0",
-            score=0,
-        ),
-        Mistake(
-            stretches_to_the_last_word,
-            "you multiply `share` by the length less 1; equation 9 says the length",
-            score=0,
-        ),
-        Mistake(
-            rounds_the_centre,
-            "you round the centre to a word; it is a real number, and only so a gradient can move"
-            " it",
-            score=0,
-        ),
-        Mistake(
-            rounds_the_centre_down,
-            "you cut the centre down to a whole number; it is a real number, and only so a gradient"
-            " can move it",
-            score=0,
-        ),
-        Mistake(
-            takes_the_whole_window_for_the_half,
-            "your window is half as wide as it should be: it reaches `half_width` to either side",
-            score=0,
-        ),
-        Mistake(
-            leaves_the_edge_out,
-            "a word at exactly `half_width` is missing from your window: compare with `<=`",
-            score=4.5,
-        ),
-        Mistake(
-            divides_nothing_by_nothing,
-            "a window without a word is a row of minus infinities, of which softmax makes NaN; put 0"
-            " in the place of every weight that is not seen, right after the softmax",
-            score=3,
-        ),
-        Mistake(
-            spreads_an_empty_window,
-            "where the window is empty you let the words outside share the weight: with a large"
-            " negative number in place of each score all of them are alike; set those weights to 0",
-            score=4,
-        ),
-        Mistake(
-            replaces_nan_afterwards,
-            "you replace NaN at the very end: the weights are right, but NaN has been multiplied by"
-            " the bell, and is in its gradient; replace it right after the softmax",
-            score=4,
-        ),
-        Mistake(
-            takes_the_centre_for_a_constant,
-            "no gradient reaches `share`, so the decoder never learns where to look; drop `detach`"
-            " and `int`: the bell moves with the centre",
-            score=4,
-        ),
-        Mistake(
-            knows_one_batch_axis_only,
-            "you count axes from the front, which fits one batch axis only; count them from the"
-            " back, as in `mask.unsqueeze(-2)`",
-            score=3,
-        ),
-        Mistake(
-            works_in_double_precision,
-            "you compute in float64 and return it; the output has the dtype of the inputs",
-            score=1,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

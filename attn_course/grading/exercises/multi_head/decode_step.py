@@ -5,8 +5,10 @@ from collections.abc import Callable
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.multi_head import draw_normal, draw_weight, merge, split
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake, Plain
+from attn_course.grading.draws import draw_normal, draw_weight
+from attn_course.grading.exercises.multi_head import merge, split
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
+from attn_course.grading.wrong_answers import given, then
 from attn_course.retrieval import masked_softmax
 
 Step = tuple[Tensor, Tensor, Tensor]
@@ -123,63 +125,107 @@ def equals_the_whole(
     )
 
 
-def forgets_the_new_token(**inputs: Plain) -> Step:
+mistake = Mistakes()
+
+
+@mistake
+def forgets_the_new_token(**inputs):
+    """your new token does not see itself: its own key and value belong to those it looks at,
+    `length + 1` of them for the first new token"""
     return _step(**inputs, last=lambda length, end: (length - 1, end))
 
 
-def does_not_keep_the_new_token(**inputs: Plain) -> Step:
+@mistake
+def does_not_keep_the_new_token(**inputs):
+    """your output is right, but you return the memory as it was; the next step needs the keys and
+    values of the new tokens, in the places `length` to `length + new_len`"""
     output, _, _ = reference(**inputs)
     return output, inputs["keys"], inputs["values"]
 
 
-def starts_over(**inputs: Plain) -> Step:
-    return reference(**inputs | {"length": 0})
+@mistake(computes=given(reference, length=0))
+def starts_over():
+    """you take the memory for empty, whatever `length` says, and write over its first tokens; the
+    new ones come behind the first `length`"""
 
 
-def writes_one_place_too_late(**inputs: Plain) -> Step:
+@mistake
+def writes_one_place_too_late(**inputs):
+    """you write one place too late and leave a gap; with `length` tokens in the places 0 to `length
+    - 1`, the first free place is `length`"""
     return _step(**inputs, store=lambda kept, new, length: _after(kept, new, length + 1))
 
 
-def writes_at_the_end_of_the_memory(**inputs: Plain) -> Step:
-    def store(kept: Tensor, new: Tensor, length: int) -> Tensor:
+@mistake
+def writes_at_the_end_of_the_memory(**inputs):
+    """you write into the last places of the memory; the new tokens come behind the first `length`,
+    and what lies behind them belongs to nobody"""
+
+    def store(kept, new, length):
         return _after(kept, new, kept.shape[-2] - new.shape[-2])
 
     return _step(**inputs, store=store)
 
 
-def puts_the_new_ones_first(**inputs: Plain) -> Step:
-    def store(kept: Tensor, new: Tensor, length: int) -> Tensor:
+@mistake(points=1)
+def puts_the_new_ones_first(**inputs):
+    """you put the new tokens before the old ones; a softmax does not ask for the order of the keys,
+    so single steps come out right, but the memory is out of order and a mask falls on the wrong
+    tokens: they come behind the first `length`"""
+
+    def store(kept, new, length):
         return torch.cat([new, kept], -2)[..., : kept.shape[-2], :]
 
     return _step(**inputs, store=store, last=lambda length, end: (end, end))
 
 
-def makes_the_memory_longer(**inputs: Plain) -> Step:
-    def store(kept: Tensor, new: Tensor, length: int) -> Tensor:
+@mistake(points=1)
+def makes_the_memory_longer(**inputs):
+    """you return a memory of another length; the room is there already: write into the places
+    `length` to `length + new_len` of a copy, and leave the rest"""
+
+    def store(kept, new, length):
         return torch.cat([kept[..., :length, :], new], -2)
 
     return _step(**inputs, store=store)
 
 
-def sees_the_whole_memory(**inputs: Plain) -> Step:
+@mistake
+def sees_the_whole_memory(**inputs):
+    """your token looks at all places of the memory; those from `length + new_len` on hold what an
+    older text has left: cut them off, `[..., :end, :]`"""
     room = inputs["keys"].shape[-2]
     return _step(**inputs, last=lambda length, end: (room, room))
 
 
-def sees_later_tokens(**inputs: Plain) -> Step:
+@mistake(points=3)
+def sees_later_tokens(**inputs):
+    """of several new tokens, yours see the later ones; new token `i` sees `length + i + 1` places:
+    `tril(length)`"""
     return _step(**inputs, last=lambda length, end: (end, end))
 
 
-def counts_the_mask_from_the_top_left(**inputs: Plain) -> Step:
+@mistake
+def counts_the_mask_from_the_top_left(**inputs):
+    """your causal mask starts at the top left, as if the new tokens were the first of the text, so
+    the first of them sees one key only; shift its diagonal by what is there already:
+    `tril(length)`"""
     return _step(**inputs, last=lambda length, end: (0, end))
 
 
-def masks_after_the_softmax(**inputs: Plain) -> Step:
+@mistake(points=3)
+def masks_after_the_softmax(**inputs):
+    """you mask after the softmax, when later tokens have taken their share of the weight; mask the
+    scores, before it"""
     return _step(**inputs, weigh=lambda scores, seen: scores.softmax(-1) * seen)
 
 
-def shares_out_again_after_the_softmax(**inputs: Plain) -> Step:
-    def weigh(scores: Tensor, seen: Tensor) -> Tensor:
+@mistake(points=3)
+def shares_out_again_after_the_softmax(**inputs):
+    """you mask after the softmax and divide by what is left; where a later token scores high,
+    nothing is left. Mask the scores, before the softmax"""
+
+    def weigh(scores, seen):
         weights = scores.softmax(-1) * seen
         total = weights.sum(-1, keepdim=True)
         return weights / total.where(total > 0, 1)
@@ -187,37 +233,57 @@ def shares_out_again_after_the_softmax(**inputs: Plain) -> Step:
     return _step(**inputs, weigh=weigh)
 
 
-def takes_powers_as_they_are(**inputs: Plain) -> Step:
-    def weigh(scores: Tensor, seen: Tensor) -> Tensor:
+@mistake(points=3)
+def takes_powers_as_they_are(**inputs):
+    """you take the powers of the scores as they are; that of 100 is more than a number can hold,
+    and infinity times 0 is `nan`; `torch.softmax` takes the largest score of the row off first"""
+
+    def weigh(scores, seen):
         powers = scores.exp() * seen
         return powers / powers.sum(-1, keepdim=True)
 
     return _step(**inputs, weigh=weigh)
 
 
-def takes_a_score_of_zero_for_forbidden(**inputs: Plain) -> Step:
-    def weigh(scores: Tensor, seen: Tensor) -> Tensor:
+@mistake(points=3)
+def takes_a_score_of_zero_for_forbidden(**inputs):
+    """you take every score of 0 for a forbidden one, as after `tril` on the scores themselves; a
+    score may well be 0. Let a mask say what is forbidden"""
+
+    def weigh(scores, seen):
         below = scores * seen
         return below.masked_fill(below == 0, -torch.inf).softmax(-1)
 
     return _step(**inputs, weigh=weigh)
 
 
-def multiplies_scores_by_the_mask(**inputs: Plain) -> Step:
+@mistake(points=3)
+def multiplies_scores_by_the_mask(**inputs):
+    """you put 0 in the place of a forbidden score; the softmax gives weight to a score of 0, too.
+    Put minus infinity there"""
     return _step(**inputs, weigh=lambda scores, seen: (scores * seen).softmax(-1))
 
 
-def reaches_one_place_too_far(**inputs: Plain) -> Step:
+@mistake(points=3)
+def reaches_one_place_too_far(**inputs):
+    """each of your new tokens sees the one behind it; new token `i` sees `length + i + 1` places:
+    `tril(length)`"""
     return _step(**inputs, last=lambda length, end: (length + 1, end))
 
 
-def sees_the_new_tokens_only(**inputs: Plain) -> Step:
+@mistake
+def sees_the_new_tokens_only(**inputs):
+    """your new tokens look at each other and not at the memory; attend to the first `length +
+    new_len` places of it, after you have written"""
     new = {**inputs, "keys": inputs["keys"][..., :0, :], "values": inputs["values"][..., :0, :]}
     output, _, _ = reference(**new | {"length": 0})
     return output, *reference(**inputs)[1:]
 
 
-def keeps_the_queries_too(**inputs: Plain) -> Step:
+@mistake
+def keeps_the_queries_too(**inputs):
+    """you return an output for the tokens so far as well; their queries are done with, and nobody
+    asks again: only the new tokens ask, `(batch, new_len, d_model)`"""
     _, keys, values = reference(**inputs)
     end = inputs["length"] + inputs["tokens"].shape[1]
     queries = split(inputs["tokens"] @ inputs["w_query"].mT, inputs["num_heads"])
@@ -230,55 +296,82 @@ def keeps_the_queries_too(**inputs: Plain) -> Step:
     return merge(weights @ shared[1]) @ inputs["w_output"].mT, keys, values
 
 
-def keeps_queries_for_keys(**inputs: Plain) -> Step:
+@mistake
+def keeps_queries_for_keys(**inputs):
+    """you keep queries in the place of keys; what is kept is `tokens @ w_key.mT`"""
     group = inputs["num_heads"] // inputs["keys"].shape[-3]
     heads = split(inputs["w_query"].mT, inputs["num_heads"])[..., ::group, :, :]
     return reference(**inputs | {"w_key": merge(heads).mT})
 
 
-def exchanges_keys_and_values(**inputs: Plain) -> Step:
+@mistake
+def exchanges_keys_and_values(**inputs):
+    """you return the values before the keys; the order is `output, keys, values`"""
     output, keys, values = reference(**inputs)
     return output, values, keys
 
 
-def returns_the_new_rows_only(**inputs: Plain) -> Step:
+@mistake
+def returns_the_new_rows_only(**inputs):
+    """you return the new keys and values alone; return the whole memory, with the new ones in their
+    places from `length` on"""
     output, keys, values = reference(**inputs)
     length, end = inputs["length"], inputs["length"] + inputs["tokens"].shape[1]
     return output, keys[..., length:end, :], values[..., length:end, :]
 
 
-def returns_the_output_only(**inputs: Plain) -> Tensor:
-    return reference(**inputs)[0]
+@mistake(computes=then(reference, lambda output: output[0]))
+def returns_the_output_only():
+    """you return the output alone; the next step needs the memory: `output, keys, values`"""
 
 
-def keeps_shared_heads(**inputs: Plain) -> Step:
+@mistake(points=2.5)
+def keeps_shared_heads(**inputs):
+    """you keep the keys and values after they have been repeated for all query heads; fewer key
+    heads are there to save that memory: repeat for the scores, after you have written"""
     output, keys, values = reference(**inputs)
     group = inputs["num_heads"] // keys.shape[-3]
     return output, keys.repeat_interleave(group, -3), values.repeat_interleave(group, -3)
 
 
-def deals_the_key_heads_round(**inputs: Plain) -> Step:
+@mistake(points=2.5)
+def deals_the_key_heads_round(**inputs):
+    """you repeat the row of key heads as a whole, 0 1 2 0 1 2; neighbours share a key head, 0 0 1 1
+    2 2: `repeat_interleave`"""
     return _step(**inputs, share=lambda t, group: torch.cat([t] * group, -3))
 
 
-def does_not_scale(**inputs: Plain) -> Step:
+@mistake
+def does_not_scale(**inputs):
+    """you do not scale the scores; divide by the root of the width of one head, `d_head`"""
     return _step(**inputs, width=lambda heads: 1)
 
 
-def scales_by_all_heads_together(**inputs: Plain) -> Step:
+@mistake
+def scales_by_all_heads_together(**inputs):
+    """you divide by the root of all heads together; divide by that of one head, `d_head`, the last
+    axis of `keys`"""
     return _step(**inputs, width=lambda heads: heads.shape[-1] * heads.shape[-3])
 
 
-def writes_into_what_it_was_given(**inputs: Plain) -> Step:
-    def store(kept: Tensor, new: Tensor, length: int) -> Tensor:
+@mistake(points=3.5)
+def writes_into_what_it_was_given(**inputs):
+    """you write into the memory that you were given; another continuation of the same text, such as
+    a second beam, still needs it as it was: `clone` it first"""
+
+    def store(kept, new, length):
         kept[..., length : length + new.shape[-2], :] = new
         return kept
 
     return _step(**inputs, store=store)
 
 
-def counts_places_from_the_end(**inputs: Plain) -> Step:
-    def store(kept: Tensor, new: Tensor, length: int) -> Tensor:
+@mistake(points=3)
+def counts_places_from_the_end(**inputs):
+    """you count the places from the end; at the last one of the memory your negative index becomes
+    0, which is the first place: count from the front, `length` to `length + new_len`"""
+
+    def store(kept, new, length):
         kept, room, end = kept.clone(), kept.shape[-2], length + new.shape[-2]
         kept[..., length - room : end - room, :] = new
         return kept
@@ -356,175 +449,5 @@ EXERCISE = Exercise(
             untouched=True,
         ),
     ),
-    mistakes=(
-        Mistake(
-            forgets_the_new_token,
-            "your new token does not see itself: its own key and value belong to those it looks at,"
-            " `length + 1` of them for the first new token",
-            score=0,
-        ),
-        Mistake(
-            does_not_keep_the_new_token,
-            "your output is right, but you return the memory as it was; the next step needs the"
-            " keys and values of the new tokens, in the places `length` to `length + new_len`",
-            score=0,
-        ),
-        Mistake(
-            starts_over,
-            "you take the memory for empty, whatever `length` says, and write over its first"
-            " tokens; the new ones come behind the first `length`",
-            score=0,
-        ),
-        Mistake(
-            writes_one_place_too_late,
-            "you write one place too late and leave a gap; with `length` tokens in the places 0 to"
-            " `length - 1`, the first free place is `length`",
-            score=0,
-        ),
-        Mistake(
-            writes_at_the_end_of_the_memory,
-            "you write into the last places of the memory; the new tokens come behind the first"
-            " `length`, and what lies behind them belongs to nobody",
-            score=0,
-        ),
-        Mistake(
-            puts_the_new_ones_first,
-            "you put the new tokens before the old ones; a softmax does not ask for the order of"
-            " the keys, so single steps come out right, but the memory is out of order and a mask"
-            " falls on the wrong tokens: they come behind the first `length`",
-            score=1,
-        ),
-        Mistake(
-            makes_the_memory_longer,
-            "you return a memory of another length; the room is there already: write into the"
-            " places `length` to `length + new_len` of a copy, and leave the rest",
-            score=1,
-        ),
-        Mistake(
-            sees_the_whole_memory,
-            "your token looks at all places of the memory; those from `length + new_len` on hold"
-            " what an older text has left: cut them off, `[..., :end, :]`",
-            score=0,
-        ),
-        Mistake(
-            sees_later_tokens,
-            "of several new tokens, yours see the later ones; new token `i` sees `length + i + 1`"
-            " places: `tril(length)`",
-            score=3,
-        ),
-        Mistake(
-            counts_the_mask_from_the_top_left,
-            "your causal mask starts at the top left, as if the new tokens were the first of the"
-            " text, so the first of them sees one key only; shift its diagonal by what is there"
-            " already: `tril(length)`",
-            score=0,
-        ),
-        Mistake(
-            masks_after_the_softmax,
-            "you mask after the softmax, when later tokens have taken their share of the weight;"
-            " mask the scores, before it",
-            score=3,
-        ),
-        Mistake(
-            shares_out_again_after_the_softmax,
-            "you mask after the softmax and divide by what is left; where a later token scores"
-            " high, nothing is left. Mask the scores, before the softmax",
-            score=3,
-        ),
-        Mistake(
-            takes_powers_as_they_are,
-            "you take the powers of the scores as they are; that of 100 is more than a number can"
-            " hold, and infinity times 0 is `nan`; `torch.softmax` takes the largest score of the"
-            " row off first",
-            score=3,
-        ),
-        Mistake(
-            takes_a_score_of_zero_for_forbidden,
-            "you take every score of 0 for a forbidden one, as after `tril` on the scores"
-            " themselves; a score may well be 0. Let a mask say what is forbidden",
-            score=3,
-        ),
-        Mistake(
-            multiplies_scores_by_the_mask,
-            "you put 0 in the place of a forbidden score; the softmax gives weight to a score of 0,"
-            " too. Put minus infinity there",
-            score=3,
-        ),
-        Mistake(
-            reaches_one_place_too_far,
-            "each of your new tokens sees the one behind it; new token `i` sees `length + i + 1`"
-            " places: `tril(length)`",
-            score=3,
-        ),
-        Mistake(
-            sees_the_new_tokens_only,
-            "your new tokens look at each other and not at the memory; attend to the first"
-            " `length + new_len` places of it, after you have written",
-            score=0,
-        ),
-        Mistake(
-            keeps_the_queries_too,
-            "you return an output for the tokens so far as well; their queries are done with, and"
-            " nobody asks again: only the new tokens ask, `(batch, new_len, d_model)`",
-            score=0,
-        ),
-        Mistake(
-            keeps_queries_for_keys,
-            "you keep queries in the place of keys; what is kept is `tokens @ w_key.mT`",
-            score=0,
-        ),
-        Mistake(
-            exchanges_keys_and_values,
-            "you return the values before the keys; the order is `output, keys, values`",
-            score=0,
-        ),
-        Mistake(
-            returns_the_new_rows_only,
-            "you return the new keys and values alone; return the whole memory, with the new ones"
-            " in their places from `length` on",
-            score=0,
-        ),
-        Mistake(
-            returns_the_output_only,
-            "you return the output alone; the next step needs the memory: `output, keys, values`",
-            score=0,
-        ),
-        Mistake(
-            keeps_shared_heads,
-            "you keep the keys and values after they have been repeated for all query heads; fewer"
-            " key heads are there to save that memory: repeat for the scores, after you have"
-            " written",
-            score=2.5,
-        ),
-        Mistake(
-            deals_the_key_heads_round,
-            "you repeat the row of key heads as a whole, 0 1 2 0 1 2; neighbours share a key head,"
-            " 0 0 1 1 2 2: `repeat_interleave`",
-            score=2.5,
-        ),
-        Mistake(
-            does_not_scale,
-            "you do not scale the scores; divide by the root of the width of one head, `d_head`",
-            score=0,
-        ),
-        Mistake(
-            scales_by_all_heads_together,
-            "you divide by the root of all heads together; divide by that of one head, `d_head`,"
-            " the last axis of `keys`",
-            score=0,
-        ),
-        Mistake(
-            writes_into_what_it_was_given,
-            "you write into the memory that you were given; another continuation of the same text,"
-            " such as a second beam, still needs it as it was: `clone` it first",
-            score=3.5,
-        ),
-        Mistake(
-            counts_places_from_the_end,
-            "you count the places from the end; at the last one of the memory your negative index"
-            " becomes 0, which is the first place: count from the front, `length` to"
-            " `length + new_len`",
-            score=3,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

@@ -5,8 +5,9 @@ from collections.abc import Callable
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.multi_head import draw_normal, multi_head_attention, split
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake, Plain
+from attn_course.grading.draws import draw_normal
+from attn_course.grading.exercises.multi_head import multi_head_attention, split
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
 
 Layer = tuple[Tensor, Tensor, Tensor, Tensor]
 NAMES = "w_query", "w_key", "w_value", "w_output"
@@ -150,38 +151,50 @@ def _say(look: Tensor) -> str:
     return f"spreads its weight, with {share:.2f} at most, on role {role}"
 
 
-def looks_twice_at_the_first(
-    num_heads: int, d_value: int, num_roles: int, first: int, second: int
-) -> Layer:
+mistake = Mistakes()
+
+
+@mistake(points=1)
+def looks_twice_at_the_first(num_heads, d_value, num_roles, first, second):
+    """both of your heads look at `first`; the other should look at `second`, so its rows of `w_key`
+    have to differ"""
     return _layer(num_heads, d_value, num_roles, first, first)
 
 
-def adds_the_two(num_heads: int, d_value: int, num_roles: int, first: int, second: int) -> Layer:
+@mistake(points=1)
+def adds_the_two(num_heads, d_value, num_roles, first, second):
+    """your output is the sum of the two values; a head's weights cannot be negative, but the part
+    of `w_output` that reads the second head can: `-1`"""
     return _layer(num_heads, d_value, num_roles, first, second, signs=(1, 1))
 
 
-def averages_the_heads(
-    num_heads: int, d_value: int, num_roles: int, first: int, second: int
-) -> Layer:
+@mistake(points=1)
+def averages_the_heads(num_heads, d_value, num_roles, first, second):
+    """you average the heads in `w_output`; nothing divides by the number of heads, so the blocks
+    are `1` and `-1` times the identity"""
     signs = (1 / num_heads, -1 / num_heads)
     return _layer(num_heads, d_value, num_roles, first, second, signs=signs)
 
 
-def subtracts_the_first(
-    num_heads: int, d_value: int, num_roles: int, first: int, second: int
-) -> Layer:
+@mistake
+def subtracts_the_first(num_heads, d_value, num_roles, first, second):
+    """your output is the value of `second` less that of `first`; it should be the other way
+    round"""
     return _layer(num_heads, d_value, num_roles, second, first)
 
 
-def counts_roles_from_one(
-    num_heads: int, d_value: int, num_roles: int, first: int, second: int
-) -> Layer:
+@mistake
+def counts_roles_from_one(num_heads, d_value, num_roles, first, second):
+    """your heads look one role too low; roles are counted from 0, so role `r` is feature `d_value +
+    r`"""
     return _layer(num_heads, d_value, num_roles, first - 1, second - 1)
 
 
-def looks_at_both_with_one_head(
-    num_heads: int, d_value: int, num_roles: int, first: int, second: int
-) -> Layer:
+@mistake(points=2)
+def looks_at_both_with_one_head(num_heads, d_value, num_roles, first, second):
+    """your single head looks at both tokens, and what comes out is their mean, which says nothing
+    about the difference; with one head it is better to look at one of them and to forget the other:
+    `w_key` with one role only"""
     layer = _layer(num_heads, d_value, num_roles, first, second)
     if num_heads == 2:
         return layer
@@ -189,46 +202,55 @@ def looks_at_both_with_one_head(
     return layer[0], both, *layer[2:]
 
 
-def writes_two_heads_for_one(
-    num_heads: int, d_value: int, num_roles: int, first: int, second: int
-) -> Layer:
+@mistake(points=2)
+def writes_two_heads_for_one(num_heads, d_value, num_roles, first, second):
+    """you return the matrices of two heads also where `num_heads` is 1; they then are one wide head
+    with one softmax, which looks at both tokens and subtracts their mean from itself"""
     return _layer(2, d_value, num_roles, first, second)
 
 
-def gives_one_head_half(
-    num_heads: int, d_value: int, num_roles: int, first: int, second: int
-) -> Layer:
+@mistake(points=2)
+def gives_one_head_half(num_heads, d_value, num_roles, first, second):
+    """your single head looks at the right token, but you halve its value; the best guess of a - b,
+    knowing only a, is a itself: put `1` on the diagonal of `w_output`"""
     signs = (1, -1) if num_heads == 2 else (0.5,)
     return _layer(num_heads, d_value, num_roles, first, second, signs=signs)
 
 
-def looks_softly(num_heads: int, d_value: int, num_roles: int, first: int, second: int) -> Layer:
+@mistake(evidence=["too soft"])
+def looks_softly(num_heads, d_value, num_roles, first, second):
+    """your heads look at the right tokens, but the scores differ by so little that the others keep
+    much of the weight; make the rows of `w_key` larger, such as `100 *`"""
     return _layer(num_heads, d_value, num_roles, first, second, sharpness=1)
 
 
-def looks_everywhere_else(
-    num_heads: int, d_value: int, num_roles: int, first: int, second: int
-) -> Layer:
+@mistake
+def looks_everywhere_else(num_heads, d_value, num_roles, first, second):
+    """your heads look at all tokens but the one that is wanted: the score of that has the wrong
+    sign in `w_query` or `w_key`"""
     return _layer(num_heads, d_value, num_roles, first, second, sharpness=-100)
 
 
-def asks_with_the_roles_that_answer(
-    num_heads: int, d_value: int, num_roles: int, first: int, second: int
-) -> Layer:
+@mistake
+def asks_with_the_roles_that_answer(num_heads, d_value, num_roles, first, second):
+    """the token that asks has role 0, and your `w_query` makes a query of zeros of it, so it looks
+    everywhere alike; `w_query` reads feature `d_value`, that of role 0"""
     _, key, value, output = _layer(num_heads, d_value, num_roles, first, second)
     return key, key, value, output
 
 
-def takes_turns_in_the_output(
-    num_heads: int, d_value: int, num_roles: int, first: int, second: int
-) -> Layer:
+@mistake(points=1)
+def takes_turns_in_the_output(num_heads, d_value, num_roles, first, second):
+    """the columns of your `w_output` take turns between the heads; the first `d_value` of them read
+    head 0, and the next head 1"""
     *rest, output = _layer(num_heads, d_value, num_roles, first, second)
     return *rest, output.unflatten(-1, (num_heads, -1)).mT.flatten(-2)
 
 
-def stores_the_output_the_other_way_round(
-    num_heads: int, d_value: int, num_roles: int, first: int, second: int
-) -> Layer:
+@mistake(points=1)
+def stores_the_output_the_other_way_round(num_heads, d_value, num_roles, first, second):
+    """your `w_output` lies on its side; one row for each feature of the output, `(d_value,
+    num_heads * d_value)`: the two blocks stand side by side"""
     *rest, output = _layer(num_heads, d_value, num_roles, first, second)
     return *rest, output.mT
 
@@ -260,89 +282,7 @@ EXERCISE = Exercise(
             withheld=("texts",),
         ),
     ),
-    mistakes=(
-        Mistake(
-            looks_twice_at_the_first,
-            "both of your heads look at `first`; the other should look at `second`, so its rows of"
-            " `w_key` have to differ",
-            score=1,
-        ),
-        Mistake(
-            adds_the_two,
-            "your output is the sum of the two values; a head's weights cannot be negative, but"
-            " the part of `w_output` that reads the second head can: `-1`",
-            score=1,
-        ),
-        Mistake(
-            averages_the_heads,
-            "you average the heads in `w_output`; nothing divides by the number of heads, so the"
-            " blocks are `1` and `-1` times the identity",
-            score=1,
-        ),
-        Mistake(
-            subtracts_the_first,
-            "your output is the value of `second` less that of `first`; it should be the other way"
-            " round",
-            score=0,
-        ),
-        Mistake(
-            counts_roles_from_one,
-            "your heads look one role too low; roles are counted from 0, so role `r` is feature"
-            " `d_value + r`",
-            score=0,
-        ),
-        Mistake(
-            looks_at_both_with_one_head,
-            "your single head looks at both tokens, and what comes out is their mean, which says"
-            " nothing about the difference; with one head it is better to look at one of them and"
-            " to forget the other: `w_key` with one role only",
-            score=2,
-        ),
-        Mistake(
-            writes_two_heads_for_one,
-            "you return the matrices of two heads also where `num_heads` is 1; they then are one"
-            " wide head with one softmax, which looks at both tokens and subtracts their mean from"
-            " itself",
-            score=2,
-        ),
-        Mistake(
-            gives_one_head_half,
-            "your single head looks at the right token, but you halve its value; the best guess of"
-            " a - b, knowing only a, is a itself: put `1` on the diagonal of `w_output`",
-            score=2,
-        ),
-        Mistake(
-            looks_softly,
-            "your heads look at the right tokens, but the scores differ by so little that the"
-            " others keep much of the weight; make the rows of `w_key` larger, such as `100 *`",
-            score=0,
-            evidence=["too soft"],
-        ),
-        Mistake(
-            looks_everywhere_else,
-            "your heads look at all tokens but the one that is wanted: the score of that has the"
-            " wrong sign in `w_query` or `w_key`",
-            score=0,
-        ),
-        Mistake(
-            asks_with_the_roles_that_answer,
-            "the token that asks has role 0, and your `w_query` makes a query of zeros of it, so it"
-            " looks everywhere alike; `w_query` reads feature `d_value`, that of role 0",
-            score=0,
-        ),
-        Mistake(
-            takes_turns_in_the_output,
-            "the columns of your `w_output` take turns between the heads; the first `d_value` of"
-            " them read head 0, and the next head 1",
-            score=1,
-        ),
-        Mistake(
-            stores_the_output_the_other_way_round,
-            "your `w_output` lies on its side; one row for each feature of the output, `(d_value,"
-            " num_heads * d_value)`: the two blocks stand side by side",
-            score=1,
-        ),
-    ),
+    mistakes=mistake.collected,
     equivalent_mutants={
         "-1 -> 1": "the matrices that are put side by side have two axes, and 1 is the last",
         "100 -> 101": "any number that is large enough will do",

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import torch
 from torch import Generator
 
-from attn_course.grading.spec import Check, Exercise, Inputs, Law, Mistake, Plain
+from attn_course.grading.spec import Check, Exercise, Inputs, Law, Mistakes, Plain
+from attn_course.grading.wrong_answers import given, mistaking
 
 
 def reference(d_model: int, num_heads: int, num_key_heads: int, bias: bool) -> tuple[int, int]:
@@ -50,100 +51,130 @@ def gives(index: int) -> Law:
 Size = tuple[int, int]
 
 
-def counts_one_layer_a_head(d_model: int, num_heads: int, num_key_heads: int, bias: bool) -> Size:
+mistake = Mistakes()
+
+
+@mistake
+def counts_one_layer_a_head(d_model, num_heads, num_key_heads, bias):
+    """you count one small layer for each head, as the tutorial does; a head has three, for its
+    queries, its keys and its values, and behind all heads stands `W_O`"""
     return num_heads, num_heads * (d_model * (d_model // num_heads) + bias * d_model // num_heads)
 
 
-def counts_one_layer_a_head_rightly_large(
-    d_model: int, num_heads: int, num_key_heads: int, bias: bool
-) -> Size:
+@mistake(points=1.5)
+def counts_one_layer_a_head_rightly_large(d_model, num_heads, num_key_heads, bias):
+    """your numbers to learn are right, but not the small layers: a head has three, for its queries,
+    its keys and its values (fewer, where key heads are shared), and behind all heads stands
+    `W_O`"""
     return num_heads, _numbers(d_model, num_heads, num_key_heads, bias)
 
 
-def counts_packed_matrices(d_model: int, num_heads: int, num_key_heads: int, bias: bool) -> Size:
+@mistake(points=1.5)
+def counts_packed_matrices(d_model, num_heads, num_key_heads, bias):
+    """you count the four large matrices in which a program keeps them; in the picture each head has
+    layers of its own: `num_heads` for queries, `num_key_heads` for keys, as many for values, and
+    one behind"""
     return 4, _numbers(d_model, num_heads, num_key_heads, bias)
 
 
-def counts_one_output_layer_a_head(
-    d_model: int, num_heads: int, num_key_heads: int, bias: bool
-) -> Size:
+@mistake(points=1.5)
+def counts_one_output_layer_a_head(d_model, num_heads, num_key_heads, bias):
+    """you count an output layer for each head; cut by heads `W_O` would be a sum of `num_heads`
+    products, but the picture has one layer behind all heads"""
     layers = 2 * (num_heads + num_key_heads)
     return layers, _numbers(d_model, num_heads, num_key_heads, bias)
 
 
-def leaves_the_output_layer_out(
-    d_model: int, num_heads: int, num_key_heads: int, bias: bool
-) -> Size:
+@mistake
+def leaves_the_output_layer_out(d_model, num_heads, num_key_heads, bias):
+    """you leave `W_O` out, the layer behind the heads, as the tutorial's figure does"""
     layers, numbers = reference(d_model, num_heads, num_key_heads, bias)
     return layers - 1, numbers - d_model * (d_model + bias)
 
 
-def counts_the_small_layers_without_the_output(
-    d_model: int, num_heads: int, num_key_heads: int, bias: bool
-) -> Size:
+@mistake(points=1.5)
+def counts_the_small_layers_without_the_output(d_model, num_heads, num_key_heads, bias):
+    """your numbers to learn are right, but one layer is missing: `W_O` behind the heads"""
     layers, numbers = reference(d_model, num_heads, num_key_heads, bias)
     return layers - 1, numbers
 
 
-def counts_three_a_head_and_no_more(
-    d_model: int, num_heads: int, num_key_heads: int, bias: bool
-) -> Size:
+@mistake
+def counts_three_a_head_and_no_more(d_model, num_heads, num_key_heads, bias):
+    """three layers for each head are right where nothing is shared; with fewer key heads there are
+    `num_key_heads` of keys and as many of values, and behind all heads stands one more, `W_O`"""
     return 3 * num_heads, 3 * d_model * (d_model + bias)
 
 
-def makes_every_head_as_wide_as_the_layer(
-    d_model: int, num_heads: int, num_key_heads: int, bias: bool
-) -> Size:
+@mistake(points=0.5)
+def makes_every_head_as_wide_as_the_layer(d_model, num_heads, num_key_heads, bias):
+    """each of your heads is `d_model` wide; the heads share the width of the layer, `d_head =
+    d_model // num_heads`, so that more heads do not cost more"""
     wide = (num_heads + 2 * num_key_heads) * d_model * (d_model + bias)
     output = d_model * (num_heads * d_model + bias)
     return _layers(num_heads, num_key_heads), wide + output
 
 
-def makes_wide_heads_and_a_narrow_output(
-    d_model: int, num_heads: int, num_key_heads: int, bias: bool
-) -> Size:
+@mistake(points=0.5)
+def makes_wide_heads_and_a_narrow_output(d_model, num_heads, num_key_heads, bias):
+    """you count `d_model * d_model` for each small layer; the layers of a head are only `d_head =
+    d_model // num_heads` wide"""
     layers = _layers(num_heads, num_key_heads)
     return layers, layers * d_model * (d_model + bias)
 
 
-def gives_every_head_keys_of_its_own(
-    d_model: int, num_heads: int, num_key_heads: int, bias: bool
-) -> Size:
-    return reference(d_model, num_heads, num_heads, bias)
+@mistake(computes=mistaking(reference, num_key_heads="num_heads"))
+def gives_every_head_keys_of_its_own():
+    """you count keys and values for every head; there are only `num_key_heads` of each, shared by
+    the others"""
 
 
-def shares_keys_but_not_values(
-    d_model: int, num_heads: int, num_key_heads: int, bias: bool
-) -> Size:
+@mistake
+def shares_keys_but_not_values(d_model, num_heads, num_key_heads, bias):
+    """you count `num_key_heads` layers of keys, but values for every head; the values are shared as
+    the keys are"""
     layers = 2 * num_heads + num_key_heads + 1
     shared = _numbers(d_model, num_heads, num_key_heads, bias)
     return layers, (shared + _numbers(d_model, num_heads, num_heads, bias)) // 2
 
 
-def counts_no_biases(d_model: int, num_heads: int, num_key_heads: int, bias: bool) -> Size:
-    return reference(d_model, num_heads, num_key_heads, False)
+@mistake(points=1.5, computes=given(reference, bias=False))
+def counts_no_biases():
+    """you count no biases; with `bias` each layer has one number more for each of its outputs"""
 
 
-def counts_biases_always(d_model: int, num_heads: int, num_key_heads: int, bias: bool) -> Size:
-    return reference(d_model, num_heads, num_key_heads, True)
+@mistake(points=1, computes=given(reference, bias=True))
+def counts_biases_always():
+    """you count biases whether or not `bias` says so"""
 
 
-def counts_one_bias_a_layer(d_model: int, num_heads: int, num_key_heads: int, bias: bool) -> Size:
+@mistake(points=1.5)
+def counts_one_bias_a_layer(d_model, num_heads, num_key_heads, bias):
+    """you count one number of bias for each layer; a bias has one number for each output of its
+    layer, `d_head` or, behind the heads, `d_model`"""
     layers, numbers = reference(d_model, num_heads, num_key_heads, False)
     return layers, numbers + bias * layers
 
 
-def gives_four_full_biases(d_model: int, num_heads: int, num_key_heads: int, bias: bool) -> Size:
+@mistake(points=1.5)
+def gives_four_full_biases(d_model, num_heads, num_key_heads, bias):
+    """you count `4 * d_model` numbers of bias; those of keys and values are only `num_key_heads *
+    d_head` long"""
     layers, numbers = reference(d_model, num_heads, num_key_heads, False)
     return layers, numbers + bias * 4 * d_model
 
 
-def gives_the_output_no_bias(d_model: int, num_heads: int, num_key_heads: int, bias: bool) -> Size:
+@mistake(points=1.5)
+def gives_the_output_no_bias(d_model, num_heads, num_key_heads, bias):
+    """the layer behind the heads has a bias as well, of `d_model` numbers"""
     layers, numbers = reference(d_model, num_heads, num_key_heads, bias)
     return layers, numbers - bias * d_model
 
 
-def returns_the_numbers_only(d_model: int, num_heads: int, num_key_heads: int, bias: bool) -> int:
+@mistake
+def returns_the_numbers_only(d_model, num_heads, num_key_heads, bias):
+    """you return one number; two are asked: the small layers, and the numbers to learn, as in
+    `return layers, numbers`"""
     return _numbers(d_model, num_heads, num_key_heads, bias)
 
 
@@ -194,107 +225,5 @@ EXERCISE = Exercise(
             law=gives(1),
         ),
     ),
-    mistakes=(
-        Mistake(
-            counts_one_layer_a_head,
-            "you count one small layer for each head, as the tutorial does; a head has three, for"
-            " its queries, its keys and its values, and behind all heads stands `W_O`",
-            score=0,
-        ),
-        Mistake(
-            counts_one_layer_a_head_rightly_large,
-            "your numbers to learn are right, but not the small layers: a head has three, for its"
-            " queries, its keys and its values (fewer, where key heads are shared), and behind all"
-            " heads stands `W_O`",
-            score=1.5,
-        ),
-        Mistake(
-            counts_packed_matrices,
-            "you count the four large matrices in which a program keeps them; in the picture each"
-            " head has layers of its own: `num_heads` for queries, `num_key_heads` for keys, as"
-            " many for values, and one behind",
-            score=1.5,
-        ),
-        Mistake(
-            counts_one_output_layer_a_head,
-            "you count an output layer for each head; cut by heads `W_O` would be a sum of"
-            " `num_heads` products, but the picture has one layer behind all heads",
-            score=1.5,
-        ),
-        Mistake(
-            leaves_the_output_layer_out,
-            "you leave `W_O` out, the layer behind the heads, as the tutorial's figure does",
-            score=0,
-        ),
-        Mistake(
-            counts_the_small_layers_without_the_output,
-            "your numbers to learn are right, but one layer is missing: `W_O` behind the heads",
-            score=1.5,
-        ),
-        Mistake(
-            counts_three_a_head_and_no_more,
-            "three layers for each head are right where nothing is shared; with fewer key heads"
-            " there are `num_key_heads` of keys and as many of values, and behind all heads stands"
-            " one more, `W_O`",
-            score=0,
-        ),
-        Mistake(
-            makes_every_head_as_wide_as_the_layer,
-            "each of your heads is `d_model` wide; the heads share the width of the layer,"
-            " `d_head = d_model // num_heads`, so that more heads do not cost more",
-            score=0.5,
-        ),
-        Mistake(
-            makes_wide_heads_and_a_narrow_output,
-            "you count `d_model * d_model` for each small layer; the layers of a head are only"
-            " `d_head = d_model // num_heads` wide",
-            score=0.5,
-        ),
-        Mistake(
-            gives_every_head_keys_of_its_own,
-            "you count keys and values for every head; there are only `num_key_heads` of each,"
-            " shared by the others",
-            score=0,
-        ),
-        Mistake(
-            shares_keys_but_not_values,
-            "you count `num_key_heads` layers of keys, but values for every head; the values are"
-            " shared as the keys are",
-            score=0,
-        ),
-        Mistake(
-            counts_no_biases,
-            "you count no biases; with `bias` each layer has one number more for each of its"
-            " outputs",
-            score=1.5,
-        ),
-        Mistake(
-            counts_biases_always,
-            "you count biases whether or not `bias` says so",
-            score=1,
-        ),
-        Mistake(
-            counts_one_bias_a_layer,
-            "you count one number of bias for each layer; a bias has one number for each output of"
-            " its layer, `d_head` or, behind the heads, `d_model`",
-            score=1.5,
-        ),
-        Mistake(
-            gives_four_full_biases,
-            "you count `4 * d_model` numbers of bias; those of keys and values are only"
-            " `num_key_heads * d_head` long",
-            score=1.5,
-        ),
-        Mistake(
-            gives_the_output_no_bias,
-            "the layer behind the heads has a bias as well, of `d_model` numbers",
-            score=1.5,
-        ),
-        Mistake(
-            returns_the_numbers_only,
-            "you return one number; two are asked: the small layers, and the numbers to learn, as"
-            " in `return layers, numbers`",
-            score=0,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

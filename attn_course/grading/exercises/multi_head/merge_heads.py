@@ -4,8 +4,9 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course import multi_head
-from attn_course.grading.exercises.multi_head import draw_normal, in_front
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.draws import draw_normal, in_front
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, in_dtype, transposed
 
 
 def reference(heads: Tensor) -> Tensor:
@@ -23,49 +24,80 @@ def draw_heads(
     return {"heads": draw_normal(generator, *in_front(batch, beams), num_heads, length, d_head)}
 
 
-def glues_the_numbers_as_they_lie(heads: Tensor) -> Tensor:
+mistake = Mistakes()
+
+
+@mistake
+def glues_the_numbers_as_they_lie(heads):
+    """your shape is right and the features have come to the wrong tokens: the numbers still lie
+    head by head when you reshape, so your first token has only features of head 0; swap the axes of
+    heads and tokens back, then join the last two"""
     *batch, num_heads, length, d_head = heads.shape
     return heads.reshape(*batch, length, num_heads * d_head)
 
 
-def takes_turns_between_the_heads(heads: Tensor) -> Tensor:
+@mistake
+def takes_turns_between_the_heads(heads):
+    """you take one feature of each head in turn; first come all features of head 0, then those of
+    head 1: the axis of the heads belongs before that of the features, `(length, num_heads,
+    d_head)`"""
     return heads.movedim(-3, -1).flatten(-2)
 
 
-def leaves_the_heads_apart(heads: Tensor) -> Tensor:
+@mistake
+def leaves_the_heads_apart(heads):
+    """heads and features are still two axes; `flatten(-2)` makes one of the last two"""
     return heads.transpose(-3, -2)
 
 
-def lines_the_heads_up(heads: Tensor) -> Tensor:
+@mistake
+def lines_the_heads_up(heads):
+    """you put the heads below one another, which makes `num_heads` times as many tokens; they
+    belong beside one another: `flatten(-2)` after the axes have been swapped"""
     return heads.flatten(-3, -2)
 
 
-def adds_the_heads(heads: Tensor) -> Tensor:
+@mistake
+def adds_the_heads(heads):
+    """you add the heads up, and nobody can tell them apart any more; put them side by side,
+    `num_heads * d_head` features"""
     return heads.sum(-3)
 
 
-def averages_the_heads(heads: Tensor) -> Tensor:
+@mistake
+def averages_the_heads(heads):
+    """you average the heads, and nobody can tell them apart any more; put them side by side,
+    `num_heads * d_head` features"""
     return heads.mean(-3)
 
 
-def turns_the_order_of_the_heads(heads: Tensor) -> Tensor:
-    return reference(heads.flip(-3))
+@mistake(computes=given(reference, heads=lambda heads: heads.flip(-3)))
+def turns_the_order_of_the_heads():
+    """your heads are in reverse order; the features of head 0 come first, as in `split_heads`"""
 
 
-def joins_what_is_on_the_first_axis(heads: Tensor) -> Tensor:
+@mistake
+def joins_what_is_on_the_first_axis(heads):
+    """you join along the first axis, which is that of the heads only if there is no batch; count
+    from the right: the heads are axis `-3`"""
     return torch.cat(tuple(heads), -1)
 
 
-def counts_axes_from_the_left(heads: Tensor) -> Tensor:
+@mistake
+def counts_axes_from_the_left(heads):
+    """you swap the axes 1 and 2, counted from the left, which fits a single batch axis only; count
+    from the right: `transpose(-3, -2)`"""
     return heads.transpose(1, 2).flatten(-2)
 
 
-def makes_columns_of_the_tokens(heads: Tensor) -> Tensor:
-    return reference(heads).mT
+@mistake(computes=transposed(reference))
+def makes_columns_of_the_tokens():
+    """your answer is transposed: rows are tokens, `(length, d_model)`"""
 
 
-def works_in_double_precision(heads: Tensor) -> Tensor:
-    return reference(heads.double())
+@mistake(computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you return float64; nothing is computed here, so the dtype stays as it is: drop `double`"""
 
 
 EXERCISE = Exercise(
@@ -88,74 +120,7 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    mistakes=(
-        Mistake(
-            glues_the_numbers_as_they_lie,
-            "your shape is right and the features have come to the wrong tokens: the numbers still"
-            " lie head by head when you reshape, so your first token has only features of head 0;"
-            " swap the axes of heads and tokens back, then join the last two",
-            score=0,
-        ),
-        Mistake(
-            takes_turns_between_the_heads,
-            "you take one feature of each head in turn; first come all features of head 0, then"
-            " those of head 1: the axis of the heads belongs before that of the features,"
-            " `(length, num_heads, d_head)`",
-            score=0,
-        ),
-        Mistake(
-            leaves_the_heads_apart,
-            "heads and features are still two axes; `flatten(-2)` makes one of the last two",
-            score=0,
-        ),
-        Mistake(
-            lines_the_heads_up,
-            "you put the heads below one another, which makes `num_heads` times as many tokens;"
-            " they belong beside one another: `flatten(-2)` after the axes have been swapped",
-            score=0,
-        ),
-        Mistake(
-            adds_the_heads,
-            "you add the heads up, and nobody can tell them apart any more; put them side by side,"
-            " `num_heads * d_head` features",
-            score=0,
-        ),
-        Mistake(
-            averages_the_heads,
-            "you average the heads, and nobody can tell them apart any more; put them side by side,"
-            " `num_heads * d_head` features",
-            score=0,
-        ),
-        Mistake(
-            turns_the_order_of_the_heads,
-            "your heads are in reverse order; the features of head 0 come first, as in"
-            " `split_heads`",
-            score=0,
-        ),
-        Mistake(
-            joins_what_is_on_the_first_axis,
-            "you join along the first axis, which is that of the heads only if there is no batch;"
-            " count from the right: the heads are axis `-3`",
-            score=0,
-        ),
-        Mistake(
-            counts_axes_from_the_left,
-            "you swap the axes 1 and 2, counted from the left, which fits a single batch axis only;"
-            " count from the right: `transpose(-3, -2)`",
-            score=0,
-        ),
-        Mistake(
-            makes_columns_of_the_tokens,
-            "your answer is transposed: rows are tokens, `(length, d_model)`",
-            score=0,
-        ),
-        Mistake(
-            works_in_double_precision,
-            "you return float64; nothing is computed here, so the dtype stays as it is: drop"
-            " `double`",
-            score=0,
-        ),
-    ),
+    mistakes=mistake.collected,
     equivalent_mutants={
         "heads.transpose(-3, -2) -> heads.transpose(-2, -3)": "the same two axes, swapped",
     },

@@ -5,14 +5,10 @@ from collections.abc import Callable
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.multi_head import (
-    draw_normal,
-    draw_weight,
-    in_front,
-    merge,
-    split,
-)
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.draws import draw_normal, draw_weight, in_front
+from attn_course.grading.exercises.multi_head import merge, split
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import cut_off, given, mistaking
 from attn_course.retrieval import masked_softmax
 
 Map = Callable[[Tensor], Tensor]
@@ -106,30 +102,50 @@ def draw_masks(generator: Generator, padded: int, **sizes: int) -> Inputs:
     return (draw_padded_texts if padded else draw_masked_texts)(generator, **sizes)
 
 
-def cuts_the_list_of_all_numbers(**inputs: Tensor) -> Tensor:
-    def cut(tokens: Tensor, num_heads: int) -> Tensor:
+_SCALE = "; divide by the root of the width of one head's query, `d_head`"
+
+mistake = Mistakes()
+
+
+@mistake
+def cuts_the_list_of_all_numbers(**inputs):
+    """your heads are cut by `view` or `reshape` to `(num_heads, length, d_head)` at once, which
+    deals out tokens and not features; let `split_heads` of part A do it"""
+
+    def cut(tokens, num_heads):
         *batch, length, d_model = tokens.shape
         return tokens.reshape(*batch, num_heads, length, d_model // num_heads)
 
     return _attend(**inputs, cut=cut)
 
 
-def glues_the_numbers_as_they_lie(**inputs: Tensor) -> Tensor:
-    def join(heads: Tensor) -> Tensor:
+@mistake
+def glues_the_numbers_as_they_lie(**inputs):
+    """you join the heads without swapping the axes back, so features land at other tokens; let
+    `merge_heads` of part A do it"""
+
+    def join(heads):
         *batch, num_heads, length, d_head = heads.shape
         return heads.reshape(*batch, length, num_heads * d_head)
 
     return _attend(**inputs, join=join)
 
 
-def deals_the_features_out(**inputs: Tensor) -> Tensor:
-    def cut(tokens: Tensor, num_heads: int) -> Tensor:
+@mistake
+def deals_the_features_out(**inputs):
+    """your heads take every `num_heads`-th feature; head 0 has the first `d_head` rows of `w_query`
+    in a row, so cut the features into `(num_heads, d_head)`"""
+
+    def cut(tokens, num_heads):
         return tokens.unflatten(-1, (-1, num_heads)).movedim(-1, -3)
 
     return _attend(**inputs, cut=cut)
 
 
-def has_one_wide_head(**inputs: Tensor) -> Tensor:
+@mistake
+def has_one_wide_head(**inputs):
+    """you attend once, with all features in one dot product; that is a single wide head. Split
+    queries, keys and values first, so that each head has a softmax of its own"""
     num_key_heads = inputs["num_heads"] * inputs["w_key"].shape[0] // inputs["w_query"].shape[0]
     group = inputs["num_heads"] // num_key_heads
     w_key = split(inputs["w_key"].mT, num_key_heads)
@@ -138,73 +154,115 @@ def has_one_wide_head(**inputs: Tensor) -> Tensor:
     return _attend(**inputs | widened | {"num_heads": 1})
 
 
-def scales_by_all_heads_together(**inputs: Tensor) -> Tensor:
+@mistake(ending=_SCALE)
+def scales_by_all_heads_together(**inputs):
+    """you divide by the root of all rows of `w_query`, which belong to all heads together"""
     return _attend(**inputs, width=lambda query, value: inputs["w_query"].shape[0])
 
 
-def scales_by_the_width_of_the_query(**inputs: Tensor) -> Tensor:
+@mistake(ending=_SCALE)
+def scales_by_the_width_of_the_query(**inputs):
+    """you divide by the root of the width of the tokens, `d_query`"""
     return _attend(**inputs, width=lambda query, value: inputs["query"].shape[-1])
 
 
-def scales_by_the_share_of_the_query(**inputs: Tensor) -> Tensor:
+@mistake(ending=_SCALE)
+def scales_by_the_share_of_the_query(**inputs):
+    """you take `d_head` to be `d_query / num_heads`, which is common but no law: here the rows of
+    `w_query` say how wide the heads are"""
     share = inputs["query"].shape[-1] / inputs["num_heads"]
     return _attend(**inputs, width=lambda query, value: share)
 
 
-def scales_by_the_width_of_the_values(**inputs: Tensor) -> Tensor:
+@mistake(ending=_SCALE)
+def scales_by_the_width_of_the_values(**inputs):
+    """you divide by the root of the width of one head's values, but it is queries and keys that are
+    multiplied"""
     return _attend(**inputs, width=lambda query, value: value.shape[-1])
 
 
-def scales_by_the_number_of_heads(**inputs: Tensor) -> Tensor:
+@mistake(ending=_SCALE)
+def scales_by_the_number_of_heads(**inputs):
+    """you divide by the root of the number of heads"""
     return _attend(**inputs, width=lambda query, value: inputs["num_heads"])
 
 
-def divides_by_the_width_itself(**inputs: Tensor) -> Tensor:
+@mistake
+def divides_by_the_width_itself(**inputs):
+    """you divide by `d_head` itself; divide by its root"""
     return _attend(**inputs, width=lambda query, value: query.shape[-1] ** 2)
 
 
-def does_not_scale(**inputs: Tensor) -> Tensor:
+@mistake(ending=_SCALE)
+def does_not_scale(**inputs):
+    """you do not scale the scores"""
     return _attend(**inputs, width=lambda query, value: 1)
 
 
-def takes_softmax_over_the_queries(**inputs: Tensor) -> Tensor:
+@mistake
+def takes_softmax_over_the_queries(**inputs):
+    """your weights sum to 1 over the queries; they should over the keys, the last axis:
+    `softmax(-1)`"""
     return _attend(**inputs, weigh=lambda scores, mask: masked_softmax(scores.mT, mask.mT).mT)
 
 
-def takes_softmax_over_the_heads(**inputs: Tensor) -> Tensor:
-    def weigh(scores: Tensor, mask: Tensor) -> Tensor:
+@mistake
+def takes_softmax_over_the_heads(**inputs):
+    """your weights sum to 1 over the heads; they should over the keys, the last axis, in each head
+    anew: `softmax(-1)`"""
+
+    def weigh(scores, mask):
         return torch.softmax(scores, -3) * mask
 
     return _attend(**inputs, weigh=weigh)
 
 
-def leaves_the_output_projection_out(**inputs: Tensor) -> Tensor:
+@mistake
+def leaves_the_output_projection_out(**inputs):
+    """you return the heads side by side, so no output has features of two heads in it; the last
+    step is `w_output`, as a figure of a tutorial forgets as well (part E)"""
     return _attend(**inputs, finish=lambda merged, weight: merged)
 
 
-def takes_the_matrices_the_other_way_round(**inputs: Tensor) -> Tensor:
+@mistake
+def takes_the_matrices_the_other_way_round(**inputs):
+    """you multiply by the matrices as they are; they are stored as in `nn.Linear`, one row for each
+    output, so it is `tokens @ w.mT`"""
     turned = {name: t.mT for name, t in inputs.items() if name.startswith("w_")}
     return reference(**inputs | turned)
 
 
-def makes_values_of_the_keys(**inputs: Tensor) -> Tensor:
-    return reference(**inputs | {"value": inputs["key"]})
+@mistake(computes=mistaking(reference, value="key"))
+def makes_values_of_the_keys():
+    """you make the values from `key`; they are made from `value`, which may be other tokens"""
 
 
-def leaves_the_mask_out(**inputs: Tensor) -> Tensor:
+@mistake(points=4)
+def leaves_the_mask_out(**inputs):
+    """you do not use `mask`: where it is False the weight is 0"""
     return _attend(**inputs, seen=torch.ones_like, weigh=lambda scores, mask: scores.softmax(-1))
 
 
-def takes_true_for_forbidden(**inputs: Tensor) -> Tensor:
-    return reference(**inputs | {"mask": ~inputs["mask"]})
+@mistake(computes=given(reference, mask=torch.logical_not))
+def takes_true_for_forbidden():
+    """you forbid what is allowed: in this course True in `mask` means that the query may look
+    there"""
 
 
-def masks_head_by_head_what_is_text_by_text(**inputs: Tensor) -> Tensor:
+@mistake(points=1)
+def masks_head_by_head_what_is_text_by_text(**inputs):
+    """the mask has the axes `(batch, query_len, key_len)` and the scores `(batch, num_heads,
+    query_len, key_len)`: without a new axis for the heads the mask of text 0 falls on head 0 of all
+    texts, and if there are as many texts as heads no error says so; `mask.unsqueeze(-3)`"""
     return _attend(**inputs, seen=lambda mask: mask)
 
 
-def masks_one_head_only(**inputs: Tensor) -> Tensor:
-    def seen(mask: Tensor) -> Tensor:
+@mistake(points=4)
+def masks_one_head_only(**inputs):
+    """your mask holds for the first head only; the others still see what they may not:
+    `mask.unsqueeze(-3)` broadcasts over all heads"""
+
+    def seen(mask):
         all_heads = mask.unsqueeze(-3).repeat_interleave(inputs["num_heads"], -3)
         all_heads[..., 1:, :, :] = True
         return all_heads
@@ -212,12 +270,19 @@ def masks_one_head_only(**inputs: Tensor) -> Tensor:
     return _attend(**inputs, seen=seen)
 
 
-def masks_after_the_softmax(**inputs: Tensor) -> Tensor:
+@mistake(points=4)
+def masks_after_the_softmax(**inputs):
+    """you mask after the softmax, so that the weights of the keys that are left sum to less than 1;
+    mask the scores, before the softmax, as `masked_softmax` does"""
     return _attend(**inputs, weigh=lambda scores, mask: torch.softmax(scores, -1) * mask)
 
 
-def shares_out_again_after_the_softmax(**inputs: Tensor) -> Tensor:
-    def weigh(scores: Tensor, mask: Tensor) -> Tensor:
+@mistake(points=4)
+def shares_out_again_after_the_softmax(**inputs):
+    """you mask after the softmax and divide by what is left; where a forbidden key scores high,
+    nothing is left. Mask the scores, before the softmax"""
+
+    def weigh(scores, mask):
         weights = torch.softmax(scores, -1) * mask
         total = weights.sum(-1, keepdim=True)
         return weights / total.where(total > 0, 1)
@@ -225,74 +290,108 @@ def shares_out_again_after_the_softmax(**inputs: Tensor) -> Tensor:
     return _attend(**inputs, weigh=weigh)
 
 
-def writes_into_the_mask(**inputs: Tensor) -> Tensor:
+@mistake(points=4)
+def writes_into_the_mask(**inputs):
+    """you write into `mask`, which belongs to the caller, as `|=` does, an index on the left of
+    `=`, and all names that end in `_`; make a new mask"""
     empty = ~inputs["mask"].any(-1, keepdim=True)
     inputs["mask"] |= empty  # so that no row is empty
     seen = inputs["mask"] & ~empty
     return reference(**inputs | {"mask": seen})
 
 
-def has_one_mask_for_all_texts(**inputs: Tensor) -> Tensor:
+@mistake(points=4)
+def has_one_mask_for_all_texts(**inputs):
+    """you use the mask of one text for all of the batch; each text has its own,
+    `mask.unsqueeze(-3)`"""
     return _attend(**inputs, seen=lambda mask: mask[0] if mask.ndim == 3 else mask)
 
 
-def cuts_the_weights_off(**inputs: Tensor) -> Tensor:
+@mistake(points=4)
+def cuts_the_weights_off(**inputs):
+    """your weights are cut off from the graph, so `w_query` and `w_key` will never learn; drop
+    `detach`, `data` and `no_grad`"""
     return _attend(**inputs, weigh=lambda scores, mask: masked_softmax(scores.detach(), mask))
 
 
-def gets_nan_where_nothing_is_seen(**inputs: Tensor) -> Tensor:
-    def weigh(scores: Tensor, mask: Tensor) -> Tensor:
+@mistake(points=4)
+def gets_nan_where_nothing_is_seen(**inputs):
+    """a query that may see nothing has a row of minus infinities, of which the softmax is `nan`;
+    its output should be zeros: `masked_softmax` knows"""
+
+    def weigh(scores, mask):
         return scores.masked_fill(~mask, -torch.inf).softmax(-1)
 
     return _attend(**inputs, weigh=weigh)
 
 
-def sees_all_where_nothing_is_seen(**inputs: Tensor) -> Tensor:
-    def weigh(scores: Tensor, mask: Tensor) -> Tensor:
+@mistake(points=4)
+def sees_all_where_nothing_is_seen(**inputs):
+    """you put a large negative number where the mask is False; in a row that may see nothing all
+    are equal, and the query sees everything: give it zeros, as `masked_softmax` does"""
+
+    def weigh(scores, mask):
         return scores.masked_fill(~mask, -1e9).softmax(-1)
 
     return _attend(**inputs, weigh=weigh)
 
 
-def deals_the_key_heads_round(**inputs: Tensor) -> Tensor:
-    def share(heads: Tensor, group: int) -> Tensor:
+@mistake(points=4)
+def deals_the_key_heads_round(**inputs):
+    """you repeat the row of key heads as a whole, 0 1 2 0 1 2, as `repeat` does; neighbours share a
+    key head, 0 0 1 1 2 2: `repeat_interleave`"""
+
+    def share(heads, group):
         return torch.cat([heads] * group, -3)
 
     return _attend(**inputs, share=share)
 
 
-def takes_the_first_key_head_for_all(**inputs: Tensor) -> Tensor:
-    def share(heads: Tensor, group: int) -> Tensor:
+@mistake
+def takes_the_first_key_head_for_all(**inputs):
+    """all your query heads use key head 0; that is right only where there is no other. Neighbours
+    share one: `repeat_interleave`"""
+
+    def share(heads, group):
         return heads[..., :1, :, :].repeat_interleave(group * heads.shape[-3], -3)
 
     return _attend(**inputs, share=share)
 
 
-def averages_the_query_heads(**inputs: Tensor) -> Tensor:
+@mistake(points=4)
+def averages_the_query_heads(**inputs):
+    """you average the query heads that share a key head; each of them keeps its own queries, and
+    only the keys and values are repeated: `repeat_interleave`"""
     group = inputs["w_query"].shape[0] // inputs["w_key"].shape[0]
     w_query = split(inputs["w_query"].mT, inputs["num_heads"])
     shared = w_query.unflatten(-3, (-1, group)).mean(-3).repeat_interleave(group, -3)
     return reference(**inputs | {"w_query": merge(shared).mT})
 
 
-def wants_as_many_key_heads(**inputs: Tensor) -> Tensor:
+@mistake(points=4)
+def wants_as_many_key_heads(**inputs):
+    """there are fewer key heads than query heads, and the two axes do not fit; repeat keys and
+    values for the heads that share them: `repeat_interleave` along axis `-3`"""
     return _attend(**inputs, share=lambda heads, group: heads)
 
 
-def wants_a_batch(**inputs: Tensor) -> Tensor:
+@mistake(points=3)
+def wants_a_batch(**inputs):
+    """your answer needs exactly one batch axis; a text alone, `(query_len, d_query)`, should do as
+    well"""
     _batch, _length, _width = inputs["query"].shape
     return reference(**inputs)
 
 
-def takes_the_output_weight_for_a_constant(**inputs: Tensor) -> Tensor:
-    return reference(**inputs | {"w_output": inputs["w_output"].detach()})
+@mistake(points=4, computes=cut_off(reference, "w_output"))
+def takes_the_output_weight_for_a_constant():
+    """you cut `w_output` off from the graph, so it will never learn; drop `detach` and `data`"""
 
 
-def takes_the_key_weight_for_a_constant(**inputs: Tensor) -> Tensor:
-    return reference(**inputs | {"w_key": inputs["w_key"].detach()})
+@mistake(points=4, computes=cut_off(reference, "w_key"))
+def takes_the_key_weight_for_a_constant():
+    """you cut `w_key` off from the graph, so it will never learn; drop `detach` and `data`"""
 
-
-_SCALE = "; divide by the root of the width of one head's query, `d_head`"
 
 EXERCISE = Exercise(
     function="multi_head_attention",
@@ -394,206 +493,5 @@ EXERCISE = Exercise(
             gradient=("w_query", "w_key", "w_value", "w_output"),
         ),
     ),
-    mistakes=(
-        Mistake(
-            cuts_the_list_of_all_numbers,
-            "your heads are cut by `view` or `reshape` to `(num_heads, length, d_head)` at once,"
-            " which deals out tokens and not features; let `split_heads` of part A do it",
-            score=0,
-        ),
-        Mistake(
-            glues_the_numbers_as_they_lie,
-            "you join the heads without swapping the axes back, so features land at other tokens;"
-            " let `merge_heads` of part A do it",
-            score=0,
-        ),
-        Mistake(
-            deals_the_features_out,
-            "your heads take every `num_heads`-th feature; head 0 has the first `d_head` rows of"
-            " `w_query` in a row, so cut the features into `(num_heads, d_head)`",
-            score=0,
-        ),
-        Mistake(
-            has_one_wide_head,
-            "you attend once, with all features in one dot product; that is a single wide head."
-            " Split queries, keys and values first, so that each head has a softmax of its own",
-            score=0,
-        ),
-        Mistake(
-            scales_by_all_heads_together,
-            "you divide by the root of all rows of `w_query`, which belong to all heads together"
-            + _SCALE,
-            score=0,
-        ),
-        Mistake(
-            scales_by_the_width_of_the_query,
-            "you divide by the root of the width of the tokens, `d_query`" + _SCALE,
-            score=0,
-        ),
-        Mistake(
-            scales_by_the_share_of_the_query,
-            "you take `d_head` to be `d_query / num_heads`, which is common but no law: here the"
-            " rows of `w_query` say how wide the heads are" + _SCALE,
-            score=0,
-        ),
-        Mistake(
-            scales_by_the_width_of_the_values,
-            "you divide by the root of the width of one head's values, but it is queries and keys"
-            " that are multiplied" + _SCALE,
-            score=0,
-        ),
-        Mistake(
-            scales_by_the_number_of_heads,
-            "you divide by the root of the number of heads" + _SCALE,
-            score=0,
-        ),
-        Mistake(
-            divides_by_the_width_itself,
-            "you divide by `d_head` itself; divide by its root",
-            score=0,
-        ),
-        Mistake(
-            does_not_scale,
-            "you do not scale the scores" + _SCALE,
-            score=0,
-        ),
-        Mistake(
-            takes_softmax_over_the_queries,
-            "your weights sum to 1 over the queries; they should over the keys, the last axis:"
-            " `softmax(-1)`",
-            score=0,
-        ),
-        Mistake(
-            takes_softmax_over_the_heads,
-            "your weights sum to 1 over the heads; they should over the keys, the last axis, in"
-            " each head anew: `softmax(-1)`",
-            score=0,
-        ),
-        Mistake(
-            leaves_the_output_projection_out,
-            "you return the heads side by side, so no output has features of two heads in it;"
-            " the last step is `w_output`, as a figure of a tutorial forgets as well (part E)",
-            score=0,
-        ),
-        Mistake(
-            takes_the_matrices_the_other_way_round,
-            "you multiply by the matrices as they are; they are stored as in `nn.Linear`, one row"
-            " for each output, so it is `tokens @ w.mT`",
-            score=0,
-        ),
-        Mistake(
-            makes_values_of_the_keys,
-            "you make the values from `key`; they are made from `value`, which may be other tokens",
-            score=0,
-        ),
-        Mistake(
-            leaves_the_mask_out,
-            "you do not use `mask`: where it is False the weight is 0",
-            score=4,
-        ),
-        Mistake(
-            takes_true_for_forbidden,
-            "you forbid what is allowed: in this course True in `mask` means that the query may"
-            " look there",
-            score=0,
-        ),
-        Mistake(
-            masks_head_by_head_what_is_text_by_text,
-            "the mask has the axes `(batch, query_len, key_len)` and the scores `(batch, num_heads,"
-            " query_len, key_len)`: without a new axis for the heads the mask of text 0 falls on"
-            " head 0 of all texts, and if there are as many texts as heads no error says so;"
-            " `mask.unsqueeze(-3)`",
-            score=1,
-        ),
-        Mistake(
-            masks_one_head_only,
-            "your mask holds for the first head only; the others still see what they may not:"
-            " `mask.unsqueeze(-3)` broadcasts over all heads",
-            score=4,
-        ),
-        Mistake(
-            masks_after_the_softmax,
-            "you mask after the softmax, so that the weights of the keys that are left sum to less"
-            " than 1; mask the scores, before the softmax, as `masked_softmax` does",
-            score=4,
-        ),
-        Mistake(
-            shares_out_again_after_the_softmax,
-            "you mask after the softmax and divide by what is left; where a forbidden key scores"
-            " high, nothing is left. Mask the scores, before the softmax",
-            score=4,
-        ),
-        Mistake(
-            writes_into_the_mask,
-            "you write into `mask`, which belongs to the caller, as `|=` does, an index on the"
-            " left of `=`, and all names that end in `_`; make a new mask",
-            score=4,
-        ),
-        Mistake(
-            has_one_mask_for_all_texts,
-            "you use the mask of one text for all of the batch; each text has its own,"
-            " `mask.unsqueeze(-3)`",
-            score=4,
-        ),
-        Mistake(
-            cuts_the_weights_off,
-            "your weights are cut off from the graph, so `w_query` and `w_key` will never learn;"
-            " drop `detach`, `data` and `no_grad`",
-            score=4,
-        ),
-        Mistake(
-            gets_nan_where_nothing_is_seen,
-            "a query that may see nothing has a row of minus infinities, of which the softmax is"
-            " `nan`; its output should be zeros: `masked_softmax` knows",
-            score=4,
-        ),
-        Mistake(
-            sees_all_where_nothing_is_seen,
-            "you put a large negative number where the mask is False; in a row that may see nothing"
-            " all are equal, and the query sees everything: give it zeros, as `masked_softmax`"
-            " does",
-            score=4,
-        ),
-        Mistake(
-            deals_the_key_heads_round,
-            "you repeat the row of key heads as a whole, 0 1 2 0 1 2, as `repeat` does; neighbours"
-            " share a key head, 0 0 1 1 2 2: `repeat_interleave`",
-            score=4,
-        ),
-        Mistake(
-            takes_the_first_key_head_for_all,
-            "all your query heads use key head 0; that is right only where there is no other."
-            " Neighbours share one: `repeat_interleave`",
-            score=0,
-        ),
-        Mistake(
-            averages_the_query_heads,
-            "you average the query heads that share a key head; each of them keeps its own queries,"
-            " and only the keys and values are repeated: `repeat_interleave`",
-            score=4,
-        ),
-        Mistake(
-            wants_as_many_key_heads,
-            "there are fewer key heads than query heads, and the two axes do not fit; repeat keys"
-            " and values for the heads that share them: `repeat_interleave` along axis `-3`",
-            score=4,
-        ),
-        Mistake(
-            wants_a_batch,
-            "your answer needs exactly one batch axis; a text alone, `(query_len, d_query)`, should"
-            " do as well",
-            score=3,
-        ),
-        Mistake(
-            takes_the_output_weight_for_a_constant,
-            "you cut `w_output` off from the graph, so it will never learn; drop `detach` and"
-            " `data`",
-            score=4,
-        ),
-        Mistake(
-            takes_the_key_weight_for_a_constant,
-            "you cut `w_key` off from the graph, so it will never learn; drop `detach` and `data`",
-            score=4,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

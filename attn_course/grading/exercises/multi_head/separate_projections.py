@@ -2,8 +2,9 @@
 
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.multi_head import draw_normal, draw_weight
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.draws import draw_normal, draw_weight
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, then
 
 Parts = tuple[Tensor, ...]
 
@@ -31,23 +32,32 @@ def draw_layer(
     }
 
 
-def knows_pytorch_only(weight: Tensor, bias: Tensor, num_heads: int, by_head: bool) -> Parts:
-    return reference(weight, bias, num_heads, False)
+mistake = Mistakes()
 
 
-def knows_the_tutorial_only(weight: Tensor, bias: Tensor, num_heads: int, by_head: bool) -> Parts:
-    return reference(weight, bias, num_heads, True)
+@mistake(points=1, computes=given(reference, by_head=False))
+def knows_pytorch_only():
+    """you cut the rows into three whatever `by_head` says; the tutorial's first third holds
+    queries, keys and values of the first heads: cut into `(num_heads, 3, d_head)` rows"""
 
 
-def takes_one_layout_for_the_other(
-    weight: Tensor, bias: Tensor, num_heads: int, by_head: bool
-) -> Parts:
-    return reference(weight, bias, num_heads, not by_head)
+@mistake(points=2, computes=given(reference, by_head=True))
+def knows_the_tutorial_only():
+    """you take the rows apart head by head whatever `by_head` says; PyTorch has all queries in the
+    first third, so three equal parts are what you want: `chunk(3)`"""
 
 
-def sorts_in_the_wrong_direction(
-    weight: Tensor, bias: Tensor, num_heads: int, by_head: bool
-) -> Parts:
+@mistake(computes=given(reference, by_head=lambda by_head: not by_head))
+def takes_one_layout_for_the_other():
+    """you have the two layouts the wrong way round: where `by_head` is True, the rows of head 0
+    come first, its queries, keys and values"""
+
+
+@mistake(points=1)
+def sorts_in_the_wrong_direction(weight, bias, num_heads, by_head):
+    """you sort from PyTorch's layout into the tutorial's: the rows that you get lie as `(num_heads,
+    3, d_head)`, so cut them so. With three heads both directions are the same, with two or five
+    they are not"""
     if by_head:
         weight, bias = (
             packed.unflatten(0, (3, num_heads, -1)).transpose(0, 1).flatten(0, 2)
@@ -56,13 +66,19 @@ def sorts_in_the_wrong_direction(
     return *weight.chunk(3), *bias.chunk(3)
 
 
-def takes_every_third_row(weight: Tensor, bias: Tensor, num_heads: int, by_head: bool) -> Parts:
+@mistake(points=1)
+def takes_every_third_row(weight, bias, num_heads, by_head):
+    """you take every third row, as if query, key and value took turns; within a head come `d_head`
+    rows of the queries in a row, then those of the keys: `(num_heads, 3, d_head)`"""
     if not by_head:
         return reference(weight, bias, num_heads, by_head)
     return tuple(packed[start::3] for packed in (weight, bias) for start in range(3))
 
 
-def sorts_within_the_heads(weight: Tensor, bias: Tensor, num_heads: int, by_head: bool) -> Parts:
+@mistake(points=1)
+def sorts_within_the_heads(weight, bias, num_heads, by_head):
+    """you have the right rows of queries, keys and values, but mix those of different heads; first
+    all `d_head` rows of head 0, then those of head 1"""
     if not by_head:
         return reference(weight, bias, num_heads, by_head)
     return tuple(
@@ -72,49 +88,63 @@ def sorts_within_the_heads(weight: Tensor, bias: Tensor, num_heads: int, by_head
     )
 
 
-def leaves_the_bias_packed_by_heads(
-    weight: Tensor, bias: Tensor, num_heads: int, by_head: bool
-) -> Parts:
+@mistake(points=1)
+def leaves_the_bias_packed_by_heads(weight, bias, num_heads, by_head):
+    """your weights are right, but `bias` is packed in the same way as `weight`, and you cut it into
+    thirds; sort it too. (A new layer hides this: its biases are all zero)"""
     return _parts(weight, num_heads, by_head) + bias.chunk(3)
 
 
-def leaves_the_heads_on_an_axis(
-    weight: Tensor, bias: Tensor, num_heads: int, by_head: bool
-) -> Parts:
+@mistake
+def leaves_the_heads_on_an_axis(weight, bias, num_heads, by_head):
+    """your rows are right and the heads still have an axis of their own; a matrix of all heads is
+    asked, `(d_model, d_input)`: `flatten(0, 1)`"""
     parts = reference(weight, bias, num_heads, by_head)
     return tuple(part.unflatten(0, (num_heads, -1)) for part in parts)
 
 
-def begins_with_the_keys(weight: Tensor, bias: Tensor, num_heads: int, by_head: bool) -> Parts:
+@mistake
+def begins_with_the_keys(weight, bias, num_heads, by_head):
+    """you take the first part for the keys; the order is query, key, value: it is
+    `in_proj_weight[:d_model]` that makes the queries"""
     parts = reference(weight, bias, num_heads, by_head)
     return *parts[1:3], parts[0], *parts[4:], parts[3]
 
 
-def exchanges_keys_and_queries(
-    weight: Tensor, bias: Tensor, num_heads: int, by_head: bool
-) -> Parts:
+@mistake
+def exchanges_keys_and_queries(weight, bias, num_heads, by_head):
+    """you have exchanged queries and keys; the order is query, key, value. Without a mask and on
+    the same tokens the scores would only be transposed, so 'the loss is not so bad' proves
+    nothing"""
     query, key, value, *biases = reference(weight, bias, num_heads, by_head)
     return key, query, value, biases[1], biases[0], biases[2]
 
 
-def turns_the_weights(weight: Tensor, bias: Tensor, num_heads: int, by_head: bool) -> Parts:
+@mistake
+def turns_the_weights(weight, bias, num_heads, by_head):
+    """you transpose the weights; leave them as they are stored, one row for each output"""
     *weights, a, b, c = reference(weight, bias, num_heads, by_head)
     return *(part.mT for part in weights), a, b, c
 
 
-def cuts_the_columns(weight: Tensor, bias: Tensor, num_heads: int, by_head: bool) -> Parts:
+@mistake
+def cuts_the_columns(weight, bias, num_heads, by_head):
+    """you cut the columns of `weight`; its columns belong to the input and its rows to what is made
+    of it, so cut rows"""
     return *weight.tensor_split(3, -1), *reference(weight, bias, num_heads, by_head)[3:]
 
 
-def returns_weight_and_bias_in_pairs(
-    weight: Tensor, bias: Tensor, num_heads: int, by_head: bool
-) -> Parts:
+@mistake
+def returns_weight_and_bias_in_pairs(weight, bias, num_heads, by_head):
+    """you return weight and bias in pairs; first come the three weights, then the three biases:
+    `w_query, w_key, w_value, b_query, b_key, b_value`"""
     parts = reference(weight, bias, num_heads, by_head)
     return tuple(part for pair in zip(parts[:3], parts[3:], strict=True) for part in pair)
 
 
-def leaves_the_bias_out(weight: Tensor, bias: Tensor, num_heads: int, by_head: bool) -> Parts:
-    return reference(weight, bias, num_heads, by_head)[:3]
+@mistake(computes=then(reference, lambda output: output[:3]))
+def leaves_the_bias_out():
+    """you return three weights; the three parts of `bias` come behind them"""
 
 
 EXERCISE = Exercise(
@@ -146,93 +176,7 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    mistakes=(
-        Mistake(
-            knows_pytorch_only,
-            "you cut the rows into three whatever `by_head` says; the tutorial's first third holds"
-            " queries, keys and values of the first heads: cut into `(num_heads, 3, d_head)` rows",
-            score=1,
-        ),
-        Mistake(
-            knows_the_tutorial_only,
-            "you take the rows apart head by head whatever `by_head` says; PyTorch has all queries"
-            " in the first third, so three equal parts are what you want: `chunk(3)`",
-            score=2,
-        ),
-        Mistake(
-            takes_one_layout_for_the_other,
-            "you have the two layouts the wrong way round: where `by_head` is True, the rows of"
-            " head 0 come first, its queries, keys and values",
-            score=0,
-        ),
-        Mistake(
-            sorts_in_the_wrong_direction,
-            "you sort from PyTorch's layout into the tutorial's: the rows that you get lie as"
-            " `(num_heads, 3, d_head)`, so cut them so. With three heads both directions are the"
-            " same, with two or five they are not",
-            score=1,
-        ),
-        Mistake(
-            takes_every_third_row,
-            "you take every third row, as if query, key and value took turns; within a head come"
-            " `d_head` rows of the queries in a row, then those of the keys:"
-            " `(num_heads, 3, d_head)`",
-            score=1,
-        ),
-        Mistake(
-            sorts_within_the_heads,
-            "you have the right rows of queries, keys and values, but mix those of different heads;"
-            " first all `d_head` rows of head 0, then those of head 1",
-            score=1,
-        ),
-        Mistake(
-            leaves_the_bias_packed_by_heads,
-            "your weights are right, but `bias` is packed in the same way as `weight`, and you cut"
-            " it into thirds; sort it too. (A new layer hides this: its biases are all zero)",
-            score=1,
-        ),
-        Mistake(
-            leaves_the_heads_on_an_axis,
-            "your rows are right and the heads still have an axis of their own; a matrix of all"
-            " heads is asked, `(d_model, d_input)`: `flatten(0, 1)`",
-            score=0,
-        ),
-        Mistake(
-            begins_with_the_keys,
-            "you take the first part for the keys; the order is query, key, value: it is"
-            " `in_proj_weight[:d_model]` that makes the queries",
-            score=0,
-        ),
-        Mistake(
-            exchanges_keys_and_queries,
-            "you have exchanged queries and keys; the order is query, key, value. Without a mask"
-            " and on the same tokens the scores would only be transposed, so 'the loss is not so"
-            " bad' proves nothing",
-            score=0,
-        ),
-        Mistake(
-            turns_the_weights,
-            "you transpose the weights; leave them as they are stored, one row for each output",
-            score=0,
-        ),
-        Mistake(
-            cuts_the_columns,
-            "you cut the columns of `weight`; its columns belong to the input and its rows to what"
-            " is made of it, so cut rows",
-            score=0,
-        ),
-        Mistake(
-            returns_weight_and_bias_in_pairs,
-            "you return weight and bias in pairs; first come the three weights, then the three"
-            " biases: `w_query, w_key, w_value, b_query, b_key, b_value`",
-            score=0,
-        ),
-        Mistake(
-            leaves_the_bias_out,
-            "you return three weights; the three parts of `bias` come behind them",
-            score=0,
-        ),
-    ),
+    mistakes=mistake.collected,
     equivalent_mutants={
         "t.transpose(0, 1) -> t.transpose(1, 0)": "the same two axes, swapped",
     },

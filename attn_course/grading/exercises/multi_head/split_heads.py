@@ -4,8 +4,9 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course import multi_head
-from attn_course.grading.exercises.multi_head import draw_normal, in_front
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.draws import draw_normal, in_front
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import in_dtype, then, transposed
 
 
 def reference(tokens: Tensor, num_heads: int) -> Tensor:
@@ -24,63 +25,101 @@ def draw_tokens(
     return {"tokens": draw_normal(generator, *shape), "num_heads": num_heads}
 
 
-def cuts_the_list_of_all_numbers(tokens: Tensor, num_heads: int) -> Tensor:
+mistake = Mistakes()
+
+
+@mistake
+def cuts_the_list_of_all_numbers(tokens, num_heads):
+    """your shape is right and the numbers are in the wrong heads: `view` and `reshape` to
+    `(num_heads, length, d_head)` cut the list of all numbers of the text in order, so your head 0
+    has the first tokens whole; cut the last axis first, then swap two axes"""
     *batch, length, d_model = tokens.shape
     return tokens.reshape(*batch, num_heads, length, d_model // num_heads)
 
 
-def deals_the_features_out(tokens: Tensor, num_heads: int) -> Tensor:
+@mistake
+def deals_the_features_out(tokens, num_heads):
+    """you deal the features out like cards, every `num_heads`-th one to the same head; head 0
+    should have the first `d_head` in a row, so the axis of the heads comes first when you cut:
+    `(num_heads, d_head)`"""
     return tokens.unflatten(-1, (-1, num_heads)).movedim(-1, -3)
 
 
-def swaps_heads_and_features(tokens: Tensor, num_heads: int) -> Tensor:
+@mistake
+def swaps_heads_and_features(tokens, num_heads):
+    """you cut the features into `d_head` groups of `num_heads`; it should be `num_heads` groups of
+    `d_head`"""
     return tokens.unflatten(-1, (-1, num_heads)).transpose(-3, -2)
 
 
-def leaves_the_tokens_in_front(tokens: Tensor, num_heads: int) -> Tensor:
+@mistake
+def leaves_the_tokens_in_front(tokens, num_heads):
+    """you have cut the features, but the axis of the heads still stands behind that of the tokens;
+    swap the two, so that each head holds a text: `transpose(-3, -2)`"""
     return tokens.unflatten(-1, (num_heads, -1))
 
 
-def puts_the_features_before_the_tokens(tokens: Tensor, num_heads: int) -> Tensor:
-    return reference(tokens, num_heads).mT
+@mistake(computes=transposed(reference))
+def puts_the_features_before_the_tokens():
+    """in your heads the features are rows; rows are tokens, `(length, d_head)`"""
 
 
-def gives_every_head_everything(tokens: Tensor, num_heads: int) -> Tensor:
+@mistake
+def gives_every_head_everything(tokens, num_heads):
+    """every head of yours has all the features; share them out, `d_model / num_heads` for each"""
     return torch.stack([tokens] * num_heads, -3)
 
 
-def gives_every_head_the_first_part(tokens: Tensor, num_heads: int) -> Tensor:
+@mistake
+def gives_every_head_the_first_part(tokens, num_heads):
+    """all your heads have the first part of the features; head `j` has the part number `j`"""
     return torch.stack([tokens.chunk(num_heads, -1)[0]] * num_heads, -3)
 
 
-def counts_the_heads_from_the_end(tokens: Tensor, num_heads: int) -> Tensor:
-    return reference(tokens, num_heads).flip(-3)
+@mistake(computes=then(reference, lambda output: output.flip(-3)))
+def counts_the_heads_from_the_end():
+    """your heads are in reverse order; head 0 has the first features"""
 
 
-def returns_a_list(tokens: Tensor, num_heads: int) -> list[Tensor]:
+@mistake
+def returns_a_list(tokens, num_heads):
+    """you return a list of heads; put them on an axis of their own, as `torch.stack` does"""
     return list(tokens.chunk(num_heads, -1))
 
 
-def puts_the_heads_first(tokens: Tensor, num_heads: int) -> Tensor:
+@mistake(points=1)
+def puts_the_heads_first(tokens, num_heads):
+    """your heads come before the batch; `torch.stack(..., -3)` puts them directly before the
+    tokens"""
     return torch.stack(tokens.chunk(num_heads, -1))
 
 
-def counts_axes_from_the_left(tokens: Tensor, num_heads: int) -> Tensor:
+@mistake
+def counts_axes_from_the_left(tokens, num_heads):
+    """you swap the axes 1 and 2, counted from the left, which fits a single batch axis only; count
+    from the right: `transpose(-3, -2)`"""
     return tokens.unflatten(-1, (num_heads, -1)).transpose(1, 2)
 
 
-def makes_one_axis_of_the_batch(tokens: Tensor, num_heads: int) -> Tensor:
+@mistake(points=1)
+def makes_one_axis_of_the_batch(tokens, num_heads):
+    """you make one axis of all that come before the tokens, and with none there is nothing to
+    flatten; cut the last axis alone, as `unflatten(-1, ...)` does, and leave the others in peace"""
     flat = tokens.flatten(0, -3)
     return reference(flat, num_heads).unflatten(0, tokens.shape[:-2])
 
 
-def wants_one_batch_axis(tokens: Tensor, num_heads: int) -> Tensor:
+@mistake
+def wants_one_batch_axis(tokens, num_heads):
+    """`batch, length, d_model = tokens.shape` wants exactly three axes; there may be more or fewer:
+    `tokens.unflatten(-1, ...)` needs to know of the last one only"""
     batch, length, d_model = tokens.shape
     return tokens.view(batch, length, num_heads, d_model // num_heads).transpose(1, 2)
 
 
-def works_in_double_precision(tokens: Tensor, num_heads: int) -> Tensor:
-    return reference(tokens.double(), num_heads)
+@mistake(computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you return float64; nothing is computed here, so the dtype stays as it is: drop `double`"""
 
 
 EXERCISE = Exercise(
@@ -116,91 +155,7 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    mistakes=(
-        Mistake(
-            cuts_the_list_of_all_numbers,
-            "your shape is right and the numbers are in the wrong heads: `view` and `reshape` to"
-            " `(num_heads, length, d_head)` cut the list of all numbers of the text in order, so"
-            " your head 0 has the first tokens whole; cut the last axis first, then swap two axes",
-            score=0,
-        ),
-        Mistake(
-            deals_the_features_out,
-            "you deal the features out like cards, every `num_heads`-th one to the same head; head"
-            " 0 should have the first `d_head` in a row, so the axis of the heads comes first when"
-            " you cut: `(num_heads, d_head)`",
-            score=0,
-        ),
-        Mistake(
-            swaps_heads_and_features,
-            "you cut the features into `d_head` groups of `num_heads`; it should be `num_heads`"
-            " groups of `d_head`",
-            score=0,
-        ),
-        Mistake(
-            leaves_the_tokens_in_front,
-            "you have cut the features, but the axis of the heads still stands behind that of the"
-            " tokens; swap the two, so that each head holds a text: `transpose(-3, -2)`",
-            score=0,
-        ),
-        Mistake(
-            puts_the_features_before_the_tokens,
-            "in your heads the features are rows; rows are tokens, `(length, d_head)`",
-            score=0,
-        ),
-        Mistake(
-            gives_every_head_everything,
-            "every head of yours has all the features; share them out, `d_model / num_heads` for"
-            " each",
-            score=0,
-        ),
-        Mistake(
-            gives_every_head_the_first_part,
-            "all your heads have the first part of the features; head `j` has the part number `j`",
-            score=0,
-        ),
-        Mistake(
-            counts_the_heads_from_the_end,
-            "your heads are in reverse order; head 0 has the first features",
-            score=0,
-        ),
-        Mistake(
-            returns_a_list,
-            "you return a list of heads; put them on an axis of their own, as `torch.stack` does",
-            score=0,
-        ),
-        Mistake(
-            puts_the_heads_first,
-            "your heads come before the batch; `torch.stack(..., -3)` puts them directly before the"
-            " tokens",
-            score=1,
-        ),
-        Mistake(
-            counts_axes_from_the_left,
-            "you swap the axes 1 and 2, counted from the left, which fits a single batch axis only;"
-            " count from the right: `transpose(-3, -2)`",
-            score=0,
-        ),
-        Mistake(
-            makes_one_axis_of_the_batch,
-            "you make one axis of all that come before the tokens, and with none there is nothing"
-            " to flatten; cut the last axis alone, as `unflatten(-1, ...)` does, and leave the"
-            " others in peace",
-            score=1,
-        ),
-        Mistake(
-            wants_one_batch_axis,
-            "`batch, length, d_model = tokens.shape` wants exactly three axes; there may be more or"
-            " fewer: `tokens.unflatten(-1, ...)` needs to know of the last one only",
-            score=0,
-        ),
-        Mistake(
-            works_in_double_precision,
-            "you return float64; nothing is computed here, so the dtype stays as it is: drop"
-            " `double`",
-            score=0,
-        ),
-    ),
+    mistakes=mistake.collected,
     equivalent_mutants={
         "cut.transpose(-3, -2) -> cut.transpose(-2, -3)": "the same two axes, swapped",
     },

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.multi_head import draw_normal, draw_weight, in_front
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.draws import draw_normal, draw_weight, in_front
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 
 
 def reference(**inputs: Tensor) -> Tensor:
@@ -68,7 +68,13 @@ def draw_heads(
     }
 
 
-def looks_at_its_own_place_only(**inputs: Tensor) -> Tensor:
+mistake = Mistakes()
+
+
+@mistake
+def looks_at_its_own_place_only(**inputs):
+    """your query `i` meets key `i` and value `i` alone, as the slide has it; a softmax over one key
+    is 1, and nothing is looked up: each query meets all keys, `n`"""
     values = (inputs["value"] @ v @ o for v, o in _pairs(inputs))
     return sum(values)[..., : inputs["query"].shape[-2], :]
 
@@ -77,98 +83,147 @@ def _pairs(inputs: dict[str, Tensor]) -> list[tuple[Tensor, Tensor]]:
     return list(zip(inputs["w_value"], inputs["w_output"], strict=True))
 
 
-def sums_over_the_queries(**inputs: Tensor) -> Tensor:
+@mistake
+def sums_over_the_queries(**inputs):
+    """you add over the queries, as the sum over `i` on the slide says, so all rows of your output
+    are the same; the sum runs over the heads, `j`"""
     summed = reference(**inputs).sum(-2, keepdim=True)
     return summed.expand_as(reference(**inputs))
 
 
-def sums_over_the_queries_of_each_head(**inputs: Tensor) -> Tensor:
+@mistake
+def sums_over_the_queries_of_each_head(**inputs):
+    """you add over the queries, as the sum over `i` on the slide says, and get one row for each
+    head; the sum runs over the heads, `j`, and leaves one row for each query"""
     return torch.stack([part.sum(-2) for part in _parts(**inputs)], -2)
 
 
-def keeps_the_heads_apart(**inputs: Tensor) -> Tensor:
+@mistake
+def keeps_the_heads_apart(**inputs):
+    """you return what every head brings; add over the heads, so that the axis of the heads is gone:
+    `sum` over `j`"""
     return torch.stack(_parts(**inputs), -3)
 
 
-def averages_the_heads(**inputs: Tensor) -> Tensor:
+@mistake
+def averages_the_heads(**inputs):
+    """you divide by the number of heads; it is a sum, as what `w_output` does to heads side by
+    side"""
     return reference(**inputs) / len(inputs["w_query"])
 
 
-def concatenates_after_the_projection(**inputs: Tensor) -> Tensor:
+@mistake
+def concatenates_after_the_projection(**inputs):
+    """you put the projected heads side by side; each of them is as wide as the output already, so
+    add them: `sum`"""
     return torch.cat(_parts(**inputs), -1)
 
 
-def concatenates_and_stops(**inputs: Tensor) -> Tensor:
+@mistake
+def concatenates_and_stops(**inputs):
+    """you put the heads side by side and leave `w_output` out; multiply each by its own matrix and
+    add"""
     return torch.cat(_parts(**inputs, finish=lambda seen, back: seen), -1)
 
 
-def adds_before_the_projection(**inputs: Tensor) -> Tensor:
+@mistake
+def adds_before_the_projection(**inputs):
+    """you add the heads first and the output matrices too; every head has its own matrix, and a
+    product of two sums is not a sum of products: multiply first"""
     return sum(_parts(**inputs, finish=lambda seen, back: seen)) @ inputs["w_output"].sum(0)
 
 
-def uses_the_first_output_matrix_for_all(**inputs: Tensor) -> Tensor:
+@mistake
+def uses_the_first_output_matrix_for_all(**inputs):
+    """all your heads go through the output matrix of head 0; head `j` has `w_output[j]`"""
     first = inputs["w_output"][:1].expand_as(inputs["w_output"])
     return reference(**inputs | {"w_output": first})
 
 
-def returns_the_last_head(**inputs: Tensor) -> Tensor:
+@mistake
+def returns_the_last_head(**inputs):
+    """you return what the last head brings; add up all heads before the `return`"""
     return _parts(**inputs)[-1]
 
 
-def makes_a_number_of_each_head(**inputs: Tensor) -> Tensor:
+@mistake
+def makes_a_number_of_each_head(**inputs):
+    """you make one number of each head, as the slide's small `w`, a vector, does; the output of a
+    head is as wide as the layer, so `w_output[j]` is a matrix"""
     return sum(_parts(**inputs, finish=lambda seen, back: seen @ back[:, :1]))
 
 
-def uses_the_same_weights_in_all_heads(**inputs: Tensor) -> Tensor:
+@mistake
+def uses_the_same_weights_in_all_heads(**inputs):
+    """all your heads look with the queries and keys of head 0, so they all look at the same place;
+    head `j` has `w_query[j]` and `w_key[j]`"""
     same = {n: inputs[n][:1].expand_as(inputs[n]) for n in ("w_query", "w_key")}
     return reference(**inputs | same)
 
 
-def does_not_scale(**inputs: Tensor) -> Tensor:
+@mistake
+def does_not_scale(**inputs):
+    """you do not scale the scores; divide by the root of the width of one head's query, `d_head`"""
     return sum(_parts(**inputs, width=lambda queries: 1))
 
 
-def scales_by_all_heads_together(**inputs: Tensor) -> Tensor:
+@mistake
+def scales_by_all_heads_together(**inputs):
+    """you divide by the root of all heads together; divide by that of one head, `d_head`"""
     heads = len(inputs["w_query"])
     return sum(_parts(**inputs, width=lambda queries: heads * queries.shape[-1]))
 
 
-def scales_by_the_width_of_the_tokens(**inputs: Tensor) -> Tensor:
+@mistake
+def scales_by_the_width_of_the_tokens(**inputs):
+    """you divide by the root of the width of the tokens; divide by that of one head's query,
+    `d_head`, the last axis of `w_query`"""
     return sum(_parts(**inputs, width=lambda queries: inputs["query"].shape[-1]))
 
 
-def takes_softmax_over_the_queries(**inputs: Tensor) -> Tensor:
+@mistake
+def takes_softmax_over_the_queries(**inputs):
+    """your weights sum to 1 over the queries; they should over the keys, the last axis:
+    `softmax(-1)`"""
     return sum(_parts(**inputs, weigh=lambda scores: scores.softmax(-2)))
 
 
-def takes_powers_as_they_are(**inputs: Tensor) -> Tensor:
-    def weigh(scores: Tensor) -> Tensor:
+@mistake(points=1)
+def takes_powers_as_they_are(**inputs):
+    """you take the powers of the scores as they are; that of 100 is more than a number can hold,
+    and infinity divided by infinity is `nan`; `torch.softmax` takes the largest score of the row
+    off first"""
+
+    def weigh(scores):
         return scores.exp() / scores.exp().sum(-1, keepdim=True)
 
     return sum(_parts(**inputs, weigh=weigh))
 
 
-def scales_by_the_width_of_the_keys(**inputs: Tensor) -> Tensor:
+@mistake
+def scales_by_the_width_of_the_keys(**inputs):
+    """you divide by the root of the width of the key tokens; divide by that of one head's query,
+    `d_head`, the last axis of `w_query`"""
     return sum(_parts(**inputs, width=lambda queries: inputs["key"].shape[-1]))
 
 
-def scales_by_the_width_of_the_values(**inputs: Tensor) -> Tensor:
+@mistake
+def scales_by_the_width_of_the_values(**inputs):
+    """you divide by the root of the width of one head's values; it is queries and keys that are
+    multiplied, so divide by that of their width, `d_head`"""
     return sum(_parts(**inputs, width=lambda queries: inputs["w_value"].shape[-1]))
 
 
-def forgets_the_softmax(**inputs: Tensor) -> Tensor:
+@mistake
+def forgets_the_softmax(**inputs):
+    """there is no `softmax` in your heads; the scores become weights before they meet the values"""
     return sum(_parts(**inputs, weigh=lambda scores: scores))
 
 
-def wants_a_batch(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    w_query: Tensor,
-    w_key: Tensor,
-    w_value: Tensor,
-    w_output: Tensor,
-) -> Tensor:
+@mistake(points=1)
+def wants_a_batch(query, key, value, w_query, w_key, w_value, w_output):
+    """your answer needs a batch axis; one text alone should do as well: write `...` in `einsum` for
+    whatever comes before, or use `@` in a loop over the heads"""
     queries = torch.einsum("bqi,hid->bhqd", query, w_query)
     keys = torch.einsum("bki,hid->bhkd", key, w_key)
     values = torch.einsum("bki,hid->bhkd", value, w_value)
@@ -176,7 +231,10 @@ def wants_a_batch(
     return torch.einsum("bhqd,hdo->bqo", weights @ values, w_output)
 
 
-def wants_no_batch(**inputs: Tensor) -> Tensor:
+@mistake(points=1)
+def wants_no_batch(**inputs):
+    """your answer is right for one text and not for a batch: swap the last two axes of the keys,
+    `.mT`, wherever the others are"""
     if inputs["query"].ndim == 2:
         return reference(**inputs)
     mixed = inputs["key"].transpose(0, 1).transpose(-1, -2)
@@ -234,136 +292,5 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    mistakes=(
-        Mistake(
-            looks_at_its_own_place_only,
-            "your query `i` meets key `i` and value `i` alone, as the slide has it; a softmax over"
-            " one key is 1, and nothing is looked up: each query meets all keys, `n`",
-            score=0,
-        ),
-        Mistake(
-            sums_over_the_queries,
-            "you add over the queries, as the sum over `i` on the slide says, so all rows of your"
-            " output are the same; the sum runs over the heads, `j`",
-            score=0,
-        ),
-        Mistake(
-            sums_over_the_queries_of_each_head,
-            "you add over the queries, as the sum over `i` on the slide says, and get one row for"
-            " each head; the sum runs over the heads, `j`, and leaves one row for each query",
-            score=0,
-        ),
-        Mistake(
-            keeps_the_heads_apart,
-            "you return what every head brings; add over the heads, so that the axis of the heads"
-            " is gone: `sum` over `j`",
-            score=0,
-        ),
-        Mistake(
-            averages_the_heads,
-            "you divide by the number of heads; it is a sum, as what `w_output` does to heads side"
-            " by side",
-            score=0,
-        ),
-        Mistake(
-            concatenates_after_the_projection,
-            "you put the projected heads side by side; each of them is as wide as the output"
-            " already, so add them: `sum`",
-            score=0,
-        ),
-        Mistake(
-            concatenates_and_stops,
-            "you put the heads side by side and leave `w_output` out; multiply each by its own"
-            " matrix and add",
-            score=0,
-        ),
-        Mistake(
-            adds_before_the_projection,
-            "you add the heads first and the output matrices too; every head has its own matrix,"
-            " and a product of two sums is not a sum of products: multiply first",
-            score=0,
-        ),
-        Mistake(
-            uses_the_first_output_matrix_for_all,
-            "all your heads go through the output matrix of head 0; head `j` has `w_output[j]`",
-            score=0,
-        ),
-        Mistake(
-            returns_the_last_head,
-            "you return what the last head brings; add up all heads before the `return`",
-            score=0,
-        ),
-        Mistake(
-            makes_a_number_of_each_head,
-            "you make one number of each head, as the slide's small `w`, a vector, does; the output"
-            " of a head is as wide as the layer, so `w_output[j]` is a matrix",
-            score=0,
-        ),
-        Mistake(
-            uses_the_same_weights_in_all_heads,
-            "all your heads look with the queries and keys of head 0, so they all look at the same"
-            " place; head `j` has `w_query[j]` and `w_key[j]`",
-            score=0,
-        ),
-        Mistake(
-            does_not_scale,
-            "you do not scale the scores; divide by the root of the width of one head's query,"
-            " `d_head`",
-            score=0,
-        ),
-        Mistake(
-            scales_by_all_heads_together,
-            "you divide by the root of all heads together; divide by that of one head, `d_head`",
-            score=0,
-        ),
-        Mistake(
-            scales_by_the_width_of_the_tokens,
-            "you divide by the root of the width of the tokens; divide by that of one head's query,"
-            " `d_head`, the last axis of `w_query`",
-            score=0,
-        ),
-        Mistake(
-            takes_softmax_over_the_queries,
-            "your weights sum to 1 over the queries; they should over the keys, the last axis:"
-            " `softmax(-1)`",
-            score=0,
-        ),
-        Mistake(
-            takes_powers_as_they_are,
-            "you take the powers of the scores as they are; that of 100 is more than a number can"
-            " hold, and infinity divided by infinity is `nan`; `torch.softmax` takes the largest"
-            " score of the row off first",
-            score=1,
-        ),
-        Mistake(
-            scales_by_the_width_of_the_keys,
-            "you divide by the root of the width of the key tokens; divide by that of one head's"
-            " query, `d_head`, the last axis of `w_query`",
-            score=0,
-        ),
-        Mistake(
-            scales_by_the_width_of_the_values,
-            "you divide by the root of the width of one head's values; it is queries and keys that"
-            " are multiplied, so divide by that of their width, `d_head`",
-            score=0,
-        ),
-        Mistake(
-            forgets_the_softmax,
-            "there is no `softmax` in your heads; the scores become weights before they meet the"
-            " values",
-            score=0,
-        ),
-        Mistake(
-            wants_a_batch,
-            "your answer needs a batch axis; one text alone should do as well: write `...` in"
-            " `einsum` for whatever comes before, or use `@` in a loop over the heads",
-            score=1,
-        ),
-        Mistake(
-            wants_no_batch,
-            "your answer is right for one text and not for a batch: swap the last two axes of the"
-            " keys, `.mT`, wherever the others are",
-            score=1,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

@@ -3,8 +3,9 @@
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.recurrence import draw_matrix, draw_normal
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.draws import draw_normal, draw_weight
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, squeezed, then
 
 
 def reference(
@@ -34,10 +35,10 @@ def draw_network(
     before = [size for size in (batch, groups) if size is not None]
     inputs = {
         "tokens": draw_normal(generator, *before, length, d_in),
-        "w_input": draw_matrix(generator, d_hidden, d_in),
-        "w_state": draw_matrix(generator, d_hidden, d_hidden),
+        "w_input": draw_weight(generator, d_hidden, d_in),
+        "w_state": draw_weight(generator, d_hidden, d_hidden),
         "bias": draw_normal(generator, d_hidden) / 2,
-        "w_output": draw_matrix(generator, d_out, d_hidden),
+        "w_output": draw_weight(generator, d_out, d_hidden),
     }
     return inputs | MANNERS[manner](**inputs) if manner else inputs
 
@@ -57,9 +58,13 @@ MANNERS = {"lasting": _lasting, "loud": _loud}
 THREE = {"d_hidden": 3, "d_out": 3}
 
 
-def feeds_back_the_output(
-    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
-) -> Tensor:
+mistake = Mistakes()
+
+
+@mistake
+def feeds_back_the_output(tokens, w_input, w_state, bias, w_output):
+    """you feed the output back; that is another network, Jordan's. Feed the state back, before
+    `w_output` makes an output of it"""
     output, outputs = torch.zeros_like(tokens[..., 0, :1]) * w_output[:, 0], []
     for token in tokens.unbind(-2):
         state = torch.tanh(token @ w_input.mT + output @ w_state.mT + bias)
@@ -68,24 +73,25 @@ def feeds_back_the_output(
     return torch.stack(outputs, -2)
 
 
-def forgets_the_state(
-    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
-) -> Tensor:
+@mistake
+def forgets_the_state(tokens, w_input, w_state, bias, w_output):
+    """your steps know nothing of one another: the state before, times `w_state`, is missing"""
     return torch.tanh(tokens @ w_input.mT + bias) @ w_output.mT
 
 
-def feeds_back_the_first_state(
-    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
-) -> Tensor:
+@mistake
+def feeds_back_the_first_state(tokens, w_input, w_state, bias, w_output):
+    """what you feed back knows one token only; a state has to hold what came before it as well, so
+    make them one after the other"""
     seen = tokens @ w_input.mT + bias
     before = torch.tanh(seen).roll(1, -2)
     before[..., 0, :] = 0
     return torch.tanh(seen + before @ w_state.mT) @ w_output.mT
 
 
-def feeds_back_what_tanh_gets(
-    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
-) -> Tensor:
+@mistake
+def feeds_back_what_tanh_gets(tokens, w_input, w_state, bias, w_output):
+    """you feed back the sum that goes into tanh; feed back what comes out of it"""
     state, states = torch.zeros_like(tokens[..., 0, :1]) * bias, []
     for token in tokens.unbind(-2):
         state = token @ w_input.mT + state @ w_state.mT + bias
@@ -93,9 +99,9 @@ def feeds_back_what_tanh_gets(
     return torch.stack(states, -2) @ w_output.mT
 
 
-def leaves_tanh_out(
-    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
-) -> Tensor:
+@mistake
+def leaves_tanh_out(tokens, w_input, w_state, bias, w_output):
+    """tanh is missing: each state is `tanh` of the sum of three"""
     state, states = torch.zeros_like(tokens[..., 0, :1]) * bias, []
     for token in tokens.unbind(-2):
         state = token @ w_input.mT + state @ w_state.mT + bias
@@ -103,9 +109,9 @@ def leaves_tanh_out(
     return torch.stack(states, -2) @ w_output.mT
 
 
-def adds_the_old_state(
-    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
-) -> Tensor:
+@mistake
+def adds_the_old_state(tokens, w_input, w_state, bias, w_output):
+    """you add the old state behind tanh; it belongs inside, to the token and the bias"""
     state, states = torch.zeros_like(tokens[..., 0, :1]) * bias, []
     for token in tokens.unbind(-2):
         state = torch.tanh(token @ w_input.mT + bias) + state @ w_state.mT
@@ -113,27 +119,26 @@ def adds_the_old_state(
     return torch.stack(states, -2) @ w_output.mT
 
 
-def adds_the_bias_behind(
-    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
-) -> Tensor:
+@mistake
+def adds_the_bias_behind(tokens, w_input, w_state, bias, w_output):
+    """you add the bias behind tanh; it belongs inside"""
     return (_states(tokens, w_input, w_state, 0 * bias) + bias) @ w_output.mT
 
 
-def leaves_the_bias_out(
-    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
-) -> Tensor:
-    return reference(tokens, w_input, w_state, 0 * bias, w_output)
+@mistake(computes=given(reference, bias=lambda bias: 0 * bias))
+def leaves_the_bias_out():
+    """the bias is missing: it is added at each step, inside tanh"""
 
 
-def turns_w_state(
-    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
-) -> Tensor:
-    return reference(tokens, w_input, w_state.mT, bias, w_output)
+@mistake(computes=given(reference, w_state=lambda w_state: w_state.mT))
+def turns_w_state():
+    """you multiply the state with `w_state` from the right; it has one row for each number of the
+    new state, so it is `state @ w_state.mT`"""
 
 
-def begins_with_the_bias(
-    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
-) -> Tensor:
+@mistake
+def begins_with_the_bias(tokens, w_input, w_state, bias, w_output):
+    """your first state before the first token is the bias; it should be zero"""
     state, states = bias, []
     for token in tokens.unbind(-2):
         state = torch.tanh(token @ w_input.mT + state @ w_state.mT + bias)
@@ -141,47 +146,46 @@ def begins_with_the_bias(
     return torch.stack(states, -2) @ w_output.mT
 
 
-def reads_from_the_end(
-    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
-) -> Tensor:
+@mistake
+def reads_from_the_end(tokens, w_input, w_state, bias, w_output):
+    """you read the tokens from the last to the first; a state knows what came before it"""
     return reference(tokens.flip(-2), w_input, w_state, bias, w_output).flip(-2)
 
 
-def squashes_the_outputs(
-    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
-) -> Tensor:
-    return torch.tanh(reference(tokens, w_input, w_state, bias, w_output))
+@mistake(computes=then(reference, torch.tanh))
+def squashes_the_outputs():
+    """you take tanh of the outputs as well; only the states go through it"""
 
 
-def returns_the_last_output(
-    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
-) -> Tensor:
-    return reference(tokens, w_input, w_state, bias, w_output)[..., -1, :]
+@mistake(computes=then(reference, lambda output: output[..., -1, :]))
+def returns_the_last_output():
+    """you return the last output; there is one for each token"""
 
 
-def returns_the_states(
-    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
-) -> Tensor:
+@mistake
+def returns_the_states(tokens, w_input, w_state, bias, w_output):
+    """you return the states; an output is a state times `w_output.mT`"""
     return _states(tokens, w_input, w_state, bias)
 
 
-def carries_the_state_to_the_next_sequence(
-    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
-) -> Tensor:
+@mistake
+def carries_the_state_to_the_next_sequence(tokens, w_input, w_state, bias, w_output):
+    """the last state of one sequence is the first of the next; every sequence begins with a state
+    of zeros"""
     flat = tokens.reshape(-1, tokens.shape[-1])
     outputs = reference(flat, w_input, w_state, bias, w_output)
     return outputs.reshape(*tokens.shape[:-1], -1)
 
 
-def squeezes_single_axes_away(
-    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
-) -> Tensor:
-    return reference(tokens, w_input, w_state, bias, w_output).squeeze()
+@mistake(points=2.5, computes=squeezed(reference))
+def squeezes_single_axes_away():
+    """you `squeeze`: an axis of size 1 is still an axis, as that of a single output is"""
 
 
-def knows_one_batch_axis_only(
-    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
-) -> Tensor:
+@mistake(points=3)
+def knows_one_batch_axis_only(tokens, w_input, w_state, bias, w_output):
+    """you count axes from the left, which fits three axes only; the tokens are the last axis but
+    one: `tokens.unbind(-2)`, `torch.stack(outputs, -2)`"""
     outputs, state = [], tokens.new_zeros(len(tokens), len(bias))
     for step in range(tokens.shape[1]):
         state = torch.tanh(tokens[:, step] @ w_input.T + state @ w_state.T + bias)
@@ -189,9 +193,10 @@ def knows_one_batch_axis_only(
     return torch.stack(outputs, 1)
 
 
-def cuts_the_state_off(
-    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
-) -> Tensor:
+@mistake(points=3)
+def cuts_the_state_off(tokens, w_input, w_state, bias, w_output):
+    """you cut each state off from those before it, by `detach` or `.data`: the numbers are right,
+    and nothing could be learned over more than one step"""
     state, states = torch.zeros_like(tokens[..., 0, :1]) * bias, []
     for token in tokens.unbind(-2):
         state = torch.tanh(token @ w_input.mT + state.detach() @ w_state.mT + bias)
@@ -199,9 +204,10 @@ def cuts_the_state_off(
     return torch.stack(states, -2) @ w_output.mT
 
 
-def cuts_now_and_then(
-    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
-) -> Tensor:
+@mistake(points=3)
+def cuts_now_and_then(tokens, w_input, w_state, bias, w_output):
+    """you cut the state off every now and then, as training on long texts often does; here the
+    gradient has to go back to the first token"""
     state, states = torch.zeros_like(tokens[..., 0, :1]) * bias, []
     for step, token in enumerate(tokens.unbind(-2)):
         state = state.detach() if step % 20 == 0 else state
@@ -210,9 +216,10 @@ def cuts_now_and_then(
     return torch.stack(states, -2) @ w_output.mT
 
 
-def writes_tanh_with_exponentials(
-    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
-) -> Tensor:
+@mistake(points=2.5)
+def writes_tanh_with_exponentials(tokens, w_input, w_state, bias, w_output):
+    """you write tanh with exponentials, which are infinite for large numbers, and infinite by
+    infinite is no number; use `torch.tanh`"""
     state, states = torch.zeros_like(tokens[..., 0, :1]) * bias, []
     for token in tokens.unbind(-2):
         grown = torch.exp(2 * (token @ w_input.mT + state @ w_state.mT + bias))
@@ -221,9 +228,10 @@ def writes_tanh_with_exponentials(
     return torch.stack(states, -2) @ w_output.mT
 
 
-def begins_in_single_precision(
-    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
-) -> Tensor:
+@mistake(points=3.5)
+def begins_in_single_precision(tokens, w_input, w_state, bias, w_output):
+    """your zeros are float32 whatever the tokens are; `tokens.new_zeros` makes them of the same
+    dtype"""
     state, outputs = torch.zeros(len(bias)), []
     for token in tokens.unbind(-2):
         state = torch.tanh(token @ w_input.mT + state.to(token.device) @ w_state.mT + bias)
@@ -288,120 +296,5 @@ EXERCISE = Exercise(
             dtype=torch.float64,
         ),
     ),
-    mistakes=(
-        Mistake(
-            feeds_back_the_output,
-            "you feed the output back; that is another network, Jordan's. Feed the state back,"
-            " before `w_output` makes an output of it",
-            score=0,
-        ),
-        Mistake(
-            forgets_the_state,
-            "your steps know nothing of one another: the state before, times `w_state`, is missing",
-            score=0,
-        ),
-        Mistake(
-            feeds_back_the_first_state,
-            "what you feed back knows one token only; a state has to hold what came before it as"
-            " well, so make them one after the other",
-            score=0,
-        ),
-        Mistake(
-            feeds_back_what_tanh_gets,
-            "you feed back the sum that goes into tanh; feed back what comes out of it",
-            score=0,
-        ),
-        Mistake(
-            leaves_tanh_out,
-            "tanh is missing: each state is `tanh` of the sum of three",
-            score=0,
-        ),
-        Mistake(
-            adds_the_old_state,
-            "you add the old state behind tanh; it belongs inside, to the token and the bias",
-            score=0,
-        ),
-        Mistake(
-            adds_the_bias_behind,
-            "you add the bias behind tanh; it belongs inside",
-            score=0,
-        ),
-        Mistake(
-            leaves_the_bias_out,
-            "the bias is missing: it is added at each step, inside tanh",
-            score=0,
-        ),
-        Mistake(
-            turns_w_state,
-            "you multiply the state with `w_state` from the right; it has one row for each number"
-            " of the new state, so it is `state @ w_state.mT`",
-            score=0,
-        ),
-        Mistake(
-            begins_with_the_bias,
-            "your first state before the first token is the bias; it should be zero",
-            score=0,
-        ),
-        Mistake(
-            reads_from_the_end,
-            "you read the tokens from the last to the first; a state knows what came before it",
-            score=0,
-        ),
-        Mistake(
-            squashes_the_outputs,
-            "you take tanh of the outputs as well; only the states go through it",
-            score=0,
-        ),
-        Mistake(
-            returns_the_last_output,
-            "you return the last output; there is one for each token",
-            score=0,
-        ),
-        Mistake(
-            returns_the_states,
-            "you return the states; an output is a state times `w_output.mT`",
-            score=0,
-        ),
-        Mistake(
-            carries_the_state_to_the_next_sequence,
-            "the last state of one sequence is the first of the next; every sequence begins with a"
-            " state of zeros",
-            score=0,
-        ),
-        Mistake(
-            squeezes_single_axes_away,
-            "you `squeeze`: an axis of size 1 is still an axis, as that of a single output is",
-            score=2.5,
-        ),
-        Mistake(
-            knows_one_batch_axis_only,
-            "you count axes from the left, which fits three axes only; the tokens are the last"
-            " axis but one: `tokens.unbind(-2)`, `torch.stack(outputs, -2)`",
-            score=3,
-        ),
-        Mistake(
-            cuts_the_state_off,
-            "you cut each state off from those before it, by `detach` or `.data`: the numbers are"
-            " right, and nothing could be learned over more than one step",
-            score=3,
-        ),
-        Mistake(
-            cuts_now_and_then,
-            "you cut the state off every now and then, as training on long texts often does; here"
-            " the gradient has to go back to the first token",
-            score=3,
-        ),
-        Mistake(
-            writes_tanh_with_exponentials,
-            "you write tanh with exponentials, which are infinite for large numbers, and infinite"
-            " by infinite is no number; use `torch.tanh`",
-            score=2.5,
-        ),
-        Mistake(
-            begins_in_single_precision,
-            "your zeros are float32 whatever the tokens are; `tokens.new_zeros` makes them of the"
-            " same dtype",
-            score=3.5,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

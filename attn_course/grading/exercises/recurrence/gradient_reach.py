@@ -9,9 +9,10 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course.grading.compare import same
-from attn_course.grading.exercises.recurrence import draw_matrix, draw_normal
+from attn_course.grading.draws import draw_normal, draw_weight
 from attn_course.grading.sequence_layers import SequenceLayer
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake, Plain
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
+from attn_course.grading.wrong_answers import given, then
 
 
 def reference(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
@@ -35,7 +36,7 @@ def _lengths(gradient: Tensor) -> Tensor:
 def give_layer(
     generator: Generator, layer: str, length: int, d_in: int, d_out: int, batch: int = 1
 ) -> Inputs:
-    weights = [draw_matrix(generator, d_in, d_out), 0.7 * draw_matrix(generator, d_out, d_out)]
+    weights = [draw_weight(generator, d_in, d_out), 0.7 * draw_weight(generator, d_out, d_out)]
     return {
         "layer": SequenceLayer(layer, *(weight.requires_grad_() for weight in weights)),
         "tokens": draw_normal(generator, batch, length, d_in),
@@ -58,123 +59,189 @@ def leaves_the_layer_alone(
     return None
 
 
-def begins_with_the_first(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
-    return reference(layer, tokens, direction).flip(0)
+mistake = Mistakes()
 
 
-def averages_the_gradients(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+@mistake(points=1, computes=then(reference, lambda output: output.flip(0)))
+def begins_with_the_first():
+    """your first entry belongs to the first token; it should belong to the last, which is at
+    distance 0. Turn the order round: `flip(0)`"""
+
+
+@mistake(points=4)
+def averages_the_gradients(layer, tokens, direction):
+    """you take the mean over the batch before the length; gradients that point in opposite
+    directions cancel there. Take the length of each first"""
     return _lengths(_gradient(layer, tokens, direction).mean(0)).flip(0)
 
 
-def adds_the_batch_up(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+@mistake(points=2.5)
+def adds_the_batch_up(layer, tokens, direction):
+    """you add the lengths of all texts up; take their mean"""
     return len(tokens) * reference(layer, tokens, direction)
 
 
-def divides_by_the_batch_twice(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+@mistake(points=2.5)
+def divides_by_the_batch_twice(layer, tokens, direction):
+    """you divide by the number of texts twice: if the gradient is that of a mean, the lengths have
+    to be added up; if it is that of a sum, take their mean"""
     return reference(layer, tokens, direction) / len(tokens)
 
 
-def measures_the_batch_as_one(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+@mistake(points=2.5)
+def measures_the_batch_as_one(layer, tokens, direction):
+    """you measure the gradients of all texts as one long vector; each text has its own length, and
+    their mean is asked"""
     return _gradient(layer, tokens, direction).norm(dim=(0, 2)).flip(0)
 
 
-def takes_the_root_last(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+@mistake(points=4)
+def takes_the_root_last(layer, tokens, direction):
+    """you take the mean of the squares, and the root at the end; take the root for each text, and
+    the mean of the lengths"""
     return _lengths(_gradient(layer, tokens, direction)).square().mean(0).sqrt().flip(0)
 
 
-def measures_the_first_sequence(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
-    return reference(layer, tokens[:1], direction)
+@mistake(points=4, computes=given(reference, tokens=lambda tokens: tokens[:1]))
+def measures_the_first_sequence():
+    """you measure the first text only; the mean over all is asked"""
 
 
-def returns_every_sequence(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+@mistake
+def returns_every_sequence(layer, tokens, direction):
+    """you return the lengths of every text; take their mean over the batch, so that one number is
+    left for each distance"""
     return _lengths(_gradient(layer, tokens, direction)).flip(1)
 
 
-def forgets_the_root(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+@mistake(points=1)
+def forgets_the_root(layer, tokens, direction):
+    """you return squares of lengths; the root is missing"""
     return _gradient(layer, tokens, direction).square().sum(-1).mean(0).flip(0)
 
 
-def adds_absolute_values(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+@mistake(points=1)
+def adds_absolute_values(layer, tokens, direction):
+    """you add the sizes of the features up; the length of a vector is the root of the sum of
+    squares, as `norm(dim=-1)` has it"""
     return _gradient(layer, tokens, direction).abs().sum(-1).mean(0).flip(0)
 
 
-def takes_the_largest_feature(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+@mistake(points=1)
+def takes_the_largest_feature(layer, tokens, direction):
+    """you take the largest feature of a gradient; its length is asked, `norm(dim=-1)`"""
     return _gradient(layer, tokens, direction).abs().amax(-1).mean(0).flip(0)
 
 
-def averages_over_the_features(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+@mistake(points=1)
+def averages_over_the_features(layer, tokens, direction):
+    """you take the mean of the squares of the features; their sum is under the root"""
     return reference(layer, tokens, direction) / tokens.shape[-1] ** 0.5
 
 
-def measures_along_the_sequence(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+@mistake
+def measures_along_the_sequence(layer, tokens, direction):
+    """you measure lengths along the text, and return a number for each feature; measure along the
+    features, axis -1"""
     return _gradient(layer, tokens, direction).norm(dim=1).mean(0).flip(0)
 
 
-def begins_at_every_output(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+@mistake(points=1)
+def begins_at_every_output(layer, tokens, direction):
+    """you begin at all outputs together; begin at the last, `[:, -1]`"""
     gradient = _gradient_of(lambda given: (layer(given) @ direction).sum(), tokens)
     return _lengths(gradient).mean(0).flip(0)
 
 
-def begins_at_the_first_output(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+@mistake(points=1)
+def begins_at_the_first_output(layer, tokens, direction):
+    """you begin at the first output; begin at the last, `[:, -1]`"""
     gradient = _gradient_of(lambda given: (layer(given)[:, 0] @ direction).sum(), tokens)
     return _lengths(gradient).mean(0).flip(0)
 
 
-def forgets_the_direction(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+@mistake(points=1)
+def forgets_the_direction(layer, tokens, direction):
+    """you add the features of the last output up; take its product with `direction`"""
     gradient = _gradient_of(lambda given: layer(given)[:, -1].sum(), tokens)
     return _lengths(gradient).mean(0).flip(0)
 
 
-def begins_at_a_length(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+@mistake(points=1)
+def begins_at_a_length(layer, tokens, direction):
+    """you begin at the length of the last output; take its product with `direction`"""
     gradient = _gradient_of(lambda given: layer(given)[:, -1].norm(dim=-1).sum(), tokens)
     return _lengths(gradient).mean(0).flip(0)
 
 
-def compares_with_the_nearest(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+@mistake
+def compares_with_the_nearest(layer, tokens, direction):
+    """you divide by the first entry; the lengths are asked as they are"""
     reach = reference(layer, tokens, direction)
     return reach / reach[0]
 
 
-def multiplies_with_the_tokens(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+@mistake(points=1)
+def multiplies_with_the_tokens(layer, tokens, direction):
+    """you multiply the gradient with the tokens; its length alone is asked"""
     gradient = _gradient(layer, tokens, direction)
     return (gradient * tokens).sum(-1).abs().mean(0).flip(0)
 
 
-def measures_at_zero(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
-    return reference(layer, torch.zeros_like(tokens), direction)
+@mistake(points=2.5, computes=given(reference, tokens=torch.zeros_like))
+def measures_at_zero():
+    """you take the gradient at tokens of your own; a layer that is not linear has another gradient
+    at each text, so take it at the tokens that you are given"""
 
 
-def wants_every_token_used(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+@mistake(points=4)
+def wants_every_token_used(layer, tokens, direction):
+    """you stumble over a layer that does not use its tokens: `torch.autograd.grad` raises an error
+    then, and after `backward` the `.grad` is `None`. Its reach is zero; `materialize_grads=True`
+    asks for zeros"""
     tokens = tokens.detach().requires_grad_()
     number = (layer(tokens)[:, -1] @ direction).sum()
     return _lengths(torch.autograd.grad(number, tokens)[0]).mean(0).flip(0)
 
 
-def squeezes_single_axes_away(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+@mistake(points=3.5)
+def squeezes_single_axes_away(layer, tokens, direction):
+    """you `squeeze`: an axis of size 1 is still an axis; name the axes that you mean"""
     return _lengths(_gradient(layer, tokens, direction).squeeze()).mean(0).flip(0)
 
 
-def piles_up_in_the_layer(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+@mistake(points=4)
+def piles_up_in_the_layer(layer, tokens, direction):
+    """`backward` adds to `.grad` of all that it meets, the weights of the layer as well, and a next
+    step of training would use it; `torch.autograd.grad` with respect to the tokens adds to
+    nothing"""
     tokens = tokens.detach().requires_grad_()
     (layer(tokens)[:, -1] @ direction).sum().backward()
     gradient = torch.zeros_like(tokens) if tokens.grad is None else tokens.grad
     return _lengths(gradient).mean(0).flip(0)
 
 
-def piles_up_and_wants_every_token_used(
-    layer: SequenceLayer, tokens: Tensor, direction: Tensor
-) -> Tensor:
+@mistake(points=3)
+def piles_up_and_wants_every_token_used(layer, tokens, direction):
+    """`backward` adds to `.grad` of all that it meets, the weights of the layer as well; and where
+    it does not meet the tokens, their `.grad` stays `None`. Use `torch.autograd.grad` with
+    `materialize_grads=True`"""
     tokens = tokens.detach().requires_grad_()
     (layer(tokens)[:, -1] @ direction).sum().backward()
     return _lengths(tokens.grad).mean(0).flip(0)
 
 
-def fills_single_precision(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+@mistake(points=4.5)
+def fills_single_precision(layer, tokens, direction):
+    """you return float32 whatever the tokens are; keep their dtype, or small gradients are zero
+    before they are"""
     reach = torch.zeros(tokens.shape[1], device=tokens.device)
     return reach.copy_(reference(layer, tokens, direction))
 
 
-def adds_a_little(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+@mistake(points=3.5)
+def adds_a_little(layer, tokens, direction):
+    """you add a small number under the root, and no gradient falls below it; leave it out"""
     return (_gradient(layer, tokens, direction).square().sum(-1) + 1e-20).sqrt().mean(0).flip(0)
 
 
@@ -236,152 +303,5 @@ EXERCISE = Exercise(
             dtype=torch.float64,
         ),
     ),
-    mistakes=(
-        Mistake(
-            begins_with_the_first,
-            "your first entry belongs to the first token; it should belong to the last, which is"
-            " at distance 0. Turn the order round: `flip(0)`",
-            score=1,
-        ),
-        Mistake(
-            averages_the_gradients,
-            "you take the mean over the batch before the length; gradients that point in opposite"
-            " directions cancel there. Take the length of each first",
-            score=4,
-        ),
-        Mistake(
-            adds_the_batch_up,
-            "you add the lengths of all texts up; take their mean",
-            score=2.5,
-        ),
-        Mistake(
-            divides_by_the_batch_twice,
-            "you divide by the number of texts twice: if the gradient is that of a mean, the"
-            " lengths have to be added up; if it is that of a sum, take their mean",
-            score=2.5,
-        ),
-        Mistake(
-            measures_the_batch_as_one,
-            "you measure the gradients of all texts as one long vector; each text has its"
-            " own length, and their mean is asked",
-            score=2.5,
-        ),
-        Mistake(
-            takes_the_root_last,
-            "you take the mean of the squares, and the root at the end; take the root for each"
-            " text, and the mean of the lengths",
-            score=4,
-        ),
-        Mistake(
-            measures_the_first_sequence,
-            "you measure the first text only; the mean over all is asked",
-            score=4,
-        ),
-        Mistake(
-            returns_every_sequence,
-            "you return the lengths of every text; take their mean over the batch, so that one"
-            " number is left for each distance",
-            score=0,
-        ),
-        Mistake(
-            forgets_the_root,
-            "you return squares of lengths; the root is missing",
-            score=1,
-        ),
-        Mistake(
-            adds_absolute_values,
-            "you add the sizes of the features up; the length of a vector is the root of the sum"
-            " of squares, as `norm(dim=-1)` has it",
-            score=1,
-        ),
-        Mistake(
-            takes_the_largest_feature,
-            "you take the largest feature of a gradient; its length is asked, `norm(dim=-1)`",
-            score=1,
-        ),
-        Mistake(
-            averages_over_the_features,
-            "you take the mean of the squares of the features; their sum is under the root",
-            score=1,
-        ),
-        Mistake(
-            measures_along_the_sequence,
-            "you measure lengths along the text, and return a number for each feature; measure"
-            " along the features, axis -1",
-            score=0,
-        ),
-        Mistake(
-            begins_at_every_output,
-            "you begin at all outputs together; begin at the last, `[:, -1]`",
-            score=1,
-        ),
-        Mistake(
-            begins_at_the_first_output,
-            "you begin at the first output; begin at the last, `[:, -1]`",
-            score=1,
-        ),
-        Mistake(
-            forgets_the_direction,
-            "you add the features of the last output up; take its product with `direction`",
-            score=1,
-        ),
-        Mistake(
-            begins_at_a_length,
-            "you begin at the length of the last output; take its product with `direction`",
-            score=1,
-        ),
-        Mistake(
-            compares_with_the_nearest,
-            "you divide by the first entry; the lengths are asked as they are",
-            score=0,
-        ),
-        Mistake(
-            multiplies_with_the_tokens,
-            "you multiply the gradient with the tokens; its length alone is asked",
-            score=1,
-        ),
-        Mistake(
-            measures_at_zero,
-            "you take the gradient at tokens of your own; a layer that is not linear has another"
-            " gradient at each text, so take it at the tokens that you are given",
-            score=2.5,
-        ),
-        Mistake(
-            wants_every_token_used,
-            "you stumble over a layer that does not use its tokens: `torch.autograd.grad` raises an"
-            " error then, and after `backward` the `.grad` is `None`. Its reach is zero;"
-            " `materialize_grads=True` asks for zeros",
-            score=4,
-        ),
-        Mistake(
-            squeezes_single_axes_away,
-            "you `squeeze`: an axis of size 1 is still an axis; name the axes that you mean",
-            score=3.5,
-        ),
-        Mistake(
-            piles_up_in_the_layer,
-            "`backward` adds to `.grad` of all that it meets, the weights of the layer as well,"
-            " and a next step of training would use it; `torch.autograd.grad` with respect to the"
-            " tokens adds to nothing",
-            score=4,
-        ),
-        Mistake(
-            piles_up_and_wants_every_token_used,
-            "`backward` adds to `.grad` of all that it meets, the weights of the layer as well;"
-            " and where it does not meet the tokens, their `.grad` stays `None`. Use"
-            " `torch.autograd.grad` with `materialize_grads=True`",
-            score=3,
-        ),
-        Mistake(
-            fills_single_precision,
-            "you return float32 whatever the tokens are; keep their dtype, or small gradients are"
-            " zero before they are",
-            score=4.5,
-        ),
-        Mistake(
-            adds_a_little,
-            "you add a small number under the root, and no gradient falls below it; leave it out",
-            score=3.5,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

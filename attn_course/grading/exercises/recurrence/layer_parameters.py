@@ -3,7 +3,8 @@
 import torch
 from torch import Generator
 
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given
 
 GATES = {"rnn": 1, "gru": 3, "lstm": 4}
 
@@ -41,35 +42,57 @@ def kinds(*names: str, least: int = 50) -> tuple[dict[str, int | str], ...]:
     return tuple({"kind": name, "least": least} for name in names)
 
 
-def multiplies_by_the_length(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+mistake = Mistakes()
+
+
+@mistake(points=1.5)
+def multiplies_by_the_length(kind, d_model, d_hidden, length):
+    """you count a recurrent layer once for each token; it is one layer, used at each token, so the
+    length is of no account"""
     return reference(kind, d_model, d_hidden, length) * (length if kind in GATES else 1)
 
 
-def gives_every_step_its_matrix(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+@mistake(points=1.5)
+def gives_every_step_its_matrix(kind, d_model, d_hidden, length):
+    """you count a recurrent matrix for each step; all steps share one"""
     return reference(kind, d_model, d_hidden, length) + (kind in GATES) * (length - 1) * d_hidden**2
 
 
-def gives_every_step_a_state(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+@mistake(points=1.5)
+def gives_every_step_a_state(kind, d_model, d_hidden, length):
+    """you count the states of all steps; they are worked out, not learned"""
     return reference(kind, d_model, d_hidden, length) + (kind in GATES) * (length - 1) * d_hidden
 
 
-def counts_one_bias(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+@mistake(points=1.5)
+def counts_one_bias(kind, d_model, d_hidden, length):
+    """you count one bias for each gate; PyTorch's recurrent layers have two, `bias_ih` and
+    `bias_hh`"""
     return reference(kind, d_model, d_hidden, length) - GATES.get(kind, 0) * d_hidden
 
 
-def gives_the_plain_one_a_single_bias(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+@mistake(points=3)
+def gives_the_plain_one_a_single_bias(kind, d_model, d_hidden, length):
+    """you count one bias in the plain layer, as part A has it; PyTorch gives each of the two
+    matrices its own"""
     return reference(kind, d_model, d_hidden, length) - (kind == "rnn") * d_hidden
 
 
-def counts_no_recurrent_bias(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+@mistake(points=1.5)
+def counts_no_recurrent_bias(kind, d_model, d_hidden, length):
+    """you count no biases in a recurrent layer; each gate has two, `bias_ih` and `bias_hh`"""
     return reference(kind, d_model, d_hidden, length) - 2 * GATES.get(kind, 0) * d_hidden
 
 
-def forgets_the_state(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+@mistake(points=1.5)
+def forgets_the_state(kind, d_model, d_hidden, length):
+    """the matrices from state to state are missing, `d_hidden * d_hidden` for each gate"""
     return reference(kind, d_model, d_hidden, length) - GATES.get(kind, 0) * d_hidden**2
 
 
-def takes_the_state_for_a_token(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+@mistake(points=1.5)
+def takes_the_state_for_a_token(kind, d_model, d_hidden, length):
+    """your matrix from state to state is as wide as a token; it is `d_hidden * d_hidden`"""
     return (
         GATES[kind] * 2 * _linear(d_model, d_hidden)
         if kind in GATES
@@ -77,29 +100,43 @@ def takes_the_state_for_a_token(kind: str, d_model: int, d_hidden: int, length: 
     )
 
 
-def counts_one_gate(kind: str, d_model: int, d_hidden: int, length: int) -> int:
-    return reference("rnn" if kind in GATES else kind, d_model, d_hidden, length)
+@mistake(points=2.5, computes=given(reference, kind=lambda kind: "rnn" if kind in GATES else kind))
+def counts_one_gate():
+    """you count all recurrent layers as if they were the plain one; a GRU has three of everything,
+    an LSTM four"""
 
 
-def counts_gates_without_candidates(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+@mistake(points=2.5)
+def counts_gates_without_candidates(kind, d_model, d_hidden, length):
+    """you count the gates only; what a GRU or an LSTM would write has matrices and biases as well,
+    so there are three and four of everything"""
     return _of_gates({"rnn": 1, "gru": 2, "lstm": 3}, kind, d_model, d_hidden, length)
 
 
-def gives_the_gru_four(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+@mistake(points=2.5)
+def gives_the_gru_four(kind, d_model, d_hidden, length):
+    """you count four of everything in a GRU; it has two gates and one candidate, so three"""
     return _of_gates({"rnn": 1, "gru": 4, "lstm": 4}, kind, d_model, d_hidden, length)
 
 
-def counts_three_matrices(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+@mistake(points=3)
+def counts_three_matrices(kind, d_model, d_hidden, length):
+    """you count three matrices in attention; behind those of queries, keys and values stands a
+    fourth, `W_O`"""
     return reference(kind, d_model, d_hidden, length) - (kind == "attention") * _linear(
         d_model, d_model
     )
 
 
-def counts_no_biases_of_attention(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+@mistake(points=3)
+def counts_no_biases_of_attention(kind, d_model, d_hidden, length):
+    """you count no biases in attention; here each of its four matrices has one"""
     return reference(kind, d_model, d_hidden, length) - (kind == "attention") * 4 * d_model
 
 
-def widens_attention(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+@mistake(points=3)
+def widens_attention(kind, d_model, d_hidden, length):
+    """your attention is `d_hidden` wide; its four matrices are `d_model * d_model`"""
     return (
         4 * _linear(d_model, d_hidden)
         if kind == "attention"
@@ -107,15 +144,22 @@ def widens_attention(kind: str, d_model: int, d_hidden: int, length: int) -> int
     )
 
 
-def counts_the_scores(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+@mistake(points=3)
+def counts_the_scores(kind, d_model, d_hidden, length):
+    """you count the weights of attention, of every token for every other; they are worked out from
+    the tokens, not learned"""
     return reference(kind, d_model, d_hidden, length) + (kind == "attention") * length**2
 
 
-def multiplies_attention_by_the_length(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+@mistake(points=3)
+def multiplies_attention_by_the_length(kind, d_model, d_hidden, length):
+    """you count attention once for each token; all tokens go through the same four matrices"""
     return reference(kind, d_model, d_hidden, length) * (length if kind == "attention" else 1)
 
 
-def counts_half_a_feed_forward(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+@mistake(points=3)
+def counts_half_a_feed_forward(kind, d_model, d_hidden, length):
+    """you count the map that widens only; a second one leads from `d_hidden` back to `d_model`"""
     return (
         _linear(d_model, d_hidden)
         if kind == "feed-forward"
@@ -123,7 +167,10 @@ def counts_half_a_feed_forward(kind: str, d_model: int, d_hidden: int, length: i
     )
 
 
-def gives_both_maps_the_same_bias(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+@mistake(points=3)
+def gives_both_maps_the_same_bias(kind, d_model, d_hidden, length):
+    """you give both maps a bias of `d_hidden`; a bias is as long as the output, and the second map
+    has `d_model` outputs"""
     return (
         2 * _linear(d_model, d_hidden)
         if kind == "feed-forward"
@@ -131,7 +178,9 @@ def gives_both_maps_the_same_bias(kind: str, d_model: int, d_hidden: int, length
     )
 
 
-def counts_no_biases_of_feed_forward(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+@mistake(points=3)
+def counts_no_biases_of_feed_forward(kind, d_model, d_hidden, length):
+    """you count no biases in the feed-forward maps; each has one, as long as its output"""
     return (
         2 * d_model * d_hidden
         if kind == "feed-forward"
@@ -139,19 +188,31 @@ def counts_no_biases_of_feed_forward(kind: str, d_model: int, d_hidden: int, len
     )
 
 
-def sets_no_limit(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+@mistake(points=3.5)
+def sets_no_limit(kind, d_model, d_hidden, length):
+    """you count one row of positions; a table that is learned has a row for each of `length`
+    positions"""
     return d_model if kind == "positions" else reference(kind, d_model, d_hidden, length)
 
 
-def works_positions_out(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+@mistake(points=3.5)
+def works_positions_out(kind, d_model, d_hidden, length):
+    """waves are worked out and cost nothing, but this table of positions is learned: one row for
+    each of `length` positions"""
     return 0 if kind == "positions" else reference(kind, d_model, d_hidden, length)
 
 
-def widens_positions(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+@mistake(points=3.5)
+def widens_positions(kind, d_model, d_hidden, length):
+    """your rows of positions are `d_hidden` wide; they are added to the tokens, and so as wide as
+    those, `d_model`"""
     return length * d_hidden if kind == "positions" else reference(kind, d_model, d_hidden, length)
 
 
-def gives_positions_a_bias(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+@mistake(points=3.5)
+def gives_positions_a_bias(kind, d_model, d_hidden, length):
+    """you give the table of positions a bias; it is a table and no map: `length` rows of `d_model`
+    numbers"""
     return (
         length * (d_model + 1)
         if kind == "positions"
@@ -194,134 +255,5 @@ EXERCISE = Exercise(
             dtype=torch.float64,
         ),
     ),
-    mistakes=(
-        Mistake(
-            multiplies_by_the_length,
-            "you count a recurrent layer once for each token; it is one layer, used at each"
-            " token, so the length is of no account",
-            score=1.5,
-        ),
-        Mistake(
-            gives_every_step_its_matrix,
-            "you count a recurrent matrix for each step; all steps share one",
-            score=1.5,
-        ),
-        Mistake(
-            gives_every_step_a_state,
-            "you count the states of all steps; they are worked out, not learned",
-            score=1.5,
-        ),
-        Mistake(
-            counts_one_bias,
-            "you count one bias for each gate; PyTorch's recurrent layers have two, `bias_ih` and"
-            " `bias_hh`",
-            score=1.5,
-        ),
-        Mistake(
-            gives_the_plain_one_a_single_bias,
-            "you count one bias in the plain layer, as part A has it; PyTorch gives each of the"
-            " two matrices its own",
-            score=3,
-        ),
-        Mistake(
-            counts_no_recurrent_bias,
-            "you count no biases in a recurrent layer; each gate has two, `bias_ih` and `bias_hh`",
-            score=1.5,
-        ),
-        Mistake(
-            forgets_the_state,
-            "the matrices from state to state are missing, `d_hidden * d_hidden` for each gate",
-            score=1.5,
-        ),
-        Mistake(
-            takes_the_state_for_a_token,
-            "your matrix from state to state is as wide as a token; it is `d_hidden * d_hidden`",
-            score=1.5,
-        ),
-        Mistake(
-            counts_one_gate,
-            "you count all recurrent layers as if they were the plain one; a GRU has three of"
-            " everything, an LSTM four",
-            score=2.5,
-        ),
-        Mistake(
-            counts_gates_without_candidates,
-            "you count the gates only; what a GRU or an LSTM would write has matrices and biases"
-            " as well, so there are three and four of everything",
-            score=2.5,
-        ),
-        Mistake(
-            gives_the_gru_four,
-            "you count four of everything in a GRU; it has two gates and one candidate, so three",
-            score=2.5,
-        ),
-        Mistake(
-            counts_three_matrices,
-            "you count three matrices in attention; behind those of queries, keys and values"
-            " stands a fourth, `W_O`",
-            score=3,
-        ),
-        Mistake(
-            counts_no_biases_of_attention,
-            "you count no biases in attention; here each of its four matrices has one",
-            score=3,
-        ),
-        Mistake(
-            widens_attention,
-            "your attention is `d_hidden` wide; its four matrices are `d_model * d_model`",
-            score=3,
-        ),
-        Mistake(
-            counts_the_scores,
-            "you count the weights of attention, of every token for every other; they are worked"
-            " out from the tokens, not learned",
-            score=3,
-        ),
-        Mistake(
-            multiplies_attention_by_the_length,
-            "you count attention once for each token; all tokens go through the same four matrices",
-            score=3,
-        ),
-        Mistake(
-            counts_half_a_feed_forward,
-            "you count the map that widens only; a second one leads from `d_hidden` back to"
-            " `d_model`",
-            score=3,
-        ),
-        Mistake(
-            gives_both_maps_the_same_bias,
-            "you give both maps a bias of `d_hidden`; a bias is as long as the output, and the"
-            " second map has `d_model` outputs",
-            score=3,
-        ),
-        Mistake(
-            counts_no_biases_of_feed_forward,
-            "you count no biases in the feed-forward maps; each has one, as long as its output",
-            score=3,
-        ),
-        Mistake(
-            sets_no_limit,
-            "you count one row of positions; a table that is learned has a row for each of"
-            " `length` positions",
-            score=3.5,
-        ),
-        Mistake(
-            works_positions_out,
-            "waves are worked out and cost nothing, but this table of positions is learned: one"
-            " row for each of `length` positions",
-            score=3.5,
-        ),
-        Mistake(
-            widens_positions,
-            "your rows of positions are `d_hidden` wide; they are added to the tokens, and so as"
-            " wide as those, `d_model`",
-            score=3.5,
-        ),
-        Mistake(
-            gives_positions_a_bias,
-            "you give the table of positions a bias; it is a table and no map: `length` rows of"
-            " `d_model` numbers",
-            score=3.5,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

@@ -10,8 +10,9 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course.grading.compare import name_kind
-from attn_course.grading.exercises.recurrence import draw_normal
-from attn_course.grading.spec import Check, Exercise, Inputs, Law, Mistake, Plain
+from attn_course.grading.draws import draw_normal
+from attn_course.grading.spec import Check, Exercise, Inputs, Law, Mistakes, Plain
+from attn_course.grading.wrong_answers import given, then
 
 Biases = tuple[Tensor, Tensor]
 
@@ -66,148 +67,218 @@ def keeps_the_share(tolerance: float) -> Law:
     return judge
 
 
-def opens_it_twice(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+mistake = Mistakes()
+
+
+@mistake
+def opens_it_twice(bias_ih, bias_hh, share, distance):
+    """you put the bias into both vectors; a gate adds the two, so it gets twice as much"""
     bias_ih, bias_hh = reference(bias_ih, bias_hh, share, distance)
     bias_ih.chunk(4)[1][:] = _bias(share, distance)
     return bias_ih, bias_hh
 
 
-def leaves_the_other_bias(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+@mistake
+def leaves_the_other_bias(bias_ih, bias_hh, share, distance):
+    """a gate adds its two biases, and what `bias_ih` held for the forget gate is still there; put
+    zeros in its place"""
     return bias_ih.clone(), reference(bias_ih, bias_hh, share, distance)[1]
 
 
-def adds_to_what_is_there(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+@mistake
+def adds_to_what_is_there(bias_ih, bias_hh, share, distance):
+    """you add to the biases that are there; put yours in their place"""
     bias_hh = bias_hh.clone()
     bias_hh.chunk(4)[1][:] += _bias(share, distance)
     return bias_ih.clone(), bias_hh
 
 
-def puts_the_gate_itself(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+@mistake
+def puts_the_gate_itself(bias_ih, bias_hh, share, distance):
+    """you put the gate `f` itself into the biases; the gate is the sigmoid of what is there, so it
+    takes `log(f / (1 - f))`"""
     return _put(bias_ih, bias_hh, share ** (1 / distance))
 
 
-def forgets_the_distance(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+@mistake
+def forgets_the_distance(bias_ih, bias_hh, share, distance):
+    """your gate keeps the share over one step; over `distance` steps the gates multiply"""
     return _put(bias_ih, bias_hh, _bias(share, 1))
 
 
-def divides_the_share(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+@mistake
+def divides_the_share(bias_ih, bias_hh, share, distance):
+    """you divide the share by the distance; gates of many steps multiply, so take the root: `share
+    ** (1 / distance)`"""
     gate = share / distance
     return _put(bias_ih, bias_hh, math.log(gate / (1 - gate)))
 
 
-def divides_the_loss(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+@mistake
+def divides_the_loss(bias_ih, bias_hh, share, distance):
+    """you share out equally what is lost; each step loses a part of what is left, so the gate is
+    the root `share ** (1 / distance)`"""
     loss = (1 - share) / distance
     return _put(bias_ih, bias_hh, math.log1p(-loss) - math.log(loss))
 
 
-def takes_the_power(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+@mistake
+def takes_the_power(bias_ih, bias_hh, share, distance):
+    """you raise the share to the power of the distance; the gate raised to that power is the share,
+    so take the root"""
     log_gate = math.log(share) * min(distance, 600)
     return _put(bias_ih, bias_hh, log_gate - math.log1p(-math.exp(log_gate)))
 
 
-def takes_the_logarithm_of_the_distance(
-    bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int
-) -> Biases:
+@mistake
+def takes_the_logarithm_of_the_distance(bias_ih, bias_hh, share, distance):
+    """the logarithm of the distance is a rule of thumb, which keeps about a third; the share that
+    is asked has to come in"""
     return _put(bias_ih, bias_hh, math.log(distance))
 
 
-def takes_the_gate_for_open(
-    bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int
-) -> Biases:
+@mistake(points=1)
+def takes_the_gate_for_open(bias_ih, bias_hh, share, distance):
+    """your bias is right for far distances only: you take `1 - f` for `-log f`, or the sigmoid for
+    an exponential, which holds where the gate is nearly 1"""
     return _put(bias_ih, bias_hh, math.log(distance) - math.log(-math.log(share)))
 
 
-def divides_the_bias(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+@mistake
+def divides_the_bias(bias_ih, bias_hh, share, distance):
+    """you divide the bias by the distance; gates multiply, biases do not: take the root of the
+    share first, and then the bias that makes this gate"""
     return _put(bias_ih, bias_hh, _bias(share, 1) / distance)
 
 
-def shuts_the_gate(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+@mistake
+def shuts_the_gate(bias_ih, bias_hh, share, distance):
+    """your bias has the wrong sign: it shuts the gate as far as it should open it"""
     return _put(bias_ih, bias_hh, -_bias(share, distance))
 
 
-def keeps_the_rest(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+@mistake
+def keeps_the_rest(bias_ih, bias_hh, share, distance):
+    """you keep what should be lost, and lose what should be kept"""
     return _put(bias_ih, bias_hh, _bias(1 - share, distance))
 
 
-def never_shuts(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+@mistake(points=2)
+def never_shuts(bias_ih, bias_hh, share, distance):
+    """you leave no bias below zero; where little is to be left after few steps, the gate has to be
+    less than half open"""
     return _put(bias_ih, bias_hh, max(_bias(share, distance), 0.0))
 
 
-def opens_the_input_gate(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+@mistake
+def opens_the_input_gate(bias_ih, bias_hh, share, distance):
+    """you set the first quarter, which belongs to the input gate; the order is input, forget, cell,
+    output"""
     return _put(bias_ih, bias_hh, _bias(share, distance), gate=0)
 
 
-def opens_the_third(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+@mistake
+def opens_the_third(bias_ih, bias_hh, share, distance):
+    """you set the third quarter, which belongs to what is written; the order is input, forget,
+    cell, output"""
     return _put(bias_ih, bias_hh, _bias(share, distance), gate=2)
 
 
-def opens_the_output_gate(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+@mistake
+def opens_the_output_gate(bias_ih, bias_hh, share, distance):
+    """you set the last quarter, which belongs to the output gate; the order is input, forget, cell,
+    output"""
     return _put(bias_ih, bias_hh, _bias(share, distance), gate=3)
 
 
-def opens_every_fourth(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+@mistake
+def opens_every_fourth(bias_ih, bias_hh, share, distance):
+    """you set every fourth number; a gate has its numbers side by side, a quarter of them"""
     bias_ih, bias_hh = bias_ih.clone(), bias_hh.clone()
     bias_ih[1::4], bias_hh[1::4] = 0, _bias(share, distance)
     return bias_ih, bias_hh
 
 
-def opens_all_gates(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+@mistake(points=3)
+def opens_all_gates(bias_ih, bias_hh, share, distance):
+    """you set all four gates; the forget gate is the second quarter, and the others keep their
+    biases"""
     return torch.zeros_like(bias_ih), torch.full_like(bias_hh, _bias(share, distance))
 
 
-def clears_the_other_gates(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
-    return reference(torch.zeros_like(bias_ih), torch.zeros_like(bias_hh), share, distance)
+@mistake(points=3, computes=given(reference, bias_ih=torch.zeros_like, bias_hh=torch.zeros_like))
+def clears_the_other_gates():
+    """you lose the biases of the other three gates; begin with a copy of what is given"""
 
 
-def swaps_the_two(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
-    return reference(bias_ih, bias_hh, share, distance)[::-1]
+@mistake(points=3, computes=then(reference, lambda pair: pair[::-1]))
+def swaps_the_two():
+    """you return the two vectors in the wrong order: `bias_ih` first"""
 
 
-def fills_the_other_bias(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+@mistake(points=3)
+def fills_the_other_bias(bias_ih, bias_hh, share, distance):
+    """the sum is right, but it should all be in `bias_hh`, with zeros in `bias_ih`"""
     bias_hh, bias_ih = _put(bias_hh, bias_ih, _bias(share, distance))
     return bias_ih, bias_hh
 
 
-def halves_it(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+@mistake(points=3)
+def halves_it(bias_ih, bias_hh, share, distance):
+    """the sum is right, but you share it out; it should all be in `bias_hh`, with zeros in
+    `bias_ih`"""
     bias_ih, bias_hh = bias_ih.clone(), bias_hh.clone()
     for bias in (bias_ih, bias_hh):
         bias.chunk(4)[1][:] = _bias(share, distance) / 2
     return bias_ih, bias_hh
 
 
-def writes_into_the_biases(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+@mistake(points=3)
+def writes_into_the_biases(bias_ih, bias_hh, share, distance):
+    """you write into the biases that you were given; make copies first, with `clone`"""
     bias_ih.chunk(4)[1][:] = 0
     bias_hh.chunk(4)[1][:] = _bias(share, distance)
     return bias_ih, bias_hh
 
 
-def loses_what_is_missing_to_one(
-    bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int
-) -> Biases:
+@mistake(points=3)
+def loses_what_is_missing_to_one(bias_ih, bias_hh, share, distance):
+    """a gate that is nearly 1 cannot say what is missing to 1: most digits of `1 - f` are lost, or
+    all. Work with the logarithm of the gate: `1 - f` is `-expm1(log f)`"""
     gate = share ** (1 / distance)
     return _put(bias_ih, bias_hh, math.log(gate / (1 - gate)))
 
 
-def takes_the_logit_of_one(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+@mistake(points=3)
+def takes_the_logit_of_one(bias_ih, bias_hh, share, distance):
+    """you take the logit of a gate that is 1 up to rounding, and it is infinite; what is missing to
+    1 is `-expm1(log f)`, with the logarithm of the gate"""
     gate = torch.tensor(share, dtype=torch.float64) ** (1 / distance)
     return _put(bias_ih, bias_hh, torch.logit(gate).item())
 
 
-def switches_far_off(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+@mistake(points=3)
+def switches_far_off(bias_ih, bias_hh, share, distance):
+    """one formula loses digits where the gate is near 1, the other is right at infinity only, and
+    between the two neither is; `-expm1(log f)` is right everywhere"""
     near = distance <= 10**6
     return (loses_what_is_missing_to_one if near else takes_the_gate_for_open)(
         bias_ih, bias_hh, share, distance
     )
 
 
-def stays_away_from_one(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+@mistake(points=3)
+def stays_away_from_one(bias_ih, bias_hh, share, distance):
+    """you keep the gate away from 1 by hand, and with it the distance; work with the logarithm of
+    the gate: `1 - f` is `-expm1(log f)`"""
     gate = min(share ** (1 / distance), 1 - 1e-9)
     return _put(bias_ih, bias_hh, math.log(gate / (1 - gate)))
 
 
-def works_in_single_precision(
-    bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int
-) -> Biases:
+@mistake(points=2)
+def works_in_single_precision(bias_ih, bias_hh, share, distance):
+    """you compute the gate in float32, which has seven digits, and most of them are spent on nines;
+    use Python's own numbers, and `math.log` and `math.expm1`"""
     gate = torch.tensor(share) ** (1 / distance)
     return _put(bias_ih, bias_hh, torch.logit(gate).item())
 
@@ -262,170 +333,5 @@ EXERCISE = Exercise(
             law=keeps_the_share(1e-12),
         ),
     ),
-    mistakes=(
-        Mistake(
-            opens_it_twice,
-            "you put the bias into both vectors; a gate adds the two, so it gets twice as much",
-            score=0,
-        ),
-        Mistake(
-            leaves_the_other_bias,
-            "a gate adds its two biases, and what `bias_ih` held for the forget gate is still"
-            " there; put zeros in its place",
-            score=0,
-        ),
-        Mistake(
-            adds_to_what_is_there,
-            "you add to the biases that are there; put yours in their place",
-            score=0,
-        ),
-        Mistake(
-            puts_the_gate_itself,
-            "you put the gate `f` itself into the biases; the gate is the sigmoid of what is there,"
-            " so it takes `log(f / (1 - f))`",
-            score=0,
-        ),
-        Mistake(
-            forgets_the_distance,
-            "your gate keeps the share over one step; over `distance` steps the gates multiply",
-            score=0,
-        ),
-        Mistake(
-            divides_the_share,
-            "you divide the share by the distance; gates of many steps multiply, so take the root:"
-            " `share ** (1 / distance)`",
-            score=0,
-        ),
-        Mistake(
-            divides_the_loss,
-            "you share out equally what is lost; each step loses a part of what is left, so the"
-            " gate is the root `share ** (1 / distance)`",
-            score=0,
-        ),
-        Mistake(
-            takes_the_power,
-            "you raise the share to the power of the distance; the gate raised to that power is the"
-            " share, so take the root",
-            score=0,
-        ),
-        Mistake(
-            takes_the_logarithm_of_the_distance,
-            "the logarithm of the distance is a rule of thumb, which keeps about a third; the share"
-            " that is asked has to come in",
-            score=0,
-        ),
-        Mistake(
-            takes_the_gate_for_open,
-            "your bias is right for far distances only: you take `1 - f` for `-log f`, or the"
-            " sigmoid for an exponential, which holds where the gate is nearly 1",
-            score=1,
-        ),
-        Mistake(
-            divides_the_bias,
-            "you divide the bias by the distance; gates multiply, biases do not: take the root of"
-            " the share first, and then the bias that makes this gate",
-            score=0,
-        ),
-        Mistake(
-            shuts_the_gate,
-            "your bias has the wrong sign: it shuts the gate as far as it should open it",
-            score=0,
-        ),
-        Mistake(
-            keeps_the_rest,
-            "you keep what should be lost, and lose what should be kept",
-            score=0,
-        ),
-        Mistake(
-            never_shuts,
-            "you leave no bias below zero; where little is to be left after few steps, the gate has"
-            " to be less than half open",
-            score=2,
-        ),
-        Mistake(
-            opens_the_input_gate,
-            "you set the first quarter, which belongs to the input gate; the order is input,"
-            " forget, cell, output",
-            score=0,
-        ),
-        Mistake(
-            opens_the_third,
-            "you set the third quarter, which belongs to what is written; the order is input,"
-            " forget, cell, output",
-            score=0,
-        ),
-        Mistake(
-            opens_the_output_gate,
-            "you set the last quarter, which belongs to the output gate; the order is input,"
-            " forget, cell, output",
-            score=0,
-        ),
-        Mistake(
-            opens_every_fourth,
-            "you set every fourth number; a gate has its numbers side by side, a quarter of them",
-            score=0,
-        ),
-        Mistake(
-            opens_all_gates,
-            "you set all four gates; the forget gate is the second quarter, and the others keep"
-            " their biases",
-            score=3,
-        ),
-        Mistake(
-            clears_the_other_gates,
-            "you lose the biases of the other three gates; begin with a copy of what is given",
-            score=3,
-        ),
-        Mistake(
-            swaps_the_two,
-            "you return the two vectors in the wrong order: `bias_ih` first",
-            score=3,
-        ),
-        Mistake(
-            fills_the_other_bias,
-            "the sum is right, but it should all be in `bias_hh`, with zeros in `bias_ih`",
-            score=3,
-        ),
-        Mistake(
-            halves_it,
-            "the sum is right, but you share it out; it should all be in `bias_hh`, with zeros in"
-            " `bias_ih`",
-            score=3,
-        ),
-        Mistake(
-            writes_into_the_biases,
-            "you write into the biases that you were given; make copies first, with `clone`",
-            score=3,
-        ),
-        Mistake(
-            loses_what_is_missing_to_one,
-            "a gate that is nearly 1 cannot say what is missing to 1: most digits of `1 - f` are"
-            " lost, or all. Work with the logarithm of the gate: `1 - f` is `-expm1(log f)`",
-            score=3,
-        ),
-        Mistake(
-            takes_the_logit_of_one,
-            "you take the logit of a gate that is 1 up to rounding, and it is infinite; what is"
-            " missing to 1 is `-expm1(log f)`, with the logarithm of the gate",
-            score=3,
-        ),
-        Mistake(
-            switches_far_off,
-            "one formula loses digits where the gate is near 1, the other is right at infinity"
-            " only, and between the two neither is; `-expm1(log f)` is right everywhere",
-            score=3,
-        ),
-        Mistake(
-            stays_away_from_one,
-            "you keep the gate away from 1 by hand, and with it the distance; work with the"
-            " logarithm of the gate: `1 - f` is `-expm1(log f)`",
-            score=3,
-        ),
-        Mistake(
-            works_in_single_precision,
-            "you compute the gate in float32, which has seven digits, and most of them are spent on"
-            " nines; use Python's own numbers, and `math.log` and `math.expm1`",
-            score=2,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Generator
 
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake, Plain
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
 
 Needs = list[list[int]]
 
@@ -109,43 +109,68 @@ def takes_as_many_turns(
     return None if found == wanted else (f"it is {found!r:.20} and should be {wanted}", found)
 
 
-def counts_operations(needs: Needs) -> int:
+mistake = Mistakes()
+
+
+@mistake
+def counts_operations(needs):
+    """you count the operations; those that do not wait for one another are done in the same turn"""
     return len(needs)
 
 
-def counts_waits(needs: Needs) -> int:
+@mistake
+def counts_waits(needs):
+    """you count how often something waits; the longest chain of waiting is asked"""
     return sum(map(len, needs))
 
 
-def counts_arrows(needs: Needs) -> int | None:
+@mistake(points=1)
+def counts_arrows(needs):
+    """you count the steps from one operation to the next; a chain of `n` has `n - 1` of them and
+    takes `n` turns"""
     turns = reference(needs)
     return turns and turns - 1
 
 
-def counts_one_turn_more(needs: Needs) -> int | None:
+@mistake(points=1)
+def counts_one_turn_more(needs):
+    """you count one turn too many; the first operations are done in turn 1"""
     turns = reference(needs)
     return None if turns is None else turns + 1
 
 
-def takes_the_longest_list(needs: Needs) -> int:
+@mistake
+def takes_the_longest_list(needs):
+    """you look for the operation that waits for most others; that many can be done in one turn.
+    Follow what waits for what"""
     return max(map(len, needs), default=0)
 
 
-def counts_those_that_wait(needs: Needs) -> int:
+@mistake
+def counts_those_that_wait(needs):
+    """you count the operations that wait; several of them may be done in one turn"""
     return sum(map(bool, needs))
 
 
-def starts_as_soon_as_one_is_done(needs: Needs) -> int | None:
+@mistake(points=2)
+def starts_as_soon_as_one_is_done(needs):
+    """your operations start once one of those that they wait for is done; they have to wait for all
+    of them"""
     turns = _turns(needs, lambda done, _: done > 0)
     return None if None in turns else max(turns, default=0)
 
 
-def asks_the_last_number(needs: Needs) -> int | None:
+@mistake(points=1)
+def asks_the_last_number(needs):
+    """you return the turn of the operation with the last number; the last turn of all is asked"""
     turns = _turns(needs)
     return None if None in turns else turns[-1]
 
 
-def adds_all_that_came_before(needs: Needs) -> int | None:
+@mistake(points=2)
+def adds_all_that_came_before(needs):
+    """you add up the turns of those that an operation waits for; they may be done side by side, so
+    the latest of them counts"""
     when = _turns(needs)
     if None in when:
         return None
@@ -155,28 +180,40 @@ def adds_all_that_came_before(needs: Needs) -> int | None:
     return max(turns, default=0)
 
 
-def counts_doubles_once(needs: Needs) -> int | None:
+@mistake(points=2)
+def counts_doubles_once(needs):
+    """an operation may wait for the same one twice, as a square does; count it twice in both
+    places, or once in both"""
     turns = _turns(needs, lambda done, all_of_them: done >= all_of_them, once=True)
     return None if None in turns else max(turns, default=0)
 
 
-def stumbles_over_nothing(needs: Needs) -> int | None:
+@mistake(points=3.5)
+def stumbles_over_nothing(needs):
+    """without operations there is no largest turn; nothing is done in 0 turns: `max(...,
+    default=0)`"""
     turns = _turns(needs)
     return None if None in turns else max(turns)
 
 
-def trusts_the_numbers(needs: Needs) -> int:
-    turns: list[int] = []
+@mistake(points=0.5)
+def trusts_the_numbers(needs):
+    """you go through the operations once, in the order of their numbers; an operation may wait for
+    one of a larger number"""
+    turns = []
     for before in needs:
         known = [turns[number] for number in before if number < len(turns)]
         turns.append(1 + max(known, default=0))
     return max(turns, default=0)
 
 
-def calls_itself(needs: Needs) -> int:
-    known: dict[int, int] = {}
+@mistake(points=2.5)
+def calls_itself(needs):
+    """your function calls itself; Python gives up after some thousand calls inside one another, and
+    a circle has no end. Go turn by turn instead"""
+    known = {}
 
-    def turn(number: int, depth: int = 1) -> int:
+    def turn(number, depth=1):
         if depth > 900:  # Python's limit, also where an answer has lifted that
             raise RecursionError("maximum recursion depth exceeded")
         if number not in known:
@@ -187,23 +224,36 @@ def calls_itself(needs: Needs) -> int:
     return max(map(turn, range(len(needs))), default=0)
 
 
-def calls_itself_and_stumbles(needs: Needs) -> int:
+@mistake(points=2)
+def calls_itself_and_stumbles(needs):
+    """your function calls itself; Python gives up after some thousand calls inside one another, and
+    a circle has no end. Go turn by turn instead; and think of the case that there are no operations
+    at all"""
     calls_itself(needs)
     return max(turn for turn in _turns(needs))
 
 
-def calls_itself_and_gives_up(needs: Needs) -> int | None:
+@mistake(points=3.5)
+def calls_itself_and_gives_up(needs):
+    """you take a chain that is too long for Python's calls for a circle; go turn by turn, without
+    calling the function in itself"""
     try:
         return calls_itself(needs)
     except RecursionError:
         return None
 
 
-def goes_on_in_a_circle(needs: Needs) -> int:
+@mistake(points=3)
+def goes_on_in_a_circle(needs):
+    """you return the last turn in which something was done, though some operations are still
+    waiting; for those in a circle, and those behind it, return `None`"""
     return max((turn for turn in _turns(needs) if turn), default=0)
 
 
-def says_one_turn_for_each_in_a_circle(needs: Needs) -> int | None:
+@mistake(points=3)
+def says_one_turn_for_each_in_a_circle(needs):
+    """you let a circle end after one round; its operations wait for one another, and none can be
+    the first: return `None`"""
     return len(needs) if reference(needs) is None else reference(needs)
 
 
@@ -252,106 +302,5 @@ EXERCISE = Exercise(
             law=takes_as_many_turns,
         ),
     ),
-    mistakes=(
-        Mistake(
-            counts_operations,
-            "you count the operations; those that do not wait for one another are done in the same"
-            " turn",
-            score=0,
-        ),
-        Mistake(
-            counts_waits,
-            "you count how often something waits; the longest chain of waiting is asked",
-            score=0,
-        ),
-        Mistake(
-            counts_arrows,
-            "you count the steps from one operation to the next; a chain of `n` has `n - 1` of"
-            " them and takes `n` turns",
-            score=1,
-        ),
-        Mistake(
-            counts_one_turn_more,
-            "you count one turn too many; the first operations are done in turn 1",
-            score=1,
-        ),
-        Mistake(
-            takes_the_longest_list,
-            "you look for the operation that waits for most others; that many can be done in one"
-            " turn. Follow what waits for what",
-            score=0,
-        ),
-        Mistake(
-            counts_those_that_wait,
-            "you count the operations that wait; several of them may be done in one turn",
-            score=0,
-        ),
-        Mistake(
-            starts_as_soon_as_one_is_done,
-            "your operations start once one of those that they wait for is done; they have to wait"
-            " for all of them",
-            score=2,
-        ),
-        Mistake(
-            asks_the_last_number,
-            "you return the turn of the operation with the last number; the last turn of all is"
-            " asked",
-            score=1,
-        ),
-        Mistake(
-            adds_all_that_came_before,
-            "you add up the turns of those that an operation waits for; they may be done side by"
-            " side, so the latest of them counts",
-            score=2,
-        ),
-        Mistake(
-            counts_doubles_once,
-            "an operation may wait for the same one twice, as a square does; count it twice in"
-            " both places, or once in both",
-            score=2,
-        ),
-        Mistake(
-            stumbles_over_nothing,
-            "without operations there is no largest turn; nothing is done in 0 turns:"
-            " `max(..., default=0)`",
-            score=3.5,
-        ),
-        Mistake(
-            trusts_the_numbers,
-            "you go through the operations once, in the order of their numbers; an operation may"
-            " wait for one of a larger number",
-            score=0.5,
-        ),
-        Mistake(
-            calls_itself,
-            "your function calls itself; Python gives up after some thousand calls inside one"
-            " another, and a circle has no end. Go turn by turn instead",
-            score=2.5,
-        ),
-        Mistake(
-            calls_itself_and_stumbles,
-            "your function calls itself; Python gives up after some thousand calls inside one"
-            " another, and a circle has no end. Go turn by turn instead; and think of the case that"
-            " there are no operations at all",
-            score=2,
-        ),
-        Mistake(
-            calls_itself_and_gives_up,
-            "you take a chain that is too long for Python's calls for a circle; go turn by turn,"
-            " without calling the function in itself",
-            score=3.5,
-        ),
-        Mistake(
-            goes_on_in_a_circle,
-            "you return the last turn in which something was done, though some operations are still"
-            " waiting; for those in a circle, and those behind it, return `None`",
-            score=3,
-        ),
-        Mistake(
-            says_one_turn_for_each_in_a_circle,
-            "you let a circle end after one round; its operations wait for one another, and none"
-            " can be the first: return `None`",
-            score=3,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

@@ -4,7 +4,8 @@ import torch
 from torch import Tensor
 
 from attn_course.data.colours import load_colours
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, then
 
 WORDS = ["red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "grey"]
 
@@ -61,103 +62,112 @@ def draw_colours(generator: torch.Generator, query_len: int, key_len: int) -> In
     }
 
 
-def rounds_to_nothing(
-    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
-) -> Tensor:
+mistake = Mistakes()
+
+
+@mistake(points=3)
+def rounds_to_nothing(query, truth, key, value, temperatures):
+    """your formula is right, but the squared distances of colours are in the thousands: at
+    temperature 1 the powers of all rows round to 0, and 0 over 0 is `nan`. Use a softmax that
+    subtracts the maximum, such as that of part A"""
     raised = torch.exp(-squared_distances(query, key) / temperatures[:, None, None])
     return mean_squared_errors(raised / raised.sum(-1, keepdim=True) @ value, truth)
 
 
-def writes_out_three_coordinates(
-    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
-) -> Tensor:
+@mistake(points=2)
+def writes_out_three_coordinates(query, truth, key, value, temperatures):
+    """you wrote out three coordinates, as colours have them; other tables have other numbers: sum
+    over the last axis, however long it is"""
     return reference(query[:, [0, 1, 2]], truth, key[:, [0, 1, 2]], value, temperatures)
 
 
-def takes_the_nearest_key(
-    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
-) -> Tensor:
+@mistake
+def takes_the_nearest_key(query, truth, key, value, temperatures):
+    """you let the nearest row guess alone, so your error is the same at every temperature: let all
+    rows vote, by a softmax of their scores"""
     nearest = squared_distances(query, key).argmin(-1)
     return mean_squared_errors(value[nearest].expand(len(temperatures), -1, -1), truth)
 
 
-def forgets_the_square(
-    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
-) -> Tensor:
+@mistake
+def forgets_the_square(query, truth, key, value, temperatures):
+    """you scored by distance; the temperature here divides the squared distance"""
     scores = -squared_distances(query, key).sqrt() / temperatures[:, None, None]
     return mean_squared_errors(torch.softmax(scores, dim=-1) @ value, truth)
 
 
-def prefers_what_is_far(
-    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
-) -> Tensor:
+@mistake
+def prefers_what_is_far(query, truth, key, value, temperatures):
+    """the rows that are far away have your highest scores: the score is minus the squared
+    distance"""
     scores = squared_distances(query, key) / temperatures[:, None, None]
     return mean_squared_errors(torch.softmax(scores, dim=-1) @ value, truth)
 
 
-def multiplies_by_the_temperature(
-    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
-) -> Tensor:
-    return reference(query, truth, key, value, 1 / temperatures)
+@mistake(computes=given(reference, temperatures=lambda temperatures: 1 / temperatures))
+def multiplies_by_the_temperature():
+    """you multiplied the scores by the temperature; divide"""
 
 
-def scores_by_dot_product(
-    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
-) -> Tensor:
+@mistake
+def scores_by_dot_product(query, truth, key, value, temperatures):
+    """you scored by the dot product, by which a bright colour is close to everything: score by
+    minus the squared distance"""
     scores = query @ key.mT / temperatures[:, None, None]
     return mean_squared_errors(torch.softmax(scores, dim=-1) @ value, truth)
 
 
-def normalises_over_the_queries(
-    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
-) -> Tensor:
+@mistake
+def normalises_over_the_queries(query, truth, key, value, temperatures):
+    """your weights sum to 1 over the queries; the votes on one query should, so take the softmax
+    over the keys, the last axis of the scores"""
     scores = -squared_distances(query, key) / temperatures[:, None, None]
     return mean_squared_errors(torch.softmax(scores, dim=-2) @ value, truth)
 
 
-def counts_wrong_words(
-    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
-) -> Tensor:
+@mistake
+def counts_wrong_words(query, truth, key, value, temperatures):
+    """you counted the queries whose first guess is wrong. The squared error asks for more: how sure
+    the guess was, and that is what changes with the temperature"""
     scores = -squared_distances(query, key) / temperatures[:, None, None]
     guesses = torch.softmax(scores, dim=-1) @ value
     return (guesses.argmax(-1) != truth.argmax(-1)).to(key.dtype).mean(-1)
 
 
-def takes_absolute_errors(
-    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
-) -> Tensor:
+@mistake
+def takes_absolute_errors(query, truth, key, value, temperatures):
+    """you summed the sizes of the differences; sum their squares"""
     scores = -squared_distances(query, key) / temperatures[:, None, None]
     return (torch.softmax(scores, dim=-1) @ value - truth).abs().sum(-1).mean(-1)
 
 
-def averages_over_the_words(
-    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
-) -> Tensor:
+@mistake
+def averages_over_the_words(query, truth, key, value, temperatures):
+    """you took the mean over the numbers of a value as well: sum the squares over them, then take
+    the mean over the queries"""
     return reference(query, truth, key, value, temperatures) / value.shape[-1]
 
 
-def sums_over_the_queries(
-    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
-) -> Tensor:
+@mistake
+def sums_over_the_queries(query, truth, key, value, temperatures):
+    """your errors grow with the number of queries: take the mean over them, not the sum"""
     return reference(query, truth, key, value, temperatures) * len(query)
 
 
-def takes_the_root(
-    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
-) -> Tensor:
-    return reference(query, truth, key, value, temperatures).sqrt()
+@mistake(computes=then(reference, torch.sqrt))
+def takes_the_root():
+    """you took the root of the mean at the end: leave it out"""
 
 
-def stops_at_the_first_temperature(
-    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
-) -> Tensor:
-    return reference(query, truth, key, value, temperatures[:1])
+@mistake(computes=given(reference, temperatures=lambda temperatures: temperatures[:1]))
+def stops_at_the_first_temperature():
+    """you return the error of the first temperature only: `temperatures` holds several, and each
+    has an error"""
 
 
-def returns_the_smallest_error(
-    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
-) -> Tensor:
-    return reference(query, truth, key, value, temperatures).min()
+@mistake(computes=then(reference, torch.min))
+def returns_the_smallest_error():
+    """you return the smallest error; return the errors of all temperatures, in their order"""
 
 
 EXERCISE = Exercise(
@@ -193,93 +203,7 @@ EXERCISE = Exercise(
             tolerance=1024,
         ),
     ),
-    mistakes=(
-        Mistake(
-            rounds_to_nothing,
-            "your formula is right, but the squared distances of colours are in the thousands: "
-            "at temperature 1 the powers of all rows round to 0, and 0 over 0 is `nan`. Use a "
-            "softmax that subtracts the maximum, such as that of part A",
-            score=3,
-        ),
-        Mistake(
-            writes_out_three_coordinates,
-            "you wrote out three coordinates, as colours have them; other tables have other "
-            "numbers: sum over the last axis, however long it is",
-            score=2,
-        ),
-        Mistake(
-            takes_the_nearest_key,
-            "you let the nearest row guess alone, so your error is the same at every temperature: "
-            "let all rows vote, by a softmax of their scores",
-            score=0,
-        ),
-        Mistake(
-            forgets_the_square,
-            "you scored by distance; the temperature here divides the squared distance",
-            score=0,
-        ),
-        Mistake(
-            prefers_what_is_far,
-            "the rows that are far away have your highest scores: the score is minus the squared "
-            "distance",
-            score=0,
-        ),
-        Mistake(
-            multiplies_by_the_temperature,
-            "you multiplied the scores by the temperature; divide",
-            score=0,
-        ),
-        Mistake(
-            scores_by_dot_product,
-            "you scored by the dot product, by which a bright colour is close to everything: "
-            "score by minus the squared distance",
-            score=0,
-        ),
-        Mistake(
-            normalises_over_the_queries,
-            "your weights sum to 1 over the queries; the votes on one query should, so take the "
-            "softmax over the keys, the last axis of the scores",
-            score=0,
-        ),
-        Mistake(
-            counts_wrong_words,
-            "you counted the queries whose first guess is wrong. The squared error asks for more: "
-            "how sure the guess was, and that is what changes with the temperature",
-            score=0,
-        ),
-        Mistake(
-            takes_absolute_errors,
-            "you summed the sizes of the differences; sum their squares",
-            score=0,
-        ),
-        Mistake(
-            averages_over_the_words,
-            "you took the mean over the numbers of a value as well: sum the squares over them, "
-            "then take the mean over the queries",
-            score=0,
-        ),
-        Mistake(
-            sums_over_the_queries,
-            "your errors grow with the number of queries: take the mean over them, not the sum",
-            score=0,
-        ),
-        Mistake(
-            takes_the_root,
-            "you took the root of the mean at the end: leave it out",
-            score=0,
-        ),
-        Mistake(
-            stops_at_the_first_temperature,
-            "you return the error of the first temperature only: `temperatures` holds several, "
-            "and each has an error",
-            score=0,
-        ),
-        Mistake(
-            returns_the_smallest_error,
-            "you return the smallest error; return the errors of all temperatures, in their order",
-            score=0,
-        ),
-    ),
+    mistakes=mistake.collected,
     equivalent_mutants={
         "-1 -> 1 (3)": "what the mean is taken of has two axes, temperatures and queries",
     },

@@ -5,7 +5,8 @@ import math
 import torch
 from torch import Tensor
 
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import cut_off, given
 
 
 def reference(scores: Tensor, value: Tensor, mask: Tensor, default: Tensor) -> Tensor:
@@ -59,88 +60,113 @@ def draw_high_forbidden_scores(generator: torch.Generator, **sizes: int) -> Inpu
     return table
 
 
-def takes_the_mask_the_other_way_round(
-    scores: Tensor, value: Tensor, mask: Tensor, default: Tensor
-) -> Tensor:
-    return reference(scores, value, ~mask, default)
+mistake = Mistakes()
 
 
-def takes_any_mask_as_causal(
-    scores: Tensor, value: Tensor, mask: Tensor, default: Tensor
-) -> Tensor:
+@mistake(computes=given(reference, mask=torch.logical_not))
+def takes_the_mask_the_other_way_round():
+    """you read the mask the other way round: True means that the query may attend"""
+
+
+@mistake
+def takes_any_mask_as_causal(scores, value, mask, default):
+    """you forbid the keys that come after the query, whatever the mask says. That is one mask of
+    many: use the `mask` that you are given"""
     past = torch.ones_like(scores, dtype=torch.bool).tril()
     some = mask.any(-1, keepdim=True)
     weights = torch.softmax(scores.masked_fill(~past, -math.inf), dim=-1)
     return torch.where(some, weights @ value, default)
 
 
-def forgets_the_mask(scores: Tensor, value: Tensor, mask: Tensor, default: Tensor) -> Tensor:
+@mistake(points=1)
+def forgets_the_mask(scores, value, mask, default):
+    """your queries without keys are right, but all others attend to forbidden keys too: the mask
+    has to act before the softmax"""
     return torch.where(mask.any(-1, keepdim=True), torch.softmax(scores, -1) @ value, default)
 
 
-def multiplies_the_scores_by_the_mask(
-    scores: Tensor, value: Tensor, mask: Tensor, default: Tensor
-) -> Tensor:
+@mistake(points=1)
+def multiplies_the_scores_by_the_mask(scores, value, mask, default):
+    """you set forbidden scores to 0. A score of 0 is a score like any other, and `exp(0)` is 1; the
+    score whose power is 0 is minus infinity"""
     some = mask.any(-1, keepdim=True)
     return torch.where(some, torch.softmax(scores * mask, -1) @ value, default)
 
 
-def masks_the_weights_only(scores: Tensor, value: Tensor, mask: Tensor, default: Tensor) -> Tensor:
+@mistake(points=1)
+def masks_the_weights_only(scores, value, mask, default):
+    """you took the weights of forbidden keys away after the softmax, so what is left does not sum
+    to 1. Forbid them before the softmax"""
     some = mask.any(-1, keepdim=True)
     return torch.where(some, torch.softmax(scores, -1) * mask @ value, default)
 
 
-def normalises_twice(scores: Tensor, value: Tensor, mask: Tensor, default: Tensor) -> Tensor:
+@mistake(points=3.5)
+def normalises_twice(scores, value, mask, default):
+    """you took forbidden keys away after `exp` or softmax, and normalised what was left. On paper
+    that is right; but a forbidden key with a high score overflows, or leaves the others weights
+    that round to 0, and the quotient is `nan`. Forbid the keys before"""
     weights = torch.softmax(scores, -1) * mask
     some = mask.any(-1, keepdim=True)
     total = weights.sum(-1, keepdim=True).masked_fill(~some, 1)
     return torch.where(some, weights / total @ value, default)
 
 
-def returns_zero_without_keys(
-    scores: Tensor, value: Tensor, mask: Tensor, default: Tensor
-) -> Tensor:
-    return reference(scores, value, mask, torch.zeros_like(default))
+@mistake(points=3, computes=given(reference, default=torch.zeros_like))
+def returns_zero_without_keys():
+    """a query that may attend to no key gets zero from you; here it should get `default`"""
 
 
-def returns_nan_without_keys(
-    scores: Tensor, value: Tensor, mask: Tensor, default: Tensor
-) -> Tensor:
+@mistake(points=2)
+def returns_nan_without_keys(scores, value, mask, default):
+    """a row in which all scores are minus infinity has no softmax: 0 over 0 is `nan`. Find those
+    rows with `mask.any(-1)`, and give them the default"""
     return torch.softmax(scores.masked_fill(~mask, -math.inf), -1) @ value
 
 
-def returns_the_mean_without_keys(
-    scores: Tensor, value: Tensor, mask: Tensor, default: Tensor
-) -> Tensor:
+@mistake(points=2)
+def returns_the_mean_without_keys(scores, value, mask, default):
+    """you forbid keys by a large negative score. Where every key has it, all scores are alike, and
+    the output is the plain mean of all values. Give such rows the default"""
     return torch.softmax(scores.masked_fill(~mask, -1e9), -1) @ value
 
 
-def adds_the_default_everywhere(
-    scores: Tensor, value: Tensor, mask: Tensor, default: Tensor
-) -> Tensor:
+@mistake(points=1)
+def adds_the_default_everywhere(scores, value, mask, default):
+    """you added the default to every query; only those without keys get it, in place of a blend"""
     return reference(scores, value, mask, torch.zeros_like(default)) + default
 
 
-def returns_the_default_if_any_key_is_forbidden(
-    scores: Tensor, value: Tensor, mask: Tensor, default: Tensor
-) -> Tensor:
+@mistake(points=1)
+def returns_the_default_if_any_key_is_forbidden(scores, value, mask, default):
+    """you give the default as soon as one key is forbidden; it is for queries to which all are
+    (`mask.any(-1)`, not `mask.all(-1)`)"""
     return torch.where(mask.all(-1, keepdim=True), torch.softmax(scores, -1) @ value, default)
 
 
-def replaces_nan_at_the_end(scores: Tensor, value: Tensor, mask: Tensor, default: Tensor) -> Tensor:
+@mistake(points=3)
+def replaces_nan_at_the_end(scores, value, mask, default):
+    """your output is right and your gradient is `nan`: the weights of a query without keys are
+    `nan` and meet the values before you replace the output, and on the way back 0 times `nan` is
+    `nan`. Give such a row harmless scores before the softmax"""
     output = returns_nan_without_keys(scores, value, mask, default)
     return torch.where(output.isnan(), default, output)
 
 
-def writes_rows_by_index(scores: Tensor, value: Tensor, mask: Tensor, default: Tensor) -> Tensor:
+@mistake(points=2.5)
+def writes_rows_by_index(scores, value, mask, default):
+    """your axes are counted from the front, which is right without batch axes only: the keys are
+    the last axis of the mask, `mask.any(-1)`"""
     output = torch.softmax(scores.masked_fill(~mask, -1e9), -1) @ value
     empty = ~mask.any(1)
     output[empty] = default.to(output.dtype)
     return output
 
 
-def detaches_the_weights(scores: Tensor, value: Tensor, mask: Tensor, default: Tensor) -> Tensor:
-    return reference(scores.detach(), value, mask, default)
+@mistake(points=3, computes=cut_off(reference, "scores"))
+def detaches_the_weights():
+    """your output is right, but the weights are cut off from the scores (`detach`, `no_grad`,
+    `item` or `numpy`): nothing could learn to attend"""
 
 
 EXERCISE = Exercise(
@@ -185,91 +211,6 @@ EXERCISE = Exercise(
             hidden_sizes=({"query_len": 5, "key_len": 7, "d_value": 3},),
         ),
     ),
-    mistakes=(
-        Mistake(
-            takes_the_mask_the_other_way_round,
-            "you read the mask the other way round: True means that the query may attend",
-            score=0,
-        ),
-        Mistake(
-            takes_any_mask_as_causal,
-            "you forbid the keys that come after the query, whatever the mask says. That is one "
-            "mask of many: use the `mask` that you are given",
-            score=0,
-        ),
-        Mistake(
-            forgets_the_mask,
-            "your queries without keys are right, but all others attend to forbidden keys too: "
-            "the mask has to act before the softmax",
-            score=1,
-        ),
-        Mistake(
-            multiplies_the_scores_by_the_mask,
-            "you set forbidden scores to 0. A score of 0 is a score like any other, and "
-            "`exp(0)` is 1; the score whose power is 0 is minus infinity",
-            score=1,
-        ),
-        Mistake(
-            masks_the_weights_only,
-            "you took the weights of forbidden keys away after the softmax, so what is left does "
-            "not sum to 1. Forbid them before the softmax",
-            score=1,
-        ),
-        Mistake(
-            normalises_twice,
-            "you took forbidden keys away after `exp` or softmax, and normalised what was left. On "
-            "paper that is right; but a forbidden key with a high score overflows, or leaves the "
-            "others weights that round to 0, and the quotient is `nan`. Forbid the keys before",
-            score=3.5,
-        ),
-        Mistake(
-            returns_zero_without_keys,
-            "a query that may attend to no key gets zero from you; here it should get `default`",
-            score=3,
-        ),
-        Mistake(
-            returns_nan_without_keys,
-            "a row in which all scores are minus infinity has no softmax: 0 over 0 is `nan`. Find "
-            "those rows with `mask.any(-1)`, and give them the default",
-            score=2,
-        ),
-        Mistake(
-            returns_the_mean_without_keys,
-            "you forbid keys by a large negative score. Where every key has it, all scores are "
-            "alike, and the output is the plain mean of all values. Give such rows the default",
-            score=2,
-        ),
-        Mistake(
-            adds_the_default_everywhere,
-            "you added the default to every query; only those without keys get it, in place of a "
-            "blend",
-            score=1,
-        ),
-        Mistake(
-            returns_the_default_if_any_key_is_forbidden,
-            "you give the default as soon as one key is forbidden; it is for queries to which all "
-            "are (`mask.any(-1)`, not `mask.all(-1)`)",
-            score=1,
-        ),
-        Mistake(
-            replaces_nan_at_the_end,
-            "your output is right and your gradient is `nan`: the weights of a query without keys "
-            "are `nan` and meet the values before you replace the output, and on the way back 0 "
-            "times `nan` is `nan`. Give such a row harmless scores before the softmax",
-            score=3,
-        ),
-        Mistake(
-            writes_rows_by_index,
-            "your axes are counted from the front, which is right without batch axes only: the "
-            "keys are the last axis of the mask, `mask.any(-1)`",
-            score=2.5,
-        ),
-        Mistake(
-            detaches_the_weights,
-            "your output is right, but the weights are cut off from the scores (`detach`, "
-            "`no_grad`, `item` or `numpy`): nothing could learn to attend",
-            score=3,
-        ),
-    ),
+    mistakes=mistake.collected,
     equivalent_mutants={},
 )

@@ -5,7 +5,8 @@ import math
 import torch
 from torch import Tensor
 
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import cut_off
 
 
 def reference(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
@@ -46,78 +47,115 @@ def draw_large_queries(generator: torch.Generator, **sizes: int) -> Inputs:
     return draw_table(generator, scale=2000.0, temperature=0.5, **sizes)
 
 
-def mixes_the_keys(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+mistake = Mistakes()
+
+
+@mistake
+def mixes_the_keys(query, key, value, temperature):
+    """you mixed the keys. Keys decide the proportions; what is mixed are the values"""
     return torch.softmax(query @ key.mT / temperature, dim=-1) @ key
 
 
-def returns_the_weights(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+@mistake
+def returns_the_weights(query, key, value, temperature):
+    """you returned the weights. They are the proportions of the blend: multiply them by the values,
+    `weights @ value`"""
     return torch.softmax(query @ key.mT / temperature, dim=-1)
 
 
-def normalises_over_the_queries(
-    query: Tensor, key: Tensor, value: Tensor, temperature: float
-) -> Tensor:
+@mistake
+def normalises_over_the_queries(query, key, value, temperature):
+    """your weights sum to 1 over the queries; they should sum to 1 over the keys, the last axis of
+    the scores"""
     return torch.softmax(query @ key.mT / temperature, dim=-2) @ value
 
 
-def mixes_with_the_scores(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+@mistake
+def mixes_with_the_scores(query, key, value, temperature):
+    """you mixed the values by the scores themselves. Scores may be negative and do not sum to 1:
+    softmax makes weights of them"""
     return query @ key.mT / temperature @ value
 
 
-def takes_the_nearest_key(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+@mistake(points=0.5)
+def takes_the_nearest_key(query, key, value, temperature):
+    """you returned the value of the best key only. That is the lookup at temperature 0; the soft
+    lookup blends all values"""
     best = (query @ key.mT).argmax(-1, keepdim=True)
     return value.gather(-2, best.expand(*best.shape[:-1], value.shape[-1]))
 
 
-def ignores_the_temperature(
-    query: Tensor, key: Tensor, value: Tensor, temperature: float
-) -> Tensor:
+@mistake(points=3)
+def ignores_the_temperature(query, key, value, temperature):
+    """your blend is that of temperature 1, whatever temperature is asked for: divide the scores by
+    `temperature` before the softmax"""
     return torch.softmax(query @ key.mT, dim=-1) @ value
 
 
-def multiplies_by_the_temperature(
-    query: Tensor, key: Tensor, value: Tensor, temperature: float
-) -> Tensor:
+@mistake(points=3)
+def multiplies_by_the_temperature(query, key, value, temperature):
+    """you multiplied the scores by the temperature; divide. A low temperature makes the differences
+    between scores large, so that the best key wins"""
     return torch.softmax(query @ key.mT * temperature, dim=-1) @ value
 
 
-def cools_the_weights(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+@mistake(points=2.5)
+def cools_the_weights(query, key, value, temperature):
+    """you divided the weights by the temperature, so they do not sum to 1 any more: divide the
+    scores, before the softmax"""
     return torch.softmax(query @ key.mT, dim=-1) / temperature @ value
 
 
-def divides_by_the_root_of_d_key(
-    query: Tensor, key: Tensor, value: Tensor, temperature: float
-) -> Tensor:
+@mistake(points=0.5)
+def divides_by_the_root_of_d_key(query, key, value, temperature):
+    """you divided the scores by the root of `d_key` as well, as a Transformer does. Here the
+    temperature is all that divides them"""
     scores = query @ key.mT / math.sqrt(query.shape[-1])
     return torch.softmax(scores / temperature, dim=-1) @ value
 
 
-def scores_by_distance(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+@mistake(points=0.5)
+def scores_by_distance(query, key, value, temperature):
+    """you scored by squared distance; this part asks for the dot product of query and key"""
     scores = -(query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
     return torch.softmax(scores / temperature, dim=-1) @ value
 
 
-def scores_by_angle(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+@mistake
+def scores_by_angle(query, key, value, temperature):
+    """you brought queries and keys to length 1 before the dot product, so that only their angle
+    counts. Take them as they are"""
     query, key = (each / each.norm(dim=-1, keepdim=True) for each in (query, key))
     return torch.softmax(query @ key.mT / temperature, dim=-1) @ value
 
 
-def overflows(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+@mistake(points=3.5)
+def overflows(query, key, value, temperature):
+    """your formula is right, but `exp` overflows where scores are in the thousands: subtract the
+    row's maximum first, as in part A"""
     raised = torch.exp(query @ key.mT / temperature)
     return raised / raised.sum(-1, keepdim=True) @ value
 
 
-def reverses_all_axes(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+@mistake(points=2)
+def reverses_all_axes(query, key, value, temperature):
+    """your key is transposed as a whole, and that is right only without batch axes: swap the last
+    two axes and leave the others, `key.mT`"""
     reverse = key.permute(*reversed(range(key.ndim)))
     return torch.softmax(query @ reverse / temperature, dim=-1) @ value
 
 
-def normalises_axis_1(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+@mistake(points=2)
+def normalises_axis_1(query, key, value, temperature):
+    """you took axis 1, which is the keys only where no batch axis comes before: count from the
+    back, `dim=-1`"""
     return torch.softmax(query @ key.mT / temperature, dim=1) @ value
 
 
-def detaches_the_weights(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
-    return torch.softmax(query @ key.mT / temperature, dim=-1).detach() @ value
+@mistake(points=3.5, computes=cut_off(reference, "query", "key"))
+def detaches_the_weights():
+    """your blend is right, but the weights are cut off (`detach`, `no_grad`, `item` or `numpy`): no
+    gradient reaches queries and keys. Stay within torch operations"""
 
 
 EXERCISE = Exercise(
@@ -161,95 +199,6 @@ EXERCISE = Exercise(
             gradient=("query", "key", "value"),
         ),
     ),
-    mistakes=(
-        Mistake(
-            mixes_the_keys,
-            "you mixed the keys. Keys decide the proportions; what is mixed are the values",
-            score=0,
-        ),
-        Mistake(
-            returns_the_weights,
-            "you returned the weights. They are the proportions of the blend: multiply them by "
-            "the values, `weights @ value`",
-            score=0,
-        ),
-        Mistake(
-            normalises_over_the_queries,
-            "your weights sum to 1 over the queries; they should sum to 1 over the keys, the last "
-            "axis of the scores",
-            score=0,
-        ),
-        Mistake(
-            mixes_with_the_scores,
-            "you mixed the values by the scores themselves. Scores may be negative and do not sum "
-            "to 1: softmax makes weights of them",
-            score=0,
-        ),
-        Mistake(
-            takes_the_nearest_key,
-            "you returned the value of the best key only. That is the lookup at temperature 0; "
-            "the soft lookup blends all values",
-            score=0.5,
-        ),
-        Mistake(
-            ignores_the_temperature,
-            "your blend is that of temperature 1, whatever temperature is asked for: divide the "
-            "scores by `temperature` before the softmax",
-            score=3,
-        ),
-        Mistake(
-            multiplies_by_the_temperature,
-            "you multiplied the scores by the temperature; divide. A low temperature makes the "
-            "differences between scores large, so that the best key wins",
-            score=3,
-        ),
-        Mistake(
-            cools_the_weights,
-            "you divided the weights by the temperature, so they do not sum to 1 any more: divide "
-            "the scores, before the softmax",
-            score=2.5,
-        ),
-        Mistake(
-            divides_by_the_root_of_d_key,
-            "you divided the scores by the root of `d_key` as well, as a Transformer does. Here "
-            "the temperature is all that divides them",
-            score=0.5,
-        ),
-        Mistake(
-            scores_by_distance,
-            "you scored by squared distance; this part asks for the dot product of query and key",
-            score=0.5,
-        ),
-        Mistake(
-            scores_by_angle,
-            "you brought queries and keys to length 1 before the dot product, so that only their "
-            "angle counts. Take them as they are",
-            score=0,
-        ),
-        Mistake(
-            overflows,
-            "your formula is right, but `exp` overflows where scores are in the thousands: subtract "
-            "the row's maximum first, as in part A",
-            score=3.5,
-        ),
-        Mistake(
-            reverses_all_axes,
-            "your key is transposed as a whole, and that is right only without batch axes: swap "
-            "the last two axes and leave the others, `key.mT`",
-            score=2,
-        ),
-        Mistake(
-            normalises_axis_1,
-            "you took axis 1, which is the keys only where no batch axis comes before: count from "
-            "the back, `dim=-1`",
-            score=2,
-        ),
-        Mistake(
-            detaches_the_weights,
-            "your blend is right, but the weights are cut off (`detach`, `no_grad`, `item` or "
-            "`numpy`): no gradient reaches queries and keys. Stay within torch operations",
-            score=3.5,
-        ),
-    ),
+    mistakes=mistake.collected,
     equivalent_mutants={},
 )

@@ -5,7 +5,8 @@ import math
 import torch
 from torch import Tensor
 
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import cut_off, in_dtype
 
 
 def reference(scores: Tensor) -> Tensor:
@@ -32,68 +33,112 @@ def draw_forbidden_keys(generator: torch.Generator, **sizes: int) -> Inputs:
     return {"scores": scores}
 
 
-def forgets_to_normalise(scores: Tensor) -> Tensor:
+mistake = Mistakes()
+
+
+@mistake
+def forgets_to_normalise(scores):
+    """your weights are positive, but a row of them does not sum to 1: divide each row by its own
+    sum"""
     return torch.exp(scores - scores.amax(-1, keepdim=True))
 
 
-def normalises_over_the_queries(scores: Tensor) -> Tensor:
+@mistake
+def normalises_over_the_queries(scores):
+    """your weights sum to 1 over the queries, down each column; they should sum to 1 over the keys,
+    along the last axis (`dim=-1`)"""
     return torch.softmax(scores, dim=-2 if scores.ndim > 1 else -1)
 
 
-def normalises_over_everything(scores: Tensor) -> Tensor:
+@mistake
+def normalises_over_everything(scores):
+    """all your weights together sum to 1; each row should, so sum over the last axis only
+    (`dim=-1`)"""
     return torch.softmax(scores.flatten(), dim=0).reshape(scores.shape)
 
 
-def counts_axes_from_the_front(scores: Tensor) -> Tensor:
+@mistake(points=2.5)
+def counts_axes_from_the_front(scores):
+    """you took axis 1, which is the last one only where there are two: count from the back,
+    `dim=-1`"""
     return torch.softmax(scores, dim=1)
 
 
-def overflows(scores: Tensor) -> Tensor:
+@mistake(points=3)
+def overflows(scores):
+    """your formula is right and the computer is not: `exp` of a score above 88 is infinite in
+    float32, and infinity over infinity is `nan`. Adding one number to all scores of a row changes
+    no weight. Which number makes every power at most 1?"""
     raised = torch.exp(scores)
     return raised / raised.sum(-1, keepdim=True)
 
 
-def subtracts_one_maximum_for_all(scores: Tensor) -> Tensor:
+@mistake(points=3)
+def subtracts_one_maximum_for_all(scores):
+    """you subtracted the largest of all scores; in a row that lies far below it every power is then
+    0, and 0 over 0 is `nan`. Subtract from each row its own maximum (`keepdim=True` keeps the
+    axis)"""
     raised = torch.exp(scores - scores.max())
     return raised / raised.sum(-1, keepdim=True)
 
 
-def cuts_large_scores_off(scores: Tensor) -> Tensor:
+@mistake(points=3)
+def cuts_large_scores_off(scores):
+    """you cut the scores off at a fixed number: two scores beyond it look the same, and their
+    weights with them. Subtract the row's maximum, which changes no weight"""
     raised = torch.exp(scores.clamp(-80, 80))
     return raised / raised.sum(-1, keepdim=True)
 
 
-def subtracts_the_mean(scores: Tensor) -> Tensor:
+@mistake(points=3.5)
+def subtracts_the_mean(scores):
+    """you subtracted the mean of a row. That changes no weight either, but it does not keep the
+    powers small, and it is minus infinity as soon as one score is. Subtract the maximum"""
     raised = torch.exp(scores - scores.mean(-1, keepdim=True))
     return raised / raised.sum(-1, keepdim=True)
 
 
-def raises_two_and_not_e(scores: Tensor) -> Tensor:
+@mistake
+def raises_two_and_not_e(scores):
+    """you raised 2 to the scores; softmax raises e, `torch.exp`"""
     raised = 2 ** (scores - scores.amax(-1, keepdim=True))
     return raised / raised.sum(-1, keepdim=True)
 
 
-def divides_without_exponential(scores: Tensor) -> Tensor:
+@mistake
+def divides_without_exponential(scores):
+    """you divided the scores by their sum; negative scores then give negative weights. Raise e to
+    the scores first (`torch.exp`)"""
     return scores / scores.sum(-1, keepdim=True)
 
 
-def adds_a_small_number_to_the_sum(scores: Tensor) -> Tensor:
+@mistake
+def adds_a_small_number_to_the_sum(scores):
+    """you added a small number to the sum, so a row sums to a little less than 1. After the maximum
+    is subtracted the sum is at least 1, and nothing needs to be added"""
     raised = torch.exp(scores - scores.amax(-1, keepdim=True))
     return raised / (raised.sum(-1, keepdim=True) + 1e-3)
 
 
-def changes_the_scores(scores: Tensor) -> Tensor:
+@mistake(points=3.5)
+def changes_the_scores(scores):
+    """your weights are right, but you wrote into `scores`, which the caller may need again: write
+    `scores = scores - ...` and not `scores -= ...`"""
     with torch.no_grad():
         scores -= scores.amax(-1, keepdim=True)
     return torch.softmax(scores, dim=-1)
 
 
-def detaches(scores: Tensor) -> Tensor:
-    return torch.softmax(scores.detach(), dim=-1)
+@mistake(points=3.5, computes=cut_off(reference, "scores"))
+def detaches():
+    """your weights are right, but `detach`, `item`, `numpy` or `no_grad` cut them off from the
+    scores: nothing could learn through them. Stay within torch operations"""
 
 
-def works_in_double_precision(scores: Tensor) -> Tensor:
-    return torch.softmax(scores.double(), dim=-1)
+@mistake(points=0.5, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """your weights are float64 although the scores are float32: return the dtype that you were
+    given"""
 
 
 EXERCISE = Exercise(
@@ -139,93 +184,6 @@ EXERCISE = Exercise(
             untouched=True,
         ),
     ),
-    mistakes=(
-        Mistake(
-            forgets_to_normalise,
-            "your weights are positive, but a row of them does not sum to 1: divide each row by "
-            "its own sum",
-            score=0,
-        ),
-        Mistake(
-            normalises_over_the_queries,
-            "your weights sum to 1 over the queries, down each column; they should sum to 1 over "
-            "the keys, along the last axis (`dim=-1`)",
-            score=0,
-        ),
-        Mistake(
-            normalises_over_everything,
-            "all your weights together sum to 1; each row should, so sum over the last axis "
-            "only (`dim=-1`)",
-            score=0,
-        ),
-        Mistake(
-            counts_axes_from_the_front,
-            "you took axis 1, which is the last one only where there are two: count from the "
-            "back, `dim=-1`",
-            score=2.5,
-        ),
-        Mistake(
-            overflows,
-            "your formula is right and the computer is not: `exp` of a score above 88 is infinite "
-            "in float32, and infinity over infinity is `nan`. Adding one number to all scores of "
-            "a row changes no weight. Which number makes every power at most 1?",
-            score=3,
-        ),
-        Mistake(
-            subtracts_one_maximum_for_all,
-            "you subtracted the largest of all scores; in a row that lies far below it every "
-            "power is then 0, and 0 over 0 is `nan`. Subtract from each row its own maximum "
-            "(`keepdim=True` keeps the axis)",
-            score=3,
-        ),
-        Mistake(
-            cuts_large_scores_off,
-            "you cut the scores off at a fixed number: two scores beyond it look the same, and "
-            "their weights with them. Subtract the row's maximum, which changes no weight",
-            score=3,
-        ),
-        Mistake(
-            subtracts_the_mean,
-            "you subtracted the mean of a row. That changes no weight either, but it does not "
-            "keep the powers small, and it is minus infinity as soon as one score is. Subtract "
-            "the maximum",
-            score=3.5,
-        ),
-        Mistake(
-            raises_two_and_not_e,
-            "you raised 2 to the scores; softmax raises e, `torch.exp`",
-            score=0,
-        ),
-        Mistake(
-            divides_without_exponential,
-            "you divided the scores by their sum; negative scores then give negative weights. "
-            "Raise e to the scores first (`torch.exp`)",
-            score=0,
-        ),
-        Mistake(
-            adds_a_small_number_to_the_sum,
-            "you added a small number to the sum, so a row sums to a little less than 1. After "
-            "the maximum is subtracted the sum is at least 1, and nothing needs to be added",
-            score=0,
-        ),
-        Mistake(
-            changes_the_scores,
-            "your weights are right, but you wrote into `scores`, which the caller may need "
-            "again: write `scores = scores - ...` and not `scores -= ...`",
-            score=3.5,
-        ),
-        Mistake(
-            detaches,
-            "your weights are right, but `detach`, `item`, `numpy` or `no_grad` cut them off "
-            "from the scores: nothing could learn through them. Stay within torch operations",
-            score=3.5,
-        ),
-        Mistake(
-            works_in_double_precision,
-            "your weights are float64 although the scores are float32: return the dtype that you "
-            "were given",
-            score=0.5,
-        ),
-    ),
+    mistakes=mistake.collected,
     equivalent_mutants={},
 )

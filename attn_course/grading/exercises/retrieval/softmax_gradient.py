@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor
 
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, then
 
 
 def reference(weights: Tensor, upstream: Tensor) -> Tensor:
@@ -23,60 +24,102 @@ def draw_rows_without_weight(generator: torch.Generator, **sizes: int) -> Inputs
     return drawn
 
 
-def lets_each_score_move_its_own_weight(weights: Tensor, upstream: Tensor) -> Tensor:
+mistake = Mistakes()
+
+
+@mistake
+def lets_each_score_move_its_own_weight(weights, upstream):
+    """you let each score move its own weight only: that is the diagonal of the Jacobian. Every
+    score also stands in the denominator of all the other weights, and moves them down when it goes
+    up"""
     return weights * (1 - weights) * upstream
 
 
-def leaves_out_the_denominator(weights: Tensor, upstream: Tensor) -> Tensor:
+@mistake
+def leaves_out_the_denominator(weights, upstream):
+    """you differentiated the numerator only. The denominator depends on every score too: use the
+    rule for quotients"""
     return weights * upstream
 
 
-def subtracts_the_plain_sum(weights: Tensor, upstream: Tensor) -> Tensor:
+@mistake
+def subtracts_the_plain_sum(weights, upstream):
+    """you subtracted the plain sum of `upstream`; each entry counts by its weight in it, `weights *
+    upstream`"""
     return weights * (upstream - upstream.sum(-1, keepdim=True))
 
 
-def subtracts_the_plain_mean(weights: Tensor, upstream: Tensor) -> Tensor:
+@mistake
+def subtracts_the_plain_mean(weights, upstream):
+    """you subtracted the plain mean of `upstream`, in which all keys count alike; take the mean
+    under the weights"""
     return weights * (upstream - upstream.mean(-1, keepdim=True))
 
 
-def shares_out_evenly(weights: Tensor, upstream: Tensor) -> Tensor:
+@mistake
+def shares_out_evenly(weights, upstream):
+    """your second term is the same for every key of a row. What one key gains the others lose in
+    proportion to their weights: multiply the second term by `weights` too"""
     return weights * upstream - (weights * upstream).sum(-1, keepdim=True)
 
 
-def leaves_out_the_weight_in_front(weights: Tensor, upstream: Tensor) -> Tensor:
+@mistake
+def leaves_out_the_weight_in_front(weights, upstream):
+    """the bracket is right; the weight in front of it is missing. A key without weight gets no
+    gradient"""
     return upstream - (weights * upstream).sum(-1, keepdim=True)
 
 
-def turns_the_sign(weights: Tensor, upstream: Tensor) -> Tensor:
-    return -reference(weights, upstream)
+@mistake(computes=then(reference, torch.neg))
+def turns_the_sign():
+    """all signs are turned: raising a score raises its own weight"""
 
 
-def adds_where_it_should_subtract(weights: Tensor, upstream: Tensor) -> Tensor:
+@mistake
+def adds_where_it_should_subtract(weights, upstream):
+    """you added the second term; when a score goes up the other weights go down, so it is
+    subtracted"""
     return weights * (upstream + (weights * upstream).sum(-1, keepdim=True))
 
 
-def sums_over_all_rows(weights: Tensor, upstream: Tensor) -> Tensor:
+@mistake(points=1)
+def sums_over_all_rows(weights, upstream):
+    """you summed over all rows; each row has a softmax of its own: sum over the last axis, with
+    `keepdim=True`"""
     return weights * (upstream - (weights * upstream).sum())
 
 
-def counts_axes_from_the_front(weights: Tensor, upstream: Tensor) -> Tensor:
+@mistake(points=1.5)
+def counts_axes_from_the_front(weights, upstream):
+    """you summed over axis 1, which is the last one only where there are two: count from the back,
+    `-1`"""
     return weights * (upstream - (weights * upstream).sum(1, keepdim=True))
 
 
-def takes_weights_for_scores(weights: Tensor, upstream: Tensor) -> Tensor:
-    return reference(torch.softmax(weights, dim=-1), upstream)
+@mistake(computes=given(reference, weights=lambda weights: torch.softmax(weights, dim=-1)))
+def takes_weights_for_scores():
+    """you took a softmax of `weights`; they are weights already"""
 
 
-def returns_the_jacobian(weights: Tensor, upstream: Tensor) -> Tensor:
+@mistake
+def returns_the_jacobian(weights, upstream):
+    """this is the Jacobian, and it is right. What is asked for is its product with `upstream`, one
+    number a score"""
     return torch.diag_embed(weights) - weights.unsqueeze(-1) * weights.unsqueeze(-2)
 
 
-def divides_by_the_sum_of_the_weights(weights: Tensor, upstream: Tensor) -> Tensor:
+@mistake(points=3)
+def divides_by_the_sum_of_the_weights(weights, upstream):
+    """you divided by the sum of the weights. It is 1, so nothing changes, except for a query
+    without keys, where it is 0: leave the division out"""
     mean = (weights * upstream).sum(-1, keepdim=True) / weights.sum(-1, keepdim=True)
     return weights * (upstream - mean)
 
 
-def changes_the_upstream(weights: Tensor, upstream: Tensor) -> Tensor:
+@mistake(points=3.5)
+def changes_the_upstream(weights, upstream):
+    """your gradient is right, but you wrote into `upstream`, which the caller may need again: write
+    `upstream = upstream - ...` and not `upstream -= ...`"""
     upstream -= (weights * upstream).sum(-1, keepdim=True)
     return weights * upstream
 
@@ -113,90 +156,6 @@ EXERCISE = Exercise(
             untouched=True,
         ),
     ),
-    mistakes=(
-        Mistake(
-            lets_each_score_move_its_own_weight,
-            "you let each score move its own weight only: that is the diagonal of the Jacobian. "
-            "Every score also stands in the denominator of all the other weights, and moves them "
-            "down when it goes up",
-            score=0,
-        ),
-        Mistake(
-            leaves_out_the_denominator,
-            "you differentiated the numerator only. The denominator depends on every score too: "
-            "use the rule for quotients",
-            score=0,
-        ),
-        Mistake(
-            subtracts_the_plain_sum,
-            "you subtracted the plain sum of `upstream`; each entry counts by its weight in it, "
-            "`weights * upstream`",
-            score=0,
-        ),
-        Mistake(
-            subtracts_the_plain_mean,
-            "you subtracted the plain mean of `upstream`, in which all keys count alike; take "
-            "the mean under the weights",
-            score=0,
-        ),
-        Mistake(
-            shares_out_evenly,
-            "your second term is the same for every key of a row. What one key gains the others "
-            "lose in proportion to their weights: multiply the second term by `weights` too",
-            score=0,
-        ),
-        Mistake(
-            leaves_out_the_weight_in_front,
-            "the bracket is right; the weight in front of it is missing. A key without weight "
-            "gets no gradient",
-            score=0,
-        ),
-        Mistake(
-            turns_the_sign,
-            "all signs are turned: raising a score raises its own weight",
-            score=0,
-        ),
-        Mistake(
-            adds_where_it_should_subtract,
-            "you added the second term; when a score goes up the other weights go down, so it is "
-            "subtracted",
-            score=0,
-        ),
-        Mistake(
-            sums_over_all_rows,
-            "you summed over all rows; each row has a softmax of its own: sum over the last axis, "
-            "with `keepdim=True`",
-            score=1,
-        ),
-        Mistake(
-            counts_axes_from_the_front,
-            "you summed over axis 1, which is the last one only where there are two: count from "
-            "the back, `-1`",
-            score=1.5,
-        ),
-        Mistake(
-            takes_weights_for_scores,
-            "you took a softmax of `weights`; they are weights already",
-            score=0,
-        ),
-        Mistake(
-            returns_the_jacobian,
-            "this is the Jacobian, and it is right. What is asked for is its product with "
-            "`upstream`, one number a score",
-            score=0,
-        ),
-        Mistake(
-            divides_by_the_sum_of_the_weights,
-            "you divided by the sum of the weights. It is 1, so nothing changes, except for a "
-            "query without keys, where it is 0: leave the division out",
-            score=3,
-        ),
-        Mistake(
-            changes_the_upstream,
-            "your gradient is right, but you wrote into `upstream`, which the caller may need "
-            "again: write `upstream = upstream - ...` and not `upstream -= ...`",
-            score=3.5,
-        ),
-    ),
+    mistakes=mistake.collected,
     equivalent_mutants={},
 )

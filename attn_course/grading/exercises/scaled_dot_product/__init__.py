@@ -1,22 +1,13 @@
 """Problem set 07: one score and its scale, masks, a softmax in one pass, and snippets to repair."""
 
-import torch
 from torch import Generator, Tensor
 
 from attn_course.grading.compare import name_kind, same
+from attn_course.grading.draws import draw_normal, in_front
 from attn_course.grading.spec import Inputs, Plain
 
 NUMBER = "07"
 UNSEEN = "none of its tensors can be seen: work with torch on the inputs themselves, not with numpy"
-
-
-def draw_normal(generator: Generator, *shape: int) -> Tensor:
-    return torch.randn(shape, generator=generator, dtype=torch.float64)
-
-
-def in_front(*axes: int | None) -> tuple[int, ...]:
-    """The axes before the last two: those that there are."""
-    return tuple(length for length in axes if length is not None)
 
 
 def draw_vectors(

@@ -4,8 +4,9 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course import scaled_dot_product
-from attn_course.grading.exercises.scaled_dot_product import draw_normal, in_front
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake, Plain
+from attn_course.grading.draws import draw_normal, in_front
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import in_dtype, overwriting, squeezed
 
 
 def reference(query: Tensor, memory: Tensor) -> Tensor:
@@ -27,94 +28,146 @@ def _look(query: Tensor, memory: Tensor, factor: float | None = None, dim: int =
     return torch.softmax(factor * query @ memory.mT, dim) @ memory
 
 
-def mends_nothing_but_the_pair(query: Tensor, memory: Tensor) -> Tensor:
+_PAIR = "; for each query, every row of the memory counts by its weight: a matrix product"
+
+mistake = Mistakes()
+
+
+@mistake
+def mends_nothing_but_the_pair(query, memory):
+    """the pair has become a product, which is right. Two bugs are left: the scores lost something
+    on the way from numbers to matrices, and axis 1 is not always the keys'"""
     return _look(query, memory, factor=1, dim=1)
 
 
-def returns_the_pair(query: Tensor, memory: Tensor) -> Plain:
+@mistake(ending=_PAIR)
+def returns_the_pair(query, memory):
+    """the output is still a pair of weights and memory"""
     return torch.softmax(query @ memory.mT, 1), memory
 
 
-def returns_the_right_pair(query: Tensor, memory: Tensor) -> Plain:
+@mistake(ending=_PAIR)
+def returns_the_right_pair(query, memory):
+    """your weights are right, but the output is still a pair"""
     return torch.softmax(query @ memory.mT / query.shape[-1] ** 0.5, -1), memory
 
 
-def mends_the_axis_only(query: Tensor, memory: Tensor) -> Tensor:
+@mistake
+def mends_the_axis_only(query, memory):
+    """the axis is right, and the scores still lack what stands in the formula for one pair: the
+    root of the width"""
     return _look(query, memory, factor=1)
 
 
-def mends_the_scale_only(query: Tensor, memory: Tensor) -> Tensor:
+@mistake(points=1)
+def mends_the_scale_only(query, memory):
+    """the scale is right. Without a batch the weights are, too; with one, axis 1 is that of the
+    queries: count from the back, `dim=-1`"""
     return _look(query, memory, dim=1)
 
 
-def normalises_over_the_queries(query: Tensor, memory: Tensor) -> Tensor:
+@mistake
+def normalises_over_the_queries(query, memory):
+    """your weights sum to 1 over the queries; they should sum to 1 over the rows of the memory, the
+    last axis of the scores"""
     return _look(query, memory, dim=-2)
 
 
-def divides_by_the_width(query: Tensor, memory: Tensor) -> Tensor:
+@mistake
+def divides_by_the_width(query, memory):
+    """you divide by the width; the formula for one pair has its root, `** 0.5`"""
     return _look(query, memory, factor=1 / query.shape[-1])
 
 
-def multiplies_by_the_root(query: Tensor, memory: Tensor) -> Tensor:
+@mistake
+def multiplies_by_the_root(query, memory):
+    """you multiply by the root of the width; the formula for one pair divides by it"""
     return _look(query, memory, factor=query.shape[-1] ** 0.5)
 
 
-def takes_the_length_of_the_memory(query: Tensor, memory: Tensor) -> Tensor:
+@mistake
+def takes_the_length_of_the_memory(query, memory):
+    """you divide by the root of the number of rows in the memory; it is the root of the width of
+    the vectors, the last axis"""
     return _look(query, memory, factor=memory.shape[-2] ** -0.5)
 
 
-def takes_axis_one_for_the_width(query: Tensor, memory: Tensor) -> Tensor:
+@mistake(points=1)
+def takes_axis_one_for_the_width(query, memory):
+    """you divide by the root of `query.shape[1]`, which is the width only where there is no batch;
+    count from the back, `query.shape[-1]`"""
     return _look(query, memory, factor=query.shape[1] ** -0.5)
 
 
-def halves_the_quotient(query: Tensor, memory: Tensor) -> Tensor:
+@mistake
+def halves_the_quotient(query, memory):
+    """`d ** 1/2` is `(d ** 1) / 2`, so that you divide by the width, and then by 2: write `d **
+    (1/2)` or `d ** 0.5`"""
     return _look(query, memory, factor=1 / query.shape[-1] / 2)
 
 
-def returns_the_weights(query: Tensor, memory: Tensor) -> Tensor:
+@mistake(ending=_PAIR)
+def returns_the_weights(query, memory):
+    """you return the weights alone"""
     return torch.softmax(query @ memory.mT / query.shape[-1] ** 0.5, -1)
 
 
-def needs_a_batch(query: Tensor, memory: Tensor) -> Tensor:
+@mistake(points=1)
+def needs_a_batch(query, memory):
+    """your answer needs a batch; one table of queries, `(query_len, width)`, should do as well: `@`
+    and `.mT` take both"""
     scores = torch.bmm(query, memory.transpose(1, 2)) / query.shape[-1] ** 0.5
     return torch.bmm(torch.softmax(scores, 2), memory)
 
 
-def turns_all_axes_round(query: Tensor, memory: Tensor) -> Tensor:
+@mistake(points=1)
+def turns_all_axes_round(query, memory):
+    """`.T` turns the order of all axes round, also that of the batch; only the last two should
+    swap, which is `.mT`"""
     turned = memory.permute(*reversed(range(memory.ndim)))
     return torch.softmax(query @ turned / query.shape[-1] ** 0.5, -1) @ memory
 
 
-def squeezes_the_batch_together(query: Tensor, memory: Tensor) -> Tensor:
+@mistake(points=1)
+def squeezes_the_batch_together(query, memory):
+    """you put the memories of the whole batch together, so that each query sees those of the others
+    too"""
     width = query.shape[-1]
     output = _look(query.reshape(-1, width), memory.reshape(-1, width))
     return output.reshape(query.shape)
 
 
-def drops_axes_of_length_one(query: Tensor, memory: Tensor) -> Tensor:
-    return _look(query, memory).squeeze()
+@mistake(points=1, computes=squeezed(reference))
+def drops_axes_of_length_one():
+    """`squeeze()` takes away every axis of length 1, also a batch of one and a single query; leave
+    it out"""
 
 
-def drops_a_batch_of_one(query: Tensor, memory: Tensor) -> Tensor:
+@mistake(points=1)
+def drops_a_batch_of_one(query, memory):
+    """`squeeze(0)` takes away the batch that you put in front, and also one that was there and has
+    a single table; `@` and `.mT` need no axis put in front"""
     width = query.shape[-1]
     query, memory = (t.reshape(-1, *t.shape[-2:]) for t in (query, memory))
     return torch.bmm(torch.softmax(torch.bmm(query, memory.mT) / width**0.5, 2), memory).squeeze(0)
 
 
-def writes_into_the_queries(query: Tensor, memory: Tensor) -> Tensor:
-    query /= query.shape[-1] ** 0.5
-    return torch.softmax(query @ memory.mT, -1) @ memory
+@mistake(points=1, computes=overwriting(reference, query=lambda q: q / q.shape[-1] ** 0.5))
+def writes_into_the_queries():
+    """your output is right, but `query /= ...` writes into the tensor of the caller, whose queries
+    become shorter at each call: write `query = query / ...`"""
 
 
-def works_in_single_precision(query: Tensor, memory: Tensor) -> Tensor:
-    return _look(query.float(), memory.float())
+@mistake(points=1, computes=in_dtype(reference, torch.float32))
+def works_in_single_precision():
+    """you compute in float32 and return it; the output has the dtype of the inputs, which may be
+    float64"""
 
 
-def works_in_double_precision(query: Tensor, memory: Tensor) -> Tensor:
-    return _look(query.double(), memory.double())
+@mistake(points=1, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the inputs"""
 
-
-_PAIR = "; for each query, every row of the memory counts by its weight: a matrix product"
 
 EXERCISE = Exercise(
     function="attend_to_memory",
@@ -149,120 +202,5 @@ EXERCISE = Exercise(
             untouched=True,
         ),
     ),
-    mistakes=(
-        Mistake(
-            mends_nothing_but_the_pair,
-            "the pair has become a product, which is right. Two bugs are left: the scores lost"
-            " something on the way from numbers to matrices, and axis 1 is not always the keys'",
-            score=0,
-        ),
-        Mistake(
-            returns_the_pair,
-            "the output is still a pair of weights and memory" + _PAIR,
-            score=0,
-        ),
-        Mistake(
-            returns_the_right_pair,
-            "your weights are right, but the output is still a pair" + _PAIR,
-            score=0,
-        ),
-        Mistake(
-            mends_the_axis_only,
-            "the axis is right, and the scores still lack what stands in the formula for one pair:"
-            " the root of the width",
-            score=0,
-        ),
-        Mistake(
-            mends_the_scale_only,
-            "the scale is right. Without a batch the weights are, too; with one, axis 1 is that of"
-            " the queries: count from the back, `dim=-1`",
-            score=1,
-        ),
-        Mistake(
-            normalises_over_the_queries,
-            "your weights sum to 1 over the queries; they should sum to 1 over the rows of the"
-            " memory, the last axis of the scores",
-            score=0,
-        ),
-        Mistake(
-            divides_by_the_width,
-            "you divide by the width; the formula for one pair has its root, `** 0.5`",
-            score=0,
-        ),
-        Mistake(
-            multiplies_by_the_root,
-            "you multiply by the root of the width; the formula for one pair divides by it",
-            score=0,
-        ),
-        Mistake(
-            takes_the_length_of_the_memory,
-            "you divide by the root of the number of rows in the memory; it is the root of the"
-            " width of the vectors, the last axis",
-            score=0,
-        ),
-        Mistake(
-            takes_axis_one_for_the_width,
-            "you divide by the root of `query.shape[1]`, which is the width only where there is no"
-            " batch; count from the back, `query.shape[-1]`",
-            score=1,
-        ),
-        Mistake(
-            halves_the_quotient,
-            "`d ** 1/2` is `(d ** 1) / 2`, so that you divide by the width, and then by 2: write"
-            " `d ** (1/2)` or `d ** 0.5`",
-            score=0,
-        ),
-        Mistake(
-            returns_the_weights,
-            "you return the weights alone" + _PAIR,
-            score=0,
-        ),
-        Mistake(
-            needs_a_batch,
-            "your answer needs a batch; one table of queries, `(query_len, width)`, should do as"
-            " well: `@` and `.mT` take both",
-            score=1,
-        ),
-        Mistake(
-            turns_all_axes_round,
-            "`.T` turns the order of all axes round, also that of the batch; only the last two"
-            " should swap, which is `.mT`",
-            score=1,
-        ),
-        Mistake(
-            squeezes_the_batch_together,
-            "you put the memories of the whole batch together, so that each query sees those of the"
-            " others too",
-            score=1,
-        ),
-        Mistake(
-            drops_axes_of_length_one,
-            "`squeeze()` takes away every axis of length 1, also a batch of one and a single query;"
-            " leave it out",
-            score=1,
-        ),
-        Mistake(
-            drops_a_batch_of_one,
-            "`squeeze(0)` takes away the batch that you put in front, and also one that was there"
-            " and has a single table; `@` and `.mT` need no axis put in front",
-            score=1,
-        ),
-        Mistake(
-            writes_into_the_queries,
-            "your output is right, but `query /= ...` writes into the tensor of the caller, whose"
-            " queries become shorter at each call: write `query = query / ...`",
-            score=1,
-        ),
-        Mistake(
-            works_in_single_precision,
-            "you compute in float32 and return it; the output has the dtype of the inputs, which"
-            " may be float64",
-            score=1,
-        ),
-        Mistake(
-            works_in_double_precision,
-            "you compute in float64 and return it; the output has the dtype of the inputs",
-            score=1,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

@@ -6,8 +6,10 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course import scaled_dot_product
-from attn_course.grading.exercises.scaled_dot_product import draw_normal, draw_vectors
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.draws import draw_normal
+from attn_course.grading.exercises.scaled_dot_product import draw_vectors
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import cut_off, given, in_dtype, overwriting, squeezed
 
 
 def reference(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -37,120 +39,7 @@ def _attend(query: Tensor, key: Tensor, value: Tensor, factor: float) -> Tensor:
     return torch.softmax(factor * query @ key.mT, -1) @ value
 
 
-def leaves_the_scale_out(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return _attend(query, key, value, 1)
-
-
-def divides_by_the_width(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return _attend(query, key, value, 1 / query.shape[-1])
-
-
-def multiplies_by_the_root(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return _attend(query, key, value, query.shape[-1] ** 0.5)
-
-
-def takes_the_root_of_the_root(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return _attend(query, key, value, query.shape[-1] ** -0.25)
-
-
-def halves_the_quotient(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return torch.softmax(query @ key.mT / query.shape[-1] / 2, -1) @ value
-
-
-def divides_by_half_the_width(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return _attend(query, key, value, 2 / query.shape[-1])
-
-
-def rounds_the_root(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return _attend(query, key, value, 1 / math.isqrt(query.shape[-1]))
-
-
-def divides_by_two(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return _attend(query, key, value, 1 / 2)
-
-
-def divides_by_eight(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return _attend(query, key, value, 1 / 8)
-
-
-def takes_the_width_of_the_values(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return _attend(query, key, value, value.shape[-1] ** -0.5)
-
-
-def takes_the_number_of_keys(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return _attend(query, key, value, key.shape[-2] ** -0.5)
-
-
-def takes_the_number_of_queries(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return _attend(query, key, value, query.shape[-2] ** -0.5)
-
-
-def scales_the_weights(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return _attend(query, key, value, 1) / math.sqrt(query.shape[-1])
-
-
-def normalises_the_vectors(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    normalise = torch.nn.functional.normalize
-    return _attend(normalise(query, dim=-1), normalise(key, dim=-1), value, 1)
-
-
-def normalises_over_the_queries(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), -2) @ value
-
-
-def counts_axes_from_the_front(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), 1) @ value
-
-
-def leaves_the_softmax_out(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return query @ key.mT / math.sqrt(query.shape[-1]) @ value
-
-
-def returns_the_weights(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), -1)
-
-
-def turns_all_axes_round(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return reference(query, key.permute(*reversed(range(key.ndim))).mT, value)
-
-
-def knows_one_batch_axis_only(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    scores = torch.bmm(query / math.sqrt(query.shape[-1]), key.mT)
-    return torch.bmm(torch.softmax(scores, -1), value)
-
-
-def scales_the_product(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), -1) @ value
-
-
-def raises_without_a_maximum(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    raised = torch.exp(query / math.sqrt(query.shape[-1]) @ key.mT)
-    return raised / raised.sum(-1, keepdim=True) @ value
-
-
-def drops_axes_of_length_one(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return reference(query, key, value).squeeze()
-
-
-def writes_into_the_queries(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    query /= math.sqrt(query.shape[-1])
-    return torch.softmax(query @ key.mT, -1) @ value
-
-
-def takes_the_keys_for_constants(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return reference(query, key.detach(), value)
-
-
-def takes_the_weights_for_constants(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return reference(query.detach(), key.detach(), value)
-
-
-def works_in_single_precision(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return reference(query.float(), key.float(), value.float())
-
-
 _SCALE = "; divide them by the root of the width of queries and keys, `query.shape[-1] ** 0.5`"
-
 _BRACKETS = (
     "`d ** 1/2` is `(d ** 1) / 2`, so that you divide by 2 and not by a root: write `d ** (1/2)` or"
     " `d ** 0.5`"
@@ -160,6 +49,184 @@ _OVERFLOW = (
     " products? Divide the queries by the root first, then multiply with the keys. An `exp` of your"
     " own? Subtract the largest score of the row before it, as torch's `softmax` does"
 )
+
+mistake = Mistakes()
+
+
+@mistake(ending=_SCALE)
+def leaves_the_scale_out(query, key, value):
+    """your scores are plain dot products"""
+    return _attend(query, key, value, 1)
+
+
+@mistake(points=0.5)
+def divides_by_the_width(query, key, value):
+    """you divide the scores by the width; it is the root of the width, `** 0.5`: the spread of a
+    sum of independent terms grows like the root of their number"""
+    return _attend(query, key, value, 1 / query.shape[-1])
+
+
+@mistake
+def multiplies_by_the_root(query, key, value):
+    """you multiply by the root of the width, as some slides print it; that makes large scores
+    larger. Divide by it: the exponent is -1/2"""
+    return _attend(query, key, value, query.shape[-1] ** 0.5)
+
+
+@mistake
+def takes_the_root_of_the_root(query, key, value):
+    """you scale by the fourth root of the width; if you meant to scale queries and keys by it, both
+    have to be: the two factors then make one square root"""
+    return _attend(query, key, value, query.shape[-1] ** -0.25)
+
+
+@mistake(hint=_BRACKETS)
+def halves_the_quotient(query, key, value):
+    return torch.softmax(query @ key.mT / query.shape[-1] / 2, -1) @ value
+
+
+@mistake(points=0.5, hint=_BRACKETS)
+def divides_by_half_the_width(query, key, value):
+    return _attend(query, key, value, 2 / query.shape[-1])
+
+
+@mistake(points=0.5)
+def rounds_the_root(query, key, value):
+    """you round the root down to a whole number, which is right for widths such as 4 and 64 only;
+    take the root as it is, `query.shape[-1] ** 0.5`"""
+    return _attend(query, key, value, 1 / math.isqrt(query.shape[-1]))
+
+
+@mistake
+def divides_by_two(query, key, value):
+    """you divide by 2, which is right for the width 4 of the example and for no other: take the
+    width from the shape"""
+    return _attend(query, key, value, 1 / 2)
+
+
+@mistake(points=0.5)
+def divides_by_eight(query, key, value):
+    """you divide by 8, which is right for the width 64 of the paper and for no other: take the
+    width from the shape"""
+    return _attend(query, key, value, 1 / 8)
+
+
+@mistake
+def takes_the_width_of_the_values(query, key, value):
+    """you scale by the width of the values, which has nothing to do with the scores: queries and
+    keys are multiplied, so it is `query.shape[-1]`"""
+    return _attend(query, key, value, value.shape[-1] ** -0.5)
+
+
+@mistake
+def takes_the_number_of_keys(query, key, value):
+    """you scale by the number of keys; the dot product is a sum over the features, so it is their
+    number that counts, `query.shape[-1]`"""
+    return _attend(query, key, value, key.shape[-2] ** -0.5)
+
+
+@mistake
+def takes_the_number_of_queries(query, key, value):
+    """you scale by the number of queries, axis -2; the features are on the last axis,
+    `query.shape[-1]`"""
+    return _attend(query, key, value, query.shape[-2] ** -0.5)
+
+
+@mistake
+def scales_the_weights(query, key, value):
+    """you divide the weights, after the softmax, so that they no longer sum to 1; divide the
+    scores, before it"""
+    return _attend(query, key, value, 1) / math.sqrt(query.shape[-1])
+
+
+@mistake
+def normalises_the_vectors(query, key, value):
+    """you divide each vector by its own length, which is the cosine; here the length of a key
+    counts, and all scores are divided by one number, the root of the width"""
+    normalise = torch.nn.functional.normalize
+    return _attend(normalise(query, dim=-1), normalise(key, dim=-1), value, 1)
+
+
+@mistake
+def normalises_over_the_queries(query, key, value):
+    """your weights sum to 1 over the queries, down each column; they should sum to 1 over the keys,
+    along the last axis (`dim=-1`)"""
+    return torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), -2) @ value
+
+
+@mistake
+def counts_axes_from_the_front(query, key, value):
+    """you took axis 1, which is the keys' only where there is nothing in front; with a batch it is
+    the queries'. Count from the back, `dim=-1`"""
+    return torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), 1) @ value
+
+
+@mistake
+def leaves_the_softmax_out(query, key, value):
+    """you multiply the values by the scores themselves; turn each row of scores into weights that
+    sum to 1 first, by a softmax"""
+    return query @ key.mT / math.sqrt(query.shape[-1]) @ value
+
+
+@mistake
+def returns_the_weights(query, key, value):
+    """you return the weights; multiply them with the values"""
+    return torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), -1)
+
+
+@mistake(computes=given(reference, key=lambda key: key.permute(*reversed(range(key.ndim))).mT))
+def turns_all_axes_round():
+    """you turn the order of all axes of the keys round, as `.T` does; only the last two should
+    swap, which is `.mT`"""
+
+
+@mistake(points=1.5)
+def knows_one_batch_axis_only(query, key, value):
+    """your answer is right for three axes and for no other number; `@` takes any number of axes in
+    front, and `bmm` does not"""
+    scores = torch.bmm(query / math.sqrt(query.shape[-1]), key.mT)
+    return torch.bmm(torch.softmax(scores, -1), value)
+
+
+@mistake(points=2.5, hint=_OVERFLOW)
+def scales_the_product(query, key, value):
+    return torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), -1) @ value
+
+
+@mistake(points=2.5, hint=_OVERFLOW)
+def raises_without_a_maximum(query, key, value):
+    raised = torch.exp(query / math.sqrt(query.shape[-1]) @ key.mT)
+    return raised / raised.sum(-1, keepdim=True) @ value
+
+
+@mistake(points=1.5, computes=squeezed(reference))
+def drops_axes_of_length_one():
+    """`squeeze()` takes away every axis of length 1, also a batch of one and a single query; leave
+    it out, or name the axis that you mean"""
+
+
+@mistake(points=2, computes=overwriting(reference, query=lambda q: q / math.sqrt(q.shape[-1])))
+def writes_into_the_queries():
+    """you write into the queries of the caller, as `/=`, `-=` and all methods with a `_` at the end
+    do; nothing can be learned through a tensor that is overwritten. Make a new one: `x = x / 2`"""
+
+
+@mistake(points=2, computes=cut_off(reference, "key"))
+def takes_the_keys_for_constants():
+    """you cut the keys off from the graph, so that no layer that makes them could learn; drop
+    `detach` and `data`"""
+
+
+@mistake(points=2, computes=cut_off(reference, "query", "key"))
+def takes_the_weights_for_constants():
+    """you cut the weights off from the graph, so that nothing learns where to look; drop `detach`
+    and `no_grad`"""
+
+
+@mistake(points=2.5, computes=in_dtype(reference, torch.float32))
+def works_in_single_precision():
+    """you convert to float32 and return that; the output has the dtype of the inputs"""
+
 
 EXERCISE = Exercise(
     function="attention",
@@ -202,162 +269,5 @@ EXERCISE = Exercise(
             gradient=("query", "key", "value"),
         ),
     ),
-    mistakes=(
-        Mistake(
-            leaves_the_scale_out,
-            "your scores are plain dot products" + _SCALE,
-            score=0,
-        ),
-        Mistake(
-            divides_by_the_width,
-            "you divide the scores by the width; it is the root of the width, `** 0.5`: the"
-            " spread of a sum of independent terms grows like the root of their number",
-            score=0.5,
-        ),
-        Mistake(
-            multiplies_by_the_root,
-            "you multiply by the root of the width, as some slides print it; that makes large"
-            " scores larger. Divide by it: the exponent is -1/2",
-            score=0,
-        ),
-        Mistake(
-            takes_the_root_of_the_root,
-            "you scale by the fourth root of the width; if you meant to scale queries and keys by"
-            " it, both have to be: the two factors then make one square root",
-            score=0,
-        ),
-        Mistake(
-            halves_the_quotient,
-            _BRACKETS,
-            score=0,
-        ),
-        Mistake(
-            divides_by_half_the_width,
-            _BRACKETS,
-            score=0.5,
-        ),
-        Mistake(
-            rounds_the_root,
-            "you round the root down to a whole number, which is right for widths such as 4 and 64"
-            " only; take the root as it is, `query.shape[-1] ** 0.5`",
-            score=0.5,
-        ),
-        Mistake(
-            divides_by_two,
-            "you divide by 2, which is right for the width 4 of the example and for no other: take"
-            " the width from the shape",
-            score=0,
-        ),
-        Mistake(
-            divides_by_eight,
-            "you divide by 8, which is right for the width 64 of the paper and for no other: take"
-            " the width from the shape",
-            score=0.5,
-        ),
-        Mistake(
-            takes_the_width_of_the_values,
-            "you scale by the width of the values, which has nothing to do with the scores: queries"
-            " and keys are multiplied, so it is `query.shape[-1]`",
-            score=0,
-        ),
-        Mistake(
-            takes_the_number_of_keys,
-            "you scale by the number of keys; the dot product is a sum over the features, so it is"
-            " their number that counts, `query.shape[-1]`",
-            score=0,
-        ),
-        Mistake(
-            takes_the_number_of_queries,
-            "you scale by the number of queries, axis -2; the features are on the last axis,"
-            " `query.shape[-1]`",
-            score=0,
-        ),
-        Mistake(
-            scales_the_weights,
-            "you divide the weights, after the softmax, so that they no longer sum to 1; divide the"
-            " scores, before it",
-            score=0,
-        ),
-        Mistake(
-            normalises_the_vectors,
-            "you divide each vector by its own length, which is the cosine; here the length of a"
-            " key counts, and all scores are divided by one number, the root of the width",
-            score=0,
-        ),
-        Mistake(
-            normalises_over_the_queries,
-            "your weights sum to 1 over the queries, down each column; they should sum to 1 over"
-            " the keys, along the last axis (`dim=-1`)",
-            score=0,
-        ),
-        Mistake(
-            counts_axes_from_the_front,
-            "you took axis 1, which is the keys' only where there is nothing in front; with a batch"
-            " it is the queries'. Count from the back, `dim=-1`",
-            score=0,
-        ),
-        Mistake(
-            leaves_the_softmax_out,
-            "you multiply the values by the scores themselves; turn each row of scores into weights"
-            " that sum to 1 first, by a softmax",
-            score=0,
-        ),
-        Mistake(
-            returns_the_weights,
-            "you return the weights; multiply them with the values",
-            score=0,
-        ),
-        Mistake(
-            turns_all_axes_round,
-            "you turn the order of all axes of the keys round, as `.T` does; only the last two"
-            " should swap, which is `.mT`",
-            score=0,
-        ),
-        Mistake(
-            knows_one_batch_axis_only,
-            "your answer is right for three axes and for no other number; `@` takes any number of"
-            " axes in front, and `bmm` does not",
-            score=1.5,
-        ),
-        Mistake(
-            scales_the_product,
-            _OVERFLOW,
-            score=2.5,
-        ),
-        Mistake(
-            raises_without_a_maximum,
-            _OVERFLOW,
-            score=2.5,
-        ),
-        Mistake(
-            drops_axes_of_length_one,
-            "`squeeze()` takes away every axis of length 1, also a batch of one and a single query;"
-            " leave it out, or name the axis that you mean",
-            score=1.5,
-        ),
-        Mistake(
-            writes_into_the_queries,
-            "you write into the queries of the caller, as `/=`, `-=` and all methods with a `_` at"
-            " the end do; nothing can be learned through a tensor that is overwritten. Make a new"
-            " one: `x = x / 2`",
-            score=2,
-        ),
-        Mistake(
-            takes_the_keys_for_constants,
-            "you cut the keys off from the graph, so that no layer that makes them could learn;"
-            " drop `detach` and `data`",
-            score=2,
-        ),
-        Mistake(
-            takes_the_weights_for_constants,
-            "you cut the weights off from the graph, so that nothing learns where to look; drop"
-            " `detach` and `no_grad`",
-            score=2,
-        ),
-        Mistake(
-            works_in_single_precision,
-            "you convert to float32 and return that; the output has the dtype of the inputs",
-            score=2.5,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

@@ -13,7 +13,8 @@ from attn_course.grading.exercises.scaled_dot_product import (
     why_not,
 )
 from attn_course.grading.instruments import Kept
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake, Plain
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
+from attn_course.grading.wrong_answers import cut_off, given, in_dtype, overwriting, squeezed
 
 Maximum = Callable[[Tensor, Tensor], Tensor]
 Factor = Callable[[Tensor, Tensor], Tensor]
@@ -36,18 +37,17 @@ def _keep_all(before: Tensor, best: Tensor) -> Tensor:
 
 
 def _run(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    block_len: int,
-    *,
-    first: float | None = None,
-    maximum: Maximum = torch.maximum,
-    axis: int = -2,
-    of_block: Callable[[Tensor], Tensor] = lambda scores: scores.amax(-1, keepdim=True),
-    keep_total: Factor = _keep,
-    keep_blend: Factor = _keep,
-) -> tuple[Tensor, Tensor]:
+    query,
+    key,
+    value,
+    block_len,
+    first=None,
+    maximum=torch.maximum,
+    axis=-2,
+    of_block=lambda scores: scores.amax(-1, keepdim=True),
+    keep_total=_keep,
+    keep_blend=_keep,
+):
     """Blend and total, in one of many ways: right is what the arguments are if nobody says else."""
     best, total, blend = first, 0.0, 0.0
     for keys, values in zip(key.split(block_len, axis), value.split(block_len, axis), strict=True):
@@ -63,12 +63,15 @@ def _run(
     return blend, total
 
 
-def _each_block(
-    query: Tensor, key: Tensor, value: Tensor, block_len: int
-) -> tuple[list[Tensor], list[Tensor]]:
-    """The output of each block for itself, and how many keys it holds."""
-    blocks = list(zip(key.split(block_len, -2), value.split(block_len, -2), strict=True))
-    return [reference(query, *block, block_len) for block in blocks], [len(k.mT) for k, _ in blocks]
+def _in_blocks(query, key, value, block_len, **how):
+    blend, total = _run(query, key, value, block_len, **how)
+    return blend / total
+
+
+def _each_block(query, key, value, block_len):
+    """The output of each block for itself."""
+    blocks = zip(key.split(block_len, -2), value.split(block_len, -2), strict=True)
+    return [reference(query, *block, block_len) for block in blocks]
 
 
 def draw_blocks(generator: Generator, block_len: int, **sizes: int) -> Inputs:
@@ -132,116 +135,168 @@ def holds_no_table(call: Callable[[Inputs], Plain], inputs: Inputs) -> tuple[str
     return None
 
 
-def rescales_nothing(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
-    blend, total = _run(query, key, value, block_len, keep_total=_keep_all, keep_blend=_keep_all)
-    return blend / total
+_FACTOR = "; where the maximum rises from `old` to `new`, both shrink by `exp(old - new)`"
+_FIRST = (
+    "your running maximum starts from a number such as 0 or -100, and there are rows whose scores"
+    " all lie far below it: every power is 0 there, and 0/0 is NaN; start from minus infinity"
+)
+_LENGTH = (
+    "your output is right, but you do not take `block_len` keys at a time: it is the length of a"
+    " block, which `split` asks for, and not the number of blocks, which `chunk` asks for"
+)
+
+mistake = Mistakes()
 
 
-def rescales_the_total_only(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
-    blend, total = _run(query, key, value, block_len, keep_blend=_keep_all)
-    return blend / total
+@mistake(ending=_FACTOR)
+def rescales_nothing(query, key, value, block_len):
+    """what you have added up so far was measured against an older maximum, and you never shrink it
+    (or you overwrite the old maximum first)"""
+    return _in_blocks(query, key, value, block_len, keep_total=_keep_all, keep_blend=_keep_all)
 
 
-def rescales_the_blend_only(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
-    blend, total = _run(query, key, value, block_len, keep_total=_keep_all)
-    return blend / total
+@mistake(ending=_FACTOR)
+def rescales_the_total_only(query, key, value, block_len):
+    """you shrink the sum of the weights when the maximum rises, but not the blend of the values"""
+    return _in_blocks(query, key, value, block_len, keep_blend=_keep_all)
 
 
-def turns_the_factor_round(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
-    def grow(before: Tensor, best: Tensor) -> Tensor:
+@mistake(ending=_FACTOR)
+def rescales_the_blend_only(query, key, value, block_len):
+    """you shrink the blend of the values when the maximum rises, but not the sum of the weights"""
+    return _in_blocks(query, key, value, block_len, keep_total=_keep_all)
+
+
+@mistake(ending=_FACTOR)
+def turns_the_factor_round(query, key, value, block_len):
+    """your factor makes what was added up so far larger when the maximum rises; it has to become
+    smaller"""
+
+    def grow(before, best):
         return torch.exp(best - before)
 
-    blend, total = _run(query, key, value, block_len, keep_total=grow, keep_blend=grow)
-    return blend / total
+    return _in_blocks(query, key, value, block_len, keep_total=grow, keep_blend=grow)
 
 
-def subtracts_nothing(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
-    blend, total = _run(query, key, value, block_len, first=0.0, maximum=lambda before, _: before)
-    return blend / total
+@mistake(points=3)
+def subtracts_nothing(query, key, value, block_len):
+    """your formula is right and the computer is not: `exp` of a score above 88 is infinite in
+    float32. Subtract the largest score met so far"""
+    return _in_blocks(query, key, value, block_len, first=0.0, maximum=lambda before, _: before)
 
 
-def starts_from_minus_a_hundred(
-    query: Tensor, key: Tensor, value: Tensor, block_len: int
-) -> Tensor:
-    blend, total = _run(query, key, value, block_len, first=-100.0)
-    return blend / total
+@mistake(points=3, hint=_FIRST)
+def starts_from_zero(query, key, value, block_len):
+    return _in_blocks(query, key, value, block_len, first=0.0)
 
 
-def starts_from_zero(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
-    blend, total = _run(query, key, value, block_len, first=0.0)
-    return blend / total
+@mistake(points=3, hint=_FIRST)
+def starts_from_minus_a_hundred(query, key, value, block_len):
+    return _in_blocks(query, key, value, block_len, first=-100.0)
 
 
-def forgets_the_maximum_so_far(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
-    blend, total = _run(query, key, value, block_len, maximum=lambda _, top: top)
-    return blend / total
+@mistake(points=3)
+def forgets_the_maximum_so_far(query, key, value, block_len):
+    """you subtract the maximum of the block alone; where it lies far below that of an earlier
+    block, `exp(old - new)` is infinite. Take the larger of the two"""
+    return _in_blocks(query, key, value, block_len, maximum=lambda _, top: top)
 
 
-def takes_one_maximum_for_all(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
-    def of_block(scores: Tensor) -> Tensor:
+@mistake(points=3)
+def takes_one_maximum_for_all(query, key, value, block_len):
+    """you subtract the largest score of the whole block from every row; in a row far below it every
+    power is 0. Each query has its own: `amax(-1, keepdim=True)`"""
+
+    def of_block(scores):
         return scores.amax().expand(*scores.shape[:-1], 1)
 
-    blend, total = _run(query, key, value, block_len, of_block=of_block)
-    return blend / total
+    return _in_blocks(query, key, value, block_len, of_block=of_block)
 
 
-def cuts_large_scores_off(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
+@mistake(points=2)
+def cuts_large_scores_off(query, key, value, block_len):
+    """you cut the scores off at a fixed number, beyond which all look the same; subtract the
+    largest score met so far, which changes no weight. And you hold the whole table"""
     weights = torch.exp(_scores(query, key).clamp(-80, 80))
     return weights @ value / weights.sum(-1, keepdim=True)
 
 
-def forgets_to_divide(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
+@mistake
+def forgets_to_divide(query, key, value, block_len):
+    """your blend is right, but the weights in it do not sum to 1: divide it by their sum at the
+    end"""
     return _run(query, key, value, block_len)[0]
 
 
-def averages_the_blocks(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
-    outputs, _ = _each_block(query, key, value, block_len)
-    return torch.stack(outputs).mean(0)
+@mistake
+def averages_the_blocks(query, key, value, block_len):
+    """you attend in each block for itself and average: a block in which nothing fits counts as much
+    as one in which everything does"""
+    return torch.stack(_each_block(query, key, value, block_len)).mean(0)
 
 
-def averages_the_blocks_by_their_size(
-    query: Tensor, key: Tensor, value: Tensor, block_len: int
-) -> Tensor:
-    outputs, _ = _each_block(query, key, value, block_len)
+@mistake
+def averages_the_blocks_by_their_size(query, key, value, block_len):
+    """you attend in each block for itself and average by the number of keys; a block counts by the
+    sum of its powers `exp(score)`, not by its length"""
+    outputs = _each_block(query, key, value, block_len)
     sizes = [block.shape[-2] / key.shape[-2] for block in key.split(block_len, -2)]
     return sum(size * output for size, output in zip(sizes, outputs, strict=True))
 
 
-def adds_the_blocks(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
-    outputs, _ = _each_block(query, key, value, block_len)
-    return sum(outputs)
+@mistake
+def adds_the_blocks(query, key, value, block_len):
+    """you attend in each block for itself and add the outputs up, so that the weights of a row sum
+    to the number of blocks"""
+    return sum(_each_block(query, key, value, block_len))
 
 
-def returns_the_last_block(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
-    return _each_block(query, key, value, block_len)[0][-1]
+@mistake
+def returns_the_last_block(query, key, value, block_len):
+    """you return what the last block gives; what the blocks before it gave is lost"""
+    return _each_block(query, key, value, block_len)[-1]
 
 
-def leaves_the_rest_out(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
+@mistake
+def leaves_the_rest_out(query, key, value, block_len):
+    """the last keys are left out where `block_len` does not divide their number; the last block is
+    shorter"""
     whole = max(key.shape[-2] // block_len * block_len, min(block_len, key.shape[-2]))
     return reference(query, key[..., :whole, :], value[..., :whole, :], block_len)
 
 
-def forgets_the_root(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
-    return reference(query * query.shape[-1] ** 0.5, key, value, block_len)
+@mistake(computes=given(reference, query=lambda query: query * query.shape[-1] ** 0.5))
+def forgets_the_root():
+    """your scores are plain dot products; divide them by the root of the width"""
 
 
-def takes_the_width_of_the_values(
-    query: Tensor, key: Tensor, value: Tensor, block_len: int
-) -> Tensor:
+@mistake
+def takes_the_width_of_the_values(query, key, value, block_len):
+    """you scale by the width of the values; the scores come from queries and keys,
+    `query.shape[-1]`"""
     scale = (query.shape[-1] / value.shape[-1]) ** 0.5
     return reference(query * scale, key, value, block_len)
 
 
-def holds_the_whole_table(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
+@mistake(points=3)
+def holds_the_whole_table(query, key, value, block_len):
+    """your output is right, but you hold the scores of all queries and all keys at once; make those
+    of one block, use them up, and go on to the next"""
     return torch.softmax(_scores(query, key), -1) @ value
 
 
-def loops_over_the_queries(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
+@mistake(points=3)
+def loops_over_the_queries(query, key, value, block_len):
+    """you go from query to query, and each meets all keys at once. That is part A, row by row: the
+    row still grows with the number of keys. Go from block to block of keys"""
     rows = [holds_the_whole_table(one, key, value, block_len) for one in query.split(1, -2)]
     return torch.cat(rows, -2)
 
 
-def keeps_all_blocks(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
+@mistake(points=3)
+def keeps_all_blocks(query, key, value, block_len):
+    """you make the blocks one by one, but you keep them: together they are the whole table. Use a
+    block up, for maximum, sum and blend, before you make the next"""
     blocks = [_scores(query, keys) for keys in key.split(block_len, -2)]
     best = torch.cat([scores.amax(-1, keepdim=True) for scores in blocks], -1)
     best = best.amax(-1, keepdim=True)
@@ -252,78 +307,75 @@ def keeps_all_blocks(query: Tensor, key: Tensor, value: Tensor, block_len: int) 
     return blend / total
 
 
-def takes_the_length_for_the_number(
-    query: Tensor, key: Tensor, value: Tensor, block_len: int
-) -> Tensor:
-    blend, total = _run(query, key, value, math.ceil(key.shape[-2] / block_len))
-    return blend / total
+@mistake(points=3, hint=_LENGTH)
+def takes_the_length_for_the_number(query, key, value, block_len):
+    return _in_blocks(query, key, value, math.ceil(key.shape[-2] / block_len))
 
 
-def takes_one_key_at_a_time(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
-    blend, total = _run(query, key, value, 1)
-    return blend / total
+@mistake(points=3, hint=_LENGTH)
+def takes_one_key_at_a_time(query, key, value, block_len):
+    return _in_blocks(query, key, value, 1)
 
 
-def takes_the_factor_for_a_constant(
-    query: Tensor, key: Tensor, value: Tensor, block_len: int
-) -> Tensor:
-    def keep(before: Tensor, best: Tensor) -> Tensor:
+@mistake(points=3.5)
+def takes_the_factor_for_a_constant(query, key, value, block_len):
+    """your output is right, but the factor is cut off from the graph while the maximum in the
+    powers is not; cut off the maximum itself, or nothing"""
+
+    def keep(before, best):
         return _keep(before, best).detach()
 
-    blend, total = _run(
+    return _in_blocks(
         query, key, value, block_len, first=-math.inf, keep_total=keep, keep_blend=keep
     )
-    return blend / total
 
 
-def writes_into_the_queries(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
-    query /= math.sqrt(query.shape[-1])
-    blend, total = _run(query * math.sqrt(query.shape[-1]), key, value, block_len)
-    return blend / total
+@mistake(
+    points=3.5,
+    computes=overwriting(_in_blocks, query=lambda q: q / math.sqrt(q.shape[-1])),
+)
+def writes_into_the_queries():
+    """you write into the queries of the caller, as `/=`, `-=` and all methods with a `_` at the end
+    do; nothing can be learned through a tensor that is overwritten. Make a new one: `x = x / 2`"""
 
 
-def drops_axes_of_length_one(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
-    blend, total = _run(query, key, value, block_len)
-    return (blend / total).squeeze()
+@mistake(points=2.5, computes=squeezed(_in_blocks))
+def drops_axes_of_length_one():
+    """`squeeze()` takes away every axis of length 1, also a batch of one and a single query; leave
+    it out, or name the axis that you mean"""
 
 
-def works_in_single_precision(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
-    blend, total = _run(query.float(), key.float(), value.float(), block_len)
-    return blend / total
+@mistake(points=3, computes=in_dtype(_in_blocks, torch.float32))
+def works_in_single_precision():
+    """you compute in float32 and return it; the output has the dtype of the inputs, which may be
+    float64"""
 
 
-def cuts_the_blocks_off(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
-    blend, total = _run(query.detach(), key.detach(), value, block_len)
-    return blend / total
+@mistake(points=3.5, computes=cut_off(_in_blocks, "query", "key"))
+def cuts_the_blocks_off():
+    """your output is right, but the weights are cut off from queries and keys: drop `detach` and
+    `no_grad`"""
 
 
-def takes_the_total_for_a_constant(
-    query: Tensor, key: Tensor, value: Tensor, block_len: int
-) -> Tensor:
+@mistake(points=3.5)
+def takes_the_total_for_a_constant(query, key, value, block_len):
+    """your output is right, but the sum that you divide by is cut off from the graph; only the
+    maximum may be, since it cancels"""
     blend, total = _run(query, key, value, block_len)
     return blend / total.detach()
 
 
-def counts_axes_from_the_front(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
-    blend, total = _run(query, key, value, block_len, axis=0)
-    return blend / total
+@mistake(points=2.5)
+def counts_axes_from_the_front(query, key, value, block_len):
+    """you cut along axis 0, which is the keys' only where there is nothing in front; cut along axis
+    -2: `key.split(block_len, -2)`"""
+    return _in_blocks(query, key, value, block_len, axis=0)
 
 
-def works_in_double_precision(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
-    blend, total = _run(query.double(), key.double(), value.double(), block_len)
-    return blend / total
+@mistake(points=1.5, computes=in_dtype(_in_blocks, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the inputs"""
 
-
-_FACTOR = "; where the maximum rises from `old` to `new`, both shrink by `exp(old - new)`"
-
-_FIRST = (
-    "your running maximum starts from a number such as 0 or -100, and there are rows whose scores"
-    " all lie far below it: every power is 0 there, and 0/0 is NaN; start from minus infinity"
-)
-_LENGTH = (
-    "your output is right, but you do not take `block_len` keys at a time: it is the length of a"
-    " block, which `split` asks for, and not the number of blocks, which `chunk` asks for"
-)
 
 EXERCISE = Exercise(
     function="attention_in_blocks",
@@ -395,188 +447,7 @@ EXERCISE = Exercise(
             gradient=("query", "key", "value"),
         ),
     ),
-    mistakes=(
-        Mistake(
-            rescales_nothing,
-            "what you have added up so far was measured against an older maximum, and you never"
-            " shrink it (or you overwrite the old maximum first)" + _FACTOR,
-            score=0,
-        ),
-        Mistake(
-            rescales_the_total_only,
-            "you shrink the sum of the weights when the maximum rises, but not the blend of the"
-            " values" + _FACTOR,
-            score=0,
-        ),
-        Mistake(
-            rescales_the_blend_only,
-            "you shrink the blend of the values when the maximum rises, but not the sum of the"
-            " weights" + _FACTOR,
-            score=0,
-        ),
-        Mistake(
-            turns_the_factor_round,
-            "your factor makes what was added up so far larger when the maximum rises; it has to"
-            " become smaller" + _FACTOR,
-            score=0,
-        ),
-        Mistake(
-            subtracts_nothing,
-            "your formula is right and the computer is not: `exp` of a score above 88 is infinite"
-            " in float32. Subtract the largest score met so far",
-            score=3,
-        ),
-        Mistake(
-            starts_from_zero,
-            _FIRST,
-            score=3,
-        ),
-        Mistake(
-            starts_from_minus_a_hundred,
-            _FIRST,
-            score=3,
-        ),
-        Mistake(
-            forgets_the_maximum_so_far,
-            "you subtract the maximum of the block alone; where it lies far below that of an"
-            " earlier block, `exp(old - new)` is infinite. Take the larger of the two",
-            score=3,
-        ),
-        Mistake(
-            takes_one_maximum_for_all,
-            "you subtract the largest score of the whole block from every row; in a row far below"
-            " it every power is 0. Each query has its own: `amax(-1, keepdim=True)`",
-            score=3,
-        ),
-        Mistake(
-            cuts_large_scores_off,
-            "you cut the scores off at a fixed number, beyond which all look the same; subtract the"
-            " largest score met so far, which changes no weight. And you hold the whole table",
-            score=2,
-        ),
-        Mistake(
-            forgets_to_divide,
-            "your blend is right, but the weights in it do not sum to 1: divide it by their sum at"
-            " the end",
-            score=0,
-        ),
-        Mistake(
-            averages_the_blocks,
-            "you attend in each block for itself and average: a block in which nothing fits counts"
-            " as much as one in which everything does",
-            score=0,
-        ),
-        Mistake(
-            averages_the_blocks_by_their_size,
-            "you attend in each block for itself and average by the number of keys; a block counts"
-            " by the sum of its powers `exp(score)`, not by its length",
-            score=0,
-        ),
-        Mistake(
-            adds_the_blocks,
-            "you attend in each block for itself and add the outputs up, so that the weights of a"
-            " row sum to the number of blocks",
-            score=0,
-        ),
-        Mistake(
-            returns_the_last_block,
-            "you return what the last block gives; what the blocks before it gave is lost",
-            score=0,
-        ),
-        Mistake(
-            leaves_the_rest_out,
-            "the last keys are left out where `block_len` does not divide their number; the last"
-            " block is shorter",
-            score=0,
-        ),
-        Mistake(
-            forgets_the_root,
-            "your scores are plain dot products; divide them by the root of the width",
-            score=0,
-        ),
-        Mistake(
-            takes_the_width_of_the_values,
-            "you scale by the width of the values; the scores come from queries and keys,"
-            " `query.shape[-1]`",
-            score=0,
-        ),
-        Mistake(
-            holds_the_whole_table,
-            "your output is right, but you hold the scores of all queries and all keys at once;"
-            " make those of one block, use them up, and go on to the next",
-            score=3,
-        ),
-        Mistake(
-            loops_over_the_queries,
-            "you go from query to query, and each meets all keys at once. That is part A, row by"
-            " row: the row still grows with the number of keys. Go from block to block of keys",
-            score=3,
-        ),
-        Mistake(
-            keeps_all_blocks,
-            "you make the blocks one by one, but you keep them: together they are the whole table."
-            " Use a block up, for maximum, sum and blend, before you make the next",
-            score=3,
-        ),
-        Mistake(
-            takes_the_length_for_the_number,
-            _LENGTH,
-            score=3,
-        ),
-        Mistake(
-            takes_one_key_at_a_time,
-            _LENGTH,
-            score=3,
-        ),
-        Mistake(
-            takes_the_factor_for_a_constant,
-            "your output is right, but the factor is cut off from the graph while the maximum in"
-            " the powers is not; cut off the maximum itself, or nothing",
-            score=3.5,
-        ),
-        Mistake(
-            writes_into_the_queries,
-            "you write into the queries of the caller, as `/=`, `-=` and all methods with a `_` at"
-            " the end do; nothing can be learned through a tensor that is overwritten. Make a new"
-            " one: `x = x / 2`",
-            score=3.5,
-        ),
-        Mistake(
-            drops_axes_of_length_one,
-            "`squeeze()` takes away every axis of length 1, also a batch of one and a single query;"
-            " leave it out, or name the axis that you mean",
-            score=2.5,
-        ),
-        Mistake(
-            works_in_single_precision,
-            "you compute in float32 and return it; the output has the dtype of the inputs, which"
-            " may be float64",
-            score=3,
-        ),
-        Mistake(
-            cuts_the_blocks_off,
-            "your output is right, but the weights are cut off from queries and keys: drop `detach`"
-            " and `no_grad`",
-            score=3.5,
-        ),
-        Mistake(
-            takes_the_total_for_a_constant,
-            "your output is right, but the sum that you divide by is cut off from the graph; only"
-            " the maximum may be, since it cancels",
-            score=3.5,
-        ),
-        Mistake(
-            counts_axes_from_the_front,
-            "you cut along axis 0, which is the keys' only where there is nothing in front; cut"
-            " along axis -2: `key.split(block_len, -2)`",
-            score=2.5,
-        ),
-        Mistake(
-            works_in_double_precision,
-            "you compute in float64 and return it; the output has the dtype of the inputs",
-            score=1.5,
-        ),
-    ),
+    mistakes=mistake.collected,
     equivalent_mutants={
         "0 -> 1": "what the sum begins with is multiplied by `exp(-inf - higher)`, which is 0",
         "0 -> -1": "what the sum begins with is multiplied by `exp(-inf - higher)`, which is 0",

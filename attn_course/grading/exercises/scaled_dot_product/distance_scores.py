@@ -5,14 +5,18 @@ from collections.abc import Callable
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.scaled_dot_product import (
-    UNSEEN,
-    draw_normal,
-    in_front,
-    why_not,
-)
+from attn_course.grading.draws import draw_normal, in_front
+from attn_course.grading.exercises.scaled_dot_product import UNSEEN, why_not
 from attn_course.grading.instruments import Largest
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake, Plain
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
+from attn_course.grading.wrong_answers import (
+    given,
+    in_dtype,
+    overwriting,
+    squeezed,
+    then,
+    transposed,
+)
 
 
 def reference(query: Tensor, key: Tensor) -> Tensor:
@@ -75,124 +79,186 @@ def takes_no_differences(
     )
 
 
-def copies_the_print(query: Tensor, key: Tensor) -> Tensor:
+_RIGHT = ": minus the squared distance is `-|q|² - |k|² + 2 q·k`, and here half of that is wanted"
+
+mistake = Mistakes()
+
+
+@mistake(ending=_RIGHT)
+def copies_the_print(query, key):
+    """this is the printed formula with both of its slips, the sign of the first term and the square
+    of the second"""
     return _scores(query, key, _squares(query) / 2, -_lengths(key) / 2)
 
 
-def mends_the_sign_only(query: Tensor, key: Tensor) -> Tensor:
+@mistake(ending=_RIGHT)
+def mends_the_sign_only(query, key):
+    """one slip is put right, the sign; the length of the key still lacks its square"""
     return _scores(query, key, -_squares(query) / 2, -_lengths(key) / 2)
 
 
-def mends_the_square_only(query: Tensor, key: Tensor) -> Tensor:
+@mistake(ending=_RIGHT)
+def mends_the_square_only(query, key):
+    """one slip is put right, the square; the term of the query still has the wrong sign, so that a
+    query far from everything seems close"""
     return _scores(query, key, _squares(query) / 2, -_squares(key) / 2)
 
 
-def squares_neither_length(query: Tensor, key: Tensor) -> Tensor:
+@mistake(ending=_RIGHT)
+def squares_neither_length(query, key):
+    """both lengths lack their squares: with `q = k` the three terms have to cancel"""
     return _scores(query, key, -_lengths(query) / 2, -_lengths(key) / 2)
 
 
-def forgets_the_half(query: Tensor, key: Tensor) -> Tensor:
-    return 2 * reference(query, key)
+@mistake(computes=then(reference, lambda output: 2 * output))
+def forgets_the_half():
+    """you return minus the squared distance; here half of it is wanted, so that the dot product
+    stands there with the factor 1"""
 
 
-def halves_the_dot_product_too(query: Tensor, key: Tensor) -> Tensor:
+@mistake
+def halves_the_dot_product_too(query, key):
+    """you took half of all three terms, but forgot that the dot product had a factor of 2: it now
+    has the factor 1"""
     return reference(query, key) - query @ key.mT / 2
 
 
-def forgets_to_halve_the_squares(query: Tensor, key: Tensor) -> Tensor:
+@mistake(ending=_RIGHT)
+def forgets_to_halve_the_squares(query, key):
+    """you halved the dot product, whose factor 2 is gone, and not the squares"""
     return _scores(query, key, -_squares(query), -_squares(key))
 
 
-def halves_the_squares_only(query: Tensor, key: Tensor) -> Tensor:
+@mistake(ending=_RIGHT)
+def halves_the_squares_only(query, key):
+    """you halved the squares and not the dot product, which still has its factor 2"""
     return reference(query, key) + query @ key.mT
 
 
-def halves_the_query_only(query: Tensor, key: Tensor) -> Tensor:
+@mistake(ending=_RIGHT)
+def halves_the_query_only(query, key):
+    """the half belongs to the square of the key as well: mind the brackets"""
     return _scores(query, key, -_squares(query) / 2, -_squares(key))
 
 
-def forgets_the_sign(query: Tensor, key: Tensor) -> Tensor:
-    return -reference(query, key)
+@mistake(computes=then(reference, torch.neg))
+def forgets_the_sign():
+    """your score grows with the distance; the score of a key is high where it is close, so it needs
+    a minus"""
 
 
-def adds_the_vectors(query: Tensor, key: Tensor) -> Tensor:
-    return reference(-query, key)
+@mistake(computes=given(reference, query=torch.neg))
+def adds_the_vectors():
+    """the dot product has the wrong sign: your score is that of `q + k`. Multiply `(q - k) · (q -
+    k)` out once more"""
 
 
-def leaves_the_queries_out(query: Tensor, key: Tensor) -> Tensor:
+@mistake
+def leaves_the_queries_out(query, key):
+    """you leave the term of the query out. In the weights it would cancel, as it is the same for
+    all keys of a row, but here the scores are wanted"""
     return _scores(query, key, 0, -_squares(key) / 2)
 
 
-def leaves_the_keys_out(query: Tensor, key: Tensor) -> Tensor:
+@mistake
+def leaves_the_keys_out(query, key):
+    """you leave the term of the key out. It cancels nowhere: it differs from key to key"""
     return _scores(query, key, -_squares(query) / 2, 0)
 
 
-def leaves_both_out(query: Tensor, key: Tensor) -> Tensor:
+@mistake(ending=_RIGHT)
+def leaves_both_out(query, key):
+    """you return the dot products alone: without the squares of the lengths, a long key seems close
+    to everything"""
     return query @ key.mT
 
 
-def adds_the_squares_crosswise(query: Tensor, key: Tensor) -> Tensor:
+@mistake
+def adds_the_squares_crosswise(query, key):
+    """the squares of the queries are added along the columns and those of the keys along the rows;
+    one number for each query is a column, `keepdim=True`, one for each key a row,
+    `unsqueeze(-2)`"""
     return query @ key.mT - (_squares(query).unsqueeze(-2) + _squares(key).unsqueeze(-1)) / 2
 
 
-def takes_the_distance(query: Tensor, key: Tensor) -> Tensor:
-    return -torch.sqrt(-2 * reference(query, key)) / 2
+@mistake(computes=then(reference, lambda output: -torch.sqrt(-2 * output) / 2))
+def takes_the_distance():
+    """you take the distance itself; its square is wanted"""
 
 
-def takes_means_for_sums(query: Tensor, key: Tensor) -> Tensor:
+@mistake
+def takes_means_for_sums(query, key):
+    """you divide by the width, as a mean over the features does; the squared distance is a sum"""
     return reference(query, key) / query.shape[-1]
 
 
-def scales_by_the_root(query: Tensor, key: Tensor) -> Tensor:
+@mistake
+def scales_by_the_root(query, key):
+    """you divide by the root of the width; that comes later, this is the distance as it is"""
     return reference(query, key) / query.shape[-1] ** 0.5
 
 
-def returns_weights(query: Tensor, key: Tensor) -> Tensor:
-    return torch.softmax(reference(query, key), -1)
+@mistake(computes=then(reference, lambda scores: torch.softmax(scores, -1)))
+def returns_weights():
+    """you return weights; the scores are wanted, from before the softmax"""
 
 
-def puts_queries_on_the_last_axis(query: Tensor, key: Tensor) -> Tensor:
-    return reference(query, key).mT
+@mistake(computes=transposed(reference))
+def puts_queries_on_the_last_axis():
+    """your table is transposed: one row for each query, one column for each key"""
 
 
-def takes_all_differences(query: Tensor, key: Tensor) -> Tensor:
+@mistake(points=2)
+def takes_all_differences(query, key):
+    """your scores are right, but you write the difference of every query and every key out, feature
+    by feature: multiply the square out, and a matrix product does the work"""
     return -(query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1) / 2
 
 
-def knows_no_batch(query: Tensor, key: Tensor) -> Tensor:
+@mistake(points=1.5)
+def knows_no_batch(query, key):
+    """your answer is right for two axes and for no other number; count axes from the back: `.mT`,
+    `sum(-1)`, `unsqueeze(-2)`"""
     (_query_len, _), (_key_len, _) = query.shape, key.shape
     return reference(query, key)
 
 
-def takes_a_root_and_squares_it_again(query: Tensor, key: Tensor) -> Tensor:
+@mistake(points=2.5)
+def takes_a_root_and_squares_it_again(query, key):
+    """you take a root that you square again: its gradient at the zero vector is infinite and turns
+    to NaN; stay with the sum of squares"""
     of_query, of_key = (torch.sqrt(_squares(vectors)) ** 2 for vectors in (query, key))
     return _scores(query, key, -of_query / 2, -of_key / 2)
 
 
-def takes_the_squares_for_constants(query: Tensor, key: Tensor) -> Tensor:
+@mistake(points=2.5)
+def takes_the_squares_for_constants(query, key):
+    """you cut the squares of the lengths off from the graph; drop `detach` and `data`"""
     return _scores(query, key, -_squares(query.detach()) / 2, -_squares(key.detach()) / 2)
 
 
-def drops_axes_of_length_one(query: Tensor, key: Tensor) -> Tensor:
-    return reference(query, key).squeeze()
+@mistake(points=1.5, computes=squeezed(reference))
+def drops_axes_of_length_one():
+    """`squeeze()` takes away every axis of length 1, also that of a single query; leave it out, or
+    name the axis that you mean"""
 
 
-def writes_into_both(query: Tensor, key: Tensor) -> Tensor:
-    products = query @ key.mT
-    query *= query
-    key *= key
-    return products - (query.sum(-1, keepdim=True) + key.sum(-1).unsqueeze(-2)) / 2
+@mistake(points=2.5, computes=overwriting(reference, query=torch.square, key=torch.square))
+def writes_into_both():
+    """you write into the tensors of the caller, as `/=`, `-=` and all methods with a `_` at the end
+    do; nothing can be learned through a tensor that is overwritten. Make a new one: `x = x / 2`"""
 
 
-def works_in_single_precision(query: Tensor, key: Tensor) -> Tensor:
-    return reference(query.float(), key.float())
+@mistake(points=2, computes=in_dtype(reference, torch.float32))
+def works_in_single_precision():
+    """you compute in float32 and return it; the output has the dtype of the inputs, which may be
+    float64"""
 
 
-def works_in_double_precision(query: Tensor, key: Tensor) -> Tensor:
-    return reference(query.double(), key.double())
+@mistake(points=1.5, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the inputs"""
 
-
-_RIGHT = ": minus the squared distance is `-|q|² - |k|² + 2 q·k`, and here half of that is wanted"
 
 EXERCISE = Exercise(
     function="distance_scores",
@@ -235,165 +301,5 @@ EXERCISE = Exercise(
             gradient=("query", "key"),
         ),
     ),
-    mistakes=(
-        Mistake(
-            copies_the_print,
-            "this is the printed formula with both of its slips, the sign of the first term and the"
-            " square of the second" + _RIGHT,
-            score=0,
-        ),
-        Mistake(
-            mends_the_sign_only,
-            "one slip is put right, the sign; the length of the key still lacks its square"
-            + _RIGHT,
-            score=0,
-        ),
-        Mistake(
-            mends_the_square_only,
-            "one slip is put right, the square; the term of the query still has the wrong sign, so"
-            " that a query far from everything seems close" + _RIGHT,
-            score=0,
-        ),
-        Mistake(
-            squares_neither_length,
-            "both lengths lack their squares: with `q = k` the three terms have to cancel" + _RIGHT,
-            score=0,
-        ),
-        Mistake(
-            forgets_the_half,
-            "you return minus the squared distance; here half of it is wanted, so that the dot"
-            " product stands there with the factor 1",
-            score=0,
-        ),
-        Mistake(
-            halves_the_dot_product_too,
-            "you took half of all three terms, but forgot that the dot product had a factor of 2:"
-            " it now has the factor 1",
-            score=0,
-        ),
-        Mistake(
-            forgets_to_halve_the_squares,
-            "you halved the dot product, whose factor 2 is gone, and not the squares" + _RIGHT,
-            score=0,
-        ),
-        Mistake(
-            halves_the_squares_only,
-            "you halved the squares and not the dot product, which still has its factor 2" + _RIGHT,
-            score=0,
-        ),
-        Mistake(
-            halves_the_query_only,
-            "the half belongs to the square of the key as well: mind the brackets" + _RIGHT,
-            score=0,
-        ),
-        Mistake(
-            forgets_the_sign,
-            "your score grows with the distance; the score of a key is high where it is close, so"
-            " it needs a minus",
-            score=0,
-        ),
-        Mistake(
-            adds_the_vectors,
-            "the dot product has the wrong sign: your score is that of `q + k`. Multiply"
-            " `(q - k) · (q - k)` out once more",
-            score=0,
-        ),
-        Mistake(
-            leaves_the_queries_out,
-            "you leave the term of the query out. In the weights it would cancel, as it is the same"
-            " for all keys of a row, but here the scores are wanted",
-            score=0,
-        ),
-        Mistake(
-            leaves_the_keys_out,
-            "you leave the term of the key out. It cancels nowhere: it differs from key to key",
-            score=0,
-        ),
-        Mistake(
-            leaves_both_out,
-            "you return the dot products alone: without the squares of the lengths, a long key"
-            " seems close to everything" + _RIGHT,
-            score=0,
-        ),
-        Mistake(
-            adds_the_squares_crosswise,
-            "the squares of the queries are added along the columns and those of the keys along the"
-            " rows; one number for each query is a column, `keepdim=True`, one for each key a row,"
-            " `unsqueeze(-2)`",
-            score=0,
-        ),
-        Mistake(
-            takes_the_distance,
-            "you take the distance itself; its square is wanted",
-            score=0,
-        ),
-        Mistake(
-            takes_means_for_sums,
-            "you divide by the width, as a mean over the features does; the squared distance is a"
-            " sum",
-            score=0,
-        ),
-        Mistake(
-            scales_by_the_root,
-            "you divide by the root of the width; that comes later, this is the distance as it is",
-            score=0,
-        ),
-        Mistake(
-            returns_weights,
-            "you return weights; the scores are wanted, from before the softmax",
-            score=0,
-        ),
-        Mistake(
-            puts_queries_on_the_last_axis,
-            "your table is transposed: one row for each query, one column for each key",
-            score=0,
-        ),
-        Mistake(
-            takes_all_differences,
-            "your scores are right, but you write the difference of every query and every key out,"
-            " feature by feature: multiply the square out, and a matrix product does the work",
-            score=2,
-        ),
-        Mistake(
-            knows_no_batch,
-            "your answer is right for two axes and for no other number; count axes from the back:"
-            " `.mT`, `sum(-1)`, `unsqueeze(-2)`",
-            score=1.5,
-        ),
-        Mistake(
-            takes_a_root_and_squares_it_again,
-            "you take a root that you square again: its gradient at the zero vector is infinite and"
-            " turns to NaN; stay with the sum of squares",
-            score=2.5,
-        ),
-        Mistake(
-            takes_the_squares_for_constants,
-            "you cut the squares of the lengths off from the graph; drop `detach` and `data`",
-            score=2.5,
-        ),
-        Mistake(
-            drops_axes_of_length_one,
-            "`squeeze()` takes away every axis of length 1, also that of a single query; leave it"
-            " out, or name the axis that you mean",
-            score=1.5,
-        ),
-        Mistake(
-            writes_into_both,
-            "you write into the tensors of the caller, as `/=`, `-=` and all methods with a `_` at"
-            " the end do; nothing can be learned through a tensor that is overwritten. Make a new"
-            " one: `x = x / 2`",
-            score=2.5,
-        ),
-        Mistake(
-            works_in_single_precision,
-            "you compute in float32 and return it; the output has the dtype of the inputs, which"
-            " may be float64",
-            score=2,
-        ),
-        Mistake(
-            works_in_double_precision,
-            "you compute in float64 and return it; the output has the dtype of the inputs",
-            score=1.5,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

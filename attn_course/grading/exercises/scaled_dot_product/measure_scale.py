@@ -3,8 +3,9 @@
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.scaled_dot_product import draw_normal, in_front
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.draws import draw_normal, in_front
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, then
 from attn_course.retrieval import dot_scores
 
 Measured = tuple[float, float]
@@ -41,120 +42,178 @@ def draw_layer(
     }
 
 
-def returns_them_the_other_way_round(query: Tensor, key: Tensor, exponent: float) -> Measured:
-    return reference(query, key, exponent)[::-1]
+mistake = Mistakes()
 
 
-def ignores_the_exponent(query: Tensor, key: Tensor, exponent: float) -> Measured:
-    return reference(query, key, -0.5)
+@mistake(computes=then(reference, lambda pair: pair[::-1]))
+def returns_them_the_other_way_round():
+    """you return the slack first; the mean square of the scores comes first"""
 
 
-def turns_the_exponent_round(query: Tensor, key: Tensor, exponent: float) -> Measured:
-    return reference(query, key, -exponent)
+@mistake(computes=given(reference, exponent=-0.5))
+def ignores_the_exponent():
+    """you divide by the root whatever `exponent` says; the factor is `query.shape[-1] **
+    exponent`"""
 
 
-def scales_by_the_number_of_keys(query: Tensor, key: Tensor, exponent: float) -> Measured:
+@mistake(computes=given(reference, exponent=lambda exponent: -exponent))
+def turns_the_exponent_round():
+    """you divide by `d ** exponent`; multiply by it: the exponent of the paper is -1/2"""
+
+
+@mistake
+def scales_by_the_number_of_keys(query, key, exponent):
+    """you scale by a power of the number of keys; it is a power of the width, `query.shape[-1]`"""
     return reference(query * (key.shape[-2] / key.shape[-1]) ** exponent, key, exponent)
 
 
-def measures_before_it_scales(query: Tensor, key: Tensor, exponent: float) -> Measured:
+@mistake
+def measures_before_it_scales(query, key, exponent):
+    """you measure the scores before you scale them; the scaled ones are wanted"""
     return reference(query, key, 0)[0], reference(query, key, exponent)[1]
 
 
-def scales_after_the_softmax(query: Tensor, key: Tensor, exponent: float) -> Measured:
+@mistake
+def scales_after_the_softmax(query, key, exponent):
+    """you scale the weights; scale the scores, before the softmax"""
     size, _ = reference(query, key, exponent)
     weights = torch.softmax(_scores(query, key, 0), -1) * query.shape[-1] ** exponent
     return size, _slack(weights)
 
 
-def takes_the_spread(query: Tensor, key: Tensor, exponent: float) -> Measured:
+@mistake
+def takes_the_spread(query, key, exponent):
+    """you take the variance; the mean of the squares is wanted, without the mean subtracted"""
     scores = _scores(query, key, exponent)
     return scores.var(correction=0).item(), reference(query, key, exponent)[1]
 
 
-def takes_the_spread_of_a_sample(query: Tensor, key: Tensor, exponent: float) -> Measured:
+@mistake
+def takes_the_spread_of_a_sample(query, key, exponent):
+    """you take `var()`, which subtracts the mean and divides by one less; the mean of the squares
+    is wanted"""
     scores = _scores(query, key, exponent)
     return scores.var().item(), reference(query, key, exponent)[1]
 
 
-def takes_the_root(query: Tensor, key: Tensor, exponent: float) -> Measured:
+@mistake
+def takes_the_root(query, key, exponent):
+    """you take the root of the mean square; leave it out"""
     size, slack = reference(query, key, exponent)
     return size**0.5, slack
 
 
-def squares_the_mean(query: Tensor, key: Tensor, exponent: float) -> Measured:
+@mistake
+def squares_the_mean(query, key, exponent):
+    """you square the mean of the scores; take the mean of their squares"""
     size = _scores(query, key, exponent).mean().square().item()
     return size, reference(query, key, exponent)[1]
 
 
-def measures_the_weights(query: Tensor, key: Tensor, exponent: float) -> Measured:
+@mistake
+def measures_the_weights(query, key, exponent):
+    """you take the mean square of the weights; that of the scores is wanted"""
     weights = torch.softmax(_scores(query, key, exponent), -1)
     return weights.square().mean().item(), _slack(weights)
 
 
-def adds_up_the_squares(query: Tensor, key: Tensor, exponent: float) -> Measured:
+@mistake
+def adds_up_the_squares(query, key, exponent):
+    """you add up the squares of the weights; the slack is what they leave to 1, the sum of `weight
+    * (1 - weight)`"""
     weights = torch.softmax(_scores(query, key, exponent), -1)
     return reference(query, key, exponent)[0], weights.square().sum(-1).mean().item()
 
 
-def averages_over_the_keys_too(query: Tensor, key: Tensor, exponent: float) -> Measured:
+@mistake
+def averages_over_the_keys_too(query, key, exponent):
+    """you take the mean over the keys; the slack of a row is a sum over its keys, and only the rows
+    are averaged"""
     size, slack = reference(query, key, exponent)
     return size, slack / key.shape[-2]
 
 
-def adds_up_the_queries(query: Tensor, key: Tensor, exponent: float) -> Measured:
+@mistake
+def adds_up_the_queries(query, key, exponent):
+    """you add the slack of all rows up; take the mean over the rows"""
     size, slack = reference(query, key, exponent)
     return size, slack * query.shape[:-1].numel()
 
 
-def takes_the_median(query: Tensor, key: Tensor, exponent: float) -> Measured:
+@mistake
+def takes_the_median(query, key, exponent):
+    """you take the median row; the mean over the rows is wanted"""
     weights = torch.softmax(_scores(query, key, exponent), -1)
     slack = (weights * (1 - weights)).sum(-1)
     return reference(query, key, exponent)[0], slack.median().item()
 
 
-def takes_the_largest_weight(query: Tensor, key: Tensor, exponent: float) -> Measured:
+@mistake
+def takes_the_largest_weight(query, key, exponent):
+    """you take what the largest weight leaves to 1; every key counts, by `weight * (1 - weight)`"""
     weights = torch.softmax(_scores(query, key, exponent), -1)
     return reference(query, key, exponent)[0], (1 - weights.amax(-1)).mean().item()
 
 
-def counts_the_keys(query: Tensor, key: Tensor, exponent: float) -> Measured:
+@mistake
+def counts_the_keys(query, key, exponent):
+    """you return the effective number of keys; the slack is the sum of `weight * (1 - weight)`, at
+    most 1"""
     weights = torch.softmax(_scores(query, key, exponent), -1)
     number = 1 / weights.square().sum(-1)
     return reference(query, key, exponent)[0], number.mean().item()
 
 
-def normalises_over_the_queries(query: Tensor, key: Tensor, exponent: float) -> Measured:
+@mistake
+def normalises_over_the_queries(query, key, exponent):
+    """your weights sum to 1 over the queries; the softmax runs over the keys, the last axis"""
     weights = torch.softmax(_scores(query, key, exponent), -2)
     return reference(query, key, exponent)[0], _slack(weights)
 
 
-def counts_axes_from_the_front(query: Tensor, key: Tensor, exponent: float) -> Measured:
+@mistake(points=0.5)
+def counts_axes_from_the_front(query, key, exponent):
+    """you took axis 1, which is the keys' only where there is nothing in front; count from the
+    back, `dim=-1`"""
     weights = torch.softmax(_scores(query, key, exponent), 1)
     return reference(query, key, exponent)[0], _slack(weights)
 
 
-def takes_the_mean_size(query: Tensor, key: Tensor, exponent: float) -> Measured:
+@mistake
+def takes_the_mean_size(query, key, exponent):
+    """you take the mean of the absolute scores; square them first"""
     size = _scores(query, key, exponent).abs().mean().item()
     return size, reference(query, key, exponent)[1]
 
 
-def squares_the_slack(query: Tensor, key: Tensor, exponent: float) -> Measured:
+@mistake
+def squares_the_slack(query, key, exponent):
+    """you square `weight * (1 - weight)`; only the scores are squared, for the first of the two
+    numbers"""
     weights = torch.softmax(_scores(query, key, exponent), -1)
     slack = (weights * (1 - weights)).square().sum(-1).mean().item()
     return reference(query, key, exponent)[0], slack
 
 
-def scales_both(query: Tensor, key: Tensor, exponent: float) -> Measured:
+@mistake
+def scales_both(query, key, exponent):
+    """you scale queries and keys both, so that the factor counts twice; scale one of them, or the
+    scores"""
     return reference(query * query.shape[-1] ** exponent, key, exponent)
 
 
-def writes_into_the_queries(query: Tensor, key: Tensor, exponent: float) -> Measured:
+@mistake(points=1.5)
+def writes_into_the_queries(query, key, exponent):
+    """your numbers are right, but `query *= ...` writes into the tensor of the caller, who goes on
+    with it: write `query = query * ...`"""
     query *= query.shape[-1] ** exponent
     return reference(query, key, 0)
 
 
-def overflows(query: Tensor, key: Tensor, exponent: float) -> Measured:
+@mistake(points=1.5)
+def overflows(query, key, exponent):
+    """`exp` of a score above 88 is infinite in float32; torch's own `softmax` subtracts the largest
+    score first"""
     raised = torch.exp(_scores(query, key, exponent))
     weights = raised / raised.sum(-1, keepdim=True)
     return reference(query, key, exponent)[0], _slack(weights)
@@ -194,138 +253,5 @@ EXERCISE = Exercise(
             untouched=True,
         ),
     ),
-    mistakes=(
-        Mistake(
-            returns_them_the_other_way_round,
-            "you return the slack first; the mean square of the scores comes first",
-            score=0,
-        ),
-        Mistake(
-            ignores_the_exponent,
-            "you divide by the root whatever `exponent` says; the factor is"
-            " `query.shape[-1] ** exponent`",
-            score=0,
-        ),
-        Mistake(
-            turns_the_exponent_round,
-            "you divide by `d ** exponent`; multiply by it: the exponent of the paper is -1/2",
-            score=0,
-        ),
-        Mistake(
-            scales_by_the_number_of_keys,
-            "you scale by a power of the number of keys; it is a power of the width,"
-            " `query.shape[-1]`",
-            score=0,
-        ),
-        Mistake(
-            measures_before_it_scales,
-            "you measure the scores before you scale them; the scaled ones are wanted",
-            score=0,
-        ),
-        Mistake(
-            scales_after_the_softmax,
-            "you scale the weights; scale the scores, before the softmax",
-            score=0,
-        ),
-        Mistake(
-            takes_the_spread,
-            "you take the variance; the mean of the squares is wanted, without the mean subtracted",
-            score=0,
-        ),
-        Mistake(
-            takes_the_spread_of_a_sample,
-            "you take `var()`, which subtracts the mean and divides by one less; the mean of the"
-            " squares is wanted",
-            score=0,
-        ),
-        Mistake(
-            takes_the_root,
-            "you take the root of the mean square; leave it out",
-            score=0,
-        ),
-        Mistake(
-            squares_the_mean,
-            "you square the mean of the scores; take the mean of their squares",
-            score=0,
-        ),
-        Mistake(
-            measures_the_weights,
-            "you take the mean square of the weights; that of the scores is wanted",
-            score=0,
-        ),
-        Mistake(
-            adds_up_the_squares,
-            "you add up the squares of the weights; the slack is what they leave to 1, the sum of"
-            " `weight * (1 - weight)`",
-            score=0,
-        ),
-        Mistake(
-            averages_over_the_keys_too,
-            "you take the mean over the keys; the slack of a row is a sum over its keys, and only"
-            " the rows are averaged",
-            score=0,
-        ),
-        Mistake(
-            adds_up_the_queries,
-            "you add the slack of all rows up; take the mean over the rows",
-            score=0,
-        ),
-        Mistake(
-            takes_the_median,
-            "you take the median row; the mean over the rows is wanted",
-            score=0,
-        ),
-        Mistake(
-            takes_the_largest_weight,
-            "you take what the largest weight leaves to 1; every key counts, by"
-            " `weight * (1 - weight)`",
-            score=0,
-        ),
-        Mistake(
-            counts_the_keys,
-            "you return the effective number of keys; the slack is the sum of"
-            " `weight * (1 - weight)`, at most 1",
-            score=0,
-        ),
-        Mistake(
-            normalises_over_the_queries,
-            "your weights sum to 1 over the queries; the softmax runs over the keys, the last axis",
-            score=0,
-        ),
-        Mistake(
-            counts_axes_from_the_front,
-            "you took axis 1, which is the keys' only where there is nothing in front; count from"
-            " the back, `dim=-1`",
-            score=0.5,
-        ),
-        Mistake(
-            takes_the_mean_size,
-            "you take the mean of the absolute scores; square them first",
-            score=0,
-        ),
-        Mistake(
-            squares_the_slack,
-            "you square `weight * (1 - weight)`; only the scores are squared, for the first of the"
-            " two numbers",
-            score=0,
-        ),
-        Mistake(
-            scales_both,
-            "you scale queries and keys both, so that the factor counts twice; scale one of them,"
-            " or the scores",
-            score=0,
-        ),
-        Mistake(
-            writes_into_the_queries,
-            "your numbers are right, but `query *= ...` writes into the tensor of the caller, who"
-            " goes on with it: write `query = query * ...`",
-            score=1.5,
-        ),
-        Mistake(
-            overflows,
-            "`exp` of a score above 88 is infinite in float32; torch's own `softmax` subtracts the"
-            " largest score first",
-            score=1.5,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

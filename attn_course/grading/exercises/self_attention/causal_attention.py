@@ -7,8 +7,9 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course.grading.compare import same
-from attn_course.grading.exercises.self_attention import draw_normal, in_front
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake, Plain
+from attn_course.grading.draws import draw_normal, in_front
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
+from attn_course.grading.wrong_answers import cut_off, given, in_dtype, overwriting
 from attn_course.scaled_dot_product import attention, causal_mask, scaled_dot_scores
 
 
@@ -82,171 +83,245 @@ def _masked(scores: Tensor, seen: Tensor, value: Tensor, fill: float) -> Tensor:
     return torch.softmax(scores.masked_fill(~seen, fill), -1) @ value
 
 
-def sees_the_future(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+mistake = Mistakes()
+
+
+@mistake
+def sees_the_future(query, key, value, real):
+    """every token looks at all tokens, also at those behind it; token `i` may look at `j` only if
+    `j` is at most `i`"""
     return attention(query, key, value, real.unsqueeze(-2))
 
 
-def sees_the_future_only(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+@mistake
+def sees_the_future_only(query, key, value, real):
+    """your triangle is the wrong one: tokens look at what comes after them. Rows are queries, so
+    token `i` may look at the columns up to `i`: the lower triangle"""
     ahead = causal_mask(real.shape[-1], device=real.device).mT
     return attention(query, key, value, ahead & real.unsqueeze(-2))
 
 
-def leaves_itself_out(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+@mistake
+def leaves_itself_out(query, key, value, real):
+    """your triangle leaves the diagonal out; a token looks at itself as well as at those before
+    it"""
     before = _seen(real).tril(-1)
     return attention(query, key, value, before)
 
 
-def looks_one_place_ahead(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+@mistake
+def looks_one_place_ahead(query, key, value, real):
+    """your triangle reaches one place too far: each token sees the one behind it, which is the very
+    word that it is to guess"""
     ones = torch.ones(real.shape[-1], real.shape[-1], dtype=torch.bool, device=real.device)
     return attention(query, key, value, ones.tril(1) & real.unsqueeze(-2))
 
 
-def hides_the_last_token_only(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+@mistake
+def hides_the_last_token_only(query, key, value, real):
+    """you hide the last token alone; each token has a future of its own, and so each query its own
+    row of the mask"""
     length = real.shape[-1]
     seen = torch.ones(length, length, dtype=torch.bool, device=real.device)
     seen[:-1, -1] = False
     return attention(query, key, value, seen & real.unsqueeze(-2))
 
 
-def masks_after_the_softmax(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+@mistake
+def masks_after_the_softmax(query, key, value, real):
+    """you mask after the softmax, when the future has taken its share of the weight already, and
+    what is left sums to less than 1; mask the scores, before it"""
     weights = torch.softmax(scaled_dot_scores(query, key), -1)
     return (weights * _seen(real)) @ value
 
 
-def shares_out_again_after_the_softmax(
-    query: Tensor, key: Tensor, value: Tensor, real: Tensor
-) -> Tensor:
+@mistake(points=4)
+def shares_out_again_after_the_softmax(query, key, value, real):
+    """you mask after the softmax and divide by what is left; where the future scores high, nothing
+    is left. Mask the scores, before the softmax"""
     weights = torch.softmax(scaled_dot_scores(query, key), -1) * _seen(real)
     total = weights.sum(-1, keepdim=True)
     return weights / total.where(total > 0, 1) @ value
 
 
-def multiplies_scores_by_the_mask(
-    query: Tensor, key: Tensor, value: Tensor, real: Tensor
-) -> Tensor:
+@mistake
+def multiplies_scores_by_the_mask(query, key, value, real):
+    """you put 0 in the place of a forbidden score; the softmax gives weight to a score of 0, too.
+    Put minus infinity there"""
     return _masked(scaled_dot_scores(query, key), _seen(real), value, 0.0)
 
 
-def adds_the_mask_to_the_scores(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+@mistake
+def adds_the_mask_to_the_scores(query, key, value, real):
+    """you add the mask to the scores as 0 and 1, which only favours what may be seen; put minus
+    infinity in the place of what may not, with `masked_fill`"""
     scores = scaled_dot_scores(query, key) + _seen(real).to(query.dtype)
     return torch.softmax(scores, -1) @ value
 
 
-def takes_a_score_of_zero_for_forbidden(
-    query: Tensor, key: Tensor, value: Tensor, real: Tensor
-) -> Tensor:
+@mistake(points=1)
+def takes_a_score_of_zero_for_forbidden(query, key, value, real):
+    """you take every score of 0 for a forbidden one; a query may well be at right angles to a key
+    that it may see. Let the mask say what is forbidden"""
     scores = scaled_dot_scores(query, key) * _seen(real)
     weights = torch.softmax(scores.masked_fill(scores == 0, -torch.inf), -1)
     return weights.masked_fill(weights.isnan(), 0) @ value
 
 
-def adds_minus_infinity(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+@mistake(points=4)
+def adds_minus_infinity(query, key, value, real):
+    """the output is right, but its gradient is `nan`: it passes through the sum with minus
+    infinity, in rows where nothing is seen. `masked_fill` lets none through to what it has
+    overwritten"""
     seen = _seen(real)
     walls = torch.zeros(seen.shape, device=seen.device).masked_fill(~seen, -torch.inf)
     weights = torch.softmax(scaled_dot_scores(query, key) + walls.to(query.dtype), -1)
     return weights.masked_fill(~seen, 0) @ value
 
 
-def adds_minus_ten_thousand(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+@mistake(points=4)
+def adds_minus_ten_thousand(query, key, value, real):
+    """you add a large negative number to what is forbidden, and it may still score highest; put
+    minus infinity in its place, with `masked_fill`"""
     seen = _seen(real)
     weights = torch.softmax(scaled_dot_scores(query, key) - 1e4 * ~seen, -1)
     return weights.masked_fill(~seen, 0) @ value
 
 
-def fills_with_minus_ten_thousand(
-    query: Tensor, key: Tensor, value: Tensor, real: Tensor
-) -> Tensor:
+@mistake(points=4)
+def fills_with_minus_ten_thousand(query, key, value, real):
+    """a large negative number is not low enough: scores may be lower still, and the future then
+    gets all the weight. Put minus infinity there"""
     seen = _seen(real)
     output = _masked(scaled_dot_scores(query, key), seen, value, -1e4)
     return output * seen.any(-1, keepdim=True)
 
 
-def spreads_an_empty_row(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+@mistake(points=3)
+def spreads_an_empty_row(query, key, value, real):
+    """a token that may look nowhere gets the mean of all values, the future's and the padding's;
+    where a row of the mask is empty, set its weights to 0"""
     return _masked(scaled_dot_scores(query, key), _seen(real), value, -1e30)
 
 
-def divides_nothing_by_nothing(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+@mistake(points=3)
+def divides_nothing_by_nothing(query, key, value, real):
+    """a row of scores that are all minus infinity has no softmax: it becomes `nan`. Set the weights
+    to 0 where the mask forbids, after the softmax as well"""
     return _masked(scaled_dot_scores(query, key), _seen(real), value, -torch.inf)
 
 
-def replaces_nan_afterwards(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+@mistake(points=4)
+def replaces_nan_afterwards(query, key, value, real):
+    """the output is right, but its gradient is `nan`: you replace `nan` after it has been
+    multiplied by the values. Overwrite the weights themselves, with `masked_fill`"""
     return divides_nothing_by_nothing(query, key, value, real).nan_to_num(0)
 
 
-def lets_empty_rows_see_themselves(
-    query: Tensor, key: Tensor, value: Tensor, real: Tensor
-) -> Tensor:
+@mistake(points=3)
+def lets_empty_rows_see_themselves(query, key, value, real):
+    """you let a token that may look nowhere look at itself; it is padding, so its output is 0"""
     seen = _seen(real)
     itself = torch.eye(real.shape[-1], dtype=torch.bool, device=real.device)
     return attention(query, key, value, seen | (itself & ~seen.any(-1, keepdim=True)))
 
 
-def lets_padding_see_itself(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+@mistake(points=3)
+def lets_padding_see_itself(query, key, value, real):
+    """padding looks at itself; nobody looks at padding, itself included. Where it stands behind
+    real tokens, it sees these alone"""
     itself = torch.eye(real.shape[-1], dtype=torch.bool, device=real.device)
     output = attention(query, key, value, _seen(real) | itself)
     return output * _seen(real).any(-1, keepdim=True)
 
 
-def marks_empty_rows(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+@mistake(points=4)
+def marks_empty_rows(query, key, value, real):
+    """where a token may look nowhere you return `nan`; 0 is asked, since `nan` spreads to all that
+    is computed from it"""
     empty = ~_seen(real).any(-1, keepdim=True)
     return reference(query, key, value, real).masked_fill(empty, torch.nan)
 
 
-def forgets_the_padding(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+@mistake(points=3)
+def forgets_the_padding(query, key, value, real):
+    """padding takes part in the mean; nobody may look at it, so both masks together say what is
+    seen"""
     return attention(query, key, value, _seen(torch.ones_like(real)))
 
 
-def masks_padded_queries(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+@mistake(points=3)
+def masks_padded_queries(query, key, value, real):
+    """you forbid padding to look, and not others to look at it: `real` belongs to the columns, the
+    keys, so its new axis is the one before the last"""
     seen = causal_mask(real.shape[-1], device=real.device) & real.unsqueeze(-1)
     return attention(query, key, value, seen)
 
 
-def silences_padding(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+@mistake(points=3)
+def silences_padding(query, key, value, real):
+    """you make the outputs of padding 0 wherever it is; only those that see nothing are. Padding
+    behind real tokens sees these, and nobody looks at what it makes of them"""
     return attention(query, key, value, _seen(real) & real.unsqueeze(-1))
 
 
-def zeroes_padded_values(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+@mistake(points=3)
+def zeroes_padded_values(query, key, value, real):
+    """you make the values of padding 0, but it still takes weight from the others; forbid it before
+    the softmax"""
     value = value * real.unsqueeze(-1)
     return attention(query, key, value, _seen(torch.ones_like(real)))
 
 
-def forgets_the_scale(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
-    return reference(query * math.sqrt(query.shape[-1]), key, value, real)
+@mistake(computes=given(reference, query=lambda query: query * math.sqrt(query.shape[-1])))
+def forgets_the_scale():
+    """nothing is divided by the root of `d_key`, so your weights are too sharp"""
 
 
-def takes_the_scale_from_the_values(
-    query: Tensor, key: Tensor, value: Tensor, real: Tensor
-) -> Tensor:
+@mistake
+def takes_the_scale_from_the_values(query, key, value, real):
+    """you divide by the root of the values' width; the scores come from queries and keys, so it is
+    `d_key` that counts"""
     scale = math.sqrt(query.shape[-1] / value.shape[-1])
     return reference(query * scale, key, value, real)
 
 
-def counts_axes_from_the_left(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+@mistake(points=3)
+def counts_axes_from_the_left(query, key, value, real):
+    """you give `real` its new axis counted from the left, which fits three axes only; count from
+    the right, with `unsqueeze(-2)`"""
     causal = causal_mask(real.shape[-1], device=real.device)
     return attention(query, key, value, causal & real[:, None, :])
 
 
-def forgets_the_new_axis(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+@mistake(points=1)
+def forgets_the_new_axis(query, key, value, real):
+    """`real` has one row for each sentence, and your triangle one for each query; give `real` a new
+    axis before the last, with `unsqueeze(-2)`, and the two fit"""
     return attention(query, key, value, causal_mask(real.shape[-1], device=real.device) & real)
 
 
-def writes_into_the_query(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
-    query /= math.sqrt(query.shape[-1])
-    return reference(query * math.sqrt(query.shape[-1]), key, value, real)
+@mistake(points=4, computes=overwriting(reference, query=lambda q: q / math.sqrt(q.shape[-1])))
+def writes_into_the_query():
+    """you write into `query`, which belongs to the caller, as `/=` does and all names that end in
+    `_`; make a new tensor"""
 
 
-def takes_the_values_for_constants(
-    query: Tensor, key: Tensor, value: Tensor, real: Tensor
-) -> Tensor:
-    return reference(query, key, value.detach(), real)
+@mistake(points=4, computes=cut_off(reference, "value"))
+def takes_the_values_for_constants():
+    """the values are cut off from the graph, so what makes them will never learn; drop `detach`,
+    `data` and `no_grad`"""
 
 
-def takes_weights_for_constants(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
-    return reference(query.detach(), key.detach(), value, real)
+@mistake(points=4, computes=cut_off(reference, "query", "key"))
+def takes_weights_for_constants():
+    """your weights are cut off from the graph, so queries and keys will never learn; drop `detach`,
+    `data` and `no_grad`"""
 
 
-def works_in_double_precision(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
-    return reference(query.double(), key.double(), value.double(), real)
+@mistake(points=1, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the inputs"""
 
 
 EXERCISE = Exercise(
@@ -300,191 +375,5 @@ EXERCISE = Exercise(
             gradient=("query", "key", "value"),
         ),
     ),
-    mistakes=(
-        Mistake(
-            sees_the_future,
-            "every token looks at all tokens, also at those behind it; token `i` may look at `j`"
-            " only if `j` is at most `i`",
-            score=0,
-        ),
-        Mistake(
-            sees_the_future_only,
-            "your triangle is the wrong one: tokens look at what comes after them. Rows are"
-            " queries, so token `i` may look at the columns up to `i`: the lower triangle",
-            score=0,
-        ),
-        Mistake(
-            leaves_itself_out,
-            "your triangle leaves the diagonal out; a token looks at itself as well as at those"
-            " before it",
-            score=0,
-        ),
-        Mistake(
-            looks_one_place_ahead,
-            "your triangle reaches one place too far: each token sees the one behind it, which is"
-            " the very word that it is to guess",
-            score=0,
-        ),
-        Mistake(
-            hides_the_last_token_only,
-            "you hide the last token alone; each token has a future of its own, and so each query"
-            " its own row of the mask",
-            score=0,
-        ),
-        Mistake(
-            masks_after_the_softmax,
-            "you mask after the softmax, when the future has taken its share of the weight already,"
-            " and what is left sums to less than 1; mask the scores, before it",
-            score=0,
-        ),
-        Mistake(
-            shares_out_again_after_the_softmax,
-            "you mask after the softmax and divide by what is left; where the future scores high,"
-            " nothing is left. Mask the scores, before the softmax",
-            score=4,
-        ),
-        Mistake(
-            multiplies_scores_by_the_mask,
-            "you put 0 in the place of a forbidden score; the softmax gives weight to a score of 0,"
-            " too. Put minus infinity there",
-            score=0,
-        ),
-        Mistake(
-            adds_the_mask_to_the_scores,
-            "you add the mask to the scores as 0 and 1, which only favours what may be seen; put"
-            " minus infinity in the place of what may not, with `masked_fill`",
-            score=0,
-        ),
-        Mistake(
-            takes_a_score_of_zero_for_forbidden,
-            "you take every score of 0 for a forbidden one; a query may well be at right angles to"
-            " a key that it may see. Let the mask say what is forbidden",
-            score=1,
-        ),
-        Mistake(
-            adds_minus_infinity,
-            "the output is right, but its gradient is `nan`: it passes through the sum with minus"
-            " infinity, in rows where nothing is seen. `masked_fill` lets none through to what it"
-            " has overwritten",
-            score=4,
-        ),
-        Mistake(
-            adds_minus_ten_thousand,
-            "you add a large negative number to what is forbidden, and it may still score highest;"
-            " put minus infinity in its place, with `masked_fill`",
-            score=4,
-        ),
-        Mistake(
-            fills_with_minus_ten_thousand,
-            "a large negative number is not low enough: scores may be lower still, and the future"
-            " then gets all the weight. Put minus infinity there",
-            score=4,
-        ),
-        Mistake(
-            spreads_an_empty_row,
-            "a token that may look nowhere gets the mean of all values, the future's and the"
-            " padding's; where a row of the mask is empty, set its weights to 0",
-            score=3,
-        ),
-        Mistake(
-            divides_nothing_by_nothing,
-            "a row of scores that are all minus infinity has no softmax: it becomes `nan`. Set the"
-            " weights to 0 where the mask forbids, after the softmax as well",
-            score=3,
-        ),
-        Mistake(
-            replaces_nan_afterwards,
-            "the output is right, but its gradient is `nan`: you replace `nan` after it has been"
-            " multiplied by the values. Overwrite the weights themselves, with `masked_fill`",
-            score=4,
-        ),
-        Mistake(
-            lets_empty_rows_see_themselves,
-            "you let a token that may look nowhere look at itself; it is padding, so its output is"
-            " 0",
-            score=3,
-        ),
-        Mistake(
-            lets_padding_see_itself,
-            "padding looks at itself; nobody looks at padding, itself included. Where it stands"
-            " behind real tokens, it sees these alone",
-            score=3,
-        ),
-        Mistake(
-            marks_empty_rows,
-            "where a token may look nowhere you return `nan`; 0 is asked, since `nan` spreads to"
-            " all that is computed from it",
-            score=4,
-        ),
-        Mistake(
-            forgets_the_padding,
-            "padding takes part in the mean; nobody may look at it, so both masks together say"
-            " what is seen",
-            score=3,
-        ),
-        Mistake(
-            masks_padded_queries,
-            "you forbid padding to look, and not others to look at it: `real` belongs to the"
-            " columns, the keys, so its new axis is the one before the last",
-            score=3,
-        ),
-        Mistake(
-            silences_padding,
-            "you make the outputs of padding 0 wherever it is; only those that see nothing are."
-            " Padding behind real tokens sees these, and nobody looks at what it makes of them",
-            score=3,
-        ),
-        Mistake(
-            zeroes_padded_values,
-            "you make the values of padding 0, but it still takes weight from the others; forbid it"
-            " before the softmax",
-            score=3,
-        ),
-        Mistake(
-            forgets_the_scale,
-            "nothing is divided by the root of `d_key`, so your weights are too sharp",
-            score=0,
-        ),
-        Mistake(
-            takes_the_scale_from_the_values,
-            "you divide by the root of the values' width; the scores come from queries and keys,"
-            " so it is `d_key` that counts",
-            score=0,
-        ),
-        Mistake(
-            counts_axes_from_the_left,
-            "you give `real` its new axis counted from the left, which fits three axes only; count"
-            " from the right, with `unsqueeze(-2)`",
-            score=3,
-        ),
-        Mistake(
-            forgets_the_new_axis,
-            "`real` has one row for each sentence, and your triangle one for each query; give"
-            " `real` a new axis before the last, with `unsqueeze(-2)`, and the two fit",
-            score=1,
-        ),
-        Mistake(
-            writes_into_the_query,
-            "you write into `query`, which belongs to the caller, as `/=` does and all names that"
-            " end in `_`; make a new tensor",
-            score=4,
-        ),
-        Mistake(
-            takes_the_values_for_constants,
-            "the values are cut off from the graph, so what makes them will never learn; drop"
-            " `detach`, `data` and `no_grad`",
-            score=4,
-        ),
-        Mistake(
-            takes_weights_for_constants,
-            "your weights are cut off from the graph, so queries and keys will never learn; drop"
-            " `detach`, `data` and `no_grad`",
-            score=4,
-        ),
-        Mistake(
-            works_in_double_precision,
-            "you compute in float64 and return it; the output has the dtype of the inputs",
-            score=1,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

@@ -11,7 +11,8 @@ from torch import Generator, Tensor
 from attn_course.grading.compare import name_kind
 from attn_course.grading.exercises.self_attention import draw_projection
 from attn_course.grading.layers import Layer
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake, Plain
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
+from attn_course.grading.wrong_answers import given, then
 
 ALLOWED = 1e-4  # of the largest number of the output
 SIZES = {"d_model": 5, "max_len": 6, "trials": 100}
@@ -78,20 +79,46 @@ def _test(judge: Callable[[Layer, Tensor], bool], least: int = 2) -> Callable[..
     return answer
 
 
-def accepts_everything(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
+mistake = Mistakes()
+
+
+@mistake
+def accepts_everything(layer, d_model, max_len, trials):
+    """your test accepts every layer; is there a path on which it returns False?"""
     return True
 
 
-def tests_invariance(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    def judge(layer: Layer, tokens: Tensor) -> bool:
+@mistake(computes=then(reference, lambda output: not output))
+def says_the_opposite():
+    """your test is right the other way round: True is for layers that pass"""
+
+
+@mistake
+def returns_the_error(layer, d_model, max_len, trials):
+    """your test returns numbers; it has to decide: True or False, for all trials together"""
+    tokens = _draw(d_model, max_len)
+    order = torch.randperm(len(tokens))
+    return (layer(tokens[order]) - layer(tokens)[order]).abs().amax(-1)
+
+
+@mistake
+def tests_invariance(layer, d_model, max_len, trials):
+    """you test whether the output stays the same; that is invariance. Equivariance lets the rows of
+    the output change places as the tokens do: compare with the output in the same order"""
+
+    def judge(layer, tokens):
         output, turned = layer(tokens), layer(tokens[torch.randperm(len(tokens))])
         return _close(turned, output)
 
     return _test(judge)(layer, d_model, max_len, trials)
 
 
-def undoes_the_order(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    def judge(layer: Layer, tokens: Tensor) -> bool:
+@mistake
+def undoes_the_order(layer, d_model, max_len, trials):
+    """the output is in another order than the tokens: if you index the tokens with `order`, index
+    the output with the same `order`, not with its inverse or a new one"""
+
+    def judge(layer, tokens):
         order = torch.randperm(len(tokens))
         output, turned = layer(tokens), layer(tokens[order])
         return len(output) == len(tokens) and _close(turned, output[order.argsort()])
@@ -99,22 +126,34 @@ def undoes_the_order(layer: Layer, d_model: int, max_len: int, trials: int) -> b
     return _test(judge)(layer, d_model, max_len, trials)
 
 
-def reverses_only(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    def judge(layer: Layer, tokens: Tensor) -> bool:
+@mistake(points=3)
+def reverses_only(layer, d_model, max_len, trials):
+    """you reverse the tokens, and a layer may get that right and no other order; draw an order with
+    `torch.randperm`"""
+
+    def judge(layer, tokens):
         return _agree(layer, tokens, torch.arange(len(tokens)).flip(0))
 
     return _test(judge)(layer, d_model, max_len, trials)
 
 
-def shifts_only(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    def judge(layer: Layer, tokens: Tensor) -> bool:
+@mistake(points=3)
+def shifts_only(layer, d_model, max_len, trials):
+    """you shift the tokens, and a layer may get all shifts right and no other order; draw an order
+    with `torch.randperm`"""
+
+    def judge(layer, tokens):
         return _agree(layer, tokens, torch.arange(len(tokens)).roll(1))
 
     return _test(judge)(layer, d_model, max_len, trials)
 
 
-def swaps_the_first_two_only(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    def judge(layer: Layer, tokens: Tensor) -> bool:
+@mistake(points=2)
+def swaps_the_first_two_only(layer, d_model, max_len, trials):
+    """you swap the first two tokens, so nothing is learned of the others; draw an order of all of
+    them with `torch.randperm`"""
+
+    def judge(layer, tokens):
         order = torch.arange(len(tokens))
         order[:2] = torch.tensor([1, 0])
         return _agree(layer, tokens, order)
@@ -122,8 +161,11 @@ def swaps_the_first_two_only(layer: Layer, d_model: int, max_len: int, trials: i
     return _test(judge)(layer, d_model, max_len, trials)
 
 
-def reorders_the_features(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    def judge(layer: Layer, tokens: Tensor) -> bool:
+@mistake
+def reorders_the_features(layer, d_model, max_len, trials):
+    """you change the order of the features; tokens are the rows, axis -2"""
+
+    def judge(layer, tokens):
         order = torch.randperm(tokens.shape[-1])
         output, turned = layer(tokens), layer(tokens[:, order])
         return output.shape == tokens.shape and _close(turned, output[:, order])
@@ -131,68 +173,92 @@ def reorders_the_features(layer: Layer, d_model: int, max_len: int, trials: int)
     return _test(judge)(layer, d_model, max_len, trials)
 
 
-def compares_the_means(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    def judge(layer: Layer, tokens: Tensor) -> bool:
+@mistake
+def compares_the_means(layer, d_model, max_len, trials):
+    """you compare sums or means over the tokens, in which errors of one token are hidden by those
+    of another; compare row by row"""
+
+    def judge(layer, tokens):
         output, turned = layer(tokens), layer(tokens[torch.randperm(len(tokens))])
         return _close(turned.mean(0), output.mean(0), 10 * ALLOWED)
 
     return _test(judge)(layer, d_model, max_len, trials)
 
 
-def takes_equal_tokens(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    def judge(layer: Layer, tokens: Tensor) -> bool:
+@mistake(points=1)
+def takes_equal_tokens(layer, d_model, max_len, trials):
+    """all your tokens are equal, so that no order can be told from another; draw them with
+    `torch.randn`"""
+
+    def judge(layer, tokens):
         return _agree(layer, torch.ones_like(tokens))
 
     return _test(judge)(layer, d_model, max_len, trials)
 
 
-def wants_rows_for_granted(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    def judge(layer: Layer, tokens: Tensor) -> bool:
+@mistake(points=3)
+def wants_rows_for_granted(layer, d_model, max_len, trials):
+    """your test crashes on a layer that has not a row for each token; look at the number of rows
+    first, and return False"""
+
+    def judge(layer, tokens):
         order = torch.randperm(len(tokens))
         return _close(layer(tokens[order]), layer(tokens)[order])
 
     return _test(judge)(layer, d_model, max_len, trials)
 
 
-def wants_the_width_of_the_tokens(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    def judge(layer: Layer, tokens: Tensor) -> bool:
+@mistake(points=3)
+def wants_the_width_of_the_tokens(layer, d_model, max_len, trials):
+    """you want as many features back as went in; a layer may return any number of them"""
+
+    def judge(layer, tokens):
         return layer(tokens).shape == tokens.shape and _agree(layer, tokens)
 
     return _test(judge)(layer, d_model, max_len, trials)
 
 
-def tries_once(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
+@mistake(points=4)
+def tries_once(layer, d_model, max_len, trials):
+    """you try one sentence, or few; a layer that errs now and then gets through. Is your `return
+    True` inside the loop?"""
     return _agree(layer, torch.randn(max_len, d_model))
 
 
-def draws_tokens_once(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
+@mistake(points=5)
+def draws_tokens_once(layer, d_model, max_len, trials):
+    """you draw the tokens once for all trials, so that a layer which errs with other tokens gets
+    through; draw new ones in every trial, and set no seed there"""
     tokens = torch.randn(max_len, d_model)
     lengths = torch.randint(2, max_len + 1, (trials,)).tolist()
     return all(_agree(layer, tokens[:length]) for length in lengths)
 
 
-def is_content_with_one_agreement(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
+@mistake
+def is_content_with_one_agreement(layer, d_model, max_len, trials):
+    """one agreement is enough for your test, or your orders change nothing; a single trial that
+    disagrees has to refuse the layer. Is `return True` inside the loop?"""
     return any(_agree(layer, _draw(d_model, max_len)) for _ in range(trials))
 
 
-def never_draws_the_longest(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    return reference(layer, d_model, max_len - 1, trials)
+@mistake(points=5, computes=given(reference, max_len=lambda max_len: max_len - 1))
+def never_draws_the_longest():
+    """your sentences never have `max_len` tokens; `torch.randint(low, high, ())` stops one below
+    `high`"""
 
 
-def begins_with_three_tokens(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    return all(_agree(layer, _draw(d_model, max_len, 3)) for _ in range(trials))
-
-
-def stays_at_two_tokens(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    return reference(layer, d_model, 2, trials)
-
-
-def stays_at_three_tokens(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    return all(_agree(layer, _draw(d_model, 3, 3)) for _ in range(trials))
-
-
-def goes_beyond_the_longest(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
+@mistake
+def goes_beyond_the_longest(layer, d_model, max_len, trials):
+    """your sentences may have more than `max_len` tokens, which the layers do not take;
+    `torch.randint(low, high, ())` stops one below `high`"""
     return all(_agree(layer, _draw(d_model, 2 * max_len, 2)) for _ in range(trials))
+
+
+@mistake(points=5)
+def begins_with_three_tokens(layer, d_model, max_len, trials):
+    """your sentences never have two tokens, and a layer may err there alone; draw lengths from 2
+    on"""
+    return all(_agree(layer, _draw(d_model, max_len, 3)) for _ in range(trials))
 
 
 def _within(error: Callable[[Tensor, Tensor], bool]) -> Callable[..., bool]:
@@ -204,95 +270,146 @@ def _within(error: Callable[[Tensor, Tensor], bool]) -> Callable[..., bool]:
     return _test(judge)
 
 
-def allows_no_rounding(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
+@mistake(points=2, computes=given(reference, max_len=2))
+def stays_at_two_tokens():
+    """your sentences have two tokens, of which there are two orders; draw lengths up to
+    `max_len`"""
+
+
+@mistake(points=2)
+def stays_at_three_tokens(layer, d_model, max_len, trials):
+    """your sentences have three tokens, and every order of three is a shift, or a reversal of one;
+    draw lengths up to `max_len`"""
+    return all(_agree(layer, _draw(d_model, 3, 3)) for _ in range(trials))
+
+
+@mistake
+def allows_no_rounding(layer, d_model, max_len, trials):
+    """you want the numbers to be equal to the last digit; sums in another order are rounded
+    differently. Allow for that. (Or is your order none? `torch.randint` draws some places twice,
+    `torch.randperm` each of them once)"""
     return _within(torch.equal)(layer, d_model, max_len, trials)
 
 
-def allows_the_same_at_any_size(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    def error(one: Tensor, other: Tensor) -> bool:
-        return bool((one - other).abs().max() <= ALLOWED)
+@mistake(points=1)
+def compares_number_by_number(layer, d_model, max_len, trials):
+    """you measure each error by its own number, as `torch.allclose` does, and a number near zero is
+    then not allowed any rounding; measure by the largest number of the output"""
 
-    return _within(error)(layer, d_model, max_len, trials)
-
-
-def compares_number_by_number(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    def error(one: Tensor, other: Tensor) -> bool:
+    def error(one, other):
         return bool(((one - other).abs() <= 1e-6 * other.abs()).all())
 
     return _within(error)(layer, d_model, max_len, trials)
 
 
-def allows_small_numbers_anything(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    def error(one: Tensor, other: Tensor) -> bool:
+@mistake(points=5)
+def allows_the_same_at_any_size(layer, d_model, max_len, trials):
+    """you allow the same error whatever the size of the output; large numbers have larger errors,
+    and small ones no such errors. Allow a ten-thousandth of the largest number"""
+
+    def error(one, other):
+        return bool((one - other).abs().max() <= ALLOWED)
+
+    return _within(error)(layer, d_model, max_len, trials)
+
+
+@mistake(points=5)
+def allows_small_numbers_anything(layer, d_model, max_len, trials):
+    """an error below some fixed number always passes with you, so a layer with small outputs may do
+    what it likes; allow a ten-thousandth of the largest number and no more"""
+
+    def error(one, other):
         return bool(((one - other).abs() <= 1e-5 + 1e-4 * other.abs().max()).all())
 
     return _within(error)(layer, d_model, max_len, trials)
 
 
-def allows_a_tenth(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    def error(one: Tensor, other: Tensor) -> bool:
+@mistake(points=5)
+def allows_a_tenth(layer, d_model, max_len, trials):
+    """you allow too much: an error of some thousandths of the largest number is none of rounding.
+    Allow a ten-thousandth"""
+
+    def error(one, other):
         return _close(one, other, 0.1)
 
     return _within(error)(layer, d_model, max_len, trials)
 
 
-def averages_the_errors(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    def error(one: Tensor, other: Tensor) -> bool:
+@mistake(points=5)
+def averages_the_errors(layer, d_model, max_len, trials):
+    """one wrong number gets past you among many that are right; do you average the errors, or look
+    at some of the features only? The largest error of all numbers counts"""
+
+    def error(one, other):
         return bool((one - other).abs().mean() <= ALLOWED * other.abs().mean())
 
     return _within(error)(layer, d_model, max_len, trials)
 
 
-def forgets_the_sign_of_the_largest(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    def error(one: Tensor, other: Tensor) -> bool:
+@mistake(points=1)
+def forgets_the_sign_of_the_largest(layer, d_model, max_len, trials):
+    """you allow a part of `output.max()`, which is below zero where all numbers are, and then
+    nothing is small enough; the sign of the largest number is left out: `output.abs().max()`"""
+
+    def error(one, other):
         return bool((one - other).abs().max() <= ALLOWED * other.max())
 
     return _within(error)(layer, d_model, max_len, trials)
 
 
-def lets_nan_through(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    def error(one: Tensor, other: Tensor) -> bool:
+@mistake(points=5)
+def lets_nan_through(layer, d_model, max_len, trials):
+    """your test lets `nan` through: `error > allowed` is False for it, as every comparison is. Ask
+    the other way round: refuse unless `error <= allowed`"""
+
+    def error(one, other):
         return not (one - other).abs().max() > ALLOWED * other.abs().max()
 
     return _within(error)(layer, d_model, max_len, trials)
 
 
-def takes_nan_for_a_tolerance(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    def error(one: Tensor, other: Tensor) -> bool:
+@mistake(points=5)
+def takes_nan_for_a_tolerance(layer, d_model, max_len, trials):
+    """where an output holds `nan`, its largest number is `nan` too, and torch takes that for no
+    tolerance; compare with `<=`, which is False then, or look for `nan` first"""
+
+    def error(one, other):
         return torch.isclose(one, other, 0, ALLOWED * other.abs().max().item()).all().item()
 
     return _within(error)(layer, d_model, max_len, trials)
 
 
-def compares_as_sets(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    def error(one: Tensor, other: Tensor) -> bool:
+@mistake(points=3)
+def compares_as_sets(layer, d_model, max_len, trials):
+    """you sort both outputs before you compare them, so a layer that brings rows to wrong places
+    gets through; compare row by row, in the order that the tokens have"""
+
+    def error(one, other):
         return _close(one.sort(0).values, other.sort(0).values)
 
     return _within(error)(layer, d_model, max_len, trials)
 
 
-def draws_tokens_above_zero(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    def judge(layer: Layer, tokens: Tensor) -> bool:
+@mistake(points=5)
+def draws_tokens_above_zero(layer, d_model, max_len, trials):
+    """your tokens have no number below zero, and a layer may err there alone; `torch.randn` draws
+    numbers of both signs"""
+
+    def judge(layer, tokens):
         return _agree(layer, tokens.abs())
 
     return _test(judge)(layer, d_model, max_len, trials)
 
 
-def divides_by_zero(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    def error(one: Tensor, other: Tensor) -> bool:
+@mistake(points=5)
+def divides_by_zero(layer, d_model, max_len, trials):
+    """an output of zeros makes your test divide 0 by 0, and `nan` is not below any number; compare
+    the error with the largest number times 0.0001 instead"""
+
+    def error(one, other):
         return bool((one - other).abs().max() / other.abs().max() <= ALLOWED)
 
     return _within(error)(layer, d_model, max_len, trials)
-
-
-def returns_the_error(layer: Layer, d_model: int, max_len: int, trials: int) -> Tensor:
-    tokens = _draw(d_model, max_len)
-    order = torch.randperm(len(tokens))
-    return (layer(tokens[order]) - layer(tokens)[order]).abs().amax(-1)
-
-
-def says_the_opposite(layer: Layer, d_model: int, max_len: int, trials: int) -> bool:
-    return not reference(layer, d_model, max_len, trials)
 
 
 EXERCISE = Exercise(
@@ -378,206 +495,5 @@ EXERCISE = Exercise(
             law=is_judged_right,
         ),
     ),
-    mistakes=(
-        Mistake(
-            accepts_everything,
-            "your test accepts every layer; is there a path on which it returns False?",
-            score=0,
-        ),
-        Mistake(
-            says_the_opposite,
-            "your test is right the other way round: True is for layers that pass",
-            score=0,
-        ),
-        Mistake(
-            returns_the_error,
-            "your test returns numbers; it has to decide: True or False, for all trials together",
-            score=0,
-        ),
-        Mistake(
-            tests_invariance,
-            "you test whether the output stays the same; that is invariance. Equivariance "
-            "lets the rows of the output change places as the tokens do: compare with the "
-            "output in the same order",
-            score=0,
-        ),
-        Mistake(
-            undoes_the_order,
-            "the output is in another order than the tokens: if you index the tokens with "
-            "`order`, index the output with the same `order`, not with its inverse or a new "
-            "one",
-            score=0,
-        ),
-        Mistake(
-            reverses_only,
-            "you reverse the tokens, and a layer may get that right and no other order; draw "
-            "an order with `torch.randperm`",
-            score=3,
-        ),
-        Mistake(
-            shifts_only,
-            "you shift the tokens, and a layer may get all shifts right and no other order; "
-            "draw an order with `torch.randperm`",
-            score=3,
-        ),
-        Mistake(
-            swaps_the_first_two_only,
-            "you swap the first two tokens, so nothing is learned of the others; draw an "
-            "order of all of them with `torch.randperm`",
-            score=2,
-        ),
-        Mistake(
-            reorders_the_features,
-            "you change the order of the features; tokens are the rows, axis -2",
-            score=0,
-        ),
-        Mistake(
-            compares_the_means,
-            "you compare sums or means over the tokens, in which errors of one token are "
-            "hidden by those of another; compare row by row",
-            score=0,
-        ),
-        Mistake(
-            takes_equal_tokens,
-            "all your tokens are equal, so that no order can be told from another; draw them "
-            "with `torch.randn`",
-            score=1,
-        ),
-        Mistake(
-            wants_rows_for_granted,
-            "your test crashes on a layer that has not a row for each token; look at the "
-            "number of rows first, and return False",
-            score=3,
-        ),
-        Mistake(
-            wants_the_width_of_the_tokens,
-            "you want as many features back as went in; a layer may return any number of them",
-            score=3,
-        ),
-        Mistake(
-            tries_once,
-            "you try one sentence, or few; a layer that errs now and then gets through. Is "
-            "your `return True` inside the loop?",
-            score=4,
-        ),
-        Mistake(
-            draws_tokens_once,
-            "you draw the tokens once for all trials, so that a layer which errs with other tokens"
-            " gets through; draw new ones in every trial, and set no seed there",
-            score=5,
-        ),
-        Mistake(
-            is_content_with_one_agreement,
-            "one agreement is enough for your test, or your orders change nothing; a single "
-            "trial that disagrees has to refuse the layer. Is `return True` inside the loop?",
-            score=0,
-        ),
-        Mistake(
-            never_draws_the_longest,
-            "your sentences never have `max_len` tokens; `torch.randint(low, high, ())` stops"
-            " one below `high`",
-            score=5,
-        ),
-        Mistake(
-            goes_beyond_the_longest,
-            "your sentences may have more than `max_len` tokens, which the layers do not take;"
-            " `torch.randint(low, high, ())` stops one below `high`",
-            score=0,
-        ),
-        Mistake(
-            begins_with_three_tokens,
-            "your sentences never have two tokens, and a layer may err there alone; draw lengths"
-            " from 2 on",
-            score=5,
-        ),
-        Mistake(
-            stays_at_two_tokens,
-            "your sentences have two tokens, of which there are two orders; draw lengths up "
-            "to `max_len`",
-            score=2,
-        ),
-        Mistake(
-            stays_at_three_tokens,
-            "your sentences have three tokens, and every order of three is a shift, or a "
-            "reversal of one; draw lengths up to `max_len`",
-            score=2,
-        ),
-        Mistake(
-            allows_no_rounding,
-            "you want the numbers to be equal to the last digit; sums in another order are"
-            " rounded differently. Allow for that. (Or is your order none? `torch.randint` draws"
-            " some places twice, `torch.randperm` each of them once)",
-            score=0,
-        ),
-        Mistake(
-            compares_number_by_number,
-            "you measure each error by its own number, as `torch.allclose` does, and a number"
-            " near zero is then not allowed any rounding; measure by the largest number of "
-            "the output",
-            score=1,
-        ),
-        Mistake(
-            allows_the_same_at_any_size,
-            "you allow the same error whatever the size of the output; large numbers have "
-            "larger errors, and small ones no such errors. Allow a ten-thousandth of the "
-            "largest number",
-            score=5,
-        ),
-        Mistake(
-            allows_small_numbers_anything,
-            "an error below some fixed number always passes with you, so a layer with small "
-            "outputs may do what it likes; allow a ten-thousandth of the largest number and "
-            "no more",
-            score=5,
-        ),
-        Mistake(
-            allows_a_tenth,
-            "you allow too much: an error of some thousandths of the largest number is none "
-            "of rounding. Allow a ten-thousandth",
-            score=5,
-        ),
-        Mistake(
-            averages_the_errors,
-            "one wrong number gets past you among many that are right; do you average the errors,"
-            " or look at some of the features only? The largest error of all numbers counts",
-            score=5,
-        ),
-        Mistake(
-            forgets_the_sign_of_the_largest,
-            "you allow a part of `output.max()`, which is below zero where all numbers are, and"
-            " then nothing is small enough; the sign of the largest number is left out:"
-            " `output.abs().max()`",
-            score=1,
-        ),
-        Mistake(
-            lets_nan_through,
-            "your test lets `nan` through: `error > allowed` is False for it, as every comparison"
-            " is. Ask the other way round: refuse unless `error <= allowed`",
-            score=5,
-        ),
-        Mistake(
-            takes_nan_for_a_tolerance,
-            "where an output holds `nan`, its largest number is `nan` too, and torch takes that"
-            " for no tolerance; compare with `<=`, which is False then, or look for `nan` first",
-            score=5,
-        ),
-        Mistake(
-            compares_as_sets,
-            "you sort both outputs before you compare them, so a layer that brings rows to wrong"
-            " places gets through; compare row by row, in the order that the tokens have",
-            score=3,
-        ),
-        Mistake(
-            draws_tokens_above_zero,
-            "your tokens have no number below zero, and a layer may err there alone; `torch.randn`"
-            " draws numbers of both signs",
-            score=5,
-        ),
-        Mistake(
-            divides_by_zero,
-            "an output of zeros makes your test divide 0 by 0, and `nan` is not below any "
-            "number; compare the error with the largest number times 0.0001 instead",
-            score=5,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

@@ -3,8 +3,9 @@
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.self_attention import draw_normal, in_front
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.draws import draw_normal, in_front
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import given, in_dtype, then
 from attn_course.retrieval import masked_softmax
 
 
@@ -53,109 +54,169 @@ def draw_large_scores(generator: Generator, batch: int, length: int) -> Inputs:
     return inputs | {"real": inputs["real"] & ~last}
 
 
-def takes_softmax_over_the_queries(scores: Tensor, real: Tensor) -> Tensor:
-    return reference(scores.mT, real)
+mistake = Mistakes()
 
 
-def returns_the_share_of_the_others(scores: Tensor, real: Tensor) -> Tensor:
+@mistake(computes=given(reference, scores=lambda scores: scores.mT))
+def takes_softmax_over_the_queries():
+    """your weights sum to 1 over the queries; for each token that asks, a row, they should over the
+    keys, the last axis"""
+
+
+@mistake
+def returns_the_share_of_the_others(scores, real):
+    """you return what a token gives to the others; what it gives to itself is asked"""
     return _mean(1 - _own(masked_softmax(scores, real.unsqueeze(-2))), real)
 
 
-def averages_the_scores(scores: Tensor, real: Tensor) -> Tensor:
+@mistake
+def averages_the_scores(scores, real):
+    """you average the scores on the diagonal; make weights of them first, a row at a time"""
     return _mean(_own(scores), real)
 
 
-def softmaxes_the_own_scores(scores: Tensor, real: Tensor) -> Tensor:
+@mistake
+def softmaxes_the_own_scores(scores, real):
+    """you take the diagonal first and then the softmax, so that each token is compared with the
+    other tokens' scores for themselves; take the softmax of whole rows first"""
     return _mean(masked_softmax(_own(scores), real), real)
 
 
-def sums_the_shares(scores: Tensor, real: Tensor) -> Tensor:
+@mistake
+def sums_the_shares(scores, real):
+    """you add the shares up; their mean is asked, between 0 and 1"""
     return _own(masked_softmax(scores, real.unsqueeze(-2))).mul(real).sum(-1)
 
 
-def returns_every_share(scores: Tensor, real: Tensor) -> Tensor:
+@mistake
+def returns_every_share(scores, real):
+    """you return the share of every token; their mean is asked, one number for a sentence"""
     return _own(masked_softmax(scores, real.unsqueeze(-2))) * real
 
 
-def takes_the_largest_weight(scores: Tensor, real: Tensor) -> Tensor:
+@mistake
+def takes_the_largest_weight(scores, real):
+    """you take the largest weight of each row, whoever gets it; take the diagonal"""
     return _mean(masked_softmax(scores, real.unsqueeze(-2)).amax(-1), real)
 
 
-def counts_how_often_it_is_largest(scores: Tensor, real: Tensor) -> Tensor:
+@mistake
+def counts_how_often_it_is_largest(scores, real):
+    """you count how often a token gives itself the largest weight; how much it gives itself is
+    asked"""
     scores = scores.masked_fill(~real.unsqueeze(-2), -torch.inf)
     itself = torch.arange(scores.shape[-1], device=scores.device)
     return _mean((scores.argmax(-1) == itself).to(scores.dtype), real)
 
 
-def averages_all_weights(scores: Tensor, real: Tensor) -> Tensor:
+@mistake
+def averages_all_weights(scores, real):
+    """you average all weights, which is 1 divided by the length whatever the scores are; average
+    those of the diagonal"""
     return _mean(masked_softmax(scores, real.unsqueeze(-2)).mean(-1), real)
 
 
-def scales_the_scores(scores: Tensor, real: Tensor) -> Tensor:
-    return reference(scores / scores.shape[-1] ** 0.5, real)
+@mistake(computes=given(reference, scores=lambda scores: scores / scores.shape[-1] ** 0.5))
+def scales_the_scores():
+    """you divide the scores by a root; they are given as the softmax should see them"""
 
 
-def makes_one_number_of_the_batch(scores: Tensor, real: Tensor) -> Tensor:
-    return reference(scores, real).mean()
+@mistake(computes=then(reference, torch.mean))
+def makes_one_number_of_the_batch():
+    """you return one number for all sentences; each has its own"""
 
 
-def knows_one_batch_axis_only(scores: Tensor, real: Tensor) -> Tensor:
+@mistake(points=1.5)
+def knows_one_batch_axis_only(scores, real):
+    """you count the axes of the diagonal from the left, which fits three axes only; count from the
+    right: `diagonal(dim1=-2, dim2=-1)`"""
     weights = masked_softmax(scores, real.unsqueeze(-2))
     return (torch.diagonal(weights, dim1=1, dim2=2) * real).sum(-1) / real.sum(-1).clamp_min(1)
 
 
-def lets_padding_take_weight(scores: Tensor, real: Tensor) -> Tensor:
+@mistake(points=1.5)
+def lets_padding_take_weight(scores, real):
+    """padding takes weight from the words; mask it before the softmax, and as a key, which is a
+    column: `real.unsqueeze(-2)`"""
     return _mean(_own(torch.softmax(scores, -1)), real)
 
 
-def counts_padding_as_words(scores: Tensor, real: Tensor) -> Tensor:
+@mistake(points=1.5)
+def counts_padding_as_words(scores, real):
+    """you take the mean over all rows, those of padding with a share of 0 among them; divide by the
+    number of words"""
     own = _own(masked_softmax(scores, real.unsqueeze(-2)))
     return (own * real).mean(-1)
 
 
-def forgets_the_padding(scores: Tensor, real: Tensor) -> Tensor:
+@mistake(points=1.5)
+def forgets_the_padding(scores, real):
+    """padding takes weight, and is asked too; it is no token, and does neither"""
     return _own(torch.softmax(scores, -1)).mean(-1)
 
 
-def divides_by_no_words(scores: Tensor, real: Tensor) -> Tensor:
+@mistake(points=2)
+def divides_by_no_words(scores, real):
+    """a sentence without a word gives you `nan`; its share is 0. A row without a key is `nan` after
+    the softmax, and 0 times `nan` is still `nan`: use `masked_fill`, and divide by at least 1"""
     own = _own(masked_softmax(scores, real.unsqueeze(-2)))
     return (own * real).sum(-1) / real.sum(-1)
 
 
-def drops_sentences_of_padding(scores: Tensor, real: Tensor) -> Tensor:
+@mistake(points=2)
+def drops_sentences_of_padding(scores, real):
+    """you leave out sentences without a token; they have a place in the output too, with a 0 in
+    it"""
     shares = reference(scores, real)
     return shares[real.any(-1)] if shares.ndim == 1 else shares
 
 
-def masks_after_the_softmax(scores: Tensor, real: Tensor) -> Tensor:
+@mistake(points=2.5)
+def masks_after_the_softmax(scores, real):
+    """you mask after the softmax and divide by what is left; where padding scores high, nothing is
+    left. Mask the scores, before the softmax"""
     weights = torch.softmax(scores, -1) * real.unsqueeze(-2)
     total = weights.sum(-1, keepdim=True)
     return _mean(_own(weights / total.where(total > 0, 1)), real)
 
 
-def takes_the_largest_of_all_off(scores: Tensor, real: Tensor) -> Tensor:
+@mistake(points=2.5)
+def takes_the_largest_of_all_off(scores, real):
+    """you take the largest of all scores off, and rows that are much lower become zeros; take the
+    largest of its own row off each, or let `torch.softmax` do it"""
     powers = torch.exp(scores - scores.max()) * real.unsqueeze(-2)
     total = powers.sum(-1)
     return _mean(_own(powers) / total.where(total > 0, 1), real)
 
 
-def multiplies_scores_by_the_mask(scores: Tensor, real: Tensor) -> Tensor:
+@mistake(points=1.5)
+def multiplies_scores_by_the_mask(scores, real):
+    """you put 0 in the place of padding's scores; the softmax gives weight to a score of 0, too.
+    Put minus infinity there"""
     return _mean(_own(torch.softmax(scores * real.unsqueeze(-2), -1)), real)
 
 
-def writes_into_the_scores(scores: Tensor, real: Tensor) -> Tensor:
+@mistake(points=2)
+def writes_into_the_scores(scores, real):
+    """you write into the scores that you were given, as all names do that end in `_`; `masked_fill`
+    makes new ones"""
     weights = scores.masked_fill_(~real.unsqueeze(-2), -torch.inf).softmax(-1)
     return _mean(_own(weights).masked_fill(~real, 0), real)
 
 
-def takes_powers_as_they_are(scores: Tensor, real: Tensor) -> Tensor:
+@mistake(points=2.5)
+def takes_powers_as_they_are(scores, real):
+    """you take the powers of the scores as they are; that of 100 is more than a number can hold,
+    and infinity divided by infinity is `nan`; `torch.softmax` takes the largest score of the row
+    off first"""
     powers = torch.exp(scores) * real.unsqueeze(-2)
     total = powers.sum(-1).clamp_min(1e-30)
     return _mean(_own(powers) / total, real)
 
 
-def works_in_double_precision(scores: Tensor, real: Tensor) -> Tensor:
-    return reference(scores.double(), real)
+@mistake(computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the scores"""
 
 
 EXERCISE = Exercise(
@@ -188,137 +249,5 @@ EXERCISE = Exercise(
             tolerance=512,
         ),
     ),
-    mistakes=(
-        Mistake(
-            takes_softmax_over_the_queries,
-            "your weights sum to 1 over the queries; for each token that asks, a row, they should"
-            " over the keys, the last axis",
-            score=0,
-        ),
-        Mistake(
-            returns_the_share_of_the_others,
-            "you return what a token gives to the others; what it gives to itself is asked",
-            score=0,
-        ),
-        Mistake(
-            averages_the_scores,
-            "you average the scores on the diagonal; make weights of them first, a row at a time",
-            score=0,
-        ),
-        Mistake(
-            softmaxes_the_own_scores,
-            "you take the diagonal first and then the softmax, so that each token is compared with"
-            " the other tokens' scores for themselves; take the softmax of whole rows first",
-            score=0,
-        ),
-        Mistake(
-            sums_the_shares,
-            "you add the shares up; their mean is asked, between 0 and 1",
-            score=0,
-        ),
-        Mistake(
-            returns_every_share,
-            "you return the share of every token; their mean is asked, one number for a sentence",
-            score=0,
-        ),
-        Mistake(
-            takes_the_largest_weight,
-            "you take the largest weight of each row, whoever gets it; take the diagonal",
-            score=0,
-        ),
-        Mistake(
-            counts_how_often_it_is_largest,
-            "you count how often a token gives itself the largest weight; how much it gives itself"
-            " is asked",
-            score=0,
-        ),
-        Mistake(
-            averages_all_weights,
-            "you average all weights, which is 1 divided by the length whatever the scores are;"
-            " average those of the diagonal",
-            score=0,
-        ),
-        Mistake(
-            scales_the_scores,
-            "you divide the scores by a root; they are given as the softmax should see them",
-            score=0,
-        ),
-        Mistake(
-            makes_one_number_of_the_batch,
-            "you return one number for all sentences; each has its own",
-            score=0,
-        ),
-        Mistake(
-            knows_one_batch_axis_only,
-            "you count the axes of the diagonal from the left, which fits three axes only; count"
-            " from the right: `diagonal(dim1=-2, dim2=-1)`",
-            score=1.5,
-        ),
-        Mistake(
-            lets_padding_take_weight,
-            "padding takes weight from the words; mask it before the softmax, and as a key, which"
-            " is a column: `real.unsqueeze(-2)`",
-            score=1.5,
-        ),
-        Mistake(
-            counts_padding_as_words,
-            "you take the mean over all rows, those of padding with a share of 0 among them;"
-            " divide by the number of words",
-            score=1.5,
-        ),
-        Mistake(
-            forgets_the_padding,
-            "padding takes weight, and is asked too; it is no token, and does neither",
-            score=1.5,
-        ),
-        Mistake(
-            divides_by_no_words,
-            "a sentence without a word gives you `nan`; its share is 0. A row without a key is"
-            " `nan` after the softmax, and 0 times `nan` is still `nan`: use `masked_fill`, and"
-            " divide by at least 1",
-            score=2,
-        ),
-        Mistake(
-            drops_sentences_of_padding,
-            "you leave out sentences without a token; they have a place in the output too, with"
-            " a 0 in it",
-            score=2,
-        ),
-        Mistake(
-            masks_after_the_softmax,
-            "you mask after the softmax and divide by what is left; where padding scores high,"
-            " nothing is left. Mask the scores, before the softmax",
-            score=2.5,
-        ),
-        Mistake(
-            takes_the_largest_of_all_off,
-            "you take the largest of all scores off, and rows that are much lower become zeros;"
-            " take the largest of its own row off each, or let `torch.softmax` do it",
-            score=2.5,
-        ),
-        Mistake(
-            multiplies_scores_by_the_mask,
-            "you put 0 in the place of padding's scores; the softmax gives weight to a score of 0,"
-            " too. Put minus infinity there",
-            score=1.5,
-        ),
-        Mistake(
-            writes_into_the_scores,
-            "you write into the scores that you were given, as all names do that end in `_`;"
-            " `masked_fill` makes new ones",
-            score=2,
-        ),
-        Mistake(
-            takes_powers_as_they_are,
-            "you take the powers of the scores as they are; that of 100 is more than a number can"
-            " hold, and infinity divided by infinity is `nan`; `torch.softmax` takes the largest"
-            " score of the row off first",
-            score=2.5,
-        ),
-        Mistake(
-            works_in_double_precision,
-            "you compute in float64 and return it; the output has the dtype of the scores",
-            score=0,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

@@ -7,7 +7,8 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course import self_attention
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake, Plain
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes, Plain
+from attn_course.grading.wrong_answers import transposed
 
 ALLOWED = 1e-5  # half a digit more than float32 rounds in a sum of two products
 ROUNDED = 0.02  # what float32 makes of angles of ten thousand, several times over
@@ -64,95 +65,149 @@ def _interleave(angle: Tensor) -> Tensor:
     return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2).float()
 
 
-def puts_sines_before_cosines(length: int, d_model: int) -> Tensor:
+mistake = Mistakes()
+
+
+@mistake
+def puts_sines_before_cosines(length, d_model):
+    """all sines come first and then all cosines; they take turns: feature `2i` is the sine, feature
+    `2i + 1` the cosine of the same angle"""
     angle = _angle(length, d_model)
     return torch.cat([angle.sin(), angle.cos()], -1).float()
 
 
-def begins_with_the_cosine(length: int, d_model: int) -> Tensor:
+@mistake
+def begins_with_the_cosine(length, d_model):
+    """sine and cosine have changed places: the even features, 0 first, are sines"""
     angle = _angle(length, d_model)
     return torch.stack([angle.cos(), angle.sin()], -1).flatten(-2).float()
 
 
-def counts_pairs_in_the_exponent(length: int, d_model: int) -> Tensor:
+@mistake(points=1)
+def counts_pairs_in_the_exponent(length, d_model):
+    """your exponent is `i / d_model`, where `i` counts the pairs; it is `2i / d_model`, so that the
+    last pairs are almost 10 000 times slower than the first"""
     return _interleave(_angle(length, d_model, 100.0))
 
 
-def doubles_the_even_features(length: int, d_model: int) -> Tensor:
+@mistake(points=1)
+def doubles_the_even_features(length, d_model):
+    """your exponent is twice too large: `2i` is the even feature itself, 0, 2, 4 ..., and needs no
+    other 2"""
     return _interleave(_angle(length, d_model, 1e8))
 
 
-def gives_each_feature_its_own_angle(length: int, d_model: int) -> Tensor:
+@mistake
+def gives_each_feature_its_own_angle(length, d_model):
+    """every feature has an angle of its own; a sine and the cosine behind it share one, that of the
+    even feature. Without that no step is a turn"""
     position = torch.arange(length, dtype=torch.float64).unsqueeze(-1)
     feature = torch.arange(d_model, dtype=torch.float64)
     angle = position / 10_000 ** (feature / d_model)
     return torch.where(feature % 2 == 0, angle.sin(), angle.cos()).float()
 
 
-def begins_at_one(length: int, d_model: int) -> Tensor:
+@mistake
+def begins_at_one(length, d_model):
+    """your first row is that of position 1; the first position is 0, where all sines are 0 and all
+    cosines 1"""
     return _interleave(_angle(length, d_model, first=1))
 
 
-def takes_degrees(length: int, d_model: int) -> Tensor:
+@mistake
+def takes_degrees(length, d_model):
+    """you take the angles for degrees; `torch.sin` takes radians, and so does the formula"""
     return _interleave(torch.deg2rad(_angle(length, d_model)))
 
 
-def takes_whole_turns(length: int, d_model: int) -> Tensor:
+@mistake
+def takes_whole_turns(length, d_model):
+    """you multiply by two pi, so that the first pair is back at its start with each step; there is
+    no such factor"""
     return _interleave(2 * torch.pi * _angle(length, d_model))
 
 
-def mistakes_the_base(length: int, d_model: int) -> Tensor:
+@mistake(points=1)
+def mistakes_the_base(length, d_model):
+    """your base is 1000; it is 10 000"""
     return _interleave(_angle(length, d_model, 1000.0))
 
 
-def takes_the_natural_base(length: int, d_model: int) -> Tensor:
+@mistake(points=1)
+def takes_the_natural_base(length, d_model):
+    """you take powers of e; they are powers of 10 000, or, with `exp`, the exponent is multiplied
+    by the logarithm of 10 000"""
     return _interleave(_angle(length, d_model, math.e))
 
 
-def multiplies_by_the_power(length: int, d_model: int) -> Tensor:
+@mistake(points=1)
+def multiplies_by_the_power(length, d_model):
+    """you multiply by the power, so later pairs turn faster; divide, and they turn slower"""
     return _interleave(_angle(length, d_model, 1e-4))
 
 
-def reaches_the_base_at_the_last_pair(length: int, d_model: int) -> Tensor:
+@mistake(points=1)
+def reaches_the_base_at_the_last_pair(length, d_model):
+    """your last pair is exactly 10 000 times slower than the first, as in some programs; with an
+    exponent of `2i / d_model` it is not quite"""
     stretched = 10_000 ** (d_model / max(d_model - 2, 1))
     return _interleave(_angle(length, d_model, stretched))
 
 
-def alternates_by_position(length: int, d_model: int) -> Tensor:
+@mistake
+def alternates_by_position(length, d_model):
+    """sine and cosine take turns with the positions; they do so with the features, along the last
+    axis"""
     angle = _angle(length, d_model).repeat_interleave(2, -1)
     even = torch.arange(length).unsqueeze(-1) % 2 == 0
     return torch.where(even, angle.sin(), angle.cos()).float()
 
 
-def forgets_the_cosine(length: int, d_model: int) -> Tensor:
+@mistake
+def forgets_the_cosine(length, d_model):
+    """every sine comes twice; the second of each pair is a cosine"""
     return _angle(length, d_model).sin().repeat_interleave(2, -1).float()
 
 
-def returns_the_angles(length: int, d_model: int) -> Tensor:
+@mistake
+def returns_the_angles(length, d_model):
+    """you return the angles; their sines and cosines are asked"""
     return _angle(length, d_model).repeat_interleave(2, -1).float()
 
 
-def returns_one_of_each_pair(length: int, d_model: int) -> Tensor:
+@mistake
+def returns_one_of_each_pair(length, d_model):
+    """there are `d_model / 2` features in your rows, the sines; each has a cosine behind it"""
     return _angle(length, d_model).sin().float()
 
 
-def puts_positions_on_the_last_axis(length: int, d_model: int) -> Tensor:
-    return reference(length, d_model).mT
+@mistake(computes=transposed(reference))
+def puts_positions_on_the_last_axis():
+    """your table is transposed: one row for each position"""
 
 
-def divides_the_power_by_the_width(length: int, d_model: int) -> Tensor:
+@mistake
+def divides_the_power_by_the_width(length, d_model):
+    """you divide by `d_model` after the power; it belongs into the exponent, in brackets: `10_000
+    ** (even / d_model)`"""
     position = torch.arange(length, dtype=torch.float64).unsqueeze(-1)
     even = torch.arange(0, d_model, 2, dtype=torch.float64)
     return _interleave(position / 10_000**even / d_model)
 
 
-def computes_angles_in_single_precision(length: int, d_model: int) -> Tensor:
+@mistake(points=2)
+def computes_angles_in_single_precision(length, d_model):
+    """the angles are computed in float32, which keeps seven digits of them: thousands of turns
+    along, few are left behind the point, and these alone count. Compute angles, sines and cosines
+    in float64, and turn to float32 at the end"""
     position = torch.arange(length, dtype=torch.float32).unsqueeze(-1)
     even = torch.arange(0, d_model, 2, dtype=torch.float32)
     return _interleave(position / 10_000 ** (even / d_model))
 
 
-def returns_double_precision(length: int, d_model: int) -> Tensor:
+@mistake(points=1)
+def returns_double_precision(length, d_model):
+    """you return float64; compute in it, and return float32, the dtype of tokens"""
     angle = _angle(length, d_model)
     return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)
 
@@ -182,118 +237,5 @@ EXERCISE = Exercise(
             law=stays_exact,
         ),
     ),
-    mistakes=(
-        Mistake(
-            puts_sines_before_cosines,
-            "all sines come first and then all cosines; they take turns: feature `2i` is the sine,"
-            " feature `2i + 1` the cosine of the same angle",
-            score=0,
-        ),
-        Mistake(
-            begins_with_the_cosine,
-            "sine and cosine have changed places: the even features, 0 first, are sines",
-            score=0,
-        ),
-        Mistake(
-            counts_pairs_in_the_exponent,
-            "your exponent is `i / d_model`, where `i` counts the pairs; it is `2i / d_model`, so"
-            " that the last pairs are almost 10 000 times slower than the first",
-            score=1,
-        ),
-        Mistake(
-            doubles_the_even_features,
-            "your exponent is twice too large: `2i` is the even feature itself, 0, 2, 4 ...,"
-            " and needs no other 2",
-            score=1,
-        ),
-        Mistake(
-            gives_each_feature_its_own_angle,
-            "every feature has an angle of its own; a sine and the cosine behind it share one,"
-            " that of the even feature. Without that no step is a turn",
-            score=0,
-        ),
-        Mistake(
-            begins_at_one,
-            "your first row is that of position 1; the first position is 0, where all sines are 0"
-            " and all cosines 1",
-            score=0,
-        ),
-        Mistake(
-            takes_degrees,
-            "you take the angles for degrees; `torch.sin` takes radians, and so does the formula",
-            score=0,
-        ),
-        Mistake(
-            takes_whole_turns,
-            "you multiply by two pi, so that the first pair is back at its start with each step;"
-            " there is no such factor",
-            score=0,
-        ),
-        Mistake(
-            mistakes_the_base,
-            "your base is 1000; it is 10 000",
-            score=1,
-        ),
-        Mistake(
-            takes_the_natural_base,
-            "you take powers of e; they are powers of 10 000, or, with `exp`, the exponent is"
-            " multiplied by the logarithm of 10 000",
-            score=1,
-        ),
-        Mistake(
-            multiplies_by_the_power,
-            "you multiply by the power, so later pairs turn faster; divide, and they turn slower",
-            score=1,
-        ),
-        Mistake(
-            reaches_the_base_at_the_last_pair,
-            "your last pair is exactly 10 000 times slower than the first, as in some programs;"
-            " with an exponent of `2i / d_model` it is not quite",
-            score=1,
-        ),
-        Mistake(
-            alternates_by_position,
-            "sine and cosine take turns with the positions; they do so with the features, along"
-            " the last axis",
-            score=0,
-        ),
-        Mistake(
-            forgets_the_cosine,
-            "every sine comes twice; the second of each pair is a cosine",
-            score=0,
-        ),
-        Mistake(
-            returns_the_angles,
-            "you return the angles; their sines and cosines are asked",
-            score=0,
-        ),
-        Mistake(
-            returns_one_of_each_pair,
-            "there are `d_model / 2` features in your rows, the sines; each has a cosine behind it",
-            score=0,
-        ),
-        Mistake(
-            puts_positions_on_the_last_axis,
-            "your table is transposed: one row for each position",
-            score=0,
-        ),
-        Mistake(
-            divides_the_power_by_the_width,
-            "you divide by `d_model` after the power; it belongs into the exponent, in brackets:"
-            " `10_000 ** (even / d_model)`",
-            score=0,
-        ),
-        Mistake(
-            computes_angles_in_single_precision,
-            "the angles are computed in float32, which keeps seven digits of them: thousands of"
-            " turns along, few are left behind the point, and these alone count. Compute angles,"
-            " sines and cosines in float64, and turn to float32 at the end",
-            score=2,
-        ),
-        Mistake(
-            returns_double_precision,
-            "you return float64; compute in it, and return float32, the dtype of tokens",
-            score=1,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

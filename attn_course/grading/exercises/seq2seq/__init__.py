@@ -9,10 +9,6 @@ NUMBER = "03"
 FIRST_WORD = EOS + 1
 
 
-def draw_normal(generator: Generator, *shape: int) -> Tensor:
-    return torch.randn(shape, generator=generator, dtype=torch.float64)
-
-
 def draw_lengths(generator: Generator, batch: int, most: int, least: int = 1) -> Tensor:
     """How many words each sentence has: one of them has the most, and one has the least."""
     length = torch.randint(least, most + 1, (batch,), generator=generator)

@@ -12,8 +12,9 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course import decoding
-from attn_course.grading.exercises.seq2seq import FIRST_WORD, draw_normal
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.draws import draw_normal
+from attn_course.grading.exercises.seq2seq import FIRST_WORD
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.seq2seq import BOS, EOS, PAD, State
 
 Result = tuple[list[int], float]
@@ -190,20 +191,29 @@ def _pick(
             return inputs
 
 
-def greedy_whatever_the_width(
-    log_probability: Tensor, beam_width: int, length_power: float
-) -> Result:
+mistake = Mistakes()
+
+
+@mistake
+def greedy_whatever_the_width(log_probability, beam_width, length_power):
+    """your result is that of a beam of 1: either you keep one beginning only, or you start with
+    several copies of the same, which stay copies for ever"""
     return search(log_probability, 1, length_power)
 
 
-def keeps_all(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+@mistake
+def keeps_all(log_probability, beam_width, length_power):
+    """you look at every sentence that there is, and find the best of all; only the `beam_width`
+    most probable beginnings may be kept, as a real vocabulary demands"""
     return search(log_probability, 10**9, length_power)
 
 
-def extends_each_by_its_best_word(
-    log_probability: Tensor, beam_width: int, length_power: float
-) -> Result:
-    def extend(beam: Beam, rows: list[list[float]]) -> Beam:
+@mistake
+def extends_each_by_its_best_word(log_probability, beam_width, length_power):
+    """you extend each beginning by its own best word; the best of all extensions of all beginnings
+    compete, and two of them may come from one beginning"""
+
+    def extend(beam, rows):
         if beam == [NOTHING_SAID]:
             return _extend(beam, rows)
         return [_most_probable(_extend([old], rows), 1)[0] for old in beam]
@@ -211,115 +221,155 @@ def extends_each_by_its_best_word(
     return _search(log_probability, beam_width, length_power, extend)
 
 
-def frees_the_place_of_what_has_ended(
-    log_probability: Tensor, beam_width: int, length_power: float
-) -> Result:
-    def prune(beam: Beam, number: int) -> Beam:
+@mistake(points=2)
+def frees_the_place_of_what_has_ended(log_probability, beam_width, length_power):
+    """you set aside a sentence that has ended, and another beginning gets its place. There are beam
+    searches like that, but here it keeps the place"""
+
+    def prune(beam, number):
         new = sorted((s for s in beam if s not in aside), key=lambda sentence: -sentence.total)
         aside.extend(sentence for sentence in new[:number] if sentence.has_ended)
         return aside + [sentence for sentence in new if not sentence.has_ended][:number]
 
-    aside: Beam = []
+    aside = []
     return _search(log_probability, beam_width, length_power, prune=prune)
 
 
-def shrinks_with_each_end(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
-    def prune(beam: Beam, number: int) -> Beam:
+@mistake(points=3.5)
+def shrinks_with_each_end(log_probability, beam_width, length_power):
+    """you set aside a sentence that has ended and make the beam narrower by one for good; here it
+    keeps its place, and loses it when enough others are more probable"""
+
+    def prune(beam, number):
         new = _most_probable([s for s in beam if s not in aside], number - len(aside))
         going_on = [sentence for sentence in new if not sentence.has_ended]
         aside.extend(sentence for sentence in new if sentence.has_ended)
         return aside + going_on
 
-    aside: Beam = []
+    aside = []
     return _search(log_probability, beam_width, length_power, prune=prune)
 
 
-def goes_on_behind_the_end(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
-    def extend(beam: Beam, rows: list[list[float]]) -> Beam:
+@mistake(points=2)
+def goes_on_behind_the_end(log_probability, beam_width, length_power):
+    """you extend sentences behind their `EOS`; one that has ended stays as it is"""
+
+    def extend(beam, rows):
         return [new for old in beam for new in _longer(old, rows)]
 
     return _search(log_probability, beam_width, length_power, extend)
 
 
-def loses_what_has_ended(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
-    def extend(beam: Beam, rows: list[list[float]]) -> Beam:
+@mistake(points=2)
+def loses_what_has_ended(log_probability, beam_width, length_power):
+    """a sentence that has ended drops out of your beam: it gets no more words, or ones that cost
+    too much; keep it as it is, at no cost"""
+
+    def extend(beam, rows):
         return [new for old in beam if not old.has_ended for new in _longer(old, rows)] or beam
 
     return _search(log_probability, beam_width, length_power, extend)
 
 
-def stops_when_anything_ends(
-    log_probability: Tensor, beam_width: int, length_power: float
-) -> Result:
-    def extend(beam: Beam, rows: list[list[float]]) -> Beam:
+@mistake(points=2)
+def stops_when_anything_ends(log_probability, beam_width, length_power):
+    """you stop as soon as one sentence of the beam has ended; others may still overtake it, so go
+    on to the last step"""
+
+    def extend(beam, rows):
         return beam if any(s.has_ended for s in beam) else _extend(beam, rows)
 
     return _search(log_probability, beam_width, length_power, extend)
 
 
-def stops_at_the_first_end(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
-    def extend(beam: Beam, rows: list[list[float]]) -> Beam:
+@mistake(points=3.5)
+def stops_at_the_first_end(log_probability, beam_width, length_power):
+    """you stop as soon as the most probable of the beam has ended. No other can become more
+    probable, but a longer one can get a better score once the length counts"""
+
+    def extend(beam, rows):
         return beam if beam[0].has_ended else _extend(beam, rows)
 
     return _search(log_probability, beam_width, length_power, extend)
 
 
-def prunes_by_the_score(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
-    def prune(beam: Beam, number: int) -> Beam:
+@mistake(points=3.5)
+def prunes_by_the_score(log_probability, beam_width, length_power):
+    """you divide by the length at every step, when the beam is cut; cut it by the log-probability,
+    and divide once, at the end"""
+
+    def prune(beam, number):
         return sorted(beam, key=lambda sentence: -sentence.score(length_power))[:number]
 
     return _search(log_probability, beam_width, length_power, prune=prune)
 
 
-def ranks_by_the_total(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+@mistake(points=3.5)
+def ranks_by_the_total(log_probability, beam_width, length_power):
+    """you choose by the log-probability and divide by the length afterwards; divide first, then
+    choose"""
     words, total = search(log_probability, beam_width, 0.0)
     return words, Sentence(words, total).score(length_power)
 
 
-def ignores_the_length(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+@mistake(points=3.5)
+def ignores_the_length(log_probability, beam_width, length_power):
+    """you ignore `length_power`; divide each log-probability at the end by the length to this
+    power"""
     return search(log_probability, beam_width, 0.0)
 
 
-def multiplies_by_the_power(
-    log_probability: Tensor, beam_width: int, length_power: float
-) -> Result:
+@mistake(points=3.5)
+def multiplies_by_the_power(log_probability, beam_width, length_power):
+    """you multiply by a power of the length, which makes long sentences worse still; divide"""
     return search(log_probability, beam_width, -length_power)
 
 
-def refuses_a_wide_beam(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
-    def prune(beam: Beam, number: int) -> Beam:
+@mistake(points=3.5)
+def returns_the_total(log_probability, beam_width, length_power):
+    """you choose the right sentence and return its log-probability; return its score, the
+    log-probability divided by the power of the length"""
+    words, score = search(log_probability, beam_width, length_power)
+    return words, score * len(words) ** length_power
+
+
+@mistake(points=3.5)
+def divides_by_the_number_of_steps(log_probability, beam_width, length_power):
+    """you divide by the number of steps of the table; divide each sentence by its own length"""
+    words, total = search(log_probability, beam_width, 0.0)
+    return words, total / len(log_probability) ** length_power
+
+
+@mistake(points=3.5)
+def leaves_the_end_out_of_the_length(log_probability, beam_width, length_power):
+    """your length leaves out `EOS`; it counts as a word, for it had to be predicted"""
+    return _rank_by_length(log_probability, beam_width, length_power, -1)
+
+
+@mistake(points=3.5)
+def counts_the_beginning(log_probability, beam_width, length_power):
+    """your length counts `BOS`, which nobody has predicted; it is one too large"""
+    return _rank_by_length(log_probability, beam_width, length_power, 1)
+
+
+@mistake(points=3.5)
+def refuses_a_wide_beam(log_probability, beam_width, length_power):
+    """`topk` fails when it is asked for more than there are; ask for the smaller of the two
+    numbers"""
+
+    def prune(beam, number):
         chosen = torch.tensor([sentence.total for sentence in beam]).topk(number)
         return [beam[index] for index in chosen.indices.tolist()]
 
     return _search(log_probability, beam_width, length_power, prune=prune)
 
 
-def returns_the_total(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
-    words, score = search(log_probability, beam_width, length_power)
-    return words, score * len(words) ** length_power
-
-
-def divides_by_the_number_of_steps(
-    log_probability: Tensor, beam_width: int, length_power: float
-) -> Result:
-    words, total = search(log_probability, beam_width, 0.0)
-    return words, total / len(log_probability) ** length_power
-
-
-def leaves_the_end_out_of_the_length(
-    log_probability: Tensor, beam_width: int, length_power: float
-) -> Result:
-    return _rank_by_length(log_probability, beam_width, length_power, -1)
-
-
-def counts_the_beginning(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
-    return _rank_by_length(log_probability, beam_width, length_power, 1)
-
-
-def counts_the_beginning_of_what_is_cut_off(
-    log_probability: Tensor, beam_width: int, length_power: float
-) -> Result:
-    return _rank_by_length(log_probability, beam_width, length_power, 1, more_if_ended=0)
+@mistake(points=3)
+def returns_only_what_has_ended(log_probability, beam_width, length_power):
+    """you choose among the sentences that have ended only; where the table ends before them, those
+    that were cut off count as well"""
+    last = _last_beam(log_probability, beam_width, length_power)
+    return _result([sentence for sentence in last if sentence.has_ended], length_power)
 
 
 def _rank_by_length(
@@ -348,37 +398,46 @@ def _last_beam(log_probability: Tensor, beam_width: int, length_power: float) ->
     return last
 
 
-def returns_only_what_has_ended(
-    log_probability: Tensor, beam_width: int, length_power: float
-) -> Result:
-    last = _last_beam(log_probability, beam_width, length_power)
-    return _result([sentence for sentence in last if sentence.has_ended], length_power)
-
-
-def prefers_what_has_ended(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+@mistake(points=3)
+def prefers_what_has_ended(log_probability, beam_width, length_power):
+    """you choose among the sentences that have ended as long as there is one; those that were cut
+    off compete with them, and the best score of all wins"""
     last = _last_beam(log_probability, beam_width, length_power)
     return _result([sentence for sentence in last if sentence.has_ended] or last, length_power)
 
 
-def takes_the_first_table_always(
-    log_probability: Tensor, beam_width: int, length_power: float
-) -> Result:
+@mistake(points=3.5)
+def counts_the_beginning_of_what_is_cut_off(log_probability, beam_width, length_power):
+    """sentences that were cut off count one word too many (`BOS`, or an `EOS` that they do not
+    have); the length of either kind is what has been predicted"""
+    return _rank_by_length(log_probability, beam_width, length_power, 1, more_if_ended=0)
+
+
+@mistake
+def takes_the_first_table_always(log_probability, beam_width, length_power):
+    """you take the table of the first step at every step; the one of step `t` is
+    `log_probability[t]`"""
     return search(log_probability[:1].expand_as(log_probability), beam_width, length_power)
 
 
-def returns_the_beginning_as_well(
-    log_probability: Tensor, beam_width: int, length_power: float
-) -> Result:
+@mistake
+def returns_the_beginning_as_well(log_probability, beam_width, length_power):
+    """your sentence begins with `BOS`; return what has been predicted, from the first word on"""
     words, score = search(log_probability, beam_width, length_power)
     return [BOS, *words], score
 
 
-def drops_the_end(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+@mistake(points=2)
+def drops_the_end(log_probability, beam_width, length_power):
+    """you take `EOS` off the end of the sentence; it belongs to it, and tells a sentence that has
+    ended from one that was cut off"""
     words, score = search(log_probability, beam_width, length_power)
     return [word for word in words if word != EOS], score
 
 
-def returns_a_probability(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+@mistake
+def returns_a_probability(log_probability, beam_width, length_power):
+    """you return a probability; the score is a logarithm"""
     words, score = search(log_probability, beam_width, length_power)
     return words, math.exp(score)
 
@@ -438,153 +497,7 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    mistakes=(
-        Mistake(
-            greedy_whatever_the_width,
-            "your result is that of a beam of 1: either you keep one beginning only, or you start"
-            " with several copies of the same, which stay copies for ever",
-            score=0,
-        ),
-        Mistake(
-            keeps_all,
-            "you look at every sentence that there is, and find the best of all; only the"
-            " `beam_width` most probable beginnings may be kept, as a real vocabulary demands",
-            score=0,
-        ),
-        Mistake(
-            extends_each_by_its_best_word,
-            "you extend each beginning by its own best word; the best of all extensions of all"
-            " beginnings compete, and two of them may come from one beginning",
-            score=0,
-        ),
-        Mistake(
-            frees_the_place_of_what_has_ended,
-            "you set aside a sentence that has ended, and another beginning gets its place. There"
-            " are beam searches like that, but here it keeps the place",
-            score=2,
-        ),
-        Mistake(
-            shrinks_with_each_end,
-            "you set aside a sentence that has ended and make the beam narrower by one for good;"
-            " here it keeps its place, and loses it when enough others are more probable",
-            score=3.5,
-        ),
-        Mistake(
-            goes_on_behind_the_end,
-            "you extend sentences behind their `EOS`; one that has ended stays as it is",
-            score=2,
-        ),
-        Mistake(
-            loses_what_has_ended,
-            "a sentence that has ended drops out of your beam: it gets no more words, or ones that"
-            " cost too much; keep it as it is, at no cost",
-            score=2,
-        ),
-        Mistake(
-            stops_when_anything_ends,
-            "you stop as soon as one sentence of the beam has ended; others may still overtake it,"
-            " so go on to the last step",
-            score=2,
-        ),
-        Mistake(
-            stops_at_the_first_end,
-            "you stop as soon as the most probable of the beam has ended. No other can become more"
-            " probable, but a longer one can get a better score once the length counts",
-            score=3.5,
-        ),
-        Mistake(
-            prunes_by_the_score,
-            "you divide by the length at every step, when the beam is cut; cut it by the"
-            " log-probability, and divide once, at the end",
-            score=3.5,
-        ),
-        Mistake(
-            ranks_by_the_total,
-            "you choose by the log-probability and divide by the length afterwards; divide first,"
-            " then choose",
-            score=3.5,
-        ),
-        Mistake(
-            ignores_the_length,
-            "you ignore `length_power`; divide each log-probability at the end by the length to"
-            " this power",
-            score=3.5,
-        ),
-        Mistake(
-            multiplies_by_the_power,
-            "you multiply by a power of the length, which makes long sentences worse still; divide",
-            score=3.5,
-        ),
-        Mistake(
-            returns_the_total,
-            "you choose the right sentence and return its log-probability; return its score, the"
-            " log-probability divided by the power of the length",
-            score=3.5,
-        ),
-        Mistake(
-            divides_by_the_number_of_steps,
-            "you divide by the number of steps of the table; divide each sentence by its own"
-            " length",
-            score=3.5,
-        ),
-        Mistake(
-            leaves_the_end_out_of_the_length,
-            "your length leaves out `EOS`; it counts as a word, for it had to be predicted",
-            score=3.5,
-        ),
-        Mistake(
-            counts_the_beginning,
-            "your length counts `BOS`, which nobody has predicted; it is one too large",
-            score=3.5,
-        ),
-        Mistake(
-            refuses_a_wide_beam,
-            "`topk` fails when it is asked for more than there are; ask for the smaller of the two"
-            " numbers",
-            score=3.5,
-        ),
-        Mistake(
-            returns_only_what_has_ended,
-            "you choose among the sentences that have ended only; where the table ends before them,"
-            " those that were cut off count as well",
-            score=3,
-        ),
-        Mistake(
-            prefers_what_has_ended,
-            "you choose among the sentences that have ended as long as there is one; those that"
-            " were cut off compete with them, and the best score of all wins",
-            score=3,
-        ),
-        Mistake(
-            counts_the_beginning_of_what_is_cut_off,
-            "sentences that were cut off count one word too many (`BOS`, or an `EOS` that they do"
-            " not have); the length of either kind is what has been predicted",
-            score=3.5,
-        ),
-        Mistake(
-            takes_the_first_table_always,
-            "you take the table of the first step at every step; the one of step `t` is"
-            " `log_probability[t]`",
-            score=0,
-        ),
-        Mistake(
-            returns_the_beginning_as_well,
-            "your sentence begins with `BOS`; return what has been predicted, from the first word"
-            " on",
-            score=0,
-        ),
-        Mistake(
-            drops_the_end,
-            "you take `EOS` off the end of the sentence; it belongs to it, and tells a sentence"
-            " that has ended from one that was cut off",
-            score=2,
-        ),
-        Mistake(
-            returns_a_probability,
-            "you return a probability; the score is a logarithm",
-            score=0,
-        ),
-    ),
+    mistakes=mistake.collected,
     equivalent_mutants={
         "log_probability.tolist() -> log_probability": (
             "a tensor can be read row by row as well, only more slowly"

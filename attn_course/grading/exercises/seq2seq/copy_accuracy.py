@@ -9,7 +9,7 @@ from attn_course.grading.exercises.seq2seq import (
     draw_words,
     end_and_pad,
 )
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.seq2seq import EOS, PAD
 
 Shares = list[tuple[int, float]]
@@ -101,67 +101,103 @@ def _compare_places(output: Tensor, target: Tensor) -> Tensor:
     return nn.functional.pad(output, (0, wider), value=PAD) == target
 
 
-def counts_words(output: Tensor, target: Tensor) -> Shares:
+mistake = Mistakes()
+
+
+@mistake
+def counts_words(output, target):
+    """you count right words; a sentence with one wrong word is no copy, so ask of each sentence
+    whether all of its words are right"""
     words, same = target != PAD, _compare_places(output, target)
     shares = [(s & w).sum().item() / w.sum().item() for s, w in zip(same, words, strict=True)]
     return _shares(_lengths(target), shares)
 
 
-def counts_places(output: Tensor, target: Tensor) -> Shares:
+@mistake
+def counts_places(output, target):
+    """you count right places, the padded ones too, so short sentences look good whatever the model
+    says; ask of each sentence whether all of its words are right"""
     same = _compare_places(output, target)
     return _shares(_lengths(target), same.double().mean(1).tolist())
 
 
-def forgets_the_end(output: Tensor, target: Tensor) -> Shares:
+@mistake(points=2)
+def forgets_the_end(output, target):
+    """you compare the words and not the `EOS` behind them, so an output that goes on passes for a
+    copy"""
     words = (target != PAD) & (target != EOS)
     exact = (_compare_places(output, target) | ~words).all(1)
     return _shares(_lengths(target), exact.tolist())
 
 
-def compares_behind_the_end(output: Tensor, target: Tensor) -> Shares:
+@mistake(points=3)
+def compares_behind_the_end(output, target):
+    """you compare whole rows: what a decoder says behind its `EOS` is not part of its sentence, so
+    leave out the places where the target is `PAD`"""
     return _shares(_lengths(target), _compare_places(output, target).all(1).tolist())
 
 
-def wants_equal_widths(output: Tensor, target: Tensor) -> Shares:
+@mistake(points=3)
+def wants_equal_widths(output, target):
+    """you compare tensors of different widths; pad the narrower one, or cut the wider one where
+    nothing is lost"""
     exact = ((output == target) | (target == PAD)).all(1)
     return _shares(_lengths(target), exact.tolist())
 
 
-def compares_what_both_have(output: Tensor, target: Tensor) -> Shares:
+@mistake(points=3)
+def compares_what_both_have(output, target):
+    """you compare as many columns as both have, so a sentence that was cut off passes for a copy; a
+    word that is missing is a wrong word"""
     width = min(output.shape[1], target.shape[1])
     output, seen = output[:, :width], target[:, :width]
     return _shares(_lengths(target), ((output == seen) | (seen == PAD)).all(1).tolist())
 
 
-def groups_by_the_output(output: Tensor, target: Tensor) -> Shares:
+@mistake(points=2)
+def groups_by_the_output(output, target):
+    """you group by the length of the output; the length of the target says how much there was to
+    remember"""
     outputs = _sentences(output)
     return _shares([len(words) - 1 for words in outputs], _exact(outputs, _sentences(target)))
 
 
-def counts_the_end_as_a_word(output: Tensor, target: Tensor) -> Shares:
+@mistake
+def counts_the_end_as_a_word(output, target):
+    """your lengths are one too large: `EOS` is no word to remember"""
     return [(length + 1, share) for length, share in reference(output, target)]
 
 
-def lists_lengths_that_never_occur(output: Tensor, target: Tensor) -> Shares:
+@mistake(points=2)
+def lists_lengths_that_never_occur(output, target):
+    """you list lengths that no target has, as if all of their copies were wrong; leave them out"""
     shares = dict(reference(output, target))
     return [(length, shares.get(length, 0.0)) for length in range(1, max(shares) + 1)]
 
 
-def keeps_the_order_of_the_batch(output: Tensor, target: Tensor) -> Shares:
+@mistake(points=2)
+def keeps_the_order_of_the_batch(output, target):
+    """your lengths come in the order of the batch; the shortest comes first"""
     shares = dict(reference(output, target))
     return [(length, shares[length]) for length in dict.fromkeys(_lengths(target))]
 
 
-def takes_all_lengths_together(output: Tensor, target: Tensor) -> Shares:
+@mistake
+def takes_all_lengths_together(output, target):
+    """you give each length the share of the whole batch; each has a share of its own"""
     exact = _exact(_sentences(output), _sentences(target))
     return [(length, sum(exact) / len(exact)) for length, _ in reference(output, target)]
 
 
-def divides_by_the_whole_batch(output: Tensor, target: Tensor) -> Shares:
+@mistake
+def divides_by_the_whole_batch(output, target):
+    """you divide by the number of all sentences; divide by the number of this length"""
     return [(length, count / len(target)) for length, count in returns_counts(output, target)]
 
 
-def returns_counts(output: Tensor, target: Tensor) -> Shares:
+@mistake
+def returns_counts(output, target):
+    """you return how many were copied; divide by the number of sentences of this length"""
     lengths = _lengths(target)
     return [
         (length, round(share * lengths.count(length)))
@@ -169,15 +205,21 @@ def returns_counts(output: Tensor, target: Tensor) -> Shares:
     ]
 
 
-def returns_per_cent(output: Tensor, target: Tensor) -> Shares:
+@mistake
+def returns_per_cent(output, target):
+    """you return per cent; a share lies between 0 and 1"""
     return [(length, 100 * share) for length, share in reference(output, target)]
 
 
-def returns_the_share_of_errors(output: Tensor, target: Tensor) -> Shares:
+@mistake
+def returns_the_share_of_errors(output, target):
+    """you return the share of wrong copies; return that of the right ones"""
     return [(length, 1 - share) for length, share in reference(output, target)]
 
 
-def names_the_share_first(output: Tensor, target: Tensor) -> Shares:
+@mistake
+def names_the_share_first(output, target):
+    """your pairs are the wrong way round: the length comes first, then the share"""
     return [(share, length) for length, share in reference(output, target)]
 
 
@@ -215,96 +257,7 @@ EXERCISE = Exercise(
             hidden_sizes=({"batch": 23, "most": 7},),
         ),
     ),
-    mistakes=(
-        Mistake(
-            counts_words,
-            "you count right words; a sentence with one wrong word is no copy, so ask of each"
-            " sentence whether all of its words are right",
-            score=0,
-        ),
-        Mistake(
-            counts_places,
-            "you count right places, the padded ones too, so short sentences look good whatever"
-            " the model says; ask of each sentence whether all of its words are right",
-            score=0,
-        ),
-        Mistake(
-            forgets_the_end,
-            "you compare the words and not the `EOS` behind them, so an output that goes on passes"
-            " for a copy",
-            score=2,
-        ),
-        Mistake(
-            compares_behind_the_end,
-            "you compare whole rows: what a decoder says behind its `EOS` is not part of its"
-            " sentence, so leave out the places where the target is `PAD`",
-            score=3,
-        ),
-        Mistake(
-            wants_equal_widths,
-            "you compare tensors of different widths; pad the narrower one, or cut the wider one"
-            " where nothing is lost",
-            score=3,
-        ),
-        Mistake(
-            compares_what_both_have,
-            "you compare as many columns as both have, so a sentence that was cut off passes for a"
-            " copy; a word that is missing is a wrong word",
-            score=3,
-        ),
-        Mistake(
-            groups_by_the_output,
-            "you group by the length of the output; the length of the target says how much there"
-            " was to remember",
-            score=2,
-        ),
-        Mistake(
-            counts_the_end_as_a_word,
-            "your lengths are one too large: `EOS` is no word to remember",
-            score=0,
-        ),
-        Mistake(
-            lists_lengths_that_never_occur,
-            "you list lengths that no target has, as if all of their copies were wrong; leave them"
-            " out",
-            score=2,
-        ),
-        Mistake(
-            keeps_the_order_of_the_batch,
-            "your lengths come in the order of the batch; the shortest comes first",
-            score=2,
-        ),
-        Mistake(
-            takes_all_lengths_together,
-            "you give each length the share of the whole batch; each has a share of its own",
-            score=0,
-        ),
-        Mistake(
-            divides_by_the_whole_batch,
-            "you divide by the number of all sentences; divide by the number of this length",
-            score=0,
-        ),
-        Mistake(
-            returns_counts,
-            "you return how many were copied; divide by the number of sentences of this length",
-            score=0,
-        ),
-        Mistake(
-            returns_per_cent,
-            "you return per cent; a share lies between 0 and 1",
-            score=0,
-        ),
-        Mistake(
-            returns_the_share_of_errors,
-            "you return the share of wrong copies; return that of the right ones",
-            score=0,
-        ),
-        Mistake(
-            names_the_share_first,
-            "your pairs are the wrong way round: the length comes first, then the share",
-            score=0,
-        ),
-    ),
+    mistakes=mistake.collected,
     equivalent_mutants={
         "exact[length == number].float().mean().item() -> exact[length == number].float().mean()": (
             "a tensor that holds one number passes for the number"

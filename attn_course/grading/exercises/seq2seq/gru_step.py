@@ -7,8 +7,9 @@ whether the reset gate comes before the matrix product or behind it.
 import torch
 from torch import Generator, Tensor
 
-from attn_course.grading.exercises.seq2seq import draw_normal
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.draws import draw_normal
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import cut_off, in_dtype, then
 
 
 def reference(
@@ -69,28 +70,43 @@ def _third(tensor: Tensor) -> Tensor:
     return tensor.chunk(3)[2]
 
 
-def leaves_out_both_biases(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+mistake = Mistakes()
+
+
+@mistake
+def leaves_out_both_biases(inputs, state, **cell):
+    """this is the formula as it was printed: the candidate has no bias; it has two, and one of them
+    is reset"""
     reset, update = _gates(_parts(inputs, state, **cell))
     remembered = state @ _third(cell["weight_hh"]).T
     candidate = torch.tanh(inputs @ _third(cell["weight_ih"]).T + reset * remembered)
     return _blend(update, state, candidate)
 
 
-def leaves_out_the_bias_of_the_input(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+@mistake
+def leaves_out_the_bias_of_the_input(inputs, state, **cell):
+    """your candidate lacks the last third of `bias_ih`; it stands beside the product with the
+    input"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     candidate = torch.tanh(parts[2] - _third(cell["bias_ih"]) + reset * parts[5])
     return _blend(update, state, candidate)
 
 
-def leaves_out_the_bias_of_the_state(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+@mistake
+def leaves_out_the_bias_of_the_state(inputs, state, **cell):
+    """your candidate lacks the last third of `bias_hh`; it stands beside the product with the
+    state, and is reset with it"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     candidate = torch.tanh(parts[2] + reset * (parts[5] - _third(cell["bias_hh"])))
     return _blend(update, state, candidate)
 
 
-def resets_no_bias(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+@mistake
+def resets_no_bias(inputs, state, **cell):
+    """both biases are in your candidate, but the one from `bias_hh` escapes the reset gate; it
+    belongs inside the brackets that the gate multiplies"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     bias = _third(cell["bias_hh"])
@@ -98,7 +114,10 @@ def resets_no_bias(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
     return _blend(update, state, candidate)
 
 
-def resets_both_biases(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+@mistake
+def resets_both_biases(inputs, state, **cell):
+    """both biases are in your candidate, but the one from `bias_ih` is reset too; the gate
+    multiplies what comes from the state, and nothing else"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     bias = _third(cell["bias_ih"])
@@ -106,110 +125,154 @@ def resets_both_biases(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
     return _blend(update, state, candidate)
 
 
-def resets_before_the_product(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+@mistake
+def resets_before_the_product(inputs, state, **cell):
+    """you reset the state before the matrix product, as the paper of Cho and others has it since
+    its third version; `nn.GRU` multiplies by the gate after the product"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     remembered = (reset * state) @ _third(cell["weight_hh"]).T + _third(cell["bias_hh"])
     return _blend(update, state, torch.tanh(parts[2] + remembered))
 
 
-def resets_the_input_too(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+@mistake
+def resets_the_input_too(inputs, state, **cell):
+    """your reset gate multiplies the input's part as well; it may only make the candidate forget
+    the old state"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     return _blend(update, state, torch.tanh(reset * (parts[2] + parts[5])))
 
 
-def never_resets(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+@mistake
+def never_resets(inputs, state, **cell):
+    """your reset gate does nothing: multiply what comes from the state by it before you add what
+    comes from the input"""
     parts = _parts(inputs, state, **cell)
     return _blend(_gates(parts)[1], state, torch.tanh(parts[2] + parts[5]))
 
 
-def updates_the_other_way_round(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+@mistake
+def updates_the_other_way_round(inputs, state, **cell):
+    """your update gate keeps the old state where it is 0, as in the paper of Bahdanau and others;
+    in `nn.GRU` it keeps the old state where it is 1: that line was no slip"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     return _blend(1 - update, state, torch.tanh(parts[2] + reset * parts[5]))
 
 
-def takes_the_update_gate_first(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+@mistake
+def takes_the_update_gate_first(inputs, state, **cell):
+    """you take the first third of the rows for the update gate; `nn.GRU` stores the reset gate
+    first, then the update gate, then the candidate"""
     parts = _parts(inputs, state, **cell)
     update, reset = _gates(parts)
     return _blend(update, state, torch.tanh(parts[2] + reset * parts[5]))
 
 
-def adds_the_whole_candidate(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+@mistake
+def adds_the_whole_candidate(inputs, state, **cell):
+    """you add the whole candidate to what is kept of the old state; it gets the rest of the gate, 1
+    minus `update`"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     return torch.tanh(parts[2] + reset * parts[5]) + update * state
 
 
-def squashes_the_candidate_to_0_and_1(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+@mistake
+def squashes_the_candidate_to_0_and_1(inputs, state, **cell):
+    """your candidate lies between 0 and 1; the gates do, and the candidate is a `tanh`"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     return _blend(update, state, torch.sigmoid(parts[2] + reset * parts[5]))
 
 
-def rectifies_the_candidate(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+@mistake
+def rectifies_the_candidate(inputs, state, **cell):
+    """your candidate is a `relu`; it is a `tanh`"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     return _blend(update, state, torch.relu(parts[2] + reset * parts[5]))
 
 
-def forgets_the_new_state_of_the_gates(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+@mistake
+def forgets_the_new_state_of_the_gates(inputs, state, **cell):
+    """your gates look at the input alone; each of them sees the old state as well"""
     parts = _parts(inputs, state, **cell)
     reset, update = torch.sigmoid(parts[0]), torch.sigmoid(parts[1])
     return _blend(update, state, torch.tanh(parts[2] + reset * parts[5]))
 
 
-def returns_the_candidate(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+@mistake
+def returns_the_candidate(inputs, state, **cell):
+    """you return the candidate; the new state is a blend of it and the old state"""
     parts = _parts(inputs, state, **cell)
     return torch.tanh(parts[2] + _gates(parts)[0] * parts[5])
 
 
-def takes_every_third_row(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+@mistake
+def takes_every_third_row(inputs, state, **cell):
+    """you take every third row for a gate; the rows of one gate lie together, so cut the weight
+    into three blocks"""
     mixed = {
         name: torch.cat([tensor[0::3], tensor[1::3], tensor[2::3]]) for name, tensor in cell.items()
     }
     return reference(inputs, state, **mixed)
 
 
-def cuts_by_the_width_of_the_input(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+@mistake(points=1.5)
+def cuts_by_the_width_of_the_input(inputs, state, **cell):
+    """you cut the weights into blocks as high as the input is wide; a block has one row for each
+    number of the state, `d_hidden`"""
     size = inputs.shape[-1]
     blocks = [tensor.split(size)[:3] for tensor in cell.values()]
     same = {name: torch.cat(block) for name, block in zip(cell, blocks, strict=True)}
     return reference(inputs, state, **same)
 
 
-def cuts_along_the_second_axis(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+@mistake(points=3.5)
+def cuts_along_the_second_axis(inputs, state, **cell):
+    """you cut along axis 1, which is the last one only if there are two; cut along -1"""
     from_input = (inputs @ cell["weight_ih"].T + cell["bias_ih"]).chunk(3, 1)
     from_state = (state @ cell["weight_hh"].T + cell["bias_hh"]).chunk(3, 1)
     reset, update = _gates(from_input + from_state)
     return _blend(update, state, torch.tanh(from_input[2] + reset * from_state[2]))
 
 
-def exponentiates_by_hand(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+@mistake(points=3)
+def exponentiates_by_hand(inputs, state, **cell):
+    """your hand-made sigmoid is right, but its gradient is `nan` where the exponential overflows;
+    `torch.sigmoid` is made for that"""
     parts = _parts(inputs, state, **cell)
     reset = 1 / (1 + torch.exp(-parts[0] - parts[3]))
     update = 1 / (1 + torch.exp(-parts[1] - parts[4]))
     return _blend(update, state, torch.tanh(parts[2] + reset * parts[5]))
 
 
-def writes_over_the_state(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+@mistake(points=3)
+def writes_over_the_state(inputs, state, **cell):
+    """you write the new state into the tensor of the old one, which somebody may still need: the
+    gradient does, and a beam search goes on from one state several times"""
     new = reference(inputs, state, **cell)
     state.data.copy_(new.detach())
     return new
 
 
-def cuts_the_gradient(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
-    return reference(inputs, state, **cell).detach()
+@mistake(points=3, computes=then(reference, Tensor.detach))
+def cuts_the_gradient():
+    """you cut the new state off from all it was computed from, so nothing can be learned; drop
+    `detach`"""
 
 
-def cuts_the_state_off(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
-    return reference(inputs, state.detach(), **cell)
+@mistake(points=3, computes=cut_off(reference, "state"))
+def cuts_the_state_off():
+    """you cut the old state off: no gradient gets past this step, and a network learns nothing from
+    the words before"""
 
 
-def works_in_double_precision(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
-    wide = {name: tensor.double() for name, tensor in cell.items()}
-    return reference(inputs.double(), state.double(), **wide)
+@mistake(points=1, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the inputs"""
 
 
 EXERCISE = Exercise(
@@ -253,138 +316,5 @@ EXERCISE = Exercise(
             gradient=("inputs", "state", "weight_ih", "weight_hh", "bias_ih", "bias_hh"),
         ),
     ),
-    mistakes=(
-        Mistake(
-            leaves_out_both_biases,
-            "this is the formula as it was printed: the candidate has no bias; it has two, and one"
-            " of them is reset",
-            score=0,
-        ),
-        Mistake(
-            leaves_out_the_bias_of_the_input,
-            "your candidate lacks the last third of `bias_ih`; it stands beside the product with"
-            " the input",
-            score=0,
-        ),
-        Mistake(
-            leaves_out_the_bias_of_the_state,
-            "your candidate lacks the last third of `bias_hh`; it stands beside the product with"
-            " the state, and is reset with it",
-            score=0,
-        ),
-        Mistake(
-            resets_no_bias,
-            "both biases are in your candidate, but the one from `bias_hh` escapes the reset gate;"
-            " it belongs inside the brackets that the gate multiplies",
-            score=0,
-        ),
-        Mistake(
-            resets_both_biases,
-            "both biases are in your candidate, but the one from `bias_ih` is reset too; the gate"
-            " multiplies what comes from the state, and nothing else",
-            score=0,
-        ),
-        Mistake(
-            resets_before_the_product,
-            "you reset the state before the matrix product, as the paper of Cho and others has it"
-            " since its third version; `nn.GRU` multiplies by the gate after the product",
-            score=0,
-        ),
-        Mistake(
-            resets_the_input_too,
-            "your reset gate multiplies the input's part as well; it may only make the candidate"
-            " forget the old state",
-            score=0,
-        ),
-        Mistake(
-            never_resets,
-            "your reset gate does nothing: multiply what comes from the state by it before you add"
-            " what comes from the input",
-            score=0,
-        ),
-        Mistake(
-            updates_the_other_way_round,
-            "your update gate keeps the old state where it is 0, as in the paper of Bahdanau and"
-            " others; in `nn.GRU` it keeps the old state where it is 1: that line was no slip",
-            score=0,
-        ),
-        Mistake(
-            takes_the_update_gate_first,
-            "you take the first third of the rows for the update gate; `nn.GRU` stores the reset"
-            " gate first, then the update gate, then the candidate",
-            score=0,
-        ),
-        Mistake(
-            adds_the_whole_candidate,
-            "you add the whole candidate to what is kept of the old state; it gets the rest of the"
-            " gate, 1 minus `update`",
-            score=0,
-        ),
-        Mistake(
-            squashes_the_candidate_to_0_and_1,
-            "your candidate lies between 0 and 1; the gates do, and the candidate is a `tanh`",
-            score=0,
-        ),
-        Mistake(
-            rectifies_the_candidate,
-            "your candidate is a `relu`; it is a `tanh`",
-            score=0,
-        ),
-        Mistake(
-            forgets_the_new_state_of_the_gates,
-            "your gates look at the input alone; each of them sees the old state as well",
-            score=0,
-        ),
-        Mistake(
-            returns_the_candidate,
-            "you return the candidate; the new state is a blend of it and the old state",
-            score=0,
-        ),
-        Mistake(
-            takes_every_third_row,
-            "you take every third row for a gate; the rows of one gate lie together, so cut the"
-            " weight into three blocks",
-            score=0,
-        ),
-        Mistake(
-            cuts_by_the_width_of_the_input,
-            "you cut the weights into blocks as high as the input is wide; a block has one row for"
-            " each number of the state, `d_hidden`",
-            score=1.5,
-        ),
-        Mistake(
-            cuts_along_the_second_axis,
-            "you cut along axis 1, which is the last one only if there are two; cut along -1",
-            score=3.5,
-        ),
-        Mistake(
-            exponentiates_by_hand,
-            "your hand-made sigmoid is right, but its gradient is `nan` where the exponential"
-            " overflows; `torch.sigmoid` is made for that",
-            score=3,
-        ),
-        Mistake(
-            writes_over_the_state,
-            "you write the new state into the tensor of the old one, which somebody may still need:"
-            " the gradient does, and a beam search goes on from one state several times",
-            score=3,
-        ),
-        Mistake(
-            cuts_the_gradient,
-            "you cut the new state off from all it was computed from, so nothing can be learned;"
-            " drop `detach`",
-            score=3,
-        ),
-        Mistake(
-            cuts_the_state_off,
-            "you cut the old state off: no gradient gets past this step, and a network learns"
-            " nothing from the words before",
-            score=3,
-        ),
-        Mistake(
-            works_in_double_precision,
-            "you compute in float64 and return it; the output has the dtype of the inputs",
-            score=1,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

@@ -4,8 +4,9 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course import seq2seq
-from attn_course.grading.exercises.seq2seq import draw_lengths, draw_normal, draw_sentences
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.draws import draw_normal
+from attn_course.grading.exercises.seq2seq import draw_lengths, draw_sentences
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
 from attn_course.seq2seq import PAD
 
 
@@ -53,89 +54,139 @@ def _erase_padding(sequence: Tensor, mask: Tensor) -> Tensor:
     return sequence.masked_fill(~mask.reshape(*mask.shape, *[1] * (sequence.ndim - 2)), 0)
 
 
-def turns_the_padding_to_the_front(sequence: Tensor, mask: Tensor) -> Tensor:
+mistake = Mistakes()
+
+
+@mistake(points=0.5)
+def turns_the_padding_to_the_front(sequence, mask):
+    """you turn the whole row round, so the padding comes first and the encoder begins with it; each
+    sentence turns round its own middle, which depends on its length"""
     return sequence.flip(1)
 
 
-def turns_the_batch_round(sequence: Tensor, mask: Tensor) -> Tensor:
+@mistake
+def turns_the_batch_round(sequence, mask):
+    """you put the last sentence first; the sentences keep their order, their words do not"""
     return sequence.flip(0)
 
 
-def turns_the_last_axis_round(sequence: Tensor, mask: Tensor) -> Tensor:
+@mistake
+def turns_the_last_axis_round(sequence, mask):
+    """you turn the last axis round, with the padding, and for vectors that axis holds the numbers
+    of one word; the words are on axis 1"""
     return sequence.flip(-1)
 
 
-def does_nothing(sequence: Tensor, mask: Tensor) -> Tensor:
+@mistake
+def does_nothing(sequence, mask):
+    """your sentences come out as they went in; turning twice would do that"""
     return sequence.clone()
 
 
-def starts_behind_the_end(sequence: Tensor, mask: Tensor) -> Tensor:
+@mistake
+def starts_behind_the_end(sequence, mask):
+    """you begin one place behind the last word, in the padding: the places of n words are 0 to n -
+    1, so place `t` goes to n - 1 - t"""
     place, mirrored = _places(mask)
     return _take(sequence, torch.where(mask, mirrored + 1, place))
 
 
-def takes_the_longest_length_for_all(sequence: Tensor, mask: Tensor) -> Tensor:
+@mistake(points=0.5)
+def takes_the_longest_length_for_all(sequence, mask):
+    """you turn every sentence by the length of the longest; take the sum of each row of the mask,
+    with `keepdim=True`"""
     place, _ = _places(mask)
     return _take(sequence, torch.where(mask, mask.sum(1).max() - 1 - place, place))
 
 
-def takes_the_length_of_the_first(sequence: Tensor, mask: Tensor) -> Tensor:
+@mistake(points=0.5)
+def takes_the_length_of_the_first(sequence, mask):
+    """you turn every sentence by the length of the first; each has its own"""
     place, mirrored = _places(mask)
     return _take(sequence, torch.where(mask, mirrored[:1], place))
 
 
-def leaves_the_last_word_where_it_is(sequence: Tensor, mask: Tensor) -> Tensor:
+@mistake
+def leaves_the_last_word_where_it_is(sequence, mask):
+    """you leave the last token of each sentence where it is; here all tokens that the mask marks
+    are turned round, `EOS` too"""
     place, mirrored = _places(mask)
     return _take(sequence, torch.where(mask & (mirrored > 0), mirrored - 1, place))
 
 
-def swaps_first_and_last(sequence: Tensor, mask: Tensor) -> Tensor:
+@mistake
+def swaps_first_and_last(sequence, mask):
+    """you swap the first word with the last and leave those between them as they are"""
     place, mirrored = _places(mask)
     outer = mask & ((place == 0) | (mirrored == 0))
     return _take(sequence, torch.where(outer, mirrored, place))
 
 
-def rolls_all_by_one_amount(sequence: Tensor, mask: Tensor) -> Tensor:
+@mistake(points=0.5)
+def rolls_all_by_one_amount(sequence, mask):
+    """after `flip` you move all rows by the same number of places; each row has a padding of its
+    own"""
     return sequence.flip(1).roll(int(mask[0].sum()) - mask.shape[1], 1)
 
 
-def erases_the_padding(sequence: Tensor, mask: Tensor) -> Tensor:
+@mistake(points=2.5)
+def erases_the_padding(sequence, mask):
+    """you overwrite the padding with 0; what stands there stays as it is"""
     return _erase_padding(reference(sequence, mask), mask)
 
 
-def turns_the_padding_round_too(sequence: Tensor, mask: Tensor) -> Tensor:
+@mistake(points=2.5)
+def turns_the_padding_round_too(sequence, mask):
+    """you turn the padding round within itself, which shows when it is not all the same; what
+    stands there stays as it is"""
     _, mirrored = _places(mask)
     return _take(sequence, mirrored % mask.shape[1])
 
 
-def looks_for_zeros_instead_of_the_mask(sequence: Tensor, mask: Tensor) -> Tensor:
+@mistake(points=2.5)
+def looks_for_zeros_instead_of_the_mask(sequence, mask):
+    """you look for zeros in `sequence` and not at `mask`; of vectors nobody can tell by looking
+    which are padding"""
     words = sequence != 0
     return reference(sequence, words if words.ndim == 2 else words.any(-1))
 
 
-def multiplies_by_a_permutation(sequence: Tensor, mask: Tensor) -> Tensor:
+@mistake(points=2.5)
+def multiplies_by_a_permutation(sequence, mask):
+    """a permutation matrix turns floats round, but refuses whole numbers, which words are; choose
+    by index instead"""
     place, mirrored = _places(mask)
     index = torch.where(mask, mirrored, place)
     return (index.unsqueeze(-1) == place).to(torch.get_default_dtype()) @ sequence
 
 
-def turns_numbers_only(sequence: Tensor, mask: Tensor) -> Tensor:
+@mistake(points=1.5)
+def turns_numbers_only(sequence, mask):
+    """`gather` wants an index with as many axes as `sequence`, so vectors fail; give it the missing
+    axis, or index by row and place"""
     place, mirrored = _places(mask)
     return sequence.gather(1, torch.where(mask, mirrored, place))
 
 
-def turns_vectors_only(sequence: Tensor, mask: Tensor) -> Tensor:
+@mistake(points=2.5)
+def turns_vectors_only(sequence, mask):
+    """your index has three axes always, so the numbers of words, which have two, fail"""
     place, mirrored = _places(mask)
     return sequence.take_along_dim(torch.where(mask, mirrored, place).unsqueeze(-1), 1)
 
 
-def writes_over_the_sentences(sequence: Tensor, mask: Tensor) -> Tensor:
+@mistake(points=3.5)
+def writes_over_the_sentences(sequence, mask):
+    """you turn the tensor of the caller round, who may still need it; return a new one"""
     turned = reference(sequence, mask)
     sequence.data.copy_(turned.detach())
     return turned
 
 
-def copies_the_numbers(sequence: Tensor, mask: Tensor) -> Tensor:
+@mistake(points=3.5)
+def copies_the_numbers(sequence, mask):
+    """you copy the numbers into a new tensor outside of the graph, so no gradient reaches
+    `sequence`; choose from `sequence` by an index"""
     return torch.zeros_like(sequence).copy_(reference(sequence.detach(), mask))
 
 
@@ -177,107 +228,5 @@ EXERCISE = Exercise(
             untouched=True,
         ),
     ),
-    mistakes=(
-        Mistake(
-            turns_the_padding_to_the_front,
-            "you turn the whole row round, so the padding comes first and the encoder begins with"
-            " it; each sentence turns round its own middle, which depends on its length",
-            score=0.5,
-        ),
-        Mistake(
-            turns_the_batch_round,
-            "you put the last sentence first; the sentences keep their order, their words do not",
-            score=0,
-        ),
-        Mistake(
-            turns_the_last_axis_round,
-            "you turn the last axis round, with the padding, and for vectors that axis holds the"
-            " numbers of one word; the words are on axis 1",
-            score=0,
-        ),
-        Mistake(
-            does_nothing,
-            "your sentences come out as they went in; turning twice would do that",
-            score=0,
-        ),
-        Mistake(
-            starts_behind_the_end,
-            "you begin one place behind the last word, in the padding: the places of n words are"
-            " 0 to n - 1, so place `t` goes to n - 1 - t",
-            score=0,
-        ),
-        Mistake(
-            takes_the_longest_length_for_all,
-            "you turn every sentence by the length of the longest; take the sum of each row of the"
-            " mask, with `keepdim=True`",
-            score=0.5,
-        ),
-        Mistake(
-            takes_the_length_of_the_first,
-            "you turn every sentence by the length of the first; each has its own",
-            score=0.5,
-        ),
-        Mistake(
-            leaves_the_last_word_where_it_is,
-            "you leave the last token of each sentence where it is; here all tokens that the mask"
-            " marks are turned round, `EOS` too",
-            score=0,
-        ),
-        Mistake(
-            swaps_first_and_last,
-            "you swap the first word with the last and leave those between them as they are",
-            score=0,
-        ),
-        Mistake(
-            rolls_all_by_one_amount,
-            "after `flip` you move all rows by the same number of places; each row has a padding of"
-            " its own",
-            score=0.5,
-        ),
-        Mistake(
-            erases_the_padding,
-            "you overwrite the padding with 0; what stands there stays as it is",
-            score=2.5,
-        ),
-        Mistake(
-            turns_the_padding_round_too,
-            "you turn the padding round within itself, which shows when it is not all the same;"
-            " what stands there stays as it is",
-            score=2.5,
-        ),
-        Mistake(
-            looks_for_zeros_instead_of_the_mask,
-            "you look for zeros in `sequence` and not at `mask`; of vectors nobody can tell by"
-            " looking which are padding",
-            score=2.5,
-        ),
-        Mistake(
-            multiplies_by_a_permutation,
-            "a permutation matrix turns floats round, but refuses whole numbers, which words are;"
-            " choose by index instead",
-            score=2.5,
-        ),
-        Mistake(
-            turns_numbers_only,
-            "`gather` wants an index with as many axes as `sequence`, so vectors fail; give it the"
-            " missing axis, or index by row and place",
-            score=1.5,
-        ),
-        Mistake(
-            turns_vectors_only,
-            "your index has three axes always, so the numbers of words, which have two, fail",
-            score=2.5,
-        ),
-        Mistake(
-            writes_over_the_sentences,
-            "you turn the tensor of the caller round, who may still need it; return a new one",
-            score=3.5,
-        ),
-        Mistake(
-            copies_the_numbers,
-            "you copy the numbers into a new tensor outside of the graph, so no gradient reaches"
-            " `sequence`; choose from `sequence` by an index",
-            score=3.5,
-        ),
-    ),
+    mistakes=mistake.collected,
 )

@@ -3,13 +3,10 @@
 import torch
 from torch import Generator, Tensor, nn
 
-from attn_course.grading.exercises.seq2seq import (
-    draw_normal,
-    draw_sentences,
-    draw_words,
-    end_and_pad,
-)
-from attn_course.grading.spec import Check, Exercise, Inputs, Mistake
+from attn_course.grading.draws import draw_normal
+from attn_course.grading.exercises.seq2seq import draw_sentences, draw_words, end_and_pad
+from attn_course.grading.spec import Check, Exercise, Inputs, Mistakes
+from attn_course.grading.wrong_answers import in_dtype, then
 from attn_course.seq2seq import EOS, PAD
 
 
@@ -62,95 +59,150 @@ def _mean_over(words: Tensor, losses: Tensor) -> Tensor:
     return losses[words].mean()
 
 
-def averages_over_padding_as_well(logits: Tensor, target_output: Tensor) -> Tensor:
+mistake = Mistakes()
+
+
+@mistake(points=1)
+def averages_over_padding_as_well(logits, target_output):
+    """you add up the words only, but divide by all places, the padded ones too: the longer the
+    longest sentence of a batch, the smaller your loss; divide by the number of words"""
     return _losses(logits, target_output).masked_fill(target_output == PAD, 0).mean()
 
 
-def averages_sentences_over_padding_as_well(logits: Tensor, target_output: Tensor) -> Tensor:
+@mistake
+def averages_sentences_over_padding_as_well(logits, target_output):
+    """you take the mean along each sentence over its padding as well, and add the sentences up; add
+    up the words of all sentences and divide once, by the number of words"""
     losses = _losses(logits, target_output).masked_fill(target_output == PAD, 0)
     return losses.mean(1).sum()
 
 
-def averages_sentences(logits: Tensor, target_output: Tensor) -> Tensor:
+@mistake(points=1.5)
+def averages_sentences(logits, target_output):
+    """you take the mean of each sentence and then the mean of those, so a word of a short sentence
+    counts more than a word of a long one; here all words count alike"""
     words = target_output != PAD
     losses = _losses(logits, target_output).masked_fill(~words, 0)
     return (losses.sum(1) / words.sum(1)).mean()
 
 
-def divides_by_the_number_of_sentences(logits: Tensor, target_output: Tensor) -> Tensor:
+@mistake
+def divides_by_the_number_of_sentences(logits, target_output):
+    """you divide the sum by the number of sentences, so long sentences look worse than short ones;
+    divide by the number of words"""
     losses = _losses(logits, target_output).masked_fill(target_output == PAD, 0)
     return losses.sum() / len(losses)
 
 
-def sums(logits: Tensor, target_output: Tensor) -> Tensor:
+@mistake
+def sums(logits, target_output):
+    """you return the sum; divide it by the number of words, so that a loss does not grow with the
+    batch"""
     return _losses(logits, target_output)[target_output != PAD].sum()
 
 
-def forgets_the_mask(logits: Tensor, target_output: Tensor) -> Tensor:
+@mistake(points=1)
+def forgets_the_mask(logits, target_output):
+    """you count the padding: the model is asked to predict `PAD` there, and learns that instead of
+    words; leave out the places where the target is `PAD`"""
     return _losses(logits, target_output).mean()
 
 
-def multiplies_by_the_mask(logits: Tensor, target_output: Tensor) -> Tensor:
+@mistake(points=3.5)
+def multiplies_by_the_mask(logits, target_output):
+    """you multiply by a mask, and 0 times infinity is `nan`; choose the places where there are
+    words, as in `logits[words]`, instead of erasing the others afterwards"""
     words = target_output != PAD
     return (_losses(logits, target_output) * words).sum() / words.sum()
 
 
-def leaves_the_ends_out(logits: Tensor, target_output: Tensor) -> Tensor:
+@mistake
+def leaves_the_ends_out(logits, target_output):
+    """you leave out `EOS`, but the end of a sentence has to be predicted too, or the model never
+    learns to stop; only `PAD` is left out"""
     words = (target_output != PAD) & (target_output != EOS)
     return _mean_over(words, _losses(logits, target_output))
 
 
-def believes_the_prediction_where_padding_is(logits: Tensor, target_output: Tensor) -> Tensor:
+@mistake
+def believes_the_prediction_where_padding_is(logits, target_output):
+    """your mask asks where the model predicts `PAD`; ask where the target is `PAD`"""
     return _mean_over(logits.argmax(-1) != PAD, _losses(logits, target_output))
 
 
-def normalises_over_time(logits: Tensor, target_output: Tensor) -> Tensor:
+@mistake
+def normalises_over_time(logits, target_output):
+    """your softmax runs over the places of the sentence; the probabilities of a place are those of
+    its words, on the last axis"""
     log_p = logits.log_softmax(1).gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
     return _mean_over(target_output != PAD, -log_p)
 
 
-def shifts_once_more(logits: Tensor, target_output: Tensor) -> Tensor:
+@mistake
+def shifts_once_more(logits, target_output):
+    """you compare each prediction with the word after the next; `target_output` is already shifted
+    against `target_input`, so place `t` belongs to place `t`"""
     later = target_output[:, 1:]
     return _mean_over(later != PAD, _losses(logits[:, :-1], later))
 
 
-def takes_the_logarithm_of_a_softmax(logits: Tensor, target_output: Tensor) -> Tensor:
+@mistake(points=3.5)
+def takes_the_logarithm_of_a_softmax(logits, target_output):
+    """where the softmax underflows to 0 your logarithm is minus infinity; `log_softmax` does both
+    at once, and neither overflows"""
     p = logits.softmax(-1).gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
     return _mean_over(target_output != PAD, -p.log())
 
 
-def adds_a_small_number_to_the_probability(logits: Tensor, target_output: Tensor) -> Tensor:
+@mistake(points=3.5)
+def adds_a_small_number_to_the_probability(logits, target_output):
+    """you add a small number so that the logarithm stays finite, which bounds the loss of a word
+    however wrong it is; `log_softmax` needs no such number"""
     p = logits.softmax(-1).gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
     return _mean_over(target_output != PAD, -(p + 1e-9).log())
 
 
-def takes_the_softmax_twice(logits: Tensor, target_output: Tensor) -> Tensor:
+@mistake
+def takes_the_softmax_twice(logits, target_output):
+    """you take the softmax of probabilities; `log_softmax` wants the logits themselves"""
     return _mean_over(target_output != PAD, _losses(logits.softmax(-1), target_output))
 
 
-def takes_logits_for_logarithms(logits: Tensor, target_output: Tensor) -> Tensor:
+@mistake
+def takes_logits_for_logarithms(logits, target_output):
+    """you read the logits as if they were logarithms of probabilities; they have to be normalised
+    first, by `log_softmax`"""
     chosen = logits.gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
     return _mean_over(target_output != PAD, -chosen)
 
 
-def forgets_the_logarithm(logits: Tensor, target_output: Tensor) -> Tensor:
+@mistake
+def forgets_the_logarithm(logits, target_output):
+    """you average the probabilities; the loss of a word is minus the logarithm of its
+    probability"""
     return _mean_over(target_output != PAD, 1 - torch.exp(-_losses(logits, target_output)))
 
 
-def forgets_the_sign(logits: Tensor, target_output: Tensor) -> Tensor:
+@mistake
+def forgets_the_sign(logits, target_output):
+    """your loss is negative, and falls when the model gets worse; the sign is wrong"""
     return _mean_over(target_output != PAD, -_losses(logits, target_output))
 
 
-def counts_bits(logits: Tensor, target_output: Tensor) -> Tensor:
-    return reference(logits, target_output) / torch.log(torch.tensor(2.0))
+@mistake(computes=then(reference, lambda output: output / torch.log(torch.tensor(2.0))))
+def counts_bits():
+    """you count in bits; take the natural logarithm"""
 
 
-def cuts_the_gradient(logits: Tensor, target_output: Tensor) -> Tensor:
+@mistake(points=3.5)
+def cuts_the_gradient(logits, target_output):
+    """you turn the loss into a number, so that nothing can learn from it; return the tensor"""
     return torch.full_like(logits[0, 0, 0], reference(logits, target_output).item())
 
 
-def works_in_double_precision(logits: Tensor, target_output: Tensor) -> Tensor:
-    return reference(logits.double(), target_output)
+@mistake(points=0.5, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the inputs"""
 
 
 EXERCISE = Exercise(
@@ -195,123 +247,7 @@ EXERCISE = Exercise(
             gradient=("logits",),
         ),
     ),
-    mistakes=(
-        Mistake(
-            averages_over_padding_as_well,
-            "you add up the words only, but divide by all places, the padded ones too: the longer"
-            " the longest sentence of a batch, the smaller your loss; divide by the number of"
-            " words",
-            score=1,
-        ),
-        Mistake(
-            averages_sentences_over_padding_as_well,
-            "you take the mean along each sentence over its padding as well, and add the sentences"
-            " up; add up the words of all sentences and divide once, by the number of words",
-            score=0,
-        ),
-        Mistake(
-            averages_sentences,
-            "you take the mean of each sentence and then the mean of those, so a word of a short"
-            " sentence counts more than a word of a long one; here all words count alike",
-            score=1.5,
-        ),
-        Mistake(
-            divides_by_the_number_of_sentences,
-            "you divide the sum by the number of sentences, so long sentences look worse than short"
-            " ones; divide by the number of words",
-            score=0,
-        ),
-        Mistake(
-            sums,
-            "you return the sum; divide it by the number of words, so that a loss does not grow"
-            " with the batch",
-            score=0,
-        ),
-        Mistake(
-            forgets_the_mask,
-            "you count the padding: the model is asked to predict `PAD` there, and learns that"
-            " instead of words; leave out the places where the target is `PAD`",
-            score=1,
-        ),
-        Mistake(
-            multiplies_by_the_mask,
-            "you multiply by a mask, and 0 times infinity is `nan`; choose the places where there"
-            " are words, as in `logits[words]`, instead of erasing the others afterwards",
-            score=3.5,
-        ),
-        Mistake(
-            leaves_the_ends_out,
-            "you leave out `EOS`, but the end of a sentence has to be predicted too, or the"
-            " model never learns to stop; only `PAD` is left out",
-            score=0,
-        ),
-        Mistake(
-            believes_the_prediction_where_padding_is,
-            "your mask asks where the model predicts `PAD`; ask where the target is `PAD`",
-            score=0,
-        ),
-        Mistake(
-            normalises_over_time,
-            "your softmax runs over the places of the sentence; the probabilities of a place are"
-            " those of its words, on the last axis",
-            score=0,
-        ),
-        Mistake(
-            shifts_once_more,
-            "you compare each prediction with the word after the next; `target_output` is already"
-            " shifted against `target_input`, so place `t` belongs to place `t`",
-            score=0,
-        ),
-        Mistake(
-            takes_the_logarithm_of_a_softmax,
-            "where the softmax underflows to 0 your logarithm is minus infinity; `log_softmax` does"
-            " both at once, and neither overflows",
-            score=3.5,
-        ),
-        Mistake(
-            adds_a_small_number_to_the_probability,
-            "you add a small number so that the logarithm stays finite, which bounds the loss of a"
-            " word however wrong it is; `log_softmax` needs no such number",
-            score=3.5,
-        ),
-        Mistake(
-            takes_the_softmax_twice,
-            "you take the softmax of probabilities; `log_softmax` wants the logits themselves",
-            score=0,
-        ),
-        Mistake(
-            takes_logits_for_logarithms,
-            "you read the logits as if they were logarithms of probabilities; they have to be"
-            " normalised first, by `log_softmax`",
-            score=0,
-        ),
-        Mistake(
-            forgets_the_logarithm,
-            "you average the probabilities; the loss of a word is minus the logarithm of its"
-            " probability",
-            score=0,
-        ),
-        Mistake(
-            forgets_the_sign,
-            "your loss is negative, and falls when the model gets worse; the sign is wrong",
-            score=0,
-        ),
-        Mistake(
-            counts_bits,
-            "you count in bits; take the natural logarithm",
-            score=0,
-        ),
-        Mistake(
-            cuts_the_gradient,
-            "you turn the loss into a number, so that nothing can learn from it; return the tensor",
-            score=3.5,
-        ),
-        Mistake(
-            works_in_double_precision,
-            "you compute in float64 and return it; the output has the dtype of the inputs",
-            score=0.5,
-        ),
-    ),
+    mistakes=mistake.collected,
     equivalent_mutants={
         "-1 -> 1": "what the mask has chosen of the logits has two axes: a softmax over the last",
         "-1 -> 1 (2)": "the log probabilities have the same two axes: words gathered from the last",

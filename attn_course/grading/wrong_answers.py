@@ -1,0 +1,99 @@
+"""Makers of wrong answers: another answer, usually the reference, in which one thing is changed.
+
+    @mistake(points=2, computes=in_dtype(reference, torch.float64))
+    def works_in_double_precision():
+        \"""you compute in float64 and return it; the output has the dtype of the scores\"""
+
+What is made is called as the answer is, with its inputs in order or by name.
+"""
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import torch
+from torch import Tensor
+
+Answer = Callable[..., Any]
+
+
+def given(answer: Answer, **changes: Any) -> Answer:
+    """The answer given other inputs: by name, what becomes of each, or what stands for it."""
+
+    @wraps(answer)
+    def changed(*args, **inputs):
+        inputs |= _by_name(answer, args)
+        for name, change in changes.items():
+            inputs[name] = change(inputs[name]) if callable(change) else change
+        return answer(**inputs)
+
+    return changed
+
+
+def mistaking(answer: Answer, **others: str) -> Answer:
+    """The answer that takes one input for another: by name, the name of that which it uses."""
+
+    @wraps(answer)
+    def changed(*args, **inputs):
+        inputs |= _by_name(answer, args)
+        return answer(**inputs | {name: inputs[other] for name, other in others.items()})
+
+    return changed
+
+
+def _by_name(answer: Answer, args: tuple) -> dict[str, Any]:
+    return dict(zip(inspect.signature(answer).parameters, args, strict=False))
+
+
+def then(answer: Answer, change: Callable[[Any], Any]) -> Answer:
+    """The answer, and in the end something more."""
+
+    @wraps(answer)
+    def changed(*args, **inputs):
+        return change(answer(*args, **inputs))
+
+    return changed
+
+
+def in_dtype(answer: Answer, dtype: torch.dtype) -> Answer:
+    """The answer in another precision, from the inputs to the output."""
+
+    def cast(value):
+        is_float = isinstance(value, Tensor) and value.is_floating_point()
+        return value.to(dtype) if is_float else value
+
+    @wraps(answer)
+    def changed(*args, **inputs):
+        return answer(*map(cast, args), **{name: cast(value) for name, value in inputs.items()})
+
+    return changed
+
+
+def cut_off(answer: Answer, *names: str) -> Answer:
+    """The answer, through which no gradient reaches these inputs."""
+    return given(answer, **dict.fromkeys(names, Tensor.detach))
+
+
+def squeezed(answer: Answer) -> Answer:
+    """The answer without its axes of length one."""
+    return then(answer, Tensor.squeeze)
+
+
+def transposed(answer: Answer) -> Answer:
+    """The answer with its last two axes exchanged."""
+    return then(answer, lambda output: output.mT)
+
+
+def overwriting(answer: Answer, **changes: Callable[[Tensor], Tensor]) -> Answer:
+    """The answer, which leaves these inputs changed: by name, what becomes of each."""
+
+    @wraps(answer)
+    def changed(*args, **inputs):
+        inputs |= _by_name(answer, args)
+        kept = {name: inputs[name].clone() for name in changes}
+        for name, change in changes.items():
+            inputs[name].copy_(change(inputs[name]))
+        return answer(**inputs | kept)
+
+    return changed
