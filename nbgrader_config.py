@@ -57,6 +57,8 @@ c.CourseDirectory.ignore = [
     "instructor*",
     "*.private.*",
 ]
+# `nbgrader collect` takes a hand-in from its owner alone, and the time from the file system.
+c.ExchangeFactory.collect = "attn_course.grading.autograde.inbound.OwnerCollect"
 # Archives of learning systems, for `nbgrader zip_collect`: where they lie, and whose file is whose.
 c.ZipCollectApp.downloaded_directory = "grading/downloaded"
 c.ZipCollectApp.collector_plugin = "attn_course.grading.autograde.collect.RosterCollector"
