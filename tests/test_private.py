@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -12,7 +13,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from typer.testing import CliRunner
 
+from attn_course.grading.__main__ import app
 from attn_course.grading.autograde import private
 from attn_course.grading.autograde.course import CourseError
 from tests.accounts import Account, account, needs_root, open_folder
@@ -132,6 +135,15 @@ def course(tmp_path: Path) -> Path:
 NOT_RELEASED = "The gradebook does not know"
 
 
+def refused(course: Path, command: str) -> str:
+    """What a command of attn-grade says that does not begin, in one line."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ATTN_COURSE_SECRET", "")  # the settings write the seed of the course there
+        run = CliRunner().invoke(app, [command, SET, "--course", str(course)])
+    assert run.exit_code == 2
+    return " ".join(run.output.split())
+
+
 @pytest.mark.parametrize(
     ("place", "mode"),
     [("grading", 0o755), ("grading", 0o710), ("grading/secret.txt", 0o644), (".", 0o777)],
@@ -141,11 +153,11 @@ def test_command_stops_where_others_may_enter_and_goes_on_once_that_is_mended(
     course: Path, place: str, mode: int, command: str
 ) -> None:
     (course / place).chmod(mode)
-    said = " ".join(typed(course, 0o022, "attn_course.grading", command, SET, status=2).split())
+    said = refused(course, command)
     assert f"(mode {mode:o})" in said
-    (mend,) = (found for found in said.split(": ") if found.startswith("chmod -R"))
-    subprocess.run(shlex.split(mend.split(". ")[0]), check=True)
-    assert NOT_RELEASED in typed(course, 0o022, "attn_course.grading", command, SET, status=2)
+    (mend,) = re.findall(r"chmod -R [\w-]+ '[^']+'", said)
+    subprocess.run(shlex.split(mend), check=True)
+    assert NOT_RELEASED in refused(course, command)
 
 
 @needs_root
@@ -154,12 +166,22 @@ def test_command_stops_where_something_belongs_to_another(
     course: Path, mallory: Account, place: str
 ) -> None:
     os.chown(course / place, mallory.user, -1)
-    said = typed(course, 0o022, "attn_course.grading", "autograde", SET, status=2)
+    said = refused(course, "autograde")
     assert f"belongs to {mallory.name}, not to root." in said
     mend = f"sudo chown -R root {shlex.quote(str(course / 'grading'))}"
-    assert mend in said.replace("\n", "")
+    assert mend in said
     subprocess.run(shlex.split(mend)[1:], check=True)
-    assert NOT_RELEASED in typed(course, 0o022, "attn_course.grading", "autograde", SET, status=2)
+    assert NOT_RELEASED in refused(course, "autograde")
+
+
+def test_file_in_a_closed_folder_is_closed_without_alarm(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (course / "grading" / SECRET).chmod(0o644)
+    capsys.readouterr()
+    private.make_private(course / "grading")
+    assert (course / "grading" / SECRET).stat().st_mode & 0o777 == 0o600
+    assert capsys.readouterr() == ("", "")
 
 
 @needs_root

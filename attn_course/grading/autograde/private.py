@@ -18,6 +18,7 @@ with suppress(ImportError):  # Windows knows no such accounts, and no such modes
 from attn_course.grading.autograde.course import CONFIG, Course, CourseError
 
 OTHERS, GROUP, SHARED = 0o007, 0o070, 0o2070
+READ_BY_OTHERS = "If others use this machine, write another seed: they may have read it."
 
 
 def is_shared(grading: Path) -> bool:
@@ -34,18 +35,16 @@ def make_private(grading: Path) -> None:
     grading.mkdir(mode=0o700, exist_ok=True)
     if sys.platform == "win32":
         return
-    shared = is_shared(grading)
-    for path in _kept(grading):
-        if not (open_to := _open_to(path, shared)):
-            continue
-        mode = stat.S_IMODE(path.stat().st_mode)
+    shared, before = is_shared(grading), _mode(grading)
+    entered = _open_to(grading, shared) and any(grading.iterdir())
+    for path in filter(lambda path: _open_to(path, shared), _kept(grading)):
         try:
-            path.chmod(mode & ~open_to)
+            path.chmod(path.stat().st_mode & ~_open_to(path, shared))
         except PermissionError:
             raise CourseError(f"{path} is open to others and {_owner(path)}") from None
-        if path.is_file() or any(path.iterdir()):
-            said = f"{path} was open to others (mode {mode:o}), and is closed now."
-            print(f"{said} On a shared machine, write another seed.", file=sys.stderr)
+    if entered:
+        said = f"{grading} was open to others (mode {before}), and is closed now."
+        print(f"{said} {READ_BY_OTHERS}", file=sys.stderr)
 
 
 def see_that_private(course: Course) -> None:
@@ -70,12 +69,10 @@ def see_that_private(course: Course) -> None:
         if not shared and path.stat().st_uid != os.geteuid():
             raise CourseError(f"{path} {_owner(path)}")
         if _open_to(path, shared):
-            whom = "o" if shared else "go"
-            raise CourseError(
-                f"{path} is open to others (mode {_mode(path)}). Close it:"
-                f" chmod -R {whom}-rwx {_quoted(grading)}. If the machine is shared, they may have"
-                " read the seed: write another into secret.txt."
-            )
+            close = f"chmod -R {'o' if shared else 'go'}-rwx {_quoted(grading)}"
+            entered = f". {READ_BY_OTHERS}" if path == grading else ""
+            said = f"{path} is open to others (mode {_mode(path)}). Close it: {close}{entered}"
+            raise CourseError(said)
 
 
 @contextmanager
