@@ -4,13 +4,17 @@ import os
 from pathlib import Path
 
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
+from nbgrader.apps import NbGrader
 from nbgrader.preprocessors import (
     CheckCellMetadata,
     ClearHiddenTests,
     ClearOutput,
     OverwriteKernelspec,
 )
+from traitlets.config import Application
 
+from attn_course.grading.autograde.course import CourseError
+from attn_course.grading.autograde.private import is_shared, make_private, mask
 from attn_course.grading.duplicates import ForgetDuplicates
 from attn_course.grading.formgrader import OutsideTheFormgrader
 from attn_course.grading.pages.clean import clean_html, markdown_to_html
@@ -22,11 +26,18 @@ from attn_course.grading.restored import PutBackCells, RestoreMetadata
 
 root = Path(__file__).resolve().parent
 grading = root / "grading"
-grading.mkdir(exist_ok=True)  # sqlite makes its file, but not the folder around it
+try:
+    make_private(grading)  # before anything is written into it
+except CourseError as error:
+    # nbgrader would go on without these settings after any other error
+    raise SystemExit(f"{error}") from None
+if Application.initialized() and isinstance(Application.instance(), NbGrader):
+    os.umask(mask(grading))  # of this command; a server goes on, and makes other files as well
 
 c = get_config()
 c.CourseDirectory.root = str(root)
 c.CourseDirectory.course_id = "attention"
+c.CourseDirectory.groupshared = is_shared(grading)
 c.CourseDirectory.source_directory = "solutions"
 c.CourseDirectory.release_directory = "exercises"
 c.CourseDirectory.submitted_directory = "grading/submitted"
@@ -46,6 +57,8 @@ c.CourseDirectory.ignore = [
     "instructor*",
     "*.private.*",
 ]
+# `nbgrader collect` takes a hand-in from its owner alone, and the time from the file system.
+c.ExchangeFactory.collect = "attn_course.grading.autograde.inbound.OwnerCollect"
 # Archives of learning systems, for `nbgrader zip_collect`: where they lie, and whose file is whose.
 c.ZipCollectApp.downloaded_directory = "grading/downloaded"
 c.ZipCollectApp.collector_plugin = "attn_course.grading.autograde.collect.RosterCollector"
@@ -91,5 +104,4 @@ secret = grading / "secret.txt"
 if secret.is_file() and not os.environ.get("ATTN_COURSE_SECRET"):
     os.environ["ATTN_COURSE_SECRET"] = secret.read_text(encoding="utf-8").strip()
     if not os.environ["ATTN_COURSE_SECRET"]:
-        # nbgrader would go on without these settings after any other error
         raise SystemExit(f"{secret} is empty. Write a seed into it, or remove it.")

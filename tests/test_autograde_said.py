@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from attn_course.grading.__main__ import app
-from attn_course.grading.autograde import gradebook
+from attn_course.grading.autograde import gradebook, private
 from attn_course.grading.autograde.course import Course
 from attn_course.grading.checking import hidden_secret
 from attn_course.grading.outside import isolation
@@ -53,8 +53,10 @@ def seeded(tmp_path, monkeypatch) -> Path:
     """The file with the seed of a course that has nothing else."""
     monkeypatch.setenv("ATTN_COURSE_SECRET", "")  # which is none
     shutil.copy(Path(__file__).parent.parent / "nbgrader_config.py", tmp_path)
-    (tmp_path / "grading").mkdir()
-    return tmp_path / "grading" / "secret.txt"
+    private.make_private(tmp_path / "grading")
+    secret = tmp_path / "grading" / "secret.txt"
+    secret.touch(mode=0o600)
+    return secret
 
 
 def test_seed_that_is_empty(seeded):

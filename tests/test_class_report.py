@@ -273,7 +273,7 @@ def course_with(tmp_path: Path, records: list[SubmissionRecord], *roster: str) -
 
     shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
     shutil.copytree(ROOT / "solutions" / SET, tmp_path / "solutions" / SET)
-    (tmp_path / "grading").mkdir()
+    (tmp_path / "grading").mkdir(mode=0o700)
     with Gradebook(f"sqlite:///{tmp_path / 'grading' / 'gradebook.db'}", "attention") as gradebook:
         gradebook.add_assignment(SET)
         for student in roster:

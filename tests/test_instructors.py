@@ -17,6 +17,7 @@ import typer
 from distributed.cli import dask_scheduler, dask_worker
 from nbgrader.apps import NbGraderApp
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange.default.collect import ExchangeCollect
 from nbgrader.exchange.default.exchange import Exchange
 from nbgrader.plugins import BasePlugin, LateSubmissionPlugin
 from nbgrader.preprocessors import AssignLatePenalties
@@ -26,6 +27,7 @@ from attn_course.grading import find_exercise
 from attn_course.grading.__main__ import app
 from attn_course.grading.autograde.collect import RosterCollector
 from attn_course.grading.autograde.export import TableExporter
+from attn_course.grading.autograde.inbound import OwnerCollect
 from attn_course.grading.autograde.records import STATES
 from attn_course.grading.outside import limits, notebook, time_left
 from attn_course.grading.outside.graded import MOST_IN_ALL
@@ -43,7 +45,10 @@ INLINE = re.compile(r"`((?:nbgrader|attn-grade|python -m|make) [^`]+)`")
 OTHERS = {
     "bwrap",
     "cd",
+    "chgrp",
+    "chmod",
     "export",
+    "find",
     "git",
     "jupyter",
     "mkdir",
@@ -159,8 +164,9 @@ def test_wrong_commands_would_be_noticed() -> None:
 
 def known_settings() -> dict[str, set[str]]:
     """What can be set of each class that the pages name."""
-    own = {RosterCollector, TableExporter}
-    classes = own | {AssignLatePenalties, CourseDirectory, Exchange, LateSubmissionPlugin}
+    own = {OwnerCollect, RosterCollector, TableExporter}
+    exchange = {Exchange, ExchangeCollect}
+    classes = own | exchange | {AssignLatePenalties, CourseDirectory, LateSubmissionPlugin}
     return {cls.__name__: {*cls.class_traits(config=True)} for cls in classes}
 
 

@@ -127,10 +127,11 @@ def test_points_that_wait_for_a_person_are_announced(
 
 def collected(folder: Path, path: str, **settings) -> dict[str, str] | None:
     """What becomes of a file from an archive."""
-    course = CourseDirectory(db_url=f"sqlite:///{folder}/gradebook.db", assignment_id=ASSIGNMENT)
+    database = f"sqlite:///{folder}/gradebook.db"
+    course = CourseDirectory(root="/course", db_url=database, assignment_id=ASSIGNMENT)
     settings["log"] = logging.getLogger("collector")  # that of a program keeps it to itself
     collector = RosterCollector(parent=ZipCollectApp(coursedir=course), **settings)
-    return collector.collect(f"/course/grading/downloaded/{ASSIGNMENT}/extracted/{path}")
+    return collector.collect(f"/course/downloaded/{ASSIGNMENT}/extracted/{path}")
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from attn_course.grading.autograde.command import Order
 from attn_course.grading.autograde.command import autograde as grade_class
 from attn_course.grading.autograde.course import CourseError
 from attn_course.grading.autograde.nbgrader_steps import GradingError
+from attn_course.grading.autograde.private import private_files
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -92,7 +93,7 @@ def autograde(
         csv=csv,
         cell_seconds=cell_seconds,
     )
-    with _said_in_a_line(force):
+    with _said_in_a_line(force), private_files(course):
         all_graded = grade_class(order, Console())
     if not all_graded:
         raise typer.Exit(1)
@@ -116,7 +117,7 @@ def report(
     """Write a page on what the class made of a problem set that is graded."""
     from attn_course.grading.report.command import report as write  # matplotlib takes a second
 
-    with _said_in_a_line():
+    with _said_in_a_line(), private_files(course):
         written = write(course, assignment, html)
     Console().print(f"{written}", markup=False, soft_wrap=True)
 

@@ -6,23 +6,13 @@
 They name files after the person in ways of their own; the roster says which student that is.
 """
 
-import re
-import unicodedata
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from nbgrader.api import Gradebook, Student
 from nbgrader.plugins import FileNameCollectorPlugin
 
-# `Ada Lovelace_4711_assignsubmission_file/`: the number is the submission's.
-MOODLE = r".*/(?P<full_name>[^/]+)_\d+_assignsubmission_file"
-# `lovelaceada_LATE_4711_98765_`: of the numbers, the first is the person's.
-CANVAS = r".*/[^/_]+_(?:LATE_)?(?P<lms_user_id>\d+)_\d+_[^/]*$"
-# `Problem set_ada_attempt_2027-02-28-21-05-00_`
-BLACKBOARD = (
-    r".*/[^/]+_(?P<student_id>[^/_]+)_attempt_"
-    r"(?P<day>\d{4}-\d\d-\d\d)-(?P<hour>\d\d)-(?P<minute>\d\d)-(?P<second>\d\d)"
-)
+from attn_course.grading.autograde.archive_names import read_name, read_name_by
 
 
 class RosterCollector(FileNameCollectorPlugin):
@@ -37,37 +27,29 @@ class RosterCollector(FileNameCollectorPlugin):
         """Who handed a file in, as nbgrader asks it; None if it is no notebook, or of nobody."""
         if Path(submitted_file).suffix not in self.valid_ext:
             return None
-        patterns = [self.named_regexp] if self.named_regexp else [MOODLE, CANVAS, BLACKBOARD]
-        found = next(filter(None, (re.match(p, submitted_file) for p in patterns)), None)
-        if found is None:
-            self.log.warning("%s: of no form that is known", submitted_file)
+        path = self._within_archives(submitted_file)
+        if self.named_regexp:
+            named = read_name_by(self.named_regexp, path, self._students())
+        else:
+            named = read_name(path, self._students())
+        if named is None:
+            self.log.warning("%r: of no form that is known", submitted_file)
             return None
-        groups = found.groupdict()
-        ids = [student.id for student in self._students() if _is_meant(student, groups)]
-        if len(ids) != 1:
-            self.log.warning("%s: %d students of the roster fit", submitted_file, len(ids))
+        if len(named.ids) != 1:
+            fit = f"{len(named.ids)} students of the roster fit"
+            whom = f": {', '.join(named.ids)}" if named.ids else ""
+            self.log.warning("%r: %s %r%s", submitted_file, fit, named.part, whom)
             return None
-        collected = {"student_id": ids[0], "file_id": self.parent.coursedir.assignment_id}
-        if groups.get("day"):
-            clock = ":".join(groups[part] for part in ("hour", "minute", "second"))
-            collected["timestamp"] = f"{groups['day']} {clock}"
-        return collected
+        collected = {"student_id": named.ids[0], "file_id": self.parent.coursedir.assignment_id}
+        return collected | ({"timestamp": named.time} if named.time else {})
+
+    def _within_archives(self, submitted_file: str) -> PurePath:
+        """The path of a file in the folder into which archives are extracted."""
+        app = self.parent
+        extracted = app._format_collect_path(app.extracted_directory)  # nbgrader tells nobody else
+        return PurePath(submitted_file).relative_to(extracted)
 
     def _students(self) -> Iterator[Student]:
         course = self.parent.coursedir
         with Gradebook(course.db_url, course.course_id) as gradebook:
             yield from gradebook.students
-
-
-def _is_meant(student: Student, groups: dict[str, str | None]) -> bool:
-    if groups.get("student_id"):
-        return student.id == groups["student_id"]
-    if groups.get("lms_user_id"):
-        return student.lms_user_id == groups["lms_user_id"]
-    first, last = student.first_name or "", student.last_name or ""
-    return _plain(groups["full_name"]) in (_plain(f"{first} {last}"), _plain(f"{last} {first}"))
-
-
-def _plain(name: str) -> str:
-    """A name however it is spelt: macOS makes a character of its own of an accent."""
-    return " ".join(unicodedata.normalize("NFC", name).casefold().split())

@@ -22,6 +22,7 @@ from attn_course.grading.autograde.gradable import see_that_gradable
 from attn_course.grading.autograde.gradebook import prepare_gradebook
 from attn_course.grading.autograde.levels import HOW_TO_SANDBOX, choose_level
 from attn_course.grading.autograde.pool import grade_locally
+from attn_course.grading.autograde.private import see_that_private
 from attn_course.grading.autograde.records import SubmissionRecord, record_path
 from attn_course.grading.autograde.results import write_results
 from attn_course.grading.autograde.summary import (
@@ -101,6 +102,7 @@ def autograde(order: Order, console: Console) -> bool:
 
 def _prepare(order: Order, course: Course, csv: Path) -> list[str]:
     """See that all is there that grading takes; the names of those who are to be graded."""
+    see_that_private(course)
     course.see_that_released(order.assignment)
     see_that_gradable(course, order.assignment)
     students = course.chosen(order.assignment, order.students)

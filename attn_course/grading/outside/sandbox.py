@@ -66,6 +66,7 @@ def _works(way: Way) -> bool:
         folder = Path(place)
         folder.chmod(0o755)  # as that of the package will be
         (folder / PACKAGE.name).mkdir()
+        (folder / PACKAGE.name).chmod(0o755)
         command = [*bubblewrap(way, folder), sys.executable, "-c", TRIAL, str(own_user(way))]
         try:
             tried = subprocess.run(command, user=way.user, capture_output=True, timeout=20, cwd="/")

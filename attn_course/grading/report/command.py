@@ -4,6 +4,7 @@ from pathlib import Path
 
 from attn_course.grading.autograde.course import Course, CourseError
 from attn_course.grading.autograde.digest import digest_of
+from attn_course.grading.autograde.private import see_that_private
 from attn_course.grading.autograde.records import read_records
 from attn_course.grading.autograde.results import ungraded, with_absent
 from attn_course.grading.report.page import write_report
@@ -21,6 +22,7 @@ def report(folder: Path, assignment: str, path: Path | None) -> Path:
         CourseError: There is no such course or problem set, or a file is no record.
     """
     course = Course(folder.resolve())
+    see_that_private(course)
     course.see_that_released(assignment)
     try:
         found = read_records(course.results, assignment)
