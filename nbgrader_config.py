@@ -13,16 +13,15 @@ from nbgrader.preprocessors import (
 )
 from traitlets.config import Application
 
-from attn_course.grading.autograde.course import CourseError
-from attn_course.grading.autograde.private import is_shared, make_private, mask
-from attn_course.grading.duplicates import ForgetDuplicates
-from attn_course.grading.formgrader import OutsideTheFormgrader
-from attn_course.grading.pages.clean import clean_html, markdown_to_html
-from attn_course.grading.pages.defuse import Defuse
-from attn_course.grading.pages.grades import GetGradesByPart
-from attn_course.grading.pages.hidden_tests import HideTracebacksOfHiddenTests
-from attn_course.grading.pages.places import template_paths
-from attn_course.grading.restored import PutBackCells, RestoreMetadata
+from attn_grade.nbgrader.course import CourseError
+from attn_grade.nbgrader.formgrader import OutsideTheFormgrader
+from attn_grade.nbgrader.pages.clean import clean_html, markdown_to_html
+from attn_grade.nbgrader.pages.defuse import Defuse
+from attn_grade.nbgrader.pages.grades import GetGradesByPart
+from attn_grade.nbgrader.pages.hidden_tests import HideTracebacksOfHiddenTests
+from attn_grade.nbgrader.pages.places import template_paths
+from attn_grade.nbgrader.preprocessors import ForgetDuplicates, PutBackCells, RestoreMetadata
+from attn_grade.nbgrader.private import is_shared, make_private, mask
 
 root = Path(__file__).resolve().parent
 grading = root / "grading"
@@ -35,6 +34,7 @@ if Application.initialized() and isinstance(Application.instance(), NbGrader):
     os.umask(mask(grading))  # of this command; a server goes on, and makes other files as well
 
 c = get_config()
+c.AttnGrade.bank = "attn_bank"  # where the exercises are; it names what a submission may import
 c.CourseDirectory.root = str(root)
 c.CourseDirectory.course_id = "attention"
 c.CourseDirectory.groupshared = is_shared(grading)
@@ -47,7 +47,7 @@ c.CourseDirectory.solution_directory = "grading/solution"
 # 60 s: parallel graders wait for each other instead of failing with "database is locked". Where
 # several machines grade, the variable names a database of PostgreSQL that all of them reach.
 sqlite = f"sqlite:///{grading / 'gradebook.db'}?timeout=60"
-c.CourseDirectory.db_url = os.environ.get("ATTN_COURSE_DB_URL") or sqlite
+c.CourseDirectory.db_url = os.environ.get("ATTN_GRADE_DB_URL") or sqlite
 # What may lie beside a problem set's source and never reaches a student.
 c.CourseDirectory.ignore = [
     ".ipynb_checkpoints",
@@ -58,10 +58,10 @@ c.CourseDirectory.ignore = [
     "*.private.*",
 ]
 # `nbgrader collect` takes a hand-in from its owner alone, and the time from the file system.
-c.ExchangeFactory.collect = "attn_course.grading.autograde.inbound.OwnerCollect"
+c.ExchangeFactory.collect = "attn_grade.nbgrader.inbound.OwnerCollect"
 # Archives of learning systems, for `nbgrader zip_collect`: where they lie, and whose file is whose.
 c.ZipCollectApp.downloaded_directory = "grading/downloaded"
-c.ZipCollectApp.collector_plugin = "attn_course.grading.autograde.collect.RosterCollector"
+c.ZipCollectApp.collector_plugin = "attn_grade.nbgrader.collect.RosterCollector"
 
 # Any output on stderr in a graded cell would cost all of its points; a warning is no wrong answer.
 c.IgnorePattern.enabled = True
@@ -101,7 +101,7 @@ c.CSSHTMLHeaderPreprocessor.style = "a11y-high-contrast-light"  # nbconvert's ow
 # Hidden cases are drawn from this seed. Kernels inherit the environment; without the file, the
 # package's documented default holds. An empty file is a seed that somebody meant to have.
 secret = grading / "secret.txt"
-if secret.is_file() and not os.environ.get("ATTN_COURSE_SECRET"):
-    os.environ["ATTN_COURSE_SECRET"] = secret.read_text(encoding="utf-8").strip()
-    if not os.environ["ATTN_COURSE_SECRET"]:
+if secret.is_file() and not os.environ.get("ATTN_GRADE_SECRET"):
+    os.environ["ATTN_GRADE_SECRET"] = secret.read_text(encoding="utf-8").strip()
+    if not os.environ["ATTN_GRADE_SECRET"]:
         raise SystemExit(f"{secret} is empty. Write a seed into it, or remove it.")

@@ -26,8 +26,8 @@ ROOT = Path(__file__).resolve().parents[1]
 Marks = dict[tuple[str, str], float | None]
 COMMANDS = {
     "nbgrader autograde": ["nbgrader", "autograde"],
-    "attn-grade, limits": ["attn_course.grading", "autograde", "--level", "limits"],
-    "attn-grade, sandbox": ["attn_course.grading", "autograde", "--require-sandbox"],
+    "attn-grade, limits": ["attn_grade", "autograde", "--level", "limits"],
+    "attn-grade, sandbox": ["attn_grade", "autograde", "--require-sandbox"],
 }
 LEAST = (8.0, 6.0)  # times as fast as nbgrader: with limits, with the sandbox
 

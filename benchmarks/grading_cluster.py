@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from attn_course.grading.autograde.cluster import grade_on_cluster
-from attn_course.grading.autograde.records import SubmissionRecord, read_records
-from attn_course.grading.autograde.tasks import Task
+from attn_grade.cluster.client import grade_on_cluster
+from attn_grade.records import SubmissionRecord, read_records
+from attn_grade.stations.tasks import Task
 from tests.clusters import LocalCluster, kill
 from tests.postgresql import running_server
 from tests.simulated_grading import grade, gradebook_marks, lay_out, marks, noted
@@ -35,7 +35,7 @@ def course_in_postgresql() -> Iterator[tuple[Path, str, LocalCluster]]:
         course.mkdir()
         logs.mkdir()
         lay_out(course, url, ASSIGNMENT)
-        os.environ["ATTN_COURSE_DB_URL"] = url
+        os.environ["ATTN_GRADE_DB_URL"] = url
         with LocalCluster(logs) as cluster:
             yield course, url, cluster
 

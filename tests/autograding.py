@@ -15,8 +15,8 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 
-from attn_course.grading.autograde.course import Course
-from attn_course.grading.autograde.records import SubmissionRecord, read_record, record_path
+from attn_grade.nbgrader.course import Course
+from attn_grade.records import SubmissionRecord, read_record, record_path
 from tests.test_nbgrader import FIRST, SECRET, STUDENTS, hand_in, lay_out, read_points
 
 T = TypeVar("T")
@@ -43,7 +43,7 @@ def released_course(base: Path) -> Path:
 def seed_of_no_other_course() -> Iterator[None]:
     """Reading a course's settings puts its seed into the environment: not beyond this block."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ATTN_COURSE_SECRET", SECRET)
+        patch.setenv("ATTN_GRADE_SECRET", SECRET)
         yield
 
 
@@ -61,9 +61,9 @@ def notebook_of(course: Path, student: str) -> Path:
 
 def begin(course: Path, temporary: Path, *words: str) -> subprocess.Popen:
     """The command, as it is typed, in a terminal of its own of eighty columns."""
-    command = [sys.executable, "-m", "attn_course.grading", "autograde", FIRST, *words]
+    command = [sys.executable, "-m", "attn_grade", "autograde", FIRST, *words]
     own = {"TMPDIR": str(temporary), "COLUMNS": "80"}
-    environment = {k: v for k, v in os.environ.items() if k != "ATTN_COURSE_SECRET"} | own
+    environment = {k: v for k, v in os.environ.items() if k != "ATTN_GRADE_SECRET"} | own
     both = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(
         command,

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 TOKEN = "of-this-class"
-PATIENCE = 90  # seconds, for machines that do ten other things; nothing here takes them
+KILL_GRACE = 90  # seconds, for machines that do ten other things; nothing here takes them
 LOCAL = ("localhost", "127.0.0.1")
 NO_NETWORK = dict.fromkeys(("http_proxy", "https_proxy"), "http://localhost:9")
 NO_NETWORK["no_proxy"] = ",".join(LOCAL)
@@ -82,7 +82,7 @@ def jupyterlab(person: Person, log: Path) -> Iterator[str]:
 
 def _address(server: subprocess.Popen[bytes], log: Path) -> str:
     """Wait until a server says where it is."""
-    said, end = "", time.monotonic() + PATIENCE
+    said, end = "", time.monotonic() + KILL_GRACE
     while server.poll() is None and time.monotonic() < end:
         said = log.read_text(encoding="utf-8")
         if found := re.search(r"http://[\w.]+:\d+/lab", said):
@@ -142,7 +142,7 @@ def desk(browser: Browser, person: Person) -> Iterator[Desk]:
         route.abort()
 
     with jupyterlab(person, log) as address, browser.new_context(viewport=WIDE) as window:
-        window.set_default_timeout(1000 * PATIENCE)
+        window.set_default_timeout(1000 * KILL_GRACE)
         window.route(is_far, refuse)
         started = Desk(person, window.new_page(), refused, log)
         with started.pictured():
@@ -158,4 +158,4 @@ def is_far(address: str) -> bool:
 
 def wait_for(place: Locator, words: str) -> None:
     """Wait until words can be read at a place."""
-    expect(place).to_contain_text(words, timeout=1000 * PATIENCE)
+    expect(place).to_contain_text(words, timeout=1000 * KILL_GRACE)

@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from attn_course.grading.outside.isolation import Level, copy_package
-from attn_course.grading.outside.notebook import Cell, Graded, Part, grade_notebook
-from attn_course.grading.outside.slot import Slot
+from attn_bank import BANK
+from attn_grade.host.isolation import lay_out
+from attn_grade.host.notebook import Cell, Graded, Part, grade_notebook
+from attn_grade.host.process import SandboxProcess
+from attn_grade.inside.level import Level
+from attn_grade.inside.wall import Wall
 
-BEGIN = Cell("import torch\nfrom attn_course.grading import check")
+BEGIN = Cell("import torch\nfrom attn_bank import check")
 RIGHT = """def softmax(scores):
     raised = torch.exp(scores - scores.amax(-1, keepdim=True))
     return raised / raised.sum(-1, keepdim=True)"""
@@ -19,41 +22,43 @@ HONEST = """def softmax_gradient(weights, upstream):
 TRIED = Cell('check("01_retrieval/softmax")', "tried")
 SPARED = Cell('check("01_retrieval/softmax_gradient")', "spared")
 CELL_SECONDS = 4.0
+WALL = Wall(BANK.student_packages, BANK.package, ("solutions/", "gradebook.db", "grading/secret"))
 
 
 @contextmanager
-def open_slot(level: Level, folder: Path) -> Iterator[Slot]:
+def open_process(level: Level, folder: Path) -> Iterator[SandboxProcess]:
     """A confined process at a level of isolation."""
-    copy_package(folder)
-    slot = Slot(level, folder)
+    lay_out(folder, WALL)
+    process = SandboxProcess(level, folder, WALL)
     try:
-        yield slot
+        yield process
     finally:
-        slot.stop()
+        process.stop()
 
 
-def grade(slot: Slot, *cells: Cell | str, secret: str | None = "unknown") -> Graded:
+def grade(process: SandboxProcess, *cells: Cell | str, secret: str | None = "unknown") -> Graded:
     """What comes of a notebook of these cells."""
     run = [Cell(cell) if isinstance(cell, str) else cell for cell in cells]
-    return grade_notebook([BEGIN, *run], slot, secret, cell_seconds=CELL_SECONDS)
+    return grade_notebook([BEGIN, *run], BANK, process, secret, cell_seconds=CELL_SECONDS)
 
 
-def try_answer(slot: Slot, source: str) -> Graded:
+def try_answer(process: SandboxProcess, source: str) -> Graded:
     """An answer to try, and after it an honest one to another exercise."""
-    return grade(slot, source, TRIED, HONEST, SPARED)
+    return grade(process, source, TRIED, HONEST, SPARED)
 
 
 def is_full(part: Part) -> bool:
     """Whether a part has all points, and there is nothing else to say of it."""
-    full = float(part.score) == part.score.of and float(part.public) == part.score.of
-    return full and part.state == "graded" and not part.notes
+    full = float(part.points) == part.points.of and float(part.public) == part.points.of
+    return full and part.state == "graded" and not (part.notes or part.alarms)
 
 
 def all_said(graded: Graded, part: str) -> str:
     """All that an instructor reads of a part, in one line."""
     found = graded.parts[part]
-    problems = [row.problem for row in found.score.rows if row.problem]
-    return " | ".join([found.state, *found.notes, *graded.notes, *problems])
+    problems = [row.problem for row in found.points.rows if row.problem]
+    alarms = map(str, (*found.alarms, *graded.alarms))
+    return " | ".join([found.state, *alarms, *found.notes, *graded.notes, *problems])
 
 
 def all_shown(graded: Graded) -> str:

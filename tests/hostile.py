@@ -17,9 +17,9 @@ PICTURE = (  # one transparent pixel
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 )
 ROLE = {"schema_version": 3, "locked": False, "task": False, "grade": False, "solution": False}
-CHECK = """from attn_course.grading import Row, Score
+CHECK = """from attn_grade.inside.points import Points, Row
 rows = (Row("is it `softmax`", 2), Row("is it stable", 1, "nan < 1, given `scores`"))
-Score(rows, "subtract the maximum")"""
+Points(rows, "subtract the maximum")"""
 
 
 def problem_set() -> nbformat.NotebookNode:

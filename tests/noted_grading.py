@@ -5,7 +5,7 @@ They are noted as the simulated ones are: what is begun and what is completed, a
 
 from functools import wraps
 
-from attn_course.grading.autograde.converter import Grader
+from attn_grade.stations.grader import Grader
 from tests.simulated_grading import note
 
 grade = Grader.grade

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import inspect
+import math
+import shutil
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from unittest import mock
 
-from attn_course.grading import Score, find_exercise
-from attn_course.grading.outside import isolation
-from attn_course.grading.outside.answers import OutsideSubmission
-from attn_course.grading.outside.slot import Slot
-from attn_course.grading.outside.talk import Talk
-from attn_course.grading.submission import LocalSubmission
+from attn_bank import find_exercise
+from attn_grade.host import isolation
+from attn_grade.host.channel import Channel
+from attn_grade.host.process import SandboxProcess
+from attn_grade.host.remote_submission import RemoteSubmission
+from attn_grade.host.sandbox import PACKAGES
+from attn_grade.inside.points import Points
+from attn_grade.inside.submission import LocalSubmission
+from attn_grade.inside.wall import ENGINE
+from tests.confined import WALL
 from tests.problem_sets import find_solution
 
 
@@ -40,7 +45,8 @@ class Answer:
     def watching(self) -> dict:
         """What is noticed, as a submission takes it."""
         exercise = find_exercise(self.exercise)
-        return {"avoid": exercise.avoid, "may_use": exercise.may_use if self.watched else None}
+        may_use = exercise.may_use if self.watched else None
+        return {"avoid": exercise.avoid, "may_use": may_use, "packages": exercise.packages}
 
     def inside(self) -> LocalSubmission:
         """The answer in this process."""
@@ -49,15 +55,17 @@ class Answer:
         return LocalSubmission(names[self.name], **self.watching)
 
     @contextmanager
-    def outside(self, talk: Talk) -> Iterator[OutsideSubmission]:
-        """The answer in a confined process that talks."""
-        result = talk.ask({"kind": "cell", "source": self.source}, 60)
+    def outside(self, process: SandboxProcess, channel: Channel) -> Iterator[RemoteSubmission]:
+        """The answer in a confined process that answers on a channel."""
+        result = channel.ask({"kind": "cell", "source": self.source}, 60)
         assert result["error"] is None, result
-        with closing(Talk(talk.slot)) as snapshot:
+        with closing(process.open_channel(math.inf)) as snapshot:
             message = {"kind": "snapshot", "function": self.name, **self.watching}
-            reply = talk.ask(message, 60, then=partial(talk.send_end, snapshot))
+            message |= vars(message.pop("packages"))
+            message["packages"] = message.pop("names")
+            reply = channel.ask(message, 60, then=partial(channel.send_end, snapshot))
             assert "missing" not in reply, reply
-            yield OutsideSubmission(snapshot)
+            yield RemoteSubmission(snapshot)
 
 
 def solution(exercise: str) -> Answer:
@@ -78,25 +86,26 @@ def right_answers(exercise: str) -> list[Answer]:
 
 def mistakes(exercise: str) -> list[Answer]:
     """The bank, not watched: many a mistake calls a function of the package."""
-    place = f"attn_course.grading.exercises.{exercise[3:].replace('/', '.')}"
+    place = f"attn_bank.{exercise[3:].replace('/', '.')}"
     names = [mistake.name for mistake in find_exercise(exercise).mistakes]
     return [Answer(exercise, f"from {place} import {n}", n, watched=False) for n in names]
 
 
 @contextmanager
-def slot_with_mistakes(folder: Path) -> Iterator[Slot]:
+def process_with_mistakes(folder: Path) -> Iterator[SandboxProcess]:
     """A confined process as it is for a class, except that the bank of mistakes lies open there."""
-    everything = {path.name for path in Path(isolation.__file__).parents[1].iterdir()}
-    with mock.patch.object(isolation, "KEPT", everything):
-        isolation.copy_package(folder)
-    slot = Slot(isolation.strongest(), folder)
+    isolation.lay_out(folder, WALL)
+    for package in (ENGINE, WALL.bank):
+        source, target = isolation.folder_of(package), folder / PACKAGES / package
+        shutil.copytree(source, target, dirs_exist_ok=True)
+    process = SandboxProcess(isolation.strongest(), folder, WALL)
     try:
-        yield slot
+        yield process
     finally:
-        slot.stop()
+        process.stop()
 
 
-def said(score: Score) -> dict:
+def said(score: Points) -> dict:
     """All that a score says."""
     shown = score.inputs and {name: str(value) for name, value in score.inputs.items()}
     rows = [(row.earned, row.problem) for row in score.rows]

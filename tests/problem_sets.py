@@ -10,7 +10,7 @@ from pathlib import Path
 
 import nbformat
 
-from attn_course.grading import find_exercise
+from attn_bank import find_exercise
 from tests.conftest import ROOT
 
 SOLUTIONS = ROOT / "solutions"

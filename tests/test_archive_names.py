@@ -13,7 +13,7 @@ from nbgrader.api import Student
 from nbgrader.apps import ZipCollectApp
 from nbgrader.coursedir import CourseDirectory
 
-from attn_course.grading.autograde.collect import RosterCollector
+from attn_grade.nbgrader.collect import RosterCollector
 from tests.conftest import ROOT
 
 SET = "01_retrieval"

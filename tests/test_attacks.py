@@ -6,8 +6,10 @@ from contextlib import closing
 
 import pytest
 
-from attn_course.grading.outside import answers, system_calls, watch
-from attn_course.grading.outside.isolation import Level, strongest
+from attn_grade.host import remote_submission, watchdog
+from attn_grade.host.isolation import strongest
+from attn_grade.inside import system_calls
+from attn_grade.inside.level import Level
 from tests.attacks import BORROWED, WRONG, Attack
 from tests.attacks.borrowing import BORROWING
 from tests.attacks.ending import ENDING, NETWORK, TAKING_TIME
@@ -22,7 +24,7 @@ from tests.confined import (
     all_shown,
     grade,
     is_full,
-    open_slot,
+    open_process,
     try_answer,
 )
 
@@ -56,9 +58,9 @@ REFUSED = {
 def hurry():
     """Wait less for who does not come back, and see sooner who takes too much."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(answers, "SECONDS_A_CALL", 2.0)
-        patch.setattr(answers, "MARGIN", 1.0)
-        patch.setattr(watch, "MEMORY", 2**30)
+        patch.setattr(remote_submission, "SECONDS_A_CALL", 2.0)
+        patch.setattr(remote_submission, "MARGIN", 1.0)
+        patch.setattr(watchdog, "MEMORY", 2**30)
         yield
 
 
@@ -66,28 +68,29 @@ def hurry():
 def sandbox(tmp_path_factory):
     if strongest() < Level.SANDBOX:
         pytest.skip("bubblewrap does not work here: nothing may be attacked outside a sandbox")
-    with open_slot(Level.SANDBOX, tmp_path_factory.mktemp("sandbox")) as slot:
-        yield slot
+    with open_process(Level.SANDBOX, tmp_path_factory.mktemp("sandbox")) as process:
+        yield process
 
 
 @pytest.fixture(scope="module")
 def limits(tmp_path_factory):
     if strongest() < Level.LIMITS:
         pytest.skip("there are no limits here")
-    with open_slot(Level.LIMITS, tmp_path_factory.mktemp("limits")) as slot:
-        yield slot
+    with open_process(Level.LIMITS, tmp_path_factory.mktemp("limits")) as process:
+        yield process
 
 
-def earns_nothing_and_is_noticed(slot, attack: Attack, source: str) -> None:
-    graded = try_answer(slot, source)
+def earns_nothing_and_is_noticed(process, attack: Attack, source: str) -> None:
+    graded = try_answer(process, source)
     said, shown = all_said(graded, "tried"), all_shown(graded)
-    assert float(graded.parts["tried"].score) == 0, said
+    assert float(graded.parts["tried"].points) == 0, said
     assert re.search(attack.noticed, said, re.S), said
     assert not re.search("GOT|no sandbox", shown), shown
     assert attack.taints or is_full(graded.parts["spared"]), all_said(graded, "spared")
-    after = grade(slot, HONEST, SPARED)
+    after = grade(process, HONEST, SPARED)
     assert is_full(after.parts["spared"]), all_said(after, "spared")
     assert not after.notes
+    assert not after.alarms
 
 
 @pytest.mark.parametrize("name", ATTACKS)

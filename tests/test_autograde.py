@@ -15,11 +15,13 @@ from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from nbgrader.apps.api import NbGraderAPI
 
-from attn_course.grading.autograde.claims import claims_of, part_record
-from attn_course.grading.autograde.course import Course
-from attn_course.grading.autograde.summary import COLUMNS
-from attn_course.grading.outside.graded import part_without
-from attn_course.grading.outside.talk import Ended
+from attn_bank import find_exercise
+from attn_grade.autograde.summary import COLUMNS
+from attn_grade.host.ended import Cause, Ended
+from attn_grade.host.graded import part_without
+from attn_grade.nbgrader.course import Course
+from attn_grade.stations.read import claims_of
+from attn_grade.stations.recorded import part_record
 from tests.autograding import (
     OF,
     POINTS,
@@ -198,14 +200,14 @@ def test_notebook_that_shows_more_than_it_earns_is_named(graded, student):
     [
         (None, False, "cheated?"),
         (None, True, "graded"),
-        (Ended("did not come back", out_of_time=True), False, "timed out"),
-        (Ended("ended its own process"), True, "crashed"),
+        (Ended(Cause.SLOW_REQUEST, 180), False, "timed out"),
+        (Ended(Cause.ENDED_ITSELF), True, "crashed"),
     ],
 )
 def test_who_did_not_come_to_the_end_may_have_come_honestly_by_what_is_shown(
     trouble, incomplete, state
 ):
-    part = part_without("01_retrieval/softmax", "it raised NameError", trouble, [])
+    part = part_without(find_exercise("01_retrieval/softmax"), "it raised NameError", trouble)
     record = part_record("softmax-check", part, 4.0, incomplete)
     assert record.state == state
     assert "shows 4 of 4 points, and its code earns 0 on the same inputs" in record.notes[-1]
@@ -249,8 +251,9 @@ def test_csv_has_a_row_for_each_student_and_exercise(graded):
     assert {row["notes"] for row in absent} == {"nothing was handed in"}
     astray = {row["notes"] for row in rows if row["student"] == "astray"}
     assert astray == {f"nothing was handed in as astray/{FIRST}; there is: '{FIRST} (1).ipynb'"}
-    (boast,) = [row for row in rows if row["state"] == "cheated?"]
+    boast, spy = [row for row in rows if row["state"] == "cheated?"]
     assert (boast["student"], boast["exercise"]) == ("boaster", f"{FIRST}/soft_lookup")
+    assert (spy["student"], spy["notes"][:29]) == ("broken", "tried to import attn_grade.ch")
     assert (boast["points"], boast["of"], boast["claimed"]) == ("0", "4", "4")
 
 
@@ -260,7 +263,7 @@ def test_log_names_what_a_person_should_look_at_and_nothing_else(graded):
     odd = {*UNREADABLE, "extra-files", "broken-timestamp", "binary-timestamp", "boaster"}
     odd |= {"astray", "broken", "huge", "nobody"}  # who is in no roster, and so in no table
     assert {re.match(r"[\w-]+", line)[0] for line in log} == odd
-    assert len(log) == len(odd) + 1  # a cell of the broken one stops, and an answer
+    assert len(log) == len(odd) + 2  # of the broken one a cell stops, which reaches, and an answer
     assert f"what to look at ({len(log)})" in said.stdout
 
 

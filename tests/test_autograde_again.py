@@ -13,16 +13,15 @@ from types import SimpleNamespace
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from attn_course.grading import formgrader
-from attn_course.grading.autograde import converter, outside_cells
-from attn_course.grading.autograde.converter import close_graders, grade_submission, grader_of
-from attn_course.grading.autograde.course import Course
-from attn_course.grading.autograde.last_words import LastWords, SaveMarks
-from attn_course.grading.autograde.nbgrader_steps import GradingError
-from attn_course.grading.autograde.records import SubmissionRecord, write_record
-from attn_course.grading.autograde.tasks import Task
-from attn_course.grading.autograde.unread import EnterNothing
-from attn_course.grading.outside.slot import Slot
+from attn_grade.host.process import SandboxProcess
+from attn_grade.nbgrader import formgrader
+from attn_grade.nbgrader.course import Course, GradingError
+from attn_grade.nbgrader.review_state import ReviewState, SaveMarks
+from attn_grade.nbgrader.unreadable import EnterNothing
+from attn_grade.records import SubmissionRecord, write_record
+from attn_grade.stations import grader, judged
+from attn_grade.stations.grader import close_graders, grade_submission, grader_of
+from attn_grade.stations.tasks import Task
 from tests.autograding import (
     OF,
     cells_of,
@@ -83,10 +82,10 @@ def test_no_confined_process_is_started_when_there_is_nothing_to_grade(warm, mon
     found = grade(warm)
     close_graders()
 
-    def start(slot: Slot) -> None:
+    def start(process: SandboxProcess) -> None:
         raise AssertionError("a process was started")
 
-    monkeypatch.setattr(Slot, "start", start)
+    monkeypatch.setattr(SandboxProcess, "start", start)
     assert grade(warm) == found
 
 
@@ -159,13 +158,13 @@ def test_what_was_lost_or_changed_is_graded_again(warm, happening):
 
 def test_changed_seed_is_a_reason_to_grade_again(warm, monkeypatch):
     first = grade(warm).digest
-    monkeypatch.setenv("ATTN_COURSE_SECRET", "another")
+    monkeypatch.setenv("ATTN_GRADE_SECRET", "another")
     assert grade(warm).digest != first
 
 
 def test_changed_check_is_a_reason_to_grade_again(warm, monkeypatch):
     first = grade(warm).digest
-    monkeypatch.setattr("attn_course.grading.autograde.digest.package_digest", lambda: "another")
+    monkeypatch.setattr("attn_grade.stations.digest.package_digest", lambda _: "another")
     assert grade(warm).digest != first
 
 
@@ -253,7 +252,7 @@ def test_digest_that_is_no_text_any_more_is_that_of_something_else(tmp_path):
     path = tmp_path / "solved.read"
     path.write_bytes(b"\xff")
     for is_open in (True, False):
-        before, given = LastWords(path), {"manual_score": 1, "auto_score": 2}
+        before, given = ReviewState(path), {"manual_score": 1, "auto_score": 2}
         mark = SimpleNamespace(needs_manual_grade=False, **given)
         before.compare(["the same"])
         before.save(mark, 2)
@@ -271,7 +270,7 @@ LOCKED = OperationalError("UPDATE", {}, Exception("database is locked"))
 
 @pytest.mark.parametrize(
     ("owner", "name", "error"),
-    [(outside_cells, "grade_notebook", KeyboardInterrupt()), (SaveMarks, "_add_score", LOCKED)],
+    [(judged, "grade_notebook", KeyboardInterrupt()), (SaveMarks, "_add_score", LOCKED)],
     ids=["before the marks", "between two marks"],
 )
 def test_what_a_person_has_read_stays_so_when_a_grading_stops_in_the_middle(
@@ -378,7 +377,7 @@ def test_interrupted_grading_leaves_no_record_that_speaks_for_it(warm, monkeypat
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(converter, "convert", interrupted)
+    monkeypatch.setattr(grader, "enter", interrupted)
     with pytest.raises(KeyboardInterrupt):
         grade(warm, force=True)
     monkeypatch.undo()

@@ -18,13 +18,14 @@ import psutil
 import pytest
 from rich.console import Console
 
-from attn_course.grading.autograde import converter
-from attn_course.grading.autograde.command import Order, autograde
-from attn_course.grading.autograde.course import Course
-from attn_course.grading.autograde.pool import grade_locally
-from attn_course.grading.autograde.records import SubmissionRecord
-from attn_course.grading.autograde.tasks import Failure, Task
-from attn_course.grading.outside.isolation import Level, strongest
+from attn_grade.autograde.command import Order, autograde
+from attn_grade.autograde.pool import grade_locally
+from attn_grade.host.isolation import strongest
+from attn_grade.inside.level import Level
+from attn_grade.records import SubmissionRecord
+from attn_grade.stations import grader
+from attn_grade.stations.found import HandIn
+from attn_grade.stations.tasks import Failure, Task
 from tests.autograding import (
     begin,
     cells_of,
@@ -91,14 +92,14 @@ def test_two_commands_at_once_grade_each_submission_once(copy, monkeypatch):
     students = [f"s{number}" for number in range(4)]
     for student in students:
         hand_in(copy, FIRST, student, {})
-    log, convert = copy / "graded", converter.convert
+    log, enter = copy / "graded", grader.enter
 
-    def noted(course: Course, assignment: str, student: str, run: object) -> list[str]:
+    def noted(hand_in: HandIn, *others: object) -> None:
         with log.open("a", encoding="utf-8") as file:
-            file.write(f"{student}\n")
-        return convert(course, assignment, student, run)
+            file.write(f"{hand_in.student}\n")
+        enter(hand_in, *others)
 
-    monkeypatch.setattr(converter, "convert", noted)  # which forks take with them
+    monkeypatch.setattr(grader, "enter", noted)  # which forks take with them
     context = multiprocessing.get_context("fork")
     order = Order(copy, FIRST, jobs=1)
     commands = [context.Process(target=autograde, args=(order, silent())) for _ in range(2)]
@@ -150,7 +151,7 @@ def test_grader_that_ends_between_two_submissions_costs_none(tmp_path, monkeypat
         time.sleep(0.5)
         return done
 
-    monkeypatch.setattr("attn_course.grading.autograde.pool.wait", wait_until_it_has_ended)
+    monkeypatch.setattr("attn_grade.autograde.pool.wait", wait_until_it_has_ended)
     tasks = tasks_of(tmp_path, "fleeting", "quick")
     outcomes = [outcome.state for _, outcome in grade_locally(tasks, 1, grade_slowly)]
     assert outcomes == ["graded", "graded"]
@@ -171,7 +172,7 @@ def test_graders_end_with_the_command(tmp_path, how):
     process.join(30)
     _, alive = psutil.wait_procs(graders, timeout=30)
     assert alive == []
-    until(lambda: not list(tmp_path.glob("attn-course-*")), 5)
+    until(lambda: not list(tmp_path.glob("attn-grade-*")), 5)
 
 
 @pytest.mark.parametrize("level", ["sandbox", "limits"])

@@ -13,11 +13,10 @@ from nbgrader.apps.api import NbGraderAPI
 from nbgrader.plugins import CsvExportPlugin
 from sqlalchemy.exc import OperationalError
 
-from attn_course.grading.autograde.converter import close_graders, grade_submission
-from attn_course.grading.autograde.course import Course
-from attn_course.grading.autograde.last_words import SaveMarks
-from attn_course.grading.autograde.nbgrader_steps import GradingError
-from attn_course.grading.autograde.tasks import Task
+from attn_grade.nbgrader.course import Course, GradingError
+from attn_grade.nbgrader.review_state import SaveMarks
+from attn_grade.stations.grader import close_graders, grade_submission
+from attn_grade.stations.tasks import Task
 from tests.autograding import (
     OF,
     POINTS,

@@ -10,13 +10,13 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from attn_course.grading.__main__ import app
-from attn_course.grading.autograde import gradebook, private
-from attn_course.grading.autograde.course import Course
-from attn_course.grading.checking import hidden_secret
-from attn_course.grading.outside import isolation
-from attn_course.grading.outside.isolation import strongest
-from attn_course.grading.outside.sandbox import find_way
+from attn_grade.__main__ import app
+from attn_grade.check import hidden_secret
+from attn_grade.host import isolation
+from attn_grade.host.isolation import strongest
+from attn_grade.host.sandbox import find_way
+from attn_grade.nbgrader import gradebook, private
+from attn_grade.nbgrader.course import Course
 from tests.autograding import released_course, seed_of_no_other_course
 from tests.test_nbgrader import FIRST, hand_in
 
@@ -51,7 +51,7 @@ def test_settings_that_cannot_be_read(tmp_path):
 @pytest.fixture
 def seeded(tmp_path, monkeypatch) -> Path:
     """The file with the seed of a course that has nothing else."""
-    monkeypatch.setenv("ATTN_COURSE_SECRET", "")  # which is none
+    monkeypatch.setenv("ATTN_GRADE_SECRET", "")  # which is none
     shutil.copy(Path(__file__).parent.parent / "nbgrader_config.py", tmp_path)
     private.make_private(tmp_path / "grading")
     secret = tmp_path / "grading" / "secret.txt"

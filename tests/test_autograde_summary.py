@@ -13,11 +13,9 @@ from nbformat import NotebookNode
 from rich.console import Console
 from typer.testing import CliRunner
 
-from attn_course.grading.__main__ import app
-from attn_course.grading.autograde import command
-from attn_course.grading.autograde.course import Course
-from attn_course.grading.autograde.records import PartRecord, SubmissionRecord, write_record
-from attn_course.grading.autograde.summary import (
+from attn_grade.__main__ import app
+from attn_grade.autograde import command
+from attn_grade.autograde.summary import (
     count_states,
     log_lines,
     make_legend,
@@ -25,8 +23,10 @@ from attn_course.grading.autograde.summary import (
     plain,
     write_csv,
 )
-from attn_course.grading.autograde.tasks import Failure
-from attn_course.grading.outside.isolation import Level
+from attn_grade.inside.level import Level
+from attn_grade.nbgrader.course import Course
+from attn_grade.records import PartRecord, SubmissionRecord, write_record
+from attn_grade.stations.tasks import Failure
 from tests.autograding import (
     POINTS,
     gradebook,
@@ -113,7 +113,7 @@ def run(course: Path, *words: str) -> tuple[int, str]:
 
 
 def test_table_of_a_large_class_is_in_the_csv_alone(course, monkeypatch):
-    students = [f"s{number:03}" for number in range(command.MOST_ROWS + 1)]
+    students = [f"s{number:03}" for number in range(command.MAX_ROWS + 1)]
     for student in students:
         (course / "grading" / "submitted" / student / FIRST).mkdir(parents=True)
         write_record(path_of_record(course, student), record(student))

@@ -6,8 +6,8 @@ import pytest
 from dateutil.parser import parse
 from traitlets.config import Config
 
-from attn_course.grading.autograde.nbgrader_steps import _Directory
-from attn_course.grading.autograde.times import UnknownZoneError, read_time
+from attn_grade.nbgrader.times import UnknownZoneError, read_time
+from attn_grade.stations.found import read_timestamp
 
 MARCH = "2027-03-01 18:00:00"
 
@@ -84,17 +84,17 @@ def test_no_time(text):
 @pytest.mark.parametrize("coding", ["utf-8", "utf-8-sig"])  # the latter is that of Windows
 def test_file_is_read_as_the_settings_say(tmp_path, zone, hour, notes, coding):
     (tmp_path / "timestamp.txt").write_text(f"2027-06-08 18:00:00 {zone}", encoding=coding)
-    directory = _Directory(config=Config({"Exchange": {"timezone": "Europe/Berlin"}}))
-    assert directory.get_existing_timestamp(str(tmp_path)) == datetime(2027, 6, 8, hour)
-    assert len(directory.notes) == notes
+    config = Config({"Exchange": {"timezone": "Europe/Berlin"}})
+    found, said = read_timestamp(tmp_path, config)
+    assert (found, len(said)) == (datetime(2027, 6, 8, hour), notes)
 
 
 @pytest.mark.parametrize("config", [Config(), Config({"Exchange": {"root": "/srv"}})])
 def test_without_a_setting_the_exchange_is_in_utc(tmp_path, config):
     (tmp_path / "timestamp.txt").write_text("2027-06-08 18:00:00 CEST", encoding="utf-8")
-    directory = _Directory(config=config)
-    assert directory.get_existing_timestamp(str(tmp_path)) == datetime(2027, 6, 8, 4)
-    assert directory.notes == [
+    found, said = read_timestamp(tmp_path, config)
+    assert found == datetime(2027, 6, 8, 4)
+    assert said == [
         "timestamp.txt names a zone that is not known, 'CEST':"
         " read as the earliest time that it can mean"
     ]

@@ -15,11 +15,12 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from attn_course.grading import exercise_names, find_exercise
-from attn_course.grading.__main__ import app
-from attn_course.grading.autograde.course import Course
-from attn_course.grading.autograde.digest import digest_of
-from attn_course.grading.autograde.records import (
+from attn_bank import exercise_names, find_exercise
+from attn_grade.__main__ import app
+from attn_grade.check import grade
+from attn_grade.inside.submission import LocalSubmission
+from attn_grade.nbgrader.course import Course
+from attn_grade.records import (
     PartRecord,
     RowRecord,
     SubmissionRecord,
@@ -27,11 +28,10 @@ from attn_course.grading.autograde.records import (
     worst_state,
     write_record,
 )
-from attn_course.grading.checking import grade
-from attn_course.grading.report.page import render_report, write_report
-from attn_course.grading.report.tally import Tally
-from attn_course.grading.submission import LocalSubmission
-from attn_course.plots import class_report
+from attn_grade.report import figures
+from attn_grade.report.page import render_report, write_report
+from attn_grade.report.tally import Tally
+from attn_grade.stations.digest import digest_of
 from tests.conftest import ROOT
 from tests.test_pages import look_with_axe
 
@@ -47,10 +47,10 @@ def graded(exercise: str, mistake: str | None) -> PartRecord:
     """What grading makes of a mistake of the bank, or of the reference."""
     spec = find_exercise(exercise)
     answers = {each.name: each.answer for each in spec.mistakes} | {None: spec.reference}
-    score = grade(exercise, LocalSubmission(answers[mistake]), "of this class")
-    rows = tuple(RowRecord(row.label, row.points, row.problem) for row in score.rows)
-    fields = (f"{exercise.partition('/')[2]}-check", exercise, float(score), score.of, "graded")
-    return PartRecord(*fields, rows, score.hint, score.mistake, float(score), float(score))
+    earned = grade(spec, LocalSubmission(answers[mistake]), "of this class")
+    rows = tuple(RowRecord(row.label, row.points, row.problem) for row in earned.rows)
+    fields = (f"{exercise.partition('/')[2]}-check", exercise, float(earned), earned.of, "graded")
+    return PartRecord(*fields, rows, earned.hint, earned.mistake, float(earned), float(earned))
 
 
 def unwritten(exercise: str) -> PartRecord:
@@ -172,7 +172,7 @@ def test_page_is_sensible_for_any_size(number: int) -> None:
 
 
 def test_half_a_point_less_than_all_is_not_drawn_with_them() -> None:
-    figure = class_report.points([9.0, 9.0, 8.5, 8.0, 0.0], 9)
+    figure = figures.points([9.0, 9.0, 8.5, 8.0, 0.0], 9)
     heights = [bar.get_height() for bar in figure.axes[0].patches]
     assert heights == [1, 0, 0, 0, 0, 0, 0, 0, 2, 2]
 

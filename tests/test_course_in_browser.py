@@ -19,7 +19,7 @@ import pytest
 from nbgrader.utils import get_username
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 
-from tests.classroom import PATIENCE, Desk, Person, desk, seat, wait_for
+from tests.classroom import KILL_GRACE, Desk, Person, desk, seat, wait_for
 from tests.conftest import ROOT
 from tests.problem_sets import SOLUTIONS
 
@@ -49,7 +49,7 @@ TOTAL, OF = 8.5, 24
 
 def autograde(instructor: Person) -> None:
     """Grade what was collected."""
-    instructor.command("attn_course.grading", "autograde", SET)
+    instructor.command("attn_grade", "autograde", SET)
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +113,7 @@ def work(student: Desk, formgrader: FrameLocator) -> Work:
         open_assignment(student)
         write(page, "def soft_lookup(", LUKEWARM)
         answer_in_words(page)
-        run(page, "from attn_course.grading import check")
+        run(page, "from attn_bank import check")
         wrong = try_out(page, OVERFLOWING, "3 of 4 points")
         right = try_out(page, RIGHT, "4 of 4 points")
         validation = validate(page)
@@ -218,7 +218,7 @@ def open_submission(frame: FrameLocator) -> None:
 def points_in(frame: FrameLocator, part: str) -> str:
     """Return the points that a field shows in grey, which the computer gave."""
     field = frame.locator(f"#{part}")
-    expect(field).to_have_attribute("placeholder", re.compile(r"\d"), timeout=1000 * PATIENCE)
+    expect(field).to_have_attribute("placeholder", re.compile(r"\d"), timeout=1000 * KILL_GRACE)
     return field.get_attribute("placeholder") or ""
 
 

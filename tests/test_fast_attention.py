@@ -27,7 +27,6 @@ from torch.utils._pytree import tree_leaves
 from attn_course.bahdanau import AdditiveScore, additive_scores
 from attn_course.blocks import NUMBERS_IN_A_BLOCK, NUMBERS_IN_A_SMALL_BLOCK
 from attn_course.fast_attention import fast_attention
-from attn_course.grading.instruments import Largest
 from attn_course.kernel_regression import kernel_scores, log_epanechnikov
 from attn_course.luong import general_scores
 from attn_course.retrieval import distance_scores, dot_scores
@@ -43,6 +42,7 @@ from attn_course.scaled_dot_product import (
     scaled_dot_scores,
     window,
 )
+from attn_grade.inside.instruments import Largest
 
 BATCH, QUERY_LEN, KEY_LEN, D_KEY, D_VALUE = 2, 11, 13, 3, 5
 DTYPES = [torch.float64, torch.float32, torch.bfloat16, torch.float16]

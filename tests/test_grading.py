@@ -8,9 +8,11 @@ import sys
 import pytest
 import torch
 
-from attn_course.grading import Row, Score, check, checking, find_exercise
-from attn_course.grading.checking import grade, hidden_secret
-from attn_course.grading.submission import LocalSubmission
+from attn_bank import check, find_exercise
+from attn_grade import check as checking
+from attn_grade.check import grade, hidden_secret
+from attn_grade.inside.points import Points, Row
+from attn_grade.inside.submission import LocalSubmission
 
 SOFTMAX = "01_retrieval/softmax"
 
@@ -21,7 +23,7 @@ def by_hand(scores):
 
 
 def test_score_is_the_number_that_nbgrader_reads_and_a_table_for_people():
-    score = Score(
+    score = Points(
         (Row("first", 1.5), Row("second", 2, "it is `3` & not <4>")), hint="mind the `-1`"
     )
     assert (float(score), repr(score), score.of) == (1.5, "1.5", 3.5)
@@ -37,7 +39,7 @@ def test_score_is_the_number_that_nbgrader_reads_and_a_table_for_people():
     "again", [copy.copy, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))]
 )
 def test_copied_score_is_the_same_score(again):
-    score = Score((Row("first", 1.5), Row("second", 2, "wrong")), "mind it", {"k": 3}, "slips")
+    score = Points((Row("first", 1.5), Row("second", 2, "wrong")), "mind it", {"k": 3}, "slips")
     copied = again(score)
     assert (float(copied), str(copied), copied.inputs) == (1.5, str(score), {"k": 3})
     assert copied.mistake == "slips"
@@ -46,7 +48,7 @@ def test_copied_score_is_the_same_score(again):
 def test_score_is_displayed_by_ipython_as_number_and_table():
     from IPython.core.formatters import DisplayFormatter
 
-    shown, _ = DisplayFormatter().format(Score((Row("only", 2.0),)))
+    shown, _ = DisplayFormatter().format(Points((Row("only", 2.0),)))
     assert float(shown["text/plain"]) == 2
     assert "<table>" in shown["text/html"]
 
@@ -104,9 +106,9 @@ def test_hidden_inputs_depend_on_the_secret_and_on_nothing_else(monkeypatch):
     one, again = (first.inputs(SOFTMAX, "one")[0]["scores"] for _ in range(2))
     torch.testing.assert_close(one, again, rtol=0, atol=0)
     assert not torch.equal(one, first.inputs(SOFTMAX, "two")[0]["scores"])
-    monkeypatch.setenv("ATTN_COURSE_SECRET", "two")
+    monkeypatch.setenv("ATTN_GRADE_SECRET", "two")
     assert hidden_secret() == "two"
-    monkeypatch.delenv("ATTN_COURSE_SECRET")
+    monkeypatch.delenv("ATTN_GRADE_SECRET")
     assert hidden_secret() == checking.DEFAULT_SECRET
 
 
@@ -142,7 +144,7 @@ def test_grade_takes_any_submission_that_answers_requests():
         def takes(self, device):
             return device == "cpu"
 
-    assert grade(SOFTMAX, Remote(), "secret") == find_exercise(SOFTMAX).points
+    assert grade(find_exercise(SOFTMAX), Remote(), "secret") == find_exercise(SOFTMAX).points
 
 
 def gives_nan(scores):

@@ -9,8 +9,11 @@ import pytest
 import torch
 from tqdm import tqdm
 
-from attn_course.grading import check, find_exercise, submission, watching
-from attn_course.grading.submission import LocalSubmission
+import attn_course
+from attn_bank import check, find_exercise
+from attn_grade.inside import submission
+from attn_grade.inside.submission import LocalSubmission
+from attn_grade.inside.watching import StudentPackages
 
 SOFTMAX = "01_retrieval/softmax"
 
@@ -201,7 +204,7 @@ def test_borrowed_answer_is_noticed_and_named(answer):
     assert float(score) == 0
     assert re.search(
         r"it calls .*softmax.*; the exercise is to write that yourself", str(score)
-    ) or ("it calls attn_course.grading" in str(score))
+    ) or ("it calls attn_grade" in str(score))
 
 
 def test_function_of_the_package_that_an_exercise_allows_is_not_noticed():
@@ -210,12 +213,14 @@ def test_function_of_the_package_that_an_exercise_allows_is_not_noticed():
     def answer(scores):
         return masked_softmax(scores)
 
-    strict = LocalSubmission(answer, (), ())
-    lenient = LocalSubmission(answer, (), ("attn_course.retrieval.masked_softmax",))
+    packages = StudentPackages(("attn_course",), ("attn_course.shapes",))
+    strict = LocalSubmission(answer, (), (), packages)
+    allowed = ("attn_course.retrieval.masked_softmax",)
+    lenient = LocalSubmission(answer, (), allowed, packages)
     scores = {"scores": torch.rand(2, 3)}
     assert strict.call(scores).borrowed == ("attn_course.retrieval.masked_softmax",)
     assert lenient.call(scores).borrowed == ()
-    other = LocalSubmission(lambda scores: dot_scores(scores, scores), (), lenient.may_use)
+    other = LocalSubmission(lambda scores: dot_scores(scores, scores), (), allowed, packages)
     assert other.call(scores).borrowed == ("attn_course.retrieval.dot_scores",)
 
 
@@ -281,11 +286,12 @@ def test_answer_may_show_how_far_its_loop_is_and_start_no_other_thread():
         ("/opt/lib/python3/site-packages/other/special.py", True),
         ("/usr/local/lib/python3/dist-packages/other/special.py", True),
         ("/home/student/special.py", False),
-        (f"{watching.FOLDER}_of_mine/special.py", False),
+        (f"{attn_course.__path__[0]}_of_mine/special.py", False),
     ],
 )
 def test_library_function_is_told_from_the_students_by_where_it_is_installed(file, noticed):
     namespace = {}
     exec(compile("def softmax(x):\n    return x", file, "exec"), namespace)
-    answer = LocalSubmission(namespace["softmax"], avoid=("softmax",), may_use=())
+    packages = StudentPackages(("attn_course",))
+    answer = LocalSubmission(namespace["softmax"], ("softmax",), (), packages)
     assert bool(answer.call({"x": 1.0}).borrowed) == noticed

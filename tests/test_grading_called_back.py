@@ -11,13 +11,13 @@ import torch
 from torch.func import grad, jacrev, vmap
 from torch.testing import assert_close
 
-from attn_course.grading.layers import Layer
-from attn_course.grading.outside import answers
-from attn_course.grading.outside.answers import _Desk
-from attn_course.grading.outside.called_back import CalledBack
-from attn_course.grading.outside.wire import BrokenMessage, receive, send
-from attn_course.grading.sequence_layers import SEQUENCE_LAYERS, SequenceLayer
-from attn_course.grading.submission import LocalSubmission
+from attn_bank.layers import Layer
+from attn_bank.sequence_layers import SEQUENCE_LAYERS, SequenceLayer
+from attn_grade.host import remote_submission as answers
+from attn_grade.host.remote_submission import _Desk
+from attn_grade.inside.called_back import CalledBack
+from attn_grade.inside.submission import LocalSubmission
+from attn_grade.inside.wire import BrokenMessage, receive, send
 
 BATCH, LENGTH, D_IN, D_OUT = 2, 5, 3, 7
 
@@ -211,7 +211,7 @@ def test_what_lies_behind_an_output_counts_until_it_is_too_much(monkeypatch):
         for _ in range(number):
             stand_in(tokens)
 
-    monkeypatch.setattr(answers, "MOST_KEPT", 50_000_000)  # 4 MB for each, which is one number
+    monkeypatch.setattr(answers, "MAX_KEPT", 50_000_000)  # 4 MB for each, which is one number
     tokens = torch.zeros(1, 1000, 1, requires_grad=True)
     with called_back(lambda tokens: (tokens @ tokens.mT).softmax(-1).sum()) as (stand_in, _):
         with torch.no_grad():

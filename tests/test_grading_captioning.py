@@ -5,9 +5,9 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
+from attn_bank.captioning import hard_context, hard_loss
 from attn_course.exact_expectation import exact_score_gradient
-from attn_course.grading.exercises.captioning import hard_context, hard_loss
-from attn_course.grading.submission import LocalSubmission
+from attn_grade.inside.submission import LocalSubmission
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -27,9 +27,9 @@ def test_right_draws_are_refused_less_than_once_in_a_hundred_thousand_times() ->
     """Of all counts and means of the public and the hidden draws together."""
     counting = hard_context.EXERCISE.checks[1]
     images = [sizes["images"] for sizes in counting.sizes + counting.hidden_sizes]
-    half, limit = torch.tensor([2.5, hard_context.MOST_DEVIANCE / 2]).double()
+    half, limit = torch.tensor([2.5, hard_context.MAX_DEVIANCE / 2]).double()
     count = torch.special.gammaincc(half, limit)  # chi-squared with 5 degrees of freedom
-    mean = torch.special.erfc(torch.tensor(hard_context.MOST_DEVIATIONS).double() / 2**0.5)
+    mean = torch.special.erfc(torch.tensor(hard_context.MAX_DEVIATIONS).double() / 2**0.5)
     assert 6.5e7 < 1 / count < 7.5e7
     assert 2e7 < 1 / mean < 3e7
     assert sum(images) * count + 4 * len(images) * mean < 1e-6

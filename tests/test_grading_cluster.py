@@ -21,11 +21,13 @@ import pytest
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 
-from attn_course.grading.autograde import cluster, gradebook, levels
-from attn_course.grading.autograde.cluster import ClusterError, grade_on_cluster
-from attn_course.grading.autograde.records import read_records
-from attn_course.grading.autograde.remote import describe, misfit
-from attn_course.grading.autograde.tasks import Failure, Outcome, Task
+from attn_grade.cluster import client as cluster
+from attn_grade.cluster.client import ClusterError, grade_on_cluster
+from attn_grade.cluster.worker import describe, misfit
+from attn_grade.nbgrader import gradebook
+from attn_grade.records import read_records
+from attn_grade.stations import levels
+from attn_grade.stations.tasks import Failure, Outcome, Task
 from tests import noted_grading, postgresql, simulated_grading
 from tests.autograding import with_submission
 from tests.clusters import LocalCluster, kill
@@ -79,8 +81,8 @@ def everyone(database: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     course, logs = tmp_path_factory.mktemp("course"), tmp_path_factory.mktemp("logs")
     simulated_grading.lay_out(course, database, ASSIGNMENT)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ATTN_COURSE_DB_URL", database)
-        patch.delenv("ATTN_COURSE_SECRET", raising=False)  # of a course that was read before
+        patch.setenv("ATTN_GRADE_DB_URL", database)
+        patch.delenv("ATTN_GRADE_SECRET", raising=False)  # of a course that was read before
         with LocalCluster(logs, **IMPATIENT) as running:
             yield Class(course, database, running)
 
@@ -147,9 +149,9 @@ def test_no_scheduler_no_worker_and_a_worker_without_the_package_are_named(
     everyone: Class, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster, "SECONDS_TO_CONNECT", 2)
-    (tmp_path / "attn_course").mkdir()
-    missing = "raise ModuleNotFoundError('No module named attn_course')"
-    (tmp_path / "attn_course" / "__init__.py").write_text(missing)
+    (tmp_path / "attn_grade").mkdir()
+    missing = "raise ModuleNotFoundError('No module named attn_grade')"
+    (tmp_path / "attn_grade" / "__init__.py").write_text(missing)
     with LocalCluster(tmp_path) as running:
         other = Class(everyone.course, everyone.url, running)
         monkeypatch.setattr(cluster, "SECONDS_WITHOUT_WORKERS", 1)
@@ -175,7 +177,7 @@ def fitting(everyone: Class) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize("what", ["attn_course", "nbgrader_config.py", "gradebook", "seed"])
+@pytest.mark.parametrize("what", ["packages", "nbgrader_config.py", "gradebook", "seed"])
 def test_worker_that_has_something_else_is_refused(fitting: dict, what: str) -> None:
     assert misfit(**fitting) is None
     fitting["command"][what] = "other"
@@ -195,7 +197,7 @@ def test_worker_that_cannot_reach_the_gradebook_is_refused(
 ) -> None:
     monkeypatch.setattr(gradebook, "TRIES", 1)
     url = f"postgresql+psycopg://grader@/postgres?host={tmp_path}"
-    monkeypatch.setenv("ATTN_COURSE_DB_URL", url)
+    monkeypatch.setenv("ATTN_GRADE_DB_URL", url)
     fitting["command"] = describe(str(everyone.course))
     assert "connection to server" in misfit(**fitting)
 
@@ -212,7 +214,7 @@ def test_worker_that_does_not_share_the_folder_or_has_threads_is_refused(
 def test_sqlite_is_refused_on_another_machine(
     everyone: Class, fitting: dict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ATTN_COURSE_DB_URL", "sqlite:///gradebook.db")
+    monkeypatch.setenv("ATTN_GRADE_DB_URL", "sqlite:///gradebook.db")
     fitting["command"] = describe(str(everyone.course)) | {"machine": "another"}
     assert "use PostgreSQL" in misfit(**fitting)
 
@@ -220,7 +222,7 @@ def test_sqlite_is_refused_on_another_machine(
 def test_password_of_the_gradebook_is_told_to_nobody(
     everyone: Class, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ATTN_COURSE_DB_URL", "postgresql+psycopg://grader:secret@host/marks")
+    monkeypatch.setenv("ATTN_GRADE_DB_URL", "postgresql+psycopg://grader:secret@host/marks")
     assert "grader:***@host/marks" in describe(str(everyone.course))["gradebook"]
     assert "secret" not in str(describe(str(everyone.course)))
 
@@ -238,8 +240,8 @@ REAL["unhurried"] = {"softmax": (sleep, 1)}
 @pytest.fixture
 def handed_in(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A course whose first problem set is released, and handed in by the students of `REAL`."""
-    monkeypatch.setenv("ATTN_COURSE_DB_URL", database)
-    monkeypatch.delenv("ATTN_COURSE_SECRET", raising=False)
+    monkeypatch.setenv("ATTN_GRADE_DB_URL", database)
+    monkeypatch.delenv("ATTN_GRADE_SECRET", raising=False)
     course = tmp_path / "course"
     course.mkdir()
     lay_out(course, FIRST)
@@ -286,7 +288,7 @@ def test_command_grades_real_submissions_on_two_workers_of_which_one_is_killed(
         workers = [running.add_worker(*how, TMPDIR=str(tmp_path)) for _ in range(2)]
         running.wait_for_workers(2)
         where = ["--scheduler", running.address]
-        command = [sys.executable, "-m", "attn_course.grading", "autograde", FIRST, *where]
+        command = [sys.executable, "-m", "attn_grade", "autograde", FIRST, *where]
         both = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         with subprocess.Popen(command, cwd=handed_in, **both) as begun:
             orphans = kill_in_the_middle(handed_in, workers)

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from attn_course.grading import Check, Exercise
-from attn_course.grading.compare import allowed_error, difference, identical, same
-from attn_course.grading.judge import examine
-from attn_course.grading.submission import LocalSubmission
+from attn_grade.compare import allowed_error, difference, identical, same
+from attn_grade.exercise import Check, Exercise
+from attn_grade.inside.submission import LocalSubmission
+from attn_grade.judge import examine
 
 ANY = Check("any", 1, lambda generator: {})
 
@@ -130,7 +130,7 @@ def tiny(**kind) -> Exercise:
 
 
 def first_reason(exercise, answer) -> str | None:
-    (found,) = examine(exercise, "tiny", LocalSubmission(answer), None)
+    (found,) = examine(exercise, LocalSubmission(answer), None)
     return found[0].reason if found else None
 
 
@@ -231,14 +231,14 @@ def test_law_sees_what_is_withheld_from_the_answer():
     check = Check("it guesses", 1, draw_both, law=is_guessed, withheld=("truth",))
     exercise = Exercise("double_it", double_it, (check,))
     assert first_reason(exercise, double_it) is None
-    (found,) = examine(exercise, "tiny", LocalSubmission(lambda number: number), None)
+    (found,) = examine(exercise, LocalSubmission(lambda number: number), None)
     assert found[0].reason == "it is not the truth"
     assert set(found[0].inputs) == {"number"}
 
 
 def test_law_may_tell_mistakes_apart_by_something_else_than_its_words():
     exercise = tiny(law=lambda call, inputs: (f"it is {call(inputs).sum():.3f}", "no sum"))
-    (found,) = examine(exercise, "tiny", LocalSubmission(double_it), None)
+    (found,) = examine(exercise, LocalSubmission(double_it), None)
     assert found[0].reason.startswith("it is ")
     assert found[0].evidence == "no sum"
 
@@ -255,8 +255,8 @@ def test_slow_check_is_tried_once_all_others_are_passed_and_on_one_kind_of_input
     for secret in (None, "a secret"):
         for answer, times in ((double_it, 1), (lambda number: number, 0)):
             asked.clear()
-            findings = examine(exercise, "tiny", LocalSubmission(answer), secret)
+            findings = examine(exercise, LocalSubmission(answer), secret)
             assert [bool(found) for found in findings] == [not times, False]
             assert len(asked) == times
-            hidden = slow.inputs("tiny", secret)[0]["number"]
+            hidden = slow.inputs("", secret)[0]["number"]
             assert all(torch.equal(output, 2 * hidden.float()) for output in asked)

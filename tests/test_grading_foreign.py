@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from attn_course.grading import check, exercise_names, find_exercise
-from attn_course.grading.checking import score_of
-from attn_course.grading.compare import as_plain, difference, name_kind, plain_kind, same
-from attn_course.grading.judge import examine
-from attn_course.grading.spec import Check, Foreign
-from attn_course.grading.submission import LocalSubmission
+from attn_bank import check, exercise_names, find_exercise
+from attn_grade.check import points_of
+from attn_grade.compare import difference, same
+from attn_grade.exercise import Check
+from attn_grade.inside.plain import Foreign, as_plain, name_kind, plain_kind
+from attn_grade.inside.submission import LocalSubmission
+from attn_grade.judge import examine
 
 SOFTMAX = "01_retrieval/softmax"
 ANY = Check("any", 1, lambda generator: {})
@@ -128,6 +129,6 @@ def test_odd_output_passes_no_check_of_any_exercise(exercise):
     for thing in (*map(Foreign, ("a dict", "a numpy.ndarray")), 10**400, math.nan, torch.ones(0)):
         for output in (thing, [thing] * 2, (thing,) * 3):
             answer = LocalSubmission(lambda output=output, **_: output)
-            findings = examine(spec, exercise, answer, None)
-            score = score_of(exercise, findings, None, diagnose=output is math.nan)
+            findings = examine(spec, answer, None)
+            score = points_of(spec, findings, None, diagnose=output is math.nan)
             assert float(score) == 0, f"{output!r:.40}"

@@ -10,8 +10,8 @@ from threading import Barrier
 import pytest
 from nbgrader.api import Gradebook, InvalidEntry
 
-from attn_course.grading.autograde import gradebook
-from attn_course.grading.autograde.gradebook import patiently, prepare_gradebook
+from attn_grade.nbgrader import gradebook
+from attn_grade.nbgrader.gradebook import patiently, prepare_gradebook
 from tests import postgresql
 
 AT_ONCE = 4

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from attn_course.grading import watching
-from attn_course.grading.instruments import (
+from attn_grade.inside import watching
+from attn_grade.inside.instruments import (
     INSTRUMENTS,
     Count,
     Kept,
@@ -13,7 +13,7 @@ from attn_course.grading.instruments import (
     measure_here,
     paused,
 )
-from attn_course.grading.submission import LocalSubmission
+from attn_grade.inside.submission import LocalSubmission
 
 
 def test_largest_tensor_is_the_largest_that_is_stored():
@@ -125,6 +125,6 @@ def test_instrument_of_no_such_name_is_refused():
 
 def test_watching_an_answer_does_not_notice_the_instruments():
     borrowed = []
-    with Kept(), watching.watched((), (), borrowed):
+    with Kept(), watching.watched((), (), watching.NO_PACKAGES, borrowed):
         torch.ones(3).exp()
     assert borrowed == []

@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from attn_course.grading import Check, Exercise
-from attn_course.grading.judge import examine
-from attn_course.grading.layers import EQUIVARIANT, NOT_EQUIVARIANT, Layer
-from attn_course.grading.submission import LocalSubmission
+from attn_bank.layers import EQUIVARIANT, NOT_EQUIVARIANT, Layer
+from attn_grade.exercise import Check, Exercise
+from attn_grade.inside.submission import LocalSubmission
+from attn_grade.judge import examine
 
 D_MODEL, MAX_LEN = 3, 5
 REVERSALS, SHIFTS = "reversal", "shifts"
@@ -145,7 +145,7 @@ def test_answer_is_handed_a_layer_and_the_student_gets_it_to_look_into():
         reference=lambda layer: True,
         checks=(Check("accepts", 1, lambda _: {"layer": layer("attends_to_all")}),),
     )
-    [[found]] = examine(exercise, "a/b", LocalSubmission(refuse, may_use=None), None)
+    [[found]] = examine(exercise, LocalSubmission(refuse, may_use=None), None)
     assert found.reason == "it is False and should be True"
     assert f"{found.inputs}" == "{'layer': attends_to_all}"
     assert found.inputs["layer"](torch.ones(2, D_MODEL)).shape == (2, D_MODEL)

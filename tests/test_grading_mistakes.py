@@ -9,8 +9,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from attn_course.grading import Mistakes, exercise_names, find_exercise
-from attn_course.grading.wrong_answers import (
+from attn_bank import exercise_names, find_exercise
+from attn_grade.exercise import Mistakes
+from attn_grade.wrong_answers import (
     cut_off,
     given,
     in_dtype,

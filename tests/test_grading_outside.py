@@ -10,27 +10,34 @@ import nbformat
 import psutil
 import pytest
 
-from attn_course.grading.autograde.outside_cells import to_run
-from attn_course.grading.outside import answers, isolation, sandbox, time_left, watch
-from attn_course.grading.outside.isolation import KEPT, Level, copy_package, strongest
-from attn_course.grading.outside.lost import Again
-from attn_course.grading.outside.notebook import Cell, grade_notebook
-from attn_course.grading.outside.slot import Slot
-from attn_course.grading.outside.talk import Ended
-from attn_course.grading.outside.time_left import TimeLeft
-from attn_course.grading.outside.watch import memory_of, tree
-from attn_course.grading.submission import LocalSubmission
+from attn_bank import BANK
+from attn_grade.host import deadline as time_left
+from attn_grade.host import isolation, sandbox
+from attn_grade.host import remote_submission as answers
+from attn_grade.host import watchdog as watch
+from attn_grade.host.channel import Ended
+from attn_grade.host.deadline import Deadline
+from attn_grade.host.isolation import lay_out, strongest
+from attn_grade.host.notebook import Cell, grade_notebook
+from attn_grade.host.process import SandboxProcess
+from attn_grade.host.retries import Retry
+from attn_grade.host.watchdog import memory_of, tree
+from attn_grade.inside.alarm import Kind
+from attn_grade.inside.level import Level
+from attn_grade.inside.submission import LocalSubmission
+from attn_grade.nbgrader.cells import to_run
 from tests.confined import (
     BEGIN,
     HONEST,
     RIGHT,
     SPARED,
     TRIED,
+    WALL,
     all_said,
     all_shown,
     grade,
     is_full,
-    open_slot,
+    open_process,
     try_answer,
 )
 from tests.conftest import ROOT
@@ -44,10 +51,10 @@ NO_SANDBOX = "bubblewrap does not work here"
 
 
 @pytest.fixture(scope="module")
-def slot(tmp_path_factory):
+def process(tmp_path_factory):
     """A confined process, at the highest level that there is here."""
-    with open_slot(strongest(), tmp_path_factory.mktemp("slot")) as slot:
-        yield slot
+    with open_process(strongest(), tmp_path_factory.mktemp("process")) as process:
+        yield process
 
 
 @pytest.fixture
@@ -57,8 +64,8 @@ def hurry(monkeypatch):
     monkeypatch.setattr(answers, "MARGIN", 1.0)
 
 
-def ask(talk, source: str) -> dict:
-    return talk.ask({"kind": "cell", "source": source}, 20)
+def ask(channel, source: str) -> dict:
+    return channel.ask({"kind": "cell", "source": source}, 20)
 
 
 # Honest notebooks.
@@ -71,22 +78,24 @@ def read_cells(folder: str, room: str = "solutions") -> list[Cell]:
 
 
 @pytest.mark.parametrize("folder", SETS)
-def test_a_solved_problem_set_has_all_points_and_nothing_to_say(slot, folder):
-    graded = grade_notebook(read_cells(folder), slot, "unknown")
+def test_a_solved_problem_set_has_all_points_and_nothing_to_say(process, folder):
+    graded = grade_notebook(read_cells(folder), BANK, process, "unknown")
     assert not graded.notes
+    assert not graded.alarms
     assert all(is_full(part) for part in graded.parts.values()), graded.parts
     assert not [shown["error"] for shown in graded.shown if shown["error"]]
     assert len(graded.parts) >= 5
 
 
 @pytest.mark.parametrize("folder", SETS)
-def test_a_problem_set_as_it_is_given_out_is_unwritten_and_runs(slot, folder):
-    graded = grade_notebook(read_cells(folder, "exercises"), slot, "unknown")
+def test_a_problem_set_as_it_is_given_out_is_unwritten_and_runs(process, folder):
+    graded = grade_notebook(read_cells(folder, "exercises"), BANK, process, "unknown")
     assert {part.state for part in graded.parts.values()} == {"missing"}
-    assert not any(part.score for part in graded.parts.values())
+    assert not any(part.points for part in graded.parts.values())
     errors = [shown["error"][0] for shown in graded.shown if shown["error"]]
     assert {*errors} <= {"NotImplementedError"}
     assert not graded.notes
+    assert not graded.alarms
 
 
 ORDINARY = {
@@ -122,10 +131,11 @@ ORDINARY = {
 
 
 @pytest.mark.parametrize("cell", ORDINARY.values(), ids=ORDINARY)
-def test_what_notebooks_ordinarily_do_raises_no_alarm(slot, cell):
-    graded = grade(slot, cell, RIGHT, TRIED)
+def test_what_notebooks_ordinarily_do_raises_no_alarm(process, cell):
+    graded = grade(process, cell, RIGHT, TRIED)
     assert is_full(graded.parts["tried"]), all_said(graded, "tried")
     assert not graded.notes
+    assert not graded.alarms
     assert not [shown["error"] for shown in graded.shown if shown["error"]]
 
 
@@ -160,7 +170,7 @@ NOTED = {
     ),
     "a thread without frames": (
         "import _thread, os, time\n"
-        "_thread.start_new_thread(os.listdir, ('/attn_course/grading',))\ntime.sleep(0.2)",
+        "_thread.start_new_thread(os.listdir, ('/attn_grade',))\ntime.sleep(0.2)",
         "looked through",
     ),
     "the name of an answer": (
@@ -178,42 +188,42 @@ NOTED = {
 
 
 @pytest.mark.parametrize(("cell", "note"), NOTED.values(), ids=NOTED)
-def test_what_some_notebooks_do_is_noted_and_no_more(slot, cell, note):
-    graded = grade(slot, *([] if "def softmax" in cell else [RIGHT]), cell, TRIED)
+def test_what_some_notebooks_do_is_noted_and_no_more(process, cell, note):
+    graded = grade(process, *([] if "def softmax" in cell else [RIGHT]), cell, TRIED)
     part = graded.parts["tried"]
-    assert (float(part.score), part.state, graded.state) == (4, "graded", "graded")
-    assert note in " ".join([*part.notes, *graded.notes])
+    assert (float(part.points), part.state, graded.state) == (4, "graded", "graded")
+    assert note in " ".join(map(str, [*part.alarms, *graded.alarms, *graded.notes]))
 
 
-def test_modules_may_be_imported_within_an_answer(slot):
-    graded = grade(slot, RIGHT.replace(":\n", ":\n    import colorsys, torch.fft\n", 1), TRIED)
+def test_modules_may_be_imported_within_an_answer(process):
+    graded = grade(process, RIGHT.replace(":\n", ":\n    import colorsys, torch.fft\n", 1), TRIED)
     assert is_full(graded.parts["tried"]), all_said(graded, "tried")
 
 
-def test_an_answer_may_come_from_a_file_that_a_cell_writes(slot):
+def test_an_answer_may_come_from_a_file_that_a_cell_writes(process):
     write = f"%%writefile mine.py\nimport torch\n{RIGHT}"
-    graded = grade(slot, write, "from mine import softmax", TRIED)
+    graded = grade(process, write, "from mine import softmax", TRIED)
     assert is_full(graded.parts["tried"]), all_said(graded, "tried")
 
 
-def test_a_file_that_a_cell_writes_hides_no_module(slot):
+def test_a_file_that_a_cell_writes_hides_no_module(process):
     names = ("wave", "torch", "attn_course")  # the first has not been imported by anybody
     write = f"for name in {names}: open(name + '.py', 'w').write('1 / 0')"
-    graded = grade(slot, write, f"import sys, {', '.join(names)}\nprint(sys.path)", RIGHT, TRIED)
+    graded = grade(process, write, f"import sys, {', '.join(names)}\nprint(sys.path)", RIGHT, TRIED)
     assert "''" in graded.shown[2]["printed"]
     assert graded.shown[2]["error"] is None
-    assert float(graded.parts["tried"].score) == 4
-    assert graded.parts["tried"].notes == ["tried to write attn_course.py"]
+    assert float(graded.parts["tried"].points) == 4
+    assert graded.parts["tried"].alarms == [(Kind.WROTE, "attn_course.py")]
 
 
 # What a notebook shows.
 
 
-def test_a_cell_shows_words_and_pictures_and_how_it_failed(slot):
+def test_a_cell_shows_words_and_pictures_and_how_it_failed(process):
     picture = "from IPython.display import Image\nImage(data=b'\\x89PNG' + bytes(99))"
     inline = "%matplotlib inline\nimport matplotlib.pyplot as plt\n_ = plt.plot([1, 2])"
     show = "display('x', '<b>')"
-    graded = grade(slot, "print(1)\n2", picture, inline, show, "raise KeyError('k')", "(")
+    graded = grade(process, "print(1)\n2", picture, inline, show, "raise KeyError('k')", "(")
     two, image, plotted, displayed, error, unwritten = graded.shown[1:]
     assert (two["printed"], two["shown"]) == ("1\n", [{"text/plain": "2"}])
     assert image["shown"][0]["image/png"].startswith("iVBO")
@@ -223,18 +233,18 @@ def test_a_cell_shows_words_and_pictures_and_how_it_failed(slot):
     assert unwritten["error"][0] == "SyntaxError"
 
 
-def test_what_is_too_long_is_cut(slot):
+def test_what_is_too_long_is_cut(process):
     many = "class Picture:\n    def _repr_png_(self): return b'\\x89PNG' + bytes(2**20)\n"
-    graded = grade(slot, "print('x' * 10**6)", f"{many}display(*[Picture()] * 100)")
+    graded = grade(process, "print('x' * 10**6)", f"{many}display(*[Picture()] * 100)")
     assert graded.shown[1]["printed"].endswith("\n... 980,001 characters more")
     shown = graded.shown[2]["shown"]
     assert len(shown) == 50
     assert len([one for one in shown if "image/png" in one]) == 2
 
 
-def test_what_all_cells_show_together_is_cut(slot):
+def test_what_all_cells_show_together_is_cut(process):
     show = "class Picture:\n    def _repr_png_(self): return b'\\x89PNG' + bytes(2_900_000)"
-    graded = grade(slot, show, *["display(Picture())"] * 10, "print('x')", "1 / 0")
+    graded = grade(process, show, *["display(Picture())"] * 10, "print('x')", "1 / 0")
     pictures = [one for shown in graded.shown for one in shown["shown"] if "image/png" in one]
     assert sum(len(one["image/png"]) for one in pictures) <= 30_000_000
     assert len(pictures) == 7
@@ -255,10 +265,10 @@ def test_what_all_cells_show_together_is_cut(slot):
         "{'printed': '', 'shown': [{'text/plain': '', 'image/png': '\"<'}], 'error': None}",
     ],
 )
-def test_what_a_cell_pretends_to_have_shown_is_refused(slot, reply):
-    lie = "from attn_course.grading import check\ncheck.__self__.shell.run = lambda _: " + reply
-    graded = grade(slot, lie, "1", RIGHT, TRIED)
-    assert not float(graded.parts["tried"].score) or is_full(graded.parts["tried"])
+def test_what_a_cell_pretends_to_have_shown_is_refused(process, reply):
+    lie = "from attn_grade.inside.shell import Shell\nShell.run = lambda *_: " + reply
+    graded = grade(process, lie, "1", RIGHT, TRIED)
+    assert not float(graded.parts["tried"].points) or is_full(graded.parts["tried"])
     assert "image/png" not in all_shown(graded)
 
 
@@ -316,61 +326,61 @@ LOST = {
 
 
 @pytest.mark.parametrize(("source", "state", "words"), LOST.values(), ids=LOST)
-def test_an_accident_costs_its_part_alone(slot, hurry, source, state, words):
-    graded = try_answer(slot, source)
+def test_an_accident_costs_its_part_alone(process, hurry, source, state, words):
+    graded = try_answer(process, source)
     part = graded.parts["tried"]
-    assert float(part.score) == 0
+    assert float(part.points) == 0
     assert part.state == state
     assert words in all_said(graded, "tried")
     assert is_full(graded.parts["spared"])
 
 
-def test_a_cell_that_may_well_run_elsewhere_is_named(slot):
-    graded = grade(slot, "import torhc", RIGHT, TRIED)
+def test_a_cell_that_may_well_run_elsewhere_is_named(process):
+    graded = grade(process, "import torhc", RIGHT, TRIED)
     assert graded.notes == ["a cell stopped with ModuleNotFoundError: No module named 'torhc'"]
     assert graded.incomplete
     assert is_full(graded.parts["tried"])
     said = {"input()": ["EOFError"], "raise MemoryError": ["MemoryError"], "1 / 0": []}
     for cell, lacking in said.items():
-        graded = grade(slot, RIGHT, cell, TRIED)
+        graded = grade(process, RIGHT, cell, TRIED)
         assert [note.split()[4].strip(":") for note in graded.notes] == lacking, cell
         assert graded.incomplete
-    assert not grade(slot, RIGHT, TRIED).incomplete
+    assert not grade(process, RIGHT, TRIED).incomplete
 
 
-def test_a_cell_that_does_not_come_back_costs_its_part_alone(slot):
+def test_a_cell_that_does_not_come_back_costs_its_part_alone(process):
     cells = [Cell("import time\ntime.sleep(99)"), TRIED, Cell(HONEST), SPARED]
-    graded = grade_notebook([Cell("import torch"), *cells], slot, None, cell_seconds=1)
+    graded = grade_notebook([Cell("import torch"), *cells], BANK, process, None, cell_seconds=1)
     assert graded.parts["tried"].state == "timed out"
     assert "its cell did not come back within 1 seconds" in all_said(graded, "tried")
     assert "This cell did not come back within 1 seconds." in all_shown(graded)
-    assert float(graded.parts["spared"].score) == 4
+    assert float(graded.parts["spared"].points) == 4
 
 
-def test_memory_that_is_used_up_is_named(slot, monkeypatch):
+def test_memory_that_is_used_up_is_named(process, monkeypatch):
     monkeypatch.setattr(watch, "MEMORY", 2**29)
     hungry = "import time\nx = torch.ones(2**28)\ntime.sleep(99)"
-    graded = try_answer(slot, hungry)
+    graded = try_answer(process, hungry)
     said = all_said(graded, "tried")
     assert re.search(r"crashed.*its cell used [\d.]+ GB of memory, above 0 GB", said), said
     assert is_full(graded.parts["spared"])
 
 
-def test_memory_that_snapshots_share_is_counted_once(slot, monkeypatch):
+def test_memory_that_snapshots_share_is_counted_once(process, monkeypatch):
     monkeypatch.setattr(watch, "MEMORY", 2**29)
     wait = "import time\ntime.sleep(0.6)"
-    graded = grade(slot, "kept = torch.ones(2**26)", RIGHT, *[TRIED] * 3, HONEST, SPARED, wait)
+    graded = grade(process, "kept = torch.ones(2**26)", RIGHT, *[TRIED] * 3, HONEST, SPARED, wait)
     assert is_full(graded.parts["spared"]), all_said(graded, "spared")
 
 
-def test_what_has_been_begun_counts_when_all_the_time_is_used_up(slot):
+def test_what_has_been_begun_counts_when_all_the_time_is_used_up(process):
     again, sleep = Cell(TRIED.source, "again"), Cell("import time\ntime.sleep(99)")
     cells = [BEGIN, Cell(RIGHT), TRIED, Cell(LEARNT), again, sleep, SPARED]
     begun = time.monotonic()
-    graded = grade_notebook([*cells, Cell("1")], slot, "unknown", 60, notebook_seconds=2)
+    graded = grade_notebook([*cells, Cell("1")], BANK, process, "unknown", 60, notebook_seconds=2)
     assert time.monotonic() - begun < 20
     assert is_full(graded.parts["tried"]), all_said(graded, "tried")
-    assert float(graded.parts["again"].public) > float(graded.parts["again"].score)
+    assert float(graded.parts["again"].public) > float(graded.parts["again"].points)
     assert graded.parts["spared"].state == "timed out"
     assert "the notebook as a whole had taken too long" in all_said(graded, "spared")
     assert graded.incomplete
@@ -379,57 +389,57 @@ def test_what_has_been_begun_counts_when_all_the_time_is_used_up(slot):
 
 def test_nothing_is_begun_anew_where_it_would_not_come_as_far(monkeypatch):
     def fail() -> None:
-        raise Again
+        raise Retry
 
-    clock, slot = SimpleNamespace(now=0.0), SimpleNamespace(is_over=False)
+    clock, process = SimpleNamespace(now=0.0), SimpleNamespace(is_over=False)
     clock.monotonic = lambda: clock.now
     monkeypatch.setattr(time_left, "time", clock)
-    assert TimeLeft(slot, 180.0, None).until == 1800
-    assert TimeLeft(slot, 300.0, None).until == 3000
-    left = TimeLeft(slot, 1.0, 100.0)
+    assert Deadline(process, 180.0, None).until == 1800
+    assert Deadline(process, 300.0, None).until == 3000
+    left = Deadline(process, 1.0, 100.0)
     clock.now = 30.0
     left.note()
     tries = [(60, False, True), (70, False, False), (70, True, True), (100, True, False)]
-    for clock.now, slot.is_over, begins in tries:
-        with pytest.raises(Again) if begins else nullcontext():
+    for clock.now, process.is_over, begins in tries:
+        with pytest.raises(Retry) if begins else nullcontext():
             assert not left.do(fail)
 
 
-def test_who_ends_at_the_score_of_a_later_part_is_not_waited_for_for_ever(slot):
+def test_who_ends_at_the_score_of_a_later_part_is_not_waited_for_for_ever(process):
     end = (
-        "import os\nfrom attn_course.grading import check\n"
-        "class Scores(dict):\n"
+        "import os\nfrom attn_grade.inside.check import Told, told\n"
+        "class Scores(Told):\n"
         "    def __setitem__(self, name, score):\n"
         "        if name == '01_retrieval/softmax_gradient': os._exit(0)\n"
-        "check.__self__.scores = Scores()\n"
+        "told.__class__ = Scores\n"
     )
     cells = [Cell("import torch"), Cell(end + RIGHT), TRIED, Cell(HONEST), SPARED]
-    graded = grade_notebook(cells, slot, None, notebook_seconds=20)
-    assert float(graded.parts["tried"].score) == 4
+    graded = grade_notebook(cells, BANK, process, None, notebook_seconds=20)
+    assert float(graded.parts["tried"].points) == 4
     assert graded.parts["spared"].state == "crashed"
 
 
 # Snapshots, scores, and what is sent when.
 
 
-def test_the_function_counts_that_was_there_when_its_check_came(slot):
+def test_the_function_counts_that_was_there_when_its_check_came(process):
     later = "def softmax(scores): return scores\nimport os\nos.environ['X'] = 'y'"
-    graded = grade(slot, RIGHT, TRIED, later, Cell(TRIED.source, "later"), "softmax = None")
+    graded = grade(process, RIGHT, TRIED, later, Cell(TRIED.source, "later"), "softmax = None")
     assert is_full(graded.parts["tried"])
-    assert float(graded.parts["later"].score) == 0
+    assert float(graded.parts["later"].points) == 0
 
 
-def test_an_answer_uses_what_was_there_when_its_check_came(slot):
+def test_an_answer_uses_what_was_there_when_its_check_came(process):
     with_helper = RIGHT.replace("raised = torch.exp", "raised = helper")
-    graded = grade(slot, "helper = torch.exp", with_helper, TRIED, "helper = None")
+    graded = grade(process, "helper = torch.exp", with_helper, TRIED, "helper = None")
     assert is_full(graded.parts["tried"])
 
 
-def test_cells_see_the_public_score(slot):
+def test_cells_see_the_public_score(process):
     see = 'score = check("01_retrieval/softmax")\nprint(score == score.of, score.hint)\nscore'
-    graded = grade(slot, see, RIGHT, TRIED, see)
+    graded = grade(process, see, RIGHT, TRIED, see)
     assert graded.shown[1]["shown"] == [{"text/plain": "0.0"}]
-    assert "not looked at yet" in all_shown(grade(slot, "print(check('01_retrieval/softmax'))"))
+    assert "not looked at yet" in all_shown(grade(process, "print(check('01_retrieval/softmax'))"))
     assert graded.shown[4]["printed"] == "True None\n"
     assert graded.shown[4]["shown"] == [{"text/plain": "4.0"}]
 
@@ -449,111 +459,116 @@ def read():
 RECORDING = RIGHT.replace(":\n", ":\n    record(scores)\n", 1)
 
 
-def shapes_that_cells_see(slot: Slot, secret: str | None) -> set[str]:
+def shapes_that_cells_see(process: SandboxProcess, secret: str | None) -> set[str]:
     """Inputs that an answer was called with before the last cell, as that cell sees them."""
     look = "print('SEEN', sorted({repr(one.tolist()) for one in read()}))"
-    graded = grade(slot, RECORDER, RECORDING, TRIED, HONEST, SPARED, look, secret=secret)
+    graded = grade(process, RECORDER, RECORDING, TRIED, HONEST, SPARED, look, secret=secret)
     assert is_full(graded.parts["tried"]), all_said(graded, "tried")
     return graded.shown[-1]["printed"]
 
 
-def test_nothing_hidden_is_sent_while_a_cell_can_still_show_it(slot):
-    public = shapes_that_cells_see(slot, None)
+def test_nothing_hidden_is_sent_while_a_cell_can_still_show_it(process):
+    public = shapes_that_cells_see(process, None)
     assert len(public) > 500
-    assert shapes_that_cells_see(slot, "unknown") == public
+    assert shapes_that_cells_see(process, "unknown") == public
 
 
-def test_hidden_inputs_decide_about_points_and_not_about_what_is_shown(slot):
-    graded = grade(slot, LEARNT, TRIED)
-    assert float(graded.parts["tried"].public) > float(graded.parts["tried"].score)
+def test_hidden_inputs_decide_about_points_and_not_about_what_is_shown(process):
+    graded = grade(process, LEARNT, TRIED)
+    assert float(graded.parts["tried"].public) > float(graded.parts["tried"].points)
     assert graded.shown[2]["shown"] == [{"text/plain": repr(float(graded.parts["tried"].public))}]
 
 
-def test_an_alarm_belongs_to_the_part_whose_cell_raised_it(slot):
+def test_an_alarm_belongs_to_the_part_whose_cell_raised_it(process):
     reach = "try: open('/x/solutions/y')\nexcept OSError: pass"
-    graded = grade(slot, RIGHT, TRIED, reach, HONEST, SPARED)
+    graded = grade(process, RIGHT, TRIED, reach, HONEST, SPARED)
     assert is_full(graded.parts["tried"])
-    assert graded.parts["spared"].notes == ["tried to read /x/solutions/y"]
+    assert graded.parts["spared"].alarms == [(Kind.READ, "/x/solutions/y")]
     assert graded.parts["spared"].state == "cheated?"
     assert graded.state == "graded"
 
 
-def test_an_alarm_of_a_call_belongs_to_its_part(slot):
+def test_an_alarm_of_a_call_belongs_to_its_part(process):
     reach = RIGHT.replace(":\n", ":\n    import gc; gc.get_objects()\n", 1)
-    graded = try_answer(slot, reach)
-    assert graded.parts["tried"].notes == ["called gc.get_objects"]
+    graded = try_answer(process, reach)
+    assert graded.parts["tried"].alarms == [(Kind.HOOKED, "gc.get_objects")]
     assert is_full(graded.parts["spared"])
 
 
-def test_an_alarm_after_all_parts_belongs_to_the_notebook(slot):
-    graded = grade(slot, RIGHT, TRIED, "try: open('gradebook.db')\nexcept OSError: pass")
+def test_an_alarm_after_all_parts_belongs_to_the_notebook(process):
+    graded = grade(process, RIGHT, TRIED, "try: open('gradebook.db')\nexcept OSError: pass")
     assert is_full(graded.parts["tried"])
-    assert graded.notes == ["tried to read gradebook.db"]
+    assert graded.alarms == [(Kind.READ, "gradebook.db")]
     assert graded.state == "cheated?"
 
 
-def test_after_an_exchange_of_what_watches_nothing_is_believed(slot):
-    swap = "from attn_course.grading import watching\nwatching.GRADING.add('<string>')"
+def test_after_an_exchange_of_what_watches_nothing_is_believed(process):
+    swap = "from attn_grade.inside import watching\nwatching.OUT_OF_SIGHT.add('none')"
     cells = [RIGHT, TRIED, swap, HONEST, SPARED, RIGHT, Cell(TRIED.source, "later")]
-    graded = grade(slot, *cells)
+    graded = grade(process, *cells)
     assert is_full(graded.parts["tried"])
-    for name, note in (("spared", "attn_course.grading.watching.GRADING"), ("later", "earlier")):
+    for name, note in (("spared", "OUT_OF_SIGHT"), ("later", "earlier")):
         part = graded.parts[name]
-        assert (float(part.score), part.state) == (0, "cheated?")
-        assert note in part.notes[0]
+        assert (float(part.points), part.state) == (0, "cheated?")
+        assert note in part.alarms[0].detail
         assert "what watches it was exchanged" in all_said(graded, name)
 
 
-def test_an_alarm_can_be_shown_on_a_screen(slot):
-    graded = grade(slot, "try: open('solutions/\\x1b[2J\\n')\nexcept OSError: pass", RIGHT, TRIED)
-    assert graded.parts["tried"].notes == ["tried to read solutions/?[2J?"]
+def test_an_alarm_can_be_shown_on_a_screen(process):
+    graded = grade(
+        process, "try: open('solutions/\\x1b[2J\\n')\nexcept OSError: pass", RIGHT, TRIED
+    )
+    assert graded.parts["tried"].alarms == [(Kind.READ, "solutions/?[2J?")]
 
 
-# The slot.
+# The process.
 
 
-def test_a_slot_starts_again_when_it_has_died(slot):
-    with slot.submission() as talk:
-        assert ask(talk, "1")["error"] is None
-    for process in tree(slot._process.pid):
-        process.kill()
-    slot._process.wait()
-    assert not slot.runs
-    with slot.submission() as talk:
-        assert ask(talk, "1")["error"] is None
-    assert slot.runs
+def test_a_slot_starts_again_when_it_has_died(process):
+    with process.submission() as channel:
+        assert ask(channel, "1")["error"] is None
+    for one in tree(process._process.pid):
+        one.kill()
+    process._process.wait()
+    assert not process.runs
+    with process.submission() as channel:
+        assert ask(channel, "1")["error"] is None
+    assert process.runs
 
 
-def test_nothing_of_a_submission_is_left(slot):
-    with slot.submission() as talk:
+def test_nothing_of_a_submission_is_left(process):
+    with process.submission() as channel:
         leave = "import os, time\nopen('left', 'w').write('x')\nos.makedirs('a/b')\n"
         leave += "if not os.fork():\n    os.setsid()\n    time.sleep(99)\nleft = 3"
-        ask(talk, leave)
-    assert talk.left["processes"] == 1
-    assert talk.left["files"] >= 2
-    with slot.submission() as talk:
-        found = ask(talk, "import os\nprint(os.listdir(), 'left' in globals())")
+        ask(channel, leave)
+    assert channel.left["processes"] == 1
+    assert channel.left["files"] >= 2
+    with process.submission() as channel:
+        found = ask(channel, "import os\nprint(os.listdir(), 'left' in globals())")
     assert "left" not in found["printed"].replace("False", "")
-    assert talk.left["processes"] == 0
+    assert channel.left["processes"] == 0
 
 
-def test_who_has_ended_says_why(slot):
-    with slot.submission() as talk:
+def test_who_has_ended_says_why(process):
+    with process.submission() as channel:
         with pytest.raises(Ended, match="ended its own process"):
-            ask(talk, "import os\nos._exit(0)")
+            ask(channel, "import os\nos._exit(0)")
         with pytest.raises(Ended, match="ended its own process"):
-            ask(talk, "1")
-    with slot.submission() as talk, pytest.raises(Ended, match="not come back within 1 s") as late:
-        talk.ask({"kind": "cell", "source": "import time\ntime.sleep(99)"}, 1)
+            ask(channel, "1")
+    with (
+        process.submission() as channel,
+        pytest.raises(Ended, match="not come back within 1 s") as late,
+    ):
+        channel.ask({"kind": "cell", "source": "import time\ntime.sleep(99)"}, 1)
     assert late.value.out_of_time
 
 
 def test_a_slot_that_cannot_start_says_why(tmp_path):
-    (tmp_path / "attn_course").mkdir()
-    slot = Slot(strongest(), tmp_path)
-    with pytest.raises(RuntimeError, match=r"did not start.*attn_course"), slot.submission():
+    (tmp_path / "packages").mkdir()
+    process = SandboxProcess(strongest(), tmp_path, WALL)
+    with pytest.raises(RuntimeError, match=r"did not start.*attn_grade"), process.submission():
         pass
-    assert not slot.runs
+    assert not process.runs
 
 
 def test_memory_of_a_process_is_what_it_has_written():
@@ -569,12 +584,12 @@ def test_memory_of_a_process_is_what_it_has_written():
 
 
 def test_only_what_a_submission_needs_of_the_grader_is_copied(tmp_path):
-    copy_package(tmp_path)
-    grading = tmp_path / "attn_course" / "grading"
-    assert {path.name for path in grading.iterdir()} == KEPT
-    text = "".join(path.read_text() for path in grading.rglob("*.py"))
-    assert "def reference" not in text
-    assert not list(tmp_path.rglob("exercises"))
+    lay_out(tmp_path, WALL)
+    packages = tmp_path / "packages"
+    assert {path.name for path in packages.iterdir()} == {"attn_course", "attn_grade", "attn_bank"}
+    assert {path.name for path in (packages / "attn_grade").iterdir()} == {"__init__.py", "inside"}
+    assert {path.name for path in (packages / "attn_bank").iterdir()} == {"__init__.py"}
+    assert "def reference" not in "".join(path.read_text() for path in packages.rglob("*.py"))
 
 
 def test_without_bubblewrap_there_are_limits_at_most(monkeypatch, tmp_path):
@@ -617,11 +632,11 @@ print({'memory': limit('RLIMIT_DATA'), 'files': limit('RLIMIT_NOFILE'),
 def test_a_level_confines_as_it_says(level, tmp_path, monkeypatch):
     if level > strongest():
         pytest.skip(NO_SANDBOX)
-    monkeypatch.setenv("ATTN_COURSE_SECRET", "must not be seen")
-    with open_slot(level, tmp_path) as slot:
-        see_that_nothing_is_left(slot)
-        graded = grade(slot, LOOK, RIGHT, TRIED)
-    assert float(graded.parts["tried"].score) == 4
+    monkeypatch.setenv("ATTN_GRADE_SECRET", "must not be seen")
+    with open_process(level, tmp_path) as process:
+        see_that_nothing_is_left(process)
+        graded = grade(process, LOOK, RIGHT, TRIED)
+    assert float(graded.parts["tried"].points) == 4
     found = eval(graded.shown[1]["printed"])
     assert (found["memory"] == 2**32) == (level >= Level.LIMITS)
     assert (found["files"] == 256) == (level >= Level.LIMITS)
@@ -631,7 +646,7 @@ def test_a_level_confines_as_it_says(level, tmp_path, monkeypatch):
         assert not found["network"]
         assert not found["home"]
         assert not found["root"] or sandbox.find_way().words != sandbox.AS_ROOT
-    assert "ATTN_COURSE_SECRET" not in found["variables"]
+    assert "ATTN_GRADE_SECRET" not in found["variables"]
 
 
 SPOIL = """import contextlib, os
@@ -649,16 +664,16 @@ print(os.stat(home), os.listdir(home), vars(os).get('listxattr', str)(home))
 open('x', 'w').write('x')"""
 
 
-def see_that_nothing_is_left(slot: Slot) -> None:
+def see_that_nothing_is_left(process: SandboxProcess) -> None:
     """Run who spoils the folder for files; then another, in the same process."""
     seen = []
-    with slot.submission() as talk:
-        seen.append(ask(talk, SEE))
-        assert ask(talk, SPOIL)["error"] is None
-    process = slot._process
-    with slot.submission() as talk:
-        seen.append(ask(talk, SEE))
-    assert slot._process is process
+    with process.submission() as channel:
+        seen.append(ask(channel, SEE))
+        assert ask(channel, SPOIL)["error"] is None
+    before = process._process
+    with process.submission() as channel:
+        seen.append(ask(channel, SEE))
+    assert process._process is before
     assert not [one["error"] for one in seen if one["error"]]
     first, then = (re.sub(r"(st_nlink|st_.time)=\d+", "", one["printed"]) for one in seen)
     assert first == then
@@ -669,16 +684,16 @@ def test_who_owns_the_sandbox_leaves_nothing_to_the_next(tmp_path, monkeypatch):
     if not sandbox._works(way):
         pytest.skip(NO_SANDBOX)
     monkeypatch.setattr(isolation, "find_way", lambda: way)
-    with open_slot(Level.SANDBOX, tmp_path) as slot:
-        see_that_nothing_is_left(slot)
+    with open_process(Level.SANDBOX, tmp_path) as process:
+        see_that_nothing_is_left(process)
 
 
 def test_files_of_a_process_that_was_ended_are_gone_when_the_next_starts(tmp_path):
     left = tmp_path / "scratch-left" / "left"
     left.mkdir(parents=True)
-    slot = Slot(Level.LIMITS, tmp_path)
-    slot.start()
-    slot.stop()
+    process = SandboxProcess(Level.LIMITS, tmp_path, WALL)
+    process.start()
+    process.stop()
     assert not left.exists()
 
 

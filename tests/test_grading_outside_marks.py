@@ -2,11 +2,11 @@
 
 import pytest
 
-from attn_course.grading import exercise_names, find_exercise
-from attn_course.grading.checking import grade
-from attn_course.grading.compare import same
-from attn_course.grading.judge import Findings, examine
-from tests.outside_answers import Answer, mistakes, said, slot_with_mistakes, solution
+from attn_bank import exercise_names, find_exercise
+from attn_grade.check import grade
+from attn_grade.compare import same
+from attn_grade.judge import Findings, examine
+from tests.outside_answers import Answer, mistakes, process_with_mistakes, said, solution
 
 SECRET = "the walls"
 SOFTMAX = "01_retrieval/softmax"
@@ -20,18 +20,18 @@ def softmax(scores):
 
 
 @pytest.fixture(scope="module")
-def slot(tmp_path_factory):
-    with slot_with_mistakes(tmp_path_factory.mktemp("outside")) as slot:
-        yield slot
+def process(tmp_path_factory):
+    with process_with_mistakes(tmp_path_factory.mktemp("outside")) as process:
+        yield process
 
 
-def is_examined_alike(talk, answer: Answer) -> Findings:
+def is_examined_alike(process, channel, answer: Answer) -> Findings:
     """Hold an answer to its checks inside and outside, and return what is found."""
-    exercise, name = find_exercise(answer.exercise), answer.exercise
-    with answer.outside(talk) as outside:
-        found = examine(exercise, name, outside, SECRET)
+    exercise = find_exercise(answer.exercise)
+    with answer.outside(process, channel) as outside:
+        found = examine(exercise, outside, SECRET)
         assert outside.trouble is None
-    expected = examine(exercise, name, answer.inside(), SECRET)
+    expected = examine(exercise, answer.inside(), SECRET)
     for one, other in zip(found, expected, strict=True):
         assert [each.reason for each in one] == [each.reason for each in other], answer.name
         for a, b in zip(one, other, strict=True):
@@ -41,25 +41,25 @@ def is_examined_alike(talk, answer: Answer) -> Findings:
 
 
 @pytest.mark.parametrize("exercise", QUICK)
-def test_what_is_found_outside_is_what_is_found_inside(slot, exercise):
+def test_what_is_found_outside_is_what_is_found_inside(process, exercise):
     """A solution passes; of the mistakes, the first and the last fail other checks, mostly."""
     bank = mistakes(exercise)
-    with slot.submission() as talk:
-        assert not any(is_examined_alike(talk, solution(exercise)))
-        assert any(is_examined_alike(talk, bank[0]))
-        assert any(is_examined_alike(talk, bank[-1]))
+    with process.submission() as channel:
+        assert not any(is_examined_alike(process, channel, solution(exercise)))
+        assert any(is_examined_alike(process, channel, bank[0]))
+        assert any(is_examined_alike(process, channel, bank[-1]))
 
 
-def test_scores_outside_are_those_inside(slot):
+def test_scores_outside_are_those_inside(process):
     bank = mistakes(SOFTMAX)
-    with slot.submission() as talk:
+    with process.submission() as channel:
         for answer in (solution(SOFTMAX), *bank):
-            with answer.outside(talk) as outside:
-                score = grade(SOFTMAX, outside, SECRET)
-            assert said(score) == said(grade(SOFTMAX, answer.inside(), SECRET))
+            with answer.outside(process, channel) as outside:
+                score = grade(find_exercise(SOFTMAX), outside, SECRET)
+            assert said(score) == said(grade(find_exercise(SOFTMAX), answer.inside(), SECRET))
             assert score.mistake == (answer.name if answer in bank else None)
 
 
-def test_what_is_imported_inside_a_function_is_not_taken_for_the_graders(slot):
-    with slot.submission() as talk:
-        assert not any(is_examined_alike(talk, Answer(SOFTMAX, IMPORTS, "softmax")))
+def test_what_is_imported_inside_a_function_is_not_taken_for_the_graders(process):
+    with process.submission() as channel:
+        assert not any(is_examined_alike(process, channel, Answer(SOFTMAX, IMPORTS, "softmax")))

@@ -12,12 +12,12 @@ from types import ModuleType
 
 import pytest
 
-from attn_course.grading import exercise_names, find_exercise
-from attn_course.grading.checking import UNTRIED, grade
-from attn_course.grading.judge import examine_one
-from attn_course.grading.score import Score
-from attn_course.grading.submission import LocalSubmission
-from attn_course.grading.trial import draw_trials
+from attn_bank import exercise_names, find_exercise
+from attn_grade.check import UNTRIED, grade
+from attn_grade.inside.points import Points
+from attn_grade.inside.submission import LocalSubmission
+from attn_grade.judge import examine_one
+from attn_grade.trial import draw_trials
 from tests.conftest import ROOT
 from tests.mutants import mutants_of
 from tests.problem_sets import find_solution
@@ -52,7 +52,7 @@ def is_slow(exercise: str) -> bool:
 
 def watched(exercise: str, answer) -> LocalSubmission:
     spec = find_exercise(exercise)
-    return LocalSubmission(answer, spec.avoid, spec.may_use)
+    return LocalSubmission(answer, spec.avoid, spec.may_use, spec.packages)
 
 
 @cache
@@ -76,11 +76,11 @@ def failed_checks(exercise: str) -> dict[str, list[str]]:
 
 
 @cache
-def score_of(exercise: str, mistake_name: str) -> Score:
+def score_of(exercise: str, mistake_name: str) -> Points:
     """What a mistake earns, worked out once: some of them train."""
     mistakes = find_exercise(exercise).mistakes
     answer = next(mistake.answer for mistake in mistakes if mistake.name == mistake_name)
-    return grade(exercise, LocalSubmission(answer), SECRET)
+    return grade(find_exercise(exercise), LocalSubmission(answer), SECRET)
 
 
 def refusing_rows(exercise: str, mistake_name: str) -> list[str]:
@@ -95,7 +95,7 @@ def refusing_checks(exercise: str, answer) -> list[str]:
     for check in spec.checks:
         if len(refusing) == 2 or (refusing and check.slow):
             break
-        if any(examine_one(t, submission) for t in draw_trials(spec, exercise, check, SECRET)):
+        if any(examine_one(t, submission) for t in draw_trials(spec, check, SECRET)):
             refusing.append(check.label)
     return refusing
 
@@ -104,7 +104,7 @@ def refusing_checks(exercise: str, answer) -> list[str]:
 def test_solution_earns_every_point(exercise):
     spec = find_exercise(exercise)
     answer = find_solution(exercise).function(spec.function)
-    score = grade(exercise, watched(exercise, answer), SECRET)
+    score = grade(find_exercise(exercise), watched(exercise, answer), SECRET)
     assert float(score) == spec.points, str(score)
 
 
@@ -125,7 +125,7 @@ def test_every_right_answer_earns_every_point(exercise):
     for number, answer in enumerate(right_answers(exercise)):
         unwatched = number and is_slow(exercise)
         submission = LocalSubmission(answer) if unwatched else watched(exercise, answer)
-        score = grade(exercise, submission, f"seed {number}")
+        score = grade(find_exercise(exercise), submission, f"seed {number}")
         assert float(score) == find_exercise(exercise).points, f"{answer.__name__}:\n{score}"
 
 
@@ -134,7 +134,7 @@ def test_every_right_answer_is_right_on_twenty_hidden_draws(exercise):
     spec = find_exercise(exercise)
     answers = [(answer.__name__, LocalSubmission(answer)) for answer in right_answers(exercise)]
     for seed, check in product(range(20), spec.checks):
-        trials = draw_trials(spec, exercise, check, f"seed {seed}")
+        trials = draw_trials(spec, check, f"seed {seed}")
         for (name, submission), trial in product(answers, trials):
             found = examine_one(trial, submission) if trial.hidden else None
             assert not found, f"{name}, seed {seed}, {check.label}: {found.reason}"
@@ -152,7 +152,7 @@ def test_mistake_earns_what_it_declares_and_shows_its_hint(exercise, mistake):
     score = score_of(exercise, mistake.name)
     assert (float(score), score.hint) == (mistake.points, mistake.hint), str(score)
     if is_slow(exercise):  # only then the public inputs are not among those graded just now
-        assert grade(exercise, LocalSubmission(mistake.answer), None) >= score
+        assert grade(find_exercise(exercise), LocalSubmission(mistake.answer), None) >= score
     assert score.hint in score._repr_html_() or "`" in score.hint or "'" in score.hint
 
 
@@ -189,7 +189,7 @@ def test_mutants_declared_equivalent_exist_and_change_nothing(exercise):
         assert change in mutants(exercise), f"{change} is no mutant; there are:\n{listed}"
         assert len(reason) > 20
         answer = solution.function(spec.function, mutants(exercise)[change])
-        score = grade(exercise, LocalSubmission(answer), SECRET)
+        score = grade(find_exercise(exercise), LocalSubmission(answer), SECRET)
         assert float(score) == spec.points, f"{change} does change something:\n{score}"
 
 
@@ -205,7 +205,7 @@ def test_unwritten_answer_scores_zero_in_words(exercise):
     def unwritten(**_):
         raise NotImplementedError
 
-    score = grade(exercise, watched(exercise, unwritten), SECRET)
+    score = grade(find_exercise(exercise), watched(exercise, unwritten), SECRET)
     assert float(score) == 0
     assert "not written yet" in str(score)
     assert "Traceback" not in str(score)

@@ -5,11 +5,12 @@ import time
 import pytest
 import torch
 
-from attn_course.grading import find_exercise, submission
-from attn_course.grading.checking import UNTRIED, grade, score_of
-from attn_course.grading.judge import examine_hidden, examine_public
-from attn_course.grading.spec import Check, Exercise
-from attn_course.grading.submission import LocalSubmission
+from attn_bank import find_exercise
+from attn_grade.check import UNTRIED, grade, points_of
+from attn_grade.exercise import Check, Exercise
+from attn_grade.inside import submission
+from attn_grade.inside.submission import LocalSubmission
+from attn_grade.judge import examine_hidden, examine_public
 
 SOFTMAX = "01_retrieval/softmax"
 SECRET = "the rounds"
@@ -39,10 +40,10 @@ class Listening(LocalSubmission):
 def in_two_rounds(name, answer, secret=SECRET):
     """The score before the hidden inputs, the one after them, and what the answer was asked."""
     exercise, submission = find_exercise(name), Listening(answer)
-    public = examine_public(exercise, name, submission, slow=False)
-    before, asked = score_of(name, public, None), len(submission.asked)
-    findings = examine_hidden(exercise, name, submission, secret, public)
-    return before, score_of(name, findings, secret), submission.asked, asked
+    public = examine_public(exercise, submission, slow=False)
+    before, asked = points_of(exercise, public, None), len(submission.asked)
+    findings = examine_hidden(exercise, submission, secret, public)
+    return before, points_of(exercise, findings, secret), submission.asked, asked
 
 
 def said(score):
@@ -61,8 +62,8 @@ def said(score):
 )
 def test_two_rounds_give_the_score_of_one(answer):
     before, after, _, _ = in_two_rounds(SOFTMAX, answer)
-    assert said(after) == said(grade(SOFTMAX, LocalSubmission(answer), SECRET))
-    assert said(before) == said(grade(SOFTMAX, LocalSubmission(answer), None))
+    assert said(after) == said(grade(find_exercise(SOFTMAX), LocalSubmission(answer), SECRET))
+    assert said(before) == said(grade(find_exercise(SOFTMAX), LocalSubmission(answer), None))
 
 
 def test_unwritten_answer_is_unwritten_after_both_rounds():
@@ -77,7 +78,9 @@ def test_unwritten_answer_is_unwritten_after_both_rounds():
 def test_first_round_shows_no_hidden_inputs_and_the_second_repeats_no_public_ones():
     _, _, asked, first = in_two_rounds(SOFTMAX, by_hand)
     public, whole = Listening(by_hand), Listening(by_hand)
-    assert grade(SOFTMAX, public, None) == grade(SOFTMAX, whole, SECRET)
+    assert grade(find_exercise(SOFTMAX), public, None) == grade(
+        find_exercise(SOFTMAX), whole, SECRET
+    )
     assert first == len(public.asked) < len(asked) == len(whole.asked)
     assert all(map(same_scores, asked[:first], public.asked))
     assert not any(same_scores(one, other) for one in asked[first:] for other in asked[:first])
@@ -95,7 +98,7 @@ def test_answer_that_hangs_on_hidden_inputs_only_is_right_on_all_public_ones(mon
             time.sleep(10)
         return by_hand(scores)
 
-    score = grade(SOFTMAX, LocalSubmission(hangs), SECRET)
+    score = grade(find_exercise(SOFTMAX), LocalSubmission(hangs), SECRET)
     assert float(score) == 0
     assert score.inputs is None
     assert {row.problem[:41] for row in score.rows} == {
@@ -112,35 +115,37 @@ def is_double(call, inputs):
 
 
 @pytest.fixture
-def slow_exercise(monkeypatch):
+def slow_exercise():
     quick = Check("it doubles", 1, draw)
     slow = Check("it doubles slowly", 2, draw, law=is_double, seconds=60)
-    exercise = Exercise("double_it", lambda number: 2 * number, (quick, slow))
-    for module in ("checking", "diagnosis"):
-        monkeypatch.setattr(f"attn_course.grading.{module}.find_exercise", lambda _: exercise)
-    return exercise
+    return Exercise("double_it", lambda number: 2 * number, (quick, slow))
 
 
 def rounds_of(exercise, answer):
     submission = Listening(answer)
-    public = examine_public(exercise, "tiny", submission, slow=False)
+    public = examine_public(exercise, submission, slow=False)
     first = len(submission.asked)
-    findings = examine_hidden(exercise, "tiny", submission, SECRET, public)
-    return score_of("tiny", public, None), score_of("tiny", findings, SECRET), first, submission
+    findings = examine_hidden(exercise, submission, SECRET, public)
+    return (
+        points_of(exercise, public, None),
+        points_of(exercise, findings, SECRET),
+        first,
+        submission,
+    )
 
 
 def test_slow_check_waits_for_the_second_round_with_the_benefit_of_the_doubt(slow_exercise):
     before, after, first, submission = rounds_of(slow_exercise, lambda number: 2 * number)
     assert (float(before), float(after)) == (3, 3)
     assert (first, len(submission.asked)) == (2, 5)  # each compared output is asked for twice
-    hidden = slow_exercise.checks[1].inputs("tiny", SECRET)[0]["number"].float()
+    hidden = slow_exercise.checks[1].inputs("", SECRET)[0]["number"].float()
     assert torch.equal(submission.asked[-1]["number"].float(), hidden)
 
 
 @pytest.mark.parametrize("wrong_on", ["public", "hidden"])
 def test_slow_check_is_untried_after_a_failure_in_either_round(slow_exercise, wrong_on):
     secret = None if wrong_on == "public" else SECRET
-    wrong = slow_exercise.checks[0].inputs("tiny", secret)[0]["number"].float()
+    wrong = slow_exercise.checks[0].inputs("", secret)[0]["number"].float()
 
     def answer(number):
         return number if torch.equal(number, wrong) else 2 * number
@@ -150,4 +155,4 @@ def test_slow_check_is_untried_after_a_failure_in_either_round(slow_exercise, wr
     assert float(after) == 0
     assert after.rows[1].problem == UNTRIED
     assert len(submission.asked) == 3
-    assert said(after) == said(grade("tiny", LocalSubmission(answer), SECRET))
+    assert said(after) == said(grade(slow_exercise, LocalSubmission(answer), SECRET))

@@ -10,13 +10,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from attn_course.grading.autograde import converter
-from attn_course.grading.autograde.pool import grade_locally
-from attn_course.grading.autograde.records import SubmissionRecord
-from attn_course.grading.autograde.tasks import Task
-from attn_course.grading.outside import limits, sandbox, slot, watch
-from attn_course.grading.outside.isolation import Level
-from attn_course.grading.outside.sandbox import AS_ROOT, NOBODY, OWN_USERS, PACKAGE, Way
+from attn_grade.autograde.pool import grade_locally
+from attn_grade.host import process, sandbox, watchdog
+from attn_grade.host.sandbox import AS_ROOT, NOBODY, OWN_USERS, PACKAGES, Way
+from attn_grade.inside import limits
+from attn_grade.inside.level import Level
+from attn_grade.records import SubmissionRecord
+from attn_grade.stations import grader as graders
+from attn_grade.stations.tasks import Task
+from tests.confined import WALL
 
 needs_root = pytest.mark.skipif(
     os.geteuid() != 0 or shutil.which("bwrap") is None, reason="for root, with bubblewrap"
@@ -78,7 +80,7 @@ def test_processes_that_have_ended_may_refuse_to_be_ended(monkeypatch):
 
     monkeypatch.setattr(os, "killpg", refuse)
     process = subprocess.Popen(["true"], start_new_session=True)
-    watch.end_tree(process)
+    watchdog.end_tree(process)
     assert process.returncode == 0
 
 
@@ -91,11 +93,11 @@ def test_course_among_the_programs_is_not_seen(tmp_path, monkeypatch):
     environment.mkdir(parents=True)
     for file in (course / "secret.txt", environment / "program"):
         file.write_text(f"{file.name} ")
-    (tmp_path / PACKAGE.name).mkdir()
+    (tmp_path / PACKAGES).mkdir()
     prefixes = SimpleNamespace(prefix=str(environment), base_prefix=str(course.parent))
     monkeypatch.setattr(sandbox, "sys", prefixes)
     look = f"cd {course}; ls; cat secret.txt .venv/program; touch written && ls"
-    command = [*sandbox.bubblewrap(way, tmp_path, course), "/bin/sh", "-c", look]
+    command = [*sandbox.bubblewrap(way, tmp_path, [course]), "/bin/sh", "-c", look]
     said = subprocess.run(command, capture_output=True, text=True)
     assert (said.stdout, said.stderr.count("\n")) == ("program ", 2), said
 
@@ -103,10 +105,10 @@ def test_course_among_the_programs_is_not_seen(tmp_path, monkeypatch):
 def test_grader_has_its_course_hidden(tmp_path, monkeypatch):
     asked = []
     start = partial(subprocess.Popen, ["true"], start_new_session=True)
-    monkeypatch.setattr(slot, "start_worker", lambda *what: asked.append(what) or start())
-    monkeypatch.setattr(converter, "imported_modules", lambda _: ())
-    course = SimpleNamespace(root=tmp_path, source=str)
-    grader = converter.Grader(course, "", Level.PLAIN, Level.PLAIN)
-    assert grader.slot
+    monkeypatch.setattr(process, "start_worker", lambda *what: asked.append(what) or start())
+    monkeypatch.setattr(graders, "imported_modules", lambda _: ())
+    course = SimpleNamespace(root=tmp_path, source=str, wall=WALL)
+    grader = graders.Grader(course, "", Level.PLAIN, Level.PLAIN)
+    assert grader.process
     grader.close()
     assert asked[0][-1] == tmp_path

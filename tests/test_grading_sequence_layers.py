@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from attn_course.grading.sequence_layers import SEQUENCE_LAYERS, SequenceLayer
+from attn_bank.sequence_layers import SEQUENCE_LAYERS, SequenceLayer
 from attn_course.recurrence import elman, gradient_reach, last_along
 
 D_IN, D_OUT, LENGTH = 3, 4, 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attn_course.grading.translations import common_fault, form_fault, low_bleu, words_of
+from attn_bank.translations import common_fault, form_fault, low_bleu, words_of
 from attn_course.seq2seq import BOS, EOS, PAD
 
 # Target words are 10 to 19, and a target begins with 10 or 11; source words are 20 to 29.

@@ -5,11 +5,12 @@ from collections import Counter
 import pytest
 import torch
 
-from attn_course.grading import diagnosis, exercise_names, find_exercise, trial
-from attn_course.grading.judge import examine
-from attn_course.grading.spec import Check, Exercise
-from attn_course.grading.submission import LocalSubmission
-from attn_course.grading.trial import draw_trials
+from attn_bank import exercise_names, find_exercise
+from attn_grade import diagnosis, trial
+from attn_grade.exercise import Check, Exercise
+from attn_grade.inside.submission import LocalSubmission
+from attn_grade.judge import examine
+from attn_grade.trial import draw_trials
 
 
 def draw(generator):
@@ -29,7 +30,7 @@ def tiny(reference=double_it, **kind) -> Exercise:
 
 
 def examine_twice(exercise: Exercise, answer, secret: str | None = None) -> list:
-    return [examine(exercise, "tiny", LocalSubmission(answer), secret)[0] for _ in range(2)]
+    return [examine(exercise, LocalSubmission(answer), secret)[0] for _ in range(2)]
 
 
 @pytest.mark.parametrize("kind", [{}, {"untouched": True}, {"gradient": ("number",)}])
@@ -54,14 +55,14 @@ def test_inputs_of_a_score_are_the_students_own():
     first, again = examine_twice(exercise, triple_it)
     before = again[0].inputs["number"].clone()
     first[0].inputs["number"].zero_()
-    after = examine(exercise, "tiny", LocalSubmission(triple_it), None)[0][0].inputs["number"]
+    after = examine(exercise, LocalSubmission(triple_it), None)[0][0].inputs["number"]
     torch.testing.assert_close(after, before, rtol=0, atol=0)
 
 
 def test_every_secret_and_every_exercise_has_trials_of_its_own():
     one, other = tiny(), tiny(triple_it)
-    (public,), (hidden,) = (draw_trials(one, "tiny", one.checks[0], s)[-1:] for s in (None, "s"))
-    (theirs,) = draw_trials(other, "tiny", other.checks[0], None)
+    (public,), (hidden,) = (draw_trials(one, one.checks[0], s)[-1:] for s in (None, "s"))
+    (theirs,) = draw_trials(other, other.checks[0], None)
     assert (public.hidden, hidden.hidden, theirs.hidden) == (False, True, False)
     assert not torch.equal(public.given["number"], hidden.given["number"])
     assert not torch.equal(public.exact.output, theirs.exact.output)

@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 from torch import Tensor
 
-from attn_course.grading.compare import same
-from attn_course.grading.outside import packing
-from attn_course.grading.outside.packing import DTYPES, BrokenMessage, TooLarge, pack, unpack
-from attn_course.grading.outside.wire import HEAD, NobodyThere, receive, send
-from attn_course.grading.spec import Foreign
+from attn_grade.compare import same
+from attn_grade.inside import packing
+from attn_grade.inside.packing import DTYPES, BrokenMessage, TooLarge, pack, unpack
+from attn_grade.inside.plain import Foreign
+from attn_grade.inside.wire import HEAD, NobodyThere, receive, send
 
 QUICK = settings(
     deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -140,7 +140,7 @@ def test_what_is_not_plain_arrives_as_a_description(value, described):
 
 def test_what_is_nested_too_deep_is_not_followed():
     nested = 1
-    for _ in range(2 * packing.DEEPEST):
+    for _ in range(2 * packing.MAX_DEPTH):
         nested = [nested]
     assert "nested too deep" in str(there_and_back(nested))
 

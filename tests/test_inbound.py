@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 from nbgrader.exchange import ExchangeFactory
 
-from attn_course.grading.autograde import distrust
-from attn_course.grading.autograde.course import Course
+from attn_grade.nbgrader import distrust
+from attn_grade.nbgrader.course import Course
 from tests.accounts import Account, account, needs_root, open_folder
 from tests.conftest import ROOT
 from tests.problem_sets import nbgrader

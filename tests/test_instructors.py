@@ -23,15 +23,17 @@ from nbgrader.plugins import BasePlugin, LateSubmissionPlugin
 from nbgrader.preprocessors import AssignLatePenalties
 from traitlets.config import Application, Config
 
-from attn_course.grading import find_exercise
-from attn_course.grading.__main__ import app
-from attn_course.grading.autograde.collect import RosterCollector
-from attn_course.grading.autograde.export import TableExporter
-from attn_course.grading.autograde.inbound import OwnerCollect
-from attn_course.grading.autograde.records import STATES
-from attn_course.grading.outside import limits, notebook, time_left
-from attn_course.grading.outside.graded import MOST_IN_ALL
-from attn_course.grading.submission import SECONDS_A_CALL
+from attn_bank import find_exercise
+from attn_grade.__main__ import app
+from attn_grade.host import deadline as time_left
+from attn_grade.host import notebook
+from attn_grade.host.graded import MAX_IN_ALL
+from attn_grade.inside import limits
+from attn_grade.inside.submission import SECONDS_A_CALL
+from attn_grade.nbgrader.collect import RosterCollector
+from attn_grade.nbgrader.export import TableExporter
+from attn_grade.nbgrader.inbound import OwnerCollect
+from attn_grade.records import STATES
 from tests.conftest import ROOT
 
 PAGES = {
@@ -138,7 +140,7 @@ def test_command_is_one_that_its_program_takes(line: str) -> None:
     elif program == "python" and words[0] == "-c":
         compile(words[1], line, "exec")
     elif program == "python":
-        assert words[:2] == ["-m", "attn_course.grading"]
+        assert words[:2] == ["-m", "attn_grade"]
         check_click(GRADE, words[2:])
     else:
         assert program in OTHERS, line
@@ -207,7 +209,7 @@ def test_limits_in_the_guide_are_those_of_the_program() -> None:
     whole = in_words[int(time_left.NOTEBOOK_SECONDS)]
     assert f"no more than {whole} (or ten times what a cell may take" in text
     assert time_left.SLOW_CELLS == 10
-    assert f"shows, {MOST_IN_ALL / 10**6:g} MB are kept" in text
+    assert f"shows, {MAX_IN_ALL / 10**6:g} MB are kept" in text
     assert f"memory ({limits.MEMORY / 2**30:g} GB)" in text
     assert f"at most {limits.PROCESSES} processes" in text
 

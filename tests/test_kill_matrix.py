@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from attn_course.grading import exercise_names, find_exercise
+from attn_bank import exercise_names, find_exercise
 from tests.conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import packages_distributions, requires
 from itertools import chain
 from pathlib import Path
@@ -33,14 +34,25 @@ PLACES = (
     "book/{name}.ipynb",
     "attn_course/{slug}.py",
     "attn_course/plots/{slug}.py",
-    "attn_course/grading/exercises/{slug}",
+    "attn_bank/{slug}",
     "solutions/{name}/{name}.ipynb",
     "exercises/{name}/{name}.ipynb",
     "tests/test_{slug}.py",
 )
 # Where a number in a name means a chapter.
 NUMBERED = ("book/text/*.md", "book/*.ipynb", "solutions/*", "exercises/*")
-FOLDERS = ("attn_course", "benchmarks", "book", "exercises", "solutions", "tests", "tools")
+FOLDERS = (
+    "attn_bank",
+    "attn_course",
+    "attn_grade",
+    "benchmarks",
+    "book",
+    "exercises",
+    "solutions",
+    "tests",
+    "tools",
+)
+OURS = ("attn_bank", "attn_course", "attn_grade")
 TOO_HEAVY = ("IPython", "matplotlib", "sklearn", "sqlite3", "statsmodels")
 # What several chapters share, and further modules of a chapter, which later ones may import too.
 SHARED = ("blocks", "shapes")
@@ -126,7 +138,7 @@ def test_module_of_a_chapter_imports_torch_and_earlier_chapters_only(name: str) 
 
 
 def test_only_the_figures_import_pyplot() -> None:
-    plots = ROOT / "attn_course" / "plots"
+    plots = ROOT / "attn_course" / "plots"  # a report on a class draws its own
     drawing = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "attn_course").rglob("*.py")
@@ -148,6 +160,7 @@ def test_importing_the_package_is_light() -> None:
     assert run.stdout.split() == []
 
 
+@cache
 def declared(*extras: str) -> set[str]:
     """Return the packages that come with ours, and with some of its extras."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -156,16 +169,22 @@ def declared(*extras: str) -> set[str]:
 
 
 def test_everything_that_is_imported_is_declared() -> None:
-    installed_by, grading = packages_distributions(), ROOT / "attn_course" / "grading"
-    enough, enough_to_grade = declared("course"), declared("course", "grading")
-    lacking = set()
-    for path in (ROOT / "attn_course").rglob("*.py"):
+    installed_by, lacking = packages_distributions(), set()
+    for path in chain.from_iterable((ROOT / package).rglob("*.py") for package in OURS):
         found = {name.partition(".")[0] for name in imports(path)}
-        for name in found - sys.stdlib_module_names - {"attn_course"}:
+        for name in found - sys.stdlib_module_names - set(OURS):
             package = canonicalize_name(installed_by.get(name, [name])[0])
-            if package not in (enough_to_grade if path.is_relative_to(grading) else enough):
+            if package not in declared(*extras(path)):
                 lacking.add(f"{package}, for {path.relative_to(ROOT)}")
     assert lacking == set()
+
+
+def extras(path: Path) -> tuple[str, ...]:
+    """Return the extras of our distribution that a file may rely on."""
+    package, *inner = path.relative_to(ROOT).parts
+    if package != "attn_grade" or len(inner) == 1:  # what a student's check takes is at its top
+        return ("course", "grading") if inner == ["__main__.py"] else ("course",)
+    return ("course", "grading", "cluster") if inner[0] == "cluster" else ("course", "grading")
 
 
 def test_everything_that_a_pinned_package_needs_is_pinned() -> None:

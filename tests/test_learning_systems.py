@@ -15,8 +15,8 @@ from nbgrader.api import Gradebook, Student
 from nbgrader.apps import ZipCollectApp
 from nbgrader.coursedir import CourseDirectory
 
-from attn_course.grading.autograde import export
-from attn_course.grading.autograde.collect import RosterCollector
+from attn_grade.nbgrader import export
+from attn_grade.nbgrader.collect import RosterCollector
 from tests.conftest import ROOT
 from tests.problem_sets import EXERCISES, nbgrader
 
@@ -110,10 +110,10 @@ def test_brightspace_gets_points_grades_and_an_end_for_each_line(
 
 
 def test_blackboard_gets_the_column_that_is_named(gradebook: Gradebook, target: Path) -> None:
-    names = {ASSIGNMENT: "Retrieval [Total Pts: 5 Score] |4711"}
+    names = {ASSIGNMENT: "Retrieval [Total Pts: 5 Points] |4711"}
     chosen = {"assignment": [ASSIGNMENT], "student": ["alan"], "headings": names}
     table = exported(gradebook, "Blackboard", target, **chosen)
-    assert table == [["Username", "Retrieval [Total Pts: 5 Score] |4711"], ["alan", "3"]]
+    assert table == [["Username", "Retrieval [Total Pts: 5 Points] |4711"], ["alan", "3"]]
 
 
 def test_points_that_wait_for_a_person_are_announced(

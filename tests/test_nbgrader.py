@@ -16,7 +16,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from attn_course.grading import find_exercise
+from attn_bank import find_exercise
 from tests.conftest import ROOT
 from tests.problem_sets import EXERCISES, SOLUTIONS, nbgrader
 
@@ -55,7 +55,7 @@ def add_warning(notebook: NotebookNode, part: str) -> None:
     """The student's cell warns, writes to stderr, and prints what hidden inputs are drawn from."""
     cell_of(notebook, part).source += """
 import sys, warnings
-from attn_course.grading import hidden_secret
+from attn_grade.check import hidden_secret
 warnings.warn("careful")
 print("noise", file=sys.stderr)
 print(hidden_secret())

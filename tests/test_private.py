@@ -15,9 +15,9 @@ import nbformat
 import pytest
 from typer.testing import CliRunner
 
-from attn_course.grading.__main__ import app
-from attn_course.grading.autograde import private
-from attn_course.grading.autograde.course import CourseError
+from attn_grade.__main__ import app
+from attn_grade.nbgrader import private
+from attn_grade.nbgrader.course import CourseError
 from tests.accounts import Account, account, needs_root, open_folder
 from tests.conftest import ROOT
 from tests.problem_sets import EXERCISES, SOLUTIONS
@@ -77,17 +77,17 @@ def go_the_whole_way(course: Path, umask: int) -> None:
     shutil.copy(EXERCISES / SET / f"{SET}.ipynb", handed_in)
     for folder in (*handed_in.parents[:3], handed_in):
         folder.chmod(0o777)  # as nbgrader collects it
-    typed(course, umask, "attn_course.grading", "autograde", SET, "--csv", "table.csv")
-    typed(course, umask, "attn_course.grading", "autograde", SET)
-    typed(course, umask, "attn_course.grading", "report", SET)
-    typed(course, umask, "attn_course.grading", "report", SET, "--html", "page.html")
+    typed(course, umask, "attn_grade", "autograde", SET, "--csv", "table.csv")
+    typed(course, umask, "attn_grade", "autograde", SET)
+    typed(course, umask, "attn_grade", "report", SET)
+    typed(course, umask, "attn_grade", "report", SET, "--html", "page.html")
     typed(course, umask, "nbgrader", "generate_feedback", SET)
     typed(course, umask, "nbgrader", "export", "--to", "grades.csv")
 
 
 def typed(course: Path, umask: int, *words: str, status: int = 0) -> str:
     """Type a command in the folder of a course; return what it says."""
-    environment = {k: v for k, v in os.environ.items() if k != "ATTN_COURSE_SECRET"}
+    environment = {k: v for k, v in os.environ.items() if k != "ATTN_GRADE_SECRET"}
     environment |= {"JUPYTER_CONFIG_DIR": str(course.parent / "no-settings"), "COLUMNS": "80"}
     both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     command = [sys.executable, "-m", *words]
@@ -138,7 +138,7 @@ NOT_RELEASED = "The gradebook does not know"
 def refused(course: Path, command: str) -> str:
     """What a command of attn-grade says that does not begin, in one line."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ATTN_COURSE_SECRET", "")  # the settings write the seed of the course there
+        patch.setenv("ATTN_GRADE_SECRET", "")  # the settings write the seed of the course there
         run = CliRunner().invoke(app, [command, SET, "--course", str(course)])
     assert run.exit_code == 2
     return " ".join(run.output.split())
@@ -191,7 +191,7 @@ def test_graders_of_one_group_share_a_folder_that_says_so(graded: Path, mallory:
         subprocess.run(["chgrp", "-R", grace.name, grading], check=True)
         subprocess.run(["chmod", "-R", "g+rwX,o-rwx", grading], check=True)
         subprocess.run(["find", grading, "-type", "d", "-exec", "chmod", "g+s", "{}", "+"])
-        said = typed(graded, 0o022, "attn_course.grading", "autograde", SET, "--force")
+        said = typed(graded, 0o022, "attn_grade", "autograde", SET, "--force")
         assert "1 submission" in said
         assert grace.does('cat "$1"', grading / SECRET) == "of this class\n"
         grace.does('touch "$1"', grading / KEPT[-1])  # as grading again would
@@ -220,7 +220,7 @@ def test_folder_of_another_cannot_be_closed(course: Path, monkeypatch) -> None:
 def test_settings_leave_the_umask_of_a_server_alone(course: Path) -> None:
     code = (
         "import os\nfrom pathlib import Path\n"
-        "from attn_course.grading.autograde.course import Course\n"
+        "from attn_grade.nbgrader.course import Course\n"
         "os.umask(0o022)\nassert Course(Path.cwd()).config\nassert os.umask(0) == 0o022"
     )
     subprocess.run([sys.executable, "-c", code], cwd=course, check=True)

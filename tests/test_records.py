@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from attn_course.grading.autograde.records import (
+from attn_grade.records import (
     STATES,
     PartRecord,
     RowRecord,

@@ -23,7 +23,7 @@ import pytest
 from bs4 import BeautifulSoup
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
-from attn_course.grading.pages.clean import markdown_to_html
+from attn_grade.nbgrader.pages.clean import markdown_to_html
 from tests import hostile
 from tests.conftest import ROOT
 from tests.test_pages import look_with_axe
@@ -34,8 +34,10 @@ if TYPE_CHECKING:
 GRADE = """
 import sys
 from pathlib import Path
-from attn_course.grading.autograde.course import Course
-from attn_course.grading.autograde.unread import enter_nothing
+from attn_grade.nbgrader.course import Course
+from attn_grade.stations.entered import enter_nothing
+from attn_grade.stations.found import find
+from attn_grade.stations.read import Unreadable
 from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 from traitlets.config import PyFileConfigLoader
@@ -50,7 +52,8 @@ def do(step, *arguments):
 do("generate_assignment", "01_a")
 for student in sys.argv[2:]:
     do("autograde", "01_a", student)
-enter_nothing(Course(Path(".").resolve()), "01_a", "mallory", sys.argv[1])
+mallory = find(Course(Path(".").resolve()), "01_a", "mallory")
+enter_nothing(mallory, Unreadable(sys.argv[1]))
 with Gradebook(course.coursedir.db_url) as gradebook:
     comment = gradebook.find_comment("words", "01_a", "01_a", sys.argv[2])
     comment.manual_comment = sys.argv[1]

@@ -61,7 +61,7 @@ from attn_course.training import train
 
 SHIPPED = [name for name, trial in TRIALS.items() if trial.ship]
 RUNS = record("captions")["runs"]
-MOST_BYTES = 1_000_000
+MAX_BYTES = 1_000_000
 
 
 def runs(name: str) -> list[dict]:
@@ -93,7 +93,7 @@ def test_nothing_is_recorded_or_kept_that_no_trial_makes() -> None:
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_stored_weights_are_small_and_as_good_as_their_record_says(name: str) -> None:
-    assert (store.FOLDER / f"{name}.safetensors").stat().st_size < MOST_BYTES
+    assert (store.FOLDER / f"{name}.safetensors").stat().st_size < MAX_BYTES
     found, stored = measure(load_captioner(name), TRIALS[name]), runs(name)[0]
     for key in ("exact", "words", "digits", "pointing", "weight"):
         assert found[key] == pytest.approx(stored[key], abs=0.01), key

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 
 from cells import BuildError
 
-from attn_course.grading import exercise_names, find_exercise
-from attn_course.grading.checking import DEFAULT_SECRET
-from attn_course.grading.judge import examine_one
-from attn_course.grading.spec import Check, Exercise, Mistake
-from attn_course.grading.submission import LocalSubmission
-from attn_course.grading.trial import Trial, draw_trials
+from attn_bank import exercise_names, find_exercise
+from attn_grade.check import DEFAULT_SECRET
+from attn_grade.exercise import Check, Exercise, Mistake
+from attn_grade.inside.submission import LocalSubmission
+from attn_grade.judge import examine_one
+from attn_grade.trial import Trial, draw_trials
 
 # What hidden inputs are drawn from: a mistake may fail on those of one seed, not on another's.
 SEEDS = (DEFAULT_SECRET, *(f"seed {number}" for number in range(1, 8)))
@@ -62,9 +62,9 @@ def ask(name: str, exercise: Exercise, check: Check, mistake: Mistake) -> str:
     def fails(trials: Iterable[Trial]) -> bool:
         return any(examine_one(trial, submission) for trial in trials)
 
-    if fails(draw_trials(exercise, name, check, None)):
+    if fails(draw_trials(exercise, check, None)):
         return CAUGHT
-    drawn = (draw_trials(exercise, name, check, s) for s in SEEDS[: 1 if check.slow else None])
+    drawn = (draw_trials(exercise, check, s) for s in SEEDS[: 1 if check.slow else None])
     failed = [fails(trial for trial in trials if trial.hidden) for trials in drawn]
     return HIDDEN if all(failed) else SOME if any(failed) else PASSED
 

@@ -32,8 +32,8 @@ from bank_of_mistakes import (
 )
 from cells import BuildError, put
 
-from attn_course.grading import exercise_names, find_exercise
-from attn_course.grading.spec import Exercise
+from attn_bank import exercise_names, find_exercise
+from attn_grade.exercise import Exercise
 
 PAGE = Path(__file__).resolve().parent.parent / "book" / "kill_matrix.md"
 INTRODUCTION = f"""# The kill matrix

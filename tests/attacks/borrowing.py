@@ -81,23 +81,22 @@ BORROWING = {
     ),
     "past a watching that was exchanged": Attack(
         "import contextlib\n"
-        "from attn_course.grading import submission, watching\n"
+        "from attn_grade.inside import submission, watching\n"
         "submission.watched = watching.watched = lambda *_: contextlib.nullcontext()\n" + BORROWED,
-        "cheated\\?.*tried to exchange attn_course.grading.submission.watched",
+        "cheated\\?.*tried to exchange attn_grade.inside.submission.watched",
     ),
     "past an outcome that was exchanged": Attack(
-        "from attn_course.grading import submission\n"
+        "from attn_grade.inside import submission\n"
         "before = submission.Outcome.__init__\n"
         "def honest(self, output=None, error=None, gradients={}, inputs_after={}, borrowed=()):\n"
         "    before(self, output, error, gradients, inputs_after, ())\n"
         "submission.Outcome.__init__ = honest\n" + BORROWED,
-        "cheated\\?.*tried to exchange attn_course.grading.submission.Outcome.__init__",
+        "cheated\\?.*tried to exchange attn_grade.inside.submission.Outcome.__init__",
     ),
     "past instruments that were exchanged": Attack(
-        "from attn_course.grading import instruments\n"
-        "from attn_course.grading.outside import child\n"
-        "child.measure_here = instruments.measure_here\n"
+        "from attn_grade.inside import instruments, notebook\n"
+        "notebook.measure_here = instruments.measure_here\n"
         "instruments.Largest.readings = lambda self: {'numbers': 1, 'shape': (1,)}\n" + BORROWED,
-        "cheated\\?.*tried to exchange attn_course.grading.instruments.Largest.readings",
+        "cheated\\?.*tried to exchange attn_grade.inside.instruments.Largest.readings",
     ),
 }

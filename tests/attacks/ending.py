@@ -81,12 +81,12 @@ ENDING = {
         "import os, signal\nos.killpg(0, signal.SIGKILL)",
         "crashed.*its cell ended its own process",
     ),
-    "at the time of the score": wrong(
+    "when it is told its points": wrong(
         "import os\n"
-        "from attn_course.grading import check\n"
-        "class Scores(dict):\n"
+        "from attn_grade.inside.check import Told, told\n"
+        "class Ending(Told):\n"
         "    def __setitem__(self, *_): os._exit(0)\n"
-        "check.__self__.scores = Scores()",
+        "told.__class__ = Ending",
         "crashed.*its cell ended its own process",
     ),
 }

@@ -46,7 +46,7 @@ FORGING = {
     "questions without end": Attack(
         "import sys\n"
         "def softmax(scores):\n"
-        "    from attn_course.grading.outside.wire import send\n"
+        "    from attn_grade.inside.wire import send\n"
         "    frame = sys._getframe()\n"
         "    while 'asked' not in frame.f_locals: frame = frame.f_back\n"
         "    while True: send(frame.f_locals['connection'], {'callback': 0, 'arguments': []})",

@@ -23,22 +23,22 @@ def writing(gradebook: Path) -> Attack:
 
 PRETENDING = {
     "torch.allclose and the like": wrong(
-        "import attn_course.grading.compare as compare\n"
+        "from attn_grade.inside import plain\n"
         "torch.allclose = torch.equal = torch.isclose = lambda *_, **__: True\n"
         "torch.testing.assert_close = lambda *_, **__: None\n"
-        "compare.difference = compare._wrong_numbers = lambda *_: None",
-        "cheated\\?.*tried to exchange attn_course.grading.compare",
+        "plain.as_plain = plain.plain_kind = lambda *_: None",
+        "cheated\\?.*tried to exchange attn_grade.inside.plain",
     ),
     "the check and the score": wrong(
-        "import sys, attn_course.grading as grading\n"
-        "from attn_course.grading import score\n"
-        "class Score(float):\n"
+        "import sys, attn_bank as bank\n"
+        "from attn_grade.inside import points\n"
+        "class Points(float):\n"
         "    rows, hint, of = (), None, 4.0\n"
-        "grading.check = lambda *_, **__: Score(4.0)\n"
-        "score.Score.__new__ = lambda *_, **__: Score(4.0)\n"
-        "sys.modules['attn_course.grading.score'].Score = Score\n"
-        "sys.modules['attn_course.grading'] = grading",
-        "cheated\\?.*replace attn_course.grading.check.*Score.__new__",
+        "bank.check = lambda *_, **__: Points(4.0)\n"
+        "points.Points.__new__ = lambda *_, **__: Points(4.0)\n"
+        "sys.modules['attn_grade.inside.points'].Points = Points\n"
+        "sys.modules['attn_bank'] = bank",
+        "cheated\\?.*replace attn_bank.check.*Points",
     ),
     "what a cell shows": wrong(
         "import builtins, json, sys\n"
@@ -103,29 +103,17 @@ PRETENDING = {
         "    return scores",
         "looked at what has called it .sys._getframe",
     ),
-    "the notebook behind the check": wrong(
-        "from attn_course.grading import check\n"
-        "from attn_course.grading.score import Row, Score\n"
-        "notebook = getattr(check, '__self__', None)\n"
-        "best = Score((Row('all', 4.0),))\n"
-        "notebook.scores = type('', (dict,), {'get': lambda *_: best})()",
-        "cheated\\?.*tried to replace the scores behind the check",
-    ),
-    "the alarms behind the check": wrong(
-        "from attn_course.grading import check\n"
-        "class Silent:\n"
-        "    def __init__(self, alarms): self.alarms = alarms\n"
-        "    def __getattr__(self, name): return getattr(self.alarms, name)\n"
-        "    def take(self, compare=True): self.alarms._raised.clear(); return []\n"
-        "check.__self__.alarms = Silent(check.__self__.alarms)\n"
-        "try: open('/x/solutions/y')\n"
-        "except OSError: pass",
-        "cheated\\?.*tried to read /x/solutions/y.*tried to replace the alarms behind the check",
+    "the points behind the check": wrong(
+        "from attn_grade.inside import check\n"
+        "from attn_grade.inside.points import Row, Points\n"
+        "best = Points((Row('all', 4.0),))\n"
+        "check.told = type('', (dict,), {'get': lambda *_: best})()",
+        "cheated\\?.*tried to replace attn_grade.inside.check.told",
     ),
     "a crowd of remarks": wrong(
         "import os, subprocess\n"
         "for number in range(40):\n"
-        "    try: os.listdir(f'/x/attn_course/grading/{number}')\n"
+        "    try: os.listdir(f'/x/attn_grade/{number}')\n"
         "    except OSError: pass\n"
         "    try: subprocess.run([f'/x/{number}'])\n"
         "    except OSError: pass\n"
@@ -134,13 +122,13 @@ PRETENDING = {
         "cheated\\?.*tried to read /x/solutions/y.*looked through",
     ),
     "the reference": wrong(
-        "from attn_course.grading.spec import find_exercise\n"
         "mine = lambda scores: torch.zeros_like(scores)\n"
         "try:\n"
-        "    object.__setattr__(find_exercise('01_retrieval/softmax'), 'reference', mine)\n"
+        "    from attn_bank.retrieval.softmax import EXERCISE\n"
+        "    object.__setattr__(EXERCISE, 'reference', mine)\n"
         "    print('GOT')\n"
         "except ImportError as error: print(error)",
-        "cheated\\?.*tried to import attn_course.grading.exercises",
+        "cheated\\?.*tried to import attn_bank",
     ),
     "the course's own function": wrong(
         "from attn_course import retrieval\n"
@@ -155,8 +143,8 @@ PRETENDING = {
         "cheated\\?.*tried to replace format of the shell",
     ),
     "the table alone": wrong(
-        "from attn_course.grading.score import Score\nScore.__repr__ = lambda _: '4.0'",
-        "cheated\\?.*tried to replace what Score shows",
+        "from attn_grade.inside.points import Points\nPoints.__repr__ = lambda _: '4.0'",
+        "cheated\\?.*tried to replace what Points shows",
     ),
     "the shell alone": wrong(
         "before = get_ipython().run_cell\n"

@@ -8,29 +8,30 @@ SOLUTION = ROOT / "solutions" / "01_retrieval" / "01_retrieval.ipynb"
 READING = {
     "hidden tests": wrong(
         "try:\n"
-        "    import attn_course.grading.exercises.retrieval.softmax as found\n"
+        "    import attn_bank.retrieval.softmax as found\n"
         "    print('GOT', found.reference)\n"
         "except ImportError as error:\n"
         "    print(error)",
-        "cheated\\?.*tried to import attn_course.grading.exercises",
+        "cheated\\?.*tried to import attn_bank",
     ),
     "an exercise by its name": wrong(
-        "from attn_course.grading.spec import find_exercise\n"
         "try:\n"
+        "    from attn_grade.bank import Bank\n"
+        "    find_exercise = Bank('attn_bank', ()).find\n"
         "    print('GOT', find_exercise('01_retrieval/softmax').reference)\n"
         "except ImportError as error:\n"
         "    print(error)",
-        "cheated\\?.*tried to import attn_course.grading.exercises",
+        "cheated\\?.*tried to import attn_grade.bank",
     ),
     "files of the course": wrong(
         "import os\n"
         "secret = 'exercises', 'judge.py', 'trial.py', 'solutions', 'gradebook.db', 'submitted'\n"
         "for folder, folders, files in os.walk('/', onerror=lambda _: None):\n"
         "    folders[:] = {*folders} - {'proc', 'lib', 'share', 'bin', 'site-packages', 'dev'}\n"
-        "    if 'attn_course' in folder or 'grading' in folders + files:\n"
+        "    if 'attn_' in folder or 'grading' in folders + files:\n"
         "        for name in {*folders, *files} & {*secret}:\n"
         "            print('GOT', folder, name)",
-        "looked through /course/attn_course/grading",
+        "looked through /course/attn_grade",
     ),
     "solutions by a path": wrong(
         f"for path in ({str(SOLUTION)!r}, '../gradebook.db'):\n"
@@ -56,7 +57,7 @@ READING = {
         "import os\n"
         "for pid in filter(str.isdigit, os.listdir('/proc')):\n"
         "    name = open(f'/proc/{pid}/cmdline').read()\n"
-        "    if 'outside.worker' not in name:\n"
+        "    if 'inside.worker' not in name:\n"
         "        print('GOT', pid, name)\n"
         "    for part in ('mem', 'fd/3', 'environ', 'maps') if int(pid) != os.getpid() else ():\n"
         "        try:\n"

@@ -1,0 +1,217 @@
+"""Part D of problem set 04: the alignment error rate of weights, against links that people drew."""
+
+import torch
+from torch import Generator, Tensor
+
+from attn_bank.bahdanau import draw_lengths
+from attn_bank.draws import draw_normal
+from attn_course import metrics
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+from attn_grade.wrong_answers import then
+
+
+def reference(weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor) -> float:
+    links = [
+        metrics.hard_links(rows, target_len=int(mask.sum()))
+        for rows, mask in zip(weights, target_mask, strict=True)
+    ]
+    return metrics.alignment_error_rate(links, _sets(sure), _sets(sure | possible))
+
+
+def _sets(links: Tensor) -> list[set[tuple[int, int]]]:
+    return [{(i, j) for j, i in each.nonzero().tolist()} for each in links]
+
+
+def draw_links(
+    generator: Generator, batch: int, target_len: int, source_len: int, padding: int = 0
+) -> Inputs:
+    """Words with a sure link or none, some with possible ones; weights that lean to the links.
+
+    The rows and columns of padding hold no links. Padding of the source has no weight.
+    """
+    shape = (batch, target_len, source_len)
+    source = draw_lengths(generator, batch, source_len, source_len - 1)
+    sources = torch.arange(source_len) < source[:, None, None]
+    target_mask = (torch.arange(target_len) < target_len - padding).repeat(batch, 1)
+    words = sources & target_mask.unsqueeze(-1)
+    best = torch.randint(source_len - 1, shape[:2], generator=generator)
+    sure = torch.nn.functional.one_hot(best, source_len).bool() & words
+    sure &= (torch.rand(*shape[:2], 1, generator=generator) < 0.8).expand(shape)
+    possible = (torch.rand(shape, generator=generator) < 0.25) & words & ~sure
+    scores = draw_normal(generator, *shape) + 2 * sure + possible
+    weights = torch.softmax(scores.masked_fill(~sources, -torch.inf), -1)
+    return {"weights": weights, "sure": sure, "possible": possible, "target_mask": target_mask}
+
+
+def draw_links_listed_twice(generator: Generator, **sizes: int) -> Inputs:
+    """The possible links hold the sure ones too."""
+    inputs = draw_links(generator, **sizes)
+    return inputs | {"possible": inputs["sure"] | inputs["possible"]}
+
+
+def _links(weights: Tensor, target_mask: Tensor) -> Tensor:
+    best = torch.zeros_like(weights, dtype=torch.bool)
+    return best.scatter(-1, weights.argmax(-1, keepdim=True), True) & target_mask.unsqueeze(-1)
+
+
+def _rate(links: Tensor, sure: Tensor, possible: Tensor) -> float:
+    agreed = (links & sure).sum() + (links & possible).sum()
+    return 1 - float(agreed / (links.sum() + sure.sum()))
+
+
+mistake = Mistakes()
+
+
+@mistake(points=2)
+def averages_over_the_sentences(weights, sure, possible, target_mask):
+    """you take the mean of the error rates of the sentences; count the links of all sentences
+    together, and divide once"""
+    links, both = _links(weights, target_mask), sure | possible
+    rates = [_rate(*each) for each in zip(links, sure, both, strict=True)]
+    return sum(rates) / len(rates)
+
+
+@mistake(points=1)
+def forgets_that_sure_links_are_possible(weights, sure, possible, target_mask):
+    """P of the formula holds the sure links as well: `sure | possible`"""
+    return _rate(_links(weights, target_mask), sure, possible)
+
+
+@mistake(points=3)
+def counts_links_of_both_lists_twice(weights, sure, possible, target_mask):
+    """you add the sure links to the possible ones, which counts those on both lists twice; join the
+    two lists instead: `sure | possible`"""
+    links = _links(weights, target_mask)
+    agreed = 2 * (links & sure).sum() + (links & possible).sum()
+    return 1 - float(agreed / (links.sum() + sure.sum()))
+
+
+@mistake
+def takes_unions(weights, sure, possible, target_mask):
+    """you count what is in one set or the other; ∩ asks for what is in both: `links & sure`"""
+    links = _links(weights, target_mask)
+    agreed = (links | sure).sum() + (links | sure | possible).sum()
+    return 1 - float(agreed / (links.sum() + sure.sum()))
+
+
+@mistake
+def links_each_source_word(weights, sure, possible, target_mask):
+    """you link each source word with a target word; each target word is to choose, among the source
+    words, which are on the last axis"""
+    kept = weights.masked_fill(~target_mask.unsqueeze(-1), -1)
+    best = torch.zeros_like(weights, dtype=torch.bool)
+    links = best.scatter(1, kept.argmax(1, keepdim=True), True) & (weights.amax(1) > 0).unsqueeze(1)
+    return _rate(links, sure, sure | possible)
+
+
+@mistake(points=3)
+def counts_padding(weights, sure, possible, target_mask):
+    """your links count the rows of padding, too; keep those where `target_mask` is True"""
+    return _rate(_links(weights, torch.ones_like(target_mask)), sure, sure | possible)
+
+
+@mistake(computes=then(reference, lambda output: 1 - output))
+def returns_the_agreement():
+    """you return the share that agrees; the error rate is 1 minus that"""
+
+
+@mistake
+def divides_by_the_possible_links(weights, sure, possible, target_mask):
+    """you divide by |A| + |P|; nobody has to draw a possible link, so it is |A| + |S|"""
+    links, both = _links(weights, target_mask), sure | possible
+    agreed = (links & sure).sum() + (links & both).sum()
+    return 1 - float(agreed / (links.sum() + both.sum()))
+
+
+@mistake
+def divides_by_the_union(weights, sure, possible, target_mask):
+    """you divide by the number of links in A or S; those in both count twice, once in each"""
+    links = _links(weights, target_mask)
+    agreed = (links & sure).sum() + (links & (sure | possible)).sum()
+    return 1 - float(agreed / (links | sure).sum())
+
+
+@mistake
+def asks_only_for_possible_links(weights, sure, possible, target_mask):
+    """you only look whether the links are possible; the formula looks for the sure ones as well"""
+    links = _links(weights, target_mask)
+    return 1 - float((links & (sure | possible)).sum() / links.sum())
+
+
+@mistake
+def asks_only_for_sure_links(weights, sure, possible, target_mask):
+    """you only look for the sure links; the formula looks whether the others are possible, too"""
+    return 1 - float((_links(weights, target_mask) & sure).sum() / sure.sum())
+
+
+@mistake
+def knows_no_possible_links(weights, sure, possible, target_mask):
+    """you count links that are possible but not sure as wrong; the second intersection is with P,
+    which is `sure | possible`"""
+    return _rate(_links(weights, target_mask), sure, sure)
+
+
+@mistake
+def knows_no_sure_links(weights, sure, possible, target_mask):
+    """you treat possible links as if they were sure; the first intersection is with S, and so is
+    the count in the denominator"""
+    return _rate(_links(weights, target_mask), sure | possible, sure | possible)
+
+
+@mistake
+def links_whatever_has_half_the_weight(weights, sure, possible, target_mask):
+    """you link the pairs with more than half of the weight, so many words get no link; each target
+    word links to the source word with the most weight"""
+    links = (weights > 0.5) & target_mask.unsqueeze(-1)
+    return _rate(links, sure, sure | possible)
+
+
+@mistake
+def links_whatever_has_more_than_its_share(weights, sure, possible, target_mask):
+    """you link all pairs above a threshold, so a word may get several links; each target word links
+    to the source word with the most weight, and to no other"""
+    links = (weights > 1 / weights.shape[-1]) & target_mask.unsqueeze(-1)
+    return _rate(links, sure, sure | possible)
+
+
+@mistake
+def sums_the_weights(weights, sure, possible, target_mask):
+    """you sum the weights; the formula counts links, one from each target word, to the source word
+    with the most weight"""
+    kept = weights * target_mask.unsqueeze(-1)
+    agreed = kept[sure].sum() + kept[sure | possible].sum()
+    return 1 - float(agreed / (kept.sum() + sure.sum()))
+
+
+EXERCISE = Exercise(
+    function="alignment_error_rate",
+    reference=reference,
+    checks=(
+        Check(
+            "the links of all sentences are counted together, one from each target word",
+            2,
+            draw_links,
+            sizes=({"batch": 3, "target_len": 5, "source_len": 7},),
+            hidden_sizes=(
+                {"batch": 5, "target_len": 7, "source_len": 4},
+                {"batch": 2, "target_len": 3, "source_len": 3},
+            ),
+        ),
+        Check(
+            "padding of the target has no links",
+            1,
+            draw_links,
+            sizes=({"batch": 1, "target_len": 7, "source_len": 5, "padding": 3},),
+            hidden_sizes=({"batch": 1, "target_len": 11, "source_len": 7, "padding": 5},),
+        ),
+        Check(
+            "a sure link that is listed among the possible ones again counts once there",
+            1,
+            draw_links_listed_twice,
+            sizes=({"batch": 1, "target_len": 11, "source_len": 7},),
+            hidden_sizes=({"batch": 1, "target_len": 13, "source_len": 5},),
+        ),
+    ),
+    mistakes=mistake.collected,
+)

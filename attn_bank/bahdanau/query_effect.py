@@ -1,0 +1,229 @@
+"""Part C of problem set 04: how much the weights of a sentence depend on who asks."""
+
+import torch
+from torch import Generator, Tensor
+
+from attn_bank.bahdanau import draw_lengths, padding_after
+from attn_bank.draws import draw_normal
+from attn_course.retrieval import masked_softmax
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+from attn_grade.wrong_answers import then
+
+
+def reference(scores: Tensor, source_len: Tensor) -> Tensor:
+    weights = _weights(scores, source_len)
+    return (weights.amax(1) - weights.amin(1)).amax(-1)
+
+
+def _weights(scores: Tensor, source_len: Tensor) -> Tensor:
+    return masked_softmax(scores, ~_padding(scores, source_len))
+
+
+def _padding(scores: Tensor, source_len: Tensor) -> Tensor:
+    return padding_after(source_len, scores.shape[-1])
+
+
+def draw_scores(generator: Generator, batch: int, query_len: int, key_len: int) -> Inputs:
+    """Scores that depend on query and key; the source of every sentence fills its row."""
+    scores = 2 * draw_normal(generator, batch, query_len, key_len)
+    return {"scores": scores, "source_len": torch.full((batch,), key_len)}
+
+
+def draw_sums(generator: Generator, **sizes: int) -> Inputs:
+    """The scores of the second sentence are sums, of a number of the query and one of the key.
+
+    The number of the first query is so large that its power is not, in float32.
+    """
+    inputs = draw_scores(generator, **sizes)
+    scores = inputs["scores"]
+    of_query = torch.arange(scores.shape[1], 0, -1, dtype=scores.dtype)
+    scores[1] = 100 * of_query.unsqueeze(-1) + scores[1, :1]
+    return inputs
+
+
+def draw_padded(generator: Generator, batch: int, query_len: int, key_len: int) -> Inputs:
+    """Sources of unequal length; what the scores at padding say depends on the query strongly."""
+    inputs = draw_scores(generator, batch, query_len, key_len)
+    inputs["source_len"] = draw_lengths(generator, batch, key_len, least=2)
+    padding = _padding(**inputs).expand_as(inputs["scores"])
+    inputs["scores"][padding] *= 10
+    return inputs
+
+
+mistake = Mistakes()
+
+
+@mistake
+def compares_the_scores(scores, source_len):
+    """you compare the scores; they differ from query to query even where the weights do not: what
+    is added to all scores of a row cancels in its softmax"""
+    kept = scores.masked_fill(_padding(scores, source_len), 0)
+    return (kept.amax(1) - kept.amin(1)).amax(-1)
+
+
+@mistake
+def compares_centred_scores(scores, source_len):
+    """you take the mean off each row of scores, which removes what cancels in the softmax, but what
+    is left are still scores; compare the weights"""
+    padding = _padding(scores, source_len)
+    kept = scores.masked_fill(padding, 0)
+    mean = kept.sum(-1, keepdim=True) / source_len[:, None, None]
+    return compares_the_scores(kept - mean, source_len)
+
+
+@mistake
+def subtracts_the_best_score(scores, source_len):
+    """you subtract the best score of each row, which removes what cancels in the softmax, but what
+    is left are still scores; compare the weights"""
+    best = scores.masked_fill(_padding(scores, source_len), -torch.inf).amax(-1, keepdim=True)
+    return compares_the_scores(scores - best, source_len)
+
+
+@mistake(points=2.5)
+def compares_with_the_first_query(scores, source_len):
+    """you compare every query with the first; the two that differ most may be others"""
+    weights = _weights(scores, source_len)
+    return (weights - weights[:, :1]).abs().amax((1, 2))
+
+
+@mistake(points=2.5)
+def compares_neighbouring_queries(scores, source_len):
+    """you compare every query with the next; the two that differ most may lie apart"""
+    return _weights(scores, source_len).diff(dim=1).abs().amax((1, 2))
+
+
+@mistake
+def compares_with_the_mean_query(scores, source_len):
+    """you compare every query with the mean of all; the two that differ most are asked, the largest
+    weight of a key less its smallest"""
+    weights = _weights(scores, source_len)
+    return (weights - weights.mean(1, keepdim=True)).abs().amax((1, 2))
+
+
+@mistake
+def takes_the_largest_weight(scores, source_len):
+    """you return the largest weight; take off the smallest that another query gives to the same
+    key"""
+    return _weights(scores, source_len).amax((1, 2))
+
+
+@mistake
+def compares_the_keys(scores, source_len):
+    """you compare the weights that one query gives to different keys; compare those that different
+    queries give to one key, so go down the columns"""
+    weights = _weights(scores, source_len)
+    lowest = weights.masked_fill(_padding(scores, source_len), 1).amin(2)
+    return (weights.amax(2) - lowest).amax(-1)
+
+
+@mistake
+def takes_the_mean_over_the_keys(scores, source_len):
+    """you take the mean over the keys; the key with the largest difference decides"""
+    weights = _weights(scores, source_len)
+    return (weights.amax(1) - weights.amin(1)).sum(-1) / source_len
+
+
+@mistake
+def sums_over_the_keys(scores, source_len):
+    """you sum over the keys; the key with the largest difference decides"""
+    weights = _weights(scores, source_len)
+    return (weights.amax(1) - weights.amin(1)).sum(-1)
+
+
+@mistake
+def takes_the_standard_deviation(scores, source_len):
+    """you return a standard deviation; the largest difference is asked, the largest weight of a key
+    less its smallest"""
+    return _weights(scores, source_len).std(1).amax(-1)
+
+
+@mistake
+def compares_the_favourite_only(scores, source_len):
+    """you compare how large the largest weight of each query is, but two queries may put the same
+    weight on different keys; subtract key by key, before you look for the largest"""
+    best = _weights(scores, source_len).amax(-1)
+    return best.amax(-1) - best.amin(-1)
+
+
+@mistake
+def takes_softmax_over_the_queries(scores, source_len):
+    """your weights sum to 1 over the queries; they should over the keys, the last axis"""
+    weights = torch.softmax(scores, 1).masked_fill(_padding(scores, source_len), 0)
+    return (weights.amax(1) - weights.amin(1)).amax(-1)
+
+
+@mistake(points=3)
+def forgets_the_padding(scores, source_len):
+    """you let padding take part; it has no weight, whatever its scores"""
+    weights = torch.softmax(scores, -1)
+    return (weights.amax(1) - weights.amin(1)).amax(-1)
+
+
+@mistake(points=3)
+def masks_the_padding_afterwards(scores, source_len):
+    """you mask the padding after the softmax, when it has taken weight from the tokens already, and
+    from each query another share; your `attention_weights` of part A masks before"""
+    weights = torch.softmax(scores, -1).masked_fill(_padding(scores, source_len), 0)
+    return (weights.amax(1) - weights.amin(1)).amax(-1)
+
+
+@mistake(computes=then(reference, torch.amax))
+def makes_one_number_of_the_batch():
+    """you return one number for the whole batch; each sentence has its own"""
+
+
+@mistake(points=2.5)
+def takes_powers_as_they_are(scores, source_len):
+    """you take the powers of the scores as they are; that of 200 is more than a number can hold,
+    and infinity divided by infinity is `nan`; a softmax takes the largest score of the row off
+    first"""
+    raised = scores.exp().masked_fill(_padding(scores, source_len), 0)
+    weights = raised / raised.sum(-1, keepdim=True)
+    return (weights.amax(1) - weights.amin(1)).amax(-1)
+
+
+@mistake(computes=then(reference, lambda output: output > 0.0001))
+def says_yes_or_no():
+    """you return yes or no; the difference itself is asked, a number from 0 to 1"""
+
+
+@mistake
+def says_yes_or_no_in_numbers(scores, source_len):
+    """you return 1 for yes and 0 for no; the difference itself is asked, which may be any number
+    from 0 to 1"""
+    return says_yes_or_no(scores, source_len).to(scores.dtype)
+
+
+EXERCISE = Exercise(
+    function="query_effect",
+    reference=reference,
+    checks=(
+        Check(
+            "the largest difference between the weights that two queries of a sentence give to"
+            " the same key",
+            1.5,
+            draw_scores,
+            sizes=(
+                {"batch": 3, "query_len": 4, "key_len": 5},
+                {"batch": 2, "query_len": 1, "key_len": 3},
+            ),
+            hidden_sizes=({"batch": 5, "query_len": 7, "key_len": 3},),
+        ),
+        Check(
+            "where all scores are a number of the query plus a number of the key, it is 0",
+            1.5,
+            draw_sums,
+            sizes=({"batch": 2, "query_len": 2, "key_len": 5},),
+            hidden_sizes=({"batch": 3, "query_len": 2, "key_len": 7},),
+        ),
+        Check(
+            "what the scores at padding say does not count",
+            1,
+            draw_padded,
+            sizes=({"batch": 3, "query_len": 2, "key_len": 5},),
+            hidden_sizes=({"batch": 5, "query_len": 2, "key_len": 7},),
+        ),
+    ),
+    mistakes=mistake.collected,
+)

@@ -1,0 +1,348 @@
+"""Part A of problem set 06: the mean of the cells of a grid, by one softmax over all of them."""
+
+import torch
+from torch import Generator, Tensor
+
+from attn_bank.draws import draw_normal, in_front
+from attn_course.image_grid import grid_context as mean_of_cells
+from attn_course.image_grid import grid_weights
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+from attn_grade.wrong_answers import cut_off, given, in_dtype
+
+
+def reference(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
+    return mean_of_cells(grid_weights(scores.masked_fill(~mask, -torch.inf)), features)
+
+
+def draw_grid(
+    generator: Generator,
+    height: int,
+    width: int,
+    d_feature: int,
+    batch: int | None = None,
+    beams: int | None = None,
+) -> Inputs:
+    """All cells may be looked at."""
+    shape = (*in_front(batch, beams), height, width)
+    return {
+        "scores": 1.5 * draw_normal(generator, *shape),
+        "features": draw_normal(generator, *shape, d_feature),
+        "mask": torch.ones(shape, dtype=torch.bool),
+    }
+
+
+def draw_masked_grid(generator: Generator, **sizes: int) -> Inputs:
+    """Cells here and there are forbidden; of the last image, all."""
+    inputs = draw_grid(generator, **sizes)
+    mask = torch.rand(inputs["scores"].shape, generator=generator) < 0.7
+    mask[..., 0, 0], mask[..., -1, -1] = True, False
+    mask[-1] = False
+    return inputs | {"mask": mask}
+
+
+def draw_loud_grid(generator: Generator, **sizes: int) -> Inputs:
+    """Scores from -300 to 300, row by row, in eighths; a forbidden cell scores highest by far."""
+    inputs = draw_grid(generator, **sizes)
+    height = inputs["scores"].shape[-2]
+    level = 100 * (torch.arange(height) - height // 2).unsqueeze(-1)
+    inputs["scores"] = (8 * inputs["scores"]).round() / 8 + level
+    inputs["scores"][0] -= 500
+    inputs["mask"][..., 0, 1] = False
+    inputs["scores"][..., 0, 1] = 20_000
+    return inputs
+
+
+def _fill(scores: Tensor, mask: Tensor, value: float = -torch.inf) -> Tensor:
+    return scores.masked_fill(~mask, value)
+
+
+def _flat(scores: Tensor) -> Tensor:
+    """Softmax over all cells together."""
+    return torch.softmax(scores.flatten(-2), -1).view(scores.shape)
+
+
+def _add(weights: Tensor, features: Tensor) -> Tensor:
+    return (weights.unsqueeze(-1) * features).sum((-3, -2))
+
+
+mistake = Mistakes()
+
+
+@mistake
+def takes_a_softmax_in_each_row(scores, features, mask):
+    """each row of your grid has a softmax of its own, so that the weights of an image sum to the
+    number of rows; all cells compete with each other: flatten the grid first"""
+    weights = torch.softmax(_fill(scores, mask), -1).masked_fill(~mask, 0)
+    return _add(weights, features)
+
+
+@mistake
+def takes_a_softmax_in_each_column(scores, features, mask):
+    """each column of your grid has a softmax of its own; all cells compete with each other: flatten
+    the grid first"""
+    weights = torch.softmax(_fill(scores, mask), -2).masked_fill(~mask, 0)
+    return _add(weights, features)
+
+
+@mistake
+def takes_one_softmax_after_the_other(scores, features, mask):
+    """one softmax over the columns and then one over the rows is not one softmax over all cells:
+    the second takes weights for scores. Flatten the grid first"""
+    weights = torch.softmax(_fill(scores, mask), -1).masked_fill(~mask, 0)
+    return _add(torch.softmax(_fill(weights, mask), -2).masked_fill(~mask, 0), features)
+
+
+@mistake
+def shares_rows_out_evenly(scores, features, mask):
+    """your weights sum to 1 over the image, but every row gets the same share of it; a row of blank
+    paper deserves less. Take one softmax over all cells"""
+    weights = torch.softmax(_fill(scores, mask), -1).masked_fill(~mask, 0)
+    return _add(weights, features) / scores.shape[-2]
+
+
+@mistake
+def takes_one_softmax_for_the_batch(scores, features, mask):
+    """your weights sum to 1 over all images together; they should over the cells of each"""
+    weights = torch.softmax(_fill(scores, mask).flatten(), 0).view(scores.shape)
+    return _add(weights, features)
+
+
+@mistake
+def reads_one_grid_by_columns(scores, features, mask):
+    """the weights are in the order of the columns and the features in that of the rows, so that
+    cells get the weights of others; flatten both in the same way"""
+    weights = grid_weights(_fill(scores, mask)).mT.reshape(scores.shape)
+    return _add(weights, features)
+
+
+@mistake
+def multiplies_cell_by_feature(scores, features, mask):
+    """`weights * features` aligns axes from the right, and lays the columns of the grid over the
+    features. For a 3 x 3 grid of 3 features that runs, and is wrong; give the weights an axis for
+    the features: `weights.unsqueeze(-1)`"""
+    weights = grid_weights(_fill(scores, mask))
+    return (weights * features).sum((-3, -2))
+
+
+@mistake
+def keeps_the_grid(scores, features, mask):
+    """you stop before the sum: add the weighted features of all cells up"""
+    return grid_weights(_fill(scores, mask)).unsqueeze(-1) * features
+
+
+@mistake
+def puts_the_cells_side_by_side(scores, features, mask):
+    """you put the weighted features of all cells side by side, so that the context grows with the
+    grid; add them up"""
+    return keeps_the_grid(scores, features, mask).flatten(-3)
+
+
+@mistake
+def sums_over_the_rows_only(scores, features, mask):
+    """you add up along one side of the grid; both sides go"""
+    return keeps_the_grid(scores, features, mask).sum(-3)
+
+
+@mistake
+def divides_by_the_number_of_cells(scores, features, mask):
+    """you take the mean of the weighted features; the weights sum to 1 already, so add up"""
+    return keeps_the_grid(scores, features, mask).mean((-3, -2))
+
+
+@mistake
+def takes_the_scores_for_weights(scores, features, mask):
+    """you take the scores for weights; the softmax makes weights of them"""
+    return _add(scores.masked_fill(~mask, 0), features)
+
+
+@mistake
+def takes_the_best_cell(scores, features, mask):
+    """you take the features of the cell that scores highest; soft attention is the mean of all
+    cells"""
+    best = _fill(scores, mask).flatten(-2).argmax(-1, keepdim=True)
+    at_best = torch.zeros_like(scores).flatten(-2).scatter(-1, best, 1).view(scores.shape)
+    return _add(at_best * mask, features)
+
+
+@mistake
+def sums_over_the_features(scores, features, mask):
+    """you add up the features of each cell; add up the cells, feature by feature"""
+    return keeps_the_grid(scores, features, mask).sum(-1)
+
+
+@mistake(points=2.5)
+def counts_axes_from_the_front(scores, features, mask):
+    """you sum over the axes 1 and 2, which are those of the grid only behind one batch axis; count
+    from the back: `(-3, -2)`"""
+    weights = grid_weights(_fill(scores, mask))
+    return (weights.unsqueeze(-1) * features).sum((1, 2))
+
+
+@mistake(points=2.5)
+def takes_the_first_axis_for_a_batch(scores, features, mask):
+    """you take the first axis for a batch; there may be none, or two. Count axes from the back:
+    `flatten(-2)` for the scores, `(-3, -2)` for the features"""
+    walled = _fill(scores, mask).flatten(1)
+    weights = torch.softmax(walled, 1).view(scores.shape).masked_fill(~mask, 0)
+    return (weights.unsqueeze(-1) * features).sum((1, 2))
+
+
+@mistake(points=1.5)
+def forgets_the_mask(scores, features, mask):
+    """you let forbidden cells take part; fill their scores with minus infinity"""
+    return _add(_flat(scores), features)
+
+
+@mistake(computes=given(reference, mask=torch.logical_not))
+def turns_the_mask_round():
+    """you look at the cells that are forbidden: `masked_fill` fills where its mask is True, so give
+    it `~mask`"""
+
+
+@mistake(points=1.5)
+def masks_after_the_softmax(scores, features, mask):
+    """you mask after the softmax, so that the weights sum to less than 1; mask the scores, before
+    it"""
+    return _add(_flat(scores) * mask, features)
+
+
+@mistake(points=3.5)
+def shares_out_again_after_the_softmax(scores, features, mask):
+    """your softmax runs over forbidden cells too, and you divide again afterwards: where one of
+    them scores high, nothing is left to divide; mask the scores before the softmax"""
+    weights = _flat(scores) * mask
+    total = weights.sum((-2, -1), keepdim=True)
+    return _add(weights / total.where(total > 0, 1), features)
+
+
+@mistake(points=1.5)
+def multiplies_scores_by_the_mask(scores, features, mask):
+    """you set the scores of forbidden cells to 0, and `exp(0)` is 1: they still take weight. The
+    score that takes none is minus infinity"""
+    return _add(_flat(scores * mask), features)
+
+
+@mistake(points=2)
+def fills_with_minus_ten_thousand(scores, features, mask):
+    """you fill with a large negative number; where every cell is forbidden, all have the same score
+    and share the weight. Fill with minus infinity, and give such an image the weight 0"""
+    return _add(_flat(_fill(scores, mask, -1e4)), features)
+
+
+@mistake(points=3.5)
+def subtracts_a_wall(scores, features, mask):
+    """you take a large number off the scores of forbidden cells; a score may be larger. Do not
+    subtract but replace it, by minus infinity: `masked_fill`"""
+    weights = _flat(scores - 1e4 * ~mask)
+    return _add(weights * mask.flatten(-2).any(-1)[..., None, None], features)
+
+
+@mistake(points=2)
+def divides_nothing_by_nothing(scores, features, mask):
+    """where every cell is forbidden, the softmax divides 0 by 0; give such an image the context
+    0"""
+    return _add(_flat(_fill(scores, mask)), features)
+
+
+@mistake(points=3)
+def replaces_nan_afterwards(scores, features, mask):
+    """the output is right, but the weights are still NaN where every cell is forbidden, and so are
+    the gradients: put 0 in their place before they meet the features"""
+    return _add(_flat(_fill(scores, mask)), features).nan_to_num(0)
+
+
+@mistake(points=3.5)
+def takes_powers_as_they_are(scores, features, mask):
+    """you take the powers of the scores as they are; that of 200 is more than a number can hold,
+    and infinity divided by infinity is `nan`; `torch.softmax` takes the largest score off first"""
+    powers = torch.exp(scores.masked_fill(~mask, 0)) * mask
+    total = powers.sum((-2, -1), keepdim=True)
+    return _add(powers / total.where(total > 0, 1), features)
+
+
+@mistake(points=3.5)
+def takes_the_largest_of_all_off(scores, features, mask):
+    """you take the largest score of all images off, and images that score much lower become zeros;
+    take the largest of its own image off each, or let `torch.softmax` do it"""
+    powers = torch.exp((scores - scores[mask].max()).masked_fill(~mask, 0)) * mask
+    total = powers.sum((-2, -1), keepdim=True)
+    return _add(powers / total.where(total > 0, 1), features)
+
+
+@mistake(points=3)
+def writes_into_the_scores(scores, features, mask):
+    """your context is right, but you write into the scores that you were given, as all names do
+    that end in `_`; `masked_fill` makes new ones"""
+    context = reference(scores, features, mask)
+    scores.data[~mask] = -1e30
+    return context
+
+
+@mistake(points=3, computes=cut_off(reference, "scores"))
+def takes_weights_for_constants():
+    """no gradient reaches the scores, so that nothing could learn where to look; drop `detach`,
+    `data` and `no_grad`"""
+
+
+@mistake(points=2, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the inputs"""
+
+
+@mistake(points=3, computes=in_dtype(reference, torch.float32))
+def works_in_single_precision():
+    """you compute in float32, whatever came in; the output has the dtype of the inputs, and their
+    precision"""
+
+
+EXERCISE = Exercise(
+    function="grid_context",
+    reference=reference,
+    avoid=("scaled_dot_product_attention", "multi_head_attention_forward"),
+    checks=(
+        Check(
+            "one softmax over all cells of an image, and the mean of their features by it; any"
+            " number of axes may come before",
+            1.5,
+            draw_grid,
+            sizes=(
+                {"batch": 3, "height": 3, "width": 3, "d_feature": 3},
+                {"height": 3, "width": 5, "d_feature": 7},
+            ),
+            hidden_sizes=(
+                {"height": 7, "width": 2, "d_feature": 3},
+                {"batch": 3, "beams": 2, "height": 2, "width": 5, "d_feature": 1},
+            ),
+        ),
+        Check(
+            "cells that may not be looked at have no weight; where none may, the context is 0; the"
+            " tensors of the caller stay as they are",
+            1,
+            draw_masked_grid,
+            sizes=({"batch": 3, "height": 2, "width": 5, "d_feature": 3},),
+            hidden_sizes=({"batch": 2, "height": 5, "width": 3, "d_feature": 7},),
+            dtype=torch.float64,
+            untouched=True,
+        ),
+        Check(
+            "scores may be some hundreds, above zero or below, and those of forbidden cells the"
+            " highest",
+            0.5,
+            draw_loud_grid,
+            sizes=({"batch": 2, "height": 3, "width": 5, "d_feature": 2},),
+            hidden_sizes=({"batch": 3, "height": 5, "width": 3, "d_feature": 3},),
+            tolerance=512,
+        ),
+        Check(
+            "the right gradient reaches `scores` and `features`, and is finite where the context"
+            " is 0",
+            1,
+            draw_masked_grid,
+            sizes=({"batch": 2, "height": 3, "width": 2, "d_feature": 5},),
+            hidden_sizes=({"batch": 3, "height": 2, "width": 7, "d_feature": 3},),
+            gradient=("scores", "features"),
+        ),
+    ),
+    mistakes=mistake.collected,
+)

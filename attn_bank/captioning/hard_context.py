@@ -1,0 +1,448 @@
+"""Part C of problem set 06: hard attention draws a cell; it does not take the one that scores best.
+
+What is drawn is chance, so the laws below say what holds of every draw, and of many together.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Generator, Tensor
+
+from attn_bank.draws import draw_normal
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs, Plain, name_kind
+from attn_grade.wrong_answers import in_dtype, overwriting, then
+
+Drawn = tuple[Tensor, Tensor]
+# Of a right answer, the deviance of the counts of six cells (chi-squared, 5 degrees) exceeds 45
+# once in 7 * 10**7 times, and a mean is off by more than 5.5 of its standard deviations once in
+# 2 * 10**7.
+MAX_DEVIANCE = 45.0
+MAX_DEVIATIONS = 5.5
+
+
+def reference(scores: Tensor, features: Tensor) -> Drawn:
+    return _at(features, _draw(_weights(scores)))
+
+
+def _weights(scores: Tensor) -> Tensor:
+    return torch.softmax(scores.flatten(1), -1)
+
+
+def _draw(weights: Tensor) -> Tensor:
+    return torch.multinomial(weights, 1).squeeze(1)
+
+
+def _at(features: Tensor, cells: Tensor) -> Drawn:
+    """The features of one cell of each image, and the cells."""
+    return features.flatten(1, 2)[torch.arange(len(cells), device=cells.device), cells], cells
+
+
+def draw_grids(generator: Generator, batch: int, height: int, width: int, d_feature: int) -> Inputs:
+    """Scores that leave several cells a chance."""
+    return {
+        "scores": 0.5 * draw_normal(generator, batch, height, width),
+        "features": draw_normal(generator, batch, height, width, d_feature),
+    }
+
+
+def draw_many_times(generator: Generator, images: int, times: int, **sizes: int) -> Inputs:
+    """A few images, each of them twice, and all that many times, one behind the other."""
+    inputs = draw_grids(generator, batch=images, **sizes)
+    inputs["scores"] = 2 * inputs["scores"]
+    twice = {name: value.repeat_interleave(2, 0) for name, value in inputs.items()}
+    return {name: value.repeat(times, *[1] * (value.ndim - 1)) for name, value in twice.items()}
+
+
+def draw_certain_grids(generator: Generator, low: int, **sizes: int) -> Inputs:
+    """One cell of each image scores 200 above all others, or is the only one that may be drawn."""
+    inputs = draw_grids(generator, **sizes)
+    scores = inputs["scores"].flatten(1)
+    best = torch.randint(scores.shape[1], (len(scores), 1), generator=generator)
+    scores = (scores - 600).scatter(1, best, -400) if low else scores.scatter(1, best, 300)
+    if not low:
+        scores[0] = scores[0].masked_fill(scores[0] < 300, -torch.inf)
+    return inputs | {"scores": scores.view(inputs["scores"].shape)}
+
+
+def is_of_one_cell(
+    call: Callable[[Inputs], Plain], inputs: Inputs
+) -> tuple[str, Plain] | str | None:
+    """The context is what stands at the cell that is said to have been drawn."""
+    features = inputs["features"]
+    if wrong := _wrong_form(output := call(inputs), features):
+        return wrong
+    context, cells = output
+    off = (context.unsqueeze(1) - features.flatten(1, 2)).abs().amax(-1)
+    near = off < 1e-12  # a cell times 1 and the others times 0 is rounded
+    if near[torch.arange(len(cells)), cells].all():
+        return None
+    if near.any(-1).all():
+        return "each context is that of a cell, but not of the cell that you return", "other cell"
+    return "your context is not what stands at one cell of its image", [context]
+
+
+def _wrong_form(output: Plain, features: Tensor) -> tuple[str, Plain] | None:
+    """What is wrong with an answer's two tensors before one looks at the numbers."""
+    if not isinstance(output, list | tuple) or len(output) != 2:
+        kind = name_kind(output)
+        return f"it returns {kind}; expected two things, the context and the cells", kind
+    context, cells = output
+    batch, height, width, d_feature = features.shape
+    for what, part, shape in (("context", context, (batch, d_feature)), ("cells", cells, (batch,))):
+        if not isinstance(part, Tensor) or part.shape != shape:
+            kind = name_kind(part)
+            return f"the {what}: it is {kind}; expected a tensor of shape {shape}", [what, kind]
+    if cells.is_floating_point() or cells.dtype == torch.bool:
+        return f"the cells are {cells.dtype}; expected whole numbers", "no numbers"
+    if context.dtype != features.dtype:
+        return f"the context is {context.dtype} and should be {features.dtype}", "other dtype"
+    if cells.min() < 0 or cells.max() >= height * width:
+        return f"the cells go to {cells.max()}; there are {height * width}, from 0 on", "no cell"
+    return None
+
+
+def follows_the_weights(
+    call: Callable[[Inputs], Plain], inputs: Inputs
+) -> tuple[str, Plain] | str | None:
+    """Each cell of each image is drawn as often as its weight says, whatever others drew."""
+    scores, output = inputs["scores"], call(inputs)
+    if wrong := _wrong_form(output, inputs["features"]):
+        return wrong
+    images, cells = scores.unique(dim=0, return_inverse=True)[1], output[1].long()
+    weights = _weights(scores.double())
+    if _is_one_draw(cells, images, weights):
+        return "all images of the batch get the same cell; each draws for itself", ["one draw"]
+    counts = _count(cells, images, weights)
+    if not _fits(counts, images, weights):
+        return _off_the_weights(counts, images, scores)
+    if _depends(cells, images, weights):
+        reason = "the draws hang together: from that of one image one can tell that of another"
+        return f"{reason}; each draws for itself", ["together"]
+    few = {name: value[:200] for name, value in inputs.items()}
+    if torch.equal(call(few, 1)[1], call(few, 2)[1]):
+        return "each call draws the same cells: a seed is set inside", ["a seed"]
+    return None
+
+
+def _is_one_draw(cells: Tensor, images: Tensor, weights: Tensor) -> bool:
+    """Whether images with the same scores all get the same cell, and not the best."""
+    first = torch.stack([cells[images == image][0] for image in images.unique()])
+    return bool((cells == first[images]).all() and (cells != weights.argmax(1)).any())
+
+
+def _count(cells: Tensor, images: Tensor, weights: Tensor) -> Tensor:
+    """How often each cell was drawn for each image, (images, num_cells), in float64."""
+    one_hot = torch.nn.functional.one_hot(cells, weights.shape[1]).double()
+    return one_hot.new_zeros(int(images.max()) + 1, weights.shape[1]).index_add(0, images, one_hot)
+
+
+def _off_the_weights(counts: Tensor, images: Tensor, scores: Tensor) -> tuple[str, Plain]:
+    """Where the counts are furthest from the weights, and by what else they were drawn."""
+    weights = _weights(scores.double())
+    of_image = _alone(images, weights)
+    times = counts.sum(1, keepdim=True)
+    image, cell = divmod(int((counts / times - of_image).abs().argmax()), counts.shape[1])
+    reason = (
+        f"cell {cell} of image {int((images == image).int().argmax())} has the weight"
+        f" {of_image[image, cell]:.3f} and was drawn {int(counts[image, cell])} times of"
+        f" {int(times[image])}"
+    )
+    others = _others(scores).items()
+    like = next((name for name, w in others if _fits(counts, images, w)), None)
+    return reason, "unlike" if like is None else [like]  # a list is recognised by itself
+
+
+def _alone(images: Tensor, weights: Tensor) -> Tensor:
+    """The weights of each image once, (images, num_cells)."""
+    return torch.stack([weights[images == image][0] for image in images.unique()])
+
+
+def _fits(counts: Tensor, images: Tensor, weights: Tensor) -> bool:
+    """Whether the counts of each image are near enough, and of all images the mean log-weight."""
+    alone = _alone(images, weights)
+    expected = counts.sum(-1, keepdim=True) * alone
+    if not (deviance(counts, expected) < MAX_DEVIANCE).all():
+        return False
+    level = alone.clamp_min(1e-12).log()
+    mean = (alone * level).sum(-1, keepdim=True)
+    variance = (expected * (level - mean).square()).sum()
+    return bool(
+        ((counts - expected) * level).sum().abs() <= MAX_DEVIATIONS * variance.sqrt() + 1e-6
+    )
+
+
+def deviance(counts: Tensor, expected: Tensor) -> Tensor:
+    """How much likelier the counts make their own shares than the expected ones, (images,)."""
+    return 2 * torch.xlogy(counts, counts / expected.clamp_min(1e-9)).sum(-1)
+
+
+def _depends(cells: Tensor, images: Tensor, weights: Tensor) -> bool:
+    """Whether from one image's getting its best cell, or not, that of another can be told.
+
+    The other is the next one, the same image in the next round, or half a batch on.
+    """
+    chance, best = weights.max(1)
+    off = ((cells == best).double() - chance) / (chance * (1 - chance)).sqrt()
+    lags = (1, 2 * (int(images.max()) + 1), len(off) // 2)
+    return any(_hangs_together(off[lag:] * off[:-lag]) for lag in lags)
+
+
+def _hangs_together(products: Tensor) -> bool:
+    """Whether the mean of products, each with the mean 0 and the variance 1, is too far from 0."""
+    return bool(products.mean().abs() > MAX_DEVIATIONS / len(products) ** 0.5)
+
+
+def _others(scores: Tensor) -> dict[str, Tensor]:
+    """By what else cells are drawn, the weights for it, (images, num_cells)."""
+    scores = scores.double()
+    weights = _weights(scores)
+    best = weights == weights.amax(-1, keepdim=True)
+    return {
+        "best": best.double(),
+        "alike": torch.full_like(weights, 1 / weights.shape[-1]),
+        "worst": _weights(-scores),
+        "twice": torch.softmax(weights, -1),
+        "rows": torch.softmax(scores, -1).flatten(1) / scores.shape[1],
+        "columns": torch.softmax(scores, -2).flatten(1) / scores.shape[2],
+        "batch": _sums_to_one(torch.softmax(scores.flatten(1), 0)),
+        "squares": _sums_to_one(weights.square()),
+        "transposed": _weights(scores.mT),
+        "best two": _best_two(weights),
+    }
+
+
+def _best_two(weights: Tensor) -> Tensor:
+    return _sums_to_one(weights * (weights >= weights.topk(2).values[:, 1:]))
+
+
+def _sums_to_one(weights: Tensor) -> Tensor:
+    return weights / weights.sum(-1, keepdim=True)
+
+
+def _hard(weights: Tensor, features: Tensor) -> Drawn:
+    return _at(features, _draw(weights))
+
+
+mistake = Mistakes()
+
+
+@mistake(points=2)
+def takes_the_highest_score(scores, features):
+    """you take the highest score, and always the same cell: that is the slip. The highest score is
+    drawn most often, and the others as often as their weights say"""
+    return _at(features, scores.flatten(1).argmax(1))
+
+
+@mistake(points=1)
+def draws_all_cells_alike(scores, features):
+    """you draw all cells alike; their weights are the probabilities"""
+    return _hard(torch.ones_like(scores.flatten(1)), features)
+
+
+@mistake
+def draws_by_the_scores(scores, features):
+    """you draw with the scores as probabilities, and they are below 0; the softmax makes
+    probabilities of them"""
+    return _hard(scores.flatten(1), features)
+
+
+@mistake(points=1)
+def draws_the_worst(scores, features):
+    """your signs are turned round: you draw most often where the score is lowest"""
+    return _hard(_weights(-scores), features)
+
+
+@mistake(points=1)
+def softens_twice(scores, features):
+    """you take the softmax of weights, which makes them nearly alike; one softmax, of the scores,
+    is enough. (`Categorical(logits=...)` takes one too: give it scores, or `probs=weights`)"""
+    return _hard(torch.softmax(_weights(scores), -1), features)
+
+
+def takes_weights_for_scores(scores: Tensor, features: Tensor) -> Drawn:
+    drawn = torch.distributions.Categorical(logits=_weights(scores)).sample()
+    return _at(features, drawn)
+
+
+@mistake(points=1)
+def draws_from_rows(scores, features):
+    """each row of your grid has a softmax of its own, so that all rows are drawn alike; take one
+    softmax over all cells"""
+    return _hard(torch.softmax(scores, -1).flatten(1), features)
+
+
+@mistake(points=1)
+def draws_from_columns(scores, features):
+    """each column of your grid has a softmax of its own, so that all columns are drawn alike; take
+    one softmax over all cells"""
+    return _hard(torch.softmax(scores, -2).flatten(1), features)
+
+
+@mistake(points=1)
+def weighs_images_against_each_other(scores, features):
+    """your softmax runs over the images of the batch; it runs over the cells of each"""
+    return _hard(torch.softmax(scores.flatten(1), 0), features)
+
+
+@mistake(points=2)
+def draws_from_the_squares(scores, features):
+    """your scores count twice, so that you draw with the squares of the weights; take one softmax
+    of the scores as they are"""
+    return _hard(_weights(2 * scores), features)
+
+
+@mistake(points=2)
+def draws_among_the_best_two(scores, features):
+    """you draw among the best cells only; every cell has its chance"""
+    return _hard(_best_two(_weights(scores)), features)
+
+
+@mistake(points=1)
+def draws_once_for_the_batch(scores, features):
+    """you draw one cell, by the weights of the first image, for the whole batch; each image has
+    weights of its own and draws for itself"""
+    cell = _draw(_weights(scores[:1]))
+    return _at(features, cell.expand(len(scores)))
+
+
+@mistake(points=2)
+def shares_random_numbers(scores, features):
+    """your images share random numbers, so that from the draw of one the draw of another can be
+    told; each needs one of its own"""
+    cumulated = _weights(scores.double()).cumsum(-1)
+    chance = torch.rand(len(scores) // 2 + 1, 1, dtype=torch.float64).repeat_interleave(2, 0)
+    return _at(features, (cumulated <= chance[: len(scores)] * cumulated[:, -1:]).sum(1))
+
+
+@mistake(points=2)
+def sets_a_seed(scores, features):
+    """you set a seed inside, so that every call draws the same; whoever learns would never try
+    anything else. Leave seeds to whoever calls"""
+    torch.manual_seed(0)
+    return reference(scores, features)
+
+
+@mistake(
+    points=3, computes=overwriting(reference, scores=lambda s: s - s.amax((1, 2), keepdim=True))
+)
+def writes_into_the_scores():
+    """your draw is right, but you write into the scores that you were given, as `-=` does, and all
+    names that end in `_`; make new ones"""
+
+
+@mistake(points=3, computes=in_dtype(reference, torch.float32))
+def works_in_single_precision():
+    """you return float32, whatever came in; the context has the dtype of the features"""
+
+
+@mistake(points=3)
+def draws_twice(scores, features):
+    """you draw twice, once for the context and once for the cell that you return; draw once, and
+    keep it"""
+    weights = _weights(scores)
+    return _at(features, _draw(weights))[0], _draw(weights)
+
+
+@mistake(points=3)
+def returns_the_mean(scores, features):
+    """your context is the mean of all cells: soft attention. Hard attention looks at the one cell
+    that was drawn, and at nothing else"""
+    weights = _weights(scores)
+    context = (weights.unsqueeze(-1) * features.flatten(1, 2)).sum(1)
+    return context, _draw(weights)
+
+
+@mistake(points=3)
+def weighs_what_it_has_drawn(scores, features):
+    """you multiply what was drawn by its weight, so that the weight counts twice: it has decided
+    already how often this cell is drawn"""
+    weights = _weights(scores)
+    context, cells = _hard(weights, features)
+    return context * weights.gather(1, cells.unsqueeze(1)), cells
+
+
+@mistake(points=2)
+def reads_the_grid_by_columns(scores, features):
+    """you count the cells of the features column by column, those of the weights row by row"""
+    return _at(features.transpose(1, 2), _draw(_weights(scores)))
+
+
+@mistake(points=1)
+def draws_by_columns(scores, features):
+    """you count the cells of the weights column by column, those of the features row by row"""
+    return _at(features, _draw(_weights(scores.mT)))
+
+
+@mistake
+def keeps_the_axis_of_the_draw(scores, features):
+    """your axis for the one draw is still there; name it when you drop it: `squeeze(1)`"""
+    context, cells = reference(scores, features)
+    return context.unsqueeze(1), cells.unsqueeze(1)
+
+
+@mistake(computes=then(reference, lambda output: output[0]))
+def returns_the_context_alone():
+    """you return the context alone; whoever learns has to know which cell was drawn"""
+
+
+@mistake(computes=then(reference, lambda pair: pair[::-1]))
+def returns_them_the_other_way_round():
+    """you return the cells first; the context comes first"""
+
+
+@mistake(points=3)
+def takes_powers_as_they_are(scores, features):
+    """you take the powers of the scores as they are; that of 200 is more than a number can hold,
+    and that of -400 is 0 for every cell; `torch.softmax` takes the largest score off first"""
+    powers = torch.exp(scores.flatten(1))
+    return _hard(powers, features)
+
+
+EXERCISE = Exercise(
+    function="hard_context",
+    reference=reference,
+    equivalent_mutants={"-1 -> 1": "of two axes, cells are the last one and number 1"},
+    checks=(
+        Check(
+            "the context of an image is what stands at one cell, and that is the cell you return",
+            1,
+            draw_grids,
+            sizes=(
+                {"batch": 7, "height": 2, "width": 5, "d_feature": 3},
+                {"batch": 1, "height": 3, "width": 2, "d_feature": 1},
+            ),
+            hidden_sizes=(
+                {"batch": 5, "height": 7, "width": 3, "d_feature": 2},
+                {"batch": 11, "height": 2, "width": 3, "d_feature": 5},
+            ),
+            dtype=torch.float64,
+            law=is_of_one_cell,
+        ),
+        Check(
+            "asked many times, each cell is drawn as often as its weight says, for each image anew",
+            2,
+            draw_many_times,
+            sizes=({"images": 2, "times": 600, "height": 2, "width": 3, "d_feature": 1},),
+            hidden_sizes=({"images": 3, "times": 700, "height": 3, "width": 2, "d_feature": 2},),
+            law=follows_the_weights,
+        ),
+        Check(
+            "a cell with all the weight is always drawn: scores may be some hundreds, above zero or"
+            " below, and minus infinity where a cell is forbidden; the tensors of the caller stay"
+            " as they are",
+            1,
+            draw_certain_grids,
+            sizes=(
+                {"batch": 3, "height": 2, "width": 3, "d_feature": 2, "low": 0},
+                {"batch": 2, "height": 3, "width": 2, "d_feature": 1, "low": 1},
+            ),
+            hidden_sizes=(
+                {"batch": 5, "height": 3, "width": 5, "d_feature": 3, "low": 0},
+                {"batch": 7, "height": 2, "width": 2, "d_feature": 2, "low": 1},
+            ),
+            untouched=True,
+        ),
+    ),
+    mistakes=mistake.collected,
+)

@@ -1,0 +1,291 @@
+"""Part D of problem set 06: a loss whose gradient is right on average over what can be drawn."""
+
+import torch
+from torch import Generator, Tensor
+
+from attn_bank.draws import draw_normal
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+from attn_grade.wrong_answers import given, then
+
+
+def reference(scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor) -> Tensor:
+    advantage = _advantage(reward, baseline)
+    return -(reward + advantage.detach() * _log_weight(scores, cells)).mean()
+
+
+def _log_weight(scores: Tensor, cells: Tensor) -> Tensor:
+    return torch.log_softmax(scores, -1).gather(-1, cells)
+
+
+def _advantage(reward: Tensor, baseline: Tensor) -> Tensor:
+    return reward - baseline.unsqueeze(-1)
+
+
+def draw_every_cell(generator: Generator, batch: int, num_cells: int) -> Inputs:
+    """All that can be drawn, each cell as often as its weight says; any baseline.
+
+    The mean over these draws is what is to be expected, exactly.
+    """
+    times = torch.randint(1, 6, (num_cells,), generator=generator)
+    order = torch.stack([torch.randperm(num_cells, generator=generator) for _ in range(batch)])
+    cells = torch.stack([row.repeat_interleave(times) for row in order])
+    weights = torch.zeros(batch, num_cells, dtype=torch.float64).scatter(
+        1, order, times.double().expand(batch, -1) / times.sum()
+    )
+    of_cell = -3 * torch.rand(batch, num_cells, generator=generator, dtype=torch.float64)
+    return {
+        "scores": weights.log() + draw_normal(generator, batch, 1),
+        "cells": cells,
+        "reward": of_cell.gather(1, cells),
+        "baseline": 5 * draw_normal(generator, batch),
+    }
+
+
+def draw_one_each(generator: Generator, batch: int, num_cells: int) -> Inputs:
+    """One draw of each image, better than the baseline; some other cell is out of the question.
+
+    The scores are of hundreds, by turns above zero and below, in eighths.
+    """
+    reward = -3 * torch.rand(batch, 1, generator=generator, dtype=torch.float64)
+    below = 0.5 + torch.rand(batch, generator=generator, dtype=torch.float64)
+    scores = (12 * draw_normal(generator, batch, num_cells)).round() / 8
+    cells = torch.randint(num_cells, (batch, 1), generator=generator)
+    level = 300 - 600 * (torch.arange(batch).unsqueeze(1) % 2)
+    out_of_question = torch.arange(num_cells) == (cells + 1) % num_cells
+    return {
+        "scores": scores + level - 250 * out_of_question,
+        "cells": cells,
+        "reward": reward,
+        "baseline": reward.squeeze(1) - below,
+    }
+
+
+def _loss(advantage: Tensor, log_weight: Tensor, reward: Tensor) -> Tensor:
+    return -(reward + advantage.detach() * log_weight).mean()
+
+
+mistake = Mistakes()
+
+
+@mistake(computes=then(reference, torch.neg))
+def turns_the_sign_round():
+    """your signs are turned round: an optimiser makes a loss small, and the reward is to grow, so a
+    minus stands in front of all"""
+
+
+@mistake(points=1.5)
+def climbs_down_for_the_weights(scores, cells, reward, baseline):
+    """the advantage has the wrong sign: it is the reward less the baseline. With yours a draw that
+    went well becomes less likely"""
+    advantage = -_advantage(reward, baseline)
+    return _loss(advantage, _log_weight(scores, cells), reward)
+
+
+@mistake(points=3.5)
+def leaves_the_baseline_out(scores, cells, reward, baseline):
+    """you leave the baseline out. On average that is right, and the first row says so; but each
+    single draw is far off. Take the baseline off the reward"""
+    return _loss(reward, _log_weight(scores, cells), reward)
+
+
+@mistake(points=3.5, computes=given(reference, baseline=torch.neg))
+def adds_the_baseline():
+    """you add the baseline to the reward; take it off"""
+
+
+@mistake(points=3.5)
+def takes_the_mean_of_the_draws(scores, cells, reward, baseline):
+    """you take the mean of the draws themselves for a baseline. With one draw it is its own reward,
+    nothing is left, and nothing is learned; use the baseline that is given"""
+    return _loss(reward - reward.mean(-1, keepdim=True), _log_weight(scores, cells), reward)
+
+
+@mistake(points=3.5)
+def takes_the_mean_of_the_batch(scores, cells, reward, baseline):
+    """you take the mean reward of this batch for a baseline, of which the draw itself is a part;
+    use the baseline that is given"""
+    return _loss(reward - reward.mean(), _log_weight(scores, cells), reward)
+
+
+@mistake(points=3.5)
+def takes_one_baseline_for_all(scores, cells, reward, baseline):
+    """you use the same baseline for all images; each has its own: `baseline.unsqueeze(1)` has one
+    for all draws of an image"""
+    return reference(scores, cells, reward, baseline.mean().expand_as(baseline))
+
+
+@mistake(points=3)
+def learns_from_successes_only(scores, cells, reward, baseline):
+    """you learn from draws that were better than the baseline only; on average that leads
+    elsewhere. A draw that was worse has to become less likely"""
+    advantage = _advantage(reward, baseline).clamp_min(0)
+    return _loss(advantage, _log_weight(scores, cells), reward)
+
+
+@mistake(points=3)
+def learns_as_much_from_failures(scores, cells, reward, baseline):
+    """you make draws likelier that were worse than the baseline; leave the advantage its sign"""
+    advantage = _advantage(reward, baseline).abs()
+    return _loss(advantage, _log_weight(scores, cells), reward)
+
+
+@mistake(points=1.5)
+def squares_the_advantage(scores, cells, reward, baseline):
+    """you square the advantage; it is a factor as it is, with its sign"""
+    advantage = _advantage(reward, baseline).square()
+    return _loss(advantage, _log_weight(scores, cells), reward)
+
+
+@mistake(points=1.5)
+def takes_the_sign_of_the_advantage(scores, cells, reward, baseline):
+    """you only ask whether a draw was better than the baseline, and not by how much"""
+    advantage = _advantage(reward, baseline).sign()
+    return _loss(advantage, _log_weight(scores, cells), reward)
+
+
+@mistake(points=1.5)
+def takes_the_weight_for_its_logarithm(scores, cells, reward, baseline):
+    """you take the weight where its logarithm belongs; a weight counts twice then, since it has
+    already decided how often its cell is drawn"""
+    weight = torch.softmax(scores, -1).gather(-1, cells)
+    return _loss(_advantage(reward, baseline), weight, reward)
+
+
+@mistake(points=1.5)
+def takes_the_score_for_the_logarithm(scores, cells, reward, baseline):
+    """you take the score where the logarithm of the weight belongs: the cell that was drawn goes
+    up, but no other goes down"""
+    return _loss(_advantage(reward, baseline), scores.gather(-1, cells), reward)
+
+
+@mistake(points=3.5)
+def takes_the_logarithm_of_the_weight(scores, cells, reward, baseline):
+    """your logarithm is of a number that the machine has rounded to 0, or that is too large for it:
+    no logarithm, and `nan` for a gradient. `torch.log_softmax` works out the logarithm of the
+    weight in one go"""
+    log_weight = torch.softmax(scores, -1).log().gather(-1, cells)
+    return _loss(_advantage(reward, baseline), log_weight, reward)
+
+
+@mistake(points=1.5)
+def raises_all_cells(scores, cells, reward, baseline):
+    """you add up the logarithms of all cells; only that of the cell that was drawn counts:
+    `gather(1, cells)`"""
+    total = torch.log_softmax(scores, -1).sum(-1, keepdim=True)
+    return _loss(_advantage(reward, baseline), total, reward)
+
+
+@mistake(points=1.5)
+def takes_softmax_over_the_batch(scores, cells, reward, baseline):
+    """your softmax runs over the images; it runs over the cells, the last axis"""
+    log_weight = torch.log_softmax(scores, 0).gather(-1, cells)
+    return _loss(_advantage(reward, baseline), log_weight, reward)
+
+
+@mistake(points=3)
+def adds_up_the_draws(scores, cells, reward, baseline):
+    """you add up the draws of an image; take their mean, or more draws make larger steps"""
+    return reference(scores, cells, reward, baseline) * cells.shape[1]
+
+
+@mistake
+def adds_up_the_images(scores, cells, reward, baseline):
+    """you add up the images of a batch; take their mean"""
+    return reference(scores, cells, reward, baseline) * len(cells)
+
+
+@mistake
+def adds_up_everything(scores, cells, reward, baseline):
+    """you add up everything; take the mean over draws and images"""
+    return reference(scores, cells, reward, baseline) * cells.numel()
+
+
+@mistake(points=3.5)
+def lets_the_gradient_through_the_reward(scores, cells, reward, baseline):
+    """a gradient flows through the reward where it is a factor, and makes the right word less
+    likely wherever the logarithm of the weight is below -1; that factor is a constant:
+    `detach()`"""
+    log_weight = _log_weight(scores, cells)
+    return -(reward + _advantage(reward, baseline) * log_weight).mean()
+
+
+@mistake(points=3.5)
+def forgets_both(scores, cells, reward, baseline):
+    """the reward is nowhere but in the factor, and not even a constant there: detach it there, and
+    add it once more by itself, from which the words are learned"""
+    return -(_advantage(reward, baseline) * _log_weight(scores, cells)).mean()
+
+
+@mistake(points=3.5)
+def forgets_what_is_said(scores, cells, reward, baseline):
+    """no gradient reaches the reward, so that nothing learns what to say; the reward stands in the
+    loss by itself too"""
+    return _loss(_advantage(reward, baseline), _log_weight(scores, cells), reward.detach())
+
+
+@mistake(points=1.5)
+def forgets_the_weights(scores, cells, reward, baseline):
+    """nothing tells the scores anything: a draw has no gradient, so its log-weight has to stand in
+    the loss, times the advantage"""
+    return -reward.mean() + 0 * scores.sum()
+
+
+@mistake(points=3.5)
+def punishes_the_right_word(scores, cells, reward, baseline):
+    """the reward by itself has the wrong sign: what should get small is minus the reward"""
+    return _loss(_advantage(reward, baseline), _log_weight(scores, cells), -reward)
+
+
+@mistake
+def detaches_the_logarithm(scores, cells, reward, baseline):
+    """you detach the logarithm of the weight, through which the scores learn; detach the
+    advantage"""
+    log_weight = _log_weight(scores, cells).detach()
+    return -(reward + _advantage(reward, baseline) * log_weight).mean()
+
+
+@mistake
+def returns_one_for_each_image(scores, cells, reward, baseline):
+    """you return one number for each image; their mean is wanted, a tensor without axes"""
+    advantage = _advantage(reward, baseline).detach()
+    return -(reward + advantage * _log_weight(scores, cells)).mean(-1)
+
+
+EXERCISE = Exercise(
+    function="hard_loss",
+    reference=reference,
+    equivalent_mutants={"-1 -> 1": "of two axes, cells are the last one and number 1"},
+    checks=(
+        Check(
+            "over all that can be drawn, each cell as often as its weight says, the gradient of the"
+            " scores is the exact one, whatever the baseline",
+            2,
+            draw_every_cell,
+            sizes=({"batch": 1, "num_cells": 3}, {"batch": 2, "num_cells": 6}),
+            hidden_sizes=({"batch": 3, "num_cells": 9}, {"batch": 5, "num_cells": 2}),
+            dtype=torch.float64,
+            gradient=("scores",),
+            tolerance=1e5,  # times the rounding, so about 1e-11
+        ),
+        Check(
+            "one draw that is better than its baseline: the score of its cell goes up, by as much"
+            " as it is better, and the others go down",
+            1.5,
+            draw_one_each,
+            sizes=({"batch": 3, "num_cells": 5},),
+            hidden_sizes=({"batch": 7, "num_cells": 3}, {"batch": 1, "num_cells": 11}),
+            gradient=("scores",),
+            tolerance=4096,  # of 300, float32 has 5 digits behind the point
+        ),
+        Check(
+            "the gradient of the reward is that of minus its mean: as a factor it is a constant",
+            1.5,
+            draw_one_each,
+            sizes=({"batch": 2, "num_cells": 3},),
+            hidden_sizes=({"batch": 5, "num_cells": 7},),
+            gradient=("reward",),
+        ),
+    ),
+    mistakes=mistake.collected,
+)

@@ -1,0 +1,454 @@
+"""Part E of problem set 06: whether a captioner says what its greatest weight points at."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Generator, Tensor
+
+from attn_bank.captioning import draw_weights
+from attn_grade.exercise import Check, Exercise, Law, Mistakes
+from attn_grade.inside.plain import Inputs, Plain, name_kind
+
+Measured = tuple[float, float, float]
+# A captioner sees nothing where less of the weight lies.
+ENOUGH_TO_SEE = 0.3
+# What decides the word of an image: the cell with the greatest weight, something that the
+# captioner remembers, or that cell, misread.
+LOOKS, REMEMBERS, MISREADS = range(3)
+
+
+@dataclass(frozen=True, eq=False)
+class Speaker:
+    """A captioner of the grader's own, which says one digit of each image.
+
+    Args:
+        digits: In each cell of each image, (batch, num_cells); -1 where it is empty.
+        kind: Of each image what decides the word, (batch,).
+        memory: A digit for each image, (batch,): said from memory, and of empty cells.
+    """
+
+    digits: Tensor
+    kind: Tensor
+    memory: Tensor
+
+    def __call__(self, weights: Tensor) -> Tensor:
+        """The digit that is said of each image with these weights, (batch,).
+
+        Raises:
+            ValueError: The weights are not of these images.
+        """
+        if weights.shape != self.digits.shape:
+            raise ValueError(
+                f"weights of shape {tuple(weights.shape)}; expected {tuple(self.digits.shape)}"
+            )
+        most, best = weights.to(self.digits.device).max(-1, keepdim=True)
+        seen = self.digits.gather(1, best).masked_fill(most < ENOUGH_TO_SEE, -1).squeeze(1)
+        seen = torch.where(seen < 0, self.memory, seen)
+        said = torch.stack([seen, self.memory, (seen + 1) % 10])
+        return said.gather(0, self.kind.unsqueeze(0)).squeeze(0).to(weights.device)
+
+    def __repr__(self) -> str:
+        return "a captioner"
+
+
+def reference(
+    say: Speaker, weights: Tensor, digits: Tensor, named: Tensor, other: Tensor, empty: Tensor
+) -> Measured:
+    own, there = _at(digits, named), _at(digits, other)
+    told = say(_exchange(weights, named, other)) == there
+    still = say(_exchange(weights, named, empty)) == own
+    return _share(_points(weights, named)), _share(told[own != there]), _share(still)
+
+
+def _at(table: Tensor, cells: Tensor) -> Tensor:
+    return table.gather(1, cells.unsqueeze(1)).squeeze(1)
+
+
+def _exchange(weights: Tensor, one: Tensor, other: Tensor) -> Tensor:
+    one, other = one.unsqueeze(1), other.unsqueeze(1)
+    moved = weights.scatter(1, one, weights.gather(1, other))
+    return moved.scatter(1, other, weights.gather(1, one))
+
+
+def _points(weights: Tensor, named: Tensor) -> Tensor:
+    """Where the cell that is named has more weight than any other."""
+    rest = weights.scatter(1, named.unsqueeze(1), -1)
+    return _at(weights, named) > rest.amax(1)
+
+
+def _share(yes: Tensor) -> float:
+    return yes.double().mean().item()
+
+
+def draw_scenes(
+    generator: Generator, batch: int, num_cells: int, twins: int = 0, ties: int = 1
+) -> Inputs:
+    """Images with two digits, some with one more; weights that point anywhere.
+
+    With `ties` all weights of the first image and of the last are alike, and of the second image
+    the two digits share the greatest. With `twins` the two
+    digits of every third image are the same, otherwise they always differ.
+    """
+    cells = torch.rand(batch, num_cells, generator=generator).argsort(1)
+    cells[:2], cells[-1] = torch.arange(num_cells), torch.arange(num_cells).flip(0)
+    named, other, third, empty = cells[:, :4].unbind(1)
+    own = torch.randint(10, (batch,), generator=generator)
+    step = torch.randint(1, 10, (3, batch), generator=generator)
+    there = (own + step[0] * (torch.arange(batch) % 3 >= twins)) % 10
+    has_third = torch.rand(batch, generator=generator) < 0.5
+    extra = torch.where(has_third, (own + step[1]) % 10, -1)
+    digits = torch.full((batch, num_cells), -1)
+    for cell, digit in ((named, own), (other, there), (third, extra)):
+        digits.scatter_(1, cell.unsqueeze(1), digit.unsqueeze(1))
+    weights = draw_weights(generator, batch, num_cells)
+    chance = torch.rand(batch, generator=generator)
+    peak = torch.where(chance < 0.6, named, torch.where(chance < 0.8, other, third))
+    weights = weights + 0.6 * (torch.arange(num_cells) == peak.unsqueeze(1))
+    weights = weights / weights.sum(1, keepdim=True)
+    if ties:
+        weights[[0, -1]] = 1 / num_cells
+        weights[1, [named[1], other[1]]] = 0.4
+        weights[1] /= weights[1].sum()
+    kind = torch.tensor([LOOKS, LOOKS, LOOKS, REMEMBERS, MISREADS])
+    kind = kind[torch.randint(len(kind), (batch,), generator=generator)]
+    memory = torch.where(torch.rand(batch, generator=generator) < 0.5, own, (own + step[2]) % 10)
+    return {
+        "say": Speaker(digits, kind, memory),
+        "weights": weights,
+        "digits": digits,
+        "named": named,
+        "other": other,
+        "empty": empty,
+    }
+
+
+def is_right(number: int) -> Law:
+    """The law that one of the three numbers is right, whatever the other two are."""
+
+    def judge(call: Callable[[Inputs], Plain], inputs: Inputs) -> tuple[str, Plain] | None:
+        output, right = call(inputs), reference(**inputs)[number]
+        if not isinstance(output, list | tuple) or len(output) != 3:
+            kind = name_kind(output)
+            return f"it returns {kind}; expected three numbers", kind
+        found = float(output[number])
+        if abs(found - right) < 1e-5:
+            return None
+        return f"it is {found:.4g} and should be {right:.4g}", [found]
+
+    return judge
+
+
+class _Asked:
+    """What the three numbers are made of, for wrong answers to make them otherwise."""
+
+    def __init__(
+        self,
+        say: Speaker,
+        weights: Tensor,
+        digits: Tensor,
+        named: Tensor,
+        other: Tensor,
+        empty: Tensor,
+    ) -> None:
+        self.say, self.weights, self.digits = say, weights, digits
+        self.named, self.other, self.empty = named, other, empty
+        self.own, self.there = _at(digits, named), _at(digits, other)
+        self.differ = self.own != self.there
+        self.points = _points(weights, named)
+        self.told = say(_exchange(weights, named, other)) == self.there
+        self.still = say(_exchange(weights, named, empty)) == self.own
+
+    @property
+    def right(self) -> Measured:
+        return _share(self.points), _share(self.told[self.differ]), _share(self.still)
+
+    def moved_by(self, move: Callable[[Tensor, Tensor, Tensor], Tensor]) -> Measured:
+        """With another way to move the weight."""
+        told = self.say(move(self.weights, self.named, self.other)) == self.there
+        still = self.say(move(self.weights, self.named, self.empty)) == self.own
+        return self.right[0], _share(told[self.differ]), _share(still)
+
+
+def _put(weights: Tensor, cells: Tensor, value: Tensor | float) -> Tensor:
+    value = torch.as_tensor(value, dtype=weights.dtype, device=weights.device)
+    return weights.scatter(1, cells.unsqueeze(1), value.expand(len(cells)).unsqueeze(1))
+
+
+mistake = Mistakes()
+
+
+@mistake(points=1)
+def returns_them_in_another_order(**given):
+    """you return the second number first; pointing comes first"""
+    pointing, told, still = _Asked(**given).right
+    return told, pointing, still
+
+
+@mistake(points=1)
+def exchanges_the_last_two(**given):
+    """the last two numbers have changed places: first what the other digit's cell does, then what
+    the empty one does"""
+    pointing, told, still = _Asked(**given).right
+    return pointing, still, told
+
+
+@mistake(points=2.5)
+def counts_twins(**given):
+    """images in which both digits are the same count in your second number; whatever is read there,
+    the word is the same"""
+    asked = _Asked(**given)
+    return asked.right[0], _share(asked.told), asked.right[2]
+
+
+@mistake(points=2.5)
+def counts_twins_as_failures(**given):
+    """you leave images with the same digit twice out of what you count, but not out of how many you
+    divide by"""
+    asked = _Asked(**given)
+    return asked.right[0], _share(asked.told & asked.differ), asked.right[2]
+
+
+@mistake(points=2)
+def leaves_twins_out_everywhere(**given):
+    """you leave images with the same digit twice out of all three numbers; they only leave the
+    second"""
+    asked = _Asked(**given)
+    differ = asked.differ
+    return _share(asked.points[differ]), asked.right[1], _share(asked.still[differ])
+
+
+@mistake(points=3)
+def leaves_twins_out_at_the_end(**given):
+    """you leave images with the same digit twice out of your third number; they only leave the
+    second, since an empty cell is never the twin of a digit"""
+    asked = _Asked(**given)
+    return *asked.right[:2], _share(asked.still[asked.differ])
+
+
+@mistake(points=1)
+def moves_all_weight(**given):
+    """you put all weight on one cell; the two cells exchange what they have, and the others keep
+    theirs"""
+    return _Asked(**given).moved_by(lambda w, one, other: _put(torch.zeros_like(w), other, 1.0))
+
+
+@mistake(points=1)
+def copies_the_weight(**given):
+    """you give the second cell the weight of the first, and leave the first as it was; they
+    exchange their weights"""
+    return _Asked(**given).moved_by(lambda w, one, other: _put(w, other, _at(w, one)))
+
+
+@mistake(points=1)
+def softens_again(**given):
+    """you take a softmax of what you have exchanged, which makes weights nearly alike; the exchange
+    leaves them weights, so hand them over as they are"""
+    return _Asked(**given).moved_by(
+        lambda w, one, other: torch.softmax(_exchange(w, one, other), 1)
+    )
+
+
+@mistake(points=1)
+def forbids_the_cell(**given):
+    """you set the weight of the cell to 0; the two cells exchange their weights, so that the sum
+    stays 1"""
+    return _Asked(**given).moved_by(lambda w, one, other: _put(w, one, 0.0))
+
+
+@mistake(points=1)
+def overwrites_before_it_reads(**given):
+    """you write the first weight before you have read it, so that both cells end with the same;
+    read both first"""
+    return _Asked(**given).moved_by(lambda w, one, other: _put(w, one, _at(w, other)))
+
+
+@mistake(points=1)
+def moves_nothing(**given):
+    """you ask with the model's own weights; exchange two of them first"""
+    return _Asked(**given).moved_by(lambda w, one, other: w)
+
+
+@mistake(points=1)
+def moves_the_cells_of_the_first_image(**given):
+    """you move the same cells in every image; each has its own: row `i` and cell `named[i]`"""
+
+    def move(weights, one, other):
+        return _exchange(weights, one[:1].expand_as(one), other[:1].expand_as(other))
+
+    return _Asked(**given).moved_by(move)
+
+
+@mistake(points=3)
+def gives_ties_to_the_first(**given):
+    """`argmax` calls the first of equals the greatest; weights that are all alike point nowhere.
+    The cell needs more weight than any other"""
+    asked = _Asked(**given)
+    points = asked.weights.argmax(1) == asked.named
+    return _share(points), *asked.right[1:]
+
+
+@mistake(points=3)
+def gives_ties_of_all_to_none(**given):
+    """you take care of weights that are all alike, but not of two that share the greatest: `argmax`
+    calls the first of them the greatest. The cell needs more than any other"""
+    asked = _Asked(**given)
+    weights = asked.weights
+    points = (weights.argmax(1) == asked.named) & (weights.amax(1) > weights.amin(1))
+    return _share(points), *asked.right[1:]
+
+
+@mistake(points=3)
+def lets_ties_count(**given):
+    """you let ties count; weights that are all alike point nowhere. The cell needs more weight than
+    any other"""
+    asked = _Asked(**given)
+    points = _at(asked.weights, asked.named) == asked.weights.amax(1)
+    return _share(points), *asked.right[1:]
+
+
+@mistake(points=2.5)
+def asks_for_more_than_half(**given):
+    """you ask for more than half of the weight; more than any other cell has is enough"""
+    asked = _Asked(**given)
+    points = _at(asked.weights, asked.named) > 0.5
+    return _share(points), *asked.right[1:]
+
+
+@mistake(points=2.5)
+def takes_the_weight_for_the_share(**given):
+    """you return the mean weight of the cell; asked is how often it has the greatest"""
+    asked = _Asked(**given)
+    return _at(asked.weights, asked.named).mean().item(), *asked.right[1:]
+
+
+@mistake(points=2.5)
+def compares_with_the_word_before(**given):
+    """for the third number you compare with what was said before; compare with the digit in the
+    cell that is named"""
+    asked = _Asked(**given)
+    before = asked.say(asked.weights)
+    still = asked.say(_exchange(asked.weights, asked.named, asked.empty)) == before
+    return *asked.right[:2], _share(still)
+
+
+@mistake(points=2)
+def takes_every_change_for_obedience(**given):
+    """for the second number you count every change of the word; count the images in which the other
+    digit is said"""
+    asked = _Asked(**given)
+    before = asked.say(asked.weights)
+    told = asked.say(_exchange(asked.weights, asked.named, asked.other)) != before
+    return asked.right[0], _share(told[asked.differ]), asked.right[2]
+
+
+@mistake(points=2)
+def counts_who_keeps_the_word(**given):
+    """for the second number you count who still says the digit that is named; count who says the
+    other one"""
+    asked = _Asked(**given)
+    kept = asked.say(_exchange(asked.weights, asked.named, asked.other)) == asked.own
+    return asked.right[0], _share(kept[asked.differ]), asked.right[2]
+
+
+@mistake(points=2.5)
+def looks_at_the_other_for_the_third(**given):
+    """for the third number too you exchange with the other digit's cell; exchange with the empty
+    one"""
+    asked = _Asked(**given)
+    kept = asked.say(_exchange(asked.weights, asked.named, asked.other)) == asked.own
+    return *asked.right[:2], _share(kept)
+
+
+@mistake(points=2.5)
+def counts_who_goes_silent(**given):
+    """for the third number you count the words that do not survive; count those that do"""
+    pointing, told, still = _Asked(**given).right
+    return pointing, told, 1 - still
+
+
+@mistake(points=1)
+def asks_those_who_point_only(**given):
+    """you ask only images in which the weight pointed at the cell before; ask all"""
+    asked = _Asked(**given)
+    told = asked.told[asked.differ & asked.points]
+    return asked.right[0], _share(told), _share(asked.still[asked.points])
+
+
+@mistake
+def counts_instead_of_shares(**given):
+    """you count; shares are wanted, between 0 and 1"""
+    asked = _Asked(**given)
+    counts = asked.points, asked.told[asked.differ], asked.still
+    return tuple(float(yes.sum()) for yes in counts)
+
+
+@mistake(points=2.5)
+def works_on_the_weights_themselves(**given):
+    """you exchange in the weights themselves, and the second time begins where the first has left
+    off: `clone()` them each time"""
+    asked = _Asked(**given)
+    weights = asked.weights
+    weights.copy_(_exchange(weights, asked.named, asked.other))
+    weights.copy_(_exchange(weights, asked.named, asked.empty))
+    still = asked.say(weights) == asked.own
+    return *asked.right[:2], _share(still)
+
+
+@mistake(points=3.5)
+def writes_into_the_weights(**given):
+    """your numbers are right, but the weights of the caller are no longer what they were: `clone()`
+    before you exchange"""
+    asked = _Asked(**given)
+    asked.weights.copy_(_exchange(asked.weights, asked.named, asked.empty))
+    return asked.right
+
+
+EXERCISE = Exercise(
+    function="look_elsewhere",
+    reference=reference,
+    may_use=(f"{__name__}.__call__",),  # the captioner that is given is the grader's own
+    equivalent_mutants={
+        "1 -> 2": "-2 is below every weight, as -1 is",
+        "1 -> 0": "0 is below every weight of a softmax, as -1 is",
+        "exchanged(named, other) -> exchanged(other, named)": "an exchange has no direction",
+        "exchanged(named, empty) -> exchanged(empty, named)": "an exchange has no direction",
+    },
+    checks=(
+        Check(
+            "pointing: how often the cell that is named has more weight than every other",
+            1,
+            draw_scenes,
+            sizes=({"batch": 60, "num_cells": 9, "twins": 1},),
+            hidden_sizes=({"batch": 83, "num_cells": 16, "twins": 1},),
+            law=is_right(0),
+        ),
+        Check(
+            "following: how often the other digit is said once the two cells have exchanged their"
+            " weights; images with the same digit twice do not count",
+            1.5,
+            draw_scenes,
+            sizes=({"batch": 60, "num_cells": 9}, {"batch": 51, "num_cells": 5, "twins": 1}),
+            hidden_sizes=({"batch": 83, "num_cells": 16, "twins": 1},),
+            law=is_right(1),
+        ),
+        Check(
+            "surviving: how often the digit is said all the same once its cell has exchanged"
+            " weights with an empty one",
+            1,
+            draw_scenes,
+            sizes=({"batch": 60, "num_cells": 9, "twins": 1},),
+            hidden_sizes=({"batch": 83, "num_cells": 16, "twins": 1},),
+            law=is_right(2),
+        ),
+        Check(
+            "the weights of the caller stay as they were",
+            0.5,
+            draw_scenes,
+            sizes=({"batch": 20, "num_cells": 9, "ties": 0},),
+            hidden_sizes=({"batch": 31, "num_cells": 5, "ties": 0},),
+            untouched=True,
+        ),
+    ),
+    mistakes=mistake.collected,
+)

@@ -1,0 +1,244 @@
+"""Part E of problem set 02: the width that predicts best what was left out, and how well it does.
+
+The draws leave no doubt: in double precision the best width wins by two per cent or more, so that
+rounding never changes the choice.
+"""
+
+import math
+
+import torch
+from torch import Tensor
+
+from attn_bank.draws import draw_normal, draw_uniform
+from attn_bank.kernel_regression import squared_distances
+from attn_course import kernel_regression
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+from attn_grade.wrong_answers import then
+
+Choice = tuple[float, float]
+# One income lies alone: at the first four of these widths all its kernel values underflow.
+ENGEL_WIDTHS = [15.0, 30.0, 60.0, 120.0, 240.0, 480.0]
+CLEAR_WIN = 1.02
+
+
+def reference(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+    width = kernel_regression.choose_width(key, value, widths)
+    error = kernel_regression.leave_one_out_error(key, value, width)
+    return width, 1 - float(error / _variance(value))
+
+
+def _variance(value: Tensor) -> Tensor:
+    return (value - value.mean()).square().mean()
+
+
+def _errors(key: Tensor, value: Tensor, widths: list[float]) -> list[float]:
+    return [kernel_regression.leave_one_out_error(key, value, w).item() for w in widths]
+
+
+def draw_engel(generator: torch.Generator) -> Inputs:
+    """Income and food expenditure of 235 households, in francs a year; nothing is random here."""
+    from statsmodels.datasets import engel
+
+    table = torch.tensor(engel.load_pandas().data[["income", "foodexp"]].to_numpy())
+    return {"key": table[:, :1], "value": table[:, 1:], "widths": ENGEL_WIDTHS}
+
+
+def draw_wave(generator: torch.Generator, key_len: int, num_widths: int) -> Inputs:
+    """A noisy wave with some outliers, and widths in no order; draws until the choice is clear."""
+    while True:
+        key = 4 * draw_uniform(generator, key_len, 1)
+        noise = 0.3 * draw_normal(generator, key_len, 1)
+        noise[:: key_len // 5] *= 4
+        value = 5 + torch.sin(2.5 * key) + noise
+        order = torch.randperm(num_widths, generator=generator).tolist()
+        widths = [round(0.05 * 1.8**i, 3) for i in order]
+        errors = sorted(_errors(key, value, widths))
+        if errors[1] > CLEAR_WIN * errors[0] and errors[0] < 0.8 * _variance(value):
+            return {"key": key, "value": value, "widths": widths}
+
+
+def _estimate(key: Tensor, value: Tensor, width: float) -> Tensor:
+    return kernel_regression.leave_one_out(key, value, width)
+
+
+def _least(errors: list[float], widths: list[float]) -> float:
+    return widths[errors.index(min(errors))]
+
+
+def _with(width: float, error: Tensor | float, value: Tensor) -> Choice:
+    return width, 1 - float(error / _variance(value))
+
+
+mistake = Mistakes()
+
+
+@mistake
+def leaves_nothing_out(key, value, widths):
+    """your error counts each key's own value, so it prefers the smallest width, which repeats what
+    it has seen; leave each key out of its own estimate"""
+
+    def error(width):
+        estimate = kernel_regression.nadaraya_watson(key, key, value, width)
+        return (estimate - value).square().mean().item()
+
+    width = min(widths, key=error)
+    return _with(width, error(width), value)
+
+
+@mistake
+def leaves_nothing_out_and_divides_by_one_less(key, value, widths):
+    """your error counts each key's own value, so it prefers the smallest width; leave each key out
+    of its own estimate (and `var` divides by the number of values less 1, where the text says n)"""
+    width, score = leaves_nothing_out(key, value, widths)
+    return width, 1 - (1 - score) * (len(key) - 1) / len(key)
+
+
+@mistake
+def measures_with_the_key_itself(key, value, widths):
+    """you choose the width well, but take R² from estimates that have seen the value they estimate;
+    use the leave-one-out error for both"""
+    width = _least(_errors(key, value, widths), widths)
+    estimate = kernel_regression.nadaraya_watson(key, key, value, width)
+    return _with(width, (estimate - value).square().mean(), value)
+
+
+@mistake
+def takes_the_largest_error(key, value, widths):
+    """you choose the width with the largest error; the smallest is wanted"""
+    errors = _errors(key, value, widths)
+    return _with(widths[errors.index(max(errors))], max(errors), value)
+
+
+@mistake
+def returns_the_error(key, value, widths):
+    """your second number is the error, in squared units; R² is 1 minus the error divided by the
+    variance of the values"""
+    errors = _errors(key, value, widths)
+    return _least(errors, widths), min(errors)
+
+
+@mistake
+def returns_the_unexplained_share(key, value, widths):
+    """your second number is the share that stays unexplained; R² is 1 minus that"""
+    width, score = reference(key, value, widths)
+    return width, 1 - score
+
+
+@mistake
+def returns_the_place_in_the_list(key, value, widths):
+    """your first number is the place of the width in the list; return the width itself"""
+    width, score = reference(key, value, widths)
+    return float(widths.index(width)), score
+
+
+@mistake(computes=then(reference, lambda pair: pair[::-1]))
+def returns_the_score_first():
+    """you return R² first; the width comes first, then R²"""
+
+
+@mistake
+def divides_by_one_less(key, value, widths):
+    """`var` divides by the number of values less 1, but your error is a mean over all of them;
+    divide both by the same number, as in `value.var(correction=0)`"""
+    errors = _errors(key, value, widths)
+    return _least(errors, widths), 1 - min(errors) / value.var().item()
+
+
+@mistake
+def divides_by_the_mean_square(key, value, widths):
+    """you divide by the mean of the squared values; the variance first takes their mean off"""
+    errors = _errors(key, value, widths)
+    return _least(errors, widths), 1 - min(errors) / value.square().mean().item()
+
+
+@mistake
+def compares_roots(key, value, widths):
+    """you compare the root of the error with the standard deviation; R² compares their squares"""
+    errors = _errors(key, value, widths)
+    return _least(errors, widths), 1 - math.sqrt(min(errors) / _variance(value).item())
+
+
+@mistake
+def leaves_one_out_of_the_mean_too(key, value, widths):
+    """you compare with the error of a mean that leaves one out too, a fair choice, but the text
+    asks for the plain variance around the mean of all values"""
+    errors = _errors(key, value, widths)
+    inflated = _variance(value).item() * (len(key) / (len(key) - 1)) ** 2
+    return _least(errors, widths), 1 - min(errors) / inflated
+
+
+@mistake
+def squares_the_correlation(key, value, widths):
+    """your R² is the squared correlation of estimate and value, which forgives every estimate that
+    is too flat or too high; take 1 minus error divided by variance"""
+    width = _least(_errors(key, value, widths), widths)
+    both = torch.cat([_estimate(key, value, width), value], -1)
+    return width, torch.corrcoef(both.mT)[0, 1].square().item()
+
+
+@mistake(points=3)
+def compares_absolute_errors(key, value, widths):
+    """you choose by the mean absolute error, which counts outliers less; square the errors"""
+    errors = [(_estimate(key, value, w) - value).abs().mean().item() for w in widths]
+    width = _least(errors, widths)
+    return _with(width, _errors(key, value, [width])[0], value)
+
+
+@mistake
+def compares_signed_errors(key, value, widths):
+    """your errors can cancel, too high here and too low there; square them before the mean"""
+    errors = [(_estimate(key, value, w) - value).mean().abs().item() for w in widths]
+    width = _least(errors, widths)
+    return _with(width, _errors(key, value, [width])[0], value)
+
+
+@mistake(points=2)
+def stops_at_the_first_rise(key, value, widths):
+    """you stop at the first width that is worse than the one before; the list is in no order, so
+    try all of them"""
+    errors = _errors(key, value, widths)
+    last = 0
+    while last + 1 < len(errors) and errors[last + 1] < errors[last]:
+        last += 1
+    return _with(widths[last], errors[last], value)
+
+
+@mistake(points=3)
+def divides_nothing_by_nothing(key, value, widths):
+    """for a household whose income lies alone all kernel values underflow, and 0/0 is NaN; one NaN
+    spoils the whole error, so let softmax divide"""
+    errors = []
+    for width in widths:
+        kernel = torch.exp(-squared_distances(key, key) / (2 * width**2)).fill_diagonal_(0)
+        estimate = kernel @ value / kernel.sum(-1, keepdim=True)
+        errors.append((estimate - value).square().mean())
+    best = int(torch.stack(errors).argmin())
+    return _with(widths[best], errors[best], value)
+
+
+EXERCISE = Exercise(
+    function="choose_width",
+    reference=reference,
+    avoid=("fit", "leave_one_out_error", "cross_val_score", "cross_val_predict"),
+    may_use=("attn_course.kernel_regression.leave_one_out",),
+    checks=(
+        Check(
+            "on a noisy wave, the width with the smallest leave-one-out error, from a list in any"
+            " order, and its R²",
+            3,
+            draw_wave,
+            sizes=({"key_len": 41, "num_widths": 7}, {"key_len": 59, "num_widths": 5}),
+            hidden_sizes=({"key_len": 37, "num_widths": 8}, {"key_len": 67, "num_widths": 6}),
+            tolerance=4096,
+        ),
+        Check(
+            "on the households of Engel, where one income lies alone: the width in francs, and its"
+            " R²",
+            2,
+            draw_engel,
+            tolerance=4096,
+        ),
+    ),
+    mistakes=mistake.collected,
+)

@@ -1,0 +1,249 @@
+"""Part B of problem set 02: the weights of the kernel that is often printed as another one."""
+
+import torch
+from torch import Tensor
+
+from attn_bank.draws import draw_normal, draw_uniform
+from attn_bank.kernel_regression import draw_points, squared_distances
+from attn_course.kernel_regression import kernel_scores, log_epanechnikov
+from attn_course.retrieval import masked_softmax
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+from attn_grade.wrong_answers import in_dtype
+
+
+def reference(query: Tensor, key: Tensor, width: float) -> Tensor:
+    return masked_softmax(kernel_scores(query, key, width, log_epanechnikov))
+
+
+def draw_near_keys(
+    generator: torch.Generator, query_len: int, key_len: int, d_key: int, batch: int | None = None
+) -> Inputs:
+    """Queries beside a key, so that no window is empty; the first two keys share a window."""
+    inputs = draw_points(generator, query_len, key_len, d_key, None, batch)
+    key, width = inputs["key"], inputs["width"]
+    step = draw_normal(generator, *key.shape[:-2], 1 + query_len, d_key)
+    step = width / 2 * step / step.norm(dim=-1, keepdim=True)
+    key[..., 1, :] = key[..., 0, :] + step[..., 0, :]
+    key[..., -1, :] = key[..., 0, :] + 3 * width
+    beside = torch.arange(query_len) % key_len
+    return inputs | {"query": key[..., beside, :] + 0.6 * step[..., 1:, :]}
+
+
+def draw_edges(generator: torch.Generator, key_len: int, d_key: int) -> Inputs:
+    """One query each: no key near, a key at the edge of the window, one just inside, several.
+
+    All numbers are short in base 2, so that no rounding moves a key across the edge.
+    """
+    inside = 32 + (draw_uniform(generator, key_len - 2) * 64).floor() / 64
+    along = torch.cat([torch.tensor([10.0, 2 - 2.0**-19]).double(), inside])
+    key, query = torch.zeros(key_len, d_key).double(), torch.zeros(4, d_key).double()
+    key[:, -1] = along[torch.randperm(key_len, generator=generator)]
+    query[:, -1] = torch.tensor([-64.0, 8.0, 0.0, 32.0])
+    return {"query": query[torch.randperm(4, generator=generator)], "key": key, "width": 2.0}
+
+
+def draw_one_empty_window(generator: torch.Generator, **sizes: int) -> Inputs:
+    inputs = draw_near_keys(generator, **sizes)
+    inputs["query"][0] -= 50
+    return inputs
+
+
+def _kernel(query: Tensor, key: Tensor, width: float) -> Tensor:
+    return (1 - squared_distances(query, key) / width**2).clamp_min(0)
+
+
+def _normalise(kernel: Tensor, axis: int = -1) -> Tensor:
+    total = kernel.sum(axis, keepdim=True)
+    return kernel / total.where(total > 0, 1)
+
+
+mistake = Mistakes()
+
+
+@mistake
+def weights_by_the_triangle(query, key, width):
+    """you wrote the kernel as it is printed, `max(0, 1 - u)`, which is the triangular one;
+    Epanechnikov's is a parabola in `u`"""
+    return _normalise((1 - squared_distances(query, key).sqrt() / width).clamp_min(0))
+
+
+@mistake
+def squares_the_kernel(query, key, width):
+    """you square the whole kernel, which makes it the quartic one, `max(0, 1 - u²)²`; only `u` is
+    squared"""
+    return _normalise(_kernel(query, key, width).square())
+
+
+@mistake
+def squares_the_triangle(query, key, width):
+    """you square the triangle, `max(0, 1 - u)²`; square `u` before you subtract it from 1"""
+    return _normalise((1 - squared_distances(query, key).sqrt() / width).clamp_min(0).square())
+
+
+@mistake
+def counts_every_key_of_the_window_alike(query, key, width):
+    """you give all keys of the window the same weight, which is the boxcar kernel; the weight
+    should fall towards the edge as `1 - u²`"""
+    return _normalise((squared_distances(query, key) < width**2).to(query.dtype))
+
+
+@mistake
+def keeps_the_density(query, key, width):
+    """you return the density `3/4 max(0, 1 - u²)`; divide by the sum over the keys, and the factor
+    3/4 cancels"""
+    return 0.75 * _kernel(query, key, width)
+
+
+@mistake
+def forgets_to_normalise(query, key, width):
+    """you return the kernel; for weights, divide it by its sum over the keys"""
+    return _kernel(query, key, width)
+
+
+@mistake
+def takes_softmax_of_the_kernel(query, key, width):
+    """you take the softmax of the kernel, so keys outside the window count too; softmax wants the
+    logarithm of the kernel, or divide the kernel by its sum"""
+    return torch.softmax(_kernel(query, key, width), -1)
+
+
+@mistake
+def normalises_over_the_queries(query, key, width):
+    """your weights sum to 1 over the queries; for each query they should over the keys, the last
+    axis"""
+    return _normalise(_kernel(query, key, width), -2)
+
+
+@mistake
+def keeps_negative_weights(query, key, width):
+    """outside the window `1 - u²` is negative, and you count it; replace it by 0 there"""
+    kernel = 1 - squared_distances(query, key) / width**2
+    return kernel / kernel.sum(-1, keepdim=True)
+
+
+@mistake
+def takes_the_absolute_value(query, key, width):
+    """you take the absolute value of `1 - u²`, which grows again outside the window; replace what
+    is negative by 0"""
+    return _normalise((1 - squared_distances(query, key) / width**2).abs())
+
+
+@mistake
+def ignores_the_width(query, key, width):
+    """your window reaches to the distance 1 whatever `width` is; `u` is the distance divided by the
+    width"""
+    return _normalise(_kernel(query, key, 1.0))
+
+
+@mistake
+def forgets_to_square_the_width(query, key, width):
+    """you divide the squared distance by the width; `u²` holds the square of the width too"""
+    return _normalise(_kernel(query, key, width**0.5))
+
+
+@mistake(points=1)
+def multiplies_over_the_features(query, key, width):
+    """you multiply one kernel for each feature, which makes the window a box; here `u` is the one
+    Euclidean distance, and the window is a ball"""
+    difference = (query.unsqueeze(-2) - key.unsqueeze(-3)) / width
+    return _normalise((1 - difference.square()).clamp_min(0).prod(-1))
+
+
+@mistake(points=3)
+def divides_nothing_by_nothing(query, key, width):
+    """a query with an empty window divides 0 by 0; choose its denominator so that its weights
+    become 0"""
+    kernel = _kernel(query, key, width)
+    return kernel / kernel.sum(-1, keepdim=True)
+
+
+@mistake(points=3)
+def spreads_an_empty_window_over_all_keys(query, key, width):
+    """a query with an empty window spreads its weight over all the keys that it must not see; its
+    weights should be 0"""
+    kernel = _kernel(query, key, width)
+    scores = kernel.where(kernel > 0, 1).log().masked_fill(kernel == 0, -1e9)
+    return torch.softmax(scores, -1)
+
+
+@mistake(points=3)
+def saves_the_division_by_a_small_number(query, key, width):
+    """a small number in the denominator makes the weights of a lone key at the edge sum to less
+    than 1; change the denominator only where it is 0"""
+    kernel = _kernel(query, key, width)
+    return kernel / (kernel.sum(-1, keepdim=True) + 1e-8)
+
+
+@mistake(points=3)
+def counts_the_edge_as_inside(query, key, width):
+    """you take a window for filled when its only key lies exactly at the edge; the kernel is 0
+    there, so ask whether the sum of the kernel is 0"""
+    kernel = _kernel(query, key, width)
+    some = (squared_distances(query, key) <= width**2).any(-1, keepdim=True)
+    return kernel / kernel.sum(-1, keepdim=True).where(some, 1)
+
+
+@mistake(points=3)
+def replaces_nan_afterwards(query, key, width):
+    """you replace NaN after the division: the output is right, but the gradient still goes through
+    0/0; make the denominator harmless before you divide"""
+    squared = squared_distances(query, key) / width**2
+    kernel = (1 - squared) * (squared < 1)
+    return (kernel / kernel.sum(-1, keepdim=True)).nan_to_num(0)
+
+
+@mistake(points=2)
+def knows_no_batch(query, key, width):
+    """your new axes are counted from the left, which fits two axes only; count from the right:
+    `query.unsqueeze(-2) - key.unsqueeze(-3)`"""
+    squared = (query[:, None] - key[None, :]).square().sum(-1)
+    return _normalise((1 - squared / width**2).clamp_min(0))
+
+
+@mistake(points=1, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the inputs"""
+
+
+EXERCISE = Exercise(
+    function="epanechnikov_weights",
+    reference=reference,
+    checks=(
+        Check(
+            "the weights are in the proportion of Epanechnikov's kernel, and sum to 1 over the"
+            " keys of each query; further axes may come before",
+            2,
+            draw_near_keys,
+            sizes=(
+                {"query_len": 3, "key_len": 5, "d_key": 1},
+                {"batch": 2, "query_len": 5, "key_len": 7, "d_key": 2},
+            ),
+            hidden_sizes=(
+                {"query_len": 2, "key_len": 11, "d_key": 1},
+                {"batch": 3, "query_len": 7, "key_len": 5, "d_key": 3},
+            ),
+        ),
+        Check(
+            "a query with no key in its window, or with one exactly at the edge, gets zero weights;"
+            " a lone key just inside the edge gets the weight 1",
+            1,
+            draw_edges,
+            sizes=({"key_len": 5, "d_key": 1},),
+            hidden_sizes=({"key_len": 7, "d_key": 2}, {"key_len": 3, "d_key": 5}),
+        ),
+        Check(
+            "the right gradient reaches `query` and `key`; that of a query with an empty window is"
+            " 0, not `nan`",
+            1,
+            draw_one_empty_window,
+            sizes=({"query_len": 3, "key_len": 5, "d_key": 1},),
+            hidden_sizes=({"query_len": 5, "key_len": 7, "d_key": 2},),
+            gradient=("query", "key"),
+        ),
+    ),
+    mistakes=mistake.collected,
+    equivalent_mutants={
+        "1.0 -> 2.0": "the row that is divided by it is all zeros, whatever the divisor",
+    },
+)

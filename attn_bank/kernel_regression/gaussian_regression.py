@@ -1,0 +1,246 @@
+"""Part A of problem set 02: the Nadaraya-Watson estimate by hand, with a Gaussian kernel."""
+
+import torch
+from torch import Tensor
+
+from attn_bank.draws import draw_normal, draw_uniform
+from attn_bank.kernel_regression import draw_points, draw_uneven_keys, squared_distances
+from attn_course.kernel_regression import nadaraya_watson
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+from attn_grade.wrong_answers import given, in_dtype
+
+Width = float | Tensor
+
+
+def reference(query: Tensor, key: Tensor, value: Tensor, width: Width) -> Tensor:
+    return nadaraya_watson(query, key, value, width)
+
+
+def draw_underflow(
+    generator: torch.Generator, query_len: int, key_len: int, d_value: int, far: int
+) -> Inputs:
+    """Every kernel value underflows: the queries lie 20 widths and more from the nearest key."""
+    key = draw_uneven_keys(generator, key_len)
+    chosen = torch.randperm(key_len, generator=generator)[:query_len]
+    query = key[chosen] + 0.375
+    query[0] += far
+    value = draw_normal(generator, key_len, d_value)
+    return {"query": query, "key": key, "value": value, "width": 1 / 64}
+
+
+def draw_years(generator: torch.Generator, query_len: int, key_len: int, d_value: int) -> Inputs:
+    """Keys far from 0 and close together; single precision holds them, but not their squares."""
+    first = torch.randint(1800, 1900, (1,), generator=generator)
+    key = (first + torch.arange(key_len)).double().unsqueeze(-1)
+    part = (draw_uniform(generator, query_len, 1) * 64).floor() / 64
+    query = key[torch.randperm(key_len, generator=generator)[:query_len]] + part
+    value = draw_normal(generator, key_len, d_value)
+    return {"query": query, "key": key, "value": value, "width": 2.0}
+
+
+def draw_with_width_to_learn(generator: torch.Generator, **sizes: int) -> Inputs:
+    inputs = draw_points(generator, **sizes)
+    return inputs | {"width": torch.tensor(inputs["width"], dtype=torch.float64)}
+
+
+mistake = Mistakes()
+
+
+@mistake(points=1)
+def forgets_the_half(query, key, value, width):
+    """your kernel is `exp(-u²)`; the Gaussian is `exp(-u²/2)`"""
+    return torch.softmax(-squared_distances(query, key) / width**2, -1) @ value
+
+
+@mistake
+def forgets_to_square_the_distance(query, key, value, width):
+    """your kernel is `exp(-u/2)`, with a peak at the query; the Gaussian has the square of the
+    distance, `exp(-u²/2)`"""
+    return torch.softmax(-squared_distances(query, key).sqrt() / width / 2, -1) @ value
+
+
+@mistake
+def forgets_to_square_the_width(query, key, value, width):
+    """you divide the squared distance by the width; `u` is the distance in widths, so `u²` holds
+    the square of the width too"""
+    return torch.softmax(-squared_distances(query, key) / (2 * width), -1) @ value
+
+
+@mistake
+def multiplies_by_the_width(query, key, value, width):
+    """you multiply the distance by the width, so a larger width makes your kernel narrower; divide
+    by it"""
+    return torch.softmax(-squared_distances(query, key) * width**2 / 2, -1) @ value
+
+
+@mistake
+def forgets_the_minus(query, key, value, width):
+    """your far keys get the most weight: the score of a key is minus half of `u²`"""
+    return torch.softmax(squared_distances(query, key) / (2 * width**2), -1) @ value
+
+
+@mistake(points=1.5)
+def adds_the_features_before_squaring(query, key, value, width):
+    """you add the differences up and square the sum, so that they can cancel; square each
+    difference, then add over the features"""
+    difference = (query.unsqueeze(-2) - key.unsqueeze(-3)).sum(-1)
+    return torch.softmax(-((difference / width) ** 2) / 2, -1) @ value
+
+
+@mistake(points=1.5)
+def takes_the_mean_over_the_features(query, key, value, width):
+    """your distance is a mean over the features; the squared distance is their sum"""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().mean(-1)
+    return torch.softmax(-squared / (2 * width**2), -1) @ value
+
+
+@mistake
+def normalises_over_the_queries(query, key, value, width):
+    """your weights sum to 1 over the queries; for each query they should over the keys, the last
+    axis of the scores"""
+    return torch.softmax(-squared_distances(query, key) / (2 * width**2), -2) @ value
+
+
+@mistake
+def forgets_to_normalise(query, key, value, width):
+    """your weights do not sum to 1: divide by their sum over the keys"""
+    return torch.exp(-squared_distances(query, key) / (2 * width**2)) @ value
+
+
+@mistake(points=3)
+def divides_nothing_by_nothing(query, key, value, width):
+    """your kernel underflows to 0 for every key, and 0/0 is NaN; only differences of the scores
+    count, so subtract the largest score of each query before `exp`, as softmax does"""
+    kernel = torch.exp(-squared_distances(query, key) / (2 * width**2))
+    return kernel @ value / kernel.sum(-1, keepdim=True)
+
+
+@mistake(points=3)
+def saves_the_division_by_a_small_number(query, key, value, width):
+    """a small number in the denominator hides the NaN and gives the estimate 0, which no value
+    supports; subtract the largest score of each query before `exp` instead"""
+    kernel = torch.exp(-squared_distances(query, key) / (2 * width**2))
+    return kernel @ value / (kernel.sum(-1, keepdim=True) + 1e-12)
+
+
+@mistake(points=3)
+def falls_back_on_the_mean(query, key, value, width):
+    """where every kernel value underflows you return the mean of all values; the limit of the
+    formula is the value of the nearest key, and softmax of the scores finds it"""
+    kernel = torch.exp(-squared_distances(query, key) / (2 * width**2))
+    total = kernel.sum(-1, keepdim=True)
+    estimate = kernel @ value / total.where(total > 0, 1)
+    return torch.where(total > 0, estimate, value.mean(-2, keepdim=True))
+
+
+@mistake(points=3.5)
+def expands_the_square(query, key, value, width):
+    """you compute `|q|² - 2q·k + |k|²`: near the year 1900 the squares are millions, and their
+    difference has no digit left; subtract first, then square"""
+    squares = query.square().sum(-1, keepdim=True) + key.square().sum(-1).unsqueeze(-2)
+    return torch.softmax(-(squares - 2 * query @ key.mT) / (2 * width**2), -1) @ value
+
+
+@mistake(points=1)
+def takes_the_nearest_key(query, key, value, width):
+    """you return the value of the nearest key; all keys count, the nearer the more"""
+    squared = squared_distances(query, key)
+    return (squared == squared.amin(-1, keepdim=True)).to(value.dtype) @ value
+
+
+@mistake(points=2.5)
+def knows_no_batch(query, key, value, width):
+    """your new axes are counted from the left, which fits two axes only; count from the right:
+    `query.unsqueeze(-2) - key.unsqueeze(-3)`"""
+    squared = (query[:, None] - key[None, :]).square().sum(-1)
+    return torch.softmax(-squared / (2 * width**2), -1) @ value
+
+
+@mistake(points=3.5, computes=given(reference, width=float))
+def turns_the_width_into_a_number():
+    """you turn `width` into a Python number, so no gradient can reach it and nobody can learn it;
+    compute with the tensor"""
+
+
+@mistake(points=3.5)
+def detaches_the_weights(query, key, value, width):
+    """your weights are cut off from the graph, so only `value` gets a gradient; drop `no_grad` and
+    `detach`"""
+    with torch.no_grad():
+        weights = torch.softmax(-squared_distances(query, key) / (2 * width**2), -1)
+    return weights @ value
+
+
+@mistake(points=3.5)
+def centres_the_keys_of_the_caller(query, key, value, width):
+    """`-=` writes into the tensors that you were given; write `query = query - centre`"""
+    with torch.no_grad():
+        centre = key.mean(-2, keepdim=True).round()
+        query -= centre
+        key -= centre
+    return reference(query, key, value, width)
+
+
+@mistake(points=0.5, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the inputs"""
+
+
+EXERCISE = Exercise(
+    function="gaussian_regression",
+    reference=reference,
+    avoid=("scaled_dot_product_attention", "fit"),
+    checks=(
+        Check(
+            "each estimate is the mean of the values, weighted by the Gaussian kernel of the"
+            " distance; further axes may come before",
+            1.5,
+            draw_points,
+            sizes=(
+                {"query_len": 3, "key_len": 5, "d_key": 2, "d_value": 7},
+                {"batch": 2, "query_len": 3, "key_len": 7, "d_key": 5, "d_value": 1},
+            ),
+            hidden_sizes=(
+                {"query_len": 1, "key_len": 11, "d_key": 1, "d_value": 3},
+                {"batch": 5, "query_len": 7, "key_len": 3, "d_key": 2, "d_value": 2},
+                {"query_len": 2, "key_len": 1, "d_key": 3, "d_value": 5},
+            ),
+        ),
+        Check(
+            "where the width is so small, or the query so far away, that every kernel value"
+            " underflows to 0, the nearest key decides",
+            1,
+            draw_underflow,
+            sizes=({"query_len": 3, "key_len": 5, "d_value": 2, "far": 0},),
+            hidden_sizes=(
+                {"query_len": 5, "key_len": 11, "d_value": 3, "far": 200},
+                {"query_len": 2, "key_len": 7, "d_value": 1, "far": -200},
+            ),
+        ),
+        Check(
+            "keys such as years, far from 0 and close together, lose no digits",
+            0.5,
+            draw_years,
+            sizes=({"query_len": 3, "key_len": 7, "d_value": 2},),
+            hidden_sizes=({"query_len": 5, "key_len": 13, "d_value": 1},),
+        ),
+        Check(
+            "the right gradient reaches `query`, `key`, `value`, and a `width` that is a tensor",
+            0.5,
+            draw_with_width_to_learn,
+            sizes=({"query_len": 3, "key_len": 5, "d_key": 2, "d_value": 2},),
+            hidden_sizes=({"query_len": 5, "key_len": 3, "d_key": 1, "d_value": 7},),
+            gradient=("query", "key", "value", "width"),
+        ),
+        Check(
+            "the tensors of the caller stay as they are",
+            0.5,
+            draw_points,
+            sizes=({"query_len": 3, "key_len": 5, "d_key": 2, "d_value": 2},),
+            hidden_sizes=({"query_len": 2, "key_len": 3, "d_key": 5, "d_value": 1},),
+            untouched=True,
+        ),
+    ),
+    mistakes=mistake.collected,
+)

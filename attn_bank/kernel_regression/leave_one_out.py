@@ -1,0 +1,246 @@
+"""Part C of problem set 02: each key estimated from all the others, by masking the diagonal."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from attn_bank.draws import draw_normal
+from attn_bank.kernel_regression import draw_points, draw_uneven_keys, squared_distances
+from attn_course import kernel_regression
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+from attn_grade.wrong_answers import given, in_dtype
+
+Width = float | Tensor
+
+
+def reference(key: Tensor, value: Tensor, width: Width) -> Tensor:
+    return kernel_regression.leave_one_out(key, value, width)
+
+
+def draw_table(generator: torch.Generator, **sizes: int) -> Inputs:
+    inputs = draw_points(generator, 1, **sizes)
+    del inputs["query"]
+    return inputs
+
+
+def draw_with_width_to_learn(generator: torch.Generator, **sizes: int) -> Inputs:
+    inputs = draw_table(generator, **sizes)
+    return inputs | {"width": torch.tensor(inputs["width"], dtype=torch.float64)}
+
+
+def draw_lonely_keys(
+    generator: torch.Generator, key_len: int, d_value: int, fraction: int
+) -> Inputs:
+    """The nearest other key lies `fraction` widths away, or more."""
+    key = draw_uneven_keys(generator, key_len)
+    key = key[torch.randperm(key_len, generator=generator)]
+    value = draw_normal(generator, key_len, d_value)
+    return {"key": key, "value": value, "width": 1 / fraction}
+
+
+def draw_twins(generator: torch.Generator, **sizes: int) -> Inputs:
+    """Two keys in one place, with values of their own."""
+    inputs = draw_table(generator, **sizes)
+    inputs["key"][-1] = inputs["key"][0]
+    return inputs
+
+
+def _scores(key: Tensor, width: Width) -> Tensor:
+    return -squared_distances(key, key) / (2 * width**2)
+
+
+def _myself(key: Tensor) -> Tensor:
+    return torch.eye(key.shape[-2], dtype=torch.bool, device=key.device)
+
+
+def _masked(scores: Tensor, myself: Tensor, score: float = -math.inf) -> Tensor:
+    """Weights where `myself` is left out; zero weights where nobody else is left."""
+    return torch.softmax(scores.masked_fill(myself, score), -1).masked_fill(myself, 0)
+
+
+mistake = Mistakes()
+
+
+@mistake
+def leaves_nothing_out(key, value, width):
+    """each of your estimates counts the key's own value, and counts it most: forbid the diagonal by
+    the score minus infinity (a score of 0 is the highest there is)"""
+    return torch.softmax(_scores(key, width), -1) @ value
+
+
+@mistake(points=0.5)
+def does_not_normalise_again(key, value, width):
+    """you set the diagonal to 0 after the softmax, so the weights of the others sum to less than 1;
+    forbid it before the softmax"""
+    return torch.softmax(_scores(key, width), -1).masked_fill(_myself(key), 0) @ value
+
+
+@mistake(points=3)
+def normalises_again_after_softmax(key, value, width):
+    """you take the softmax with the key itself and divide again without it: where the others are
+    far away their weights are 0 by then; forbid the diagonal before the softmax"""
+    weights = torch.softmax(_scores(key, width), -1).masked_fill(_myself(key), 0)
+    total = weights.sum(-1, keepdim=True)
+    return weights / total.where(total > 0, 1) @ value
+
+
+@mistake(points=2.5)
+def divides_nothing_by_nothing(key, value, width):
+    """where the other keys are far away their kernel values underflow, and 0/0 is NaN; give the
+    diagonal the score minus infinity and let softmax divide"""
+    kernel = torch.exp(_scores(key, width)).masked_fill(_myself(key), 0)
+    return kernel @ value / kernel.sum(-1, keepdim=True)
+
+
+@mistake(points=2)
+def takes_its_own_share_back(key, value, width):
+    """you estimate with the key itself and subtract its share afterwards: nothing is left where its
+    share was nearly all; forbid the diagonal before the softmax"""
+    kernel = torch.exp(_scores(key, width))
+    return (kernel @ value - value) / (kernel.sum(-1, keepdim=True) - 1)
+
+
+@mistake(points=3)
+def sets_its_own_score_to_a_large_negative(key, value, width):
+    """you forbid with the score -1e9, but scores of far keys are lower than that, so the key itself
+    wins; only minus infinity is below every score"""
+    return _masked(_scores(key, width), _myself(key), -1e9) @ value
+
+
+@mistake(points=3.5)
+def leaves_out_all_in_the_same_place(key, value, width):
+    """you leave out every key at distance 0, so twins lose each other; leave out the key with the
+    same number, the diagonal"""
+    same = squared_distances(key, key) == 0
+    return _masked(_scores(key, width), same) @ value
+
+
+@mistake
+def leaves_out_everyone_else(key, value, width):
+    """you keep the diagonal and forbid the rest, so each key is estimated by its own value; turn
+    the mask around"""
+    scores = _scores(key, width).masked_fill(~_myself(key), -math.inf)
+    return torch.softmax(scores, -1) @ value
+
+
+@mistake(points=0.5)
+def sees_only_earlier_keys(key, value, width):
+    """you forbid all later keys too; only the diagonal is forbidden"""
+    later = torch.ones_like(_myself(key)).triu()
+    return _masked(_scores(key, width), later) @ value
+
+
+@mistake(points=0.5)
+def sees_only_the_neighbours(key, value, width):
+    """you allow only the rows before and after; all others count, by their distance and not by
+    their place in the table"""
+    near = torch.ones_like(_myself(key)).triu(-1).tril(1)
+    return _masked(_scores(key, width), _myself(key) | ~near) @ value
+
+
+@mistake(points=3.5)
+def returns_nan_for_a_lone_key(key, value, width):
+    """softmax of a row that holds only minus infinity is NaN; set the weights of the diagonal to 0
+    after the softmax as well"""
+    scores = _scores(key, width).masked_fill(_myself(key), -math.inf)
+    return torch.softmax(scores, -1) @ value
+
+
+@mistake(points=1.5)
+def forgets_the_half(key, value, width):
+    """your kernel is `exp(-u²)`; the Gaussian is `exp(-u²/2)`"""
+    return _masked(2 * _scores(key, width), _myself(key)) @ value
+
+
+@mistake
+def leaves_out_the_nearest_value(key, value, width):
+    """you leave out the nearest other key and keep the key itself; the key itself is on the
+    diagonal, and it is the only one to leave out"""
+    squared = squared_distances(key, key).masked_fill(_myself(key), math.inf)
+    nearest = squared == squared.amin(-1, keepdim=True)
+    return torch.softmax(_scores(key, width).masked_fill(nearest, -math.inf), -1) @ value
+
+
+@mistake(points=3.5)
+def takes_a_root_and_squares_it_again(key, value, width):
+    """you take a square root that you square again: its gradient at distance 0, on the diagonal, is
+    infinite and turns to NaN; stay with the squared distance"""
+    distance = squared_distances(key, key).sqrt()
+    return _masked(-((distance / width) ** 2) / 2, _myself(key)) @ value
+
+
+@mistake(points=3.5, computes=given(reference, width=float))
+def turns_the_width_into_a_number():
+    """you turn `width` into a Python number, so no gradient can reach it and nobody can learn it;
+    compute with the tensor"""
+
+
+@mistake(points=2.5)
+def fills_the_diagonal_of_two_axes(key, value, width):
+    """`fill_diagonal_` takes the diagonal through all axes, not that of the last two; use a mask of
+    shape `(key_len, key_len)`, such as `torch.eye(key_len, dtype=torch.bool)`"""
+    scores = _scores(key, width).fill_diagonal_(-math.inf)
+    return torch.softmax(scores, -1).nan_to_num(0) @ value
+
+
+@mistake(points=0.5, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the inputs"""
+
+
+EXERCISE = Exercise(
+    function="leave_one_out",
+    reference=reference,
+    avoid=("scaled_dot_product_attention", "fit"),
+    checks=(
+        Check(
+            "each key is estimated from all the others, by the Gaussian kernel; further axes may"
+            " come before",
+            1.5,
+            draw_table,
+            sizes=(
+                {"key_len": 5, "d_key": 2, "d_value": 3},
+                {"batch": 3, "key_len": 7, "d_key": 2, "d_value": 1},
+            ),
+            hidden_sizes=(
+                {"key_len": 2, "d_key": 1, "d_value": 3},
+                {"batch": 5, "key_len": 5, "d_key": 3, "d_value": 2},
+            ),
+        ),
+        Check(
+            "where every other key lies many widths away, the nearest other key decides",
+            1,
+            draw_lonely_keys,
+            sizes=(
+                {"key_len": 5, "d_value": 2, "fraction": 32},
+                {"key_len": 5, "d_value": 2, "fraction": 2**17},
+            ),
+            hidden_sizes=({"key_len": 11, "d_value": 3, "fraction": 2**18},),
+        ),
+        Check(
+            "of two keys in one place each is estimated from the other",
+            0.5,
+            draw_twins,
+            sizes=({"key_len": 5, "d_key": 1, "d_value": 2},),
+            hidden_sizes=({"key_len": 7, "d_key": 3, "d_value": 1},),
+        ),
+        Check(
+            "a lone key, with nothing to be estimated from, gets the estimate 0",
+            0.5,
+            draw_table,
+            sizes=({"key_len": 1, "d_key": 2, "d_value": 3},),
+            hidden_sizes=({"key_len": 1, "d_key": 1, "d_value": 1},),
+        ),
+        Check(
+            "the right gradient reaches `key`, `value`, and a `width` that is a tensor",
+            0.5,
+            draw_with_width_to_learn,
+            sizes=({"key_len": 5, "d_key": 2, "d_value": 2},),
+            hidden_sizes=({"key_len": 7, "d_key": 1, "d_value": 3},),
+            gradient=("key", "value", "width"),
+        ),
+    ),
+    mistakes=mistake.collected,
+)

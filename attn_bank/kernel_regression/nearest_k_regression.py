@@ -1,0 +1,275 @@
+"""Part D of problem set 02: a width for each query, the distance to its k-th nearest key."""
+
+import torch
+from torch import Tensor
+
+from attn_bank.draws import draw_normal
+from attn_bank.kernel_regression import draw_points, squared_distances
+from attn_course.retrieval import attend, masked_softmax
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+from attn_grade.wrong_answers import in_dtype
+
+
+def reference(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+    squared = squared_distances(query, key)
+    return attend(-squared / _harmless(2 * _squared_width(squared, k)), value)
+
+
+def _squared_width(squared: Tensor, k: int) -> Tensor:
+    return squared.sort(-1).values[..., k - 1 : k]
+
+
+def _harmless(number: Tensor) -> Tensor:
+    """0 becomes so small that what is divided by it stays 0 or leaves all others behind."""
+    return number.clamp_min(torch.finfo(number.dtype).tiny)
+
+
+def draw_with_k(generator: torch.Generator, k: int, **sizes: int) -> Inputs:
+    inputs = draw_points(generator, **sizes)
+    del inputs["width"]
+    return inputs | {"k": k}
+
+
+def draw_zero_width(
+    generator: torch.Generator, key_len: int, d_key: int, d_value: int, k: int
+) -> Inputs:
+    """k of the keys lie on the first query, k + 1 on the second, and none on the third."""
+    places = 4 * torch.arange(-1, 2).double().unsqueeze(-1).repeat(1, d_key)
+    key = draw_normal(generator, key_len, d_key)
+    key[:k] = places[0]
+    key[k : 2 * k + 1] = places[1]
+    key = key[torch.randperm(key_len, generator=generator)]
+    return {"query": places, "key": key, "value": draw_normal(generator, key_len, d_value), "k": k}
+
+
+def draw_in_other_units(generator: torch.Generator, exponent: int, **sizes: int) -> Inputs:
+    inputs = draw_with_k(generator, **sizes)
+    unit = 2.0**exponent
+    return inputs | {"query": inputs["query"] * unit, "key": inputs["key"] * unit}
+
+
+def _estimate(squared: Tensor, squared_width: Tensor, value: Tensor) -> Tensor:
+    return torch.softmax(-squared / _harmless(2 * squared_width), -1) @ value
+
+
+mistake = Mistakes()
+
+
+@mistake
+def takes_one_width_for_all(query, key, value, k):
+    """you average the widths and use one for all queries; each query keeps its own"""
+    squared = squared_distances(query, key)
+    width = _squared_width(squared, k).sqrt().mean((-2, -1), keepdim=True)
+    return _estimate(squared, width**2, value)
+
+
+@mistake
+def takes_the_width_of_the_first_query(query, key, value, k):
+    """you use the width of the first query for all of them; each query has its own"""
+    squared = squared_distances(query, key)
+    return _estimate(squared, _squared_width(squared, k)[..., :1, :], value)
+
+
+@mistake
+def counts_k_from_zero(query, key, value, k):
+    """your width is the distance to nearest key number k + 1: after sorting, the k-th nearest is at
+    index `k - 1`"""
+    squared = squared_distances(query, key)
+    return _estimate(squared, squared.sort(-1).values[..., k : k + 1], value)
+
+
+@mistake
+def takes_the_k_th_farthest(query, key, value, k):
+    """your width is the distance to the k-th farthest key: sort the distances in rising order"""
+    squared = squared_distances(query, key)
+    return _estimate(squared, squared.sort(-1, descending=True).values[..., k - 1 : k], value)
+
+
+@mistake
+def sorts_over_the_queries(query, key, value, k):
+    """you sort the distances over the queries, which gives a width for each key; sort over the
+    keys, the last axis"""
+    squared = squared_distances(query, key)
+    return _estimate(squared, squared.sort(-2).values[..., k - 1 : k, :], value)
+
+
+@mistake
+def takes_the_width_at_the_keys(query, key, value, k):
+    """your width belongs to the key, its distance to its own neighbours; it should belong to the
+    query: the distance from the query to its k-th nearest key"""
+    width = squared_distances(key, key).sort(-1).values[..., k : k + 1]
+    return _estimate(squared_distances(query, key), width.mT, value)
+
+
+@mistake
+def takes_the_squared_distance_for_the_width(query, key, value, k):
+    """you take the squared distance for the width, and square it once more; `h²` is the squared
+    distance to the k-th nearest key"""
+    squared = squared_distances(query, key)
+    return _estimate(squared, _squared_width(squared, k) ** 2, value)
+
+
+@mistake
+def takes_the_root_of_the_width(query, key, value, k):
+    """you divide the squared distance by `2h`; the Gaussian divides it by `2h²`"""
+    squared = squared_distances(query, key)
+    return _estimate(squared, _squared_width(squared, k).sqrt(), value)
+
+
+@mistake
+def takes_the_mean_of_k_values(query, key, value, k):
+    """you return the plain mean of the k nearest values; here all keys count, by the Gaussian
+    kernel, and k only sets its width"""
+    squared = squared_distances(query, key)
+    near = squared <= _squared_width(squared, k)
+    return near.to(value.dtype) / near.sum(-1, keepdim=True) @ value
+
+
+@mistake
+def drops_the_other_keys(query, key, value, k):
+    """you leave out all keys beyond the k-th; here they count too, by the Gaussian kernel, and k
+    only sets its width"""
+    squared = squared_distances(query, key)
+    width = _squared_width(squared, k)
+    return masked_softmax(-squared / _harmless(2 * width), squared <= width) @ value
+
+
+@mistake
+def takes_the_mean_distance_of_k(query, key, value, k):
+    """your squared width is a mean over the k nearest keys; it is the squared distance to the k-th
+    one alone"""
+    squared = squared_distances(query, key)
+    return _estimate(squared, squared.sort(-1).values[..., :k].mean(-1, keepdim=True), value)
+
+
+@mistake
+def forgets_the_half(query, key, value, k):
+    """your kernel is `exp(-u²)`; the Gaussian is `exp(-u²/2)`"""
+    squared = squared_distances(query, key)
+    return _estimate(squared, _squared_width(squared, k) / 2, value)
+
+
+@mistake(points=3)
+def counts_places_and_not_keys(query, key, value, k):
+    """you count keys in one place once; each of them counts, so with k twins on the query its width
+    is 0"""
+    squared = squared_distances(query, key)
+    width = torch.stack([_kth_different(row, k) for row in squared.flatten(0, -2)])
+    return _estimate(squared, width.reshape(*squared.shape[:-1], 1), value)
+
+
+def _kth_different(row: Tensor, k: int) -> Tensor:
+    different = row.unique()
+    return row.sort().values[k - 1] if len(different) == len(row) else different[k - 1]
+
+
+@mistake(points=3)
+def divides_by_a_width_of_zero(query, key, value, k):
+    """where the width is 0 the key on the query gets the score 0/0, which is NaN; its score should
+    be 0, and that of every other key minus infinity"""
+    squared = squared_distances(query, key)
+    return torch.softmax(-squared / (2 * _squared_width(squared, k)), -1) @ value
+
+
+@mistake(points=3)
+def spreads_a_width_of_zero_over_all_keys(query, key, value, k):
+    """where the width is 0 you let all keys count alike; only those on the query should"""
+    squared = squared_distances(query, key)
+    width = _squared_width(squared, k)
+    scores = torch.where(width > 0, -squared / width.where(width > 0, 1) / 2, 0)
+    return torch.softmax(scores, -1) @ value
+
+
+@mistake(points=3.5)
+def adds_a_small_number_to_the_width(query, key, value, k):
+    """you add a small number to the width, which is no longer small when the keys are micrometres
+    apart; change the width only where it is 0, or use `torch.finfo(dtype).tiny`"""
+    squared = squared_distances(query, key)
+    return _estimate(squared, _squared_width(squared, k) + 1e-8, value)
+
+
+@mistake(points=3.5)
+def treats_the_width_as_a_constant(query, key, value, k):
+    """you cut the width off from the graph, but it moves with the query and with the k-th key; drop
+    `detach` and `item`"""
+    squared = squared_distances(query, key)
+    return _estimate(squared, _squared_width(squared, k).detach(), value)
+
+
+@mistake(points=2)
+def knows_no_batch(query, key, value, k):
+    """your new axes are counted from the left, which fits two axes only; count from the right:
+    `query.unsqueeze(-2) - key.unsqueeze(-3)`"""
+    squared = (query[:, None] - key[None, :]).square().sum(-1)
+    return _estimate(squared, _squared_width(squared, k), value)
+
+
+@mistake(points=0.5, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the inputs"""
+
+
+EXERCISE = Exercise(
+    function="nearest_k_regression",
+    reference=reference,
+    avoid=("scaled_dot_product_attention", "fit", "kneighbors"),
+    checks=(
+        Check(
+            "each query has its own width, the distance to its k-th nearest key, and all keys count"
+            " by the Gaussian kernel; further axes may come before",
+            2,
+            draw_with_k,
+            sizes=(
+                {"query_len": 3, "key_len": 7, "d_key": 1, "d_value": 2, "k": 3},
+                {"batch": 3, "query_len": 5, "key_len": 7, "d_key": 2, "d_value": 1, "k": 2},
+            ),
+            hidden_sizes=(
+                {"query_len": 2, "key_len": 5, "d_key": 3, "d_value": 2, "k": 5},
+                {"query_len": 7, "key_len": 3, "d_key": 2, "d_value": 5, "k": 1},
+                {"batch": 2, "query_len": 1, "key_len": 11, "d_key": 1, "d_value": 3, "k": 7},
+            ),
+        ),
+        Check(
+            "where k keys or more lie on the query, and the width is 0, the estimate is the mean of"
+            " the values there",
+            1,
+            draw_zero_width,
+            sizes=({"key_len": 7, "d_key": 1, "d_value": 2, "k": 2},),
+            hidden_sizes=(
+                {"key_len": 5, "d_key": 2, "d_value": 1, "k": 1},
+                {"key_len": 11, "d_key": 3, "d_value": 2, "k": 3},
+            ),
+        ),
+        Check(
+            "in other units, millimetres for kilometres, the estimates stay the same",
+            0.5,
+            draw_in_other_units,
+            sizes=(
+                {"exponent": -20, "query_len": 3, "key_len": 7, "d_key": 2, "d_value": 1, "k": 3},
+            ),
+            hidden_sizes=(
+                {"exponent": 20, "query_len": 3, "key_len": 7, "d_key": 2, "d_value": 1, "k": 3},
+                {"exponent": -18, "query_len": 5, "key_len": 11, "d_key": 1, "d_value": 2, "k": 2},
+            ),
+        ),
+        Check(
+            "the right gradient reaches `query`, `key` and `value`, through the widths too",
+            0.5,
+            draw_with_k,
+            sizes=({"query_len": 3, "key_len": 7, "d_key": 2, "d_value": 2, "k": 3},),
+            hidden_sizes=({"query_len": 5, "key_len": 3, "d_key": 1, "d_value": 3, "k": 2},),
+            gradient=("query", "key", "value"),
+        ),
+    ),
+    mistakes=mistake.collected,
+    equivalent_mutants={
+        "difference.square().sum -> difference.square().mean": (
+            "d_key divides the squared distances and the squared width alike, and cancels"
+        ),
+        "squared.sort(-1) -> squared.sort()": "torch sorts the last axis unless told otherwise",
+        "torch.finfo(spread.dtype) -> torch.finfo()": (
+            "the tiny number of torch's default dtype is small enough for that of the checks"
+        ),
+    },
+)

@@ -1,0 +1,288 @@
+"""Part D of problem set 05: the decoder that hears at each step what it saw at the step before."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Generator, Tensor
+
+from attn_bank.draws import draw_normal, draw_weight
+from attn_bank.luong import draw_mask
+from attn_course.retrieval import masked_softmax
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+from attn_grade.wrong_answers import given, squeezed, then
+
+
+class Step(NamedTuple):
+    """What there is at a step before the decoder looks: its state, and what it has been fed."""
+
+    before: Tensor
+    fed: Tensor
+    state: Tensor
+
+
+class Seen(NamedTuple):
+    """What there is after it has looked."""
+
+    state: Tensor
+    context: Tensor
+    attentional: Tensor
+
+
+def reference(**inputs: Tensor) -> Tensor:
+    return _attentional(_decode(inputs))
+
+
+def _decode(
+    inputs: dict[str, Tensor],
+    *,
+    first: Callable[[Tensor], Tensor] = torch.zeros_like,
+    ask: Callable[[Step], Tensor] = lambda step: step.state,
+    feed: Callable[[Seen], Tensor] = lambda seen: seen.attentional,
+    keep: Callable[[Seen], Tensor] = lambda seen: seen.state,
+    cell: Callable[[Tensor], Tensor] = torch.tanh,
+    squash: Callable[[Tensor], Tensor] = torch.tanh,
+    weigh: Callable[[Tensor, Tensor], Tensor] = masked_softmax,
+) -> list[Seen]:
+    """All steps, in one of many ways: right is what the arguments are if nobody says otherwise."""
+    words, annotations, mask, state, w_input, w_state, w_combine = inputs.values()
+    fed, steps = first(state), []
+    for word in words.unbind(1):
+        before = state
+        state = cell(torch.cat([word, fed], -1) @ w_input.mT + before @ w_state.mT)
+        scores = ask(Step(before, fed, state)).unsqueeze(1) @ annotations.mT
+        context = (weigh(scores, mask.unsqueeze(1)) @ annotations).squeeze(1)
+        attentional = squash(torch.cat([context, state], -1) @ w_combine.mT)
+        steps.append(Seen(state, context, attentional))
+        fed, state = feed(steps[-1]), keep(steps[-1])
+    return steps
+
+
+def _attentional(steps: list[Seen]) -> Tensor:
+    return torch.stack([seen.attentional for seen in steps], 1)
+
+
+def draw_sentences(
+    generator: Generator,
+    batch: int,
+    target_len: int,
+    source_len: int,
+    d_embedding: int,
+    d_hidden: int,
+) -> Inputs:
+    """Without padding; the first state of the decoder is not zero."""
+    return {
+        "words": draw_normal(generator, batch, target_len, d_embedding),
+        "annotations": draw_normal(generator, batch, source_len, d_hidden),
+        "mask": torch.ones(batch, source_len, dtype=torch.bool),
+        "state": torch.tanh(draw_normal(generator, batch, d_hidden)),
+        "w_input": draw_weight(generator, d_hidden, d_embedding + d_hidden),
+        "w_state": draw_weight(generator, d_hidden, d_hidden),
+        "w_combine": draw_weight(generator, d_hidden, 2 * d_hidden),
+    }
+
+
+def draw_padded_sentences(generator: Generator, **sizes: int) -> Inputs:
+    inputs = draw_sentences(generator, **sizes)
+    return inputs | {"mask": draw_mask(generator, sizes["batch"], sizes["source_len"])}
+
+
+_FEED = "; what the next step is fed is `tanh(W_c [c; h])`, the attentional state"
+
+mistake = Mistakes()
+
+
+@mistake(ending=_FEED)
+def feeds_the_state(**inputs):
+    """you feed the state, as the published sentence says, but the cell has that already"""
+    return _attentional(_decode(inputs, first=lambda state: state, feed=lambda seen: seen.state))
+
+
+@mistake(ending=_FEED)
+def feeds_the_state_after_the_first_step(**inputs):
+    """the first step is fed zeros, as it should be, and the others the state, which the cell has
+    already"""
+    return _attentional(_decode(inputs, feed=lambda seen: seen.state))
+
+
+@mistake(ending=_FEED)
+def feeds_the_context(**inputs):
+    """you feed the context alone"""
+    return _attentional(_decode(inputs, feed=lambda seen: seen.context))
+
+
+@mistake(ending=_FEED)
+def feeds_nothing(**inputs):
+    """every step is fed zeros, so no step hears what the one before has seen"""
+    return _attentional(_decode(inputs, feed=lambda seen: torch.zeros_like(seen.state)))
+
+
+@mistake
+def begins_with_the_first_state(**inputs):
+    """the first step is fed the first state of the decoder; nothing has been seen yet, so it should
+    be fed zeros"""
+    return _attentional(_decode(inputs, first=lambda state: state))
+
+
+@mistake
+def replaces_the_state(**inputs):
+    """you hand the attentional state on as the state of the cell; the cell keeps its own `h`, and
+    the attentional state comes in beside the word"""
+    return _attentional(_decode(inputs, keep=lambda seen: seen.attentional))
+
+
+@mistake
+def keeps_the_first_state(**inputs):
+    """every step starts from the first state; the cell goes on from the state of the step before"""
+    return _attentional(_decode(inputs, keep=lambda seen: inputs["state"]))
+
+
+@mistake
+def asks_with_the_state_before(**inputs):
+    """you look with the state from before the step, as Bahdanau's decoder does; here the cell steps
+    first, and its new state asks"""
+    return _attentional(_decode(inputs, ask=lambda step: step.before))
+
+
+@mistake
+def asks_with_what_is_fed(**inputs):
+    """you look with the attentional state of the step before; here the new state of the cell
+    asks"""
+    return _attentional(_decode(inputs, ask=lambda step: step.fed))
+
+
+@mistake
+def puts_the_state_before_the_context(**inputs):
+    """you join `[h; c]`; the columns of `w_combine` want the context first, `[c; h]`"""
+    context, state = inputs["w_combine"].chunk(2, -1)
+    return reference(**inputs | {"w_combine": torch.cat([state, context], -1)})
+
+
+@mistake
+def puts_what_is_fed_before_the_word(**inputs):
+    """you put what is fed before the word; the columns of `w_input` want the word first"""
+    d_hidden = inputs["state"].shape[-1]
+    return reference(**inputs | {"w_input": inputs["w_input"].roll(-d_hidden, -1)})
+
+
+@mistake
+def leaves_the_tanh_of_the_cell_out(**inputs):
+    """the `tanh` of the cell is missing: the new state is the `tanh` of the sum"""
+    return _attentional(_decode(inputs, cell=lambda total: total))
+
+
+@mistake
+def leaves_the_last_tanh_out(**inputs):
+    """the `tanh` around `W_c [c; h]` is missing"""
+    return _attentional(_decode(inputs, squash=lambda total: total))
+
+
+@mistake
+def returns_the_states(**inputs):
+    """you feed what you should, but return the states of the cell; the attentional states are
+    wanted, from which the words are read"""
+    return torch.stack([seen.state for seen in _decode(inputs)], 1)
+
+
+@mistake(computes=then(reference, lambda output: output[:, -1]))
+def returns_the_last_step():
+    """you return the last step only; collect all of them, `(batch, target_len, d_hidden)`"""
+
+
+@mistake(computes=then(reference, lambda output: output.transpose(0, 1)))
+def stacks_on_the_first_axis():
+    """you stack the steps on the first axis; the batch comes first: `torch.stack(..., 1)`"""
+
+
+@mistake
+def scales_the_scores(**inputs):
+    """you divide the scores by the root of the width, as a later chapter will; the dot score is the
+    dot product as it is"""
+    return _attentional(_decode(inputs, ask=lambda step: step.state / step.state.shape[-1] ** 0.5))
+
+
+@mistake(points=4, computes=given(reference, mask=torch.ones_like))
+def sees_padding():
+    """some weight goes to padding: fill the scores with minus infinity where `mask` is False,
+    before the softmax"""
+
+
+@mistake(computes=given(reference, mask=torch.logical_not))
+def takes_true_for_padding():
+    """you forbid the words and allow the padding: in this course True means that the decoder may
+    look there"""
+
+
+@mistake(points=4)
+def cuts_padding_after_the_softmax(**inputs):
+    """you mask after the softmax, so the weights of the words sum to less than 1; mask the scores
+    before it"""
+    return _attentional(
+        _decode(inputs, weigh=lambda scores, mask: torch.softmax(scores, -1) * mask)
+    )
+
+
+@mistake(points=4)
+def takes_what_is_fed_for_a_constant(**inputs):
+    """you cut off what is fed from the graph; the weights should learn also from what a step tells
+    the next one, so drop `detach` and `data`"""
+    return _attentional(_decode(inputs, feed=lambda seen: seen.attentional.detach()))
+
+
+@mistake(points=2, computes=squeezed(reference))
+def squeezes_a_batch_of_one_away():
+    """`squeeze()` takes away every axis of length 1, also a batch of one sentence; name the axis,
+    as in `squeeze(1)`"""
+
+
+EXERCISE = Exercise(
+    function="attentional_states",
+    reference=reference,
+    avoid=("rnn_tanh", "rnn_tanh_cell", "RNN", "RNNCell", "scaled_dot_product_attention"),
+    checks=(
+        Check(
+            "the attentional state of every step, fed to the step after it; the first is fed zeros",
+            3,
+            draw_sentences,
+            sizes=(
+                {"batch": 3, "target_len": 5, "source_len": 7, "d_embedding": 2, "d_hidden": 5},
+                {"batch": 1, "target_len": 2, "source_len": 3, "d_embedding": 3, "d_hidden": 5},
+                {"batch": 2, "target_len": 3, "source_len": 1, "d_embedding": 5, "d_hidden": 7},
+            ),
+            hidden_sizes=(
+                {"batch": 2, "target_len": 5, "source_len": 1, "d_embedding": 5, "d_hidden": 3},
+                {"batch": 5, "target_len": 1, "source_len": 2, "d_embedding": 3, "d_hidden": 7},
+            ),
+        ),
+        Check(
+            "padding behind a source sentence gets no weight",
+            1,
+            draw_padded_sentences,
+            sizes=(
+                {"batch": 2, "target_len": 3, "source_len": 5, "d_embedding": 2, "d_hidden": 7},
+            ),
+            hidden_sizes=(
+                {"batch": 3, "target_len": 2, "source_len": 7, "d_embedding": 5, "d_hidden": 3},
+            ),
+        ),
+        Check(
+            "the right gradient reaches the three weights, also through what is fed",
+            1,
+            draw_sentences,
+            sizes=(
+                {"batch": 2, "target_len": 3, "source_len": 5, "d_embedding": 2, "d_hidden": 3},
+            ),
+            hidden_sizes=(
+                {"batch": 3, "target_len": 5, "source_len": 2, "d_embedding": 3, "d_hidden": 2},
+            ),
+            gradient=("w_input", "w_state", "w_combine"),
+        ),
+    ),
+    mistakes=mistake.collected,
+    equivalent_mutants={
+        "-1 -> 1": "a word and what is fed have two axes, batch and features",
+        "-1 -> 1 (4)": "the scores of one step have two axes, batch and words of the source",
+        "-1 -> 1 (5)": "the context and the state of one step have two axes, batch and features",
+    },
+)

@@ -1,0 +1,243 @@
+"""Part B of problem set 05: the score of two vectors put end to end, without the table of pairs."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Generator, Tensor
+
+from attn_bank.draws import draw_normal, draw_weight, in_front
+from attn_course import luong
+from attn_grade.compare import same
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.instruments import Largest
+from attn_grade.inside.plain import Inputs, Plain
+from attn_grade.wrong_answers import cut_off, in_dtype, then, transposed
+
+
+def reference(query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor) -> Tensor:
+    return luong.concat_scores(query, key, weight, score_weight)
+
+
+def draw_states(
+    generator: Generator,
+    query_len: int,
+    key_len: int,
+    d_query: int,
+    d_key: int,
+    d_score: int,
+    batch: int | None = None,
+    beams: int | None = None,
+) -> Inputs:
+    before = in_front(batch) + in_front(beams)
+    return {
+        "query": draw_normal(generator, *before, query_len, d_query),
+        "key": draw_normal(generator, *before, key_len, d_key),
+        "weight": 1.5 * draw_weight(generator, d_score, d_query + d_key),
+        "score_weight": draw_normal(generator, d_score),
+    }
+
+
+def writes_no_pairs(
+    call: Callable[[Inputs], Plain], inputs: Inputs
+) -> tuple[str, str] | str | None:
+    with Largest() as largest:
+        output = call(inputs)
+    if not same(output, reference(**inputs)):
+        return "the scores have to be right as well"
+    d_score, pairs = len(inputs["score_weight"]), output.numel()
+    if 0 < largest.numbers <= pairs * d_score:  # without a sight of its tensors, no points
+        return None
+    joined = largest.numbers >= pairs * inputs["weight"].shape[-1]
+    return (
+        f"it makes a tensor of shape {largest.shape}, {largest.numbers} numbers;"
+        f" {pairs * d_score} are enough, `d_score` = {d_score} for each pair",
+        "all pairs end to end" if joined else "one half for all pairs",
+    )
+
+
+def _parts(query: Tensor, key: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], -1)
+    return (query @ for_query.mT).unsqueeze(-2), (key @ for_key.mT).unsqueeze(-3)
+
+
+def _pairs(query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
+    query, key = query.unsqueeze(-2), key.unsqueeze(-3)
+    pairs = torch.broadcast_shapes(query.shape[:-1], key.shape[:-1])
+    return query.expand(*pairs, -1), key.expand(*pairs, -1)
+
+
+mistake = Mistakes()
+
+
+@mistake(points=3)
+def puts_all_pairs_end_to_end(query, key, weight, score_weight):
+    """your scores are right, but you write every query out beside every key; cut `weight` in two,
+    multiply queries and keys once each, and let the sum of the two broadcast"""
+    return torch.tanh(torch.cat(_pairs(query, key), -1) @ weight.mT) @ score_weight
+
+
+@mistake(points=3)
+def spreads_the_halves_over_all_pairs(query, key, weight, score_weight):
+    """you cut `weight` in two, which is the idea, but copy queries and keys for all pairs before
+    you multiply; multiply first, then let the sum broadcast"""
+    queries, keys = _pairs(query, key)
+    for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], -1)
+    hidden = queries.contiguous() @ for_query.mT + keys.contiguous() @ for_key.mT
+    return torch.tanh(hidden) @ score_weight
+
+
+@mistake
+def puts_the_key_first(query, key, weight, score_weight):
+    """you put the key first; `[q; k]` begins with the query, so the first `d_query` columns of
+    `weight` are the query's"""
+    queries, keys = _pairs(query, key)
+    return torch.tanh(torch.cat([keys, queries], -1) @ weight.mT) @ score_weight
+
+
+@mistake
+def splits_in_the_middle(query, key, weight, score_weight):
+    """you cut `weight` in the middle; the query's part has `d_query` columns, and the key's the
+    `d_key` others"""
+    for_query, for_key = weight.tensor_split(2, -1)
+    hidden = (query @ for_query.mT).unsqueeze(-2) + (key @ for_key.mT).unsqueeze(-3)
+    return torch.tanh(hidden) @ score_weight
+
+
+@mistake
+def leaves_the_tanh_out(query, key, weight, score_weight):
+    """there is no `tanh` in your score; without it the query adds the same to the score of every
+    key, and the softmax takes that out again"""
+    for_query, for_key = _parts(query, key, weight)
+    return (for_query + for_key) @ score_weight
+
+
+@mistake
+def squashes_before_the_sum(query, key, weight, score_weight):
+    """you take the `tanh` of each half and then add; add first: with your order the query adds the
+    same to the score of every key, and the softmax takes that out again"""
+    for_query, for_key = _parts(query, key, weight)
+    return (torch.tanh(for_query) + torch.tanh(for_key)) @ score_weight
+
+
+@mistake
+def squashes_before_the_weight(query, key, weight, score_weight):
+    """you take the `tanh` of query and key; it comes after `weight`, on the sum"""
+    for_query, for_key = _parts(torch.tanh(query), torch.tanh(key), weight)
+    return (for_query + for_key) @ score_weight
+
+
+@mistake
+def squashes_the_score(query, key, weight, score_weight):
+    """you take the `tanh` of the score; it belongs to the hidden units, before `score_weight`"""
+    return torch.tanh(leaves_the_tanh_out(query, key, weight, score_weight))
+
+
+@mistake
+def multiplies_the_halves(query, key, weight, score_weight):
+    """you multiply the query's half by the key's; a matrix times `[q; k]` is the sum of the two
+    halves"""
+    for_query, for_key = _parts(query, key, weight)
+    return torch.tanh(for_query * for_key) @ score_weight
+
+
+@mistake
+def sums_the_hidden_units(query, key, weight, score_weight):
+    """you add up the hidden units; each of them counts by its number in `score_weight`"""
+    for_query, for_key = _parts(query, key, weight)
+    return torch.tanh(for_query + for_key).sum(-1)
+
+
+@mistake
+def returns_the_hidden_units(query, key, weight, score_weight):
+    """you return the hidden units; multiply them by `score_weight`, and one number is left for each
+    pair"""
+    for_query, for_key = _parts(query, key, weight)
+    return torch.tanh(for_query + for_key)
+
+
+@mistake(computes=then(reference, lambda scores: torch.softmax(scores, -1)))
+def returns_weights():
+    """you return weights; the scores are wanted, from before the softmax"""
+
+
+@mistake(computes=transposed(reference))
+def puts_queries_on_the_last_axis():
+    """your table is transposed: one row for each query, one column for each key"""
+
+
+@mistake
+def compares_words_in_the_same_place(query, key, weight, score_weight):
+    """you put each query beside the key in the same place; every query meets every key"""
+    return torch.tanh(torch.cat([query, key], -1) @ weight.mT) @ score_weight
+
+
+@mistake(points=2)
+def knows_no_batch(query, key, weight, score_weight):
+    """your new axes are counted from the left, which fits two axes only; count from the right:
+    `unsqueeze(-2)` for the queries, `unsqueeze(-3)` for the keys"""
+    for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], -1)
+    hidden = (query @ for_query.mT)[:, None] + (key @ for_key.mT)[None, :]
+    return torch.tanh(hidden) @ score_weight
+
+
+@mistake
+def knows_one_batch_axis_only(query, key, weight, score_weight):
+    """your new axes are counted from the left, which fits three axes only; count from the right:
+    `unsqueeze(-2)` for the queries, `unsqueeze(-3)` for the keys"""
+    for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], -1)
+    hidden = (query @ for_query.mT)[:, :, None] + (key @ for_key.mT)[:, None, :]
+    return torch.tanh(hidden) @ score_weight
+
+
+@mistake(points=3, computes=cut_off(reference, "weight"))
+def takes_the_weight_for_a_constant():
+    """you cut `weight` off from the graph, so it will never learn; drop `detach` and `data`"""
+
+
+@mistake(points=1, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the inputs"""
+
+
+EXERCISE = Exercise(
+    function="concat_scores",
+    reference=reference,
+    checks=(
+        Check(
+            "every query is scored against every key, `v · tanh(W [q; k])`; widths and lengths may"
+            " differ, and any number of axes may come before",
+            2,
+            draw_states,
+            sizes=(
+                {"query_len": 3, "key_len": 5, "d_query": 7, "d_key": 7, "d_score": 2},
+                {"batch": 2, "query_len": 5, "key_len": 3, "d_query": 2, "d_key": 7, "d_score": 11},
+            ),
+            hidden_sizes=(
+                {"query_len": 5, "key_len": 2, "d_query": 11, "d_key": 3, "d_score": 7},
+                {
+                    **{"batch": 3, "beams": 2, "query_len": 1, "key_len": 7},
+                    **{"d_query": 3, "d_key": 5, "d_score": 2},
+                },
+            ),
+        ),
+        Check(
+            "no tensor is made that holds more than `d_score` numbers for each pair of words",
+            1,
+            draw_states,
+            sizes=({"query_len": 23, "key_len": 29, "d_query": 19, "d_key": 17, "d_score": 5},),
+            hidden_sizes=(
+                {"query_len": 31, "key_len": 19, "d_query": 7, "d_key": 13, "d_score": 3},
+            ),
+            law=writes_no_pairs,
+        ),
+        Check(
+            "the right gradient reaches all four inputs",
+            1,
+            draw_states,
+            sizes=({"query_len": 3, "key_len": 5, "d_query": 7, "d_key": 2, "d_score": 3},),
+            hidden_sizes=({"query_len": 5, "key_len": 3, "d_query": 2, "d_key": 7, "d_score": 5},),
+            gradient=("query", "key", "weight", "score_weight"),
+        ),
+    ),
+    mistakes=mistake.collected,
+)

@@ -1,0 +1,230 @@
+"""Part E of problem set 09, second half: how many small layers, and how many numbers to learn."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Generator
+
+from attn_grade.exercise import Check, Exercise, Law, Mistakes
+from attn_grade.inside.plain import Inputs, Plain
+from attn_grade.wrong_answers import given, mistaking
+
+
+def reference(d_model: int, num_heads: int, num_key_heads: int, bias: bool) -> tuple[int, int]:
+    return _layers(num_heads, num_key_heads), _numbers(d_model, num_heads, num_key_heads, bias)
+
+
+def _layers(num_heads: int, num_key_heads: int) -> int:
+    return num_heads + 2 * num_key_heads + 1
+
+
+def _numbers(d_model: int, num_heads: int, num_key_heads: int, bias: bool) -> int:
+    d_shared = d_model // num_heads * num_key_heads
+    return 2 * (d_model + d_shared) * (d_model + bias)
+
+
+def draw_widths(
+    generator: Generator, d_head: int, num_heads: int, num_key_heads: int, bias: bool
+) -> Inputs:
+    # heads of another width than last time
+    d_head += 2 * int(torch.randint(5, (), generator=generator))
+    return {
+        "d_model": num_heads * d_head,
+        "num_heads": num_heads,
+        "num_key_heads": num_key_heads,
+        "bias": bias,
+    }
+
+
+def gives(index: int) -> Law:
+    """The law that this one of the two numbers is right, by which mistakes are told apart."""
+
+    def judge(call: Callable[[Inputs], Plain], inputs: Inputs) -> tuple[str, Plain] | None:
+        output = call(inputs)
+        if not isinstance(output, list | tuple) or len(output) != 2:
+            return "two numbers are asked, `layers, numbers`", "not two"
+        found, wanted = output[index], reference(**inputs)[index]
+        return None if found == wanted else (f"it is {found!r:.20}, not {wanted}", found)
+
+    return judge
+
+
+Size = tuple[int, int]
+
+
+mistake = Mistakes()
+
+
+@mistake
+def counts_one_layer_a_head(d_model, num_heads, num_key_heads, bias):
+    """you count one small layer for each head, as the tutorial does; a head has three, for its
+    queries, its keys and its values, and behind all heads stands `W_O`"""
+    return num_heads, num_heads * (d_model * (d_model // num_heads) + bias * d_model // num_heads)
+
+
+@mistake(points=1.5)
+def counts_one_layer_a_head_rightly_large(d_model, num_heads, num_key_heads, bias):
+    """your numbers to learn are right, but not the small layers: a head has three, for its queries,
+    its keys and its values (fewer, where key heads are shared), and behind all heads stands
+    `W_O`"""
+    return num_heads, _numbers(d_model, num_heads, num_key_heads, bias)
+
+
+@mistake(points=1.5)
+def counts_packed_matrices(d_model, num_heads, num_key_heads, bias):
+    """you count the four large matrices in which a program keeps them; in the picture each head has
+    layers of its own: `num_heads` for queries, `num_key_heads` for keys, as many for values, and
+    one behind"""
+    return 4, _numbers(d_model, num_heads, num_key_heads, bias)
+
+
+@mistake(points=1.5)
+def counts_one_output_layer_a_head(d_model, num_heads, num_key_heads, bias):
+    """you count an output layer for each head; cut by heads `W_O` would be a sum of `num_heads`
+    products, but the picture has one layer behind all heads"""
+    layers = 2 * (num_heads + num_key_heads)
+    return layers, _numbers(d_model, num_heads, num_key_heads, bias)
+
+
+@mistake
+def leaves_the_output_layer_out(d_model, num_heads, num_key_heads, bias):
+    """you leave `W_O` out, the layer behind the heads, as the tutorial's figure does"""
+    layers, numbers = reference(d_model, num_heads, num_key_heads, bias)
+    return layers - 1, numbers - d_model * (d_model + bias)
+
+
+@mistake(points=1.5)
+def counts_the_small_layers_without_the_output(d_model, num_heads, num_key_heads, bias):
+    """your numbers to learn are right, but one layer is missing: `W_O` behind the heads"""
+    layers, numbers = reference(d_model, num_heads, num_key_heads, bias)
+    return layers - 1, numbers
+
+
+@mistake
+def counts_three_a_head_and_no_more(d_model, num_heads, num_key_heads, bias):
+    """three layers for each head are right where nothing is shared; with fewer key heads there are
+    `num_key_heads` of keys and as many of values, and behind all heads stands one more, `W_O`"""
+    return 3 * num_heads, 3 * d_model * (d_model + bias)
+
+
+@mistake(points=0.5)
+def makes_every_head_as_wide_as_the_layer(d_model, num_heads, num_key_heads, bias):
+    """each of your heads is `d_model` wide; the heads share the width of the layer, `d_head =
+    d_model // num_heads`, so that more heads do not cost more"""
+    wide = (num_heads + 2 * num_key_heads) * d_model * (d_model + bias)
+    output = d_model * (num_heads * d_model + bias)
+    return _layers(num_heads, num_key_heads), wide + output
+
+
+@mistake(points=0.5)
+def makes_wide_heads_and_a_narrow_output(d_model, num_heads, num_key_heads, bias):
+    """you count `d_model * d_model` for each small layer; the layers of a head are only `d_head =
+    d_model // num_heads` wide"""
+    layers = _layers(num_heads, num_key_heads)
+    return layers, layers * d_model * (d_model + bias)
+
+
+@mistake(computes=mistaking(reference, num_key_heads="num_heads"))
+def gives_every_head_keys_of_its_own():
+    """you count keys and values for every head; there are only `num_key_heads` of each, shared by
+    the others"""
+
+
+@mistake
+def shares_keys_but_not_values(d_model, num_heads, num_key_heads, bias):
+    """you count `num_key_heads` layers of keys, but values for every head; the values are shared as
+    the keys are"""
+    layers = 2 * num_heads + num_key_heads + 1
+    shared = _numbers(d_model, num_heads, num_key_heads, bias)
+    return layers, (shared + _numbers(d_model, num_heads, num_heads, bias)) // 2
+
+
+@mistake(points=1.5, computes=given(reference, bias=False))
+def counts_no_biases():
+    """you count no biases; with `bias` each layer has one number more for each of its outputs"""
+
+
+@mistake(points=1, computes=given(reference, bias=True))
+def counts_biases_always():
+    """you count biases whether or not `bias` says so"""
+
+
+@mistake(points=1.5)
+def counts_one_bias_a_layer(d_model, num_heads, num_key_heads, bias):
+    """you count one number of bias for each layer; a bias has one number for each output of its
+    layer, `d_head` or, behind the heads, `d_model`"""
+    layers, numbers = reference(d_model, num_heads, num_key_heads, False)
+    return layers, numbers + bias * layers
+
+
+@mistake(points=1.5)
+def gives_four_full_biases(d_model, num_heads, num_key_heads, bias):
+    """you count `4 * d_model` numbers of bias; those of keys and values are only `num_key_heads *
+    d_head` long"""
+    layers, numbers = reference(d_model, num_heads, num_key_heads, False)
+    return layers, numbers + bias * 4 * d_model
+
+
+@mistake(points=1.5)
+def gives_the_output_no_bias(d_model, num_heads, num_key_heads, bias):
+    """the layer behind the heads has a bias as well, of `d_model` numbers"""
+    layers, numbers = reference(d_model, num_heads, num_key_heads, bias)
+    return layers, numbers - bias * d_model
+
+
+@mistake
+def returns_the_numbers_only(d_model, num_heads, num_key_heads, bias):
+    """you return one number; two are asked: the small layers, and the numbers to learn, as in
+    `return layers, numbers`"""
+    return _numbers(d_model, num_heads, num_key_heads, bias)
+
+
+EXERCISE = Exercise(
+    function="layer_size",
+    reference=reference,
+    checks=(
+        Check(
+            "the number of small layers",
+            0.5,
+            draw_widths,
+            sizes=(
+                {"d_head": 4, "num_heads": 2, "num_key_heads": 2, "bias": False},
+                {"d_head": 5, "num_heads": 6, "num_key_heads": 3, "bias": True},
+            ),
+            hidden_sizes=(
+                {"d_head": 3, "num_heads": 5, "num_key_heads": 5, "bias": False},
+                {"d_head": 2, "num_heads": 6, "num_key_heads": 1, "bias": False},
+            ),
+            law=gives(0),
+        ),
+        Check(
+            "the numbers that they learn, without bias",
+            1,
+            draw_widths,
+            sizes=(
+                {"d_head": 4, "num_heads": 2, "num_key_heads": 2, "bias": False},
+                {"d_head": 5, "num_heads": 6, "num_key_heads": 3, "bias": False},
+            ),
+            hidden_sizes=(
+                {"d_head": 7, "num_heads": 8, "num_key_heads": 2, "bias": False},
+                {"d_head": 3, "num_heads": 5, "num_key_heads": 5, "bias": False},
+            ),
+            law=gives(1),
+        ),
+        Check(
+            "the numbers that they learn, with a bias in every layer",
+            0.5,
+            draw_widths,
+            sizes=(
+                {"d_head": 3, "num_heads": 4, "num_key_heads": 4, "bias": True},
+                {"d_head": 7, "num_heads": 6, "num_key_heads": 2, "bias": True},
+            ),
+            hidden_sizes=(
+                {"d_head": 5, "num_heads": 8, "num_key_heads": 4, "bias": True},
+                {"d_head": 2, "num_heads": 3, "num_key_heads": 1, "bias": True},
+            ),
+            law=gives(1),
+        ),
+    ),
+    mistakes=mistake.collected,
+)

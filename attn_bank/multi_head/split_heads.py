@@ -1,0 +1,163 @@
+"""Part A of problem set 09, first half: the features of every token, shared out among heads."""
+
+import torch
+from torch import Generator, Tensor
+
+from attn_bank.draws import draw_normal, in_front
+from attn_course import multi_head
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+from attn_grade.wrong_answers import in_dtype, then, transposed
+
+
+def reference(tokens: Tensor, num_heads: int) -> Tensor:
+    return multi_head.split_heads(tokens, num_heads)
+
+
+def draw_tokens(
+    generator: Generator,
+    length: int,
+    num_heads: int,
+    d_head: int,
+    batch: int | None = None,
+    beams: int | None = None,
+) -> Inputs:
+    shape = (*in_front(batch, beams), length, num_heads * d_head)
+    return {"tokens": draw_normal(generator, *shape), "num_heads": num_heads}
+
+
+mistake = Mistakes()
+
+
+@mistake
+def cuts_the_list_of_all_numbers(tokens, num_heads):
+    """your shape is right and the numbers are in the wrong heads: `view` and `reshape` to
+    `(num_heads, length, d_head)` cut the list of all numbers of the text in order, so your head 0
+    has the first tokens whole; cut the last axis first, then swap two axes"""
+    *batch, length, d_model = tokens.shape
+    return tokens.reshape(*batch, num_heads, length, d_model // num_heads)
+
+
+@mistake
+def deals_the_features_out(tokens, num_heads):
+    """you deal the features out like cards, every `num_heads`-th one to the same head; head 0
+    should have the first `d_head` in a row, so the axis of the heads comes first when you cut:
+    `(num_heads, d_head)`"""
+    return tokens.unflatten(-1, (-1, num_heads)).movedim(-1, -3)
+
+
+@mistake
+def swaps_heads_and_features(tokens, num_heads):
+    """you cut the features into `d_head` groups of `num_heads`; it should be `num_heads` groups of
+    `d_head`"""
+    return tokens.unflatten(-1, (-1, num_heads)).transpose(-3, -2)
+
+
+@mistake
+def leaves_the_tokens_in_front(tokens, num_heads):
+    """you have cut the features, but the axis of the heads still stands behind that of the tokens;
+    swap the two, so that each head holds a text: `transpose(-3, -2)`"""
+    return tokens.unflatten(-1, (num_heads, -1))
+
+
+@mistake(computes=transposed(reference))
+def puts_the_features_before_the_tokens():
+    """in your heads the features are rows; rows are tokens, `(length, d_head)`"""
+
+
+@mistake
+def gives_every_head_everything(tokens, num_heads):
+    """every head of yours has all the features; share them out, `d_model / num_heads` for each"""
+    return torch.stack([tokens] * num_heads, -3)
+
+
+@mistake
+def gives_every_head_the_first_part(tokens, num_heads):
+    """all your heads have the first part of the features; head `j` has the part number `j`"""
+    return torch.stack([tokens.chunk(num_heads, -1)[0]] * num_heads, -3)
+
+
+@mistake(computes=then(reference, lambda output: output.flip(-3)))
+def counts_the_heads_from_the_end():
+    """your heads are in reverse order; head 0 has the first features"""
+
+
+@mistake
+def returns_a_list(tokens, num_heads):
+    """you return a list of heads; put them on an axis of their own, as `torch.stack` does"""
+    return list(tokens.chunk(num_heads, -1))
+
+
+@mistake(points=1)
+def puts_the_heads_first(tokens, num_heads):
+    """your heads come before the batch; `torch.stack(..., -3)` puts them directly before the
+    tokens"""
+    return torch.stack(tokens.chunk(num_heads, -1))
+
+
+@mistake
+def counts_axes_from_the_left(tokens, num_heads):
+    """you swap the axes 1 and 2, counted from the left, which fits a single batch axis only; count
+    from the right: `transpose(-3, -2)`"""
+    return tokens.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+
+@mistake(points=1)
+def makes_one_axis_of_the_batch(tokens, num_heads):
+    """you make one axis of all that come before the tokens, and with none there is nothing to
+    flatten; cut the last axis alone, as `unflatten(-1, ...)` does, and leave the others in peace"""
+    flat = tokens.flatten(0, -3)
+    return reference(flat, num_heads).unflatten(0, tokens.shape[:-2])
+
+
+@mistake
+def wants_one_batch_axis(tokens, num_heads):
+    """`batch, length, d_model = tokens.shape` wants exactly three axes; there may be more or fewer:
+    `tokens.unflatten(-1, ...)` needs to know of the last one only"""
+    batch, length, d_model = tokens.shape
+    return tokens.view(batch, length, num_heads, d_model // num_heads).transpose(1, 2)
+
+
+@mistake(computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you return float64; nothing is computed here, so the dtype stays as it is: drop `double`"""
+
+
+EXERCISE = Exercise(
+    function="split_heads",
+    reference=reference,
+    checks=(
+        Check(
+            "one text alone, `(length, d_model)`: head 0 has the first `d_head` features of every"
+            " token, head 1 the next ones, and so on",
+            1,
+            draw_tokens,
+            sizes=(
+                {"length": 3, "num_heads": 2, "d_head": 5},
+                {"length": 2, "num_heads": 7, "d_head": 3},
+            ),
+            hidden_sizes=(
+                {"length": 7, "num_heads": 3, "d_head": 2},
+                {"length": 5, "num_heads": 1, "d_head": 3},
+                {"length": 1, "num_heads": 5, "d_head": 7},
+            ),
+        ),
+        Check(
+            "a batch of texts, and a batch of beams: the heads come directly before the tokens",
+            1,
+            draw_tokens,
+            sizes=(
+                {"batch": 2, "length": 3, "num_heads": 5, "d_head": 7},
+                {"batch": 3, "beams": 5, "length": 2, "num_heads": 7, "d_head": 3},
+            ),
+            hidden_sizes=(
+                {"batch": 5, "length": 7, "num_heads": 2, "d_head": 3},
+                {"batch": 2, "beams": 3, "length": 7, "num_heads": 3, "d_head": 2},
+            ),
+        ),
+    ),
+    mistakes=mistake.collected,
+    equivalent_mutants={
+        "cut.transpose(-3, -2) -> cut.transpose(-2, -3)": "the same two axes, swapped",
+    },
+)

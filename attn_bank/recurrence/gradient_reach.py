@@ -1,0 +1,308 @@
+"""Part B of problem set 10: a probe of how far back a gradient reaches, for any layer.
+
+The layers that it is tried on are those of `attn_bank.sequence_layers`.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Generator, Tensor
+
+from attn_bank.draws import draw_normal, draw_weight
+from attn_bank.sequence_layers import SequenceLayer
+from attn_grade.compare import same
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs, Plain
+from attn_grade.wrong_answers import given, then
+
+
+def reference(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+    return _lengths(_gradient(layer, tokens, direction)).mean(0).flip(0)
+
+
+def _gradient(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+    """What each sequence's number would gain, of the shape of the tokens."""
+    return _gradient_of(lambda given: (layer(given)[:, -1] @ direction).sum(), tokens)
+
+
+def _gradient_of(number: Callable[[Tensor], Tensor], tokens: Tensor) -> Tensor:
+    tokens = tokens.detach().requires_grad_()
+    return torch.autograd.grad(number(tokens), tokens, materialize_grads=True)[0]
+
+
+def _lengths(gradient: Tensor) -> Tensor:
+    return gradient.norm(dim=-1)
+
+
+def give_layer(
+    generator: Generator, layer: str, length: int, d_in: int, d_out: int, batch: int = 1
+) -> Inputs:
+    weights = [draw_weight(generator, d_in, d_out), 0.7 * draw_weight(generator, d_out, d_out)]
+    return {
+        "layer": SequenceLayer(layer, *(weight.requires_grad_() for weight in weights)),
+        "tokens": draw_normal(generator, batch, length, d_in),
+        "direction": draw_normal(generator, d_out),
+    }
+
+
+def leaves_the_layer_alone(
+    call: Callable[[Inputs], Plain], inputs: Inputs
+) -> tuple[str, Plain] | None:
+    weights = inputs["layer"].weights
+    wanted = reference(**inputs)
+    for weight in weights:
+        weight.grad = None
+    found = call(inputs)
+    if not same(found, wanted):
+        return "what it returns has to be right as well", found
+    if any(weight.grad is not None for weight in weights):
+        return "gradients have piled up in the weights of the layer, in their `.grad`", "piled up"
+    return None
+
+
+mistake = Mistakes()
+
+
+@mistake(points=1, computes=then(reference, lambda output: output.flip(0)))
+def begins_with_the_first():
+    """your first entry belongs to the first token; it should belong to the last, which is at
+    distance 0. Turn the order round: `flip(0)`"""
+
+
+@mistake(points=4)
+def averages_the_gradients(layer, tokens, direction):
+    """you take the mean over the batch before the length; gradients that point in opposite
+    directions cancel there. Take the length of each first"""
+    return _lengths(_gradient(layer, tokens, direction).mean(0)).flip(0)
+
+
+@mistake(points=2.5)
+def adds_the_batch_up(layer, tokens, direction):
+    """you add the lengths of all texts up; take their mean"""
+    return len(tokens) * reference(layer, tokens, direction)
+
+
+@mistake(points=2.5)
+def divides_by_the_batch_twice(layer, tokens, direction):
+    """you divide by the number of texts twice: if the gradient is that of a mean, the lengths have
+    to be added up; if it is that of a sum, take their mean"""
+    return reference(layer, tokens, direction) / len(tokens)
+
+
+@mistake(points=2.5)
+def measures_the_batch_as_one(layer, tokens, direction):
+    """you measure the gradients of all texts as one long vector; each text has its own length, and
+    their mean is asked"""
+    return _gradient(layer, tokens, direction).norm(dim=(0, 2)).flip(0)
+
+
+@mistake(points=4)
+def takes_the_root_last(layer, tokens, direction):
+    """you take the mean of the squares, and the root at the end; take the root for each text, and
+    the mean of the lengths"""
+    return _lengths(_gradient(layer, tokens, direction)).square().mean(0).sqrt().flip(0)
+
+
+@mistake(points=4, computes=given(reference, tokens=lambda tokens: tokens[:1]))
+def measures_the_first_sequence():
+    """you measure the first text only; the mean over all is asked"""
+
+
+@mistake
+def returns_every_sequence(layer, tokens, direction):
+    """you return the lengths of every text; take their mean over the batch, so that one number is
+    left for each distance"""
+    return _lengths(_gradient(layer, tokens, direction)).flip(1)
+
+
+@mistake(points=1)
+def forgets_the_root(layer, tokens, direction):
+    """you return squares of lengths; the root is missing"""
+    return _gradient(layer, tokens, direction).square().sum(-1).mean(0).flip(0)
+
+
+@mistake(points=1)
+def adds_absolute_values(layer, tokens, direction):
+    """you add the sizes of the features up; the length of a vector is the root of the sum of
+    squares, as `norm(dim=-1)` has it"""
+    return _gradient(layer, tokens, direction).abs().sum(-1).mean(0).flip(0)
+
+
+@mistake(points=1)
+def takes_the_largest_feature(layer, tokens, direction):
+    """you take the largest feature of a gradient; its length is asked, `norm(dim=-1)`"""
+    return _gradient(layer, tokens, direction).abs().amax(-1).mean(0).flip(0)
+
+
+@mistake(points=1)
+def averages_over_the_features(layer, tokens, direction):
+    """you take the mean of the squares of the features; their sum is under the root"""
+    return reference(layer, tokens, direction) / tokens.shape[-1] ** 0.5
+
+
+@mistake
+def measures_along_the_sequence(layer, tokens, direction):
+    """you measure lengths along the text, and return a number for each feature; measure along the
+    features, axis -1"""
+    return _gradient(layer, tokens, direction).norm(dim=1).mean(0).flip(0)
+
+
+@mistake(points=1)
+def begins_at_every_output(layer, tokens, direction):
+    """you begin at all outputs together; begin at the last, `[:, -1]`"""
+    gradient = _gradient_of(lambda given: (layer(given) @ direction).sum(), tokens)
+    return _lengths(gradient).mean(0).flip(0)
+
+
+@mistake(points=1)
+def begins_at_the_first_output(layer, tokens, direction):
+    """you begin at the first output; begin at the last, `[:, -1]`"""
+    gradient = _gradient_of(lambda given: (layer(given)[:, 0] @ direction).sum(), tokens)
+    return _lengths(gradient).mean(0).flip(0)
+
+
+@mistake(points=1)
+def forgets_the_direction(layer, tokens, direction):
+    """you add the features of the last output up; take its product with `direction`"""
+    gradient = _gradient_of(lambda given: layer(given)[:, -1].sum(), tokens)
+    return _lengths(gradient).mean(0).flip(0)
+
+
+@mistake(points=1)
+def begins_at_a_length(layer, tokens, direction):
+    """you begin at the length of the last output; take its product with `direction`"""
+    gradient = _gradient_of(lambda given: layer(given)[:, -1].norm(dim=-1).sum(), tokens)
+    return _lengths(gradient).mean(0).flip(0)
+
+
+@mistake
+def compares_with_the_nearest(layer, tokens, direction):
+    """you divide by the first entry; the lengths are asked as they are"""
+    reach = reference(layer, tokens, direction)
+    return reach / reach[0]
+
+
+@mistake(points=1)
+def multiplies_with_the_tokens(layer, tokens, direction):
+    """you multiply the gradient with the tokens; its length alone is asked"""
+    gradient = _gradient(layer, tokens, direction)
+    return (gradient * tokens).sum(-1).abs().mean(0).flip(0)
+
+
+@mistake(points=2.5, computes=given(reference, tokens=torch.zeros_like))
+def measures_at_zero():
+    """you take the gradient at tokens of your own; a layer that is not linear has another gradient
+    at each text, so take it at the tokens that you are given"""
+
+
+@mistake(points=4)
+def wants_every_token_used(layer, tokens, direction):
+    """you stumble over a layer that does not use its tokens: `torch.autograd.grad` raises an error
+    then, and after `backward` the `.grad` is `None`. Its reach is zero; `materialize_grads=True`
+    asks for zeros"""
+    tokens = tokens.detach().requires_grad_()
+    number = (layer(tokens)[:, -1] @ direction).sum()
+    return _lengths(torch.autograd.grad(number, tokens)[0]).mean(0).flip(0)
+
+
+@mistake(points=3.5)
+def squeezes_single_axes_away(layer, tokens, direction):
+    """you `squeeze`: an axis of size 1 is still an axis; name the axes that you mean"""
+    return _lengths(_gradient(layer, tokens, direction).squeeze()).mean(0).flip(0)
+
+
+@mistake(points=4)
+def piles_up_in_the_layer(layer, tokens, direction):
+    """`backward` adds to `.grad` of all that it meets, the weights of the layer as well, and a next
+    step of training would use it; `torch.autograd.grad` with respect to the tokens adds to
+    nothing"""
+    tokens = tokens.detach().requires_grad_()
+    (layer(tokens)[:, -1] @ direction).sum().backward()
+    gradient = torch.zeros_like(tokens) if tokens.grad is None else tokens.grad
+    return _lengths(gradient).mean(0).flip(0)
+
+
+@mistake(points=3)
+def piles_up_and_wants_every_token_used(layer, tokens, direction):
+    """`backward` adds to `.grad` of all that it meets, the weights of the layer as well; and where
+    it does not meet the tokens, their `.grad` stays `None`. Use `torch.autograd.grad` with
+    `materialize_grads=True`"""
+    tokens = tokens.detach().requires_grad_()
+    (layer(tokens)[:, -1] @ direction).sum().backward()
+    return _lengths(tokens.grad).mean(0).flip(0)
+
+
+@mistake(points=4.5)
+def fills_single_precision(layer, tokens, direction):
+    """you return float32 whatever the tokens are; keep their dtype, or small gradients are zero
+    before they are"""
+    reach = torch.zeros(tokens.shape[1], device=tokens.device)
+    return reach.copy_(reference(layer, tokens, direction))
+
+
+@mistake(points=3.5)
+def adds_a_little(layer, tokens, direction):
+    """you add a small number under the root, and no gradient falls below it; leave it out"""
+    return (_gradient(layer, tokens, direction).square().sum(-1) + 1e-20).sqrt().mean(0).flip(0)
+
+
+def layers(*names: str, **sizes: int) -> tuple[dict[str, int | str], ...]:
+    return tuple({"layer": name, **sizes} for name in names)
+
+
+EXERCISE = Exercise(
+    function="gradient_reach",
+    reference=reference,
+    may_use=("attn_bank.sequence_layers.__call__",),
+    equivalent_mutants={
+        "tokens.detach() -> tokens": (
+            "a check hands over a copy of its tokens, and nobody uses it afterwards; outside of"
+            " checks it would switch gradients on in the tokens of the caller"
+        ),
+        "0 -> -1 (2)": "one axis is left once the mean is taken: the first is the last",
+    },
+    checks=(
+        Check(
+            "one text: the length of the gradient at each token, the last token first",
+            1.5,
+            give_layer,
+            sizes=layers("feeds_its_state_back", "attends", length=5, d_in=3, d_out=4),
+            hidden_sizes=(
+                *layers("sees_the_first_only", length=7, d_in=1, d_out=5),
+                *layers("attends", length=4, d_in=5, d_out=2),
+                *layers("feeds_its_state_back", length=1, d_in=2, d_out=3),
+            ),
+        ),
+        Check(
+            "many texts: the mean of their lengths",
+            1,
+            give_layer,
+            sizes=layers("feeds_its_state_back", batch=3, length=5, d_in=4, d_out=2),
+            hidden_sizes=layers("attends", batch=7, length=4, d_in=3, d_out=5),
+        ),
+        Check(
+            "a layer that does not use its tokens has a reach of zero",
+            1,
+            give_layer,
+            sizes=layers("is_deaf", batch=2, length=4, d_in=3, d_out=5),
+            hidden_sizes=layers("is_deaf", batch=3, length=5, d_in=2, d_out=4),
+        ),
+        Check(
+            "the layer is left as it was: nothing is added to the gradients of its weights",
+            1,
+            give_layer,
+            sizes=layers("fades", batch=2, length=4, d_in=3, d_out=5),
+            hidden_sizes=layers("fades", batch=3, length=5, d_in=2, d_out=3),
+            law=leaves_the_layer_alone,
+        ),
+        Check(
+            "in float64 a gradient is followed down to 1e-50",
+            0.5,
+            give_layer,
+            sizes=layers("fades", batch=2, length=130, d_in=3, d_out=2),
+            hidden_sizes=layers("fades", batch=3, length=135, d_in=2, d_out=4),
+            dtype=torch.float64,
+        ),
+    ),
+    mistakes=mistake.collected,
+)

@@ -1,0 +1,307 @@
+"""Part C of problem set 10: how many turns operations take that wait for one another."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Generator
+
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs, Plain
+
+Needs = list[list[int]]
+
+
+def reference(needs: Needs) -> int | None:
+    turns = _turns(needs)
+    return None if None in turns else max(turns, default=0)
+
+
+def _turns(
+    needs: Needs, enough: Callable[[int, int], bool] = int.__eq__, *, once: bool = False
+) -> list[int | None]:
+    """In which turn each operation is done, from 1; None for those that never are.
+
+    An operation starts once `enough(done, all)` of those that it waits for are done; whether one
+    that it waits for twice counts once in `all` says `once`.
+    """
+    size = [len(set(before) if once else before) for before in needs]
+    turns: list[int | None] = [None] * len(needs)
+    users, done = _users(needs), [0] * len(needs)
+    ready = [number for number, before in enumerate(needs) if not before]
+    turn = 0
+    while ready:
+        turn, finished, ready = turn + 1, ready, []
+        for number in finished:
+            turns[number] = turn
+        for user in (user for number in finished for user in users[number]):
+            done[user] += 1
+            if turns[user] is None and enough(done[user], size[user]) and user not in ready:
+                ready.append(user)
+    return turns
+
+
+def _users(needs: Needs) -> Needs:
+    users: Needs = [[] for _ in needs]
+    for number, before in enumerate(needs):
+        for earlier in before:
+            users[earlier].append(number)
+    return users
+
+
+def draw_operations(
+    generator: Generator, number: int, most: int = 3, near: int = 6, ends: int = 2
+) -> Inputs:
+    """Operations that wait for up to `most` of the `near` ones made before them, numbered anew.
+
+    The first `ends` wait for none; one may wait for the same one twice.
+    """
+    needs: Needs = []
+    for place in range(number):
+        size = int(torch.randint(1, most + 1, (), generator=generator)) if place >= ends else 0
+        back = torch.randint(1, min(near, place) + 1, (size,), generator=generator) if size else ()
+        needs.append([place - int(step) for step in back])
+    return {"needs": _renumber(needs, generator)}
+
+
+def draw_free(generator: Generator, number: int) -> Inputs:
+    return {"needs": [[] for _ in range(number)]}
+
+
+def draw_chain(generator: Generator, number: int, others: int) -> Inputs:
+    """A chain of `number`, and others that wait for one of its end, but not for the last.
+
+    They keep those busy who look through all that wait in every turn. A longer chain would do so
+    too, but a function that calls itself deeper than this can end Python without a word.
+    """
+    chain = [[place - 1] * (place > 0) for place in range(number)]
+    waiting = [[number - 2 - other % 100] for other in range(others)]
+    return {"needs": _renumber(chain + waiting, generator)}
+
+
+def draw_circle(generator: Generator, number: int, free: int, behind: int) -> Inputs:
+    """A circle of `number`, a chain of `behind` that wait for it, and others that are free."""
+    circle = [[(place - 1) % number] for place in range(number)]
+    chain = [[place - 1] for place in range(number, number + behind)]
+    return {"needs": _renumber(circle + chain + [[] for _ in range(free)], generator)}
+
+
+def _renumber(needs: Needs, generator: Generator) -> Needs:
+    new = torch.randperm(len(needs), generator=generator).tolist()
+    moved: Needs = [[] for _ in needs]
+    for number, before in enumerate(needs):
+        moved[new[number]] = [new[earlier] for earlier in before]
+    return moved
+
+
+def takes_as_many_turns(
+    call: Callable[[Inputs], Plain], inputs: Inputs
+) -> tuple[str, Plain] | None:
+    """The law that the number is right, for answers that may call themselves too often.
+
+    Where exactly Python gives up depends on who called the answer; its words are not compared.
+    """
+    try:
+        found = call(inputs)
+    except Exception as failed:  # the judge's, of what a student reads and what it is known by
+        if "RecursionError" not in failed.args[0]:
+            raise
+        return "it calls itself inside itself, deeper than Python allows", "too deep"
+    wanted = reference(**inputs)
+    return None if found == wanted else (f"it is {found!r:.20} and should be {wanted}", found)
+
+
+mistake = Mistakes()
+
+
+@mistake
+def counts_operations(needs):
+    """you count the operations; those that do not wait for one another are done in the same turn"""
+    return len(needs)
+
+
+@mistake
+def counts_waits(needs):
+    """you count how often something waits; the longest chain of waiting is asked"""
+    return sum(map(len, needs))
+
+
+@mistake(points=1)
+def counts_arrows(needs):
+    """you count the steps from one operation to the next; a chain of `n` has `n - 1` of them and
+    takes `n` turns"""
+    turns = reference(needs)
+    return turns and turns - 1
+
+
+@mistake(points=1)
+def counts_one_turn_more(needs):
+    """you count one turn too many; the first operations are done in turn 1"""
+    turns = reference(needs)
+    return None if turns is None else turns + 1
+
+
+@mistake
+def takes_the_longest_list(needs):
+    """you look for the operation that waits for most others; that many can be done in one turn.
+    Follow what waits for what"""
+    return max(map(len, needs), default=0)
+
+
+@mistake
+def counts_those_that_wait(needs):
+    """you count the operations that wait; several of them may be done in one turn"""
+    return sum(map(bool, needs))
+
+
+@mistake(points=2)
+def starts_as_soon_as_one_is_done(needs):
+    """your operations start once one of those that they wait for is done; they have to wait for all
+    of them"""
+    turns = _turns(needs, lambda done, _: done > 0)
+    return None if None in turns else max(turns, default=0)
+
+
+@mistake(points=1)
+def asks_the_last_number(needs):
+    """you return the turn of the operation with the last number; the last turn of all is asked"""
+    turns = _turns(needs)
+    return None if None in turns else turns[-1]
+
+
+@mistake(points=2)
+def adds_all_that_came_before(needs):
+    """you add up the turns of those that an operation waits for; they may be done side by side, so
+    the latest of them counts"""
+    when = _turns(needs)
+    if None in when:
+        return None
+    turns = [0] * len(needs)
+    for number in sorted(range(len(needs)), key=when.__getitem__):
+        turns[number] = 1 + sum(turns[before] for before in needs[number])
+    return max(turns, default=0)
+
+
+@mistake(points=2)
+def counts_doubles_once(needs):
+    """an operation may wait for the same one twice, as a square does; count it twice in both
+    places, or once in both"""
+    turns = _turns(needs, lambda done, all_of_them: done >= all_of_them, once=True)
+    return None if None in turns else max(turns, default=0)
+
+
+@mistake(points=3.5)
+def stumbles_over_nothing(needs):
+    """without operations there is no largest turn; nothing is done in 0 turns: `max(...,
+    default=0)`"""
+    turns = _turns(needs)
+    return None if None in turns else max(turns)
+
+
+@mistake(points=0.5)
+def trusts_the_numbers(needs):
+    """you go through the operations once, in the order of their numbers; an operation may wait for
+    one of a larger number"""
+    turns = []
+    for before in needs:
+        known = [turns[number] for number in before if number < len(turns)]
+        turns.append(1 + max(known, default=0))
+    return max(turns, default=0)
+
+
+@mistake(points=2.5)
+def calls_itself(needs):
+    """your function calls itself; Python gives up after some thousand calls inside one another, and
+    a circle has no end. Go turn by turn instead"""
+    known = {}
+
+    def turn(number, depth=1):
+        if depth > 900:  # Python's limit, also where an answer has lifted that
+            raise RecursionError("maximum recursion depth exceeded")
+        if number not in known:
+            before = (turn(earlier, depth + 1) for earlier in needs[number])
+            known[number] = 1 + max(before, default=0)
+        return known[number]
+
+    return max(map(turn, range(len(needs))), default=0)
+
+
+@mistake(points=2)
+def calls_itself_and_stumbles(needs):
+    """your function calls itself; Python gives up after some thousand calls inside one another, and
+    a circle has no end. Go turn by turn instead; and think of the case that there are no operations
+    at all"""
+    calls_itself(needs)
+    return max(turn for turn in _turns(needs))
+
+
+@mistake(points=3.5)
+def calls_itself_and_gives_up(needs):
+    """you take a chain that is too long for Python's calls for a circle; go turn by turn, without
+    calling the function in itself"""
+    try:
+        return calls_itself(needs)
+    except RecursionError:
+        return None
+
+
+@mistake(points=3)
+def goes_on_in_a_circle(needs):
+    """you return the last turn in which something was done, though some operations are still
+    waiting; for those in a circle, and those behind it, return `None`"""
+    return max((turn for turn in _turns(needs) if turn), default=0)
+
+
+@mistake(points=3)
+def says_one_turn_for_each_in_a_circle(needs):
+    """you let a circle end after one round; its operations wait for one another, and none can be
+    the first: return `None`"""
+    return len(needs) if reference(needs) is None else reference(needs)
+
+
+EXERCISE = Exercise(
+    function="sequential_steps",
+    reference=reference,
+    equivalent_mutants={
+        "1 -> 2": "a turn to spare: the loop ends with the first in which nobody is ready"
+    },
+    checks=(
+        Check(
+            "operations that wait for one another, numbered as they come",
+            2,
+            draw_operations,
+            sizes=({"number": 7}, {"number": 29, "ends": 4}, {"number": 53, "near": 9, "ends": 5}),
+            hidden_sizes=({"number": 17, "most": 5}, {"number": 41, "near": 4, "ends": 3}),
+        ),
+        Check(
+            "operations that wait for none, and no operations at all",
+            0.5,
+            draw_free,
+            sizes=({"number": 5}, {"number": 0}),
+            hidden_sizes=({"number": 0}, {"number": 1}, {"number": 11}),
+        ),
+        Check(
+            "operations that wait for one another in a circle are never done: `None`",
+            1,
+            draw_circle,
+            sizes=(
+                {"number": 3, "free": 2, "behind": 0},
+                {"number": 2, "free": 0, "behind": 5},
+                {"number": 1, "free": 2, "behind": 1},
+            ),
+            hidden_sizes=(
+                {"number": 1, "free": 3, "behind": 0},
+                {"number": 5, "free": 1, "behind": 2},
+            ),
+            law=takes_as_many_turns,
+        ),
+        Check(
+            "a chain of 4,000 among 20,000 operations takes 4,000 turns, and you no long time",
+            0.5,
+            draw_chain,
+            sizes=({"number": 4000, "others": 16_000},),
+            hidden_sizes=({"number": 2003, "others": 500},),
+            law=takes_as_many_turns,
+        ),
+    ),
+    mistakes=mistake.collected,
+)

@@ -1,0 +1,211 @@
+"""Part E of problem set 01: how well colours guess the names of others, at each temperature."""
+
+import torch
+from torch import Tensor
+
+from attn_course.data.colours import load_colours
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+from attn_grade.wrong_answers import given, then
+
+WORDS = ["red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "grey"]
+
+
+def reference(
+    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
+) -> Tensor:
+    scores = -squared_distances(query, key) / temperatures[:, None, None]
+    return mean_squared_errors(torch.softmax(scores, dim=-1) @ value, truth)
+
+
+def squared_distances(query: Tensor, key: Tensor) -> Tensor:
+    return (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+
+
+def mean_squared_errors(guesses: Tensor, truth: Tensor) -> Tensor:
+    return (guesses - truth).square().sum(-1).mean(-1)
+
+
+def one_hot(group: Tensor, groups: int) -> Tensor:
+    return torch.nn.functional.one_hot(group, groups).double()
+
+
+def draw_groups(
+    generator: torch.Generator, query_len: int, key_len: int, d_key: int, groups: int
+) -> Inputs:
+    """Keys in overlapping groups, values that name the group; temperatures in any order."""
+    group = torch.arange(query_len + key_len) % groups
+    centre, noise = torch.randn(2, len(group), d_key, generator=generator, dtype=torch.float64)
+    points, words = 1.5 * centre[group] + noise, one_hot(group, groups)
+    order = torch.randperm(3, generator=generator)
+    return {
+        "query": points[:query_len],
+        "truth": words[:query_len],
+        "key": points[query_len:],
+        "value": words[query_len:],
+        "temperatures": torch.tensor([0.5, 4, 32], dtype=torch.float64)[order],
+    }
+
+
+def draw_colours(generator: torch.Generator, query_len: int, key_len: int) -> Inputs:
+    """Colours whose name ends in a word of `WORDS`: some are asked, others are the table."""
+    names, rgb = load_colours()
+    last = [name.split()[-1] for name in names]
+    found = torch.tensor([index for index, word in enumerate(last) if word in WORDS])
+    found = found[torch.randperm(len(found), generator=generator)[: query_len + key_len]]
+    word = torch.tensor([WORDS.index(last[index]) for index in found])
+    return {
+        "query": rgb[found[:query_len]].double(),
+        "truth": one_hot(word[:query_len], len(WORDS)),
+        "key": rgb[found[query_len:]].double(),
+        "value": one_hot(word[query_len:], len(WORDS)),
+        "temperatures": torch.tensor([1, 30, 1000, 30000], dtype=torch.float64),
+    }
+
+
+mistake = Mistakes()
+
+
+@mistake(points=3)
+def rounds_to_nothing(query, truth, key, value, temperatures):
+    """your formula is right, but the squared distances of colours are in the thousands: at
+    temperature 1 the powers of all rows round to 0, and 0 over 0 is `nan`. Use a softmax that
+    subtracts the maximum, such as that of part A"""
+    raised = torch.exp(-squared_distances(query, key) / temperatures[:, None, None])
+    return mean_squared_errors(raised / raised.sum(-1, keepdim=True) @ value, truth)
+
+
+@mistake(points=2)
+def writes_out_three_coordinates(query, truth, key, value, temperatures):
+    """you wrote out three coordinates, as colours have them; other tables have other numbers: sum
+    over the last axis, however long it is"""
+    return reference(query[:, [0, 1, 2]], truth, key[:, [0, 1, 2]], value, temperatures)
+
+
+@mistake
+def takes_the_nearest_key(query, truth, key, value, temperatures):
+    """you let the nearest row guess alone, so your error is the same at every temperature: let all
+    rows vote, by a softmax of their scores"""
+    nearest = squared_distances(query, key).argmin(-1)
+    return mean_squared_errors(value[nearest].expand(len(temperatures), -1, -1), truth)
+
+
+@mistake
+def forgets_the_square(query, truth, key, value, temperatures):
+    """you scored by distance; the temperature here divides the squared distance"""
+    scores = -squared_distances(query, key).sqrt() / temperatures[:, None, None]
+    return mean_squared_errors(torch.softmax(scores, dim=-1) @ value, truth)
+
+
+@mistake
+def prefers_what_is_far(query, truth, key, value, temperatures):
+    """the rows that are far away have your highest scores: the score is minus the squared
+    distance"""
+    scores = squared_distances(query, key) / temperatures[:, None, None]
+    return mean_squared_errors(torch.softmax(scores, dim=-1) @ value, truth)
+
+
+@mistake(computes=given(reference, temperatures=lambda temperatures: 1 / temperatures))
+def multiplies_by_the_temperature():
+    """you multiplied the scores by the temperature; divide"""
+
+
+@mistake
+def scores_by_dot_product(query, truth, key, value, temperatures):
+    """you scored by the dot product, by which a bright colour is close to everything: score by
+    minus the squared distance"""
+    scores = query @ key.mT / temperatures[:, None, None]
+    return mean_squared_errors(torch.softmax(scores, dim=-1) @ value, truth)
+
+
+@mistake
+def normalises_over_the_queries(query, truth, key, value, temperatures):
+    """your weights sum to 1 over the queries; the votes on one query should, so take the softmax
+    over the keys, the last axis of the scores"""
+    scores = -squared_distances(query, key) / temperatures[:, None, None]
+    return mean_squared_errors(torch.softmax(scores, dim=-2) @ value, truth)
+
+
+@mistake
+def counts_wrong_words(query, truth, key, value, temperatures):
+    """you counted the queries whose first guess is wrong. The squared error asks for more: how sure
+    the guess was, and that is what changes with the temperature"""
+    scores = -squared_distances(query, key) / temperatures[:, None, None]
+    guesses = torch.softmax(scores, dim=-1) @ value
+    return (guesses.argmax(-1) != truth.argmax(-1)).to(key.dtype).mean(-1)
+
+
+@mistake
+def takes_absolute_errors(query, truth, key, value, temperatures):
+    """you summed the sizes of the differences; sum their squares"""
+    scores = -squared_distances(query, key) / temperatures[:, None, None]
+    return (torch.softmax(scores, dim=-1) @ value - truth).abs().sum(-1).mean(-1)
+
+
+@mistake
+def averages_over_the_words(query, truth, key, value, temperatures):
+    """you took the mean over the numbers of a value as well: sum the squares over them, then take
+    the mean over the queries"""
+    return reference(query, truth, key, value, temperatures) / value.shape[-1]
+
+
+@mistake
+def sums_over_the_queries(query, truth, key, value, temperatures):
+    """your errors grow with the number of queries: take the mean over them, not the sum"""
+    return reference(query, truth, key, value, temperatures) * len(query)
+
+
+@mistake(computes=then(reference, torch.sqrt))
+def takes_the_root():
+    """you took the root of the mean at the end: leave it out"""
+
+
+@mistake(computes=given(reference, temperatures=lambda temperatures: temperatures[:1]))
+def stops_at_the_first_temperature():
+    """you return the error of the first temperature only: `temperatures` holds several, and each
+    has an error"""
+
+
+@mistake(computes=then(reference, torch.min))
+def returns_the_smallest_error():
+    """you return the smallest error; return the errors of all temperatures, in their order"""
+
+
+EXERCISE = Exercise(
+    function="guess_errors",
+    reference=reference,
+    avoid=("scaled_dot_product_attention", "KernelReg", "KNeighborsClassifier"),
+    may_use=(
+        "attn_course.retrieval.attend",
+        "attn_course.retrieval.distance_scores",
+        "attn_course.retrieval.masked_softmax",
+    ),
+    checks=(
+        Check(
+            "the error of the guesses is right at every temperature",
+            3,
+            draw_groups,
+            sizes=(
+                {"query_len": 3, "key_len": 5, "d_key": 7, "groups": 2},
+                {"query_len": 7, "key_len": 11, "d_key": 2, "groups": 3},
+            ),
+            hidden_sizes=(
+                {"query_len": 5, "key_len": 17, "d_key": 3, "groups": 4},
+                {"query_len": 13, "key_len": 7, "d_key": 1, "groups": 2},
+            ),
+            tolerance=1024,
+        ),
+        Check(
+            "the colours give it too, at temperatures from 1 to 30000",
+            2,
+            draw_colours,
+            sizes=({"query_len": 277, "key_len": 277},),
+            hidden_sizes=({"query_len": 101, "key_len": 211},),
+            tolerance=1024,
+        ),
+    ),
+    mistakes=mistake.collected,
+    equivalent_mutants={
+        "-1 -> 1 (3)": "what the mean is taken of has two axes, temperatures and queries",
+    },
+)

@@ -1,0 +1,217 @@
+"""Part C of problem set 01: a lookup with a mask, and a default where no key is allowed."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+from attn_grade.wrong_answers import cut_off, given
+
+
+def reference(scores: Tensor, value: Tensor, mask: Tensor, default: Tensor) -> Tensor:
+    some = mask.any(-1, keepdim=True)
+    # a row of minus infinities has no softmax and no gradient: let such a row see every key, and
+    # replace its output
+    weights = torch.softmax(scores.masked_fill(some & ~mask, -math.inf), dim=-1)
+    return torch.where(some, weights @ value, default)
+
+
+def draw_masked_table(
+    generator: torch.Generator,
+    query_len: int,
+    key_len: int,
+    d_value: int,
+    mask_query_len: int | None = None,
+    **batch: int,
+) -> Inputs:
+    """Every query may attend to some key; the last key is forbidden to the last query."""
+    front = tuple(batch.values())
+
+    def draw(*shape: int) -> Tensor:
+        return torch.randn(shape, generator=generator, dtype=torch.float64)
+
+    mask = torch.rand(mask_query_len or query_len, key_len, generator=generator) < 0.6
+    mask[:, 0], mask[-1, -1] = True, False
+    return {
+        "scores": draw(*front, query_len, key_len),
+        "value": draw(*front, key_len, d_value),
+        "mask": mask.expand(*front, -1, -1).clone() if mask_query_len is None else mask,
+        "default": 3 + draw(d_value),
+    }
+
+
+def draw_queries_without_keys(generator: torch.Generator, **sizes: int) -> Inputs:
+    """Every second query may attend to no key, and the others to all."""
+    table = draw_masked_table(generator, **sizes)
+    table["mask"][:] = (torch.arange(sizes["query_len"]) % 2 == 1).unsqueeze(-1)
+    return table
+
+
+def draw_some_queries_without_keys(generator: torch.Generator, **sizes: int) -> Inputs:
+    table = draw_masked_table(generator, **sizes)
+    table["mask"][::2] = False
+    return table
+
+
+def draw_high_forbidden_scores(generator: torch.Generator, **sizes: int) -> Inputs:
+    table = draw_masked_table(generator, **sizes)
+    table["scores"] += 1000.0 * ~table["mask"]
+    return table
+
+
+mistake = Mistakes()
+
+
+@mistake(computes=given(reference, mask=torch.logical_not))
+def takes_the_mask_the_other_way_round():
+    """you read the mask the other way round: True means that the query may attend"""
+
+
+@mistake
+def takes_any_mask_as_causal(scores, value, mask, default):
+    """you forbid the keys that come after the query, whatever the mask says. That is one mask of
+    many: use the `mask` that you are given"""
+    past = torch.ones_like(scores, dtype=torch.bool).tril()
+    some = mask.any(-1, keepdim=True)
+    weights = torch.softmax(scores.masked_fill(~past, -math.inf), dim=-1)
+    return torch.where(some, weights @ value, default)
+
+
+@mistake(points=1)
+def forgets_the_mask(scores, value, mask, default):
+    """your queries without keys are right, but all others attend to forbidden keys too: the mask
+    has to act before the softmax"""
+    return torch.where(mask.any(-1, keepdim=True), torch.softmax(scores, -1) @ value, default)
+
+
+@mistake(points=1)
+def multiplies_the_scores_by_the_mask(scores, value, mask, default):
+    """you set forbidden scores to 0. A score of 0 is a score like any other, and `exp(0)` is 1; the
+    score whose power is 0 is minus infinity"""
+    some = mask.any(-1, keepdim=True)
+    return torch.where(some, torch.softmax(scores * mask, -1) @ value, default)
+
+
+@mistake(points=1)
+def masks_the_weights_only(scores, value, mask, default):
+    """you took the weights of forbidden keys away after the softmax, so what is left does not sum
+    to 1. Forbid them before the softmax"""
+    some = mask.any(-1, keepdim=True)
+    return torch.where(some, torch.softmax(scores, -1) * mask @ value, default)
+
+
+@mistake(points=3.5)
+def normalises_twice(scores, value, mask, default):
+    """you took forbidden keys away after `exp` or softmax, and normalised what was left. On paper
+    that is right; but a forbidden key with a high score overflows, or leaves the others weights
+    that round to 0, and the quotient is `nan`. Forbid the keys before"""
+    weights = torch.softmax(scores, -1) * mask
+    some = mask.any(-1, keepdim=True)
+    total = weights.sum(-1, keepdim=True).masked_fill(~some, 1)
+    return torch.where(some, weights / total @ value, default)
+
+
+@mistake(points=3, computes=given(reference, default=torch.zeros_like))
+def returns_zero_without_keys():
+    """a query that may attend to no key gets zero from you; here it should get `default`"""
+
+
+@mistake(points=2)
+def returns_nan_without_keys(scores, value, mask, default):
+    """a row in which all scores are minus infinity has no softmax: 0 over 0 is `nan`. Find those
+    rows with `mask.any(-1)`, and give them the default"""
+    return torch.softmax(scores.masked_fill(~mask, -math.inf), -1) @ value
+
+
+@mistake(points=2)
+def returns_the_mean_without_keys(scores, value, mask, default):
+    """you forbid keys by a large negative score. Where every key has it, all scores are alike, and
+    the output is the plain mean of all values. Give such rows the default"""
+    return torch.softmax(scores.masked_fill(~mask, -1e9), -1) @ value
+
+
+@mistake(points=1)
+def adds_the_default_everywhere(scores, value, mask, default):
+    """you added the default to every query; only those without keys get it, in place of a blend"""
+    return reference(scores, value, mask, torch.zeros_like(default)) + default
+
+
+@mistake(points=1)
+def returns_the_default_if_any_key_is_forbidden(scores, value, mask, default):
+    """you give the default as soon as one key is forbidden; it is for queries to which all are
+    (`mask.any(-1)`, not `mask.all(-1)`)"""
+    return torch.where(mask.all(-1, keepdim=True), torch.softmax(scores, -1) @ value, default)
+
+
+@mistake(points=3)
+def replaces_nan_at_the_end(scores, value, mask, default):
+    """your output is right and your gradient is `nan`: the weights of a query without keys are
+    `nan` and meet the values before you replace the output, and on the way back 0 times `nan` is
+    `nan`. Give such a row harmless scores before the softmax"""
+    output = returns_nan_without_keys(scores, value, mask, default)
+    return torch.where(output.isnan(), default, output)
+
+
+@mistake(points=2.5)
+def writes_rows_by_index(scores, value, mask, default):
+    """your axes are counted from the front, which is right without batch axes only: the keys are
+    the last axis of the mask, `mask.any(-1)`"""
+    output = torch.softmax(scores.masked_fill(~mask, -1e9), -1) @ value
+    empty = ~mask.any(1)
+    output[empty] = default.to(output.dtype)
+    return output
+
+
+@mistake(points=3, computes=cut_off(reference, "scores"))
+def detaches_the_weights():
+    """your output is right, but the weights are cut off from the scores (`detach`, `no_grad`,
+    `item` or `numpy`): nothing could learn to attend"""
+
+
+EXERCISE = Exercise(
+    function="lookup_with_default",
+    reference=reference,
+    avoid=("scaled_dot_product_attention",),
+    checks=(
+        Check(
+            "only allowed keys count, whatever axes come before, and with one row of mask for all",
+            1.5,
+            draw_masked_table,
+            sizes=(
+                {"query_len": 3, "key_len": 5, "d_value": 2},
+                {"query_len": 3, "key_len": 5, "d_value": 2, "mask_query_len": 1, "batch": 2},
+            ),
+            hidden_sizes=(
+                {"query_len": 2, "key_len": 7, "d_value": 3, "a": 3, "b": 5},
+                {"query_len": 7, "key_len": 3, "d_value": 1, "mask_query_len": 7, "batch": 2},
+            ),
+        ),
+        Check(
+            "a query that may attend to no key gets the default",
+            1,
+            draw_queries_without_keys,
+            sizes=({"query_len": 3, "key_len": 5, "d_value": 2},),
+            hidden_sizes=({"query_len": 5, "key_len": 2, "d_value": 3},),
+        ),
+        Check(
+            "the gradients that reach scores and values are right and finite, whether or not a "
+            "query has keys",
+            1,
+            draw_some_queries_without_keys,
+            sizes=({"query_len": 3, "key_len": 5, "d_value": 2},),
+            hidden_sizes=({"query_len": 5, "key_len": 7, "d_value": 3},),
+            gradient=("scores", "value"),
+        ),
+        Check(
+            "a forbidden key changes nothing, however high its score",
+            0.5,
+            draw_high_forbidden_scores,
+            sizes=({"query_len": 3, "key_len": 5, "d_value": 2},),
+            hidden_sizes=({"query_len": 5, "key_len": 7, "d_value": 3},),
+        ),
+    ),
+    mistakes=mistake.collected,
+    equivalent_mutants={},
+)

@@ -1,0 +1,205 @@
+"""Part B of problem set 01: the soft lookup, for all queries at once."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+from attn_grade.wrong_answers import cut_off
+
+
+def reference(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+    return torch.softmax(query @ key.mT / temperature, dim=-1) @ value
+
+
+def draw_table(
+    generator: torch.Generator,
+    query_len: int,
+    key_len: int,
+    d_key: int,
+    d_value: int,
+    scale: float = 1.0,
+    temperature: float = 1.0,
+    **batch: int,
+) -> Inputs:
+    def draw(*shape: int) -> Tensor:
+        return torch.randn(*batch.values(), *shape, generator=generator, dtype=torch.float64)
+
+    return {
+        "query": scale * draw(query_len, d_key),
+        "key": draw(key_len, d_key),
+        "value": draw(key_len, d_value),
+        "temperature": temperature,
+    }
+
+
+def draw_any_temperature(generator: torch.Generator, **sizes: int) -> Inputs:
+    """A temperature between 0.3 and 0.7, or between 2 and 5, so that it cannot pass for 1."""
+    table = draw_table(generator, **sizes)
+    low, chance = torch.rand(2, generator=generator).tolist()
+    table["temperature"] = round(0.3 + 0.4 * low if chance < 0.5 else 2 + 3 * low, 2)
+    return table
+
+
+def draw_large_queries(generator: torch.Generator, **sizes: int) -> Inputs:
+    """Scores in the thousands, of both signs, with or without the temperature."""
+    return draw_table(generator, scale=2000.0, temperature=0.5, **sizes)
+
+
+mistake = Mistakes()
+
+
+@mistake
+def mixes_the_keys(query, key, value, temperature):
+    """you mixed the keys. Keys decide the proportions; what is mixed are the values"""
+    return torch.softmax(query @ key.mT / temperature, dim=-1) @ key
+
+
+@mistake
+def returns_the_weights(query, key, value, temperature):
+    """you returned the weights. They are the proportions of the blend: multiply them by the values,
+    `weights @ value`"""
+    return torch.softmax(query @ key.mT / temperature, dim=-1)
+
+
+@mistake
+def normalises_over_the_queries(query, key, value, temperature):
+    """your weights sum to 1 over the queries; they should sum to 1 over the keys, the last axis of
+    the scores"""
+    return torch.softmax(query @ key.mT / temperature, dim=-2) @ value
+
+
+@mistake
+def mixes_with_the_scores(query, key, value, temperature):
+    """you mixed the values by the scores themselves. Scores may be negative and do not sum to 1:
+    softmax makes weights of them"""
+    return query @ key.mT / temperature @ value
+
+
+@mistake(points=0.5)
+def takes_the_nearest_key(query, key, value, temperature):
+    """you returned the value of the best key only. That is the lookup at temperature 0; the soft
+    lookup blends all values"""
+    best = (query @ key.mT).argmax(-1, keepdim=True)
+    return value.gather(-2, best.expand(*best.shape[:-1], value.shape[-1]))
+
+
+@mistake(points=3)
+def ignores_the_temperature(query, key, value, temperature):
+    """your blend is that of temperature 1, whatever temperature is asked for: divide the scores by
+    `temperature` before the softmax"""
+    return torch.softmax(query @ key.mT, dim=-1) @ value
+
+
+@mistake(points=3)
+def multiplies_by_the_temperature(query, key, value, temperature):
+    """you multiplied the scores by the temperature; divide. A low temperature makes the differences
+    between scores large, so that the best key wins"""
+    return torch.softmax(query @ key.mT * temperature, dim=-1) @ value
+
+
+@mistake(points=2.5)
+def cools_the_weights(query, key, value, temperature):
+    """you divided the weights by the temperature, so they do not sum to 1 any more: divide the
+    scores, before the softmax"""
+    return torch.softmax(query @ key.mT, dim=-1) / temperature @ value
+
+
+@mistake(points=0.5)
+def divides_by_the_root_of_d_key(query, key, value, temperature):
+    """you divided the scores by the root of `d_key` as well, as a Transformer does. Here the
+    temperature is all that divides them"""
+    scores = query @ key.mT / math.sqrt(query.shape[-1])
+    return torch.softmax(scores / temperature, dim=-1) @ value
+
+
+@mistake(points=0.5)
+def scores_by_distance(query, key, value, temperature):
+    """you scored by squared distance; this part asks for the dot product of query and key"""
+    scores = -(query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    return torch.softmax(scores / temperature, dim=-1) @ value
+
+
+@mistake
+def scores_by_angle(query, key, value, temperature):
+    """you brought queries and keys to length 1 before the dot product, so that only their angle
+    counts. Take them as they are"""
+    query, key = (each / each.norm(dim=-1, keepdim=True) for each in (query, key))
+    return torch.softmax(query @ key.mT / temperature, dim=-1) @ value
+
+
+@mistake(points=3.5)
+def overflows(query, key, value, temperature):
+    """your formula is right, but `exp` overflows where scores are in the thousands: subtract the
+    row's maximum first, as in part A"""
+    raised = torch.exp(query @ key.mT / temperature)
+    return raised / raised.sum(-1, keepdim=True) @ value
+
+
+@mistake(points=2)
+def reverses_all_axes(query, key, value, temperature):
+    """your key is transposed as a whole, and that is right only without batch axes: swap the last
+    two axes and leave the others, `key.mT`"""
+    reverse = key.permute(*reversed(range(key.ndim)))
+    return torch.softmax(query @ reverse / temperature, dim=-1) @ value
+
+
+@mistake(points=2)
+def normalises_axis_1(query, key, value, temperature):
+    """you took axis 1, which is the keys only where no batch axis comes before: count from the
+    back, `dim=-1`"""
+    return torch.softmax(query @ key.mT / temperature, dim=1) @ value
+
+
+@mistake(points=3.5, computes=cut_off(reference, "query", "key"))
+def detaches_the_weights():
+    """your blend is right, but the weights are cut off (`detach`, `no_grad`, `item` or `numpy`): no
+    gradient reaches queries and keys. Stay within torch operations"""
+
+
+EXERCISE = Exercise(
+    function="soft_lookup",
+    reference=reference,
+    avoid=("scaled_dot_product_attention", "multi_head_attention_forward"),
+    checks=(
+        Check(
+            "every query gets its blend of the values, whatever axes come before",
+            2,
+            draw_table,
+            sizes=(
+                {"query_len": 3, "key_len": 5, "d_key": 7, "d_value": 2},
+                {"query_len": 3, "key_len": 5, "d_key": 7, "d_value": 2, "batch": 2},
+            ),
+            hidden_sizes=(
+                {"query_len": 1, "key_len": 7, "d_key": 3, "d_value": 11},
+                {"query_len": 7, "key_len": 2, "d_key": 5, "d_value": 1, "a": 3, "b": 2},
+            ),
+        ),
+        Check(
+            "the temperature divides the scores",
+            1,
+            draw_any_temperature,
+            sizes=({"query_len": 3, "key_len": 5, "d_key": 7, "d_value": 2},) * 2,
+            hidden_sizes=({"query_len": 5, "key_len": 3, "d_key": 2, "d_value": 7},) * 2,
+        ),
+        Check(
+            "scores in the thousands give the right output, and no `nan`",
+            0.5,
+            draw_large_queries,
+            sizes=({"query_len": 3, "key_len": 5, "d_key": 7, "d_value": 2},),
+            hidden_sizes=({"query_len": 5, "key_len": 7, "d_key": 11, "d_value": 3},),
+        ),
+        Check(
+            "the right gradient reaches queries, keys and values",
+            0.5,
+            draw_table,
+            sizes=({"query_len": 3, "key_len": 5, "d_key": 7, "d_value": 2},),
+            hidden_sizes=({"query_len": 5, "key_len": 3, "d_key": 2, "d_value": 7},),
+            gradient=("query", "key", "value"),
+        ),
+    ),
+    mistakes=mistake.collected,
+    equivalent_mutants={},
+)

@@ -1,0 +1,190 @@
+"""Part A of problem set 01: softmax by hand, stable for scores of any size."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+from attn_grade.wrong_answers import cut_off, in_dtype
+
+
+def reference(scores: Tensor) -> Tensor:
+    return torch.softmax(scores, dim=-1)
+
+
+def draw_scores(generator: torch.Generator, scale: float = 1.0, **sizes: int) -> Inputs:
+    shape = tuple(sizes.values())
+    return {"scores": scale * torch.randn(shape, generator=generator, dtype=torch.float64)}
+
+
+def draw_large_scores(generator: torch.Generator, **sizes: int) -> Inputs:
+    """Scores far above and, in other rows, far below what `exp` can hold."""
+    scores = draw_scores(generator, scale=3.0, **sizes)["scores"]
+    scores[0] += 1000
+    scores[-1] -= 1000
+    return {"scores": scores}
+
+
+def draw_forbidden_keys(generator: torch.Generator, **sizes: int) -> Inputs:
+    """Some scores are minus infinity; every row keeps a finite one."""
+    scores = draw_scores(generator, **sizes)["scores"]
+    scores[..., 1::2] = -math.inf
+    return {"scores": scores}
+
+
+mistake = Mistakes()
+
+
+@mistake
+def forgets_to_normalise(scores):
+    """your weights are positive, but a row of them does not sum to 1: divide each row by its own
+    sum"""
+    return torch.exp(scores - scores.amax(-1, keepdim=True))
+
+
+@mistake
+def normalises_over_the_queries(scores):
+    """your weights sum to 1 over the queries, down each column; they should sum to 1 over the keys,
+    along the last axis (`dim=-1`)"""
+    return torch.softmax(scores, dim=-2 if scores.ndim > 1 else -1)
+
+
+@mistake
+def normalises_over_everything(scores):
+    """all your weights together sum to 1; each row should, so sum over the last axis only
+    (`dim=-1`)"""
+    return torch.softmax(scores.flatten(), dim=0).reshape(scores.shape)
+
+
+@mistake(points=2.5)
+def counts_axes_from_the_front(scores):
+    """you took axis 1, which is the last one only where there are two: count from the back,
+    `dim=-1`"""
+    return torch.softmax(scores, dim=1)
+
+
+@mistake(points=3)
+def overflows(scores):
+    """your formula is right and the computer is not: `exp` of a score above 88 is infinite in
+    float32, and infinity over infinity is `nan`. Adding one number to all scores of a row changes
+    no weight. Which number makes every power at most 1?"""
+    raised = torch.exp(scores)
+    return raised / raised.sum(-1, keepdim=True)
+
+
+@mistake(points=3)
+def subtracts_one_maximum_for_all(scores):
+    """you subtracted the largest of all scores; in a row that lies far below it every power is then
+    0, and 0 over 0 is `nan`. Subtract from each row its own maximum (`keepdim=True` keeps the
+    axis)"""
+    raised = torch.exp(scores - scores.max())
+    return raised / raised.sum(-1, keepdim=True)
+
+
+@mistake(points=3)
+def cuts_large_scores_off(scores):
+    """you cut the scores off at a fixed number: two scores beyond it look the same, and their
+    weights with them. Subtract the row's maximum, which changes no weight"""
+    raised = torch.exp(scores.clamp(-80, 80))
+    return raised / raised.sum(-1, keepdim=True)
+
+
+@mistake(points=3.5)
+def subtracts_the_mean(scores):
+    """you subtracted the mean of a row. That changes no weight either, but it does not keep the
+    powers small, and it is minus infinity as soon as one score is. Subtract the maximum"""
+    raised = torch.exp(scores - scores.mean(-1, keepdim=True))
+    return raised / raised.sum(-1, keepdim=True)
+
+
+@mistake
+def raises_two_and_not_e(scores):
+    """you raised 2 to the scores; softmax raises e, `torch.exp`"""
+    raised = 2 ** (scores - scores.amax(-1, keepdim=True))
+    return raised / raised.sum(-1, keepdim=True)
+
+
+@mistake
+def divides_without_exponential(scores):
+    """you divided the scores by their sum; negative scores then give negative weights. Raise e to
+    the scores first (`torch.exp`)"""
+    return scores / scores.sum(-1, keepdim=True)
+
+
+@mistake
+def adds_a_small_number_to_the_sum(scores):
+    """you added a small number to the sum, so a row sums to a little less than 1. After the maximum
+    is subtracted the sum is at least 1, and nothing needs to be added"""
+    raised = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return raised / (raised.sum(-1, keepdim=True) + 1e-3)
+
+
+@mistake(points=3.5)
+def changes_the_scores(scores):
+    """your weights are right, but you wrote into `scores`, which the caller may need again: write
+    `scores = scores - ...` and not `scores -= ...`"""
+    with torch.no_grad():
+        scores -= scores.amax(-1, keepdim=True)
+    return torch.softmax(scores, dim=-1)
+
+
+@mistake(points=3.5, computes=cut_off(reference, "scores"))
+def detaches():
+    """your weights are right, but `detach`, `item`, `numpy` or `no_grad` cut them off from the
+    scores: nothing could learn through them. Stay within torch operations"""
+
+
+@mistake(points=0.5, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """your weights are float64 although the scores are float32: return the dtype that you were
+    given"""
+
+
+EXERCISE = Exercise(
+    function="softmax",
+    reference=reference,
+    avoid=("softmax", "safe_softmax", "log_softmax", "logsumexp", "softmin", "gumbel_softmax"),
+    checks=(
+        Check(
+            "each row of weights is the softmax of its row of scores, whatever axes come before",
+            1.5,
+            draw_scores,
+            sizes=({"query_len": 3, "key_len": 5}, {"batch": 2, "query_len": 3, "key_len": 5}),
+            hidden_sizes=({"key_len": 7}, {"a": 2, "b": 3, "query_len": 5, "key_len": 11}),
+        ),
+        Check(
+            "scores in the thousands, positive or negative, give the right weights, and no `nan`",
+            1,
+            draw_large_scores,
+            sizes=({"query_len": 3, "key_len": 5},),
+            hidden_sizes=({"query_len": 5, "key_len": 7},),
+        ),
+        Check(
+            "a score of minus infinity gives the weight 0",
+            0.5,
+            draw_forbidden_keys,
+            sizes=({"query_len": 3, "key_len": 5},),
+            hidden_sizes=({"query_len": 2, "key_len": 7},),
+        ),
+        Check(
+            "the right gradient reaches the scores",
+            0.5,
+            draw_scores,
+            sizes=({"query_len": 3, "key_len": 5},),
+            hidden_sizes=({"query_len": 5, "key_len": 2},),
+            gradient=("scores",),
+        ),
+        Check(
+            "the scores of the caller stay as they are",
+            0.5,
+            draw_scores,
+            sizes=({"query_len": 3, "key_len": 5},),
+            hidden_sizes=({"query_len": 5, "key_len": 3},),
+            untouched=True,
+        ),
+    ),
+    mistakes=mistake.collected,
+    equivalent_mutants={},
+)

@@ -1,0 +1,204 @@
+"""Part E of problem set 07, second snippet: vectors in columns, and an axis that stayed behind."""
+
+import math
+
+import torch
+from torch import Generator, Tensor
+
+from attn_bank.scaled_dot_product import as_columns, draw_vectors
+from attn_course import scaled_dot_product
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+from attn_grade.wrong_answers import in_dtype, overwriting, squeezed, transposed
+
+
+def reference(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    return scaled_dot_product.attention(query.mT, key.mT, value.mT).mT
+
+
+def draw_columns(generator: Generator, **sizes: int) -> Inputs:
+    return as_columns(draw_vectors(generator, **sizes))
+
+
+def _attend(
+    query: Tensor, key: Tensor, value: Tensor, *, width: float | None = None, dim: int = -2
+) -> Tensor:
+    """Scores with a row for each key; `width` is that whose root they are divided by."""
+    width = query.shape[-2] if width is None else width
+    return value @ torch.softmax(key.mT @ query / math.sqrt(width), dim)
+
+
+mistake = Mistakes()
+
+
+@mistake
+def changes_nothing(query, key, value):
+    """both bugs are still there: over which axis of the scores does the softmax run, and what does
+    the last axis of `query` count?"""
+    return _attend(query, key, value, width=query.shape[-1], dim=-1)
+
+
+@mistake
+def mends_the_scale_only(query, key, value):
+    """the scale is right. The softmax still runs along the last axis, which is now that of the
+    queries: the keys are the rows of `key.mT @ query`"""
+    return _attend(query, key, value, dim=-1)
+
+
+@mistake
+def mends_the_axis_only(query, key, value):
+    """the axis is right. The scale is still the root of the number of queries, which are the
+    columns now; the features are on axis -2"""
+    return _attend(query, key, value, width=query.shape[-1])
+
+
+@mistake
+def takes_the_number_of_keys(query, key, value):
+    """you scale by the root of the number of keys, which are the columns of `key`; the features are
+    on axis -2"""
+    return _attend(query, key, value, width=key.shape[-1])
+
+
+@mistake
+def takes_the_width_of_the_values(query, key, value):
+    """you scale by the width of the values; the scores are made of queries and keys:
+    `query.shape[-2]`"""
+    return _attend(query, key, value, width=value.shape[-2])
+
+
+@mistake
+def leaves_the_scale_out(query, key, value):
+    """the scale is gone; divide the scores by the root of the number of features,
+    `query.shape[-2]`"""
+    return _attend(query, key, value, width=1)
+
+
+@mistake
+def divides_by_the_width(query, key, value):
+    """you divide by the number of features; it is the root of that number"""
+    return _attend(query, key, value, width=query.shape[-2] ** 2)
+
+
+@mistake(points=1)
+def takes_axis_zero(query, key, value):
+    """you took axis 0, which is the keys' only where there is nothing in front; count from the
+    back, `dim=-2`"""
+    return _attend(query, key, value, dim=0)
+
+
+@mistake
+def takes_axis_one(query, key, value):
+    """you took axis 1, which is the keys' only where there is one axis in front; count from the
+    back, `dim=-2`"""
+    return _attend(query, key, value, dim=1)
+
+
+@mistake
+def halves_the_quotient(query, key, value):
+    """`d ** 1/2` is `(d ** 1) / 2`, so that you divide by the width, and then by 2: write `d **
+    (1/2)` or `d ** 0.5`"""
+    return _attend(query, key, value, width=4 * query.shape[-2] ** 2)
+
+
+@mistake(points=1)
+def knows_one_batch_axis_only(query, key, value):
+    """your answer is right for two axes and for three, and not for four; count from the back, `.mT`
+    and `dim=-2`, and no cases are needed"""
+    return _attend(query, key, value, dim=query.ndim // 3)
+
+
+@mistake(points=1)
+def needs_a_batch(query, key, value):
+    """your answer needs a batch; matrices without one should do as well: `@` and `.mT` take both"""
+    _batch, *_, _d_key, _query_len = query.shape
+    scores = key.transpose(-2, -1) @ query / math.sqrt(query.shape[-2])
+    return value @ torch.softmax(scores, query.ndim - 2 if query.ndim > 2 else 1)
+
+
+@mistake(points=1, computes=squeezed(reference))
+def drops_axes_of_length_one():
+    """`squeeze()` takes away every axis of length 1, also a batch of one and a single query; leave
+    it out"""
+
+
+@mistake(points=1, computes=overwriting(reference, query=lambda q: q / math.sqrt(q.shape[-2])))
+def writes_into_the_queries():
+    """your output is right, but `query /= ...` writes into the tensor of the caller, whose queries
+    become shorter at each call: write `query = query / ...`"""
+
+
+@mistake(points=1, computes=in_dtype(reference, torch.float32))
+def works_in_single_precision():
+    """you compute in float32 and return it; the output has the dtype of the inputs, which may be
+    float64"""
+
+
+@mistake(computes=transposed(reference))
+def returns_rows():
+    """your numbers are right and your output is transposed: columns come in, so columns go out,
+    `(*batch, d_value, query_len)`"""
+
+
+@mistake
+def takes_columns_for_rows(query, key, value):
+    """you use the formula for rows as it is; here a feature is a row and a token a column"""
+    return scaled_dot_product.attention(query, key, value)
+
+
+@mistake
+def lets_the_keys_ask(query, key, value):
+    """queries and keys have changed places: for each key you average over the queries"""
+    return value @ torch.softmax(query.mT @ key / math.sqrt(query.shape[-2]), -1)
+
+
+@mistake
+def returns_the_weights(query, key, value):
+    """you return the weights; multiply the values with them, from the left"""
+    return torch.softmax(key.mT @ query / math.sqrt(query.shape[-2]), -2)
+
+
+@mistake(points=1, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the inputs"""
+
+
+EXERCISE = Exercise(
+    function="attend_in_columns",
+    reference=reference,
+    avoid=("scaled_dot_product_attention", "multi_head_attention_forward"),
+    checks=(
+        Check(
+            "one column of the output for each column of queries",
+            1,
+            draw_columns,
+            sizes=(
+                {"query_len": 3, "key_len": 3, "d_key": 5, "d_value": 3},
+                {"query_len": 3, "key_len": 5, "d_key": 7, "d_value": 2},
+            ),
+            hidden_sizes=({"query_len": 7, "key_len": 2, "d_key": 3, "d_value": 11},),
+        ),
+        Check(
+            "the same with any number of axes in front; what comes in stays as it is",
+            1,
+            draw_columns,
+            sizes=(
+                {"batch": 2, "query_len": 3, "key_len": 5, "d_key": 7, "d_value": 11},
+                {"batch": 1, "query_len": 1, "key_len": 2, "d_key": 3, "d_value": 7},
+                {
+                    **{"batch": 2, "num_heads": 3, "query_len": 5, "key_len": 2, "d_key": 3},
+                    "d_value": 7,
+                },
+            ),
+            hidden_sizes=(
+                {"batch": 5, "query_len": 2, "key_len": 7, "d_key": 11, "d_value": 3},
+                {
+                    **{"batch": 3, "num_heads": 2, "query_len": 7, "key_len": 5, "d_key": 2},
+                    "d_value": 3,
+                },
+            ),
+            dtype=torch.float64,
+            untouched=True,
+        ),
+    ),
+    mistakes=mistake.collected,
+)

@@ -1,0 +1,207 @@
+"""Part E of problem set 07, first snippet: a matrix form that lost the scale and the keys' axis."""
+
+import torch
+from torch import Generator, Tensor
+
+from attn_bank.draws import draw_normal, in_front
+from attn_course import scaled_dot_product
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+from attn_grade.wrong_answers import in_dtype, overwriting, squeezed
+
+
+def reference(query: Tensor, memory: Tensor) -> Tensor:
+    return scaled_dot_product.attention(query, memory, memory)
+
+
+def draw_memory(
+    generator: Generator, query_len: int, memory_len: int, width: int, batch: int | None = None
+) -> Inputs:
+    before = in_front(batch)
+    return {
+        "query": draw_normal(generator, *before, query_len, width),
+        "memory": draw_normal(generator, *before, memory_len, width),
+    }
+
+
+def _look(query: Tensor, memory: Tensor, factor: float | None = None, dim: int = -1) -> Tensor:
+    factor = query.shape[-1] ** -0.5 if factor is None else factor
+    return torch.softmax(factor * query @ memory.mT, dim) @ memory
+
+
+_PAIR = "; for each query, every row of the memory counts by its weight: a matrix product"
+
+mistake = Mistakes()
+
+
+@mistake
+def mends_nothing_but_the_pair(query, memory):
+    """the pair has become a product, which is right. Two bugs are left: the scores lost something
+    on the way from numbers to matrices, and axis 1 is not always the keys'"""
+    return _look(query, memory, factor=1, dim=1)
+
+
+@mistake(ending=_PAIR)
+def returns_the_pair(query, memory):
+    """the output is still a pair of weights and memory"""
+    return torch.softmax(query @ memory.mT, 1), memory
+
+
+@mistake(ending=_PAIR)
+def returns_the_right_pair(query, memory):
+    """your weights are right, but the output is still a pair"""
+    return torch.softmax(query @ memory.mT / query.shape[-1] ** 0.5, -1), memory
+
+
+@mistake
+def mends_the_axis_only(query, memory):
+    """the axis is right, and the scores still lack what stands in the formula for one pair: the
+    root of the width"""
+    return _look(query, memory, factor=1)
+
+
+@mistake(points=1)
+def mends_the_scale_only(query, memory):
+    """the scale is right. Without a batch the weights are, too; with one, axis 1 is that of the
+    queries: count from the back, `dim=-1`"""
+    return _look(query, memory, dim=1)
+
+
+@mistake
+def normalises_over_the_queries(query, memory):
+    """your weights sum to 1 over the queries; they should sum to 1 over the rows of the memory, the
+    last axis of the scores"""
+    return _look(query, memory, dim=-2)
+
+
+@mistake
+def divides_by_the_width(query, memory):
+    """you divide by the width; the formula for one pair has its root, `** 0.5`"""
+    return _look(query, memory, factor=1 / query.shape[-1])
+
+
+@mistake
+def multiplies_by_the_root(query, memory):
+    """you multiply by the root of the width; the formula for one pair divides by it"""
+    return _look(query, memory, factor=query.shape[-1] ** 0.5)
+
+
+@mistake
+def takes_the_length_of_the_memory(query, memory):
+    """you divide by the root of the number of rows in the memory; it is the root of the width of
+    the vectors, the last axis"""
+    return _look(query, memory, factor=memory.shape[-2] ** -0.5)
+
+
+@mistake(points=1)
+def takes_axis_one_for_the_width(query, memory):
+    """you divide by the root of `query.shape[1]`, which is the width only where there is no batch;
+    count from the back, `query.shape[-1]`"""
+    return _look(query, memory, factor=query.shape[1] ** -0.5)
+
+
+@mistake
+def halves_the_quotient(query, memory):
+    """`d ** 1/2` is `(d ** 1) / 2`, so that you divide by the width, and then by 2: write `d **
+    (1/2)` or `d ** 0.5`"""
+    return _look(query, memory, factor=1 / query.shape[-1] / 2)
+
+
+@mistake(ending=_PAIR)
+def returns_the_weights(query, memory):
+    """you return the weights alone"""
+    return torch.softmax(query @ memory.mT / query.shape[-1] ** 0.5, -1)
+
+
+@mistake(points=1)
+def needs_a_batch(query, memory):
+    """your answer needs a batch; one table of queries, `(query_len, width)`, should do as well: `@`
+    and `.mT` take both"""
+    scores = torch.bmm(query, memory.transpose(1, 2)) / query.shape[-1] ** 0.5
+    return torch.bmm(torch.softmax(scores, 2), memory)
+
+
+@mistake(points=1)
+def turns_all_axes_round(query, memory):
+    """`.T` turns the order of all axes round, also that of the batch; only the last two should
+    swap, which is `.mT`"""
+    turned = memory.permute(*reversed(range(memory.ndim)))
+    return torch.softmax(query @ turned / query.shape[-1] ** 0.5, -1) @ memory
+
+
+@mistake(points=1)
+def squeezes_the_batch_together(query, memory):
+    """you put the memories of the whole batch together, so that each query sees those of the others
+    too"""
+    width = query.shape[-1]
+    output = _look(query.reshape(-1, width), memory.reshape(-1, width))
+    return output.reshape(query.shape)
+
+
+@mistake(points=1, computes=squeezed(reference))
+def drops_axes_of_length_one():
+    """`squeeze()` takes away every axis of length 1, also a batch of one and a single query; leave
+    it out"""
+
+
+@mistake(points=1)
+def drops_a_batch_of_one(query, memory):
+    """`squeeze(0)` takes away the batch that you put in front, and also one that was there and has
+    a single table; `@` and `.mT` need no axis put in front"""
+    width = query.shape[-1]
+    query, memory = (t.reshape(-1, *t.shape[-2:]) for t in (query, memory))
+    return torch.bmm(torch.softmax(torch.bmm(query, memory.mT) / width**0.5, 2), memory).squeeze(0)
+
+
+@mistake(points=1, computes=overwriting(reference, query=lambda q: q / q.shape[-1] ** 0.5))
+def writes_into_the_queries():
+    """your output is right, but `query /= ...` writes into the tensor of the caller, whose queries
+    become shorter at each call: write `query = query / ...`"""
+
+
+@mistake(points=1, computes=in_dtype(reference, torch.float32))
+def works_in_single_precision():
+    """you compute in float32 and return it; the output has the dtype of the inputs, which may be
+    float64"""
+
+
+@mistake(points=1, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the inputs"""
+
+
+EXERCISE = Exercise(
+    function="attend_to_memory",
+    reference=reference,
+    avoid=("scaled_dot_product_attention", "multi_head_attention_forward"),
+    checks=(
+        Check(
+            "one table of queries, one memory: a row of the output for each query",
+            1,
+            draw_memory,
+            sizes=(
+                {"query_len": 3, "memory_len": 5, "width": 7},
+                {"query_len": 5, "memory_len": 5, "width": 3},
+            ),
+            hidden_sizes=({"query_len": 2, "memory_len": 7, "width": 11},),
+        ),
+        Check(
+            "a batch of them: each table keeps to its own memory, and `query` and `memory` stay as"
+            " they are",
+            1,
+            draw_memory,
+            sizes=(
+                {"batch": 2, "query_len": 3, "memory_len": 5, "width": 7},
+                {"batch": 3, "query_len": 2, "memory_len": 7, "width": 5},
+                {"batch": 1, "query_len": 1, "memory_len": 3, "width": 2},
+            ),
+            hidden_sizes=(
+                {"batch": 5, "query_len": 5, "memory_len": 3, "width": 2},
+                {"batch": 1, "query_len": 1, "memory_len": 2, "width": 13},
+            ),
+            dtype=torch.float64,
+            untouched=True,
+        ),
+    ),
+    mistakes=mistake.collected,
+)

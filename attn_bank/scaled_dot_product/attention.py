@@ -1,0 +1,274 @@
+"""Part A of problem set 07: scaled dot-product attention, for any axes in front."""
+
+import math
+
+import torch
+from torch import Generator, Tensor
+
+from attn_bank.draws import draw_normal
+from attn_bank.scaled_dot_product import draw_vectors
+from attn_course import scaled_dot_product
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+from attn_grade.wrong_answers import cut_off, given, in_dtype, overwriting, squeezed
+
+
+def reference(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    return scaled_dot_product.attention(query, key, value)
+
+
+def draw_long_vectors(
+    generator: Generator, batch: int, query_len: int, key_len: int, d_key: int, d_value: int
+) -> Inputs:
+    """Every query has a key that it agrees with: half precision can hold their product only scaled.
+
+    Another key comes close: their products cannot be held either, so to cut them off does not tell
+    the two apart. All scores but the best lie so far below it that rounding changes no output.
+    """
+    key = 20 * draw_normal(generator, batch, key_len, d_key).sign()
+    key[:, -1] = key[:, 0]
+    key[:, -1, :4] *= -1
+    asked_for = torch.randperm(key_len, generator=generator)[:query_len]
+    return {
+        "query": 10 * key[:, asked_for],
+        "key": key,
+        "value": draw_normal(generator, batch, key_len, d_value),
+    }
+
+
+def _attend(query: Tensor, key: Tensor, value: Tensor, factor: float) -> Tensor:
+    return torch.softmax(factor * query @ key.mT, -1) @ value
+
+
+_SCALE = "; divide them by the root of the width of queries and keys, `query.shape[-1] ** 0.5`"
+_BRACKETS = (
+    "`d ** 1/2` is `(d ** 1) / 2`, so that you divide by 2 and not by a root: write `d ** (1/2)` or"
+    " `d ** 0.5`"
+)
+_OVERFLOW = (
+    "your formula is right, but in half precision something on the way is too large. The dot"
+    " products? Divide the queries by the root first, then multiply with the keys. An `exp` of your"
+    " own? Subtract the largest score of the row before it, as torch's `softmax` does"
+)
+
+mistake = Mistakes()
+
+
+@mistake(ending=_SCALE)
+def leaves_the_scale_out(query, key, value):
+    """your scores are plain dot products"""
+    return _attend(query, key, value, 1)
+
+
+@mistake(points=0.5)
+def divides_by_the_width(query, key, value):
+    """you divide the scores by the width; it is the root of the width, `** 0.5`: the spread of a
+    sum of independent terms grows like the root of their number"""
+    return _attend(query, key, value, 1 / query.shape[-1])
+
+
+@mistake
+def multiplies_by_the_root(query, key, value):
+    """you multiply by the root of the width, as some slides print it; that makes large scores
+    larger. Divide by it: the exponent is -1/2"""
+    return _attend(query, key, value, query.shape[-1] ** 0.5)
+
+
+@mistake
+def takes_the_root_of_the_root(query, key, value):
+    """you scale by the fourth root of the width; if you meant to scale queries and keys by it, both
+    have to be: the two factors then make one square root"""
+    return _attend(query, key, value, query.shape[-1] ** -0.25)
+
+
+@mistake(hint=_BRACKETS)
+def halves_the_quotient(query, key, value):
+    return torch.softmax(query @ key.mT / query.shape[-1] / 2, -1) @ value
+
+
+@mistake(points=0.5, hint=_BRACKETS)
+def divides_by_half_the_width(query, key, value):
+    return _attend(query, key, value, 2 / query.shape[-1])
+
+
+@mistake(points=0.5)
+def rounds_the_root(query, key, value):
+    """you round the root down to a whole number, which is right for widths such as 4 and 64 only;
+    take the root as it is, `query.shape[-1] ** 0.5`"""
+    return _attend(query, key, value, 1 / math.isqrt(query.shape[-1]))
+
+
+@mistake
+def divides_by_two(query, key, value):
+    """you divide by 2, which is right for the width 4 of the example and for no other: take the
+    width from the shape"""
+    return _attend(query, key, value, 1 / 2)
+
+
+@mistake(points=0.5)
+def divides_by_eight(query, key, value):
+    """you divide by 8, which is right for the width 64 of the paper and for no other: take the
+    width from the shape"""
+    return _attend(query, key, value, 1 / 8)
+
+
+@mistake
+def takes_the_width_of_the_values(query, key, value):
+    """you scale by the width of the values, which has nothing to do with the scores: queries and
+    keys are multiplied, so it is `query.shape[-1]`"""
+    return _attend(query, key, value, value.shape[-1] ** -0.5)
+
+
+@mistake
+def takes_the_number_of_keys(query, key, value):
+    """you scale by the number of keys; the dot product is a sum over the features, so it is their
+    number that counts, `query.shape[-1]`"""
+    return _attend(query, key, value, key.shape[-2] ** -0.5)
+
+
+@mistake
+def takes_the_number_of_queries(query, key, value):
+    """you scale by the number of queries, axis -2; the features are on the last axis,
+    `query.shape[-1]`"""
+    return _attend(query, key, value, query.shape[-2] ** -0.5)
+
+
+@mistake
+def scales_the_weights(query, key, value):
+    """you divide the weights, after the softmax, so that they no longer sum to 1; divide the
+    scores, before it"""
+    return _attend(query, key, value, 1) / math.sqrt(query.shape[-1])
+
+
+@mistake
+def normalises_the_vectors(query, key, value):
+    """you divide each vector by its own length, which is the cosine; here the length of a key
+    counts, and all scores are divided by one number, the root of the width"""
+    normalise = torch.nn.functional.normalize
+    return _attend(normalise(query, dim=-1), normalise(key, dim=-1), value, 1)
+
+
+@mistake
+def normalises_over_the_queries(query, key, value):
+    """your weights sum to 1 over the queries, down each column; they should sum to 1 over the keys,
+    along the last axis (`dim=-1`)"""
+    return torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), -2) @ value
+
+
+@mistake
+def counts_axes_from_the_front(query, key, value):
+    """you took axis 1, which is the keys' only where there is nothing in front; with a batch it is
+    the queries'. Count from the back, `dim=-1`"""
+    return torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), 1) @ value
+
+
+@mistake
+def leaves_the_softmax_out(query, key, value):
+    """you multiply the values by the scores themselves; turn each row of scores into weights that
+    sum to 1 first, by a softmax"""
+    return query @ key.mT / math.sqrt(query.shape[-1]) @ value
+
+
+@mistake
+def returns_the_weights(query, key, value):
+    """you return the weights; multiply them with the values"""
+    return torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), -1)
+
+
+@mistake(computes=given(reference, key=lambda key: key.permute(*reversed(range(key.ndim))).mT))
+def turns_all_axes_round():
+    """you turn the order of all axes of the keys round, as `.T` does; only the last two should
+    swap, which is `.mT`"""
+
+
+@mistake(points=1.5)
+def knows_one_batch_axis_only(query, key, value):
+    """your answer is right for three axes and for no other number; `@` takes any number of axes in
+    front, and `bmm` does not"""
+    scores = torch.bmm(query / math.sqrt(query.shape[-1]), key.mT)
+    return torch.bmm(torch.softmax(scores, -1), value)
+
+
+@mistake(points=2.5, hint=_OVERFLOW)
+def scales_the_product(query, key, value):
+    return torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), -1) @ value
+
+
+@mistake(points=2.5, hint=_OVERFLOW)
+def raises_without_a_maximum(query, key, value):
+    raised = torch.exp(query / math.sqrt(query.shape[-1]) @ key.mT)
+    return raised / raised.sum(-1, keepdim=True) @ value
+
+
+@mistake(points=1.5, computes=squeezed(reference))
+def drops_axes_of_length_one():
+    """`squeeze()` takes away every axis of length 1, also a batch of one and a single query; leave
+    it out, or name the axis that you mean"""
+
+
+@mistake(points=2, computes=overwriting(reference, query=lambda q: q / math.sqrt(q.shape[-1])))
+def writes_into_the_queries():
+    """you write into the queries of the caller, as `/=`, `-=` and all methods with a `_` at the end
+    do; nothing can be learned through a tensor that is overwritten. Make a new one: `x = x / 2`"""
+
+
+@mistake(points=2, computes=cut_off(reference, "key"))
+def takes_the_keys_for_constants():
+    """you cut the keys off from the graph, so that no layer that makes them could learn; drop
+    `detach` and `data`"""
+
+
+@mistake(points=2, computes=cut_off(reference, "query", "key"))
+def takes_the_weights_for_constants():
+    """you cut the weights off from the graph, so that nothing learns where to look; drop `detach`
+    and `no_grad`"""
+
+
+@mistake(points=2.5, computes=in_dtype(reference, torch.float32))
+def works_in_single_precision():
+    """you convert to float32 and return that; the output has the dtype of the inputs"""
+
+
+EXERCISE = Exercise(
+    function="attention",
+    reference=reference,
+    avoid=("scaled_dot_product_attention", "multi_head_attention_forward", "MultiheadAttention"),
+    checks=(
+        Check(
+            "each query gets the mean of the values, weighted by the softmax of `q · k / √d` over"
+            " the keys; any number of axes may come before",
+            1.5,
+            draw_vectors,
+            sizes=(
+                {"query_len": 3, "key_len": 5, "d_key": 4, "d_value": 7},
+                {"query_len": 5, "key_len": 3, "d_key": 7, "d_value": 2},
+                {"batch": 2, "query_len": 3, "key_len": 7, "d_key": 5, "d_value": 11},
+                {"batch": 1, "query_len": 1, "key_len": 5, "d_key": 2, "d_value": 3},
+            ),
+            hidden_sizes=(
+                {"query_len": 7, "key_len": 2, "d_key": 13, "d_value": 3},
+                {
+                    **{"batch": 2, "num_heads": 3, "query_len": 5, "key_len": 7},
+                    **{"d_key": 11, "d_value": 2},
+                },
+            ),
+        ),
+        Check(
+            "in half precision, where nothing above 65504 can be held, long vectors give no `nan`",
+            0.5,
+            draw_long_vectors,
+            sizes=({"batch": 2, "query_len": 3, "key_len": 5, "d_key": 64, "d_value": 7},),
+            hidden_sizes=({"batch": 3, "query_len": 2, "key_len": 3, "d_key": 81, "d_value": 5},),
+            dtype=torch.float16,
+        ),
+        Check(
+            "the right gradient reaches `query`, `key` and `value`",
+            1,
+            draw_vectors,
+            sizes=({"batch": 2, "query_len": 3, "key_len": 5, "d_key": 7, "d_value": 2},),
+            hidden_sizes=({"batch": 3, "query_len": 2, "key_len": 7, "d_key": 3, "d_value": 5},),
+            gradient=("query", "key", "value"),
+        ),
+    ),
+    mistakes=mistake.collected,
+)

@@ -1,0 +1,258 @@
+"""Part F of problem set 07: how large scores are, and how far their weights can still move."""
+
+import torch
+from torch import Generator, Tensor
+
+from attn_bank.draws import draw_normal, in_front
+from attn_course.retrieval import dot_scores
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+from attn_grade.wrong_answers import given, then
+
+Measured = tuple[float, float]
+
+
+def reference(query: Tensor, key: Tensor, exponent: float) -> Measured:
+    scores = _scores(query, key, exponent)
+    return scores.square().mean().item(), _slack(torch.softmax(scores, -1))
+
+
+def _scores(query: Tensor, key: Tensor, exponent: float) -> Tensor:
+    return dot_scores(query, key) * query.shape[-1] ** exponent
+
+
+def _slack(weights: Tensor) -> float:
+    return (weights * (1 - weights)).sum(-1).mean().item()
+
+
+def draw_layer(
+    generator: Generator,
+    query_len: int,
+    key_len: int,
+    d_key: int,
+    eighths: int,
+    batch: int | None = None,
+    num_heads: int | None = None,
+) -> Inputs:
+    """Independent features of variance 1, off their mean; the exponent comes in eighths."""
+    before = in_front(batch, num_heads)
+    return {
+        "query": 0.3 + draw_normal(generator, *before, query_len, d_key),
+        "key": 0.3 + draw_normal(generator, *before, key_len, d_key),
+        "exponent": eighths / 8,
+    }
+
+
+mistake = Mistakes()
+
+
+@mistake(computes=then(reference, lambda pair: pair[::-1]))
+def returns_them_the_other_way_round():
+    """you return the slack first; the mean square of the scores comes first"""
+
+
+@mistake(computes=given(reference, exponent=-0.5))
+def ignores_the_exponent():
+    """you divide by the root whatever `exponent` says; the factor is `query.shape[-1] **
+    exponent`"""
+
+
+@mistake(computes=given(reference, exponent=lambda exponent: -exponent))
+def turns_the_exponent_round():
+    """you divide by `d ** exponent`; multiply by it: the exponent of the paper is -1/2"""
+
+
+@mistake
+def scales_by_the_number_of_keys(query, key, exponent):
+    """you scale by a power of the number of keys; it is a power of the width, `query.shape[-1]`"""
+    return reference(query * (key.shape[-2] / key.shape[-1]) ** exponent, key, exponent)
+
+
+@mistake
+def measures_before_it_scales(query, key, exponent):
+    """you measure the scores before you scale them; the scaled ones are wanted"""
+    return reference(query, key, 0)[0], reference(query, key, exponent)[1]
+
+
+@mistake
+def scales_after_the_softmax(query, key, exponent):
+    """you scale the weights; scale the scores, before the softmax"""
+    size, _ = reference(query, key, exponent)
+    weights = torch.softmax(_scores(query, key, 0), -1) * query.shape[-1] ** exponent
+    return size, _slack(weights)
+
+
+@mistake
+def takes_the_spread(query, key, exponent):
+    """you take the variance; the mean of the squares is wanted, without the mean subtracted"""
+    scores = _scores(query, key, exponent)
+    return scores.var(correction=0).item(), reference(query, key, exponent)[1]
+
+
+@mistake
+def takes_the_spread_of_a_sample(query, key, exponent):
+    """you take `var()`, which subtracts the mean and divides by one less; the mean of the squares
+    is wanted"""
+    scores = _scores(query, key, exponent)
+    return scores.var().item(), reference(query, key, exponent)[1]
+
+
+@mistake
+def takes_the_root(query, key, exponent):
+    """you take the root of the mean square; leave it out"""
+    size, slack = reference(query, key, exponent)
+    return size**0.5, slack
+
+
+@mistake
+def squares_the_mean(query, key, exponent):
+    """you square the mean of the scores; take the mean of their squares"""
+    size = _scores(query, key, exponent).mean().square().item()
+    return size, reference(query, key, exponent)[1]
+
+
+@mistake
+def measures_the_weights(query, key, exponent):
+    """you take the mean square of the weights; that of the scores is wanted"""
+    weights = torch.softmax(_scores(query, key, exponent), -1)
+    return weights.square().mean().item(), _slack(weights)
+
+
+@mistake
+def adds_up_the_squares(query, key, exponent):
+    """you add up the squares of the weights; the slack is what they leave to 1, the sum of `weight
+    * (1 - weight)`"""
+    weights = torch.softmax(_scores(query, key, exponent), -1)
+    return reference(query, key, exponent)[0], weights.square().sum(-1).mean().item()
+
+
+@mistake
+def averages_over_the_keys_too(query, key, exponent):
+    """you take the mean over the keys; the slack of a row is a sum over its keys, and only the rows
+    are averaged"""
+    size, slack = reference(query, key, exponent)
+    return size, slack / key.shape[-2]
+
+
+@mistake
+def adds_up_the_queries(query, key, exponent):
+    """you add the slack of all rows up; take the mean over the rows"""
+    size, slack = reference(query, key, exponent)
+    return size, slack * query.shape[:-1].numel()
+
+
+@mistake
+def takes_the_median(query, key, exponent):
+    """you take the median row; the mean over the rows is wanted"""
+    weights = torch.softmax(_scores(query, key, exponent), -1)
+    slack = (weights * (1 - weights)).sum(-1)
+    return reference(query, key, exponent)[0], slack.median().item()
+
+
+@mistake
+def takes_the_largest_weight(query, key, exponent):
+    """you take what the largest weight leaves to 1; every key counts, by `weight * (1 - weight)`"""
+    weights = torch.softmax(_scores(query, key, exponent), -1)
+    return reference(query, key, exponent)[0], (1 - weights.amax(-1)).mean().item()
+
+
+@mistake
+def counts_the_keys(query, key, exponent):
+    """you return the effective number of keys; the slack is the sum of `weight * (1 - weight)`, at
+    most 1"""
+    weights = torch.softmax(_scores(query, key, exponent), -1)
+    number = 1 / weights.square().sum(-1)
+    return reference(query, key, exponent)[0], number.mean().item()
+
+
+@mistake
+def normalises_over_the_queries(query, key, exponent):
+    """your weights sum to 1 over the queries; the softmax runs over the keys, the last axis"""
+    weights = torch.softmax(_scores(query, key, exponent), -2)
+    return reference(query, key, exponent)[0], _slack(weights)
+
+
+@mistake(points=0.5)
+def counts_axes_from_the_front(query, key, exponent):
+    """you took axis 1, which is the keys' only where there is nothing in front; count from the
+    back, `dim=-1`"""
+    weights = torch.softmax(_scores(query, key, exponent), 1)
+    return reference(query, key, exponent)[0], _slack(weights)
+
+
+@mistake
+def takes_the_mean_size(query, key, exponent):
+    """you take the mean of the absolute scores; square them first"""
+    size = _scores(query, key, exponent).abs().mean().item()
+    return size, reference(query, key, exponent)[1]
+
+
+@mistake
+def squares_the_slack(query, key, exponent):
+    """you square `weight * (1 - weight)`; only the scores are squared, for the first of the two
+    numbers"""
+    weights = torch.softmax(_scores(query, key, exponent), -1)
+    slack = (weights * (1 - weights)).square().sum(-1).mean().item()
+    return reference(query, key, exponent)[0], slack
+
+
+@mistake
+def scales_both(query, key, exponent):
+    """you scale queries and keys both, so that the factor counts twice; scale one of them, or the
+    scores"""
+    return reference(query * query.shape[-1] ** exponent, key, exponent)
+
+
+@mistake(points=1.5)
+def writes_into_the_queries(query, key, exponent):
+    """your numbers are right, but `query *= ...` writes into the tensor of the caller, who goes on
+    with it: write `query = query * ...`"""
+    query *= query.shape[-1] ** exponent
+    return reference(query, key, 0)
+
+
+@mistake(points=1.5)
+def overflows(query, key, exponent):
+    """`exp` of a score above 88 is infinite in float32; torch's own `softmax` subtracts the largest
+    score first"""
+    raised = torch.exp(_scores(query, key, exponent))
+    weights = raised / raised.sum(-1, keepdim=True)
+    return reference(query, key, exponent)[0], _slack(weights)
+
+
+EXERCISE = Exercise(
+    function="measure_scale",
+    reference=reference,
+    checks=(
+        Check(
+            "the mean square of the scores and the mean slack of the rows, for any exponent; any"
+            " number of axes may come before",
+            1.5,
+            draw_layer,
+            sizes=(
+                {"query_len": 5, "key_len": 7, "d_key": 3, "eighths": -4},
+                {"query_len": 7, "key_len": 3, "d_key": 5, "eighths": 2},
+                {"batch": 3, "query_len": 2, "key_len": 5, "d_key": 7, "eighths": -3},
+            ),
+            hidden_sizes=(
+                {"query_len": 3, "key_len": 11, "d_key": 2, "eighths": -8},
+                {
+                    **{"batch": 2, "num_heads": 3, "query_len": 5, "key_len": 3, "d_key": 11},
+                    "eighths": -1,
+                },
+            ),
+            tolerance=4096,
+        ),
+        Check(
+            "a layer of width 256, with scores well above 100, gives no `nan`, and finds `query`"
+            " and `key` as they were",
+            0.5,
+            draw_layer,
+            sizes=({"query_len": 31, "key_len": 17, "d_key": 256, "eighths": 1},),
+            hidden_sizes=({"query_len": 23, "key_len": 29, "d_key": 256, "eighths": 1},),
+            tolerance=16384,
+            untouched=True,
+        ),
+    ),
+    mistakes=mistake.collected,
+)

@@ -1,0 +1,259 @@
+"""Part E of problem set 07, third snippet: a batch that is padded and does not know it."""
+
+import torch
+from torch import Generator, Tensor
+
+from attn_bank.draws import draw_normal
+from attn_course import scaled_dot_product
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+from attn_grade.wrong_answers import in_dtype, overwriting, squeezed, then
+
+
+def reference(tokens: Tensor, length: Tensor) -> Tensor:
+    return _ask(_last(tokens, length), tokens, _real(tokens, length))
+
+
+def _last(tokens: Tensor, length: Tensor) -> Tensor:
+    """The vector of the last word of each sentence."""
+    return tokens[torch.arange(len(tokens), device=tokens.device), length - 1]
+
+
+def _real(tokens: Tensor, length: Tensor) -> Tensor:
+    return torch.arange(tokens.shape[1], device=tokens.device) < length.unsqueeze(-1)
+
+
+def _ask(query: Tensor, tokens: Tensor, real: Tensor) -> Tensor:
+    output = scaled_dot_product.attention(query.unsqueeze(1), tokens, tokens, real.unsqueeze(1))
+    return output.squeeze(1)
+
+
+def _everything(tokens: Tensor) -> Tensor:
+    return torch.ones(tokens.shape[:2], dtype=torch.bool, device=tokens.device)
+
+
+def draw_sentences(
+    generator: Generator, batch: int, max_len: int, d_model: int, noise: int
+) -> Inputs:
+    """Sentences of different lengths, padded with zeros or with something else."""
+    length = torch.randint(2, max_len, (batch,), generator=generator)
+    length[0] = max_len if batch > 1 else max_len - 2
+    tokens = draw_normal(generator, batch, max_len, d_model)
+    padding = float(noise) * (1 + draw_normal(generator, batch, max_len, d_model))
+    tokens = torch.where(_real(tokens, length).unsqueeze(-1), tokens, padding)
+    return {"tokens": tokens, "length": length}
+
+
+mistake = Mistakes()
+
+
+@mistake
+def changes_nothing(tokens, length):
+    """both bugs are still there. What is `tokens[:, -1]` for a short sentence? And which weight
+    does a key of zeros get?"""
+    return _ask(tokens[:, -1], tokens, _everything(tokens))
+
+
+@mistake
+def mends_the_query_only(tokens, length):
+    """the query is right. But padding still takes weight: a key of zeros has the score 0, and
+    `exp(0)` is 1. Fill the scores of the padding with minus infinity"""
+    return _ask(_last(tokens, length), tokens, _everything(tokens))
+
+
+@mistake
+def mends_the_mask_only(tokens, length):
+    """the mask is right. But in a short sentence the last column is padding, and asks nothing: the
+    last word is at the place `length - 1`"""
+    return _ask(tokens[:, -1], tokens, _real(tokens, length))
+
+
+@mistake
+def sets_padding_to_zero(tokens, length):
+    """you set the padding to zero, which takes no weight from it: a key of zeros has the score 0,
+    and `exp(0)` is 1. Fill the scores of the padding with minus infinity"""
+    return mends_the_query_only(tokens * _real(tokens, length).unsqueeze(-1), length)
+
+
+@mistake
+def takes_zeros_for_padding(tokens, length):
+    """you recognise padding by its zeros; here it may hold anything. `length` says where it
+    begins"""
+    return _ask(_last(tokens, length), tokens, (tokens != 0).any(-1))
+
+
+@mistake
+def asks_with_the_position_behind(tokens, length):
+    """you ask with the position behind the last word; places are counted from 0, so the last word
+    is at `length - 1`"""
+    behind = (length + 1).clamp_max(tokens.shape[1])
+    return _ask(_last(tokens, behind), tokens, _real(tokens, length))
+
+
+@mistake
+def asks_with_the_first_word(tokens, length):
+    """you ask with the first word of each sentence; the last one asks"""
+    return _ask(tokens[:, 0], tokens, _real(tokens, length))
+
+
+@mistake
+def asks_with_the_mean(tokens, length):
+    """you ask with the mean of the words; the last one asks"""
+    total = (tokens * _real(tokens, length).unsqueeze(-1)).sum(1)
+    return _ask(total / length.unsqueeze(-1), tokens, _real(tokens, length))
+
+
+@mistake
+def leaves_the_last_word_out(tokens, length):
+    """the last word does not see itself; places are counted from 0, so the words are those with
+    `place < length`"""
+    return _ask(_last(tokens, length), tokens, _real(tokens, length - 1))
+
+
+@mistake
+def sees_one_position_too_many(tokens, length):
+    """one position of padding is seen; places are counted from 0, so the words are those with
+    `place < length`"""
+    return _ask(_last(tokens, length), tokens, _real(tokens, length + 1))
+
+
+@mistake
+def turns_the_mask_round(tokens, length):
+    """you see the padding and not the words: `masked_fill` fills where its mask is True"""
+    return _ask(_last(tokens, length), tokens, ~_real(tokens, length))
+
+
+@mistake
+def masks_after_the_softmax(tokens, length):
+    """you mask after the softmax, so that the weights of the words sum to less than 1; mask the
+    scores before it"""
+    real = _real(tokens, length).unsqueeze(-1)
+    scores = tokens @ _last(tokens, length).unsqueeze(-1) / tokens.shape[-1] ** 0.5
+    return (torch.softmax(scores, 1) * real * tokens).sum(1)
+
+
+@mistake(points=1.5)
+def adds_a_finite_wall(tokens, length):
+    """you add a large negative number, -1e9 for example, to the scores of the padding; a score
+    there may be larger than that. Do not add to it but replace it, by minus infinity:
+    `masked_fill`"""
+    scores = tokens @ _last(tokens, length).unsqueeze(-1) / tokens.shape[-1] ** 0.5
+    scores = scores - 1e9 * ~_real(tokens, length).unsqueeze(-1)
+    return (torch.softmax(scores, 1) * tokens).sum(1)
+
+
+@mistake(points=1.5)
+def shares_out_again_after_the_softmax(tokens, length):
+    """your softmax runs over the padding too, and you divide again afterwards: a high score of the
+    padding leaves nothing to divide; mask the scores before the softmax"""
+    scores = tokens @ _last(tokens, length).unsqueeze(-1) / tokens.shape[-1] ** 0.5
+    weights = torch.softmax(scores, 1) * _real(tokens, length).unsqueeze(-1)
+    return (weights / weights.sum(1, keepdim=True) * tokens).sum(1)
+
+
+@mistake
+def multiplies_the_scores_by_the_mask(tokens, length):
+    """you set the scores of the padding to 0, and `exp(0)` is 1: it still takes weight. The score
+    that takes none is minus infinity"""
+    scores = tokens @ _last(tokens, length).unsqueeze(-1) / tokens.shape[-1] ** 0.5
+    weights = torch.softmax(scores * _real(tokens, length).unsqueeze(-1), 1)
+    return (weights * tokens).sum(1)
+
+
+@mistake
+def scales_by_the_number_of_words(tokens, length):
+    """you divide by the root of the number of words; it is the root of the width of the tokens, as
+    in the snippet"""
+    factor = (tokens.shape[-1] / length.to(tokens.dtype)).sqrt().unsqueeze(-1)
+    return _ask(_last(tokens, length) * factor, tokens, _real(tokens, length))
+
+
+@mistake
+def leaves_the_scale_out(tokens, length):
+    """the root of the width, which the snippet had right, is gone"""
+    scaled = _last(tokens, length) * tokens.shape[-1] ** 0.5
+    return _ask(scaled, tokens, _real(tokens, length))
+
+
+@mistake
+def cuts_the_batch_to_the_shortest(tokens, length):
+    """you see as many words of each sentence as the shortest has; each has its own length"""
+    return _ask(_last(tokens, length), tokens, _real(tokens, length.amin().expand(len(length))))
+
+
+@mistake(computes=then(reference, lambda output: output.unsqueeze(1)))
+def keeps_the_axis_of_the_query():
+    """your numbers are right, but the axis of the one query is still there; name it when you drop
+    it, `squeeze(1)`"""
+
+
+@mistake(points=1, computes=squeezed(reference))
+def squeezes_a_batch_of_one_away():
+    """`squeeze()` takes away every axis of length 1, also a batch of one sentence; name the axis,
+    as in `squeeze(1)`"""
+
+
+@mistake(points=1.5, computes=overwriting(reference, length=lambda length: length - 1))
+def writes_into_the_lengths():
+    """your output is right, but `length -= 1` writes into the tensor of the caller, whose sentences
+    become shorter at each call: write `length - 1`"""
+
+
+@mistake(points=1.5)
+def writes_into_the_padding(tokens, length):
+    """your output is right, but you write into `tokens`, which the caller may need again"""
+    output = reference(tokens, length)
+    tokens[~_real(tokens, length)] = 0
+    return output
+
+
+@mistake(points=1.5, computes=in_dtype(reference, torch.float32))
+def works_in_single_precision():
+    """you compute in float32 and return it; the output has the dtype of the tokens, which may be
+    float64"""
+
+
+@mistake(points=0.5, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the inputs"""
+
+
+EXERCISE = Exercise(
+    function="summarise",
+    reference=reference,
+    avoid=("scaled_dot_product_attention", "multi_head_attention_forward"),
+    checks=(
+        Check(
+            "the last word of each sentence asks all words of its sentence; what stands in the"
+            " padding, zeros or not, changes nothing",
+            1,
+            draw_sentences,
+            sizes=(
+                {"batch": 3, "max_len": 7, "d_model": 5, "noise": 0},
+                {"batch": 2, "max_len": 5, "d_model": 3, "noise": 1},
+                {"batch": 1, "max_len": 5, "d_model": 2, "noise": 0},
+            ),
+            hidden_sizes=(
+                {"batch": 5, "max_len": 11, "d_model": 7, "noise": 0},
+                {"batch": 7, "max_len": 5, "d_model": 2, "noise": 1},
+            ),
+        ),
+        Check(
+            "nor do huge numbers in the padding",
+            0.5,
+            draw_sentences,
+            sizes=({"batch": 3, "max_len": 7, "d_model": 3, "noise": 10**10},),
+            hidden_sizes=({"batch": 5, "max_len": 5, "d_model": 7, "noise": 10**10},),
+        ),
+        Check(
+            "`tokens` and `length` of the caller stay as they are",
+            0.5,
+            draw_sentences,
+            sizes=({"batch": 3, "max_len": 5, "d_model": 2, "noise": 1},),
+            hidden_sizes=({"batch": 2, "max_len": 7, "d_model": 3, "noise": 1},),
+            dtype=torch.float64,
+            untouched=True,
+        ),
+    ),
+    mistakes=mistake.collected,
+)

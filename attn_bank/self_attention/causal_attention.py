@@ -1,0 +1,380 @@
+"""Part B of problem set 08: no token looks ahead, and none at padding, wherever that is."""
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Generator, Tensor
+
+from attn_bank.draws import draw_normal, in_front
+from attn_course.scaled_dot_product import attention, causal_mask, scaled_dot_scores
+from attn_grade.compare import same
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs, Plain
+from attn_grade.wrong_answers import cut_off, given, in_dtype, overwriting
+
+
+def reference(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+    return attention(query, key, value, _seen(real))
+
+
+def _seen(real: Tensor) -> Tensor:
+    return causal_mask(real.shape[-1], device=real.device) & real.unsqueeze(-2)
+
+
+def draw_sequences(
+    generator: Generator,
+    length: int,
+    d_key: int,
+    d_value: int,
+    batch: int | None = None,
+    beams: int | None = None,
+) -> Inputs:
+    """All tokens are real; the last one's scores are all exactly 0, a score like any other."""
+    before = in_front(batch, beams)
+    asks = torch.arange(length).unsqueeze(-1) < max(length - 1, 1)
+    return {
+        "query": asks * draw_normal(generator, *before, length, d_key),
+        "key": draw_normal(generator, *before, length, d_key),
+        "value": draw_normal(generator, *before, length, d_value),
+        "real": torch.ones(*before, length, dtype=torch.bool),
+    }
+
+
+def draw_padded_sequences(generator: Generator, length: int, **sizes: int) -> Inputs:
+    """Padding in front of all, at the end of some, and in between."""
+    inputs = draw_sequences(generator, length, **sizes)
+    shape = inputs["real"].shape[:-1]
+    place = torch.arange(length)
+    first = torch.randint(1, length // 2, shape, generator=generator).unsqueeze(-1)
+    gap = torch.randint(2, length, shape, generator=generator).unsqueeze(-1)
+    inputs["real"] = (place >= first) & (place != gap) & (place != first + 1)
+    return inputs
+
+
+def draw_loud_futures(generator: Generator, length: int, d_value: int, low: int) -> Inputs:
+    """What lies ahead scores 200 above what lies behind, or 8 million."""
+    ahead = ~causal_mask(length)
+    eye = torch.eye(length, dtype=torch.float64)
+    near = draw_normal(generator, length, length)
+    scores = near.round() - 2.0**23 * ~ahead if low else near + 200 * ahead
+    return {
+        "query": scores.unsqueeze(0) * math.sqrt(length),
+        "key": eye.unsqueeze(0),
+        "value": draw_normal(generator, 1, length, d_value),
+        "real": torch.ones(1, length, dtype=torch.bool),
+    }
+
+
+def hides_the_future(
+    call: Callable[[Inputs], Plain], inputs: Inputs
+) -> tuple[str, Plain] | str | None:
+    """Other keys and values from some place on: what comes before must not notice."""
+    output = call(inputs)
+    exact = reference(**inputs)
+    for place in range(1, output.shape[-2]):
+        before = torch.arange(output.shape[-2]).unsqueeze(-1) < place
+        changed = {n: torch.where(before, inputs[n], 3 - inputs[n]) for n in ("key", "value")}
+        if not same(call(inputs | changed)[..., :place, :], output[..., :place, :]):
+            return f"keys and values from place {place} on change outputs before it", output
+    return None if same(output, exact) else ("nothing leaks, but it is not right", output)
+
+
+def _masked(scores: Tensor, seen: Tensor, value: Tensor, fill: float) -> Tensor:
+    return torch.softmax(scores.masked_fill(~seen, fill), -1) @ value
+
+
+mistake = Mistakes()
+
+
+@mistake
+def sees_the_future(query, key, value, real):
+    """every token looks at all tokens, also at those behind it; token `i` may look at `j` only if
+    `j` is at most `i`"""
+    return attention(query, key, value, real.unsqueeze(-2))
+
+
+@mistake
+def sees_the_future_only(query, key, value, real):
+    """your triangle is the wrong one: tokens look at what comes after them. Rows are queries, so
+    token `i` may look at the columns up to `i`: the lower triangle"""
+    ahead = causal_mask(real.shape[-1], device=real.device).mT
+    return attention(query, key, value, ahead & real.unsqueeze(-2))
+
+
+@mistake
+def leaves_itself_out(query, key, value, real):
+    """your triangle leaves the diagonal out; a token looks at itself as well as at those before
+    it"""
+    before = _seen(real).tril(-1)
+    return attention(query, key, value, before)
+
+
+@mistake
+def looks_one_place_ahead(query, key, value, real):
+    """your triangle reaches one place too far: each token sees the one behind it, which is the very
+    word that it is to guess"""
+    ones = torch.ones(real.shape[-1], real.shape[-1], dtype=torch.bool, device=real.device)
+    return attention(query, key, value, ones.tril(1) & real.unsqueeze(-2))
+
+
+@mistake
+def hides_the_last_token_only(query, key, value, real):
+    """you hide the last token alone; each token has a future of its own, and so each query its own
+    row of the mask"""
+    length = real.shape[-1]
+    seen = torch.ones(length, length, dtype=torch.bool, device=real.device)
+    seen[:-1, -1] = False
+    return attention(query, key, value, seen & real.unsqueeze(-2))
+
+
+@mistake
+def masks_after_the_softmax(query, key, value, real):
+    """you mask after the softmax, when the future has taken its share of the weight already, and
+    what is left sums to less than 1; mask the scores, before it"""
+    weights = torch.softmax(scaled_dot_scores(query, key), -1)
+    return (weights * _seen(real)) @ value
+
+
+@mistake(points=4)
+def shares_out_again_after_the_softmax(query, key, value, real):
+    """you mask after the softmax and divide by what is left; where the future scores high, nothing
+    is left. Mask the scores, before the softmax"""
+    weights = torch.softmax(scaled_dot_scores(query, key), -1) * _seen(real)
+    total = weights.sum(-1, keepdim=True)
+    return weights / total.where(total > 0, 1) @ value
+
+
+@mistake
+def multiplies_scores_by_the_mask(query, key, value, real):
+    """you put 0 in the place of a forbidden score; the softmax gives weight to a score of 0, too.
+    Put minus infinity there"""
+    return _masked(scaled_dot_scores(query, key), _seen(real), value, 0.0)
+
+
+@mistake
+def adds_the_mask_to_the_scores(query, key, value, real):
+    """you add the mask to the scores as 0 and 1, which only favours what may be seen; put minus
+    infinity in the place of what may not, with `masked_fill`"""
+    scores = scaled_dot_scores(query, key) + _seen(real).to(query.dtype)
+    return torch.softmax(scores, -1) @ value
+
+
+@mistake(points=1)
+def takes_a_score_of_zero_for_forbidden(query, key, value, real):
+    """you take every score of 0 for a forbidden one; a query may well be at right angles to a key
+    that it may see. Let the mask say what is forbidden"""
+    scores = scaled_dot_scores(query, key) * _seen(real)
+    weights = torch.softmax(scores.masked_fill(scores == 0, -torch.inf), -1)
+    return weights.masked_fill(weights.isnan(), 0) @ value
+
+
+@mistake(points=4)
+def adds_minus_infinity(query, key, value, real):
+    """the output is right, but its gradient is `nan`: it passes through the sum with minus
+    infinity, in rows where nothing is seen. `masked_fill` lets none through to what it has
+    overwritten"""
+    seen = _seen(real)
+    walls = torch.zeros(seen.shape, device=seen.device).masked_fill(~seen, -torch.inf)
+    weights = torch.softmax(scaled_dot_scores(query, key) + walls.to(query.dtype), -1)
+    return weights.masked_fill(~seen, 0) @ value
+
+
+@mistake(points=4)
+def adds_minus_ten_thousand(query, key, value, real):
+    """you add a large negative number to what is forbidden, and it may still score highest; put
+    minus infinity in its place, with `masked_fill`"""
+    seen = _seen(real)
+    weights = torch.softmax(scaled_dot_scores(query, key) - 1e4 * ~seen, -1)
+    return weights.masked_fill(~seen, 0) @ value
+
+
+@mistake(points=4)
+def fills_with_minus_ten_thousand(query, key, value, real):
+    """a large negative number is not low enough: scores may be lower still, and the future then
+    gets all the weight. Put minus infinity there"""
+    seen = _seen(real)
+    output = _masked(scaled_dot_scores(query, key), seen, value, -1e4)
+    return output * seen.any(-1, keepdim=True)
+
+
+@mistake(points=3)
+def spreads_an_empty_row(query, key, value, real):
+    """a token that may look nowhere gets the mean of all values, the future's and the padding's;
+    where a row of the mask is empty, set its weights to 0"""
+    return _masked(scaled_dot_scores(query, key), _seen(real), value, -1e30)
+
+
+@mistake(points=3)
+def divides_nothing_by_nothing(query, key, value, real):
+    """a row of scores that are all minus infinity has no softmax: it becomes `nan`. Set the weights
+    to 0 where the mask forbids, after the softmax as well"""
+    return _masked(scaled_dot_scores(query, key), _seen(real), value, -torch.inf)
+
+
+@mistake(points=4)
+def replaces_nan_afterwards(query, key, value, real):
+    """the output is right, but its gradient is `nan`: you replace `nan` after it has been
+    multiplied by the values. Overwrite the weights themselves, with `masked_fill`"""
+    return divides_nothing_by_nothing(query, key, value, real).nan_to_num(0)
+
+
+@mistake(points=3)
+def lets_empty_rows_see_themselves(query, key, value, real):
+    """you let a token that may look nowhere look at itself; it is padding, so its output is 0"""
+    seen = _seen(real)
+    itself = torch.eye(real.shape[-1], dtype=torch.bool, device=real.device)
+    return attention(query, key, value, seen | (itself & ~seen.any(-1, keepdim=True)))
+
+
+@mistake(points=3)
+def lets_padding_see_itself(query, key, value, real):
+    """padding looks at itself; nobody looks at padding, itself included. Where it stands behind
+    real tokens, it sees these alone"""
+    itself = torch.eye(real.shape[-1], dtype=torch.bool, device=real.device)
+    output = attention(query, key, value, _seen(real) | itself)
+    return output * _seen(real).any(-1, keepdim=True)
+
+
+@mistake(points=4)
+def marks_empty_rows(query, key, value, real):
+    """where a token may look nowhere you return `nan`; 0 is asked, since `nan` spreads to all that
+    is computed from it"""
+    empty = ~_seen(real).any(-1, keepdim=True)
+    return reference(query, key, value, real).masked_fill(empty, torch.nan)
+
+
+@mistake(points=3)
+def forgets_the_padding(query, key, value, real):
+    """padding takes part in the mean; nobody may look at it, so both masks together say what is
+    seen"""
+    return attention(query, key, value, _seen(torch.ones_like(real)))
+
+
+@mistake(points=3)
+def masks_padded_queries(query, key, value, real):
+    """you forbid padding to look, and not others to look at it: `real` belongs to the columns, the
+    keys, so its new axis is the one before the last"""
+    seen = causal_mask(real.shape[-1], device=real.device) & real.unsqueeze(-1)
+    return attention(query, key, value, seen)
+
+
+@mistake(points=3)
+def silences_padding(query, key, value, real):
+    """you make the outputs of padding 0 wherever it is; only those that see nothing are. Padding
+    behind real tokens sees these, and nobody looks at what it makes of them"""
+    return attention(query, key, value, _seen(real) & real.unsqueeze(-1))
+
+
+@mistake(points=3)
+def zeroes_padded_values(query, key, value, real):
+    """you make the values of padding 0, but it still takes weight from the others; forbid it before
+    the softmax"""
+    value = value * real.unsqueeze(-1)
+    return attention(query, key, value, _seen(torch.ones_like(real)))
+
+
+@mistake(computes=given(reference, query=lambda query: query * math.sqrt(query.shape[-1])))
+def forgets_the_scale():
+    """nothing is divided by the root of `d_key`, so your weights are too sharp"""
+
+
+@mistake
+def takes_the_scale_from_the_values(query, key, value, real):
+    """you divide by the root of the values' width; the scores come from queries and keys, so it is
+    `d_key` that counts"""
+    scale = math.sqrt(query.shape[-1] / value.shape[-1])
+    return reference(query * scale, key, value, real)
+
+
+@mistake(points=3)
+def counts_axes_from_the_left(query, key, value, real):
+    """you give `real` its new axis counted from the left, which fits three axes only; count from
+    the right, with `unsqueeze(-2)`"""
+    causal = causal_mask(real.shape[-1], device=real.device)
+    return attention(query, key, value, causal & real[:, None, :])
+
+
+@mistake(points=1)
+def forgets_the_new_axis(query, key, value, real):
+    """`real` has one row for each sentence, and your triangle one for each query; give `real` a new
+    axis before the last, with `unsqueeze(-2)`, and the two fit"""
+    return attention(query, key, value, causal_mask(real.shape[-1], device=real.device) & real)
+
+
+@mistake(points=4, computes=overwriting(reference, query=lambda q: q / math.sqrt(q.shape[-1])))
+def writes_into_the_query():
+    """you write into `query`, which belongs to the caller, as `/=` does and all names that end in
+    `_`; make a new tensor"""
+
+
+@mistake(points=4, computes=cut_off(reference, "value"))
+def takes_the_values_for_constants():
+    """the values are cut off from the graph, so what makes them will never learn; drop `detach`,
+    `data` and `no_grad`"""
+
+
+@mistake(points=4, computes=cut_off(reference, "query", "key"))
+def takes_weights_for_constants():
+    """your weights are cut off from the graph, so queries and keys will never learn; drop `detach`,
+    `data` and `no_grad`"""
+
+
+@mistake(points=1, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the inputs"""
+
+
+EXERCISE = Exercise(
+    function="causal_attention",
+    reference=reference,
+    avoid=("scaled_dot_product_attention", "multi_head_attention_forward", "MultiheadAttention"),
+    checks=(
+        Check(
+            "every token gets the mean of the values up to its own, weighted by the softmax of the"
+            " scores; any number of axes may come before",
+            2,
+            draw_sequences,
+            sizes=(
+                {"length": 5, "d_key": 3, "d_value": 2},
+                {"batch": 2, "length": 7, "d_key": 5, "d_value": 3},
+            ),
+            hidden_sizes=(
+                {"length": 1, "d_key": 2, "d_value": 5},
+                {"batch": 3, "beams": 2, "length": 3, "d_key": 7, "d_value": 2},
+            ),
+        ),
+        Check(
+            "nothing leaks: whatever comes later, and however high it scores, the outputs before it"
+            " stay as they are",
+            1,
+            draw_loud_futures,
+            sizes=(
+                {"length": 5, "d_value": 3, "low": 0},
+                {"length": 3, "d_value": 2, "low": 1},
+            ),
+            hidden_sizes=(
+                {"length": 7, "d_value": 2, "low": 0},
+                {"length": 5, "d_value": 3, "low": 1},
+            ),
+            law=hides_the_future,
+        ),
+        Check(
+            "padding gets no weight; where a token and all before it are padding, the output is 0",
+            1,
+            draw_padded_sequences,
+            sizes=({"batch": 3, "length": 7, "d_key": 2, "d_value": 5},),
+            hidden_sizes=({"batch": 5, "length": 11, "d_key": 3, "d_value": 2},),
+        ),
+        Check(
+            "the right gradient reaches `query`, `key` and `value`, and is finite where the output"
+            " is 0",
+            1,
+            draw_padded_sequences,
+            sizes=({"batch": 2, "length": 5, "d_key": 3, "d_value": 2},),
+            hidden_sizes=({"batch": 3, "length": 7, "d_key": 2, "d_value": 5},),
+            gradient=("query", "key", "value"),
+        ),
+    ),
+    mistakes=mistake.collected,
+)

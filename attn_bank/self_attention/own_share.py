@@ -1,0 +1,254 @@
+"""Part E of problem set 08: how much of what a token gets comes from itself."""
+
+import torch
+from torch import Generator, Tensor
+
+from attn_bank.draws import draw_normal, in_front
+from attn_course.retrieval import masked_softmax
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+from attn_grade.wrong_answers import given, in_dtype, then
+
+
+def reference(scores: Tensor, real: Tensor) -> Tensor:
+    return _mean(_own(masked_softmax(scores, real.unsqueeze(-2))), real)
+
+
+def _own(weights: Tensor) -> Tensor:
+    return weights.diagonal(dim1=-2, dim2=-1)
+
+
+def _mean(own: Tensor, real: Tensor) -> Tensor:
+    """Over the real tokens of each sentence; 0 where there are none."""
+    return (own * real).sum(-1) / real.sum(-1).clamp_min(1)
+
+
+def draw_scores(
+    generator: Generator, length: int, batch: int | None = None, beams: int | None = None
+) -> Inputs:
+    before = in_front(batch, beams)
+    return {
+        "scores": 1.5 * draw_normal(generator, *before, length, length),
+        "real": torch.ones(*before, length, dtype=torch.bool),
+    }
+
+
+def draw_padded_scores(generator: Generator, batch: int, length: int) -> Inputs:
+    """Sentences of different lengths: one fills its row, one is a word, one is all padding."""
+    inputs = draw_scores(generator, length, batch)
+    lengths = torch.randint(2, length, (batch, 1), generator=generator)
+    lengths[0], lengths[1], lengths[-1] = length, 1, 0
+    inputs["real"] = torch.arange(length) < lengths
+    return inputs
+
+
+def draw_large_scores(generator: Generator, batch: int, length: int) -> Inputs:
+    """From -300 to 300, whose powers float32 does not hold; the first padding has 200 more.
+
+    They are eighths, so that float32 holds the scores themselves without rounding.
+    """
+    inputs = draw_scores(generator, length, batch)
+    height = 150 * (torch.arange(length) - length // 2).unsqueeze(-1)
+    last = torch.arange(length) == length - 1
+    inputs["scores"] = (8 * inputs["scores"]).round() / 8 + height
+    inputs["scores"][0] += 200 * last
+    return inputs | {"real": inputs["real"] & ~last}
+
+
+mistake = Mistakes()
+
+
+@mistake(computes=given(reference, scores=lambda scores: scores.mT))
+def takes_softmax_over_the_queries():
+    """your weights sum to 1 over the queries; for each token that asks, a row, they should over the
+    keys, the last axis"""
+
+
+@mistake
+def returns_the_share_of_the_others(scores, real):
+    """you return what a token gives to the others; what it gives to itself is asked"""
+    return _mean(1 - _own(masked_softmax(scores, real.unsqueeze(-2))), real)
+
+
+@mistake
+def averages_the_scores(scores, real):
+    """you average the scores on the diagonal; make weights of them first, a row at a time"""
+    return _mean(_own(scores), real)
+
+
+@mistake
+def softmaxes_the_own_scores(scores, real):
+    """you take the diagonal first and then the softmax, so that each token is compared with the
+    other tokens' scores for themselves; take the softmax of whole rows first"""
+    return _mean(masked_softmax(_own(scores), real), real)
+
+
+@mistake
+def sums_the_shares(scores, real):
+    """you add the shares up; their mean is asked, between 0 and 1"""
+    return _own(masked_softmax(scores, real.unsqueeze(-2))).mul(real).sum(-1)
+
+
+@mistake
+def returns_every_share(scores, real):
+    """you return the share of every token; their mean is asked, one number for a sentence"""
+    return _own(masked_softmax(scores, real.unsqueeze(-2))) * real
+
+
+@mistake
+def takes_the_largest_weight(scores, real):
+    """you take the largest weight of each row, whoever gets it; take the diagonal"""
+    return _mean(masked_softmax(scores, real.unsqueeze(-2)).amax(-1), real)
+
+
+@mistake
+def counts_how_often_it_is_largest(scores, real):
+    """you count how often a token gives itself the largest weight; how much it gives itself is
+    asked"""
+    scores = scores.masked_fill(~real.unsqueeze(-2), -torch.inf)
+    itself = torch.arange(scores.shape[-1], device=scores.device)
+    return _mean((scores.argmax(-1) == itself).to(scores.dtype), real)
+
+
+@mistake
+def averages_all_weights(scores, real):
+    """you average all weights, which is 1 divided by the length whatever the scores are; average
+    those of the diagonal"""
+    return _mean(masked_softmax(scores, real.unsqueeze(-2)).mean(-1), real)
+
+
+@mistake(computes=given(reference, scores=lambda scores: scores / scores.shape[-1] ** 0.5))
+def scales_the_scores():
+    """you divide the scores by a root; they are given as the softmax should see them"""
+
+
+@mistake(computes=then(reference, torch.mean))
+def makes_one_number_of_the_batch():
+    """you return one number for all sentences; each has its own"""
+
+
+@mistake(points=1.5)
+def knows_one_batch_axis_only(scores, real):
+    """you count the axes of the diagonal from the left, which fits three axes only; count from the
+    right: `diagonal(dim1=-2, dim2=-1)`"""
+    weights = masked_softmax(scores, real.unsqueeze(-2))
+    return (torch.diagonal(weights, dim1=1, dim2=2) * real).sum(-1) / real.sum(-1).clamp_min(1)
+
+
+@mistake(points=1.5)
+def lets_padding_take_weight(scores, real):
+    """padding takes weight from the words; mask it before the softmax, and as a key, which is a
+    column: `real.unsqueeze(-2)`"""
+    return _mean(_own(torch.softmax(scores, -1)), real)
+
+
+@mistake(points=1.5)
+def counts_padding_as_words(scores, real):
+    """you take the mean over all rows, those of padding with a share of 0 among them; divide by the
+    number of words"""
+    own = _own(masked_softmax(scores, real.unsqueeze(-2)))
+    return (own * real).mean(-1)
+
+
+@mistake(points=1.5)
+def forgets_the_padding(scores, real):
+    """padding takes weight, and is asked too; it is no token, and does neither"""
+    return _own(torch.softmax(scores, -1)).mean(-1)
+
+
+@mistake(points=2)
+def divides_by_no_words(scores, real):
+    """a sentence without a word gives you `nan`; its share is 0. A row without a key is `nan` after
+    the softmax, and 0 times `nan` is still `nan`: use `masked_fill`, and divide by at least 1"""
+    own = _own(masked_softmax(scores, real.unsqueeze(-2)))
+    return (own * real).sum(-1) / real.sum(-1)
+
+
+@mistake(points=2)
+def drops_sentences_of_padding(scores, real):
+    """you leave out sentences without a token; they have a place in the output too, with a 0 in
+    it"""
+    shares = reference(scores, real)
+    return shares[real.any(-1)] if shares.ndim == 1 else shares
+
+
+@mistake(points=2.5)
+def masks_after_the_softmax(scores, real):
+    """you mask after the softmax and divide by what is left; where padding scores high, nothing is
+    left. Mask the scores, before the softmax"""
+    weights = torch.softmax(scores, -1) * real.unsqueeze(-2)
+    total = weights.sum(-1, keepdim=True)
+    return _mean(_own(weights / total.where(total > 0, 1)), real)
+
+
+@mistake(points=2.5)
+def takes_the_largest_of_all_off(scores, real):
+    """you take the largest of all scores off, and rows that are much lower become zeros; take the
+    largest of its own row off each, or let `torch.softmax` do it"""
+    powers = torch.exp(scores - scores.max()) * real.unsqueeze(-2)
+    total = powers.sum(-1)
+    return _mean(_own(powers) / total.where(total > 0, 1), real)
+
+
+@mistake(points=1.5)
+def multiplies_scores_by_the_mask(scores, real):
+    """you put 0 in the place of padding's scores; the softmax gives weight to a score of 0, too.
+    Put minus infinity there"""
+    return _mean(_own(torch.softmax(scores * real.unsqueeze(-2), -1)), real)
+
+
+@mistake(points=2)
+def writes_into_the_scores(scores, real):
+    """you write into the scores that you were given, as all names do that end in `_`; `masked_fill`
+    makes new ones"""
+    weights = scores.masked_fill_(~real.unsqueeze(-2), -torch.inf).softmax(-1)
+    return _mean(_own(weights).masked_fill(~real, 0), real)
+
+
+@mistake(points=2.5)
+def takes_powers_as_they_are(scores, real):
+    """you take the powers of the scores as they are; that of 100 is more than a number can hold,
+    and infinity divided by infinity is `nan`; `torch.softmax` takes the largest score of the row
+    off first"""
+    powers = torch.exp(scores) * real.unsqueeze(-2)
+    total = powers.sum(-1).clamp_min(1e-30)
+    return _mean(_own(powers) / total, real)
+
+
+@mistake(computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the scores"""
+
+
+EXERCISE = Exercise(
+    function="own_share",
+    reference=reference,
+    checks=(
+        Check(
+            "the mean over the tokens of the weight that each gives to itself, one number for each"
+            " sentence; any number of axes may come before",
+            1.5,
+            draw_scores,
+            sizes=({"length": 5}, {"batch": 3, "length": 7}),
+            hidden_sizes=({"length": 2}, {"batch": 2, "beams": 3, "length": 5}),
+        ),
+        Check(
+            "padding takes no weight, and is not one of those asked; a sentence of padding alone"
+            " gets 0; the scores stay as they were",
+            1,
+            draw_padded_scores,
+            sizes=({"batch": 4, "length": 7},),
+            hidden_sizes=({"batch": 5, "length": 11},),
+            untouched=True,
+        ),
+        Check(
+            "scores may be some hundreds, above zero or below, and those of padding the highest",
+            0.5,
+            draw_large_scores,
+            sizes=({"batch": 2, "length": 5},),
+            hidden_sizes=({"batch": 3, "length": 4},),
+            tolerance=512,
+        ),
+    ),
+    mistakes=mistake.collected,
+)

@@ -1,0 +1,242 @@
+"""Part C of problem set 08: a vector for every place in a sentence."""
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Generator, Tensor
+
+from attn_course import self_attention
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs, Plain
+from attn_grade.wrong_answers import transposed
+
+ALLOWED = 1e-5  # half a digit more than float32 rounds in a sum of two products
+ROUNDED = 0.02  # what float32 makes of angles of ten thousand, several times over
+
+
+def reference(length: int, d_model: int) -> Tensor:
+    return self_attention.sinusoidal_positions(length, d_model)
+
+
+def give_size(_: Generator, length: int, d_model: int) -> Inputs:
+    return {"length": length, "d_model": d_model}
+
+
+def stays_exact(call: Callable[[Inputs], Plain], inputs: Inputs) -> tuple[str, Plain] | str | None:
+    """Its numbers are right far along if they are near the start.
+
+    If they are wrong there, the other check has said so; here they only have to turn evenly.
+    """
+    exact = reference(**inputs)
+    output = call(inputs).to(exact)
+    if torch.isclose(output[:9], exact[:9], rtol=0, atol=ALLOWED).all():
+        return _compare(output, exact)
+    return _turns_evenly(output)
+
+
+def _compare(output: Tensor, exact: Tensor) -> tuple[str, Plain] | None:
+    error = (output - exact).abs()
+    if error.max() <= ALLOWED:
+        return None
+    place = tuple((error > ALLOWED).nonzero()[0].tolist())
+    said = f"at {[*place]} it is {output[place].item():.5f} and should be {exact[place].item():.5f}"
+    # float32 rounds the angles in many ways, all of which err by little, and more with the place
+    return said, "rounded" if error.max() < ROUNDED else output[-1]
+
+
+def _turns_evenly(output: Tensor) -> tuple[str, Plain] | None:
+    """Places apart by `step` differ by the same turn everywhere, that of place `step` from 0."""
+    sine, cosine = output.double().unflatten(-1, (-1, 2)).unbind(-1)
+    step = len(output) // 3
+    ahead = sine[:-step] * cosine[step] + cosine[:-step] * sine[step]
+    error = (sine[step:] - ahead).abs().max().item()
+    if error <= ALLOWED and abs(sine[1, 0].item() - math.sin(1)) <= ALLOWED:
+        return None
+    return "it is wrong near the start already, and its pairs do not turn evenly", output[-1]
+
+
+def _angle(length: int, d_model: int, base: float = 10_000.0, first: int = 0) -> Tensor:
+    position = torch.arange(first, first + length, dtype=torch.float64).unsqueeze(-1)
+    even = torch.arange(0, d_model, 2, dtype=torch.float64)
+    return position / base ** (even / d_model)
+
+
+def _interleave(angle: Tensor) -> Tensor:
+    return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2).float()
+
+
+mistake = Mistakes()
+
+
+@mistake
+def puts_sines_before_cosines(length, d_model):
+    """all sines come first and then all cosines; they take turns: feature `2i` is the sine, feature
+    `2i + 1` the cosine of the same angle"""
+    angle = _angle(length, d_model)
+    return torch.cat([angle.sin(), angle.cos()], -1).float()
+
+
+@mistake
+def begins_with_the_cosine(length, d_model):
+    """sine and cosine have changed places: the even features, 0 first, are sines"""
+    angle = _angle(length, d_model)
+    return torch.stack([angle.cos(), angle.sin()], -1).flatten(-2).float()
+
+
+@mistake(points=1)
+def counts_pairs_in_the_exponent(length, d_model):
+    """your exponent is `i / d_model`, where `i` counts the pairs; it is `2i / d_model`, so that the
+    last pairs are almost 10 000 times slower than the first"""
+    return _interleave(_angle(length, d_model, 100.0))
+
+
+@mistake(points=1)
+def doubles_the_even_features(length, d_model):
+    """your exponent is twice too large: `2i` is the even feature itself, 0, 2, 4 ..., and needs no
+    other 2"""
+    return _interleave(_angle(length, d_model, 1e8))
+
+
+@mistake
+def gives_each_feature_its_own_angle(length, d_model):
+    """every feature has an angle of its own; a sine and the cosine behind it share one, that of the
+    even feature. Without that no step is a turn"""
+    position = torch.arange(length, dtype=torch.float64).unsqueeze(-1)
+    feature = torch.arange(d_model, dtype=torch.float64)
+    angle = position / 10_000 ** (feature / d_model)
+    return torch.where(feature % 2 == 0, angle.sin(), angle.cos()).float()
+
+
+@mistake
+def begins_at_one(length, d_model):
+    """your first row is that of position 1; the first position is 0, where all sines are 0 and all
+    cosines 1"""
+    return _interleave(_angle(length, d_model, first=1))
+
+
+@mistake
+def takes_degrees(length, d_model):
+    """you take the angles for degrees; `torch.sin` takes radians, and so does the formula"""
+    return _interleave(torch.deg2rad(_angle(length, d_model)))
+
+
+@mistake
+def takes_whole_turns(length, d_model):
+    """you multiply by two pi, so that the first pair is back at its start with each step; there is
+    no such factor"""
+    return _interleave(2 * torch.pi * _angle(length, d_model))
+
+
+@mistake(points=1)
+def mistakes_the_base(length, d_model):
+    """your base is 1000; it is 10 000"""
+    return _interleave(_angle(length, d_model, 1000.0))
+
+
+@mistake(points=1)
+def takes_the_natural_base(length, d_model):
+    """you take powers of e; they are powers of 10 000, or, with `exp`, the exponent is multiplied
+    by the logarithm of 10 000"""
+    return _interleave(_angle(length, d_model, math.e))
+
+
+@mistake(points=1)
+def multiplies_by_the_power(length, d_model):
+    """you multiply by the power, so later pairs turn faster; divide, and they turn slower"""
+    return _interleave(_angle(length, d_model, 1e-4))
+
+
+@mistake(points=1)
+def reaches_the_base_at_the_last_pair(length, d_model):
+    """your last pair is exactly 10 000 times slower than the first, as in some programs; with an
+    exponent of `2i / d_model` it is not quite"""
+    stretched = 10_000 ** (d_model / max(d_model - 2, 1))
+    return _interleave(_angle(length, d_model, stretched))
+
+
+@mistake
+def alternates_by_position(length, d_model):
+    """sine and cosine take turns with the positions; they do so with the features, along the last
+    axis"""
+    angle = _angle(length, d_model).repeat_interleave(2, -1)
+    even = torch.arange(length).unsqueeze(-1) % 2 == 0
+    return torch.where(even, angle.sin(), angle.cos()).float()
+
+
+@mistake
+def forgets_the_cosine(length, d_model):
+    """every sine comes twice; the second of each pair is a cosine"""
+    return _angle(length, d_model).sin().repeat_interleave(2, -1).float()
+
+
+@mistake
+def returns_the_angles(length, d_model):
+    """you return the angles; their sines and cosines are asked"""
+    return _angle(length, d_model).repeat_interleave(2, -1).float()
+
+
+@mistake
+def returns_one_of_each_pair(length, d_model):
+    """there are `d_model / 2` features in your rows, the sines; each has a cosine behind it"""
+    return _angle(length, d_model).sin().float()
+
+
+@mistake(computes=transposed(reference))
+def puts_positions_on_the_last_axis():
+    """your table is transposed: one row for each position"""
+
+
+@mistake
+def divides_the_power_by_the_width(length, d_model):
+    """you divide by `d_model` after the power; it belongs into the exponent, in brackets: `10_000
+    ** (even / d_model)`"""
+    position = torch.arange(length, dtype=torch.float64).unsqueeze(-1)
+    even = torch.arange(0, d_model, 2, dtype=torch.float64)
+    return _interleave(position / 10_000**even / d_model)
+
+
+@mistake(points=2)
+def computes_angles_in_single_precision(length, d_model):
+    """the angles are computed in float32, which keeps seven digits of them: thousands of turns
+    along, few are left behind the point, and these alone count. Compute angles, sines and cosines
+    in float64, and turn to float32 at the end"""
+    position = torch.arange(length, dtype=torch.float32).unsqueeze(-1)
+    even = torch.arange(0, d_model, 2, dtype=torch.float32)
+    return _interleave(position / 10_000 ** (even / d_model))
+
+
+@mistake(points=1)
+def returns_double_precision(length, d_model):
+    """you return float64; compute in it, and return float32, the dtype of tokens"""
+    angle = _angle(length, d_model)
+    return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)
+
+
+EXERCISE = Exercise(
+    function="sinusoidal_positions",
+    reference=reference,
+    equivalent_mutants={
+        "-1 -> 1": "the new axis behind the only one is axis 1 counted from the left as well",
+    },
+    checks=(
+        Check(
+            "row `p` holds the vector of position `p`, from 0 on: sine and cosine in turns, each"
+            " pair slower than the one before, in float32",
+            2,
+            give_size,
+            sizes=({"length": 7, "d_model": 6}, {"length": 1, "d_model": 2}),
+            hidden_sizes=({"length": 11, "d_model": 4}, {"length": 5, "d_model": 14}),
+        ),
+        Check(
+            "thousands of places along, its numbers are still exact, with an error of at most"
+            " 0.00001",
+            1,
+            give_size,
+            sizes=({"length": 8_009, "d_model": 6},),
+            hidden_sizes=({"length": 9_001, "d_model": 8},),
+            law=stays_exact,
+        ),
+    ),
+    mistakes=mistake.collected,
+)

@@ -1,0 +1,265 @@
+"""Part E of problem set 03: which share of the sentences of each length was copied exactly."""
+
+import torch
+from torch import Generator, Tensor, nn
+
+from attn_bank.seq2seq import FIRST_WORD, draw_lengths, draw_words, end_and_pad
+from attn_course.seq2seq import EOS, PAD
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+
+Shares = list[tuple[int, float]]
+NUM_WORDS = 5
+
+
+def reference(output: Tensor, target: Tensor) -> Shares:
+    outputs, targets = _sentences(output), _sentences(target)
+    return _shares([len(words) - 1 for words in targets], _exact(outputs, targets))
+
+
+def _sentences(tokens: Tensor) -> list[list[int]]:
+    """Each up to its first EOS; one without EOS up to its padding."""
+    found = []
+    for row in tokens.tolist():
+        end = row.index(EOS) + 1 if EOS in row else len([word for word in row if word != PAD])
+        found.append(row[:end])
+    return found
+
+
+def _exact(outputs: list[list[int]], targets: list[list[int]]) -> list[bool]:
+    return [output == target for output, target in zip(outputs, targets, strict=True)]
+
+
+def _shares(lengths: list[int], right: list[float] | list[bool]) -> Shares:
+    """For each length the mean of what was right at this length, the shortest first."""
+    groups: dict[int, list[float]] = {}
+    for length, value in zip(lengths, right, strict=True):
+        groups.setdefault(length, []).append(value)
+    return [(length, sum(groups[length]) / len(groups[length])) for length in sorted(groups)]
+
+
+def _lengths(target: Tensor) -> list[int]:
+    return [len(words) - 1 for words in _sentences(target)]
+
+
+def _draw_copies(generator: Generator, length: Tensor) -> tuple[Tensor, Tensor]:
+    """Sentences of these lengths, and copies: one word is wrong in the second, and in others."""
+    row = torch.arange(len(length))
+    words = draw_words(
+        generator, len(length), int(length.max()) + 1, vocab_size=FIRST_WORD + NUM_WORDS
+    )
+    place = (torch.rand(len(length), generator=generator) * length).long()
+    change = torch.randint(2, (len(length),), generator=generator)
+    change[:2] = torch.tensor([0, 1])
+    copy = words.clone()
+    copy[row, place] = FIRST_WORD + (words[row, place] - FIRST_WORD + change) % NUM_WORDS
+    return end_and_pad(copy, length), end_and_pad(words, length)
+
+
+def draw_some_lengths(generator: Generator, batch: int, most: int) -> Inputs:
+    """Lengths in no order, one of which never occurs."""
+    length = draw_lengths(generator, batch, most)
+    missing = int(torch.randint(2, most, (), generator=generator))
+    length[length == missing] = most
+    output, target = _draw_copies(generator, length)
+    return {"output": output, "target": target}
+
+
+def _draw_all_lengths(generator: Generator, batch: int, most: int) -> Tensor:
+    """Every length, in rising order."""
+    more = draw_lengths(generator, batch - most, most)
+    return torch.cat([torch.arange(1, most + 1), more]).sort().values
+
+
+def draw_other_widths(generator: Generator, batch: int, most: int, wider: int) -> Inputs:
+    """Outputs in a tensor with more columns than that of the targets, or with fewer.
+
+    Where the columns are fewer, the longest sentences have been cut off.
+    """
+    output, target = _draw_copies(generator, _draw_all_lengths(generator, batch, most))
+    output = nn.functional.pad(output, (0, wider), value=PAD)  # a negative number cuts
+    return {"output": output, "target": target}
+
+
+def draw_talkative(generator: Generator, batch: int, most: int) -> Inputs:
+    """Outputs that say more behind their end, and some that never come to it."""
+    output, target = _draw_copies(generator, _draw_all_lengths(generator, batch, most))
+    forgets = torch.randint(2, (batch, 1), generator=generator).bool()
+    forgets[0], forgets[-1] = False, True
+    noise = draw_words(generator, *output.shape, vocab_size=FIRST_WORD + NUM_WORDS)
+    replaced = (output == PAD) | ((output == EOS) & forgets)
+    return {"output": torch.where(replaced, noise, output), "target": target}
+
+
+def _compare_places(output: Tensor, target: Tensor) -> Tensor:
+    """Where they agree, place by place, the output padded to the width of the target or cut."""
+    wider = target.shape[1] - output.shape[1]
+    return nn.functional.pad(output, (0, wider), value=PAD) == target
+
+
+mistake = Mistakes()
+
+
+@mistake
+def counts_words(output, target):
+    """you count right words; a sentence with one wrong word is no copy, so ask of each sentence
+    whether all of its words are right"""
+    words, same = target != PAD, _compare_places(output, target)
+    shares = [(s & w).sum().item() / w.sum().item() for s, w in zip(same, words, strict=True)]
+    return _shares(_lengths(target), shares)
+
+
+@mistake
+def counts_places(output, target):
+    """you count right places, the padded ones too, so short sentences look good whatever the model
+    says; ask of each sentence whether all of its words are right"""
+    same = _compare_places(output, target)
+    return _shares(_lengths(target), same.double().mean(1).tolist())
+
+
+@mistake(points=2)
+def forgets_the_end(output, target):
+    """you compare the words and not the `EOS` behind them, so an output that goes on passes for a
+    copy"""
+    words = (target != PAD) & (target != EOS)
+    exact = (_compare_places(output, target) | ~words).all(1)
+    return _shares(_lengths(target), exact.tolist())
+
+
+@mistake(points=3)
+def compares_behind_the_end(output, target):
+    """you compare whole rows: what a decoder says behind its `EOS` is not part of its sentence, so
+    leave out the places where the target is `PAD`"""
+    return _shares(_lengths(target), _compare_places(output, target).all(1).tolist())
+
+
+@mistake(points=3)
+def wants_equal_widths(output, target):
+    """you compare tensors of different widths; pad the narrower one, or cut the wider one where
+    nothing is lost"""
+    exact = ((output == target) | (target == PAD)).all(1)
+    return _shares(_lengths(target), exact.tolist())
+
+
+@mistake(points=3)
+def compares_what_both_have(output, target):
+    """you compare as many columns as both have, so a sentence that was cut off passes for a copy; a
+    word that is missing is a wrong word"""
+    width = min(output.shape[1], target.shape[1])
+    output, seen = output[:, :width], target[:, :width]
+    return _shares(_lengths(target), ((output == seen) | (seen == PAD)).all(1).tolist())
+
+
+@mistake(points=2)
+def groups_by_the_output(output, target):
+    """you group by the length of the output; the length of the target says how much there was to
+    remember"""
+    outputs = _sentences(output)
+    return _shares([len(words) - 1 for words in outputs], _exact(outputs, _sentences(target)))
+
+
+@mistake
+def counts_the_end_as_a_word(output, target):
+    """your lengths are one too large: `EOS` is no word to remember"""
+    return [(length + 1, share) for length, share in reference(output, target)]
+
+
+@mistake(points=2)
+def lists_lengths_that_never_occur(output, target):
+    """you list lengths that no target has, as if all of their copies were wrong; leave them out"""
+    shares = dict(reference(output, target))
+    return [(length, shares.get(length, 0.0)) for length in range(1, max(shares) + 1)]
+
+
+@mistake(points=2)
+def keeps_the_order_of_the_batch(output, target):
+    """your lengths come in the order of the batch; the shortest comes first"""
+    shares = dict(reference(output, target))
+    return [(length, shares[length]) for length in dict.fromkeys(_lengths(target))]
+
+
+@mistake
+def takes_all_lengths_together(output, target):
+    """you give each length the share of the whole batch; each has a share of its own"""
+    exact = _exact(_sentences(output), _sentences(target))
+    return [(length, sum(exact) / len(exact)) for length, _ in reference(output, target)]
+
+
+@mistake
+def divides_by_the_whole_batch(output, target):
+    """you divide by the number of all sentences; divide by the number of this length"""
+    return [(length, count / len(target)) for length, count in returns_counts(output, target)]
+
+
+@mistake
+def returns_counts(output, target):
+    """you return how many were copied; divide by the number of sentences of this length"""
+    lengths = _lengths(target)
+    return [
+        (length, round(share * lengths.count(length)))
+        for length, share in reference(output, target)
+    ]
+
+
+@mistake
+def returns_per_cent(output, target):
+    """you return per cent; a share lies between 0 and 1"""
+    return [(length, 100 * share) for length, share in reference(output, target)]
+
+
+@mistake
+def returns_the_share_of_errors(output, target):
+    """you return the share of wrong copies; return that of the right ones"""
+    return [(length, 1 - share) for length, share in reference(output, target)]
+
+
+@mistake
+def names_the_share_first(output, target):
+    """your pairs are the wrong way round: the length comes first, then the share"""
+    return [(share, length) for length, share in reference(output, target)]
+
+
+EXERCISE = Exercise(
+    function="copy_accuracy",
+    reference=reference,
+    checks=(
+        Check(
+            "for each length that occurs, the shortest first: the share of sentences copied without"
+            " a mistake",
+            2,
+            draw_some_lengths,
+            sizes=({"batch": 13, "most": 5}, {"batch": 29, "most": 7}),
+            hidden_sizes=({"batch": 17, "most": 3}, {"batch": 31, "most": 11}),
+        ),
+        Check(
+            "`output` may have more columns than `target`, or fewer: what has been cut off is no"
+            " copy",
+            1,
+            draw_other_widths,
+            sizes=(
+                {"batch": 11, "most": 3, "wider": 2},
+                {"batch": 13, "most": 5, "wider": -2},
+            ),
+            hidden_sizes=(
+                {"batch": 17, "most": 7, "wider": -3},
+                {"batch": 19, "most": 5, "wider": 5},
+            ),
+        ),
+        Check(
+            "nothing counts behind the first `EOS`, and an output without `EOS` is no copy",
+            1,
+            draw_talkative,
+            sizes=({"batch": 13, "most": 5},),
+            hidden_sizes=({"batch": 23, "most": 7},),
+        ),
+    ),
+    mistakes=mistake.collected,
+    equivalent_mutants={
+        "exact[length == number].float().mean().item() -> exact[length == number].float().mean()": (
+            "a tensor that holds one number passes for the number"
+        ),
+        "length.unique().tolist() -> length.unique()": (
+            "the numbers in a tensor pass for numbers, one by one"
+        ),
+    },
+)

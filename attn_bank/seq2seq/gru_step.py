@@ -1,0 +1,321 @@
+"""Part B of problem set 03: one step of a GRU, from a formula that was printed without two biases.
+
+Two things in it look like slips and are conventions: which of the two the update gate keeps, and
+whether the reset gate comes before the matrix product or behind it.
+"""
+
+import torch
+from torch import Generator, Tensor
+
+from attn_bank.draws import draw_normal
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+from attn_grade.wrong_answers import cut_off, in_dtype, then
+
+
+def reference(
+    inputs: Tensor,
+    state: Tensor,
+    weight_ih: Tensor,
+    weight_hh: Tensor,
+    bias_ih: Tensor,
+    bias_hh: Tensor,
+) -> Tensor:
+    flat = [tensor.reshape(-1, tensor.shape[-1]) for tensor in (inputs, state)]
+    return torch.gru_cell(*flat, weight_ih, weight_hh, bias_ih, bias_hh).reshape(state.shape)
+
+
+def draw_cell(
+    generator: Generator,
+    d_input: int,
+    d_hidden: int,
+    batch: int | None = None,
+    beams: int | None = None,
+    spread: float = 1.0,
+) -> Inputs:
+    """Inputs that are `spread` wide, and states, with the axes `batch` and `beams` if given."""
+    before = [size for size in (batch, beams) if size is not None]
+    return {
+        "inputs": spread * draw_normal(generator, *before, d_input),
+        "state": draw_normal(generator, *before, d_hidden),
+        "weight_ih": draw_normal(generator, 3 * d_hidden, d_input) / d_input**0.5,
+        "weight_hh": draw_normal(generator, 3 * d_hidden, d_hidden) / d_hidden**0.5,
+        "bias_ih": draw_normal(generator, 3 * d_hidden),
+        "bias_hh": draw_normal(generator, 3 * d_hidden),
+    }
+
+
+def _parts(
+    inputs: Tensor,
+    state: Tensor,
+    weight_ih: Tensor,
+    weight_hh: Tensor,
+    bias_ih: Tensor,
+    bias_hh: Tensor,
+) -> tuple[Tensor, ...]:
+    """What the input and the state say to the reset gate, the update gate and the candidate."""
+    from_input = (inputs @ weight_ih.T + bias_ih).chunk(3, -1)
+    return from_input + (state @ weight_hh.T + bias_hh).chunk(3, -1)
+
+
+def _gates(parts: tuple[Tensor, ...]) -> tuple[Tensor, Tensor]:
+    return torch.sigmoid(parts[0] + parts[3]), torch.sigmoid(parts[1] + parts[4])
+
+
+def _blend(update: Tensor, state: Tensor, candidate: Tensor) -> Tensor:
+    return (1 - update) * candidate + update * state
+
+
+def _third(tensor: Tensor) -> Tensor:
+    """What belongs to the candidate in a weight or a bias."""
+    return tensor.chunk(3)[2]
+
+
+mistake = Mistakes()
+
+
+@mistake
+def leaves_out_both_biases(inputs, state, **cell):
+    """this is the formula as it was printed: the candidate has no bias; it has two, and one of them
+    is reset"""
+    reset, update = _gates(_parts(inputs, state, **cell))
+    remembered = state @ _third(cell["weight_hh"]).T
+    candidate = torch.tanh(inputs @ _third(cell["weight_ih"]).T + reset * remembered)
+    return _blend(update, state, candidate)
+
+
+@mistake
+def leaves_out_the_bias_of_the_input(inputs, state, **cell):
+    """your candidate lacks the last third of `bias_ih`; it stands beside the product with the
+    input"""
+    parts = _parts(inputs, state, **cell)
+    reset, update = _gates(parts)
+    candidate = torch.tanh(parts[2] - _third(cell["bias_ih"]) + reset * parts[5])
+    return _blend(update, state, candidate)
+
+
+@mistake
+def leaves_out_the_bias_of_the_state(inputs, state, **cell):
+    """your candidate lacks the last third of `bias_hh`; it stands beside the product with the
+    state, and is reset with it"""
+    parts = _parts(inputs, state, **cell)
+    reset, update = _gates(parts)
+    candidate = torch.tanh(parts[2] + reset * (parts[5] - _third(cell["bias_hh"])))
+    return _blend(update, state, candidate)
+
+
+@mistake
+def resets_no_bias(inputs, state, **cell):
+    """both biases are in your candidate, but the one from `bias_hh` escapes the reset gate; it
+    belongs inside the brackets that the gate multiplies"""
+    parts = _parts(inputs, state, **cell)
+    reset, update = _gates(parts)
+    bias = _third(cell["bias_hh"])
+    candidate = torch.tanh(parts[2] + reset * (parts[5] - bias) + bias)
+    return _blend(update, state, candidate)
+
+
+@mistake
+def resets_both_biases(inputs, state, **cell):
+    """both biases are in your candidate, but the one from `bias_ih` is reset too; the gate
+    multiplies what comes from the state, and nothing else"""
+    parts = _parts(inputs, state, **cell)
+    reset, update = _gates(parts)
+    bias = _third(cell["bias_ih"])
+    candidate = torch.tanh(parts[2] - bias + reset * (parts[5] + bias))
+    return _blend(update, state, candidate)
+
+
+@mistake
+def resets_before_the_product(inputs, state, **cell):
+    """you reset the state before the matrix product, as the paper of Cho and others has it since
+    its third version; `nn.GRU` multiplies by the gate after the product"""
+    parts = _parts(inputs, state, **cell)
+    reset, update = _gates(parts)
+    remembered = (reset * state) @ _third(cell["weight_hh"]).T + _third(cell["bias_hh"])
+    return _blend(update, state, torch.tanh(parts[2] + remembered))
+
+
+@mistake
+def resets_the_input_too(inputs, state, **cell):
+    """your reset gate multiplies the input's part as well; it may only make the candidate forget
+    the old state"""
+    parts = _parts(inputs, state, **cell)
+    reset, update = _gates(parts)
+    return _blend(update, state, torch.tanh(reset * (parts[2] + parts[5])))
+
+
+@mistake
+def never_resets(inputs, state, **cell):
+    """your reset gate does nothing: multiply what comes from the state by it before you add what
+    comes from the input"""
+    parts = _parts(inputs, state, **cell)
+    return _blend(_gates(parts)[1], state, torch.tanh(parts[2] + parts[5]))
+
+
+@mistake
+def updates_the_other_way_round(inputs, state, **cell):
+    """your update gate keeps the old state where it is 0, as in the paper of Bahdanau and others;
+    in `nn.GRU` it keeps the old state where it is 1: that line was no slip"""
+    parts = _parts(inputs, state, **cell)
+    reset, update = _gates(parts)
+    return _blend(1 - update, state, torch.tanh(parts[2] + reset * parts[5]))
+
+
+@mistake
+def takes_the_update_gate_first(inputs, state, **cell):
+    """you take the first third of the rows for the update gate; `nn.GRU` stores the reset gate
+    first, then the update gate, then the candidate"""
+    parts = _parts(inputs, state, **cell)
+    update, reset = _gates(parts)
+    return _blend(update, state, torch.tanh(parts[2] + reset * parts[5]))
+
+
+@mistake
+def adds_the_whole_candidate(inputs, state, **cell):
+    """you add the whole candidate to what is kept of the old state; it gets the rest of the gate, 1
+    minus `update`"""
+    parts = _parts(inputs, state, **cell)
+    reset, update = _gates(parts)
+    return torch.tanh(parts[2] + reset * parts[5]) + update * state
+
+
+@mistake
+def squashes_the_candidate_to_0_and_1(inputs, state, **cell):
+    """your candidate lies between 0 and 1; the gates do, and the candidate is a `tanh`"""
+    parts = _parts(inputs, state, **cell)
+    reset, update = _gates(parts)
+    return _blend(update, state, torch.sigmoid(parts[2] + reset * parts[5]))
+
+
+@mistake
+def rectifies_the_candidate(inputs, state, **cell):
+    """your candidate is a `relu`; it is a `tanh`"""
+    parts = _parts(inputs, state, **cell)
+    reset, update = _gates(parts)
+    return _blend(update, state, torch.relu(parts[2] + reset * parts[5]))
+
+
+@mistake
+def forgets_the_new_state_of_the_gates(inputs, state, **cell):
+    """your gates look at the input alone; each of them sees the old state as well"""
+    parts = _parts(inputs, state, **cell)
+    reset, update = torch.sigmoid(parts[0]), torch.sigmoid(parts[1])
+    return _blend(update, state, torch.tanh(parts[2] + reset * parts[5]))
+
+
+@mistake
+def returns_the_candidate(inputs, state, **cell):
+    """you return the candidate; the new state is a blend of it and the old state"""
+    parts = _parts(inputs, state, **cell)
+    return torch.tanh(parts[2] + _gates(parts)[0] * parts[5])
+
+
+@mistake
+def takes_every_third_row(inputs, state, **cell):
+    """you take every third row for a gate; the rows of one gate lie together, so cut the weight
+    into three blocks"""
+    mixed = {
+        name: torch.cat([tensor[0::3], tensor[1::3], tensor[2::3]]) for name, tensor in cell.items()
+    }
+    return reference(inputs, state, **mixed)
+
+
+@mistake(points=1.5)
+def cuts_by_the_width_of_the_input(inputs, state, **cell):
+    """you cut the weights into blocks as high as the input is wide; a block has one row for each
+    number of the state, `d_hidden`"""
+    size = inputs.shape[-1]
+    blocks = [tensor.split(size)[:3] for tensor in cell.values()]
+    same = {name: torch.cat(block) for name, block in zip(cell, blocks, strict=True)}
+    return reference(inputs, state, **same)
+
+
+@mistake(points=3.5)
+def cuts_along_the_second_axis(inputs, state, **cell):
+    """you cut along axis 1, which is the last one only if there are two; cut along -1"""
+    from_input = (inputs @ cell["weight_ih"].T + cell["bias_ih"]).chunk(3, 1)
+    from_state = (state @ cell["weight_hh"].T + cell["bias_hh"]).chunk(3, 1)
+    reset, update = _gates(from_input + from_state)
+    return _blend(update, state, torch.tanh(from_input[2] + reset * from_state[2]))
+
+
+@mistake(points=3)
+def exponentiates_by_hand(inputs, state, **cell):
+    """your hand-made sigmoid is right, but its gradient is `nan` where the exponential overflows;
+    `torch.sigmoid` is made for that"""
+    parts = _parts(inputs, state, **cell)
+    reset = 1 / (1 + torch.exp(-parts[0] - parts[3]))
+    update = 1 / (1 + torch.exp(-parts[1] - parts[4]))
+    return _blend(update, state, torch.tanh(parts[2] + reset * parts[5]))
+
+
+@mistake(points=3)
+def writes_over_the_state(inputs, state, **cell):
+    """you write the new state into the tensor of the old one, which somebody may still need: the
+    gradient does, and a beam search goes on from one state several times"""
+    new = reference(inputs, state, **cell)
+    state.data.copy_(new.detach())
+    return new
+
+
+@mistake(points=3, computes=then(reference, Tensor.detach))
+def cuts_the_gradient():
+    """you cut the new state off from all it was computed from, so nothing can be learned; drop
+    `detach`"""
+
+
+@mistake(points=3, computes=cut_off(reference, "state"))
+def cuts_the_state_off():
+    """you cut the old state off: no gradient gets past this step, and a network learns nothing from
+    the words before"""
+
+
+@mistake(points=1, computes=in_dtype(reference, torch.float64))
+def works_in_double_precision():
+    """you compute in float64 and return it; the output has the dtype of the inputs"""
+
+
+EXERCISE = Exercise(
+    function="gru_step",
+    reference=reference,
+    avoid=("gru_cell", "gru", "GRU", "GRUCell"),
+    checks=(
+        Check(
+            "it is the state that `nn.GRUCell` computes, for any two widths",
+            2.5,
+            draw_cell,
+            sizes=(
+                {"batch": 3, "d_input": 5, "d_hidden": 2},
+                {"batch": 2, "d_input": 3, "d_hidden": 7},
+            ),
+            hidden_sizes=(
+                {"batch": 7, "d_input": 2, "d_hidden": 5},
+                {"batch": 1, "d_input": 11, "d_hidden": 3},
+            ),
+        ),
+        Check(
+            "there may be no axis before the last, or several",
+            0.5,
+            draw_cell,
+            sizes=(
+                {"d_input": 5, "d_hidden": 5},
+                {"batch": 2, "beams": 6, "d_input": 3, "d_hidden": 3},
+            ),
+            hidden_sizes=({"batch": 5, "beams": 3, "d_input": 2, "d_hidden": 2},),
+        ),
+        Check(
+            "the right gradient reaches all six, also where the inputs are in the hundreds and"
+            " the gates wide open or shut",
+            1,
+            draw_cell,
+            sizes=(
+                {"batch": 3, "d_input": 2, "d_hidden": 2},
+                {"batch": 5, "d_input": 3, "d_hidden": 3, "spread": 300.0},
+            ),
+            hidden_sizes=({"batch": 7, "d_input": 5, "d_hidden": 5, "spread": 300.0},),
+            gradient=("inputs", "state", "weight_ih", "weight_hh", "bias_ih", "bias_hh"),
+        ),
+    ),
+    mistakes=mistake.collected,
+)

@@ -1,0 +1,233 @@
+"""Part C of problem set 03: turning sentences round while their padding stays behind them."""
+
+import torch
+from torch import Generator, Tensor
+
+from attn_bank.draws import draw_normal
+from attn_bank.seq2seq import draw_lengths, draw_sentences
+from attn_course import seq2seq
+from attn_course.seq2seq import PAD
+from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.inside.plain import Inputs
+
+
+def reference(sequence: Tensor, mask: Tensor) -> Tensor:
+    return seq2seq.reverse_within_length(sequence, mask)
+
+
+def draw_tokens(generator: Generator, batch: int, length: int) -> Inputs:
+    """Numbers of words; the padding is PAD."""
+    sequence = draw_sentences(generator, batch, length, vocab_size=97)
+    return {"sequence": sequence, "mask": sequence != PAD}
+
+
+def draw_vectors(generator: Generator, batch: int, length: int, d_annotation: int) -> Inputs:
+    """Vectors, also at the padding; one row is full, one is nothing but padding."""
+    number = draw_lengths(generator, batch, length, least=0)
+    mask = torch.arange(length) < number.unsqueeze(1)
+    return {"sequence": draw_normal(generator, batch, length, d_annotation), "mask": mask}
+
+
+def draw_annotations(generator: Generator, batch: int, length: int, d_annotation: int) -> Inputs:
+    """Vectors that are 0 at the padding, as those of an encoder are."""
+    inputs = draw_vectors(generator, batch, length, d_annotation)
+    inputs["sequence"][~inputs["mask"]] = 0
+    return inputs
+
+
+def draw_full(generator: Generator, batch: int, length: int, d_annotation: int) -> Inputs:
+    sequence = draw_normal(generator, batch, length, d_annotation)
+    return {"sequence": sequence, "mask": torch.ones(batch, length, dtype=torch.bool)}
+
+
+def _places(mask: Tensor) -> tuple[Tensor, Tensor]:
+    """The number of each place, and of its mirror image within the sentence."""
+    place = torch.arange(mask.shape[1], device=mask.device)
+    return place, mask.sum(1, keepdim=True) - 1 - place
+
+
+def _take(sequence: Tensor, index: Tensor) -> Tensor:
+    rows = zip(sequence, index.clamp(0, sequence.shape[1] - 1), strict=True)
+    return torch.stack([row[numbers] for row, numbers in rows])
+
+
+def _erase_padding(sequence: Tensor, mask: Tensor) -> Tensor:
+    return sequence.masked_fill(~mask.reshape(*mask.shape, *[1] * (sequence.ndim - 2)), 0)
+
+
+mistake = Mistakes()
+
+
+@mistake(points=0.5)
+def turns_the_padding_to_the_front(sequence, mask):
+    """you turn the whole row round, so the padding comes first and the encoder begins with it; each
+    sentence turns round its own middle, which depends on its length"""
+    return sequence.flip(1)
+
+
+@mistake
+def turns_the_batch_round(sequence, mask):
+    """you put the last sentence first; the sentences keep their order, their words do not"""
+    return sequence.flip(0)
+
+
+@mistake
+def turns_the_last_axis_round(sequence, mask):
+    """you turn the last axis round, with the padding, and for vectors that axis holds the numbers
+    of one word; the words are on axis 1"""
+    return sequence.flip(-1)
+
+
+@mistake
+def does_nothing(sequence, mask):
+    """your sentences come out as they went in; turning twice would do that"""
+    return sequence.clone()
+
+
+@mistake
+def starts_behind_the_end(sequence, mask):
+    """you begin one place behind the last word, in the padding: the places of n words are 0 to n -
+    1, so place `t` goes to n - 1 - t"""
+    place, mirrored = _places(mask)
+    return _take(sequence, torch.where(mask, mirrored + 1, place))
+
+
+@mistake(points=0.5)
+def takes_the_longest_length_for_all(sequence, mask):
+    """you turn every sentence by the length of the longest; take the sum of each row of the mask,
+    with `keepdim=True`"""
+    place, _ = _places(mask)
+    return _take(sequence, torch.where(mask, mask.sum(1).max() - 1 - place, place))
+
+
+@mistake(points=0.5)
+def takes_the_length_of_the_first(sequence, mask):
+    """you turn every sentence by the length of the first; each has its own"""
+    place, mirrored = _places(mask)
+    return _take(sequence, torch.where(mask, mirrored[:1], place))
+
+
+@mistake
+def leaves_the_last_word_where_it_is(sequence, mask):
+    """you leave the last token of each sentence where it is; here all tokens that the mask marks
+    are turned round, `EOS` too"""
+    place, mirrored = _places(mask)
+    return _take(sequence, torch.where(mask & (mirrored > 0), mirrored - 1, place))
+
+
+@mistake
+def swaps_first_and_last(sequence, mask):
+    """you swap the first word with the last and leave those between them as they are"""
+    place, mirrored = _places(mask)
+    outer = mask & ((place == 0) | (mirrored == 0))
+    return _take(sequence, torch.where(outer, mirrored, place))
+
+
+@mistake(points=0.5)
+def rolls_all_by_one_amount(sequence, mask):
+    """after `flip` you move all rows by the same number of places; each row has a padding of its
+    own"""
+    return sequence.flip(1).roll(int(mask[0].sum()) - mask.shape[1], 1)
+
+
+@mistake(points=2.5)
+def erases_the_padding(sequence, mask):
+    """you overwrite the padding with 0; what stands there stays as it is"""
+    return _erase_padding(reference(sequence, mask), mask)
+
+
+@mistake(points=2.5)
+def turns_the_padding_round_too(sequence, mask):
+    """you turn the padding round within itself, which shows when it is not all the same; what
+    stands there stays as it is"""
+    _, mirrored = _places(mask)
+    return _take(sequence, mirrored % mask.shape[1])
+
+
+@mistake(points=2.5)
+def looks_for_zeros_instead_of_the_mask(sequence, mask):
+    """you look for zeros in `sequence` and not at `mask`; of vectors nobody can tell by looking
+    which are padding"""
+    words = sequence != 0
+    return reference(sequence, words if words.ndim == 2 else words.any(-1))
+
+
+@mistake(points=2.5)
+def multiplies_by_a_permutation(sequence, mask):
+    """a permutation matrix turns floats round, but refuses whole numbers, which words are; choose
+    by index instead"""
+    place, mirrored = _places(mask)
+    index = torch.where(mask, mirrored, place)
+    return (index.unsqueeze(-1) == place).to(torch.get_default_dtype()) @ sequence
+
+
+@mistake(points=1.5)
+def turns_numbers_only(sequence, mask):
+    """`gather` wants an index with as many axes as `sequence`, so vectors fail; give it the missing
+    axis, or index by row and place"""
+    place, mirrored = _places(mask)
+    return sequence.gather(1, torch.where(mask, mirrored, place))
+
+
+@mistake(points=2.5)
+def turns_vectors_only(sequence, mask):
+    """your index has three axes always, so the numbers of words, which have two, fail"""
+    place, mirrored = _places(mask)
+    return sequence.take_along_dim(torch.where(mask, mirrored, place).unsqueeze(-1), 1)
+
+
+@mistake(points=3.5)
+def writes_over_the_sentences(sequence, mask):
+    """you turn the tensor of the caller round, who may still need it; return a new one"""
+    turned = reference(sequence, mask)
+    sequence.data.copy_(turned.detach())
+    return turned
+
+
+@mistake(points=3.5)
+def copies_the_numbers(sequence, mask):
+    """you copy the numbers into a new tensor outside of the graph, so no gradient reaches
+    `sequence`; choose from `sequence` by an index"""
+    return torch.zeros_like(sequence).copy_(reference(sequence.detach(), mask))
+
+
+EXERCISE = Exercise(
+    function="reverse_within_length",
+    reference=reference,
+    checks=(
+        Check(
+            "the words of each sentence are turned round, and the padding stays behind them",
+            1.5,
+            draw_tokens,
+            sizes=({"batch": 3, "length": 7}, {"batch": 5, "length": 5}),
+            hidden_sizes=({"batch": 11, "length": 13}, {"batch": 2, "length": 2}),
+        ),
+        Check(
+            "vectors are turned round as well, and whatever stands at the padding stays there",
+            1.5,
+            draw_vectors,
+            sizes=(
+                {"batch": 3, "length": 5, "d_annotation": 2},
+                {"batch": 4, "length": 4, "d_annotation": 4},
+            ),
+            hidden_sizes=({"batch": 7, "length": 11, "d_annotation": 3},),
+        ),
+        Check(
+            "gradients find their way back to the words",
+            0.5,
+            draw_full,
+            sizes=({"batch": 3, "length": 5, "d_annotation": 2},),
+            hidden_sizes=({"batch": 5, "length": 7, "d_annotation": 3},),
+            gradient=("sequence",),
+        ),
+        Check(
+            "it leaves `sequence` and `mask` as they are",
+            0.5,
+            draw_annotations,
+            sizes=({"batch": 3, "length": 5, "d_annotation": 2},),
+            hidden_sizes=({"batch": 5, "length": 7, "d_annotation": 3},),
+            untouched=True,
+        ),
+    ),
+    mistakes=mistake.collected,
+)

@@ -1,1 +1,0 @@
-"""Grading a class: hundreds of submissions, on one machine or on several."""

@@ -1,1 +1,0 @@
-"""The exercises of the course: one package a problem set, one module an exercise."""

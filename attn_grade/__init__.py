@@ -1,0 +1,12 @@
+"""The engine: from an answer to points, from a folder of hand-ins to a gradebook.
+
+It knows no course. What an exercise is stands in `exercise`, what a bank of them is in `bank`; from
+an answer to points leads `check`, by way of `trial`, `judge`, `compare` and `diagnosis`.
+
+- `inside`: all that enters the confined process; it imports nothing of ours but itself.
+- `host`: the grader's side of the wall.
+- `nbgrader`: into and out of nbgrader.
+- `stations`: one submission's way, from what was handed in to the gradebook.
+- `autograde`: grading a class on this machine; `cluster`: on several.
+- `report`: what a class made of a problem set.
+"""

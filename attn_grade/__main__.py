@@ -1,0 +1,126 @@
+"""Grading a class from the command line: `python -m attn_grade`, or `attn-grade`."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from nbgrader.api import InvalidEntry
+from rich.console import Console
+from sqlalchemy.exc import DBAPIError
+
+from attn_grade.autograde.command import Order
+from attn_grade.autograde.command import autograde as grade_class
+from attn_grade.host.deadline import CELL_SECONDS
+from attn_grade.nbgrader.course import CourseError, GradingError
+from attn_grade.nbgrader.private import private_files
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+Assignment = Annotated[str, typer.Argument(help="Name of the problem set, such as 04_bahdanau.")]
+Folder = Annotated[Path, typer.Option(help="Folder of the course.")]
+
+
+@contextmanager
+def _said_in_a_line(force: bool = False) -> Iterator[None]:
+    """Say why a command cannot be carried out, and end with the status that it has for that."""
+    ends = {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in ends}
+    for number in ends:
+        if before[number] != signal.SIG_IGN:  # as with nohup
+            signal.signal(number, lambda number, _: sys.exit(128 + number))  # and so clear up
+    said = Console(stderr=True)
+    try:
+        yield
+    except (CourseError, GradingError, OSError, DBAPIError, InvalidEntry) as error:
+        said.print(f"{error}", markup=False, style="red", soft_wrap=True)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        then = "grades all once more" if force else "goes on from there"
+        said.print(f"Interrupted. What is graded is kept; the same command {then}.")
+        raise typer.Exit(130) from None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@app.callback()
+def main() -> None:
+    """Grade problem sets of a class from outside: fast, confined, and into nbgrader's gradebook."""
+
+
+@app.command()
+def autograde(
+    assignment: Assignment,
+    student: Annotated[
+        list[str] | None, typer.Option(help="Only this one; may be given several times.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Grade again what is graded.")] = False,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes.")] = None,
+    level: Annotated[
+        str | None, typer.Option(help="Isolation: sandbox, limits or plain; else the strongest.")
+    ] = None,
+    require_sandbox: Annotated[
+        bool, typer.Option("--require-sandbox", help="Refuse any weaker isolation.")
+    ] = False,
+    cell_seconds: Annotated[float, typer.Option(min=1, help="Limit of a cell.")] = CELL_SECONDS,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, as tcp://host:8786.")
+    ] = None,
+    course: Folder = Path(),
+    csv: Annotated[
+        Path | None, typer.Option(help="Table; else grading/results/ASSIGNMENT.csv.")
+    ] = None,
+) -> None:
+    """Grade all that was handed in of a problem set, and go on where an earlier run stopped."""
+    _see_that_sensible(level, require_sandbox)
+    order = Order(
+        course=course,
+        assignment=assignment,
+        students=tuple(student or ()),
+        force=force,
+        jobs=jobs,
+        level=level,
+        require_sandbox=require_sandbox,
+        scheduler=scheduler,
+        csv=csv,
+        cell_seconds=cell_seconds,
+    )
+    with _said_in_a_line(force), private_files(course):
+        all_graded = grade_class(order, Console())
+    if not all_graded:
+        raise typer.Exit(1)
+
+
+def _see_that_sensible(level: str | None, require_sandbox: bool) -> None:
+    if level not in (None, "sandbox", "limits", "plain"):
+        raise typer.BadParameter(f"{level} is no level: sandbox, limits or plain")
+    if require_sandbox and level in ("limits", "plain"):
+        raise typer.BadParameter(f"--level {level} is less than --require-sandbox asks for")
+
+
+@app.command()
+def report(
+    assignment: Assignment,
+    course: Folder = Path(),
+    html: Annotated[
+        Path | None, typer.Option(help="Page; else grading/results/ASSIGNMENT.html.")
+    ] = None,
+) -> None:
+    """Write a page on what the class made of a problem set that is graded."""
+    from attn_grade.report.command import report as write
+
+    with _said_in_a_line(), private_files(course):
+        written = write(course, assignment, html)
+    Console().print(f"{written}", markup=False, soft_wrap=True)
+
+
+if __name__ == "__main__":
+    app(prog_name="attn-grade")

@@ -1,0 +1,196 @@
+"""The command that grades a class, from its words to its exit status."""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sized
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from attn_grade.autograde.pool import grade_locally
+from attn_grade.autograde.results import write_results
+from attn_grade.autograde.summary import count_states, make_legend, make_table, plain
+from attn_grade.host.deadline import CELL_SECONDS
+from attn_grade.inside.level import Level
+from attn_grade.inside.system_calls import can_refuse
+from attn_grade.nbgrader.course import Course, CourseError
+from attn_grade.nbgrader.gradable import see_that_gradable
+from attn_grade.nbgrader.gradebook import prepare_gradebook
+from attn_grade.nbgrader.private import see_that_private
+from attn_grade.records import SubmissionRecord, record_path
+from attn_grade.stations.levels import HOW_TO_SANDBOX, choose_level
+from attn_grade.stations.tasks import Failure, Outcome, Task
+
+MAX_ROWS = 60  # of a table on the screen; the CSV has all
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be graded, and how.
+
+    Args:
+        course: Folder of the course.
+        assignment: Name of the problem set.
+        students: Whose; nobody named means all who handed it in.
+        force: Whether to grade again what has been graded already.
+        jobs: Number of processes on this machine.
+        level: Of isolation, by name; None for the strongest.
+        require_sandbox: Whether to refuse a weaker one than the strongest of all.
+        scheduler: Address of a Dask scheduler; None grades on this machine.
+        csv: Where the table goes; None for the usual place.
+        cell_seconds: How long a cell of a notebook may take.
+    """
+
+    course: Path
+    assignment: str
+    students: tuple[str, ...] = ()
+    force: bool = False
+    jobs: int | None = None
+    level: str | None = None
+    require_sandbox: bool = False
+    scheduler: str | None = None
+    csv: Path | None = None
+    cell_seconds: float = CELL_SECONDS
+
+
+def autograde(order: Order, console: Console) -> bool:
+    """Grade a problem set; whether all submissions could be graded.
+
+    Raises:
+        CourseError: There is nothing to grade, or nowhere to keep what comes of it.
+        GradingError: The isolation asked for cannot be had.
+    """
+    course = Course(order.course.resolve())
+    csv = order.csv or course.results / f"{order.assignment}.csv"
+    students = _prepare(order, course, csv)
+    if order.scheduler is None:
+        level = choose_level(order.level, order.require_sandbox)
+        isolation = f"isolation: {level}{_advice(level, order)}"
+        console.print(f"{_submissions(students)}, {isolation}", soft_wrap=True)
+    before = _times(course, order.assignment, students)
+    failures: list[Failure] = []
+    try:
+        with closing(_failures(order, course, students, console)) as found:
+            failures.extend(found)
+    except BaseException:  # what an interrupted run has graded is in the table too
+        with suppress(Exception):
+            write_results(course, order.assignment, csv, failures)
+        raise
+    records, log, lines = write_results(course, order.assignment, csv, failures)
+    graded = set(students) - {failure.student for failure in failures}
+    if left := before & _times(course, order.assignment, graded):
+        console.print(f"Graded before, and left so: {len(left)}. --force grades all again.")
+    _tell(students, records, failures, console, told=order.scheduler is None)
+    said = f"{csv} has all points, {log} what to look at ({lines})."
+    console.print(said, markup=False, soft_wrap=True)
+    return not failures
+
+
+def _prepare(order: Order, course: Course, csv: Path) -> list[str]:
+    """See that all is there that grading takes; the names of those who are to be graded."""
+    see_that_private(course)
+    course.see_that_released(order.assignment)
+    see_that_gradable(course, order.assignment)
+    students = course.chosen(order.assignment, order.students)
+    course.see_that_writable(csv)
+    directory = course.directory
+    prepare_gradebook(directory.db_url, directory.course_id, students)
+    return students
+
+
+def _advice(level: Level, order: Order) -> str:
+    """How the isolation could be stronger."""
+    if level < Level.SANDBOX and order.level is None:
+        return f". For a sandbox, {HOW_TO_SANDBOX}"
+    if level == Level.SANDBOX and not can_refuse():
+        return ". Some requests to the kernel are not refused: that takes libseccomp."
+    return ""
+
+
+def _times(course: Course, assignment: str, students: Iterable[str]) -> set[tuple[Path, int]]:
+    """The records of submissions, and when each was written."""
+    paths = [record_path(course.results, assignment, student) for student in students]
+    return {(path, path.stat().st_mtime_ns) for path in paths if path.is_file()}
+
+
+def _failures(
+    order: Order, course: Course, students: list[str], console: Console
+) -> Iterator[Failure]:
+    """Grade, with a bar, and tell of each submission that cannot be graded."""
+    how = (order.force, order.level, order.require_sandbox, order.cell_seconds)
+    tasks = [Task(str(course.root), order.assignment, student, *how) for student in students]
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(TextColumn("{task.description}"), *columns, console=console) as progress:
+        bar = progress.add_task(order.assignment, total=len(tasks))
+        for task, outcome in _outcomes(order, tasks):
+            progress.advance(bar)
+            if isinstance(outcome, Failure):
+                said = plain(f"{task.student} cannot be graded: {outcome.reason}")
+                progress.console.print(said, markup=False, soft_wrap=True)
+                yield outcome
+
+
+def _outcomes(order: Order, tasks: list[Task]) -> Iterator[tuple[Task, Outcome]]:
+    if order.scheduler is None:
+        return grade_locally(tasks, order.jobs or default_jobs())
+    return _outcomes_of_cluster(order.scheduler, tasks)
+
+
+def _outcomes_of_cluster(address: str, tasks: list[Task]) -> Iterator[tuple[Task, Outcome]]:
+    try:  # only now: Dask takes a second, and need not be installed
+        from attn_grade.cluster.client import ClusterError, grade_on_cluster
+    except ModuleNotFoundError as error:
+        needs = f"To grade on several machines {error.name} is needed, and is not installed."
+        raise CourseError(f"{needs} It comes with the extra `cluster`.") from error
+    try:
+        yield from grade_on_cluster(tasks, address)
+    except ClusterError as error:
+        raise CourseError(str(error)) from error
+
+
+def default_jobs() -> int:
+    """A process for each processor that we may use: it and its confined one work in turns."""
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return count or 1
+
+
+def _tell(
+    students: list[str],
+    records: list[SubmissionRecord],
+    failures: list[Failure],
+    console: Console,
+    told: bool,
+) -> None:
+    """Say on the screen what came of the submissions that were to be graded.
+
+    Args:
+        students: Their names.
+        records: Of all students.
+        failures: Of those that could not be graded.
+        console: The screen.
+        told: Whether it has been said already at which level they are graded.
+    """
+    now = [record for record in records if record.student in set(students)]
+    if len(students) <= MAX_ROWS:
+        console.print(make_table(now, failures))
+        console.print(make_legend(now), markup=False, highlight=False)
+    levels = Counter(record.level for record in now if record.level)
+    if len(levels) > 1 or (levels and not told):
+        found = ", ".join(f"{count} {level}" for level, count in levels.most_common())
+        console.print(f"Isolation: {found}.")
+    counted = count_states(now) or "none graded"
+    console.print(f"{_submissions(now)}: {counted}; {len(failures)} not graded.")
+
+
+def _submissions(some: Sized) -> str:
+    return f"{len(some)} submission{'' if len(some) == 1 else 's'}"

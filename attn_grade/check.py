@@ -1,0 +1,117 @@
+"""From an answer to its points."""
+
+import os
+import sys
+from collections.abc import Callable
+
+from torch import Tensor
+
+from attn_grade.diagnosis import recognise
+from attn_grade.exercise import Check, Exercise
+from attn_grade.inside.plain import Inputs, Plain
+from attn_grade.inside.points import Points, Row
+from attn_grade.inside.submission import LocalSubmission
+from attn_grade.judge import Finding, Findings, Submission, examine
+
+SECRET_VARIABLE = "ATTN_GRADE_SECRET"
+DEFAULT_SECRET = "attention"
+UNTRIED = "not tried yet: it takes long, and comes once the rows above are right"
+
+
+def hidden_secret() -> str:
+    """What the hidden inputs are drawn from.
+
+    It is the environment variable `ATTN_GRADE_SECRET`, which the instructor's nbgrader
+    configuration sets. Without it, it is the word "attention", which everybody can read here.
+    """
+    return os.environ.get(SECRET_VARIABLE) or DEFAULT_SECRET
+
+
+def check_answer(
+    exercise: Exercise, answer: Callable[..., Plain] | None, secret: str | None
+) -> Points:
+    """Grade a function of this process; None takes the one of the notebook, by its name."""
+    if answer is None:
+        answer = getattr(sys.modules["__main__"], exercise.function, None)
+    if not callable(answer):
+        return nothing(exercise, missing(exercise, answer), unwritten=answer is None)
+    how = exercise.avoid, exercise.may_use, exercise.packages
+    return grade(exercise, LocalSubmission(answer, *how), secret)
+
+
+def grade(exercise: Exercise, submission: Submission, secret: str | None) -> Points:
+    """Grade whatever answers for a function; `secret` draws the hidden inputs as well."""
+    return points_of(exercise, examine(exercise, submission, secret), secret)
+
+
+def points_of(
+    exercise: Exercise, findings: Findings, secret: str | None, diagnose: bool = True
+) -> Points:
+    """What an answer earns by what was found, publicly alone or with the secret as well.
+
+    To `diagnose` a wrong one, all known mistakes are made for comparison.
+    """
+    problems = _problems(exercise.checks, findings)
+    if all(map(_is_unwritten, findings, problems)):
+        return nothing(exercise, "not written yet", unwritten=True)
+    mistake = recognise(exercise, findings, secret) if diagnose and any(findings) else None
+    rows = tuple(
+        Row(check.label, check.points, problem)
+        for check, problem in zip(exercise.checks, problems, strict=True)
+    )
+    shown = [finding for found in findings for finding in found if not finding.hidden]
+    inputs = shown[0].inputs if shown else None
+    return Points(rows, mistake and mistake.hint, inputs, mistake and mistake.name)
+
+
+def nothing(exercise: Exercise, problem: str, unwritten: bool = False) -> Points:
+    """No points in any row, for one reason; `unwritten`: there is nothing to grade yet."""
+    rows = tuple(Row(check.label, check.points, problem) for check in exercise.checks)
+    return Points(rows, unwritten=unwritten)
+
+
+def missing(exercise: Exercise, answer: object) -> str:
+    """What to say where there is no function, but this."""
+    if answer is None:
+        return f"there is no function `{exercise.function}`: does the cell above run?"
+    return f"`{exercise.function}` is {answer!r:.40}, not a function"
+
+
+def _is_unwritten(found: list[Finding], problem: str | None) -> bool:
+    # torch raises it too, with a message: for an operation that a dtype does not have, say
+    said = found[0].evidence if found else ""
+    unwritten = isinstance(said, str) and said == "NotImplementedError: no message"
+    return unwritten or problem == UNTRIED
+
+
+def _problems(checks: tuple[Check, ...], findings: list[list[Finding]]) -> list[str | None]:
+    """For each check what to say of it; None if it is passed."""
+    problems: list[str | None] = []
+    for check, found in zip(checks, findings, strict=True):
+        untried = check.slow and any(problems)
+        problems.append(UNTRIED if untried else _problem(check, found))
+    return problems
+
+
+def _problem(check: Check, found: list[Finding]) -> str | None:
+    """The first public finding with its numbers, or a hidden one without them."""
+    public = [finding for finding in found if not finding.hidden]
+    if public:
+        return f"{public[0].reason.rstrip('.')}. Given: {_list_shapes(public[0].inputs)}"
+    if found and check.slow:
+        return "wrong on inputs that you do not see"
+    if found:
+        return "right on the inputs that you can see, wrong on others of other sizes and numbers"
+    return None
+
+
+def _list_shapes(inputs: Inputs) -> str:
+    return ", ".join(f"{name}{_show(value)}" for name, value in inputs.items())
+
+
+def _show(value: Plain) -> str:
+    if isinstance(value, Tensor):
+        return f" {tuple(value.shape)}"
+    if isinstance(value, list | tuple):
+        return f" ({len(value)} of them)"
+    return f"={value:.4g}" if isinstance(value, float) else f"={value!r:.30}"

@@ -1,0 +1,1 @@
+"""Grading a class on several machines, with Dask and PostgreSQL."""

@@ -1,0 +1,192 @@
+"""Grading spread over machines by Dask: where the command was typed.
+
+    dask scheduler                                                   # on one machine
+    dask worker tcp://THAT-MACHINE:8786 --nworkers 8 --nthreads 1    # on each of several
+
+Dask gives a submission to a worker that is free, also to one that came later, and to another when
+a worker ends. Here is what Dask cannot know: which worker fits, when a submission has ended enough
+workers, and what to clear away behind a command that is interrupted.
+"""
+
+import json
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from shutil import rmtree
+
+from distributed import Client, Future, KilledWorker, as_completed
+
+from attn_grade.cluster.worker import describe, misfit
+from attn_grade.nbgrader.course import Course
+from attn_grade.records import SubmissionRecord
+from attn_grade.stations.grader import grade_submission
+from attn_grade.stations.tasks import Failure, Grade, Outcome, Task
+
+SECONDS_TO_CONNECT = 10
+SECONDS_WITHOUT_WORKERS = 60
+SECONDS_BETWEEN_LOOKS = 0.05
+# Dask gives up a submission when four workers have ended that had it, begun or not. One that had
+# not begun is not to blame, and is given out again so often.
+GIVEN_OUT_AGAIN = 3
+
+
+class ClusterError(RuntimeError):
+    """Nothing can be graded, whatever was handed in: no scheduler, no worker, one that misfits."""
+
+
+def grade_on_cluster(
+    tasks: Iterable[Task], address: str, grade: Grade = grade_submission
+) -> Iterator[tuple[Task, Outcome]]:
+    """Grade submissions on the workers of a Dask scheduler; yield each when it is done.
+
+    What has not begun is cancelled when the caller stops asking, or is interrupted; what has begun
+    ends on its worker, and leaves its record. The same command goes on from there.
+
+    Args:
+        tasks: Submissions of one problem set of one course.
+        address: Of the scheduler, as `tcp://host:8786`.
+        grade: A function of a module that the workers can import; to call it twice does no harm.
+
+    Raises:
+        ClusterError: No scheduler answers at the address, no worker joins it, or a worker lacks
+            this package or the folder of the course, or has others.
+    """
+    tasks = list(tasks)
+    if not tasks:
+        return
+    with _connected(address) as client, _folder_of(tasks[0]) as folder:
+        cluster = _Cluster(client, address, tasks, folder, grade)
+        cluster.check_workers()
+        yield from cluster.outcomes()
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[Client]:
+    try:
+        client = Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
+    except Exception as error:  # of many kinds, if what answers there is no scheduler
+        raise ClusterError(f"No Dask scheduler answers at {address}: {error}") from error
+    with client:  # when it closes, what it gave out and has not begun is cancelled
+        yield client
+
+
+@contextmanager
+def _folder_of(task: Task) -> Iterator[Path]:
+    """A folder of this run: a worker that sees it shares the course, and notes what it begins."""
+    results = Course(Path(task.course)).results
+    folder = results / task.assignment / f".run-{uuid.uuid4().hex}"
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        rmtree(folder, ignore_errors=True)
+
+
+def _carrier() -> Callable[[str], str]:
+    """What Dask carries to the workers; as it is defined in a function, it goes as its code.
+
+    A scheduler loads what it passes on. It need not have this package, and should not wait for it;
+    a worker without it would end, instead of saying so.
+    """
+
+    def grade(order: str) -> str:
+        from attn_grade.cluster.worker import carry_out
+
+        return carry_out(order)
+
+    return grade
+
+
+class _Cluster:
+    """One run of the command: what was given out, and has not come back."""
+
+    def __init__(
+        self, client: Client, address: str, tasks: list[Task], folder: Path, grade: Grade
+    ) -> None:
+        self.client, self.address, self.tasks = client, address, tasks
+        self.fitting = {"folder": str(folder), "command": describe(tasks[0].course)}
+        self.grade = f"{grade.__module__}:{grade.__qualname__}"
+        self.out: dict[str, int] = {}  # by Dask's key
+        self.killed = [0] * len(tasks)
+
+    def check_workers(self) -> None:
+        """Wait for a worker to join, and make sure that all of them can grade."""
+        try:
+            self.client.wait_for_workers(1, timeout=SECONDS_WITHOUT_WORKERS)
+        except TimeoutError as error:
+            raise self.without_workers() from error
+        found = self.client.run(misfit, asdict(self.tasks[0]), **self.fitting, on_error="return")
+        for worker, fault in found.items():
+            if isinstance(fault, Exception):
+                fault = f"{fault}. Start it in the environment of the course."
+            if fault:
+                raise ClusterError(f"The worker {worker} does not fit. {fault}")
+
+    def without_workers(self) -> ClusterError:
+        return ClusterError(
+            f"The scheduler at {self.address} had no worker for {SECONDS_WITHOUT_WORKERS} s. "
+            f"Start some: dask worker {self.address} --nworkers 2 --nthreads 1"
+        )
+
+    def order(self, index: int) -> str:
+        order = {"task": asdict(self.tasks[index]), "grade": self.grade, "index": index}
+        return json.dumps(order | self.fitting)
+
+    def outcomes(self) -> Iterator[tuple[Task, Outcome]]:
+        """Give out everything; yield what comes back."""
+        orders = [self.order(index) for index in range(len(self.tasks))]
+        futures = self.client.map(_carrier(), orders, pure=False)
+        self.out = {future.key: index for index, future in enumerate(futures)}
+        completed = as_completed(futures, loop=self.client.loop)
+        del futures  # what nobody holds any more leaves its worker's memory
+        for future in self.coming(completed):
+            index = self.out.pop(future.key)
+            try:
+                outcome = self.read(index, future)
+            except KilledWorker as error:
+                self.killed[index] += 1
+                if self.killed[index] <= GIVEN_OUT_AGAIN:
+                    again = self.client.submit(_carrier(), self.order(index), pure=False)
+                    self.out[again.key] = index
+                    completed.add(again)
+                    continue
+                outcome = Failure(self.tasks[index].student, str(error))
+            yield self.tasks[index], outcome
+
+    def coming(self, completed: as_completed) -> Iterator[Future]:
+        """What is done, when it is done, as long as there are workers."""
+        seen = time.monotonic()
+        while self.out:
+            batch = completed.next_batch(block=False)
+            yield from batch
+            if batch:
+                seen = time.monotonic()
+            elif time.monotonic() - seen > SECONDS_WITHOUT_WORKERS:
+                if not self.client.nthreads():
+                    raise self.without_workers()
+                seen = time.monotonic()
+            else:
+                time.sleep(SECONDS_BETWEEN_LOOKS)
+
+    def read(self, index: int, future: Future) -> Outcome:
+        try:
+            answer = json.loads(future.result())
+        except KilledWorker:
+            raise
+        except CancelledError as error:
+            raise ClusterError(
+                f"The scheduler at {self.address} has gone. What was graded is kept: "
+                "start it again, and its workers, and give the same command."
+            ) from error
+        except Exception as error:  # of Dask's: those of a grading come as an answer
+            self.check_workers()
+            raise ClusterError(f"Dask cannot carry out the grading: {error!r}") from error
+        if "misfit" in answer:
+            raise ClusterError(answer["misfit"])
+        if "failure" in answer:
+            return Failure(self.tasks[index].student, answer["failure"])
+        return SubmissionRecord.from_json(answer["record"])

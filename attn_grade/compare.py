@@ -1,0 +1,157 @@
+"""Whether an output is right, and if not, what is wrong with it, in words and numbers."""
+
+import torch
+from torch import Tensor
+
+from attn_grade.exercise import Check
+from attn_grade.inside.plain import Plain, name_kind, oddity, plain_kind
+
+
+def allowed_error(exact: Tensor, plain: Tensor, factor: float) -> float:
+    """How far from the exact output an answer may be.
+
+    Args:
+        exact: The reference's output, computed in float64.
+        plain: The reference's output in the dtype of the case.
+        factor: Multiple of the reference's own error that is allowed.
+
+    Returns:
+        `factor` times the largest error of `plain`, or times the rounding of the largest number of
+        `exact` where that is more.
+    """
+    if not exact.is_floating_point() or not exact.numel():
+        return 0.0
+    finite = exact[exact.isfinite()]
+    own = (plain.double() - exact)[exact.isfinite()].abs()
+    largest = finite.abs().max().item() if finite.numel() else 0.0
+    rounding = torch.finfo(plain.dtype).eps * largest
+    return factor * max(rounding, own.max().item() if own.numel() else 0.0)
+
+
+def difference(output: Plain, plain: Plain, exact: Plain, check: Check) -> str | None:
+    """What is wrong with an output, or None.
+
+    Args:
+        output: The answer's output.
+        plain: The reference's output in the dtype of the case.
+        exact: The reference's output in float64.
+        check: Whose tolerance applies.
+    """
+    if isinstance(exact, list | tuple):
+        return _difference_of_parts(output, plain, exact, check)
+    if isinstance(exact, str | bool) or exact is None:
+        return None if output == exact else f"it is {output!r:.60} and should be {exact!r:.60}"
+    if not isinstance(exact, Tensor):
+        return _difference_of_numbers(output, float(exact), check)
+    return _wrong_form(output, plain) or _wrong_numbers(output, plain, exact, check)
+
+
+def _difference_of_parts(output: Plain, plain: Plain, exact: Plain, check: Check) -> str | None:
+    if not isinstance(output, list | tuple) or len(output) != len(exact):
+        things = f"{len(exact)} things in a {type(exact).__name__}"
+        return f"it is {name_kind(output)}; expected {things}"
+    for index, parts in enumerate(zip(output, plain, exact, strict=True)):
+        if reason := difference(*parts, check):
+            return f"number {index + 1} of the {len(exact)} things returned: {reason}"
+    return None
+
+
+def _difference_of_numbers(output: Plain, exact: float, check: Check) -> str | None:
+    output = _as_number(output)
+    if isinstance(output, bool) or not isinstance(output, int | float):
+        return f"it is {name_kind(output)}; expected one number"
+    allowed = check.tolerance * torch.finfo(check.dtype).eps * abs(exact)
+    return None if abs(output - exact) <= allowed else f"it is {output:.4g}, not {exact:.4g}"
+
+
+def _wrong_form(output: Plain, plain: Tensor) -> str | None:
+    if not isinstance(output, Tensor) or oddity(output):
+        return f"it is {name_kind(output)}; expected a tensor of shape {tuple(plain.shape)}"
+    if output.shape != plain.shape:
+        flipped = plain.ndim >= 2 and output.shape == plain.mT.shape
+        return f"its shape is {tuple(output.shape)} and should be {tuple(plain.shape)}" + (
+            ": two axes are swapped" if flipped else ""
+        )
+    if output.dtype != plain.dtype:
+        return f"its dtype is {output.dtype} and should be {plain.dtype}, as that of the inputs"
+    if output.device != plain.device:
+        return f"it is on {output.device} and should be on {plain.device}, as the inputs"
+    return None
+
+
+def _wrong_numbers(output: Tensor, plain: Tensor, exact: Tensor, check: Check) -> str | None:
+    allowed = allowed_error(exact, plain.cpu(), check.tolerance)
+    got = output.cpu().to(exact.dtype)  # not the other way round: Apple's GPU has no float64
+    if exact.is_floating_point():
+        wrong = ~((got == exact) | ((got - exact).abs() <= allowed))
+    else:
+        wrong = got != exact
+    if not wrong.any():
+        return None
+    if nan := int(got.isnan().sum()):
+        return f"{nan} of its {got.numel()} numbers are NaN"
+    first = tuple(wrong.nonzero()[0].tolist())
+    where = f"at {list(first)} " if first else ""
+    return (
+        f"{where}it is {got[first].item():.4g} and should be {exact[first].item():.4g}"
+        f" ({int(wrong.sum())} of {wrong.numel()} differ){_pattern(got, exact)}"
+    )
+
+
+def _pattern(got: Tensor, exact: Tensor) -> str:
+    """A relation between the two that holds everywhere, if there is one."""
+    if not exact.is_floating_point():
+        return ""
+    if same(-got, exact):
+        return ": your numbers are those of the right answer with the sign changed"
+    if got.ndim > 1 and got.mT.shape == exact.shape and same(got.mT, exact):
+        return ": your answer is transposed"
+    ratio = (got / exact)[exact.abs() > 1e-6]
+    if ratio.numel() > 1 and ratio.isfinite().all() and same(got, exact * ratio.mean()):
+        return f": every number is {ratio.mean().item():.4g} times what it should be"
+    return ""
+
+
+def same(one: Plain, other: Plain) -> bool:
+    """Whether two outputs are the same up to rounding, NaN and infinities included."""
+    if isinstance(one, Tensor) and isinstance(other, Tensor):
+        if oddity(one) or oddity(other) or one.device != other.device:
+            return False
+        if one.shape != other.shape or one.dtype != other.dtype:
+            return False
+        if not other.is_floating_point():
+            return torch.equal(one, other)
+        finite = other[other.isfinite()].abs()
+        scale = finite.max().item() if finite.numel() else 1.0
+        return torch.isclose(one, other, rtol=0, atol=1e-5 * scale, equal_nan=True).all().item()
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    one, other = _as_number(one), _as_number(other)
+    if isinstance(one, float) and isinstance(other, float):
+        return (
+            one == other or abs(one - other) <= 1e-5 * abs(other) or (one != one and other != other)
+        )
+    return type(one) is type(other) and one == other
+
+
+def identical(one: Plain, other: Plain) -> bool:
+    """Whether two values are the same to the last bit, dtypes included.
+
+    What is no plain data in the second cannot be compared, and passes.
+    """
+    if isinstance(other, Tensor):
+        if not isinstance(one, Tensor) or (one.dtype, one.device) != (other.dtype, other.device):
+            return False
+        return torch.equal(one, other)
+    if isinstance(other, list | tuple):
+        return (
+            type(one) is type(other) and len(one) == len(other) and all(map(identical, one, other))
+        )
+    return plain_kind(other) is not None or (type(one) is type(other) and one == other)
+
+
+def _as_number(output: Plain) -> Plain:
+    """The number in a tensor of one, which passes for a number in an answer too."""
+    if not isinstance(output, Tensor) or oddity(output) or output.is_meta:
+        return output
+    return output.item() if output.numel() == 1 else output

@@ -1,0 +1,204 @@
+"""What an exercise is: the one place that defines its reference, its checks and its mistakes."""
+
+import hashlib
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Generator
+
+from attn_grade.inside.plain import Inputs, Plain
+from attn_grade.inside.watching import NO_PACKAGES, StudentPackages
+
+Draw = Callable[..., Inputs]
+# What is broken, in words; with it, if need be, by what to recognise who broke it in the same way.
+Law = Callable[[Callable[..., Plain], Inputs], str | tuple[str, Plain] | None]
+
+
+@dataclass(frozen=True, eq=False)  # what is drawn for it is remembered by identity
+class Check:
+    """One row of the table that a student reads, and the points it is worth.
+
+    A check draws its inputs for every entry of `sizes`, and for the instructor also for every
+    entry of `hidden_sizes`, from seeds that only the instructor knows. The row is passed if the
+    answer is right on all of them.
+
+    Args:
+        label: What is asked, as a sentence a student understands.
+        points: What it is worth.
+        draw: `draw(generator, **sizes)` gives the inputs, floating-point ones in float64.
+        sizes: Sizes of the inputs that a student may see, one entry a draw, or names of what to
+            draw.
+        hidden_sizes: Sizes of the inputs that only the instructor draws; None means `sizes` again.
+        dtype: The dtype that floating-point inputs are handed over in.
+        gradient: Names of inputs; the gradients that reach them are compared instead of the output.
+        untouched: Whether the inputs are compared too, before and after.
+        law: `law(call, inputs)` returns what is broken, or None; it replaces the comparison with
+            the reference. `call(inputs)` is the student's output, and `call(inputs, seed)`
+            the one with other random numbers. The words may come in a tuple with evidence by which
+            mistakes are told apart, where the words hold numbers that differ from one wrong answer
+            to the next.
+        withheld: Names of inputs that a law sees and the answer does not, such as the truth about
+            what the answer has to guess.
+        tolerance: Allowed error as a multiple of the error that the reference itself makes in
+            `dtype`, seen from float64, but at least of the rounding of the largest output.
+        seconds: How long a call may take, for an answer that trains; None is the usual limit.
+            Such a check is slow: it is tried only if all checks before it are passed, and by the
+            instructor on the hidden inputs alone.
+    """
+
+    label: str
+    points: float
+    draw: Draw
+    sizes: tuple[Mapping[str, int | str], ...] = ({},)
+    hidden_sizes: tuple[Mapping[str, int | str], ...] | None = None
+    dtype: torch.dtype = torch.float32
+    gradient: tuple[str, ...] = ()
+    untouched: bool = False
+    law: Law | None = None
+    withheld: tuple[str, ...] = ()
+    tolerance: float = 64.0
+    seconds: float | None = None
+
+    @property
+    def slow(self) -> bool:
+        return self.seconds is not None
+
+    def inputs(self, exercise: str, secret: str | None = None) -> list[Inputs]:
+        """The public inputs, or with a secret the hidden ones."""
+        hidden = self.sizes if self.hidden_sizes is None else self.hidden_sizes
+        all_sizes = self.sizes if secret is None else hidden
+        with torch.device("cpu"):  # whatever default an earlier cell has set
+            return [
+                self.draw(_generator(exercise, self.label, index, secret or "public"), **sizes)
+                for index, sizes in enumerate(all_sizes)
+            ]
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A plausible wrong answer, what it earns, and what a student who gave it should read.
+
+    Args:
+        answer: The wrong answer.
+        hint: What was done, and what should have been done.
+        points: What it earns.
+        evidence: What the law of the first check that it fails recognises it by. Without it the
+            mistake is made anew to be compared with, for which one that trains is too slow.
+    """
+
+    answer: Callable[..., Plain]
+    hint: str
+    points: float
+    evidence: Plain = None
+
+    @property
+    def name(self) -> str:
+        return self.answer.__name__
+
+
+class Mistakes:
+    """Collects the wrong answers of an exercise, each a function whose docstring is the hint.
+
+    Where several agree with what a student hands in, the one defined first is recognised::
+
+        mistake = Mistakes()
+
+        @mistake(points=1)
+        def works_in_double_precision(scores):
+            \"""you compute in float64 and return it; the output has the dtype of the scores\"""
+            return torch.softmax(scores.double(), -1)
+    """
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, Mistake] = {}
+
+    @property
+    def collected(self) -> tuple[Mistake, ...]:
+        return tuple(self._by_name.values())
+
+    def __call__(
+        self,
+        answer: Callable[..., Plain] | None = None,
+        /,
+        *,
+        points: float = 0,
+        evidence: Plain = None,
+        hint: str | None = None,
+        ending: str = "",
+        computes: Callable[..., Plain] | None = None,
+    ) -> Callable[..., Any]:
+        """Collect the function below: with `@mistake` alone, it earns nothing.
+
+        Args:
+            answer: The function below.
+            points: What it earns.
+            evidence: What it is recognised by, see `Mistake`.
+            hint: What the student reads, where several mistakes share it; without it the
+                docstring, whose lines are joined.
+            ending: How the hint ends, where several end alike.
+            computes: The wrong answer itself, if it is made out of another; then the function
+                below has neither parameters nor a body, and lends it a name and a hint.
+
+        Raises:
+            ValueError: There is no docstring, another mistake has this name, or there are
+                parameters although the mistake computes something else.
+        """
+        if answer is None:
+            return partial(
+                self, points=points, evidence=evidence, hint=hint, ending=ending, computes=computes
+            )
+        name = answer.__name__
+        if name in self._by_name:
+            raise ValueError(f"there are two mistakes called {name!r}")
+        if not (said := hint or answer.__doc__):
+            raise ValueError(f"the mistake {name!r} has no docstring, which would be its hint")
+        if computes is not None:
+            if inspect.signature(answer).parameters:
+                raise ValueError(
+                    f"the mistake {name!r} has parameters, and computes something else"
+                )
+            answer, answer.__name__ = computes, name
+        self._by_name[name] = Mistake(answer, " ".join(said.split()) + ending, points, evidence)
+        return answer
+
+
+@dataclass(frozen=True, eq=False)  # likewise
+class Exercise:
+    """A graded part of a problem set.
+
+    Args:
+        function: The name under which the student defines the answer.
+        reference: The right answer.
+        checks: The rows of the table; their points add up to those of the exercise.
+        mistakes: Wrong answers that students give, recognised by what they compute.
+        avoid: Names of library functions that would do the exercise instead of the student.
+        may_use: Functions of the course's packages that an answer may call; all others are
+            noticed. With None an answer may call whatever it likes, and is not slowed down by
+            being watched.
+        equivalent_mutants: Changes of the solution that change nothing, each with the reason.
+        name: `NN_slug/part`, by which notebooks and records call it; its bank fills it in.
+        packages: What a student may import; likewise.
+    """
+
+    function: str
+    reference: Callable[..., Plain]
+    checks: tuple[Check, ...]
+    mistakes: tuple[Mistake, ...] = ()
+    avoid: tuple[str, ...] = ()
+    may_use: tuple[str, ...] | None = ()
+    equivalent_mutants: Mapping[str, str] = field(default_factory=dict)
+    name: str = ""
+    packages: StudentPackages = NO_PACKAGES
+
+    @property
+    def points(self) -> float:
+        return sum(check.points for check in self.checks)
+
+
+def _generator(*parts: object) -> Generator:
+    digest = hashlib.sha256("|".join(map(str, parts)).encode()).digest()
+    return Generator("cpu").manual_seed(int.from_bytes(digest[:8], "big") >> 1)

@@ -1,0 +1,132 @@
+"""Questions to a submission's process."""
+
+import math
+import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from attn_grade.host.ended import Cause, Ended
+from attn_grade.inside.alarm import Alarm, Kind, most_telling
+from attn_grade.inside.plain import Plain
+from attn_grade.inside.wire import BrokenMessage, Message, NobodyThere, receive, send
+
+MAX_ALARMS, MAX_DETAIL = 20, 200
+SECONDS_TO_SEE_THE_END = 0.1
+
+
+class Channel:
+    """Questions to a submission's process.
+
+    Args:
+        why_stopped: Says why the process was ended from here, if it was.
+        until: When all has to be over, as `time.monotonic` counts.
+
+    Attributes:
+        ended: Why nobody answers any more, if so.
+        alarms: What it reached for.
+        left: What it left behind, once it is over: `processes`, `files`.
+    """
+
+    def __init__(self, why_stopped: Callable[[], Ended | None], until: float = math.inf) -> None:
+        self._why_stopped, self.until = why_stopped, until
+        self.ended: Ended | None = None
+        self.alarms: list[Alarm] = []
+        self.left: Message = {}
+        self._ours, self._theirs = socket.socketpair()
+
+    def take_other_end(self) -> int:
+        """The descriptor that the process gets; it belongs to whoever takes it."""
+        return self._theirs.fileno()
+
+    def close(self) -> None:
+        """Say no more."""
+        self._ours.close()
+        self._theirs.close()
+
+    def send_end(self, other: "Channel") -> None:
+        """Hand this process the other end of a new channel, for a fork of it."""
+        socket.send_fds(self._ours, [b"s"], [other.take_other_end()])
+        other._theirs.close()
+
+    def ask(
+        self,
+        message: Message,
+        seconds: float,
+        answer: Callable[[Message], Message] | None = None,
+        name_of: Callable[[Callable], int] | None = None,
+        then: Callable[[], None] | None = None,
+    ) -> Message:
+        """Send a request, and wait for what comes of it.
+
+        Args:
+            message: The request.
+            seconds: How long to wait.
+            answer: Answers what is asked in between.
+            name_of: Numbers the callables of the message.
+            then: Called when the request is sent.
+
+        Raises:
+            Ended: Nobody answers, or not in time, or what comes is no answer.
+        """
+        if self.ended:
+            raise self.ended
+        self._theirs.close()
+        deadline = min(time.monotonic() + seconds, self.until)
+        try:
+            send(self._waiting(deadline), message, name_of)
+            if then:
+                then()
+            while True:
+                reply = receive(self._waiting(deadline))
+                if answer is None or ("callback" not in reply and "gradient" not in reply):
+                    self._hear_alarms(reply.pop("alarms", []))
+                    return reply
+                answered = answer(reply)  # its time counts, too
+                send(self._waiting(deadline), answered)
+        except TimeoutError:
+            self.ended = Ended(Cause.SLOW_REQUEST, f"{seconds:.0f}")
+            if deadline == self.until:
+                self.ended = Ended(Cause.SLOW_NOTEBOOK)
+        except (BrokenMessage, OSError) as error:
+            self.ended = self._find_reason(error)
+        self.close()
+        raise self.ended
+
+    def end(self) -> Ended:
+        """Say no more to somebody whose answer makes no sense; the reason for it."""
+        self.ended = Ended(Cause.NONSENSE)
+        self.close()
+        return self.ended
+
+    def take_alarms(self) -> list[Alarm]:
+        """What it has reached for since the last time."""
+        alarms = most_telling(self.alarms, MAX_ALARMS)
+        self.alarms.clear()
+        return alarms
+
+    def _waiting(self, deadline: float) -> socket.socket:
+        """The connection, which waits no longer than that."""
+        if (left := deadline - time.monotonic()) <= 0:
+            raise TimeoutError
+        self._ours.settimeout(left)
+        return self._ours
+
+    def what_is_left(self) -> list[str]:
+        """What it left behind, in words, once it is over."""
+        kinds = [kind for kind in ("processes", "files") if self.left.get(kind)]
+        return [f"{kind} left behind, which are gone now: {self.left[kind]}" for kind in kinds]
+
+    def _hear_alarms(self, alarms: Plain) -> None:
+        """Keep what can be shown on a screen, of whatever has come; the worst comes first."""
+        for alarm in alarms[:MAX_ALARMS] if isinstance(alarms, list) else []:
+            with suppress(KeyError, TypeError, ValueError):  # it may say anything
+                name, detail = alarm
+                shown = "".join(c if c.isprintable() else "?" for c in str(detail)[:MAX_DETAIL])
+                self.alarms.append(Alarm(Kind[name], shown))
+
+    def _find_reason(self, error: Exception) -> Ended:
+        """Whether it was ended from here, has ended by itself, or talks nonsense."""
+        time.sleep(SECONDS_TO_SEE_THE_END)  # until it is seen whether all of them have ended
+        is_gone = isinstance(error, NobodyThere | OSError)
+        return self._why_stopped() or Ended(Cause.ENDED_ITSELF if is_gone else Cause.NONSENSE)

@@ -1,0 +1,58 @@
+"""How long a notebook may take, and whether there is time to begin with it anew."""
+
+import time
+from collections.abc import Callable
+
+from attn_grade.host.process import SandboxProcess
+from attn_grade.host.retries import Retry
+
+CELL_SECONDS, NOTEBOOK_SECONDS = 180.0, 1800.0
+SLOW_CELLS = 10  # that may take all of their time: where that is longer, so may be the notebook
+FINISHING_SECONDS = 600.0  # more, for the hidden inputs of what has been begun
+SPARE = 0.05  # of all of it: with less than that left, nothing is begun anew
+
+
+class Deadline:
+    """The time of a notebook, with all its tries.
+
+    Args:
+        process: Where it runs.
+        cell_seconds: How long a cell may take.
+        seconds: How long the notebook may; None for what is usual.
+
+    Attributes:
+        until: When the last cell has to be over, as `time.monotonic` counts.
+    """
+
+    def __init__(self, process: SandboxProcess, cell_seconds: float, seconds: float | None) -> None:
+        self._process = process
+        self._all = seconds or max(NOTEBOOK_SECONDS, SLOW_CELLS * cell_seconds)
+        self.until = time.monotonic() + self._all
+        self.begin()
+
+    def begin(self) -> None:
+        """Count from here how long a try takes."""
+        self._began, self._needed = time.monotonic(), 0.0
+
+    def note(self) -> None:
+        """Something is tried that may end all: another try takes as long until it comes here."""
+        self._needed = time.monotonic() - self._began
+
+    def do(self, work: Callable[..., None], *arguments: object) -> bool:
+        """Do some work; whether it could be done, or cannot be for want of time.
+
+        Raises:
+            Retry: There is time to begin anew.
+        """
+        try:
+            work(*arguments)
+        except Retry:
+            if self._is_enough():
+                raise
+            return False
+        return True
+
+    def _is_enough(self) -> bool:
+        """Whether another try comes as far as this one; or there is nothing to lose by it."""
+        left = self.until - time.monotonic()
+        return left > (0.0 if self._process.is_over else self._needed + SPARE * self._all)

@@ -1,0 +1,37 @@
+"""Why a submission's process does not answer any more: a kind and numbers, not a sentence."""
+
+import enum
+
+
+class Cause(enum.Enum):
+    """What happened; the value is what a student reads after "it", with numbers in the braces."""
+
+    SLOW_REQUEST = "did not come back within {} seconds"
+    SLOW_CALL = "did not return within {} seconds"
+    SLOW_NOTEBOOK = "was not done when the notebook as a whole had taken too long"
+    MEMORY = "used {} GB of memory, above {} GB"
+    PROCESSES = "started more than {} processes"
+    LEFT_RUNNING = "left {} processes running, more than {}"
+    ENDED_ITSELF = "ended its own process"
+    NONSENSE = "sent what is no answer"
+
+
+OUT_OF_TIME = {Cause.SLOW_REQUEST, Cause.SLOW_CALL, Cause.SLOW_NOTEBOOK}
+
+
+class Ended(Exception):
+    """There is nobody any more to answer: it ended itself, or was ended for what it did.
+
+    Args:
+        cause: What happened.
+        numbers: Those that the cause names.
+    """
+
+    def __init__(self, cause: Cause, *numbers: float | str) -> None:
+        super().__init__(cause.value.format(*numbers))
+        self.cause = cause
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether it was too slow."""
+        return self.cause in OUT_OF_TIME

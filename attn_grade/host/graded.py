@@ -1,0 +1,173 @@
+"""A notebook to grade, and what came of it."""
+
+import re
+from base64 import b64decode
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from attn_grade.check import nothing
+from attn_grade.exercise import Exercise
+from attn_grade.host.ended import Ended
+from attn_grade.inside.alarm import Alarm, Kind
+from attn_grade.inside.packing import Message
+from attn_grade.inside.points import Points
+from attn_grade.inside.shell import MAX_SHOWN, MAX_TEXT
+
+CHECKS = re.compile(r"""check\(\s*["']([\w/]+)["']""")
+PNG = b"\x89PNG"  # the first bytes of a picture
+LACKING = ("ImportError", "ModuleNotFoundError", "FileNotFoundError", "PermissionError", "OSError")
+LACKING += ("EOFError", "MemoryError", "URLError", "ConnectionError")
+MAX_IN_ALL = 30_000_000  # characters of what all cells of a notebook show, pictures as base64
+LEFT_OUT = "... left out: the notebook shows too much in all"
+MAX_SAID_THEN = 200  # characters of an error, once there is no more room
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A code cell to run.
+
+    Args:
+        source: Its text, without hidden tests.
+        grade_id: What nbgrader calls it, if it gives points.
+    """
+
+    source: str
+    grade_id: str | None = None
+
+    @property
+    def exercise(self) -> str | None:
+        """The exercise that it checks."""
+        found = CHECKS.search(self.source) if self.grade_id else None
+        return found and found[1]
+
+
+@dataclass
+class Part:
+    """What a graded cell has earned.
+
+    Attributes:
+        exercise: Its name.
+        points: On all inputs.
+        public: On those that a student can see; what an honest notebook shows.
+        trouble: What ended it, if it did not come to its end.
+        alarms: What it reached for.
+        notes: What else a person should know.
+    """
+
+    exercise: str
+    points: Points
+    public: Points
+    trouble: Ended | None = None
+    alarms: list[Alarm] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def is_tampered(self) -> bool:
+        """Whether the grader beside it was tampered with: nothing it says can be trusted."""
+        return any(alarm.kind is Kind.TAMPERED for alarm in self.alarms)
+
+    @property
+    def state(self) -> str:
+        """One of the states of a record; that it claims too much is for others to find."""
+        if any(alarm.accuses for alarm in self.alarms):
+            return "cheated?"
+        if self.trouble:
+            return "timed out" if self.trouble.out_of_time else "crashed"
+        return "missing" if self.points.unwritten else "graded"
+
+
+@dataclass
+class Graded:
+    """What came of a notebook.
+
+    Attributes:
+        parts: By the names of their cells.
+        shown: For each cell what it showed, as `Shell.run` says it.
+        alarms: What it reached for that belongs to no part.
+        notes: What else a person should know that belongs to no part.
+        incomplete: Whether a cell or a call has not come to its end, for whatever reason, an error
+            included. Then an honest notebook too shows points that its code did not earn here.
+        room: For how many characters more the cells may show.
+    """
+
+    parts: dict[str, Part] = field(default_factory=dict)
+    shown: list[Message] = field(default_factory=list)
+    alarms: list[Alarm] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    incomplete: bool = False
+    room: int = MAX_IN_ALL
+
+    def show(self, shown: Message) -> None:
+        """Add what a cell showed; no more than a word of it where there is no room any more."""
+        if (size := _size(shown)) > self.room:
+            error = shown["error"] and [text[:MAX_SAID_THEN] for text in shown["error"]]
+            shown, size = {"printed": LEFT_OUT, "shown": [], "error": error}, 0
+        self.shown.append(shown)
+        self.room -= size
+
+    @property
+    def state(self) -> str:
+        """Of what belongs to no part, as a part's."""
+        return "cheated?" if any(alarm.accuses for alarm in self.alarms) else "graded"
+
+
+def read_shown(reply: Message) -> Message:
+    """What a cell showed, made of what was sent; that may be anything.
+
+    Raises:
+        AttributeError, LookupError, TypeError, ValueError: It is nothing of the kind.
+    """
+    shown = [_read_output(output) for output in reply["shown"][:MAX_SHOWN]]
+    error = reply["error"]
+    if error is not None:
+        name, said = error
+        error = [str(name)[:MAX_TEXT], str(said)[:MAX_TEXT]]
+    return {"printed": str(reply["printed"])[: 2 * MAX_TEXT], "shown": shown, "error": error}
+
+
+def _size(shown: Message) -> int:
+    texts = [shown["printed"], *(shown["error"] or ())]
+    return sum(map(len, texts + [text for one in shown["shown"] for text in one.values()]))
+
+
+def _read_output(output: Message) -> Message:
+    kept: Message = {"text/plain": str(output["text/plain"])[:MAX_TEXT]}
+    picture = str(output.get("image/png", ""))
+    if picture and b64decode(picture, validate=True).startswith(PNG):
+        kept["image/png"] = picture
+    return kept
+
+
+def part_without(
+    exercise: Exercise, problem: str, trouble: Ended | None = None, unwritten: bool = False
+) -> Part:
+    """A part that earns nothing, and why."""
+    points = nothing(exercise, problem, unwritten)
+    return Part(exercise.name, points, points, trouble)
+
+
+def how_it_stopped(function: str, ran: Sequence[tuple[Cell, Message]]) -> str | None:
+    """The error with which the last cell failed that should have defined an answer, if it did.
+
+    Args:
+        function: The name of the answer.
+        ran: The cells of its part, and what each has shown.
+    """
+    defines = re.compile(rf"^\s*(?:(?:async )?def\s+{function}\b|{function}\s*=[^=])", re.MULTILINE)
+    errors = [shown["error"] for cell, shown in ran if defines.search(cell.source)]
+    return f"its cell {_stopped(errors[-1])}" if errors and errors[-1] else None
+
+
+def what_lacked(shown: Sequence[Message]) -> list[str]:
+    """The errors of cells that may well run where there are other modules and files."""
+    errors = [one["error"] for one in shown if one["error"]]
+    return [f"a cell {_stopped(error)}" for error in errors if error[0] in LACKING]
+
+
+def _stopped(error: Sequence[str]) -> str:
+    return f"stopped with {error[0]}: {error[1]}".splitlines()[0][:200]
+
+
+def nothing_shown(ended: Ended) -> Message:
+    """What is shown for a cell that is not run."""
+    return {"printed": "", "shown": [], "error": ["Ended", f"This cell {ended}."]}

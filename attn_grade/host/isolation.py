@@ -1,0 +1,134 @@
+"""What enters the confined process, and how that is started at each level of isolation."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from attn_grade.host.sandbox import PACKAGES, bubblewrap, find_way, own_user
+from attn_grade.inside.level import Level
+from attn_grade.inside.scratch import remove
+from attn_grade.inside.wall import ENGINE, INSIDE, Wall
+from attn_grade.inside.wire import Message
+
+LOG = "worker.log"
+STAND_IN = f'''"""Stands for the bank of exercises: there is `check`, and no test."""
+
+from {INSIDE}.check import check
+
+__all__ = ["check"]
+'''
+ENVIRONMENT = {
+    "LANG": "C.UTF-8",
+    "MPLBACKEND": "agg",
+    "OMP_NUM_THREADS": "1",
+    "OMP_THREAD_LIMIT": "1",  # whatever a notebook asks for: threads do not outlive a fork
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "CUDA_VISIBLE_DEVICES": "",
+}
+
+
+@cache
+def strongest() -> Level:
+    """The highest level that this machine offers: tried, not guessed.
+
+    Raises:
+        OSError: None, as on Windows a process neither forks nor is handed a socket.
+    """
+    if sys.platform == "win32":
+        raise OSError("On Windows itself nothing can be graded: install the course within WSL.")
+    return Level.SANDBOX if find_way() else Level.LIMITS
+
+
+def lay_out(folder: Path, wall: Wall) -> None:
+    """Lay out all that a submission may import in a folder, and nothing else.
+
+    It is the packages that the course names, whole; `inside` of the engine; and a package that
+    stands for the bank.
+    """
+    target = folder / PACKAGES
+    for name in wall.packages:
+        shutil.copytree(folder_of(name), target / name, ignore=_caches)
+    engine = target / ENGINE
+    shutil.copytree(folder_of(INSIDE), engine / INSIDE.rpartition(".")[2], ignore=_caches)
+    shutil.copy(folder_of(ENGINE) / "__init__.py", engine)
+    (target / wall.bank).mkdir()
+    (target / wall.bank / "__init__.py").write_text(STAND_IN, encoding="utf-8")
+    for path in (folder, *folder.rglob("*")):  # the user of a sandbox is another
+        path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+_caches = shutil.ignore_patterns("__pycache__")
+
+
+def folder_of(package: str) -> Path:
+    """Where a package is installed.
+
+    Raises:
+        ModuleNotFoundError: It is not.
+    """
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise ModuleNotFoundError(f"{package}, which the settings name, is no installed package")
+    return Path(spec.submodule_search_locations[0]).resolve()
+
+
+def order_of(level: Level, wall: Wall, preload: tuple[str, ...]) -> Message:
+    """What the process in which submissions run is told, once and for all.
+
+    Args:
+        level: How far it is kept away.
+        wall: What it may import, and what is held back.
+        preload: Names of modules that it imports once for all submissions.
+    """
+    way = find_way() if level == Level.SANDBOX else None
+    user = own_user(way) if way else 0
+    return {"level": int(level), "user": user, "preload": preload, "wall": asdict(wall)}
+
+
+def start_worker(
+    level: Level,
+    folder: Path,
+    channel: int,
+    wall: Wall,
+    course: Path | None = None,
+) -> subprocess.Popen:
+    """Start the process in which submissions run; it waits for an `order_of` how.
+
+    Args:
+        level: How far it is kept away.
+        folder: Where `lay_out` has put the packages; files of submissions go there too, unless
+            they have a file system of their own.
+        channel: The descriptor of a socket by which it can be told what to do.
+        wall: What it may import, and what is held back.
+        course: A folder that is not to be seen in a sandbox.
+    """
+    way = find_way() if level == Level.SANDBOX else None
+    arguments = [sys.executable, "-P", "-s", "-B", "-m", f"{INSIDE}.worker", str(channel)]
+    environment = ENVIRONMENT | {"PATH": os.environ.get("PATH", "")}
+    environment |= {"PYTHONPATH": str(folder / PACKAGES)}
+    if level == Level.SANDBOX:
+        hidden = (course, *map(folder_of, (*wall.packages, ENGINE, wall.bank)))
+        arguments = [*bubblewrap(way, folder, hidden), *arguments]
+    else:
+        remove(folder.glob("scratch-*"))  # of a process that could not tidy up
+        scratch = tempfile.mkdtemp(prefix="scratch-", dir=folder)  # whatever is left of those
+        environment |= {"HOME": scratch, "TMPDIR": scratch}
+    with (folder / LOG).open("wb") as log:
+        return subprocess.Popen(
+            arguments,
+            pass_fds=[channel],
+            cwd="/" if level == Level.SANDBOX else scratch,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=log,  # until it is ready
+            start_new_session=True,
+            user=way.user if way else None,
+        )

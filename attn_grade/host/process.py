@@ -1,0 +1,144 @@
+"""The confined process, seen from the grader's side: one submission runs in it after the other."""
+
+import contextlib
+import math
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from attn_grade.host.channel import Channel
+from attn_grade.host.ended import Ended
+from attn_grade.host.isolation import LOG, order_of, start_worker
+from attn_grade.host.watchdog import Watchdog, end_tree, memory_of, tree
+from attn_grade.inside.level import Level
+from attn_grade.inside.limits import KILL_GRACE
+from attn_grade.inside.wall import Wall
+from attn_grade.inside.wire import END, FORK, BrokenMessage, Message, receive, send
+
+START_SECONDS = 120.0  # that a worker may take to import torch, on a busy machine
+CLEAN_UP_SECONDS = 10.0  # that it may take to end what is left, after the grace
+
+
+class SandboxProcess:
+    """The confined process, which is started again when it has to be.
+
+    Args:
+        level: How far submissions are kept away.
+        folder: Where `lay_out` has put what they may import.
+        wall: What that is, and what is held back.
+        preload: Names of modules that are imported once for all of them.
+        course: The folder of their course, which they are not to see.
+    """
+
+    def __init__(
+        self,
+        level: Level,
+        folder: Path,
+        wall: Wall,
+        preload: tuple[str, ...] = (),
+        course: Path | None = None,
+    ) -> None:
+        self.level, self._folder, self._wall = level, folder, wall
+        self._preload, self._course = preload, course
+        self.stopped_for: Ended | None = None  # why the process was ended from here
+        self._process: subprocess.Popen | None = None
+        self._control: socket.socket | None = None
+
+    def start(self) -> None:
+        """Start the process anew without waiting; importing torch takes it seconds."""
+        self.stop()
+        ours, theirs = socket.socketpair()
+        what = self._wall, self._course
+        self._process = start_worker(self.level, self._folder, theirs.fileno(), *what)
+        theirs.close()
+        ours.settimeout(START_SECONDS)
+        with contextlib.suppress(BrokenMessage):  # who waits for it to be ready hears why
+            send(ours, order_of(self.level, self._wall, self._preload))
+        self._control, self.stopped_for = ours, None
+        self._is_ready = False
+
+    def stop(self) -> None:
+        """End the process and all that runs in it."""
+        if self._control is not None:
+            self._control.close()
+        if self._process is not None:
+            end_tree(self._process)
+        self._process = self._control = None
+
+    @property
+    def runs(self) -> bool:
+        """Whether there is a process."""
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the process was ended from here, or has ended."""
+        return bool(self.stopped_for) or not self.runs
+
+    @contextlib.contextmanager
+    def submission(self, until: float = math.inf) -> Iterator[Channel]:
+        """A child of the process for one submission; nothing that it leaves outlives the block.
+
+        Args:
+            until: When all has to be over, as `time.monotonic` counts.
+        """
+        self._make_ready()
+        channel = self.open_channel(until)
+        try:
+            socket.send_fds(self._control, [FORK], [channel.take_other_end()])
+        except OSError:  # it has ended since it was clean
+            self.start()
+            self._make_ready()
+            socket.send_fds(self._control, [FORK], [channel.take_other_end()])
+        self._watchdog = Watchdog(self._process.pid, self._own_memory, self._stop_for)
+        try:
+            yield channel
+        finally:
+            channel.close()
+            self._watchdog.stop()
+            channel.left = self._clean_up()
+
+    def open_channel(self, until: float) -> Channel:
+        """A channel whose other end nobody has yet."""
+        return Channel(lambda: self.stopped_for, until)
+
+    def look(self) -> None:
+        """See that what has been asked leaves nothing running that would not let the next be.
+
+        Raises:
+            Ended: It does.
+        """
+        if ended := self._watchdog.too_many_left():
+            raise ended
+
+    def _make_ready(self) -> None:
+        if not self.runs:
+            self.start()
+        if self._is_ready:
+            return
+        try:
+            receive(self._control)
+            self._own_memory = max(map(memory_of, tree(self._process.pid)))
+        except (BrokenMessage, TimeoutError, ValueError) as error:
+            self.stop()
+            said = (self._folder / LOG).read_text(errors="replace")[-1000:]
+            raise RuntimeError(f"the confined process did not start: {error}. {said}") from None
+        self._is_ready = True
+
+    def _stop_for(self, ended: Ended) -> None:
+        self.stopped_for = ended
+        end_tree(self._process)
+
+    def _clean_up(self) -> Message:
+        """Have all that is left ended; start anew if that does not go well."""
+        try:
+            self._control.settimeout(KILL_GRACE + CLEAN_UP_SECONDS)
+            self._control.send(END)
+            left = receive(self._control)
+            is_clean = left["alive"] == 0
+        except (BrokenMessage, KeyError, OSError):  # a TimeoutError is an OSError
+            left, is_clean = {}, False
+        if not is_clean:
+            self.start()
+        return left

@@ -1,0 +1,110 @@
+"""What all processes of a submission use together, and the end of all of them."""
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+from attn_grade.host.ended import Cause, Ended
+from attn_grade.inside.limits import GIGABYTE, MEMORY, PROCESSES
+
+POLL_SECONDS = 0.2  # seconds between two looks
+MAX_LEFT = 16  # processes that a cell may leave running
+OF_THE_GRADER = 20  # at most: bubblewrap, the worker, the notebook and its snapshots
+
+
+class Watchdog:
+    """Looks now and then at the memory and the processes that a submission uses.
+
+    Args:
+        pid: Of the process that all others have come from.
+        own_memory: Bytes that it uses itself.
+        stop_for: Called from a thread with the reason, once it is too much.
+    """
+
+    def __init__(self, pid: int, own_memory: int, stop_for: Callable[[Ended], None]) -> None:
+        self._pid, self._own_memory, self._stop_for = pid, own_memory, stop_for
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._over.set()
+        self._thread.join()
+
+    def too_many_left(self) -> Ended | None:
+        """What a cell leaves running, if that would not let the next ones be."""
+        number = len(tree(self._pid)) - OF_THE_GRADER
+        if number > MAX_LEFT:
+            return Ended(Cause.LEFT_RUNNING, number, MAX_LEFT)
+        return None
+
+    def _look(self) -> None:
+        while not self._over.wait(POLL_SECONDS):
+            processes = tree(self._pid)
+            if len(processes) > PROCESSES:
+                return self._stop_for(Ended(Cause.PROCESSES, PROCESSES))
+            if (memory := self._memory(processes)) > MEMORY:
+                most = MEMORY // GIGABYTE
+                ended = Ended(Cause.MEMORY, f"{memory / GIGABYTE:.1f}", most)
+                return self._stop_for(ended)
+
+    def _memory(self, processes: list[psutil.Process]) -> int:
+        """Bytes that all of them use, beyond those of the process that they have come from."""
+        # what a fork has from another, it shares with it as long as neither writes to it: to
+        # count that once takes the kernel long, so it is only asked when it matters
+        rough = sum(max(0, memory_of(process) - self._own_memory) for process in processes)
+        if rough <= MEMORY:
+            return rough
+        return sum(map(_memory_shared_out, processes)) - self._own_memory
+
+
+def tree(pid: int) -> list[psutil.Process]:
+    """A process and all that has come from it, itself last."""
+    with contextlib.suppress(psutil.Error):
+        process = psutil.Process(pid)
+        return [*process.children(recursive=True), process]
+    return []
+
+
+def memory_of(process: psutil.Process) -> int:
+    """Bytes that a process has written or been given from one that has."""
+    with contextlib.suppress(psutil.Error, OSError):
+        if sys.platform != "linux":
+            return process.memory_info().rss
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        return 1024 * sum(map(int, re.findall(r"^Rss(?:Anon|Shmem):\s+(\d+)", status, re.M)))
+    return 0
+
+
+def _memory_shared_out(process: psutil.Process) -> int:
+    """Bytes, of those that several processes share to each its part, if the kernel tells us."""
+    try:
+        used = Path(f"/proc/{process.pid}/smaps_rollup").read_text()
+    except PermissionError:
+        return memory_of(process)
+    except OSError:
+        return 0
+    return 1024 * sum(map(int, re.findall(r"^Pss_(?:Anon|Shmem):\s+(\d+)", used, re.M)))
+
+
+def end_tree(process: subprocess.Popen) -> None:
+    """End a process, with all that has come from it: those first, or nobody would find them."""
+    for _ in range(50):
+        found = tree(process.pid)[:-1]
+        for descendant in found:
+            with contextlib.suppress(psutil.Error):
+                descendant.kill()
+        if not found:
+            break
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS: all have ended
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

@@ -1,0 +1,59 @@
+"""What can be noticed of a submission, as facts: a kind and a detail, not a sentence."""
+
+import enum
+from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class Kind(enum.Enum):
+    """What was noticed.
+
+    Attributes:
+        accuses: Whether no honest notebook does it, so that a person should read the code; else it
+            is a remark, and no more.
+        text: What an instructor reads; a detail takes the place of the braces.
+    """
+
+    TAMPERED = True, "tried to exchange {}"  # the grader; what comes after cannot be trusted
+    REPLACED = True, "tried to replace {}"  # what cells see of it, on which no points depend
+    IMPORTED = True, "tried to import {}"  # what is held back
+    READ = True, "tried to read {}"  # what is secret
+    WROTE = True, "tried to write {}"
+    HOOKED = True, "called {}"  # while an answer was called; in cells, debuggers do it
+    SIGNALLED = True, "tried to send a signal to a process"
+    CALLED_SYSTEM = True, "tried to call {} of the system"
+    LIMITED = True, "tried to limit another process"
+    NETWORK = True, "tried to use the network"
+    SOCKET = True, "tried to use {}"  # of another process
+    COMPARED = False, "put a function of its own in the place of {}"  # perhaps to print
+    STARTED = False, "started a process ({})"
+    LOOKED_UP = False, "looked at what has called it ({})"
+    LOOKED_THROUGH = False, "looked through {}"
+    LIMITED_ITSELF = False, "changed its own limits"
+    LOOPBACK = False, "used a socket of its own machine"
+    THREAD = False, "runs a thread beside its cells"
+    OPEN_FILES = False, "keeps many files or sockets open"
+    CUT = False, "showed more than is kept, which was cut"
+    STOPPED = False, "a cell stopped itself with {}"
+
+    def __init__(self, accuses: bool, text: str) -> None:
+        self.accuses, self.text = accuses, text
+
+
+class Alarm(NamedTuple):
+    """Something that was noticed."""
+
+    kind: Kind
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return self.kind.text.format(self.detail)
+
+    @property
+    def accuses(self) -> bool:
+        return self.kind.accuses
+
+
+def most_telling(alarms: Iterable[Alarm], most: int) -> list[Alarm]:
+    """Each alarm once, and no more than so many; what accuses comes first, or it would be cut."""
+    return sorted(dict.fromkeys(alarms), key=lambda alarm: not alarm.accuses)[:most]

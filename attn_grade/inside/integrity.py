@@ -1,0 +1,82 @@
+"""Noticing that a submission has exchanged parts of the grader that run beside it.
+
+What the grader knows of an answer comes from the answer's own process. Numbers it compares itself,
+out of reach; but what an answer has called and how much memory it took, only that process can say.
+Whoever changes the watching there can make it say what he likes. Whoever does so in the plain
+ways, by putting other functions in the places of these, is noticed here. Whoever knows this file
+as well is not: no process can testify against whoever owns all of it.
+"""
+
+import builtins
+import json
+import os
+import signal
+import socket
+import sys
+from types import FunctionType, ModuleType
+
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from attn_grade.inside import check, points, shell
+from attn_grade.inside.wall import INSIDE
+
+RELIED_ON = {
+    "sys": ("setprofile", "getprofile", "settrace", "addaudithook"),
+    "os": ("_exit", "close", "fork"),
+    "signal": ("signal", "setitimer"),
+    "json": ("dumps", "loads"),
+    "builtins": (
+        *("bool", "callable", "float", "getattr", "id", "int", "isinstance", "len", "list"),
+        *("map", "set", "str", "tuple", "type", "vars", "zip"),
+    ),
+}
+MODULES = {"sys": sys, "os": os, "signal": signal, "json": json, "builtins": builtins}
+SHOWING = (check, points, shell)  # modules that cells see
+CLASSES = (socket.socket, TorchDispatchMode, TorchFunctionMode)
+Parts = dict[str, tuple[object, ...]]
+
+
+def parts_at_work() -> Parts:
+    """What must not be exchanged, by name: each function and its code, each constant."""
+    found: Parts = {}
+    for name, module in sorted(sys.modules.items()):
+        # the shell's state changes as cells run; it and the table are compared as what cells see
+        if name.startswith(f"{INSIDE}.") and module not in SHOWING:
+            found |= parts_of(module, name)
+    for name, attributes in RELIED_ON.items():
+        found |= {f"{name}.{each}": (getattr(MODULES[name], each, None),) for each in attributes}
+    for one in CLASSES:
+        found |= parts_of(one, one.__name__)
+    return found
+
+
+def exchanged(before: Parts, now: Parts) -> list[str]:
+    """Names of the parts that are others now."""
+    return [name for name, part in before.items() if not _is_same(part, now.get(name, ()))]
+
+
+def parts_of(place: ModuleType | type, name: str) -> Parts:
+    """All that a module or a class holds, and what its own classes hold."""
+    found: Parts = {}
+    for key, value in list(vars(place).items()):
+        if isinstance(value, type) and value.__module__ == getattr(place, "__name__", None):
+            found |= parts_of(value, f"{name}.{key}")
+        elif not key.startswith("__") or isinstance(value, FunctionType | staticmethod):
+            found[f"{name}.{key}"] = aspects(value)
+    return found
+
+
+def aspects(value: object) -> tuple[object, ...]:
+    """The thing itself, and what of it could be exchanged while it stays."""
+    inner = getattr(value, "__wrapped__", None) or value
+    if isinstance(inner, FunctionType):
+        return value, inner.__code__, inner.__defaults__, inner.__kwdefaults__
+    held = isinstance(value, list | set | tuple) or type(value) is dict
+    return (value, f"{len(value)} {value!r:.5000}") if held else (value,)
+
+
+def _is_same(part: tuple[object, ...], other: tuple[object, ...]) -> bool:
+    same = len(part) == len(other)
+    pairs = zip(part, other, strict=True) if same else ()
+    return same and all(a is b or (type(a) is type(b) is str and a == b) for a, b in pairs)

@@ -1,0 +1,132 @@
+"""One submission's own process: it runs the cells, and calls the functions that they define.
+
+A submission owns this process, and can make it say what it likes. That is why nothing here knows
+the right answers or the hidden inputs in advance, and why the grader compares outputs, gradients
+and inputs itself. Three things it has to believe: which functions an answer called, how much memory
+and how many operations of torch it used, and what alarms were raised. An answer that was written
+by somebody who knows this file can lie about these, and no more: it still has to be right. Lies of
+the plainer kinds are noticed (`integrity`).
+"""
+
+import contextlib
+import sys
+from collections.abc import Callable
+from functools import partial
+from os import _exit, close, fork  # these, whatever a notebook puts in their places
+from socket import recv_fds, socket
+
+from attn_grade.inside.alarm import Alarm, Kind
+from attn_grade.inside.alarms import Alarms
+from attn_grade.inside.called_back import CalledBack
+from attn_grade.inside.check import told
+from attn_grade.inside.instruments import measure_here
+from attn_grade.inside.level import Level
+from attn_grade.inside.limits import limit_this_process
+from attn_grade.inside.points import Points, Row
+from attn_grade.inside.remarks import remarks
+from attn_grade.inside.shell import Shell
+from attn_grade.inside.shown import parts_shown
+from attn_grade.inside.submission import LocalSubmission, Outcome
+from attn_grade.inside.wall import Wall
+from attn_grade.inside.watching import StudentPackages, profiled
+from attn_grade.inside.wire import BrokenMessage, Message, TooLarge, receive, send
+
+# as Python does, too, when what watches is interrupted
+SWITCHED_OFF = (Kind.HOOKED.name, "sys.setprofile")
+STOPPING = ("SystemExit", "KeyboardInterrupt")
+
+
+class Notebook:
+    """A notebook as it runs: made before the fork, used after it.
+
+    Args:
+        level: How it is confined.
+        wall: What it may import, and what is held back.
+    """
+
+    def __init__(self, level: Level, wall: Wall) -> None:
+        own = {Notebook._snapshot.__code__, profiled.__wrapped__.__code__}
+        self.level, self.wall, self.shell = level, wall, Shell()
+        self.alarms = Alarms(wall, own, partial(parts_shown, wall.bank, vars(self)))
+
+    def answer(self, connection: socket) -> None:
+        """Do what is asked for until the connection ends."""
+        if self.level >= Level.LIMITS:
+            limit_this_process(count_processes=self.level == Level.SANDBOX)
+        alarms = self.alarms  # these, whatever a cell puts in their place
+        alarms.listen()
+        sys.path.append("")  # modules that a cell writes; last, so that none hides another
+        kinds = {
+            "cell": self._run,
+            "points": self._tell,
+            "snapshot": partial(self._snapshot, alarms),
+        }
+        with contextlib.suppress(BrokenMessage, TimeoutError):
+            while True:
+                message = receive(connection)
+                reply = kinds[message["kind"]](message, connection)
+                send(connection, reply | {"alarms": alarms.take()})
+
+    def _run(self, message: Message, _: socket) -> Message:
+        shown = self.shell.run(message["source"])
+        if shown.pop("cut"):
+            self.alarms.tell(Alarm(Kind.CUT))
+        if shown["error"] and shown["error"][0] in STOPPING:
+            self.alarms.tell(Alarm(Kind.STOPPED, shown["error"][0]))
+        return shown
+
+    def _tell(self, message: Message, _: socket) -> Message:
+        """Let `check` give what an exercise has earned so far."""
+        rows = tuple(Row(*row) for row in message["rows"])
+        told[message["exercise"]] = Points(rows, message["hint"])
+        return {}
+
+    def _snapshot(self, alarms: Alarms, message: Message, connection: socket) -> Message:
+        """Fork, and let the fork answer calls of one function as it is now."""
+        _, descriptors, _, _ = recv_fds(connection, 1, 1)
+        alarms.tell(*remarks(self.wall.packages), once=True)
+        function = vars(sys.modules["__main__"]).get(message["function"])
+        if not callable(function):
+            close(descriptors[0])
+            return {"missing": None if function is None else f"{function!r:.40}"}
+        if fork():
+            close(descriptors[0])
+            return {}
+        try:
+            connection.close()
+            _answer_calls(socket(fileno=descriptors[0]), function, message, alarms)
+        finally:
+            _exit(0)
+
+
+def _answer_calls(connection: socket, function: Callable, how: Message, alarms: Alarms) -> None:
+    """Call a function as often as it is asked for; say what came of it."""
+    packages = StudentPackages(tuple(how["packages"]), tuple(how["wrappers"]))
+    submission = LocalSubmission(function, how["avoid"], how["may_use"], packages)
+    alarms.take()
+    alarms.is_called = True
+    with contextlib.suppress(BrokenMessage, TimeoutError):
+        while True:
+            backs: list[CalledBack] = []
+
+            def call_back(number: int, backs: list[CalledBack] = backs) -> CalledBack:
+                backs.append(CalledBack(connection, number))
+                return backs[-1]
+
+            asked = receive(connection, call_back)
+            if not asked:  # no call: all are over, and it is time to look what they have changed
+                send(connection, {"alarms": alarms.take()})
+                continue
+            with measure_here(asked.pop("instruments")) as instruments:
+                outcome = submission.call(**asked)
+            readings = [instrument.readings() for instrument in instruments]
+            piled = [back.number for back in backs if back.has_gradient()]
+            raised = alarms.take(compare=False)
+            if submission.never_returned:
+                raised = [alarm for alarm in raised if alarm != SWITCHED_OFF]
+            reply = {"readings": readings, "piled": piled, "alarms": raised}
+            try:
+                send(connection, vars(outcome) | reply)
+            except (MemoryError, RuntimeError, TooLarge) as error:  # torch raises RuntimeErrors
+                outcome = Outcome(error=("TooLarge", f"what it returns is too large: {error}"))
+                send(connection, vars(outcome) | reply)

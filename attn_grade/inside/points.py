@@ -1,0 +1,100 @@
+"""What an answer earns: a number for nbgrader, a table for people."""
+
+import html
+from dataclasses import dataclass
+
+from attn_grade.inside.plain import Inputs
+
+# JupyterLab pads the cells of a table; the pages of nbgrader's formgrader and feedback do not.
+PADDED = "padding:0.4em 0.6em"
+LEFT = f' style="{PADDED};text-align:left"'
+SHORT_LEFT = f' style="{PADDED};text-align:left;white-space:nowrap"'
+SHORT_RIGHT = f' style="{PADDED};text-align:right;white-space:nowrap"'
+
+
+@dataclass(frozen=True)
+class Row:
+    """One check: what was asked, what it is worth, and what went wrong, if anything did."""
+
+    label: str
+    points: float
+    problem: str | None = None
+
+    @property
+    def earned(self) -> float:
+        return 0.0 if self.problem else self.points
+
+
+class Points(float):
+    """Points earned; shown as a table of the checks.
+
+    nbgrader reads the number. `rows` holds the checks, `hint` what the grader recognised the
+    mistake as, and `inputs` the inputs of the first public check that failed, to look into it.
+    `mistake` is the name of that mistake in the bank of the exercise, for the instructor;
+    `unwritten` says that there was nothing to grade yet.
+    """
+
+    rows: tuple[Row, ...]
+    hint: str | None
+    inputs: Inputs | None
+    mistake: str | None
+    unwritten: bool
+
+    def __new__(
+        cls,
+        rows: tuple[Row, ...],
+        hint: str | None = None,
+        inputs: Inputs | None = None,
+        mistake: str | None = None,
+        unwritten: bool = False,
+    ) -> "Points":
+        points = super().__new__(cls, sum(row.earned for row in rows))
+        points.rows, points.hint, points.inputs = rows, hint, inputs
+        points.mistake, points.unwritten = mistake, unwritten
+        return points
+
+    def __getnewargs__(self) -> tuple:  # what a copy is made from
+        return self.rows, self.hint, self.inputs, self.mistake, self.unwritten
+
+    @property
+    def of(self) -> float:
+        """Points there are to earn."""
+        return sum(row.points for row in self.rows)
+
+    def __str__(self) -> str:
+        lines = [
+            f"[{'x' if row.problem else 'ok'}] {row.earned:g}/{row.points:g} {row.label}"
+            + (f" -- {row.problem}" if row.problem else "")
+            for row in self.rows
+        ]
+        hint = [f"hint: {self.hint}"] if self.hint else []
+        return "\n".join([*lines, *hint, f"{float(self):g} of {self.of:g} points"])
+
+    def _repr_html_(self) -> str:
+        body = "".join(_html_row(row) for row in self.rows)
+        hint = f"<p><b>What to look at:</b> {_code(self.hint)}</p>" if self.hint else ""
+        return (
+            f"<table><thead><tr><th{LEFT}>Check</th><th{SHORT_RIGHT}>Points</th>"
+            f"<th{SHORT_LEFT}>What happened</th></tr></thead>"
+            f"<tbody>{body}</tbody></table>{hint}"
+            f"<p><b>{float(self):g} of {self.of:g} points</b></p>"
+        )
+
+
+def _html_row(row: Row) -> str:
+    happened = _code(row.problem) if row.problem else "✔ right"
+    mark = "✘ " if row.problem else ""
+    return (
+        f"<tr><td{LEFT}>{_code(row.label)}</td>"
+        f"<td{SHORT_RIGHT}>{row.earned:g} / {row.points:g}</td>"
+        f"<td{LEFT}>{mark}{happened}</td></tr>"
+    )
+
+
+def _code(text: str) -> str:
+    """HTML of a text in which `code` is marked as in Markdown."""
+    parts = html.escape(text).split("`")
+    return "".join(
+        f"<code>{part}</code>" if index % 2 and index < len(parts) - 1 else part
+        for index, part in enumerate(parts)
+    )

@@ -1,0 +1,35 @@
+"""What cells leave in their own process, beside values: worth a note, and no more."""
+
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from types import FunctionType, ModuleType
+
+from attn_grade.inside.alarm import Alarm, Kind
+from attn_grade.inside.limits import OPEN_FILES
+
+BARS = "tqdm._monitor"  # tqdm's thread, which redraws its bars
+
+
+def remarks(packages: tuple[str, ...]) -> Iterator[Alarm]:
+    """What there is of threads, of open files and of functions in places of the course's.
+
+    Args:
+        packages: Names of those that a submission may import.
+    """
+    main = threading.main_thread()
+    others = [one for one in threading.enumerate() if one is not main]
+    if any(type(one).__module__ != BARS for one in others):
+        yield Alarm(Kind.THREAD)
+    with contextlib.suppress(OSError):  # where the system has no such folder
+        if len(os.listdir("/proc/self/fd")) > OPEN_FILES // 2:
+            yield Alarm(Kind.OPEN_FILES)
+    theirs = vars(sys.modules["__main__"])
+    for place, module in list(sys.modules.items()):
+        is_course = place.partition(".")[0] in packages
+        if is_course and isinstance(module, ModuleType):  # a cell may put anything there
+            for name, value in list(vars(module).items()):
+                if isinstance(value, FunctionType) and value.__globals__ is theirs:
+                    yield Alarm(Kind.COMPARED, f"{place}.{name}")

@@ -1,0 +1,61 @@
+"""What cells see of the grader: `check`, its table, the shell, and how they show something.
+
+No points depend on these, and none on the functions by which cells compare numbers. Whoever puts
+others in the places of the former wants to deceive somebody who looks at the notebook; whoever
+puts others in the places of the latter may only want to print what they compare.
+"""
+
+import sys
+
+import torch
+from IPython import get_ipython
+from IPython.core.displayhook import CapturingDisplayHook
+from IPython.core.displaypub import CapturingDisplayPublisher
+
+from attn_grade.inside.integrity import SHOWING, Parts, aspects, parts_of
+from attn_grade.inside.points import Points
+from attn_grade.inside.shell import Shell
+from attn_grade.inside.wall import INSIDE
+
+COMPARING = ((torch, ("allclose", "equal", "isclose", "eq")), (torch.testing, ("assert_close",)))
+COMPARING += ((torch.Tensor, ("allclose", "equal", "isclose", "eq", "__eq__")),)
+DISPLAYING = (CapturingDisplayHook, CapturingDisplayPublisher)
+
+
+def parts_shown(bank: str, notebook: dict[str, object]) -> Parts:
+    """All that cells see, by its names.
+
+    Args:
+        bank: Name of the package that stands for the bank of exercises.
+        notebook: The attributes of what runs the cells, its shell among them.
+    """
+    found: Parts = {f"{bank}.check": (getattr(sys.modules.get(bank), "check", None),)}
+    seen = (bank, INSIDE, *(module.__name__ for module in SHOWING))
+    found |= {f"the module {name}": (sys.modules.get(name),) for name in seen}
+    found |= {f"the {name} of the notebook": (one,) for name, one in notebook.items()}
+    for place in (*SHOWING, *DISPLAYING):
+        found |= parts_of(place, place.__name__)
+    found["what Points shows"] = (", ".join(sorted(vars(Points))),)
+    for one, names in _methods_that_show(notebook["shell"]):
+        for name in names:
+            method = getattr(one, name, None)
+            found[f"{name} of the shell"] = aspects(getattr(method, "__func__", method))
+    return found
+
+
+def parts_compared() -> Parts:
+    """The functions by which cells compare numbers, by their names."""
+    return {
+        f"{place.__name__}.{name}": (getattr(place, name),)
+        for place, names in COMPARING
+        for name in names
+    }
+
+
+def _methods_that_show(shell: Shell) -> list[tuple[object, tuple[str, ...]]]:
+    ipython = get_ipython()
+    return [
+        (ipython, ("run_cell", "run_code", "run_ast_nodes")),
+        (ipython.display_formatter, ("format",)),
+        (shell, ("run",)),
+    ]

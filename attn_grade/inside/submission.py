@@ -1,0 +1,218 @@
+"""Calling a student's function with plain inputs, and what came of it, as plain data.
+
+Everything that the grader knows of an answer it knows from an `Outcome`. A submission that runs in
+another process only has to turn the same requests into the same outcomes.
+"""
+
+import io
+import signal
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import (
+    AbstractContextManager,
+    contextmanager,
+    nullcontext,
+    redirect_stderr,
+    redirect_stdout,
+)
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from attn_grade.inside.plain import Inputs, Plain, as_plain
+from attn_grade.inside.watching import (
+    NO_PACKAGES,
+    OUT_OF_SIGHT,
+    StudentPackages,
+    load_what_watching_needs,
+    watched,
+)
+
+SECONDS_A_CALL = 10
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one call gave.
+
+    Args:
+        output: What was returned; None together with an error. What is no plain data is `Foreign`.
+        error: Name of the exception's type and its message, if one was raised; no name if there
+            was none, but the message all the same.
+        gradients: For each requested input the gradient of the sum of output times `upstream`;
+            None if no gradient reaches it.
+        inputs_after: The inputs as the call left them.
+        borrowed: Functions it called that it should have written itself.
+    """
+
+    output: Plain = None
+    error: tuple[str, str] | None = None
+    gradients: dict[str, Tensor | None] = field(default_factory=dict)
+    inputs_after: Inputs = field(default_factory=dict)
+    borrowed: tuple[str, ...] = ()
+
+
+class OutOfTime(BaseException):
+    """A call did not come back; no `except Exception` of the answer can swallow this."""
+
+
+class LocalSubmission:
+    """A function of this process, watched while it runs.
+
+    Args:
+        function: The answer.
+        avoid: Names of library functions whose use is noticed.
+        may_use: Functions of `packages` whose use is not noticed; None watches nothing.
+        packages: Those whose functions are noticed.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Plain],
+        avoid: tuple[str, ...] = (),
+        may_use: tuple[str, ...] | None = None,
+        packages: StudentPackages = NO_PACKAGES,
+    ) -> None:
+        self.function, self.avoid, self.may_use = function, avoid, may_use
+        self.packages = packages
+        self.never_returned: Outcome | None = None
+        self._out_of_sight: list[str] = []
+
+    def call(
+        self,
+        inputs: Inputs,
+        upstream: Tensor | None = None,
+        wrt: tuple[str, ...] = (),
+        seconds: float | None = None,
+        seed: int = 0,
+    ) -> Outcome:
+        """Call the function on copies of the inputs.
+
+        Args:
+            inputs: The arguments, by name.
+            upstream: What the output is weighted with for the gradient.
+            wrt: Names of the inputs whose gradients are asked for.
+            seconds: How long it may take; None is the usual limit.
+            seed: Of torch's random numbers; another seed shows who sets one inside.
+        """
+        if self.never_returned:  # do not wait for it again
+            return self.never_returned
+        given = {name: copy_of(value, name in wrt) for name, value in inputs.items()}
+        borrowed = list(self._out_of_sight)
+        if self.may_use is not None:
+            load_what_watching_needs()  # before the clock starts
+        try:
+            with _silent(), _own_randomness(seed), _time_limit(seconds or SECONDS_A_CALL):
+                with self._watched(borrowed):
+                    output = self.function(**given)
+                gradients = _plain(_gradients(output, upstream, given, wrt))
+                output, after = as_plain(output), _plain(given)
+        except KeyboardInterrupt:
+            raise
+        except OutOfTime as error:
+            self.never_returned = Outcome(error=_describe(error))
+            return self.never_returned
+        except BaseException as error:  # an answer may well call exit()
+            return Outcome(error=_describe(error), borrowed=tuple(borrowed))
+        finally:  # a thread that it has started may work for later calls
+            self._out_of_sight = [name for name in borrowed if name in OUT_OF_SIGHT]
+        return Outcome(output, None, gradients, after, tuple(borrowed))
+
+    def takes(self, device: str) -> bool:
+        """Any: it is in this process."""
+        return True
+
+    def _watched(self, borrowed: list[str]) -> AbstractContextManager[None]:
+        if self.may_use is None:
+            return nullcontext()
+        return watched(self.avoid, self.may_use, self.packages, borrowed)
+
+
+class _Sink(io.TextIOBase):
+    """Swallows what an answer prints, however much."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Nothing that an answer prints or warns about reaches the page."""
+    with warnings.catch_warnings(), redirect_stdout(_Sink()), redirect_stderr(_Sink()):
+        warnings.simplefilter("ignore")
+        with torch.enable_grad():  # whatever an earlier cell has switched off
+            yield
+
+
+@contextmanager
+def _own_randomness(seed: int) -> Iterator[None]:
+    """Whoever draws initial weights draws those of the seed in every call, and uses up nobody's."""
+    with torch.random.fork_rng():
+        # where there is no accelerator, `torch.manual_seed` keeps a traceback for when one comes,
+        # in most of the time of a call
+        set_seed = torch.manual_seed if torch.accelerator.is_available() else _seed_processor
+        set_seed(seed)
+        yield
+
+
+def _seed_processor(seed: int) -> None:
+    torch.default_generator.manual_seed(seed)
+
+
+@contextmanager
+def _time_limit(seconds: float) -> Iterator[None]:
+    """Interrupt a call that does not come back; signals reach the main thread only."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise OutOfTime(f"it did not return within {seconds} seconds")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def copy_of(value: Plain, requires_grad: bool = False) -> Plain:
+    """A value that whoever gets it may change, without anybody else noticing."""
+    if isinstance(value, Tensor):
+        return value.detach().clone().requires_grad_(requires_grad)
+    if isinstance(value, list | tuple):  # a list that an answer sorts or empties is its own
+        return type(value)(copy_of(part, requires_grad) for part in value)
+    return value
+
+
+def _plain(values: Inputs) -> Inputs:
+    return {name: as_plain(value) for name, value in values.items()}
+
+
+def _gradients(
+    output: Plain, upstream: Tensor | None, given: Inputs, wrt: tuple[str, ...]
+) -> dict[str, Tensor | None]:
+    if not wrt or upstream is None or not isinstance(output, Tensor):
+        return {}
+    if output.shape != upstream.shape or not output.requires_grad:
+        return dict.fromkeys(wrt)
+    loss = (output * upstream).sum()
+    found = torch.autograd.grad(loss, [given[name] for name in wrt], allow_unused=True)
+    return dict(zip(wrt, found, strict=True))
+
+
+def _describe(error: BaseException) -> tuple[str, str]:
+    message = message_of(error) or "no message"
+    return type(error).__name__, message.splitlines()[0][:300]
+
+
+def message_of(error: BaseException) -> str:
+    """What an exception says, which may be one of the answer's own making."""
+    try:
+        return str(error).strip()
+    except Exception:
+        return "its message cannot be read"

@@ -1,0 +1,67 @@
+"""What a submission may import, and what is kept from it: told to the confined process once."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+
+INSIDE = __package__
+ENGINE = INSIDE.partition(".")[0]
+
+
+@dataclass(frozen=True)
+class Wall:
+    """The names and paths on either side of the wall.
+
+    Args:
+        packages: Names of the packages that a submission may import, whole.
+        bank: Name of the package of exercises. In the confined process another stands for it, in
+            which there is nothing but `check`.
+        paths: Parts of paths that only the grader may open, such as those of the solutions, of the
+            gradebook and of the seed.
+    """
+
+    packages: tuple[str, ...] = ()
+    bank: str = "bank"
+    paths: tuple[str, ...] = ()
+
+    def holds_back(self, module: str) -> bool:
+        """Whether a module is one of the grader's own, which the confined process does not have."""
+        is_engine = module.startswith(f"{ENGINE}.") and not f"{module}.".startswith(f"{INSIDE}.")
+        return is_engine or module.startswith(f"{self.bank}.")
+
+    def is_secret(self, path: str) -> bool:
+        """Whether only the grader may open a path."""
+        return bool(self._secret.search(path))
+
+    def is_grader(self, path: str) -> bool:
+        """Whether a path leads into the engine or the bank."""
+        return bool(self._grader.search(path))
+
+    def is_package(self, path: str) -> bool:
+        """Whether a path is of what a submission imports, or would be imported in its place."""
+        return path.startswith(self._folders) or bool(self._shadows.search(path))
+
+    @cached_property
+    def _secret(self) -> re.Pattern:
+        inside, bank = INSIDE.rpartition(".")[2], re.escape(self.bank)
+        own = (
+            rf"(^|/){ENGINE}/(?!{inside}(/|$)|__init__\.py|__pycache__)[^/]",
+            rf"(^|/){bank}/(?!__init__\.py|__pycache__)[^/]",
+            r"/proc/\d+/(mem|environ)$",
+        )
+        return re.compile("|".join((*own, *(rf"(^|/){re.escape(path)}" for path in self.paths))))
+
+    @cached_property
+    def _grader(self) -> re.Pattern:
+        return re.compile(rf"(^|/)({ENGINE}|{re.escape(self.bank)})(/|$)")
+
+    @cached_property
+    def _shadows(self) -> re.Pattern:
+        names = "|".join(map(re.escape, (*self.packages, self.bank, ENGINE)))
+        return re.compile(rf"(^|/)({names})(/__init__)?\.py$")
+
+    @cached_property
+    def _folders(self) -> tuple[str, ...]:
+        specs = [find_spec(name) for name in (*self.packages, self.bank, INSIDE)]
+        return tuple(f"{spec.submodule_search_locations[0]}/" for spec in specs if spec)

@@ -1,0 +1,181 @@
+"""Noticing what an answer calls: a library function that does the exercise, or the course's own.
+
+Three nets, because there are many ways to call softmax: torch functions by name, torch operators
+whatever they were called by, and every function of Python's by the file that it stands in, or of
+C's by its name.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from types import FrameType
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+# where pip installs packages, Debian and Colab included
+INSTALLED = ("site-packages", "dist-packages")
+# What these start, or switch off, is not seen any more; no answer needs them, except for a bar that
+# shows how far a loop is, whose thread does nothing else.
+OUT_OF_SIGHT = {"setprofile", "settrace", "start_new_thread", "start_joinable_thread"}
+OUT_OF_SIGHT |= {"fork", "forkpty", "fork_exec", "posix_spawn", "posix_spawnp", "system"}
+BARS = os.path.join("tqdm", "_monitor.py")
+# the grader's own files, which are at work while an answer runs
+GRADER = f"{Path(__file__).resolve().parent}{os.sep}"
+
+
+@dataclass(frozen=True)
+class StudentPackages:
+    """The packages whose functions an answer is not to borrow, wherever they are installed.
+
+    Args:
+        names: Of the packages.
+        wrappers: Of modules in them whose functions only wrap others, such as those that check
+            shapes: what they call counts as called by their caller.
+    """
+
+    names: tuple[str, ...] = ()
+    wrappers: tuple[str, ...] = ()
+
+    def hold(self, file: str) -> bool:
+        """Whether a function in this file is one of theirs, and no wrapper."""
+        return file.startswith(_places(self.names)) and not self.wrap(file)
+
+    def wrap(self, file: str) -> bool:
+        """Whether a function in this file only wraps another."""
+        return file.startswith(_places(self.wrappers))
+
+
+NO_PACKAGES = StudentPackages()
+
+
+@cache
+def _places(names: tuple[str, ...]) -> tuple[str, ...]:
+    """How the paths of files of these packages and modules begin."""
+    specs = [find_spec(name) for name in names]
+    return tuple(
+        f"{spec.submodule_search_locations[0]}{os.sep}"
+        if spec.submodule_search_locations
+        else spec.origin
+        for spec in specs
+    )
+
+
+@contextmanager
+def watched(
+    avoid: tuple[str, ...],
+    may_use: tuple[str, ...],
+    packages: StudentPackages,
+    borrowed: list[str],
+) -> Iterator[None]:
+    """Write down in `borrowed` what is called inside the `with` block and should not be.
+
+    Args:
+        avoid: Names of library functions.
+        may_use: Functions of `packages`, as `package.module.function`; all others are written down.
+        packages: Those whose functions are noticed.
+        borrowed: Where to.
+    """
+    load_what_watching_needs()
+    with (
+        _Functions(avoid, borrowed),
+        _Operators(avoid, borrowed),
+        profiled(_frame_watcher(avoid, may_use, packages, borrowed)),
+    ):
+        yield
+
+
+def _frame_watcher(
+    avoid: tuple[str, ...],
+    may_use: tuple[str, ...],
+    packages: StudentPackages,
+    borrowed: list[str],
+) -> Callable[[FrameType, str, object], None]:
+    def watch(frame: FrameType, event: str, called: object) -> None:
+        name, file = frame.f_code.co_name, frame.f_code.co_filename
+        if event == "c_call" and not file.startswith(GRADER) and _is_noticed(called, frame, avoid):
+            borrowed.append(called.__name__)
+        if event != "call" or name.startswith("<"):  # a module being imported, a lambda
+            return
+        if packages.hold(file):
+            full = ".".join((frame.f_globals.get("__name__", ""), name))
+            if not _called_by(packages, frame.f_back) and full not in may_use:
+                borrowed.append(full)
+        elif name in avoid and any(folder in file for folder in INSTALLED):
+            borrowed.append(name)
+
+    return watch
+
+
+def _is_noticed(called: object, frame: FrameType, avoid: tuple[str, ...]) -> bool:
+    """Whether a function that is not written in Python is one to avoid, or a way out of sight."""
+    if called.__name__ not in avoid:
+        return called.__name__ in OUT_OF_SIGHT and not _shows_a_bar(frame)
+    of_tensor = isinstance(getattr(called, "__self__", None), torch.Tensor)
+    return of_tensor or str(called.__module__).startswith("torch")
+
+
+def _shows_a_bar(frame: FrameType) -> bool:
+    """Whether it is tqdm that asks for a thread, which redraws its bars."""
+    file = frame.f_back.f_code.co_filename if frame.f_back else ""
+    return file.endswith(BARS) and any(folder in file for folder in INSTALLED)
+
+
+class _Functions(TorchFunctionMode):
+    """Notices torch functions by the name they are called by."""
+
+    def __init__(self, avoid: tuple[str, ...], borrowed: list[str]) -> None:
+        super().__init__()
+        self.avoid, self.borrowed = avoid, borrowed
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if getattr(func, "__name__", "") in self.avoid:
+            self.borrowed.append(func.__name__)
+        return func(*args, **(kwargs or {}))
+
+
+class _Operators(TorchDispatchMode):
+    """Notices torch operators, by whichever name they were called."""
+
+    def __init__(self, avoid: tuple[str, ...], borrowed: list[str]) -> None:
+        super().__init__()
+        self.avoid, self.borrowed = avoid, borrowed
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        name = func.overloadpacket.__name__.strip("_")
+        if name in self.avoid:
+            self.borrowed.append(name)
+        return func(*args, **(kwargs or {}))
+
+
+@cache
+def load_what_watching_needs() -> None:
+    """Let torch import the 800 modules that its first watched operator needs.
+
+    It takes seconds on a busy machine, which must not count as the answer's.
+    """
+    with _Operators((), []):
+        torch.ones(()).exp()
+
+
+def _called_by(packages: StudentPackages, caller: FrameType | None) -> bool:
+    """Whether the caller is one of the packages' own functions, looking through wrappers."""
+    while caller is not None and packages.wrap(caller.f_code.co_filename):
+        caller = caller.f_back
+    return caller is not None and packages.hold(caller.f_code.co_filename)
+
+
+@contextmanager
+def profiled(watcher: Callable[[FrameType, str, object], None]) -> Iterator[None]:
+    before = sys.getprofile()
+    sys.setprofile(watcher)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)

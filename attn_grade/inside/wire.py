@@ -1,0 +1,98 @@
+"""Messages between the grader and a confined process: their lengths, JSON, the bytes of tensors."""
+
+import struct
+import time
+from collections.abc import Callable
+from socket import socket
+
+from attn_grade.inside.packing import (
+    MAX_BYTES,
+    MAX_JSON,
+    BrokenMessage,
+    Message,
+    NameOf,
+    TooLarge,
+    pack,
+    unpack,
+)
+
+__all__ = ["END", "FORK", "BrokenMessage", "Message", "NobodyThere", "TooLarge"]
+__all__ += ["receive", "send"]
+
+FORK, END = b"f", b"e"  # orders to a worker
+HEAD = struct.Struct("!IQ")  # bytes of the JSON, bytes of the tensors
+
+
+class NobodyThere(BrokenMessage):
+    """The other side has ended, or closed the connection."""
+
+
+def send(connection: socket, message: Message, name_of: NameOf | None = None) -> None:
+    """Send a message.
+
+    Args:
+        connection: Where to.
+        message: Values by name.
+        name_of: Gives the number by which a callable is called back; None describes callables.
+
+    Raises:
+        NobodyThere: Nobody is there to read it.
+        TooLarge: It has too many bytes or tensors.
+        TimeoutError: Nobody reads it in time.
+    """
+    form, body = pack(message, name_of)
+    try:
+        connection.sendall(HEAD.pack(len(form), len(body)) + form + body)
+    except TimeoutError:
+        raise
+    except OSError as error:
+        raise NobodyThere(f"nobody reads: {error}") from None
+
+
+def receive(connection: socket, call: Callable[[int], Callable] | None = None) -> Message:
+    """Wait for a message.
+
+    Args:
+        connection: Where from; its timeout holds for the whole message.
+        call: Gives the callable of a number; None refuses callables.
+
+    Raises:
+        NobodyThere: Nobody is there to send one, or its end.
+        BrokenMessage: What arrives is no message, or is too large.
+        TimeoutError: It does not arrive in time.
+    """
+    seconds = connection.gettimeout()
+    until = None if seconds is None else time.monotonic() + seconds
+    try:
+        form_len, body_len = HEAD.unpack(_read(connection, HEAD.size, until))
+        if form_len > MAX_JSON or body_len > MAX_BYTES:
+            raise BrokenMessage(f"{form_len + body_len:,} bytes: too large")
+        form, body = _read(connection, form_len, until), _read(connection, body_len, until)
+    finally:
+        connection.settimeout(seconds)
+    return unpack(form, body, call)
+
+
+def _read(connection: socket, number: int, until: float | None) -> bytes:
+    parts = bytearray()
+    while len(parts) < number:
+        try:
+            if until is not None:
+                connection.settimeout(_left(until))
+            part = connection.recv(min(number - len(parts), 2**20))
+        except TimeoutError:
+            raise
+        except OSError as error:
+            raise NobodyThere(f"it ended: {error}") from None
+        if not part:
+            raise NobodyThere("it ended")
+        parts += part
+    return bytes(parts)
+
+
+def _left(until: float) -> float:
+    """Seconds; whoever sends a byte now and then does not get more of them."""
+    seconds = until - time.monotonic()
+    if seconds <= 0:
+        raise TimeoutError("the message does not come to its end")
+    return seconds

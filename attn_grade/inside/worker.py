@@ -1,0 +1,140 @@
+"""The confined process: it has torch imported, and forks a child for each submission.
+
+    python -m attn_grade.inside.worker CHANNEL
+
+It holds no tests and no references. What a child does to itself stays in the child; what it leaves
+behind, processes and files, is removed before the next one.
+"""
+
+import contextlib
+import gc
+import importlib
+import os
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+
+import psutil
+
+from attn_grade.inside.level import Level
+from attn_grade.inside.limits import KILL_GRACE, become, guard_worker
+from attn_grade.inside.notebook import Notebook
+from attn_grade.inside.scratch import empty
+from attn_grade.inside.wall import Wall
+from attn_grade.inside.watching import load_what_watching_needs
+from attn_grade.inside.wire import END, FORK, BrokenMessage, receive, send
+
+ROUNDS = 40  # tries to end all that a submission has left
+# It looks for fonts when it is first imported, by threads and processes which an answer must not
+# start, and for seconds.
+PRELOADED = ("matplotlib.font_manager",)
+BY_LIBRARIES = {".cache", ".config", ".ipython"}  # they keep their own files there
+
+
+class Worker:
+    """Obeys the grader: forks a child, ends it, cleans up.
+
+    Args:
+        control: Where orders come from; no child ever holds it.
+        level: How submissions are confined.
+        wall: What they may import, and what is held back.
+    """
+
+    def __init__(self, control: socket.socket, level: Level, wall: Wall) -> None:
+        self.control, self.level = control, level
+        self.notebook = Notebook(level, wall)
+        self.folders = [Path(os.environ["HOME"])]
+        if level == Level.SANDBOX:
+            self.folders.append(Path("/dev/shm"))
+
+    def serve(self) -> None:
+        """Obey until nobody gives orders any more."""
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stderr.fileno())  # a submission could fill a file
+        for folder in self.folders:
+            empty(folder)  # what has been imported leaves files, too
+        send(self.control, {"ready": True})
+        while True:
+            order, descriptors, _, _ = socket.recv_fds(self.control, 1, 1)
+            if order == FORK and descriptors:
+                self.fork(descriptors[0])
+            elif order == END:
+                send(self.control, self.clean_up())
+            else:
+                return
+
+    def fork(self, channel: int) -> None:
+        """Start a child that answers on a channel."""
+        if os.fork():
+            os.close(channel)
+            return
+        try:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            self.control.close()
+            self.notebook.answer(socket.socket(fileno=channel))
+        finally:
+            os._exit(0)
+
+    def clean_up(self) -> dict[str, int]:
+        """End what is left of a submission; how many processes and files there were."""
+        deadline = time.monotonic() + KILL_GRACE
+        while _descendants() and time.monotonic() < deadline:
+            time.sleep(0.002)
+        left, alive = len(_descendants()), 0
+        for _ in range(ROUNDS):
+            for process in (found := _descendants()):
+                with contextlib.suppress(psutil.Error):
+                    process.kill()
+            alive = len(found)
+            if not alive:
+                break
+            time.sleep(0.01)
+        names = [name for folder in self.folders for name in empty(folder)]
+        files = sum(name not in BY_LIBRARIES for name in names)
+        return {"processes": left, "alive": alive, "files": files}
+
+
+def _descendants() -> list[psutil.Process]:
+    """All that has come from this process and runs; what has ended is buried."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    return psutil.Process().children(recursive=True)
+
+
+def main() -> None:
+    """Serve on the channel that the command line names, as the first message there says."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    order = receive(control)
+    if order["user"]:
+        become(order["user"])
+    guard_worker()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a submission could send it
+    load_what_watching_needs()
+    wall = Wall(**order["wall"])
+    for name in (*PRELOADED, wall.bank, *order["preload"]):
+        with contextlib.suppress(ImportError):  # the cell that imports it will say so
+            importlib.import_module(name)
+    _forget_editable_installations(wall)
+    worker = Worker(control, Level(order["level"]), wall)
+    gc.collect()
+    gc.freeze()
+    with contextlib.suppress(BrokenMessage, OSError):
+        worker.serve()
+    with contextlib.suppress(OSError):
+        worker.clean_up()  # a grader that was killed cannot ask for it any more
+
+
+def _forget_editable_installations(wall: Wall) -> None:
+    """Let nothing be found where a developer edits it: it is laid out here, as far as it may be."""
+    sys.meta_path[:] = [
+        finder
+        for finder in sys.meta_path
+        if wall.bank not in getattr(sys.modules.get(finder.__module__), "MAPPING", {})
+    ]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+"""Holding an answer to the checks of its exercise."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from torch import Tensor
+
+from attn_grade.compare import difference, identical
+from attn_grade.exercise import Exercise
+from attn_grade.inside.plain import Inputs, Plain, name_kind
+from attn_grade.inside.submission import Outcome, OutOfTime, copy_of
+from attn_grade.trial import Trial, draw_trials
+
+
+class Submission(Protocol):
+    """Whatever can be asked for outcomes: a function of this process, or one behind a wall."""
+
+    def call(
+        self,
+        inputs: Inputs,
+        upstream: Tensor | None = None,
+        wrt: tuple[str, ...] = (),
+        seconds: float | None = None,
+        seed: int = 0,
+    ) -> Outcome: ...
+
+    def takes(self, device: str) -> bool:
+        """Whether it can be called with tensors of a device."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Why a check failed.
+
+    Args:
+        reason: For the student, with numbers.
+        evidence: What the answer gave there; two answers with the same evidence erred alike.
+        inputs: What the answer was given.
+        hidden: Whether the inputs are among those that a student must not see.
+    """
+
+    reason: str
+    evidence: Plain
+    inputs: Inputs
+    hidden: bool
+
+
+Findings = list[list[Finding]]
+
+
+def examine(exercise: Exercise, submission: Submission, secret: str | None) -> Findings:
+    """For each check of the exercise what is wrong with the answer; nothing where it is right.
+
+    There is nothing either for a slow check that comes after a failed one: it is not tried. With a
+    secret the answer is tried on the hidden inputs too, once it has been on all public ones.
+    """
+    public = examine_public(exercise, submission, slow=secret is None)
+    return public if secret is None else examine_hidden(exercise, submission, secret, public)
+
+
+def examine_public(exercise: Exercise, submission: Submission, slow: bool = True) -> Findings:
+    """The first round: the inputs that a student may see.
+
+    Args:
+        slow: Whether slow checks are tried as well; if not, there is nothing against them.
+    """
+    findings: Findings = []
+    for check in exercise.checks:
+        untried = check.slow and (any(findings) or not slow)
+        trials = [] if untried else draw_trials(exercise, check, None)
+        findings.append(_examine_all(trials, submission))
+    return findings
+
+
+def examine_hidden(
+    exercise: Exercise, submission: Submission, secret: str, public: Findings
+) -> Findings:
+    """The second round, which may come later: the hidden inputs, after what was `public`."""
+    findings: Findings = []
+    for check, before in zip(exercise.checks, public, strict=True):
+        untried = check.slow and any(findings)
+        trials = [] if untried else draw_trials(exercise, check, secret)
+        hidden = [trial for trial in trials if trial.hidden]
+        findings.append([*before, *_examine_all(hidden, submission)])
+    return findings
+
+
+def _examine_all(trials: list[Trial], submission: Submission) -> list[Finding]:
+    return [found for trial in trials if (found := examine_one(trial, submission))]
+
+
+def examine_one(trial: Trial, submission: Submission) -> Finding | None:
+    """What is wrong with the answer on one draw, or None."""
+    check = trial.check
+    kind: Callable[..., tuple[str, Plain] | None] = _compare
+    if check.law:
+        kind = _hold_to_law
+    elif check.gradient:
+        kind = _compare_gradients
+    elif check.untouched:
+        kind = _compare_inputs
+    if not (wrong := kind(trial, submission)):
+        return None
+    # copies: what a student does with the inputs of a score must not change the trial
+    shown = {n: copy_of(value) for n, value in trial.given.items() if n not in check.withheld}
+    return Finding(*wrong, inputs=shown, hidden=trial.hidden)
+
+
+def _compare(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
+    exact = trial.exact.output
+    for device, plain in trial.plain.items():
+        if not submission.takes(device):
+            continue
+        there = trial.given_on(device)
+        outcome = submission.call(there)
+        if failed := _failure(outcome):
+            return failed
+        if reason := difference(outcome.output, plain.output, exact, trial.check):
+            where = "" if device == "cpu" else f"on {device}, where the inputs are: "
+            return where + reason, outcome.output
+        again = submission.call(there).output
+        if reason := difference(again, plain.output, exact, trial.check):
+            return f"called a second time with the same inputs, it is wrong: {reason}", "twice"
+    return None
+
+
+def _compare_gradients(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
+    check, exact, plain = trial.check, trial.exact, trial.plain["cpu"]
+    upstream = trial.upstream.to(plain.output.dtype)
+    outcome = submission.call(trial.given, upstream, check.gradient)
+    if failed := _failure(outcome):
+        return failed
+    shape = getattr(outcome.output, "shape", None)
+    if shape != plain.output.shape:
+        kind, expected = name_kind(outcome.output), tuple(plain.output.shape)
+        reason = f"its output is {kind}; expected a tensor of shape {expected}"
+        return reason, None if shape is None else [*shape]
+    for name in check.gradient:
+        found = outcome.gradients.get(name)
+        if found is None:
+            reason = f"no gradient reaches {name}: something cuts the output off from it"
+            return reason, f"cut: {name}"
+        reason = difference(found, plain.gradients[name], exact.gradients[name], check)
+        if reason:
+            return f"the gradient that reaches {name}: {reason}", found
+    return None
+
+
+def _compare_inputs(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
+    # the inputs of a function that does nothing stay untouched too: no points for that
+    if wrong := _compare(trial, submission):
+        reason, evidence = wrong
+        return f"the output has to be right as well: {reason}", evidence
+    outcome = submission.call(trial.given)
+    if failed := _failure(outcome):
+        return failed
+    for name, before in trial.given.items():
+        after = outcome.inputs_after[name]
+        if not identical(after, before):
+            return f"it changes {name}, which belongs to the caller", after
+    return None
+
+
+def _hold_to_law(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
+    check = trial.check
+
+    class Failed(Exception):
+        pass
+
+    outputs = []
+
+    def call(changed: Inputs, seed: int = 0) -> Plain:
+        handed_over = {n: value for n, value in changed.items() if n not in check.withheld}
+        outcome = submission.call(handed_over, seconds=check.seconds, seed=seed)
+        if failed := _failure(outcome):
+            raise Failed(*failed)
+        outputs.append(outcome.output)
+        return outcome.output
+
+    try:
+        broken = check.law(call, dict(trial.given))
+    except Failed as failed:
+        return failed.args
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError):
+        kind = name_kind(outputs[-1])
+        return f"it is {kind}, of which this cannot be said", kind
+    return (broken, broken) if isinstance(broken, str) else broken
+
+
+def _failure(outcome: Outcome) -> tuple[str, Plain] | None:
+    if outcome.borrowed:
+        names = " and ".join(dict.fromkeys(outcome.borrowed))
+        return f"it calls {names}; the exercise is to write that yourself", f"borrowed {names}"
+    if outcome.error:
+        kind, message = outcome.error
+        ours = kind in ("", OutOfTime.__name__)  # no exception that a student knows
+        return (message if ours else f"it raised {kind}: {message}"), f"{kind}: {message}"
+    return None

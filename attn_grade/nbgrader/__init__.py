@@ -1,0 +1,1 @@
+"""Into and out of nbgrader: hand-ins, cells, the gradebook, feedback and exports."""

@@ -1,0 +1,217 @@
+"""The folder of a course, as nbgrader sees it."""
+
+import difflib
+import glob
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.coursedir import CourseDirectory
+from sqlalchemy import make_url
+from traitlets import Unicode
+from traitlets.config import Config, Configurable, PyFileConfigLoader
+
+from attn_grade.bank import Bank
+from attn_grade.inside.wall import Wall
+
+CONFIG = "nbgrader_config.py"
+GRADING = "grading"  # the folder of all that only the grader may see
+
+
+class AttnGrade(Configurable):
+    """Settings of the engine, beside those of nbgrader."""
+
+    bank = Unicode(help="Name of the package of exercises, which has a `BANK`.").tag(config=True)
+
+
+class CourseError(Exception):
+    """What is asked for is not there; the message says what is."""
+
+
+class GradingError(Exception):
+    """A submission cannot be graded, for a reason that does not lie in its notebook."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course.
+
+    Args:
+        root: Its folder, with `nbgrader_config.py` in it.
+
+    Raises:
+        CourseError: There is no such file.
+    """
+
+    root: Path
+
+    def __post_init__(self) -> None:
+        if not (self.root / CONFIG).is_file():
+            raise CourseError(f"{self.root} is no course: there is no {CONFIG} in it.")
+
+    @cached_property
+    def config(self) -> Config:
+        """The settings of nbgrader; reading them puts the seed of hidden inputs in place."""
+        if str(self.root) not in sys.path:
+            sys.path.append(str(self.root))  # plugins lie beside the settings that name them
+        try:
+            return PyFileConfigLoader(CONFIG, str(self.root)).load_config()
+        except (Exception, SystemExit) as error:  # it is a program
+            reason = f"{type(error).__name__}: {error}"
+            raise CourseError(f"{self.root / CONFIG} cannot be read. {reason}") from error
+
+    def settings_digest(self) -> str:
+        """Of the settings as they are now, which `config` need not be in a process that stays."""
+        return hashlib.sha256((self.root / CONFIG).read_bytes()).hexdigest()
+
+    @cached_property
+    def bank(self) -> Bank:
+        """The exercises.
+
+        Raises:
+            CourseError: The settings name none, or it cannot be imported.
+        """
+        name = AttnGrade(config=self.config).bank
+        if not name:
+            raise CourseError(f"{self.root / CONFIG} names no bank of exercises: c.AttnGrade.bank")
+        try:
+            bank = import_module(name).BANK
+        except (AttributeError, ImportError) as error:
+            raise CourseError(f"The bank of exercises {name!r} cannot be used: {error}") from error
+        if not isinstance(bank, Bank):
+            raise CourseError(f"{name}.BANK is a {type(bank).__name__}, and no bank of exercises")
+        return bank
+
+    @property
+    def wall(self) -> Wall:
+        """What a submission may import, and what of the course is held back."""
+        directory = self.directory
+        gradebook = make_url(directory.db_url).database or ""
+        paths = f"{directory.source_directory}/", Path(gradebook).name, f"{GRADING}/secret"
+        return Wall(self.bank.student_packages, self.bank.package, tuple(filter(None, paths)))
+
+    @property
+    def directory(self) -> CourseDirectory:
+        """A new object of nbgrader's, which knows the names of folders."""
+        return CourseDirectory(config=self.config)
+
+    @property
+    def results(self) -> Path:
+        """Where records, tables, reports and logs go."""
+        return self.root / GRADING / "results"
+
+    def submitted(self, assignment: str, student: str) -> Path:
+        """The folder that a student handed in."""
+        folder = self.directory.submitted_directory
+        return self.root / self.directory.format_path(folder, student, assignment)
+
+    def autograded(self, assignment: str, student: str) -> Path:
+        """The notebook with what its cells showed and earned."""
+        directory = self.directory
+        folder = directory.format_path(directory.autograded_directory, student, assignment)
+        return Path(folder, f"{assignment}.ipynb")
+
+    def source(self, assignment: str) -> Path:
+        """The problem set as its author wrote it."""
+        folder = self.directory.format_path(self.directory.source_directory, ".", assignment)
+        return self.root / folder / f"{assignment}.ipynb"
+
+    def students(self, assignment: str) -> list[str]:
+        """Who handed something in."""
+        everybody = self.submitted(assignment, "*")
+        parts = everybody.relative_to(everybody.anchor).parts
+        place = parts.index("*")
+        pattern = [part if part == "*" else glob.escape(part) for part in parts]
+        found = sorted(
+            folder.relative_to(everybody.anchor).parts[place]
+            for folder in Path(everybody.anchor).glob(os.path.join(*pattern))
+            if folder.is_dir()
+        )
+        return [name for name in found if name not in self._excluded]
+
+    @property
+    def _excluded(self) -> list[str]:
+        """Names that are no student's."""
+        return self.directory.student_id_exclude.split(",")
+
+    def chosen(self, assignment: str, names: Iterable[str]) -> list[str]:
+        """Those of these names, or all who handed something in, if there are none.
+
+        Raises:
+            CourseError: Nothing was handed in by one of them, or by nobody; the message says who
+                was meant, or where it should be.
+        """
+        handed_in = self.students(assignment)
+        if not handed_in:
+            everybody = self.submitted(assignment, "*")
+            raise CourseError(f"Nobody has handed in {assignment}: nothing is at {everybody}.")
+        for name in sorted(set(names) - set(handed_in)):
+            near = difflib.get_close_matches(name, handed_in, n=3)
+            meant = f" Did you mean: {', '.join(near)}?" if near else ""
+            raise CourseError(f"Nothing was handed in by {name}.{meant}")
+        return sorted(set(names)) or handed_in
+
+    def strays(self, assignment: str) -> dict[str, list[str]]:
+        """What lies in the folders of students, and in no folder of a problem set, by student."""
+        folder = self.submitted(assignment, "*")
+        if folder.name != assignment or folder.parent.name != "*":
+            return {}  # the settings lay submissions out otherwise
+        with self.gradebook() as gradebook:
+            known = {each.name for each in gradebook.assignments}
+        found = {}
+        for student in folder.parent.parent.glob("[!.]*"):
+            if student.is_dir() and student.name not in self._excluded:
+                there = [
+                    one for one in student.glob("[!.]*") if one.is_file() or one.name not in known
+                ]
+                found |= {student.name: sorted(one.name for one in there)} if there else {}
+        return found
+
+    def see_that_writable(self, csv: Path) -> None:
+        """See that results can be kept, and a table of them.
+
+        Raises:
+            CourseError: They cannot.
+        """
+        if csv.is_dir():
+            raise CourseError(f"The table cannot be written: {csv} is a folder.")
+        for folder in (self.results, csv.parent):
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                tempfile.TemporaryFile(dir=folder).close()
+            except OSError as error:
+                reason = error.strerror
+                raise CourseError(f"Results cannot be written to {folder}: {reason}.") from None
+
+    def see_that_released(self, assignment: str) -> None:
+        """See that the gradebook knows a problem set.
+
+        Raises:
+            CourseError: It does not; the message says how it gets there.
+        """
+        with self.gradebook() as gradebook:
+            try:
+                gradebook.find_assignment(assignment)
+            except MissingEntry:
+                known = ", ".join(sorted(a.name for a in gradebook.assignments)) or "none"
+                raise CourseError(
+                    f"The gradebook does not know {assignment} (it knows: {known}). Release it"
+                    f" first: nbgrader generate_assignment {assignment}"
+                ) from None
+
+    def roster(self) -> list[str]:
+        """The names of all students whom the gradebook knows."""
+        with self.gradebook() as gradebook:
+            return sorted(student.id for student in gradebook.students)
+
+    def gradebook(self) -> Gradebook:
+        """The gradebook, opened; to be closed by whoever asks."""
+        directory = self.directory
+        return Gradebook(directory.db_url, directory.course_id)

@@ -1,0 +1,151 @@
+"""The points of a class, in the tables that learning systems read.
+
+    nbgrader export --exporter=attn_grade.nbgrader.export.MoodleExporter --to moodle.csv
+
+Whoever handed nothing in has an empty cell, which these systems leave as it is; a penalty for being
+late is taken off.
+"""
+
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+
+from nbgrader.api import Assignment, Gradebook, Student
+from nbgrader.plugins import ExportPlugin
+from traitlets import Dict, Unicode
+
+Points = dict[tuple[str, str], str]
+
+
+class TableExporter(ExportPlugin):
+    """A table with a line for each student and a column for each problem set.
+
+    Attributes:
+        headings: What stands above the column of a problem set; its name, unless told.
+    """
+
+    # What says who somebody is, and stands first.
+    columns: tuple[str, ...]
+    default_file = "grades.csv"
+    headings = Dict(
+        key_trait=Unicode(),
+        value_trait=Unicode(),
+        help="For each problem set, by its name, what the learning system calls its column.",
+    ).tag(config=True)
+
+    def export(self, gradebook: Gradebook) -> None:
+        """Write the table into the file `to`, or into one named after the learning system."""
+        assignments = [a for a in gradebook.assignments if _chosen(a.name, self.assignment)]
+        students = [s for s in gradebook.students if _chosen(s.id, self.student)]
+        assignments.sort(key=lambda assignment: assignment.name)
+        students.sort(key=lambda student: student.id)
+        points = self._points(assignments)
+        table = [self.head(assignments), *self.below_head(assignments)]
+        for student in students:
+            earned = [points.get((student.id, a.name), "") for a in assignments]
+            table.append([*self.person(student), *earned, *self.end()])
+        target = Path(self.to or self.default_file)
+        with target.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows(table)
+        self.log.info("%s: %d students, %d columns", target, len(students), len(assignments))
+
+    def _points(self, assignments: Iterable[Assignment]) -> Points:
+        points = {}
+        for assignment in assignments:
+            for submission in assignment.submissions:
+                left = max(0.0, submission.score - (submission.late_submission_penalty or 0.0))
+                points[submission.student_id, assignment.name] = f"{left:g}"
+            if waiting := sum(s.needs_manual_grade for s in assignment.submissions):
+                said = "%s: submissions with parts that nobody has read: %d; points may rise"
+                self.log.warning(said, assignment.name, waiting)
+        return points
+
+    def heading(self, assignment: Assignment) -> str:
+        """What stands above the column of a problem set."""
+        return self.headings.get(assignment.name, assignment.name)
+
+    def head(self, assignments: list[Assignment]) -> list[str]:
+        """The first line."""
+        return [*self.columns, *map(self.heading, assignments)]
+
+    def below_head(self, assignments: list[Assignment]) -> list[list[str]]:
+        """Lines between the first and those of the students."""
+        return []
+
+    def end(self) -> list[str]:
+        """What closes the line of a student."""
+        return []
+
+    def person(self, student: Student) -> tuple[str, ...]:
+        """The cells below `columns`."""
+        raise NotImplementedError
+
+
+class MoodleExporter(TableExporter):
+    """For *Grades*, *Import*, *CSV file* in Moodle, where each column is given its meaning."""
+
+    default_file = "moodle.csv"
+    columns = ("Username", "Email address")
+
+    def person(self, student: Student) -> tuple[str, ...]:
+        """Whichever of the two the person who imports maps to a user."""
+        return student.id, student.email or ""
+
+
+class CanvasExporter(TableExporter):
+    """For *Grades*, *Import* in Canvas; a heading such as `Retrieval (4711)` names its assignment.
+
+    The ID is Canvas's own number of a person, `lms_user_id` in the gradebook; without it the login
+    decides.
+    """
+
+    default_file = "canvas.csv"
+    columns = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+
+    def person(self, student: Student) -> tuple[str, ...]:
+        """Name, number and login; the section may be empty, but its column must be there."""
+        name = ", ".join(filter(None, (student.last_name, student.first_name)))
+        return name or student.id, student.lms_user_id or "", "", student.id, ""
+
+    def below_head(self, assignments: list[Assignment]) -> list[list[str]]:
+        """The points that there are to earn, from which Canvas makes a new assignment."""
+        blank = [""] * (len(self.columns) - 1)
+        return [["    Points Possible", *blank, *(f"{a.max_score:g}" for a in assignments)]]
+
+
+class BrightspaceExporter(TableExporter):
+    """For *Enter Grades*, *Import* in Brightspace; a heading is the name of a grade item."""
+
+    default_file = "brightspace.csv"
+    columns = ("Username",)
+
+    def heading(self, assignment: Assignment) -> str:
+        """The name of the grade item, and that numbers follow."""
+        return f"{super().heading(assignment)} Points Grade"
+
+    def head(self, assignments: list[Assignment]) -> list[str]:
+        """The first line; Brightspace reads no line that does not end as it says."""
+        return [*super().head(assignments), "End-of-Line Indicator"]
+
+    def end(self) -> list[str]:
+        """The mark that closes a line."""
+        return ["#"]
+
+    def person(self, student: Student) -> tuple[str, ...]:
+        """The user name."""
+        return (student.id,)
+
+
+class BlackboardExporter(TableExporter):
+    """For *Upload* in Blackboard; a heading that ends in `|4711` fills the column 4711."""
+
+    default_file = "blackboard.csv"
+    columns = ("Username",)
+
+    def person(self, student: Student) -> tuple[str, ...]:
+        """The user name."""
+        return (student.id,)
+
+
+def _chosen(name: str, wanted: list[str]) -> bool:
+    return not wanted or name in map(str, wanted)

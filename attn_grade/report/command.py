@@ -1,0 +1,40 @@
+"""The command that writes the report on a class."""
+
+from pathlib import Path
+
+from attn_grade.autograde.results import ungraded, with_absent
+from attn_grade.nbgrader.course import Course, CourseError
+from attn_grade.nbgrader.private import see_that_private
+from attn_grade.records import read_records
+from attn_grade.report.page import write_report
+from attn_grade.stations.digest import digest_of
+
+
+def report(folder: Path, assignment: str, path: Path | None) -> Path:
+    """Write the page, from the records that grading has left; return where it is.
+
+    Args:
+        folder: Of the course.
+        assignment: Name of the problem set.
+        path: Where to; None for the usual place.
+
+    Raises:
+        CourseError: There is no such course or problem set, or a file is no record.
+    """
+    course = Course(folder.resolve())
+    see_that_private(course)
+    course.see_that_released(assignment)
+    try:
+        found = read_records(course.results, assignment)
+    except ValueError as error:
+        raise CourseError(f"{error}. Remove the file, and grade again.") from None
+    records = with_absent(course, assignment, found)
+    written = path or course.results / f"{assignment}.html"
+    outdated = [
+        record.student
+        for record in found
+        if record.digest != digest_of(course, assignment, record.student)
+    ]
+    waiting = ungraded(course, assignment, records)
+    write_report(assignment, records, written, waiting, outdated)
+    return written

@@ -1,0 +1,34 @@
+"""What a record is of, in one word: when it changes, a submission is graded again."""
+
+import hashlib
+from functools import cache
+
+from attn_grade.bank import Bank
+from attn_grade.check import hidden_secret
+from attn_grade.host.isolation import folder_of
+from attn_grade.inside.wall import ENGINE
+from attn_grade.nbgrader.course import Course
+
+
+def digest_of(course: Course, assignment: str, student: str) -> str:
+    """Of all that decides about the marks: notebook, time, problem set, seed and checks."""
+    _ = course.config  # puts the seed in place
+    found = hashlib.sha256(f"{hidden_secret()}|{package_digest(course.bank)}".encode())
+    folder = course.submitted(assignment, student)
+    notebook, handed_in_at = folder / f"{assignment}.ipynb", folder / "timestamp.txt"
+    for path in (notebook, handed_in_at, course.source(assignment)):
+        content = path.read_bytes() if path.is_file() else b"none"
+        found.update(hashlib.sha256(content).digest())
+    return found.hexdigest()
+
+
+@cache
+def package_digest(bank: Bank) -> str:
+    """Of the checks and all that they use, by the names of their files and what these hold."""
+    found = hashlib.sha256()
+    for package in (*bank.student_packages, ENGINE, bank.package):
+        folder = folder_of(package)
+        for path in sorted(folder.rglob("*.py")):
+            name = f"{package}/{path.relative_to(folder).as_posix()}"
+            found.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return found.hexdigest()

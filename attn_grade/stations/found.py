@@ -1,0 +1,110 @@
+"""Found: what a student handed in, and when."""
+
+import fnmatch
+import os
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from traitlets.config import Config
+
+from attn_grade.nbgrader.course import Course, GradingError
+from attn_grade.nbgrader.times import UnknownZoneError, read_time
+from attn_grade.records import record_path
+
+MAX_NAMED = 5  # of the files that are left out
+TIMESTAMP = "timestamp.txt"
+
+
+@dataclass(frozen=True)
+class HandIn:
+    """What a student handed in of a problem set; nothing of it has been read yet.
+
+    Attributes:
+        course: The course.
+        assignment: Name of the problem set.
+        student: Name of the student's folder.
+        time: When, in UTC without a zone, as the gradebook keeps it; None if that is not known.
+        files: What lies beside the notebook and is given back with it, by paths in the folder.
+        notes: What a person should know of the files in the folder.
+    """
+
+    course: Course
+    assignment: str
+    student: str
+    time: datetime | None
+    files: tuple[Path, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def folder(self) -> Path:
+        return self.course.submitted(self.assignment, self.student)
+
+    @property
+    def notebook(self) -> Path:
+        return self.folder / f"{self.assignment}.ipynb"
+
+    @property
+    def record_path(self) -> Path:
+        return record_path(self.course.results, self.assignment, self.student)
+
+
+def find(course: Course, assignment: str, student: str) -> HandIn:
+    """Look at what a student handed in.
+
+    Raises:
+        GradingError: nbgrader takes the name of the folder for that of another student's.
+    """
+    directory = course.directory
+    directory.student_id = student
+    if directory.student_id != student:  # nbgrader drops spaces around a name
+        taken = f"{student!r} for that of {directory.student_id!r}"
+        raise GradingError(f"nbgrader takes the folder {taken}. Give it another name.")
+    folder = course.submitted(assignment, student)
+    time, notes = read_timestamp(folder, course.config)
+    files, left_out = _files(folder, [*directory.ignore, "*.ipynb"])
+    if left_out:
+        names = ", ".join(map(repr, sorted(left_out)[:MAX_NAMED]))
+        notes.append(f"links and files of no use were left out: {names}")
+    return HandIn(course, assignment, student, time, tuple(files), tuple(notes))
+
+
+def read_timestamp(folder: Path, config: Config) -> tuple[datetime | None, list[str]]:
+    """The time in `timestamp.txt`, in favour of the student; what a person should know of it.
+
+    Args:
+        folder: What was handed in.
+        config: The settings; abbreviations are those of the exchange's zone.
+    """
+    path = folder / TIMESTAMP
+    home = str(config.get("Exchange", {}).get("timezone", "UTC"))  # nbgrader has no default for it
+    if not path.is_file():
+        return None, []
+    try:  # Windows begins a text with a mark
+        return read_time(path.read_text(encoding="utf-8-sig"), home), []
+    except UnknownZoneError as error:
+        when, found = "read as the earliest time that it can mean", error.earliest
+        problem = f"names a zone that is not known, {str(error)!r}"
+    except Exception:  # whatever is in that file
+        when, found, problem = "counted as handed in in time", None, "cannot be read"
+    return found, [f"{TIMESTAMP} {problem}: {when}"]
+
+
+def _files(source: Path, ignored: list[str]) -> tuple[list[Path], list[str]]:
+    """What is to be copied, and the names of links, pipes and the like that are not."""
+    taken, left_out = [], []
+
+    def wanted(names: list[str]) -> list[str]:
+        return [name for name in names if not any(fnmatch.fnmatch(name, one) for one in ignored)]
+
+    for place, folders, files in os.walk(source):
+        folders[:] = wanted(folders)
+        for name in wanted(files):
+            path = Path(place, name)
+            inside = path.relative_to(source)
+            if path.is_symlink() or not path.is_file():
+                left_out.append(str(inside))
+            else:
+                taken.append(inside)
+        left_out += [name for name in folders if Path(place, name).is_symlink()]
+    return taken, left_out

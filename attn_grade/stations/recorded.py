@@ -1,0 +1,78 @@
+"""Recorded: what is kept of a submission."""
+
+from pathlib import Path
+
+import nbformat
+
+from attn_grade.bank import Bank
+from attn_grade.host.graded import Graded, Part
+from attn_grade.nbgrader.cells import graded_cells, to_run
+from attn_grade.records import PartRecord, RowRecord, SubmissionRecord, worst_state
+from attn_grade.stations.found import HandIn
+from attn_grade.stations.read import Notebook, Unreadable
+
+
+def record_of(hand_in: HandIn, notebook: Notebook, graded: Graded) -> SubmissionRecord:
+    """The record of a notebook that was run."""
+    parts = tuple(
+        part_record(name, part, notebook.claims.get(name), graded.incomplete)
+        for name, part in graded.parts.items()
+    )
+    state = worst_state([graded.state, *(part.state for part in parts)])
+    notes = (*graded.notes, *map(str, graded.alarms), *hand_in.notes)
+    return SubmissionRecord(hand_in.assignment, hand_in.student, state, parts=parts, notes=notes)
+
+
+def record_without(hand_in: HandIn, unreadable: Unreadable) -> SubmissionRecord:
+    """The record of a notebook that is not there, or cannot be read."""
+    course = hand_in.course
+    parts = missing_parts(course.bank, course.source(hand_in.assignment))
+    names, notes = (hand_in.assignment, hand_in.student), (unreadable.reason, *hand_in.notes)
+    return SubmissionRecord(*names, "missing", parts=parts, notes=notes)
+
+
+def part_record(
+    name: str, part: Part, claimed: float | None, incomplete: bool = False
+) -> PartRecord:
+    """A part with what is claimed of it.
+
+    Args:
+        name: What nbgrader calls its cell.
+        part: What it has earned.
+        claimed: What the notebook shows; None if nothing.
+        incomplete: Whether something of the notebook did not come to its end. Then it may have come
+            honestly by what it shows, on a machine that is faster or has another file.
+    """
+    points, public = part.points, float(part.public)
+    state, notes = part.state, [*map(str, part.alarms), *part.notes]
+    if part.trouble:
+        notes.append(f"it {part.trouble}")
+    if claimed is not None and claimed > public + 1e-6:
+        notes.append(
+            f"the notebook shows {claimed:g} of {points.of:g} points, and its code earns"
+            f" {public:g} on the same inputs"
+        )
+        state = state if incomplete or part.trouble else "cheated?"
+    return PartRecord(
+        part=name,
+        exercise=part.exercise,
+        points=float(points),
+        of=points.of,
+        state=state,
+        rows=tuple(RowRecord(row.label, row.points, row.problem) for row in points.rows),
+        hint=points.hint,
+        mistake=points.mistake,
+        claimed=claimed,
+        public=public,
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def missing_parts(bank: Bank, source: Path) -> tuple[PartRecord, ...]:
+    """The parts of a problem set for somebody who handed in nothing that can be read."""
+    parts = []
+    for cell in graded_cells(nbformat.read(source, as_version=4)):
+        if name := to_run(cell).exercise:
+            points = bank.find(name).points
+            parts.append(PartRecord(cell.metadata.nbgrader.grade_id, name, 0.0, points, "missing"))
+    return tuple(parts)

@@ -1,0 +1,96 @@
+"""One draw of a check's inputs, and what the reference makes of them, worked out once for all."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import torch
+from torch import Tensor
+
+from attn_grade.exercise import Check, Exercise
+from attn_grade.inside.plain import Inputs, Plain
+from attn_grade.inside.submission import LocalSubmission, Outcome
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """What an answer is tried on.
+
+    Args:
+        check: The row of the table that it counts for.
+        reference: The right answer.
+        inputs: The inputs as they are drawn, floating-point ones in float64.
+        hidden: Whether they are among those that a student must not see.
+    """
+
+    check: Check
+    reference: Callable[..., Plain]
+    inputs: Inputs
+    hidden: bool
+
+    @cached_property
+    def given(self) -> Inputs:
+        """The inputs in the dtype that an answer gets them in."""
+        return _cast(self.inputs, self.check.dtype)
+
+    @cached_property
+    def exact(self) -> Outcome:
+        """What the reference makes of the inputs in float64."""
+        return self._ask(self.inputs)
+
+    @cached_property
+    def plain(self) -> dict[str, Outcome]:
+        """What the reference makes of the inputs as given, on each device that there is.
+
+        A gradient is compared on the CPU alone.
+        """
+        return {device: self._ask(self.given_on(device)) for device in _devices(self.check)}
+
+    @cached_property
+    def upstream(self) -> Tensor:
+        """What an output is weighted with for its gradient: uneven, with a zero, in float64."""
+        output = LocalSubmission(self.reference).call(self.inputs).output
+        return torch.linspace(-1, 2, output.numel(), dtype=torch.float64).reshape(output.shape)
+
+    def given_on(self, device: str) -> Inputs:
+        """The inputs as given, on a device."""
+        return {n: v.to(device) if isinstance(v, Tensor) else v for n, v in self.given.items()}
+
+    def _ask(self, inputs: Inputs) -> Outcome:
+        gradient = self.check.gradient
+        upstream = self.upstream if gradient else None
+        return LocalSubmission(self.reference).call(inputs, upstream, gradient)
+
+
+def draw_trials(exercise: Exercise, check: Check, secret: str | None) -> list[Trial]:
+    """The public trials of a check, and with a secret the hidden ones after them.
+
+    A slow check, which is tried once, has with a secret only the hidden ones.
+    """
+    rounds = [None] if secret is None else [secret] if check.slow else [None, secret]
+    return [trial for one in rounds for trial in _draw(exercise, check, one)]
+
+
+@lru_cache(maxsize=512)  # both rounds of all checks of all exercises, for one secret
+def _draw(exercise: Exercise, check: Check, secret: str | None) -> tuple[Trial, ...]:
+    return tuple(
+        Trial(check, exercise.reference, inputs, hidden=secret is not None)
+        for inputs in check.inputs(exercise.name, secret)
+    )
+
+
+def _cast(inputs: Inputs, dtype: torch.dtype) -> Inputs:
+    """The inputs with their floating-point tensors in another dtype."""
+    return {
+        name: value.to(dtype) if isinstance(value, Tensor) and value.is_floating_point() else value
+        for name, value in inputs.items()
+    }
+
+
+def _devices(check: Check) -> list[str]:
+    accelerator = torch.accelerator.current_accelerator(check_available=True)
+    if accelerator is None or check.gradient:
+        return ["cpu"]
+    if accelerator.type == "mps" and check.dtype == torch.float64:
+        return ["cpu"]  # Apple's GPU has no float64
+    return ["cpu", accelerator.type]
