@@ -95,6 +95,13 @@ def drop_cells(notebook: dict) -> None:
     notebook["cells"] = []
 
 
+def import_as_before(notebook: dict) -> None:
+    """Import `check` as a problem set did before the exercises had a package of their own."""
+    for cell in notebook["cells"]:
+        source = "".join(cell["source"])
+        cell["source"] = source.replace("from attn_bank import", "from attn_course.grading import")
+
+
 UNREADABLE: dict[str, tuple[Change, str]] = {
     "no-json": (write("softmax = ..."), "cannot be read as a notebook"),
     "no-notebook": (write('{"a": 1}'), "cannot be read as a notebook"),
@@ -110,6 +117,10 @@ UNREADABLE: dict[str, tuple[Change, str]] = {
     "loop": (link_itself, "is a link out of the folder"),
     "link": (link_solution, "is a link out of the folder"),
     "neighbour": (link_notebook_of("solved"), "is a link out of the folder"),
+    "released-before": (
+        change_notebook(import_as_before),
+        "it imports `check` from attn_course.grading, which is in attn_bank now. Copy the answers",
+    ),
 }
 
 

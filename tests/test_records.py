@@ -50,6 +50,19 @@ def test_records_are_read_by_assignment_in_the_order_of_names(tmp_path: Path) ->
     assert read_records(tmp_path, "03_nothing") == []
 
 
+OLD = json.loads(RECORD.to_json())
+del OLD["version"]
+
+
+def test_record_of_an_earlier_version_is_refused_with_both_versions(tmp_path: Path) -> None:
+    path = record_path(tmp_path, "01_retrieval", "ann")
+    path.parent.mkdir()
+    path.write_text(json.dumps(OLD), encoding="utf-8")
+    with pytest.raises(ValueError, match="written by version 1 of the grader; this is 2"):
+        read_record(path)
+    assert read_records(tmp_path, "01_retrieval", skip_broken=True) == []
+
+
 FOREIGN = {
     "no JSON": "points: 3",
     "cut off": RECORD.to_json()[:-20],
