@@ -20,8 +20,9 @@ from attn_grade.nbgrader.review_state import ReviewState, SaveMarks
 from attn_grade.nbgrader.unreadable import EnterNothing
 from attn_grade.records import SubmissionRecord, write_record
 from attn_grade.stations import grader, judged
-from attn_grade.stations.grader import close_graders, grade_submission, grader_of
+from attn_grade.stations.grader import grade_submission
 from attn_grade.stations.tasks import Task
+from attn_grade.stations.warm import close_graders, grader_of
 from tests.autograding import (
     OF,
     cells_of,

@@ -15,8 +15,9 @@ from sqlalchemy.exc import OperationalError
 
 from attn_grade.nbgrader.course import Course, GradingError
 from attn_grade.nbgrader.review_state import SaveMarks
-from attn_grade.stations.grader import close_graders, grade_submission
+from attn_grade.stations.grader import grade_submission
 from attn_grade.stations.tasks import Task
+from attn_grade.stations.warm import close_graders
 from tests.autograding import (
     OF,
     POINTS,

@@ -16,7 +16,7 @@ from attn_grade.host.sandbox import AS_ROOT, NOBODY, OWN_USERS, PACKAGES, Way
 from attn_grade.inside import limits
 from attn_grade.inside.level import Level
 from attn_grade.records import SubmissionRecord
-from attn_grade.stations import grader as graders
+from attn_grade.stations import warm
 from attn_grade.stations.tasks import Task
 from tests.confined import WALL
 
@@ -106,9 +106,9 @@ def test_grader_has_its_course_hidden(tmp_path, monkeypatch):
     asked = []
     start = partial(subprocess.Popen, ["true"], start_new_session=True)
     monkeypatch.setattr(process, "start_worker", lambda *what: asked.append(what) or start())
-    monkeypatch.setattr(graders, "imported_modules", lambda _: ())
+    monkeypatch.setattr(warm, "imported_modules", lambda _: ())
     course = SimpleNamespace(root=tmp_path, source=str, wall=WALL)
-    grader = graders.Grader(course, "", Level.PLAIN, Level.PLAIN)
+    grader = warm.Grader(course, "", Level.PLAIN, Level.PLAIN)
     assert grader.process
     grader.close()
     assert asked[0][-1] == tmp_path

@@ -16,8 +16,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 
-from attn_grade.stations.grader import close_graders, grade_submission
+from attn_grade.stations.grader import grade_submission
 from attn_grade.stations.tasks import Failure, Grade, Outcome, Task
+from attn_grade.stations.warm import close_graders
 
 ATTEMPTS = 2  # of a submission with which a process of the grader's own ended
 SECONDS_TO_END = 10.0

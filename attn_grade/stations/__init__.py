@@ -7,6 +7,6 @@
 4. `recorded`: what is kept of it, for people, for reports, for going on: a `SubmissionRecord`.
 5. `entered`: into the gradebook, with a notebook to give back.
 
-`grader` walks this way for one submission after the other. What is said of a class then is for
-`autograde`.
+`grader` walks this way, with a confined process that `warm` keeps for one submission after the
+other; `earlier` says whether it has been walked before. What is said of a class is for `autograde`.
 """

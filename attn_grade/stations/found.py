@@ -45,6 +45,11 @@ class HandIn:
         return self.folder / f"{self.assignment}.ipynb"
 
     @property
+    def autograded(self) -> Path:
+        """Where the notebook goes that is given back."""
+        return self.course.autograded(self.assignment, self.student)
+
+    @property
     def record_path(self) -> Path:
         return record_path(self.course.results, self.assignment, self.student)
 

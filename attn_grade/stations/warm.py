@@ -1,0 +1,77 @@
+"""The confined process that is kept warm for the submissions of a problem set."""
+
+import tempfile
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+
+import torch
+
+from attn_grade.host.isolation import lay_out
+from attn_grade.host.process import SandboxProcess
+from attn_grade.inside.level import Level
+from attn_grade.nbgrader.cells import imported_modules
+from attn_grade.nbgrader.course import Course
+from attn_grade.stations.levels import choose_level
+from attn_grade.stations.tasks import Task
+
+
+class Grader:
+    """A course and a confined process in which submissions of one problem set are graded.
+
+    Args:
+        course: The course.
+        assignment: Name of the problem set.
+        level: How far submissions are kept away.
+        least: How far they must have been kept away, if they have been graded before.
+    """
+
+    def __init__(self, course: Course, assignment: str, level: Level, least: Level) -> None:
+        torch.set_num_threads(1)  # there is a process for each processor already
+        self.course, self._assignment = course, assignment
+        self.level, self.least = level, least
+        self._open = ExitStack()
+
+    @cached_property
+    def process(self) -> SandboxProcess:
+        """The confined process, which the first submission that is graded starts."""
+        folder = tempfile.TemporaryDirectory(prefix="attn-grade-", ignore_cleanup_errors=True)
+        path = Path(self._open.enter_context(folder))
+        wall = self.course.wall
+        lay_out(path, wall)
+        preload = imported_modules(self.course.source(self._assignment))
+        where = wall, preload, self.course.root.resolve()
+        process = SandboxProcess(self.level, path, *where)
+        self._open.callback(process.stop)
+        process.start()
+        return process
+
+    def close(self) -> None:
+        """End the confined process, if there is one, and remove its files."""
+        self._open.close()
+
+
+_latest: dict[tuple, Grader] = {}
+
+
+def grader_of(task: Task) -> Grader:
+    """The grader of this process for a problem set; it keeps its confined process warm.
+
+    Raises:
+        GradingError: The isolation asked for cannot be had.
+    """
+    course = Course(Path(task.course))
+    settings = course.settings_digest()
+    key = (task.course, settings, task.assignment, task.level, task.require_sandbox)
+    if key not in _latest:
+        level = choose_level(task.level, task.require_sandbox)
+        close_graders()
+        least = level if task.level or task.require_sandbox else Level.PLAIN
+        _latest[key] = Grader(course, task.assignment, level, least)
+    return _latest[key]
+
+
+def close_graders() -> None:
+    """End the confined process that `grader_of` keeps warm, and remove its files."""
+    for key in list(_latest):
+        _latest.pop(key).close()
