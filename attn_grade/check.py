@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attn_grade.diagnosis import recognise
 from attn_grade.exercise import Check, Exercise
-from attn_grade.inside.plain import Inputs, Plain
+from attn_grade.inside.plain import Input, Inputs, Plain
 from attn_grade.inside.points import Points, Row
 from attn_grade.inside.submission import LocalSubmission
 from attn_grade.judge import Finding, Findings, Submission, examine
@@ -61,7 +61,9 @@ def points_of(
     )
     shown = [finding for found in findings for finding in found if not finding.hidden]
     inputs = shown[0].inputs if shown else None
-    return Points(rows, mistake and mistake.hint, inputs, mistake and mistake.name)
+    if mistake is None:
+        return Points(rows, None, inputs)
+    return Points(rows, mistake.hint, inputs, mistake.name)
 
 
 def nothing(exercise: Exercise, problem: str, unwritten: bool = False) -> Points:
@@ -109,7 +111,7 @@ def _list_shapes(inputs: Inputs) -> str:
     return ", ".join(f"{name}{_show(value)}" for name, value in inputs.items())
 
 
-def _show(value: Plain) -> str:
+def _show(value: Input) -> str:
     if isinstance(value, Tensor):
         return f" {tuple(value.shape)}"
     if isinstance(value, list | tuple):

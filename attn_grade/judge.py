@@ -2,15 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from torch import Tensor
 
 from attn_grade.compare import difference, identical
-from attn_grade.exercise import Exercise
+from attn_grade.exercise import Exercise, Law
 from attn_grade.inside.plain import Inputs, Plain, name_kind
 from attn_grade.inside.submission import Outcome, OutOfTime, copy_of
-from attn_grade.trial import Trial, draw_trials
+from attn_grade.trial import Trial, draw_trials, tensor_of
 
 
 class Submission(Protocol):
@@ -95,7 +96,7 @@ def examine_one(trial: Trial, submission: Submission) -> Finding | None:
     check = trial.check
     kind: Callable[..., tuple[str, Plain] | None] = _compare
     if check.law:
-        kind = _hold_to_law
+        kind = partial(_hold_to_law, check.law)
     elif check.gradient:
         kind = _compare_gradients
     elif check.untouched:
@@ -127,23 +128,23 @@ def _compare(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
 
 def _compare_gradients(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
     check, exact, plain = trial.check, trial.exact, trial.plain["cpu"]
-    upstream = trial.upstream.to(plain.output.dtype)
+    expected = tensor_of(plain)
+    upstream = trial.upstream.to(expected.dtype)
     outcome = submission.call(trial.given, upstream, check.gradient)
     if failed := _failure(outcome):
         return failed
     shape = getattr(outcome.output, "shape", None)
-    if shape != plain.output.shape:
-        kind, expected = name_kind(outcome.output), tuple(plain.output.shape)
-        reason = f"its output is {kind}; expected a tensor of shape {expected}"
+    if shape != expected.shape:
+        kind = name_kind(outcome.output)
+        reason = f"its output is {kind}; expected a tensor of shape {tuple(expected.shape)}"
         return reason, None if shape is None else [*shape]
     for name in check.gradient:
         found = outcome.gradients.get(name)
         if found is None:
             reason = f"no gradient reaches {name}: something cuts the output off from it"
             return reason, f"cut: {name}"
-        reason = difference(found, plain.gradients[name], exact.gradients[name], check)
-        if reason:
-            return f"the gradient that reaches {name}: {reason}", found
+        if wrong := difference(found, plain.gradients[name], exact.gradients[name], check):
+            return f"the gradient that reaches {name}: {wrong}", found
     return None
 
 
@@ -162,7 +163,7 @@ def _compare_inputs(trial: Trial, submission: Submission) -> tuple[str, Plain] |
     return None
 
 
-def _hold_to_law(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
+def _hold_to_law(law: Law, trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
     check = trial.check
 
     class Failed(Exception):
@@ -179,7 +180,7 @@ def _hold_to_law(trial: Trial, submission: Submission) -> tuple[str, Plain] | No
         return outcome.output
 
     try:
-        broken = check.law(call, dict(trial.given))
+        broken = law(call, dict(trial.given))
     except Failed as failed:
         return failed.args
     except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError):

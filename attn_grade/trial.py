@@ -49,7 +49,7 @@ class Trial:
     @cached_property
     def upstream(self) -> Tensor:
         """What an output is weighted with for its gradient: uneven, with a zero, in float64."""
-        output = LocalSubmission(self.reference).call(self.inputs).output
+        output = tensor_of(LocalSubmission(self.reference).call(self.inputs))
         return torch.linspace(-1, 2, output.numel(), dtype=torch.float64).reshape(output.shape)
 
     def given_on(self, device: str) -> Inputs:
@@ -60,6 +60,17 @@ class Trial:
         gradient = self.check.gradient
         upstream = self.upstream if gradient else None
         return LocalSubmission(self.reference).call(inputs, upstream, gradient)
+
+
+def tensor_of(outcome: Outcome) -> Tensor:
+    """The output of a reference that a gradient is asked of.
+
+    Raises:
+        TypeError: It is no tensor.
+    """
+    if not isinstance(outcome.output, Tensor):
+        raise TypeError(f"a gradient is asked of a reference that gives {outcome.output!r:.60}")
+    return outcome.output
 
 
 def draw_trials(exercise: Exercise, check: Check, secret: str | None) -> list[Trial]:

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Generator, Iterable, Iterator, Sized
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,7 +125,7 @@ def _times(course: Course, assignment: str, students: Iterable[str]) -> set[tupl
 
 def _failures(
     order: Order, course: Course, students: list[str], console: Console
-) -> Iterator[Failure]:
+) -> Generator[Failure, None, None]:
     """Grade, with a bar, and tell of each submission that cannot be graded."""
     how = (order.force, order.level, order.require_sandbox, order.cell_seconds)
     tasks = [Task(str(course.root), order.assignment, student, *how) for student in students]

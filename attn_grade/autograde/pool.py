@@ -16,6 +16,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 
+from attn_grade.records import SubmissionRecord
 from attn_grade.stations.grader import close_graders, grade_submission
 from attn_grade.stations.tasks import Failure, Grade, Outcome, Task
 
@@ -52,7 +53,7 @@ class _Pool:
         self._waiting, self._grade, self._folder = deque(tasks), grade, folder
         self._others = set(multiprocessing.active_children())
         self._jobs = max(1, min(jobs, len(tasks)))
-        self._running: dict[Future, tuple[ProcessPoolExecutor, Task]] = {}
+        self._running: dict[Future[SubmissionRecord], tuple[ProcessPoolExecutor, Task]] = {}
         self._ended_with: Counter[Task] = Counter()
 
     def outcomes(self) -> Iterator[tuple[Task, Outcome]]:
@@ -63,7 +64,7 @@ class _Pool:
             for future in wait(self._running, return_when=FIRST_COMPLETED).done:
                 executor, task = self._running.pop(future)
                 try:
-                    outcome: Outcome = future.result()
+                    outcome: Outcome | None = future.result()
                 except BrokenProcessPool:
                     executor, outcome = self._new_executor(), self._blame(task)
                 except Exception as error:  # a grader must not stop at one submission
@@ -120,7 +121,8 @@ def _begin(folder: str) -> None:
 
 def _end_with_parent() -> None:
     """End this process when the one has ended that started it, be it killed."""
-    multiprocessing.parent_process().join()
+    if parent := multiprocessing.parent_process():
+        parent.join()
     os.kill(os.getpid(), signal.SIGTERM)
 
 

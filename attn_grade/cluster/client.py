@@ -17,7 +17,9 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from shutil import rmtree
+from typing import Any
 
+from dask.typing import Key
 from distributed import Client, Future, KilledWorker, as_completed
 
 from attn_grade.cluster.worker import describe, misfit
@@ -108,9 +110,9 @@ class _Cluster:
         self, client: Client, address: str, tasks: list[Task], folder: Path, grade: Grade
     ) -> None:
         self.client, self.address, self.tasks = client, address, tasks
-        self.fitting = {"folder": str(folder), "command": describe(tasks[0].course)}
+        self.fitting: dict[str, Any] = {"folder": str(folder), "command": describe(tasks[0].course)}
         self.grade = f"{grade.__module__}:{grade.__qualname__}"
-        self.out: dict[str, int] = {}  # by Dask's key
+        self.out: dict[Key, int] = {}  # by Dask's key
         self.killed = [0] * len(tasks)
 
     def check_workers(self) -> None:
@@ -119,7 +121,7 @@ class _Cluster:
             self.client.wait_for_workers(1, timeout=SECONDS_WITHOUT_WORKERS)
         except TimeoutError as error:
             raise self.without_workers() from error
-        found = self.client.run(misfit, asdict(self.tasks[0]), **self.fitting, on_error="return")
+        found = self.client.run(misfit, asdict(self.tasks[0]), on_error="return", **self.fitting)
         for worker, fault in found.items():
             if isinstance(fault, Exception):
                 fault = f"{fault}. Start it in the environment of the course."
@@ -157,7 +159,7 @@ class _Cluster:
                 outcome = Failure(self.tasks[index].student, str(error))
             yield self.tasks[index], outcome
 
-    def coming(self, completed: as_completed) -> Iterator[Future]:
+    def coming(self, completed: as_completed) -> Iterator[Future[str]]:
         """What is done, when it is done, as long as there are workers."""
         seen = time.monotonic()
         while self.out:
@@ -172,7 +174,7 @@ class _Cluster:
             else:
                 time.sleep(SECONDS_BETWEEN_LOOKS)
 
-    def read(self, index: int, future: Future) -> Outcome:
+    def read(self, index: int, future: Future[str]) -> Outcome:
         try:
             answer = json.loads(future.result())
         except KilledWorker:

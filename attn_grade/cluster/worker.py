@@ -10,6 +10,7 @@ import json
 import platform
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from distributed import Worker, get_worker
 from nbgrader.api import InvalidEntry
@@ -43,7 +44,9 @@ def describe(course: str) -> dict[str, str]:
     }
 
 
-def misfit(task: dict, folder: str, command: dict[str, str], dask_worker: Worker) -> str | None:
+def misfit(
+    task: dict[str, Any], folder: str, command: dict[str, str], dask_worker: Worker
+) -> str | None:
     """Why this worker cannot grade for the command that calls it; None if it can.
 
     It is asked before every submission, lest a worker that fails at once fails at them all.
@@ -95,7 +98,9 @@ def carry_out(order: str) -> str:
     return json.dumps(_answer(**json.loads(order)))
 
 
-def _answer(task: dict, grade: str, folder: str, command: dict[str, str], index: int) -> dict:
+def _answer(
+    task: dict[str, Any], grade: str, folder: str, command: dict[str, str], index: int
+) -> dict[str, str]:
     worker = get_worker()
     wrong = misfit(task, folder, command, worker)
     if wrong:

@@ -8,8 +8,7 @@ from contextlib import suppress
 
 from attn_grade.host.ended import Cause, Ended
 from attn_grade.inside.alarm import Alarm, Kind, most_telling
-from attn_grade.inside.plain import Plain
-from attn_grade.inside.wire import BrokenMessage, Message, NobodyThere, receive, send
+from attn_grade.inside.wire import BrokenMessage, Callback, Message, NobodyThere, receive, send
 
 MAX_ALARMS, MAX_DETAIL = 20, 200
 SECONDS_TO_SEE_THE_END = 0.1
@@ -54,7 +53,7 @@ class Channel:
         message: Message,
         seconds: float,
         answer: Callable[[Message], Message] | None = None,
-        name_of: Callable[[Callable], int] | None = None,
+        name_of: Callable[[Callback], int] | None = None,
         then: Callable[[], None] | None = None,
     ) -> Message:
         """Send a request, and wait for what comes of it.
@@ -117,7 +116,7 @@ class Channel:
         kinds = [kind for kind in ("processes", "files") if self.left.get(kind)]
         return [f"{kind} left behind, which are gone now: {self.left[kind]}" for kind in kinds]
 
-    def _hear_alarms(self, alarms: Plain) -> None:
+    def _hear_alarms(self, alarms: object) -> None:
         """Keep what can be shown on a screen, of whatever has come; the worst comes first."""
         for alarm in alarms[:MAX_ALARMS] if isinstance(alarms, list) else []:
             with suppress(KeyError, TypeError, ValueError):  # it may say anything

@@ -15,7 +15,13 @@ from attn_grade.inside.shell import MAX_SHOWN, MAX_TEXT
 
 CHECKS = re.compile(r"""check\(\s*["']([\w/]+)["']""")
 PNG = b"\x89PNG"  # the first bytes of a picture
-LACKING = ("ImportError", "ModuleNotFoundError", "FileNotFoundError", "PermissionError", "OSError")
+LACKING: tuple[str, ...] = (
+    "ImportError",
+    "ModuleNotFoundError",
+    "FileNotFoundError",
+    "PermissionError",
+    "OSError",
+)
 LACKING += ("EOFError", "MemoryError", "URLError", "ConnectionError")
 MAX_IN_ALL = 30_000_000  # characters of what all cells of a notebook show, pictures as base64
 LEFT_OUT = "... left out: the notebook shows too much in all"

@@ -98,7 +98,7 @@ def start_worker(
     channel: int,
     wall: Wall,
     course: Path | None = None,
-) -> subprocess.Popen:
+) -> subprocess.Popen[bytes]:
     """Start the process in which submissions run; it waits for an `order_of` how.
 
     Args:
@@ -113,9 +113,9 @@ def start_worker(
     arguments = [sys.executable, "-P", "-s", "-B", "-m", f"{INSIDE}.worker", str(channel)]
     environment = ENVIRONMENT | {"PATH": os.environ.get("PATH", "")}
     environment |= {"PYTHONPATH": str(folder / PACKAGES)}
-    if level == Level.SANDBOX:
+    if way is not None:
         hidden = (course, *map(folder_of, (*wall.packages, ENGINE, wall.bank)))
-        arguments = [*bubblewrap(way, folder, hidden), *arguments]
+        arguments, scratch = [*bubblewrap(way, folder, hidden), *arguments], "/"
     else:
         remove(folder.glob("scratch-*"))  # of a process that could not tidy up
         scratch = tempfile.mkdtemp(prefix="scratch-", dir=folder)  # whatever is left of those
@@ -124,7 +124,7 @@ def start_worker(
         return subprocess.Popen(
             arguments,
             pass_fds=[channel],
-            cwd="/" if level == Level.SANDBOX else scratch,
+            cwd=scratch,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

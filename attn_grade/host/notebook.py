@@ -128,8 +128,10 @@ class _Run:
     def _run_cells(self, channel: Channel, graded: Graded, begun: list[_Begun]) -> None:
         for index, cell in enumerate(self.cells):
             self.deadline.note()
-            if cell.exercise:
-                graded.parts[cell.grade_id] = part = self._begin(channel, index, graded, begun)
+            if cell.grade_id and cell.exercise:
+                exercise = self.bank.find(cell.exercise)
+                part = self._begin(channel, index, exercise, graded, begun)
+                graded.parts[cell.grade_id] = part
                 self._tell_points(channel, index, part)
             graded.show(self._run_cell(channel, index))
 
@@ -153,9 +155,15 @@ class _Run:
                 self.retries.leave_out_cell(index, error)
         return nothing_shown(ended)
 
-    def _begin(self, channel: Channel, index: int, graded: Graded, begun: list[_Begun]) -> Part:
+    def _begin(
+        self,
+        channel: Channel,
+        index: int,
+        exercise: Exercise,
+        graded: Graded,
+        begun: list[_Begun],
+    ) -> Part:
         """Take a snapshot of the notebook as it is now, and try the public inputs on it."""
-        exercise = self.bank.find(self.cells[index].exercise)
         if ended := self.retries.parts.get(index):
             part = part_without(exercise, f"it {ended}", ended)
         elif isinstance(snapshot := self._snapshot(channel, index, exercise), _NoFunction):
@@ -195,7 +203,7 @@ class _Run:
 
     def _snapshot(self, channel: Channel, index: int, exercise: Exercise) -> Channel | _NoFunction:
         """A channel to the notebook as it is now, or why there is no function to call."""
-        message = {"kind": "snapshot", "function": exercise.function}
+        message: Message = {"kind": "snapshot", "function": exercise.function}
         message |= {"avoid": exercise.avoid, "may_use": exercise.may_use}
         message |= {"packages": exercise.packages.names, "wrappers": exercise.packages.wrappers}
         opened = closing(self.process.open_channel(self.deadline.until))

@@ -1,6 +1,5 @@
 """`RemoteSubmission`: a function of a submission, called in the submission's own process."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from math import prod
 
@@ -13,7 +12,7 @@ from attn_grade.inside.instruments import Instrument, active_instruments, paused
 from attn_grade.inside.packing import NO_MESSAGE
 from attn_grade.inside.plain import Inputs, Plain, as_plain
 from attn_grade.inside.submission import SECONDS_A_CALL, Outcome
-from attn_grade.inside.wire import Message
+from attn_grade.inside.wire import Callback, Message
 
 MARGIN = 5.0  # seconds beyond the limit that the call's own process sets
 MAX_SAID, MAX_BORROWED = 300, 20
@@ -29,7 +28,8 @@ class RemoteSubmission:
     """
 
     def __init__(self, channel: Channel) -> None:
-        self.channel, self._late = channel, None
+        self.channel = channel
+        self._late: Ended | None = None
 
     @property
     def trouble(self) -> Ended | None:
@@ -47,7 +47,13 @@ class RemoteSubmission:
         """What `LocalSubmission.call` does; the arguments are its own."""
         limit, desk = seconds or SECONDS_A_CALL, _Desk()
         instruments = active_instruments()
-        asked = {"inputs": inputs, "upstream": upstream, "wrt": wrt, "seconds": limit, "seed": seed}
+        asked: Message = {
+            "inputs": inputs,
+            "upstream": upstream,
+            "wrt": wrt,
+            "seconds": limit,
+            "seed": seed,
+        }
         asked["instruments"] = [type(instrument).__name__ for instrument in instruments]
         with paused():  # what is sent and received is none of the answer's work
             try:
@@ -80,11 +86,11 @@ class _Desk:
     """Where calls of the grader's own callables arrive while an answer runs."""
 
     def __init__(self) -> None:
-        self._callables: list[Callable] = []
+        self._callables: list[Callback] = []
         self._kept: dict[int, tuple[Tensor, list[Tensor]]] = {}
         self._asked = self._bytes = 0
 
-    def number(self, function: Callable) -> int:
+    def number(self, function: Callback) -> int:
         """The number by which a callable is asked for."""
         self._callables.append(function)
         return len(self._callables) - 1
@@ -108,7 +114,7 @@ class _Desk:
             for weight in getattr(self._callables[number], "weights", ()):
                 weight.grad = torch.zeros_like(weight)
 
-    def _call(self, function: Callable, question: Message) -> Plain:
+    def _call(self, function: Callback, question: Message) -> Plain:
         arguments, named = question["arguments"], question["named"]
         tensors = [one for one in (*arguments, *named.values()) if isinstance(one, Tensor)]
         _refuse_too_much(tensors)

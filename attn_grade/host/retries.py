@@ -68,15 +68,17 @@ class Retries:
         for index, cell in enumerate(self._notebook):
             if index >= len(graded.shown):
                 graded.show(nothing_shown(self.cells.get(index) or _late()))
-            if cell.exercise and (cell.grade_id not in graded.parts or index in unfinished):
-                part = self._left_out(index)
+            if not (cell.grade_id and cell.exercise):
+                continue
+            if cell.grade_id not in graded.parts or index in unfinished:
+                part = self._left_out(index, cell.exercise)
                 if before := graded.parts.get(cell.grade_id):
                     part.alarms += before.alarms
                     part.notes += before.notes
                 graded.parts[cell.grade_id] = part
 
-    def _left_out(self, index: int) -> Part:
-        exercise = self._bank.find(self._notebook[index].exercise)
+    def _left_out(self, index: int, name: str) -> Part:
+        exercise = self._bank.find(name)
         if ended := self.trouble_before(index):
             return part_without(exercise, f"its cell {ended}", ended)
         ended = self.parts.get(index) or _late()

@@ -40,7 +40,7 @@ class Way:
 OWN_USERS = ("--unshare-all",)
 # Root becomes a user of its own instead, whose processes the kernel counts; those of root it does
 # not, in no name space.
-AS_ROOT = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts")
+AS_ROOT: tuple[str, ...] = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts")
 AS_ROOT += ("--unshare-cgroup-try", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
 
 

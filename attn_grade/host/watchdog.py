@@ -96,7 +96,7 @@ def _memory_shared_out(process: psutil.Process) -> int:
     return 1024 * sum(map(int, re.findall(r"^Pss_(?:Anon|Shmem):\s+(\d+)", used, re.M)))
 
 
-def end_tree(process: subprocess.Popen) -> None:
+def end_tree(process: subprocess.Popen[bytes]) -> None:
     """End a process, with all that has come from it: those first, or nobody would find them."""
     for _ in range(50):
         found = tree(process.pid)[:-1]

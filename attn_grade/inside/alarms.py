@@ -12,7 +12,7 @@ from subprocess import Popen
 from types import CodeType
 
 from attn_grade.inside.alarm import Alarm, Kind, most_telling
-from attn_grade.inside.events import BY_A_CELL, HEARD, meaning
+from attn_grade.inside.events import BY_A_CELL, HEARD, Arguments, meaning
 from attn_grade.inside.integrity import Parts, exchanged, parts_at_work
 from attn_grade.inside.shown import parts_compared
 from attn_grade.inside.wall import Wall
@@ -21,7 +21,8 @@ MAX_EXCHANGED = 3  # parts of the grader that are named
 MAX_ALARMS = 20  # of one request that are kept
 MAX_LOOKED = 3  # folders of the grader that are named, of those looked through
 MAX_DETAIL = 180  # characters of one
-ENDS_OWN = (Popen.send_signal, popen_fork.Popen._send_signal)  # a process of its own making
+# a process of its own making
+ENDS_OWN = (Popen.send_signal, popen_fork.Popen._send_signal)  # type: ignore[attr-defined]  # private
 CELL = "<ipython-input"  # how the names of their files begin
 
 
@@ -35,7 +36,8 @@ class Alarms:
     """
 
     def __init__(self, wall: Wall, own: set[CodeType], parts_shown: Callable[[], Parts]) -> None:
-        not_meant = {one.__code__ for one in (FileFinder._fill_cache, *ENDS_OWN)}
+        looks_around = FileFinder._fill_cache  # type: ignore[attr-defined]  # private
+        not_meant = {one.__code__ for one in (looks_around, *ENDS_OWN)}
         self._wall, self._own = wall, own | not_meant
         self._raised: list[Alarm] = []
         self._watched = {
@@ -52,7 +54,7 @@ class Alarms:
         self._before = {kind: parts() for kind, parts in self._watched.items()}
         sys.meta_path.insert(0, self)
 
-        def hear(event: str, arguments: tuple, heard: frozenset = HEARD) -> None:
+        def hear(event: str, arguments: Arguments, heard: frozenset[str] = HEARD) -> None:
             if event in heard:  # Python asks fifty thousand times a notebook
                 self._notice(event, arguments)
 
@@ -84,7 +86,7 @@ class Alarms:
         if self._wall.holds_back(str(name)):
             self._raised.append(Alarm(Kind.IMPORTED, str(name)[:MAX_DETAIL]))
 
-    def _notice(self, event: str, arguments: tuple) -> None:
+    def _notice(self, event: str, arguments: Arguments) -> None:
         alarm = meaning(event, arguments, self.is_called, self._wall)
         if not alarm:
             return
@@ -112,7 +114,7 @@ def _code_behind_the_hook() -> CodeType | None:
     try:
         raise LookupError
     except LookupError as error:
-        frame = error.__traceback__.tb_frame
+        frame = error.__traceback__ and error.__traceback__.tb_frame
         for _ in range(3):
             frame = frame and frame.f_back
         return getattr(frame, "f_code", None)

@@ -1,6 +1,7 @@
 """`check` as it is within the confined process: what the grader has told, and no test."""
 
 from collections.abc import Callable
+from typing import Any
 
 from attn_grade.inside.points import Points, Row
 
@@ -12,7 +13,7 @@ class Told(dict[str, Points]):
 told = Told()
 
 
-def check(name: str, answer: Callable | None = None, *, hidden: bool = False) -> Points:
+def check(name: str, answer: Callable[..., Any] | None = None, *, hidden: bool = False) -> Points:
     """What the grader has found on the inputs that a student may see, if it has looked."""
     unseen = Points((Row("checked by the grader alone", 1.0, "not looked at yet"),))
     return told.get(name, unseen)

@@ -2,6 +2,7 @@
 
 import os
 import socket
+from typing import Any
 
 from attn_grade.inside.alarm import Alarm, Kind
 from attn_grade.inside.system_calls import REFUSED
@@ -18,14 +19,16 @@ LISTING = {"os.listdir", "os.scandir"}
 OPENING = {"open", "sqlite3.connect"}
 PLACING = {"os.rename", "os.link", "os.symlink"}  # something, by the second argument
 LIMITING = {"resource.setrlimit", "resource.prlimit"}
-HEARD = NETWORK | KILLING | STARTING | LOOKING | BY_A_CELL | LISTING | OPENING | PLACING | LIMITING
-HEARD = frozenset(HEARD | {"ctypes.dlsym"})
+HEARD = frozenset({"ctypes.dlsym", *NETWORK, *KILLING, *STARTING, *LOOKING, *BY_A_CELL}).union(
+    LISTING, OPENING, PLACING, LIMITING
+)
 OWN_PLACE = os.environ.get("TMPDIR", "/tmp")  # where sockets of its own would be
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 LIBC = REFUSED | {"kill", "syscall"}  # functions of C
+Arguments = tuple[Any, ...]  # those of an audit event
 
 
-def meaning(event: str, arguments: tuple, is_called: bool, wall: Wall) -> Alarm | None:
+def meaning(event: str, arguments: Arguments, is_called: bool, wall: Wall) -> Alarm | None:
     """What an event means, if it is one that no answer needs.
 
     Args:
@@ -55,7 +58,7 @@ def meaning(event: str, arguments: tuple, is_called: bool, wall: Wall) -> Alarm 
     return None
 
 
-def _of_a_path(event: str, arguments: tuple, wall: Wall) -> Alarm | None:
+def _of_a_path(event: str, arguments: Arguments, wall: Wall) -> Alarm | None:
     path = _path(arguments[event in PLACING])
     writes = event in PLACING or (event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR))
     if event in LISTING:
@@ -72,7 +75,7 @@ def _path(one: object) -> str:
     return os.fsdecode(one) if isinstance(one, str | bytes | os.PathLike) else ""
 
 
-def _of_the_network(arguments: tuple) -> Alarm | None:
+def _of_the_network(arguments: Arguments) -> Alarm | None:
     """Sockets between processes of one machine are no network; but not all are its own."""
     one = arguments[0]
     if _host(arguments) in LOOPBACK:
@@ -84,7 +87,7 @@ def _of_the_network(arguments: tuple) -> Alarm | None:
     return None if is_own else Alarm(Kind.SOCKET, address)
 
 
-def _host(arguments: tuple) -> object:
+def _host(arguments: Arguments) -> object:
     """Whom an event of the network means: a host, or what stands where one should."""
     if not isinstance(arguments[0], socket.socket):
         return arguments[0]
@@ -92,6 +95,6 @@ def _host(arguments: tuple) -> object:
     return address[0] if isinstance(address, tuple) and address else None
 
 
-def _is_looking_around(event: str, arguments: tuple) -> bool:
+def _is_looking_around(event: str, arguments: Arguments) -> bool:
     """Whether it is a program by which libraries learn what fonts and libraries there are."""
     return event == "subprocess.Popen" and os.path.basename(str(arguments[0])) in LOOKING_AROUND

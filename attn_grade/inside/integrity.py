@@ -72,8 +72,9 @@ def aspects(value: object) -> tuple[object, ...]:
     inner = getattr(value, "__wrapped__", None) or value
     if isinstance(inner, FunctionType):
         return value, inner.__code__, inner.__defaults__, inner.__kwdefaults__
-    held = isinstance(value, list | set | tuple) or type(value) is dict
-    return (value, f"{len(value)} {value!r:.5000}") if held else (value,)
+    if isinstance(value, list | set | tuple) or type(value) is dict:
+        return value, f"{len(value)} {value!r:.5000}"
+    return (value,)
 
 
 def _is_same(part: tuple[object, ...], other: tuple[object, ...]) -> bool:

@@ -12,8 +12,10 @@ import contextlib
 import sys
 from collections.abc import Callable
 from functools import partial
+from inspect import unwrap
 from os import _exit, close, fork  # these, whatever a notebook puts in their places
 from socket import recv_fds, socket
+from typing import Any
 
 from attn_grade.inside.alarm import Alarm, Kind
 from attn_grade.inside.alarms import Alarms
@@ -45,7 +47,7 @@ class Notebook:
     """
 
     def __init__(self, level: Level, wall: Wall) -> None:
-        own = {Notebook._snapshot.__code__, profiled.__wrapped__.__code__}
+        own = {Notebook._snapshot.__code__, unwrap(profiled).__code__}
         self.level, self.wall, self.shell = level, wall, Shell()
         self.alarms = Alarms(wall, own, partial(parts_shown, wall.bank, vars(self)))
 
@@ -56,7 +58,7 @@ class Notebook:
         alarms = self.alarms  # these, whatever a cell puts in their place
         alarms.listen()
         sys.path.append("")  # modules that a cell writes; last, so that none hides another
-        kinds = {
+        kinds: dict[str, Callable[[Message, socket], Message]] = {
             "cell": self._run,
             "points": self._tell,
             "snapshot": partial(self._snapshot, alarms),
@@ -99,7 +101,9 @@ class Notebook:
             _exit(0)
 
 
-def _answer_calls(connection: socket, function: Callable, how: Message, alarms: Alarms) -> None:
+def _answer_calls(
+    connection: socket, function: Callable[..., Any], how: Message, alarms: Alarms
+) -> None:
     """Call a function as often as it is asked for; say what came of it."""
     packages = StudentPackages(tuple(how["packages"]), tuple(how["wrappers"]))
     submission = LocalSubmission(function, how["avoid"], how["may_use"], packages)

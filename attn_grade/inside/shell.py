@@ -7,6 +7,7 @@ import base64
 import io
 import re
 from contextlib import redirect_stderr, redirect_stdout
+from typing import Any
 
 from IPython.core.displayhook import CapturingDisplayHook
 from IPython.core.displaypub import CapturingDisplayPublisher
@@ -19,7 +20,16 @@ from attn_grade.inside.wire import Message
 MAX_TEXT, MAX_SHOWN, MAX_PICTURES = 20_000, 50, 4_000_000  # of one cell, in all
 NAME_OF_CELL = re.compile(r"<ipython-input-[^>]*>, (?=line)")  # in what a SyntaxError says
 # What a notebook may ask of a kernel, a browser or a package manager, none of which is here.
-FOR_OTHERS = ("autosave", "clear", "conda", "connect_info", "less", "mamba", "man", "micromamba")
+FOR_OTHERS: tuple[str, ...] = (
+    "autosave",
+    "clear",
+    "conda",
+    "connect_info",
+    "less",
+    "mamba",
+    "man",
+    "micromamba",
+)
 FOR_OTHERS += ("more", "qtconsole", "subshell")
 
 
@@ -32,14 +42,17 @@ class Shell:
         config.InteractiveShell.separate_in = ""
         self._shell = _Quiet.instance(config=config)
         self._shell.display_pub = CapturingDisplayPublisher()
-        self._shell.extension_manager.load_extension("storemagic")  # as a kernel does
+        if (extensions := self._shell.extension_manager) is not None:
+            extensions.load_extension("storemagic")  # as a kernel does
+        magics: Any = self._shell.magics_manager
         for name in FOR_OTHERS:
-            self._shell.register_magic_function(_do_nothing, magic_name=name)
+            magics.register_function(_do_nothing, magic_name=name)
 
     def run(self, source: str) -> Message:
         """Run a cell: what it printed and showed, how it failed, if it did, what was `cut`."""
         shell, printed = self._shell, _Page()
-        shown = shell.display_pub.outputs = []
+        publisher: Any = shell.display_pub
+        shown = publisher.outputs = []
         shell.display_trap.hook = CapturingDisplayHook(shell=shell, outputs=shown)
         with redirect_stdout(printed), redirect_stderr(printed):
             result = shell.run_cell(source, store_history=False)
@@ -81,7 +94,8 @@ class _Page(io.TextIOBase):
     """Keeps the beginning of what is printed, however much follows."""
 
     def __init__(self) -> None:
-        self._parts, self._length = [], 0
+        self._parts: list[str] = []
+        self._length = 0
 
     def writable(self) -> bool:
         return True
@@ -106,7 +120,7 @@ def _said(error: BaseException) -> str:
     return NAME_OF_CELL.sub("", message_of(error)[:MAX_TEXT])
 
 
-def _keep(outputs: list[dict]) -> tuple[list[dict[str, str]], bool]:
+def _keep(outputs: list[dict[str, Any]]) -> tuple[list[dict[str, str]], bool]:
     """The words of outputs, and their pictures as base64, as far as there is room for all."""
     kept, room, is_all = [], MAX_PICTURES, len(outputs) <= MAX_SHOWN
     for output in outputs[:MAX_SHOWN]:

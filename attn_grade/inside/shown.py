@@ -6,6 +6,7 @@ puts others in the places of the latter may only want to print what they compare
 """
 
 import sys
+from typing import Any
 
 import torch
 from IPython import get_ipython
@@ -17,12 +18,15 @@ from attn_grade.inside.points import Points
 from attn_grade.inside.shell import Shell
 from attn_grade.inside.wall import INSIDE
 
-COMPARING = ((torch, ("allclose", "equal", "isclose", "eq")), (torch.testing, ("assert_close",)))
+COMPARING: tuple[tuple[Any, tuple[str, ...]], ...] = (
+    (torch, ("allclose", "equal", "isclose", "eq")),
+    (torch.testing, ("assert_close",)),
+)
 COMPARING += ((torch.Tensor, ("allclose", "equal", "isclose", "eq", "__eq__")),)
 DISPLAYING = (CapturingDisplayHook, CapturingDisplayPublisher)
 
 
-def parts_shown(bank: str, notebook: dict[str, object]) -> Parts:
+def parts_shown(bank: str, notebook: dict[str, Any]) -> Parts:
     """All that cells see, by its names.
 
     Args:

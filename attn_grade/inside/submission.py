@@ -8,7 +8,7 @@ import io
 import signal
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import (
     AbstractContextManager,
     contextmanager,
@@ -17,11 +17,12 @@ from contextlib import (
     redirect_stdout,
 )
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from attn_grade.inside.plain import Inputs, Plain, as_plain
+from attn_grade.inside.plain import Input, Inputs, Plain, as_plain
 from attn_grade.inside.watching import (
     NO_PACKAGES,
     OUT_OF_SIGHT,
@@ -49,8 +50,8 @@ class Outcome:
 
     output: Plain = None
     error: tuple[str, str] | None = None
-    gradients: dict[str, Tensor | None] = field(default_factory=dict)
-    inputs_after: Inputs = field(default_factory=dict)
+    gradients: Mapping[str, Plain] = field(default_factory=dict)
+    inputs_after: Mapping[str, Plain] = field(default_factory=dict)
     borrowed: tuple[str, ...] = ()
 
 
@@ -99,7 +100,9 @@ class LocalSubmission:
         """
         if self.never_returned:  # do not wait for it again
             return self.never_returned
-        given = {name: copy_of(value, name in wrt) for name, value in inputs.items()}
+        given: dict[str, Any] = {
+            name: copy_of(value, name in wrt) for name, value in inputs.items()
+        }
         borrowed = list(self._out_of_sight)
         if self.may_use is not None:
             load_what_watching_needs()  # before the clock starts
@@ -180,21 +183,22 @@ def _time_limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def copy_of(value: Plain, requires_grad: bool = False) -> Plain:
+def copy_of(value: Input, requires_grad: bool = False) -> Any:
     """A value that whoever gets it may change, without anybody else noticing."""
     if isinstance(value, Tensor):
         return value.detach().clone().requires_grad_(requires_grad)
     if isinstance(value, list | tuple):  # a list that an answer sorts or empties is its own
-        return type(value)(copy_of(part, requires_grad) for part in value)
+        parts = [copy_of(part, requires_grad) for part in value]
+        return parts if isinstance(value, list) else tuple(parts)
     return value
 
 
-def _plain(values: Inputs) -> Inputs:
+def _plain(values: Mapping[str, object]) -> dict[str, Plain]:
     return {name: as_plain(value) for name, value in values.items()}
 
 
 def _gradients(
-    output: Plain, upstream: Tensor | None, given: Inputs, wrt: tuple[str, ...]
+    output: Plain, upstream: Tensor | None, given: Mapping[str, Any], wrt: tuple[str, ...]
 ) -> dict[str, Tensor | None]:
     if not wrt or upstream is None or not isinstance(output, Tensor):
         return {}

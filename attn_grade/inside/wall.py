@@ -43,7 +43,7 @@ class Wall:
         return path.startswith(self._folders) or bool(self._shadows.search(path))
 
     @cached_property
-    def _secret(self) -> re.Pattern:
+    def _secret(self) -> re.Pattern[str]:
         inside, bank = INSIDE.rpartition(".")[2], re.escape(self.bank)
         own = (
             rf"(^|/){ENGINE}/(?!{inside}(/|$)|__init__\.py|__pycache__)[^/]",
@@ -53,15 +53,16 @@ class Wall:
         return re.compile("|".join((*own, *(rf"(^|/){re.escape(path)}" for path in self.paths))))
 
     @cached_property
-    def _grader(self) -> re.Pattern:
+    def _grader(self) -> re.Pattern[str]:
         return re.compile(rf"(^|/)({ENGINE}|{re.escape(self.bank)})(/|$)")
 
     @cached_property
-    def _shadows(self) -> re.Pattern:
+    def _shadows(self) -> re.Pattern[str]:
         names = "|".join(map(re.escape, (*self.packages, self.bank, ENGINE)))
         return re.compile(rf"(^|/)({names})(/__init__)?\.py$")
 
     @cached_property
     def _folders(self) -> tuple[str, ...]:
         specs = [find_spec(name) for name in (*self.packages, self.bank, INSIDE)]
-        return tuple(f"{spec.submodule_search_locations[0]}/" for spec in specs if spec)
+        places = [spec.submodule_search_locations for spec in specs if spec]
+        return tuple(f"{found[0]}/" for found in places if found)

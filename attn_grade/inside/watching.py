@@ -14,6 +14,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -26,6 +27,7 @@ INSTALLED = ("site-packages", "dist-packages")
 OUT_OF_SIGHT = {"setprofile", "settrace", "start_new_thread", "start_joinable_thread"}
 OUT_OF_SIGHT |= {"fork", "forkpty", "fork_exec", "posix_spawn", "posix_spawnp", "system"}
 BARS = os.path.join("tqdm", "_monitor.py")
+Watcher = Callable[[FrameType, str, Any], None]  # what `sys.setprofile` takes
 # the grader's own files, which are at work while an answer runs
 GRADER = f"{Path(__file__).resolve().parent}{os.sep}"
 
@@ -58,13 +60,17 @@ NO_PACKAGES = StudentPackages()
 @cache
 def _places(names: tuple[str, ...]) -> tuple[str, ...]:
     """How the paths of files of these packages and modules begin."""
-    specs = [find_spec(name) for name in names]
-    return tuple(
-        f"{spec.submodule_search_locations[0]}{os.sep}"
-        if spec.submodule_search_locations
-        else spec.origin
-        for spec in specs
-    )
+    return tuple(map(_place, names))
+
+
+def _place(name: str) -> str:
+    """The folder of a package, or the file of a module."""
+    spec = find_spec(name)
+    if spec and spec.submodule_search_locations:
+        return f"{spec.submodule_search_locations[0]}{os.sep}"
+    if spec and spec.origin:
+        return spec.origin
+    raise ModuleNotFoundError(f"{name}, which the bank names, is not installed")
 
 
 @contextmanager
@@ -96,8 +102,8 @@ def _frame_watcher(
     may_use: tuple[str, ...],
     packages: StudentPackages,
     borrowed: list[str],
-) -> Callable[[FrameType, str, object], None]:
-    def watch(frame: FrameType, event: str, called: object) -> None:
+) -> Watcher:
+    def watch(frame: FrameType, event: str, called: Any) -> None:
         name, file = frame.f_code.co_name, frame.f_code.co_filename
         if event == "c_call" and not file.startswith(GRADER) and _is_noticed(called, frame, avoid):
             borrowed.append(called.__name__)
@@ -113,7 +119,7 @@ def _frame_watcher(
     return watch
 
 
-def _is_noticed(called: object, frame: FrameType, avoid: tuple[str, ...]) -> bool:
+def _is_noticed(called: Any, frame: FrameType, avoid: tuple[str, ...]) -> bool:
     """Whether a function that is not written in Python is one to avoid, or a way out of sight."""
     if called.__name__ not in avoid:
         return called.__name__ in OUT_OF_SIGHT and not _shows_a_bar(frame)
@@ -134,7 +140,9 @@ class _Functions(TorchFunctionMode):
         super().__init__()
         self.avoid, self.borrowed = avoid, borrowed
 
-    def __torch_function__(self, func, types, args=(), kwargs=None):
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
         if getattr(func, "__name__", "") in self.avoid:
             self.borrowed.append(func.__name__)
         return func(*args, **(kwargs or {}))
@@ -147,7 +155,9 @@ class _Operators(TorchDispatchMode):
         super().__init__()
         self.avoid, self.borrowed = avoid, borrowed
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
         name = func.overloadpacket.__name__.strip("_")
         if name in self.avoid:
             self.borrowed.append(name)
@@ -172,7 +182,7 @@ def _called_by(packages: StudentPackages, caller: FrameType | None) -> bool:
 
 
 @contextmanager
-def profiled(watcher: Callable[[FrameType, str, object], None]) -> Iterator[None]:
+def profiled(watcher: Watcher) -> Iterator[None]:
     before = sys.getprofile()
     sys.setprofile(watcher)
     try:

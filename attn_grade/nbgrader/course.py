@@ -16,7 +16,8 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import make_url
 from traitlets import Unicode
-from traitlets.config import Config, Configurable, PyFileConfigLoader
+from traitlets.config import Config, Configurable
+from traitlets.config.loader import PyFileConfigLoader
 
 from attn_grade.bank import Bank
 from attn_grade.inside.wall import Wall
@@ -165,7 +166,7 @@ class Course:
             return {}  # the settings lay submissions out otherwise
         with self.gradebook() as gradebook:
             known = {each.name for each in gradebook.assignments}
-        found = {}
+        found: dict[str, list[str]] = {}
         for student in folder.parent.parent.glob("[!.]*"):
             if student.is_dir() and student.name not in self._excluded:
                 there = [

@@ -33,6 +33,7 @@ class OutsideTheFormgrader(NotebookExporter):
     def __init__(self, **settings: object) -> None:
         super().__init__(**settings)
         if _is_server():
+            assert self.parent is not None  # nbgrader's converters pass themselves
             directory = self.parent.coursedir
             words = ("attn-grade", "autograde", directory.assignment_id)
             said = SAID.format(command=shlex.join([*words, "--student", directory.student_id]))

@@ -4,6 +4,8 @@ An editor that does not know nbgrader, a script or a curious student changes nbg
 cell, or loses them; nbgrader then leaves the whole submission ungraded.
 """
 
+from typing import Any
+
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode, from_dict
 from nbgrader.api import Gradebook, Notebook
@@ -72,13 +74,13 @@ class PutBackCells(OverwriteCells):
         return nb, resources
 
 
-def _metadata(notebook: Notebook) -> dict[str, dict]:
+def _metadata(notebook: Notebook) -> dict[str, dict[str, Any]]:
     """What nbgrader wrote into each cell when the problem set was released, by the cell's name."""
     points = {cell.name: cell.max_score for cell in (*notebook.grade_cells, *notebook.task_cells)}
     grades = {cell.name for cell in notebook.grade_cells}
     tasks = {cell.name for cell in notebook.task_cells}
     solutions = {cell.name for cell in notebook.solution_cells}
-    known = {}
+    known: dict[str, dict[str, Any]] = {}
     for cell in notebook.source_cells:
         known[cell.name] = {
             "schema_version": SCHEMA,

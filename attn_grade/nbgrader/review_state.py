@@ -29,7 +29,7 @@ class ReviewState:
     def __init__(self, path: Path) -> None:
         self._path, self._digest, self._are_same = path, "", False
 
-    def compare(self, written: list) -> None:
+    def compare(self, written: list[object]) -> None:
         """Look whether the student has written something else since."""
         self._digest = hashlib.sha256(json.dumps(written).encode()).hexdigest()
         found = self._path.read_bytes() if self._path.is_file() else None  # it may be no text
@@ -75,7 +75,7 @@ class SaveMarks(SaveAutoGrades):
         self.gradebook.db.commit()  # all at once: what was read is never marked in between
 
 
-def _written_in(notebook: NotebookNode) -> list:
+def _written_in(notebook: NotebookNode) -> list[object]:
     """All cells that a student may change, with the pictures in them."""
     free = [cell for cell in notebook.cells if not cell.metadata.get("nbgrader", {}).get("locked")]
     return [[cell.source, cell.get("attachments")] for cell in free]

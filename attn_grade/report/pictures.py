@@ -2,6 +2,7 @@
 
 import io
 import re
+from typing import Any
 
 import matplotlib as mpl
 from markupsafe import Markup, escape
@@ -51,7 +52,11 @@ def to_svg(figure: Figure, name: str, alternative: str) -> Markup:
         alternative: What it shows, for those who cannot see it.
     """
     file = io.StringIO()
-    settings = {"svg.fonttype": "none", "svg.hashsalt": name, "savefig.bbox": "tight"}
+    settings: Any = {
+        "svg.fonttype": "none",
+        "svg.hashsalt": name,
+        "savefig.bbox": "tight",
+    }
     with mpl.rc_context(settings):
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
     svg = file.getvalue().partition("<svg")[2]

@@ -133,10 +133,13 @@ class Tally:
     @property
     def mistakes(self) -> list[MistakeTally]:
         """The mistakes that were recognised, the most common first."""
-        made = [p for r in self.handed_in for p in r.parts if p.mistake is not None]
-        hints = {(part.exercise, part.mistake): part.hint or "" for part in made}
-        counts = Counter((part.exercise, part.mistake) for part in made).most_common()
-        return [MistakeTally(*made, hints[made], number) for made, number in counts]
+        counts: Counter[tuple[str, str]] = Counter()
+        hints = {}
+        for part in (part for record in self.handed_in for part in record.parts):
+            if part.mistake is not None:
+                counts[part.exercise, part.mistake] += 1
+                hints[part.exercise, part.mistake] = part.hint or ""
+        return [MistakeTally(*made, hints[made], number) for made, number in counts.most_common()]
 
     @property
     def unrecognised(self) -> int:

@@ -59,7 +59,7 @@ def grade_submission(task: Task) -> SubmissionRecord:
         return record
 
 
-_latest: dict[tuple, "Grader"] = {}
+_latest: dict[tuple[str, str, str, str | None, bool], "Grader"] = {}
 
 
 def grader_of(task: Task) -> "Grader":
@@ -145,8 +145,13 @@ class Grader:
             warnings.simplefilter("ignore")  # of nbgrader's and nbformat's own dealings
             record = self._walk(find(self.course, task.assignment, task.student), task)
         seconds = round(time.monotonic() - begun, 2)
-        how = {"digest": digest, "seconds": seconds, "cell_seconds": task.cell_seconds}
-        return replace(record, level=str(self._level), **how)
+        return replace(
+            record,
+            level=str(self._level),
+            digest=digest,
+            seconds=seconds,
+            cell_seconds=task.cell_seconds,
+        )
 
     def _walk(self, hand_in: HandIn, task: Task) -> SubmissionRecord:
         """Take a submission from station to station."""

@@ -129,7 +129,7 @@ def _stays_within(path: Path) -> bool:
 
 def claims_of(notebook: NotebookNode) -> dict[str, float]:
     """The points that each graded cell shows, by its name; nothing for one that shows none."""
-    claims = {}
+    claims: dict[str, float] = {}
     for cell in notebook.cells:
         about = cell.metadata.get("nbgrader")
         if cell.cell_type != "code" or not isinstance(about, dict) or not about.get("grade"):
