@@ -1,4 +1,4 @@
-"""From an answer to its points."""
+"""Grading one answer: from a function to its points."""
 
 import os
 import sys
@@ -19,7 +19,7 @@ UNTRIED = "not tried yet: it takes long, and comes once the rows above are right
 
 
 def hidden_secret() -> str:
-    """What the hidden inputs are drawn from.
+    """The secret from which hidden inputs are drawn.
 
     It is the environment variable `ATTN_GRADE_SECRET`, which the instructor's nbgrader
     configuration sets. Without it, it is the word "attention", which everybody can read here.
@@ -34,7 +34,7 @@ def check_answer(
     if answer is None:
         answer = getattr(sys.modules["__main__"], exercise.function, None)
     if not callable(answer):
-        return nothing(exercise, missing(exercise, answer), unwritten=answer is None)
+        return no_points(exercise, missing_message(exercise, answer), unwritten=answer is None)
     how = exercise.avoid, exercise.may_use, exercise.packages
     return grade(exercise, LocalSubmission(answer, *how), secret)
 
@@ -47,13 +47,13 @@ def grade(exercise: Exercise, submission: Submission, secret: str | None) -> Poi
 def points_of(
     exercise: Exercise, findings: Findings, secret: str | None, diagnose: bool = True
 ) -> Points:
-    """What an answer earns by what was found, publicly alone or with the secret as well.
+    """The points that findings earn, on public inputs alone or with the secret on hidden ones too.
 
     To `diagnose` a wrong one, all known mistakes are made for comparison.
     """
     problems = _problems(exercise.checks, findings)
     if all(map(_is_unwritten, findings, problems)):
-        return nothing(exercise, "not written yet", unwritten=True)
+        return no_points(exercise, "not written yet", unwritten=True)
     mistake = recognise(exercise, findings, secret) if diagnose and any(findings) else None
     rows = tuple(
         Row(check.label, check.points, problem)
@@ -66,14 +66,14 @@ def points_of(
     return Points(rows, mistake.hint, inputs, mistake.name)
 
 
-def nothing(exercise: Exercise, problem: str, unwritten: bool = False) -> Points:
-    """No points in any row, for one reason; `unwritten`: there is nothing to grade yet."""
+def no_points(exercise: Exercise, problem: str, unwritten: bool = False) -> Points:
+    """Points of zero in every row, for one reason; `unwritten` if there is nothing to grade yet."""
     rows = tuple(Row(check.label, check.points, problem) for check in exercise.checks)
     return Points(rows, unwritten=unwritten)
 
 
-def missing(exercise: Exercise, answer: object) -> str:
-    """What to say where there is no function, but this."""
+def missing_message(exercise: Exercise, answer: object) -> str:
+    """The problem to show where there is no function but `answer`."""
     if answer is None:
         return f"there is no function `{exercise.function}`: does the cell above run?"
     return f"`{exercise.function}` is {answer!r:.40}, not a function"
@@ -81,13 +81,13 @@ def missing(exercise: Exercise, answer: object) -> str:
 
 def _is_unwritten(found: list[Finding], problem: str | None) -> bool:
     # torch raises it too, with a message: for an operation that a dtype does not have, say
-    said = found[0].evidence if found else ""
-    unwritten = isinstance(said, str) and said == "NotImplementedError: no message"
+    evidence = found[0].evidence if found else ""
+    unwritten = isinstance(evidence, str) and evidence == "NotImplementedError: no message"
     return unwritten or problem == UNTRIED
 
 
 def _problems(checks: tuple[Check, ...], findings: list[list[Finding]]) -> list[str | None]:
-    """For each check what to say of it; None if it is passed."""
+    """The problem of each check; None if it passed."""
     problems: list[str | None] = []
     for check, found in zip(checks, findings, strict=True):
         untried = check.slow and any(problems)

@@ -1,4 +1,4 @@
-"""What an exercise is: the one place that defines its reference, its checks and its mistakes."""
+"""Exercises: the one place that defines a reference, its checks and its mistakes."""
 
 import hashlib
 import inspect
@@ -20,7 +20,7 @@ Law = Callable[[Callable[..., Plain], Inputs], str | tuple[str, Plain] | None]
 
 @dataclass(frozen=True, eq=False)  # what is drawn for it is remembered by identity
 class Check:
-    """One row of the table that a student reads, and the points it is worth.
+    """A row of the table that a student reads, and the points it is worth.
 
     A check draws its inputs for every entry of `sizes`, and for the instructor also for every
     entry of `hidden_sizes`, from seeds that only the instructor knows. The row is passed if the
@@ -154,7 +154,7 @@ class Mistakes:
         name = answer.__name__
         if name in self._by_name:
             raise ValueError(f"there are two mistakes called {name!r}")
-        if not (said := hint or answer.__doc__):
+        if not (text := hint or answer.__doc__):
             raise ValueError(f"the mistake {name!r} has no docstring, which would be its hint")
         if computes is not None:
             if inspect.signature(answer).parameters:
@@ -162,7 +162,7 @@ class Mistakes:
                     f"the mistake {name!r} has parameters, and computes something else"
                 )
             answer, answer.__name__ = computes, name
-        self._by_name[name] = Mistake(answer, " ".join(said.split()) + ending, points, evidence)
+        self._by_name[name] = Mistake(answer, " ".join(text.split()) + ending, points, evidence)
         return answer
 
 

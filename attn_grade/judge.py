@@ -26,13 +26,13 @@ class Submission(Protocol):
         seed: int = 0,
     ) -> Outcome: ...
 
-    def takes(self, device: str) -> bool:
-        """Whether it can be called with tensors of a device."""
+    def supports(self, device: str) -> bool:
+        """True if the function can be called with tensors on this device."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Why a check failed.
+    """The failure of a check.
 
     Args:
         reason: For the student, with numbers.
@@ -51,7 +51,7 @@ Findings = list[list[Finding]]
 
 
 def examine(exercise: Exercise, submission: Submission, secret: str | None) -> Findings:
-    """For each check of the exercise what is wrong with the answer; nothing where it is right.
+    """The failures of each check of the exercise; none where the answer is right.
 
     There is nothing either for a slow check that comes after a failed one: it is not tried. With a
     secret the answer is tried on the hidden inputs too, once it has been on all public ones.
@@ -92,11 +92,11 @@ def _examine_all(trials: list[Trial], submission: Submission) -> list[Finding]:
 
 
 def examine_one(trial: Trial, submission: Submission) -> Finding | None:
-    """What is wrong with the answer on one draw, or None."""
+    """The failure of an answer on one draw, or None."""
     check = trial.check
     kind: Callable[..., tuple[str, Plain] | None] = _compare
     if check.law:
-        kind = partial(_hold_to_law, check.law)
+        kind = partial(_check_law, check.law)
     elif check.gradient:
         kind = _compare_gradients
     elif check.untouched:
@@ -111,7 +111,7 @@ def examine_one(trial: Trial, submission: Submission) -> Finding | None:
 def _compare(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
     exact = trial.exact.output
     for device, plain in trial.plain.items():
-        if not submission.takes(device):
+        if not submission.supports(device):
             continue
         there = trial.given_on(device)
         outcome = submission.call(there)
@@ -163,7 +163,7 @@ def _compare_inputs(trial: Trial, submission: Submission) -> tuple[str, Plain] |
     return None
 
 
-def _hold_to_law(law: Law, trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
+def _check_law(law: Law, trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
     check = trial.check
 
     class Failed(Exception):

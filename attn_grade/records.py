@@ -1,4 +1,4 @@
-"""What came of grading a submission, one JSON file each: for people, for reports, for going on."""
+"""Records of graded submissions, one JSON file each: for people, for reports, for resuming."""
 
 import json
 import os
@@ -123,12 +123,12 @@ def worst_state(states: list[str]) -> str:
 
 
 def record_path(results: Path, assignment: str, student: str) -> Path:
-    """Where the record of a submission lies in the folder of results."""
+    """The path of a submission's record in the folder of results."""
     return results / assignment / f"{student}.json"
 
 
 def write_record(path: Path, record: SubmissionRecord) -> None:
-    """Write a record, so that whoever reads it finds all of it or nothing."""
+    """Write a record atomically."""
     replace_text(path, record.to_json())
 
 

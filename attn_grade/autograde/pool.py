@@ -21,7 +21,7 @@ from attn_grade.stations.grader import close_graders, grade_submission
 from attn_grade.stations.tasks import Failure, Grade, Outcome, Task
 
 ATTEMPTS = 2  # of a submission with which a process of the grader's own ended
-SECONDS_TO_END = 10.0
+EXIT_SECONDS = 10.0
 
 
 def grade_locally(
@@ -66,7 +66,7 @@ class _Pool:
                 try:
                     outcome: Outcome | None = future.result()
                 except BrokenProcessPool:
-                    executor, outcome = self._new_executor(), self._blame(task)
+                    executor, outcome = self._new_executor(), self._retry_or_fail(task)
                 except Exception as error:  # a grader must not stop at one submission
                     outcome = Failure(task.student, f"{type(error).__name__}: {error}")
                 self._give(executor)
@@ -78,7 +78,7 @@ class _Pool:
         ours = set(multiprocessing.active_children()) - self._others
         for process in ours:
             process.terminate()
-        deadline = time.monotonic() + SECONDS_TO_END
+        deadline = time.monotonic() + EXIT_SECONDS
         for process in ours:
             process.join(max(0.0, deadline - time.monotonic()))
             process.kill()
@@ -102,7 +102,7 @@ class _Pool:
         context = multiprocessing.get_context(method)
         return ProcessPoolExecutor(1, context, _begin, (self._folder,))
 
-    def _blame(self, task: Task) -> Failure | None:
+    def _retry_or_fail(self, task: Task) -> Failure | None:
         """Give a submission out once more, in case it was not its fault; then no more."""
         self._ended_with[task] += 1
         if self._ended_with[task] < ATTEMPTS:
@@ -112,7 +112,7 @@ class _Pool:
 
 
 def _begin(folder: str) -> None:
-    """In a new process: arrange for its end."""
+    """Prepare a new worker process for its end."""
     tempfile.tempdir = folder
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # that is for who started it
     signal.signal(signal.SIGTERM, _end)

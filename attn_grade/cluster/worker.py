@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 
 from attn_grade.check import hidden_secret
 from attn_grade.nbgrader.course import CONFIG, Course, GradingError
-from attn_grade.nbgrader.gradebook import patiently
+from attn_grade.nbgrader.gradebook import with_retries
 from attn_grade.stations.digest import package_digest
 from attn_grade.stations.levels import choose_level
 from attn_grade.stations.tasks import Task
@@ -28,7 +28,7 @@ ATTEMPTS = 3  # of a submission under which workers end
 
 
 def describe(course: str) -> dict[str, str]:
-    """What must be the same wherever submissions of a course are graded, without its secrets.
+    """The settings that must agree wherever submissions of a course are graded, without secrets.
 
     Args:
         course: The folder of the course.
@@ -47,7 +47,7 @@ def describe(course: str) -> dict[str, str]:
 def misfit(
     task: dict[str, Any], folder: str, command: dict[str, str], dask_worker: Worker
 ) -> str | None:
-    """Why this worker cannot grade for the command that calls it; None if it can.
+    """The reason why this worker cannot grade for the calling command; None if it can.
 
     It is asked before every submission, lest a worker that fails at once fails at them all.
 
@@ -67,7 +67,7 @@ def misfit(
         choose_level(task["level"], task["require_sandbox"])
         different = _difference(describe(course), command)
         if different is None:
-            patiently(Course(Path(course)).gradebook).close()
+            with_retries(Course(Path(course)).gradebook).close()
     except (GradingError, InvalidEntry, DBAPIError) as error:
         return f"{error}"
     return different

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from attn_grade.host.ended import Cause, Ended
-from attn_grade.inside.alarm import Alarm, Kind, most_telling
+from attn_grade.inside.alarm import Alarm, Kind, most_severe
 from attn_grade.inside.wire import BrokenMessage, Callback, Message, NobodyThere, receive, send
 
 MAX_ALARMS, MAX_DETAIL = 20, 200
-SECONDS_TO_SEE_THE_END = 0.1
+EXIT_SECONDS = 0.1
 
 
 class Channel:
@@ -35,7 +35,7 @@ class Channel:
         self._ours, self._theirs = socket.socketpair()
 
     def take_other_end(self) -> int:
-        """The descriptor that the process gets; it belongs to whoever takes it."""
+        """The descriptor for the process; its new owner closes it."""
         return self._theirs.fileno()
 
     def close(self) -> None:
@@ -99,8 +99,8 @@ class Channel:
         return self.ended
 
     def take_alarms(self) -> list[Alarm]:
-        """What it has reached for since the last time."""
-        alarms = most_telling(self.alarms, MAX_ALARMS)
+        """Return the alarms raised since the last call, and clear them."""
+        alarms = most_severe(self.alarms, MAX_ALARMS)
         self.alarms.clear()
         return alarms
 
@@ -111,8 +111,8 @@ class Channel:
         self._ours.settimeout(left)
         return self._ours
 
-    def what_is_left(self) -> list[str]:
-        """What it left behind, in words, once it is over."""
+    def leftovers(self) -> list[str]:
+        """Notes on the processes and files that the submission left behind, once it is over."""
         kinds = [kind for kind in ("processes", "files") if self.left.get(kind)]
         return [f"{kind} left behind, which are gone now: {self.left[kind]}" for kind in kinds]
 
@@ -125,7 +125,7 @@ class Channel:
                 self.alarms.append(Alarm(Kind[name], shown))
 
     def _find_reason(self, error: Exception) -> Ended:
-        """Whether it was ended from here, has ended by itself, or talks nonsense."""
-        time.sleep(SECONDS_TO_SEE_THE_END)  # until it is seen whether all of them have ended
+        """The reason for a failed request: stopped from here, ended by itself, or nonsense."""
+        time.sleep(EXIT_SECONDS)  # until it is seen whether all of them have ended
         is_gone = isinstance(error, NobodyThere | OSError)
         return self._why_stopped() or Ended(Cause.ENDED_ITSELF if is_gone else Cause.NONSENSE)

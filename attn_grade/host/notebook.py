@@ -6,26 +6,26 @@ from dataclasses import dataclass
 from functools import partial
 
 from attn_grade.bank import Bank
-from attn_grade.check import missing, nothing, points_of
+from attn_grade.check import missing_message, no_points, points_of
 from attn_grade.exercise import Exercise
 from attn_grade.host.channel import Channel
-from attn_grade.host.deadline import CELL_SECONDS, FINISHING_SECONDS, Deadline
+from attn_grade.host.deadline import CELL_SECONDS, HIDDEN_SECONDS, Deadline
 from attn_grade.host.ended import Ended
 from attn_grade.host.graded import (
     Cell,
     Graded,
     Part,
-    how_it_stopped,
-    nothing_shown,
-    part_without,
+    environment_errors,
+    failed_part,
+    find_cell_error,
     read_shown,
-    what_lacked,
+    skipped_output,
 )
 from attn_grade.host.process import SandboxProcess
 from attn_grade.host.remote_submission import RemoteSubmission
 from attn_grade.host.retries import Retries, Retry
 from attn_grade.inside.alarm import Alarm, Kind
-from attn_grade.inside.packing import NO_MESSAGE
+from attn_grade.inside.packing import MALFORMED
 from attn_grade.inside.wire import Message
 from attn_grade.judge import Findings, examine_hidden, examine_public
 
@@ -77,7 +77,7 @@ class _Begun:
 
 @dataclass(frozen=True)
 class _NoFunction:
-    """There is nothing to call: what a student reads, and whether there is nothing at all."""
+    """The absence of a function: what a student reads, and whether nothing was written at all."""
 
     problem: str
     unwritten: bool
@@ -99,16 +99,16 @@ class _Run:
         self.open, self.retries = ExitStack(), Retries(self.cells, self.bank)
 
     def go_through(self) -> Graded | None:
-        """One try: what came of it, or None if it has to be begun anew."""
+        """Make one attempt; return None if it has to be retried."""
         graded, self.tampered = Graded(), False
-        self.deadline.begin()
+        self.deadline.start_attempt()
         try:
             with self.process.submission(self.deadline.until) as channel, self.open:
                 self._grade(channel, graded)
         except Retry:
             return None
-        graded.incomplete |= self.retries.anything
-        graded.notes += channel.what_is_left()
+        graded.incomplete |= self.retries.any_excluded
+        graded.notes += channel.leftovers()
         return graded
 
     def _grade(self, channel: Channel, graded: Graded) -> None:
@@ -117,17 +117,17 @@ class _Run:
         Nothing hidden has been sent while a cell can still show it.
         """
         begun: list[_Begun] = []
-        all_ran = self.deadline.do(self._run_cells, channel, graded, begun)
+        all_ran = self.deadline.run(self._run_cells, channel, graded, begun)
         graded.incomplete |= any(shown["error"] for shown in graded.shown)
-        graded.notes += what_lacked(graded.shown)
+        graded.notes += environment_errors(graded.shown)
         graded.alarms += channel.take_alarms()
         if all_ran or not self.process.is_over:
-            self.deadline.do(self._finish_all, begun)
-        self.retries.give_up(graded, {one.index for one in begun})
+            self.deadline.run(self._finish_all, begun)
+        self.retries.fill_unfinished(graded, {one.index for one in begun})
 
     def _run_cells(self, channel: Channel, graded: Graded, begun: list[_Begun]) -> None:
         for index, cell in enumerate(self.cells):
-            self.deadline.note()
+            self.deadline.mark()
             if cell.grade_id and cell.exercise:
                 exercise = self.bank.find(cell.exercise)
                 part = self._begin(channel, index, exercise, graded, begun)
@@ -138,7 +138,7 @@ class _Run:
     def _finish_all(self, begun: list[_Begun]) -> None:
         """Finish one after the other, and take them off the list."""
         while begun:
-            self.deadline.note()
+            self.deadline.mark()
             self._finish(begun[0])
             begun.pop(0)
 
@@ -147,13 +147,13 @@ class _Run:
             try:
                 message = {"kind": "cell", "source": self.cells[index].source}
                 shown = read_shown(channel.ask(message, self.cell_seconds))
-                self.process.look()
+                self.process.check_leftovers()
                 return shown
-            except NO_MESSAGE:
-                self.retries.leave_out_cell(index, channel.end())
+            except MALFORMED:
+                self.retries.exclude_cell(index, channel.end())
             except Ended as error:
-                self.retries.leave_out_cell(index, error)
-        return nothing_shown(ended)
+                self.retries.exclude_cell(index, error)
+        return skipped_output(ended)
 
     def _begin(
         self,
@@ -165,13 +165,13 @@ class _Run:
     ) -> Part:
         """Take a snapshot of the notebook as it is now, and try the public inputs on it."""
         if ended := self.retries.parts.get(index):
-            part = part_without(exercise, f"it {ended}", ended)
+            part = failed_part(exercise, f"it {ended}", ended)
         elif isinstance(snapshot := self._snapshot(channel, index, exercise), _NoFunction):
             part = self._part_without(exercise, index, graded, snapshot)
         else:
             submission = RemoteSubmission(snapshot)
             findings = examine_public(exercise, submission, slow=self.secret is None)
-            self._see_that_all_goes_on(index, submission)
+            self._require_running(index, submission)
             points = points_of(exercise, findings, None, diagnose=False)
             part = Part(exercise.name, points, points)
             begun.append(_Begun(index, exercise, part, findings, submission))
@@ -183,14 +183,14 @@ class _Run:
     ) -> Part:
         """A part that defines no function, and why."""
         if trouble := self.retries.trouble_before(index):
-            return part_without(exercise, f"its cell {trouble}", trouble)
+            return failed_part(exercise, f"its cell {trouble}", trouble)
         ran = [(self.cells[i], graded.shown[i]) for i in self.retries.cells_of(index)]
-        if stopped := how_it_stopped(exercise.function, ran):
-            part = part_without(exercise, stopped)
+        if stopped := find_cell_error(exercise.function, ran):
+            part = failed_part(exercise, stopped)
             part.notes.append(stopped)
             return part
         problem, unwritten = nothing_there.problem, nothing_there.unwritten
-        return part_without(exercise, problem, unwritten=unwritten)
+        return failed_part(exercise, problem, unwritten=unwritten)
 
     def _alarms(self, channel: Channel) -> list[Alarm]:
         """Alarms of the cells before a part; what they tampered with stays so for all after it."""
@@ -212,17 +212,17 @@ class _Run:
             then = partial(channel.send_end, snapshot)
             reply = channel.ask(message, SNAPSHOT_SECONDS, then=then)
         except Ended as ended:
-            self.retries.blame(index, ended)
+            self.retries.exclude_latest(index, ended)
         if "missing" not in reply:
             return snapshot
         instead = reply["missing"]
         if instead is None:
-            return _NoFunction(missing(exercise, None), unwritten=True)
+            return _NoFunction(missing_message(exercise, None), unwritten=True)
         problem = f"`{exercise.function}` is {instead!s:.40}, not a function"
         return _NoFunction(problem, unwritten=False)
 
     def _tell_points(self, channel: Channel, index: int, part: Part) -> None:
-        """Let the notebook's own `check` give the points on the public inputs."""
+        """Let the notebook's own `check` show the points on the public inputs."""
         if index in self.retries.parts:  # perhaps because of this very message
             return
         rows = [(row.label, row.points, row.problem) for row in part.public.rows]
@@ -230,25 +230,25 @@ class _Run:
         try:
             channel.ask(message | {"hint": part.public.hint}, SNAPSHOT_SECONDS)
         except Ended as ended:
-            self.retries.blame(index, ended)
+            self.retries.exclude_latest(index, ended)
 
     def _finish(self, begun: _Begun) -> None:
         """Try the hidden inputs; now nothing that they say can be shown any more."""
         exercise, part, submission = begun.exercise, begun.part, begun.submission
         findings = begun.findings
-        submission.channel.until = self.deadline.until + FINISHING_SECONDS
+        submission.channel.until = self.deadline.until + HIDDEN_SECONDS
         if self.secret is not None:
             findings = examine_hidden(exercise, submission, self.secret, findings)
-        silent = submission.look()
-        self._see_that_all_goes_on(begun.index, submission)
+        silent = submission.fetch_alarms()
+        self._require_running(begun.index, submission)
         part.points = points_of(exercise, findings, self.secret)
         if silent:  # an honest answer has no reason to
-            part.points = nothing(exercise, f"in the end it {silent}")
+            part.points = no_points(exercise, f"in the end it {silent}")
         part.trouble = submission.trouble
         part.alarms = list(dict.fromkeys([*part.alarms, *submission.channel.take_alarms()]))
         if part.is_tampered:
-            part.points = nothing(exercise, "what watches it was exchanged")
+            part.points = no_points(exercise, "what watches it was exchanged")
 
-    def _see_that_all_goes_on(self, index: int, submission: RemoteSubmission) -> None:
+    def _require_running(self, index: int, submission: RemoteSubmission) -> None:
         if submission.channel.ended and self.process.is_over:
-            self.retries.leave_out_part(index, submission.channel.ended)
+            self.retries.exclude_part(index, submission.channel.ended)

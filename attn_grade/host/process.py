@@ -11,7 +11,7 @@ from pathlib import Path
 
 from attn_grade.host.channel import Channel
 from attn_grade.host.ended import Ended
-from attn_grade.host.isolation import LOG, order_of, start_worker
+from attn_grade.host.isolation import LOG, start_worker, worker_settings
 from attn_grade.host.watchdog import Watchdog, end_tree, memory_of, tree
 from attn_grade.inside.level import Level
 from attn_grade.inside.limits import KILL_GRACE
@@ -24,7 +24,7 @@ CLEAN_UP_SECONDS = 10.0  # that it may take to end what is left, after the grace
 
 @dataclass
 class _Worker:
-    """One start of the process.
+    """A started worker process.
 
     Attributes:
         process: The process itself; all that it has forked hangs on it.
@@ -73,7 +73,7 @@ class SandboxProcess:
         theirs.close()
         ours.settimeout(START_SECONDS)
         with contextlib.suppress(BrokenMessage):  # who waits for it to be ready hears why
-            send(ours, order_of(self.level, self._wall, self._preload))
+            send(ours, worker_settings(self.level, self._wall, self._preload))
         self._worker, self.stopped_for = _Worker(process, ours), None
         return self._worker
 
@@ -86,12 +86,12 @@ class SandboxProcess:
 
     @property
     def runs(self) -> bool:
-        """Whether there is a process."""
+        """True if the process is running."""
         return self._worker is not None and self._worker.process.poll() is None
 
     @property
     def is_over(self) -> bool:
-        """Whether the process was ended from here, or has ended."""
+        """True once the process was stopped from here or has ended."""
         return bool(self.stopped_for) or not self.runs
 
     @contextlib.contextmanager
@@ -122,8 +122,8 @@ class SandboxProcess:
         """A channel whose other end nobody has yet."""
         return Channel(lambda: self.stopped_for, until)
 
-    def look(self) -> None:
-        """See that what has been asked leaves nothing running that would not let the next be.
+    def check_leftovers(self) -> None:
+        """Check that the last request left no crowd of processes running.
 
         Raises:
             Ended: It does.
@@ -142,8 +142,8 @@ class SandboxProcess:
             worker.own_memory = max(map(memory_of, tree(worker.process.pid)))
         except (BrokenMessage, TimeoutError, ValueError) as error:
             self.stop()
-            said = (self._folder / LOG).read_text(errors="replace")[-1000:]
-            raise RuntimeError(f"the confined process did not start: {error}. {said}") from None
+            log = (self._folder / LOG).read_text(errors="replace")[-1000:]
+            raise RuntimeError(f"the confined process did not start: {error}. {log}") from None
         return worker
 
     def _stop_for(self, worker: _Worker, ended: Ended) -> None:
@@ -151,7 +151,7 @@ class SandboxProcess:
         end_tree(worker.process)
 
     def _clean_up(self, worker: _Worker) -> Message:
-        """Have all that is left ended; start anew if that does not go well."""
+        """Clean up after a submission; start a new process if that fails."""
         try:
             worker.control.settimeout(KILL_GRACE + CLEAN_UP_SECONDS)
             worker.control.send(END)

@@ -46,15 +46,15 @@ class CalledBack:
         return f"layer {self.number}"
 
     def has_gradient(self) -> bool:
-        """Whether gradients have piled up in its weights."""
+        """True if gradients have accumulated in its weights."""
         return self._weights.grad is not None
 
     def new_key(self) -> int:
-        """By what the grader is going to know a call, to which gradients may come."""
+        """A key under which the grader keeps a call whose gradients may be asked for."""
         return next(CalledBack._calls)
 
     def call(self, key: int | None, names: tuple[str, ...], values: list[object]) -> object:
-        """What the grader's callable gives, the last values by their names."""
+        """Call the grader's callable, with the last values passed by name."""
         split = len(values) - len(names)
         named = dict(zip(names, values[split:], strict=True))
         question = {"arguments": values[:split], "named": named}
@@ -65,18 +65,18 @@ class CalledBack:
         return self._ask({"gradient": key, "upstream": upstream})["gradients"]
 
     def _ask(self, question: Message) -> Message:
-        with _undisturbed():  # or the next request would be read where this answer is
+        with _alarm_deferred():  # or the next request would be read where this answer is
             send(self._connection, {"callback": self.number, **question})
             answer = receive(self._connection)
         if "error" in answer:
-            kind, said = answer["error"]
-            raise ERRORS.get(kind, RuntimeError)(said)
+            kind, message = answer["error"]
+            raise ERRORS.get(kind, RuntimeError)(message)
         return answer
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
-    """What is to interrupt a call that takes too long waits for the end of the `with` block."""
+def _alarm_deferred() -> Iterator[None]:
+    """Defer the timer's interrupt to the end of the `with` block."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
         yield
         return

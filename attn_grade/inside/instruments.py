@@ -33,7 +33,7 @@ class Instrument(TorchDispatchMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.rests = False
+        self.is_paused = False
 
     def __enter__(self) -> Self:
         self._before = self._active.set((*active_instruments(), self))
@@ -48,7 +48,7 @@ class Instrument(TorchDispatchMode):
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         made = func(*args, **(kwargs or {}))
-        if not self.rests:
+        if not self.is_paused:
             self._note(func, args, made)
         return made
 
@@ -57,11 +57,11 @@ class Instrument(TorchDispatchMode):
         raise NotImplementedError
 
     def readings(self) -> Readings:
-        """What has been measured, as plain data."""
+        """The readings, as plain data."""
         raise NotImplementedError
 
     def add(self, readings: Readings) -> None:
-        """Go on as if this had been measured here as well.
+        """Add readings from another process to those of this one.
 
         Raises:
             KeyError: Something is missing from the readings.
@@ -71,7 +71,8 @@ class Instrument(TorchDispatchMode):
 
 
 def active_instruments() -> tuple[Instrument, ...]:
-    """Those whose `with` block is open in this thread, from the outermost to the innermost."""
+    """The instruments whose `with` block is open in this thread, from the outermost to the
+    innermost."""
     return Instrument._active.get()
 
 
@@ -79,14 +80,14 @@ def active_instruments() -> tuple[Instrument, ...]:
 def paused() -> Iterator[tuple[Instrument, ...]]:
     """The active instruments, which see nothing of what is done inside the `with` block."""
     instruments = active_instruments()
-    before = [instrument.rests for instrument in instruments]
+    before = [instrument.is_paused for instrument in instruments]
     try:
         for instrument in instruments:
-            instrument.rests = True
+            instrument.is_paused = True
         yield instruments
     finally:
         for instrument, rested in zip(instruments, before, strict=True):
-            instrument.rests = rested
+            instrument.is_paused = rested
 
 
 @contextmanager
@@ -199,7 +200,7 @@ class Count(Instrument):
 
 
 def stored(tensor: Tensor) -> int:
-    """How many numbers its memory has room for."""
+    """The number of elements that a tensor's memory has room for."""
     return tensor.untyped_storage().nbytes() // tensor.element_size()
 
 

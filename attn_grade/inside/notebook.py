@@ -1,4 +1,4 @@
-"""One submission's own process: it runs the cells, and calls the functions that they define.
+"""A submission's own process: it runs the cells, and calls the functions that they define.
 
 A submission owns this process, and can make it say what it likes. That is why nothing here knows
 the right answers or the hidden inputs in advance, and why the grader compares outputs, gradients
@@ -20,7 +20,7 @@ from typing import Any
 from attn_grade.inside.alarm import Alarm, Kind
 from attn_grade.inside.alarms import Alarms
 from attn_grade.inside.called_back import CalledBack
-from attn_grade.inside.check import told
+from attn_grade.inside.check import published
 from attn_grade.inside.instruments import measure_here
 from attn_grade.inside.level import Level
 from attn_grade.inside.limits import limit_this_process
@@ -72,21 +72,21 @@ class Notebook:
     def _run(self, message: Message, _: socket) -> Message:
         shown = self.shell.run(message["source"])
         if shown.pop("cut"):
-            self.alarms.tell(Alarm(Kind.CUT))
+            self.alarms.add(Alarm(Kind.CUT))
         if shown["error"] and shown["error"][0] in STOPPING:
-            self.alarms.tell(Alarm(Kind.STOPPED, shown["error"][0]))
+            self.alarms.add(Alarm(Kind.STOPPED, shown["error"][0]))
         return shown
 
     def _tell(self, message: Message, _: socket) -> Message:
-        """Let `check` give what an exercise has earned so far."""
+        """Publish what an exercise has earned so far, for `check` to return."""
         rows = tuple(Row(*row) for row in message["rows"])
-        told[message["exercise"]] = Points(rows, message["hint"])
+        published[message["exercise"]] = Points(rows, message["hint"])
         return {}
 
     def _snapshot(self, alarms: Alarms, message: Message, connection: socket) -> Message:
         """Fork, and let the fork answer calls of one function as it is now."""
         _, descriptors, _, _ = recv_fds(connection, 1, 1)
-        alarms.tell(*remarks(self.wall.packages), once=True)
+        alarms.add(*remarks(self.wall.packages), once=True)
         function = vars(sys.modules["__main__"]).get(message["function"])
         if not callable(function):
             close(descriptors[0])
@@ -108,7 +108,7 @@ def _answer_calls(
     packages = StudentPackages(tuple(how["packages"]), tuple(how["wrappers"]))
     submission = LocalSubmission(function, how["avoid"], how["may_use"], packages)
     alarms.take()
-    alarms.is_called = True
+    alarms.in_answer = True
     with contextlib.suppress(BrokenMessage, TimeoutError):
         while True:
             backs: list[CalledBack] = []

@@ -24,7 +24,7 @@ DTYPES = {
     )
 }
 # what json, torch and unpacking raise for bytes that are no message
-NO_MESSAGE = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+MALFORMED = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 Message = dict[str, Any]  # from a process that may send anything; whoever reads it checks it
 Callback = Callable[..., Any]  # one of the grader's, which an answer is handed
 NameOf = Callable[[Callback], int]
@@ -69,7 +69,7 @@ def unpack(form: bytes, body: bytes, call: Callable[[int], Callback] | None) -> 
     left = _Body(body)
     try:
         message = _unpack(json.loads(form), left, call)
-    except NO_MESSAGE as error:
+    except MALFORMED as error:
         raise BrokenMessage(f"no message: {type(error).__name__}") from None
     if left.left or type(message) is not dict:
         raise BrokenMessage("the parts of a message do not fit together")

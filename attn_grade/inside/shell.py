@@ -18,9 +18,9 @@ from attn_grade.inside.submission import message_of
 from attn_grade.inside.wire import Message
 
 MAX_TEXT, MAX_SHOWN, MAX_PICTURES = 20_000, 50, 4_000_000  # of one cell, in all
-NAME_OF_CELL = re.compile(r"<ipython-input-[^>]*>, (?=line)")  # in what a SyntaxError says
+CELL_FILE_NAME = re.compile(r"<ipython-input-[^>]*>, (?=line)")  # in what a SyntaxError says
 # What a notebook may ask of a kernel, a browser or a package manager, none of which is here.
-FOR_OTHERS: tuple[str, ...] = (
+UNSUPPORTED_MAGICS: tuple[str, ...] = (
     "autosave",
     "clear",
     "conda",
@@ -30,7 +30,7 @@ FOR_OTHERS: tuple[str, ...] = (
     "man",
     "micromamba",
 )
-FOR_OTHERS += ("more", "qtconsole", "subshell")
+UNSUPPORTED_MAGICS += ("more", "qtconsole", "subshell")
 
 
 class Shell:
@@ -45,7 +45,7 @@ class Shell:
         if (extensions := self._shell.extension_manager) is not None:
             extensions.load_extension("storemagic")  # as a kernel does
         magics: Any = self._shell.magics_manager
-        for name in FOR_OTHERS:
+        for name in UNSUPPORTED_MAGICS:
             magics.register_function(_do_nothing, magic_name=name)
 
     def run(self, source: str) -> Message:
@@ -57,10 +57,10 @@ class Shell:
         with redirect_stdout(printed), redirect_stderr(printed):
             result = shell.run_cell(source, store_history=False)
         error = result.error_before_exec or result.error_in_exec
-        said = None if error is None else [type(error).__name__, _said(error)]
+        failure = None if error is None else [type(error).__name__, _message(error)]
         kept, is_all = _keep(shown)
         cut = bool(printed.cut) or not is_all
-        return {"printed": printed.text(), "shown": kept, "error": said, "cut": cut}
+        return {"printed": printed.text(), "shown": kept, "error": failure, "cut": cut}
 
 
 class _Quiet(InteractiveShell):
@@ -83,7 +83,7 @@ class _Quiet(InteractiveShell):
         """Wait for no window's events: there is none."""
 
     def ask_exit(self) -> None:
-        """Go on after `exit()`."""
+        """Ignore `exit()`."""
 
 
 def _do_nothing(_: str) -> None:
@@ -116,8 +116,8 @@ class _Page(io.TextIOBase):
         return "".join(self._parts) + more
 
 
-def _said(error: BaseException) -> str:
-    return NAME_OF_CELL.sub("", message_of(error)[:MAX_TEXT])
+def _message(error: BaseException) -> str:
+    return CELL_FILE_NAME.sub("", message_of(error)[:MAX_TEXT])
 
 
 def _keep(outputs: list[dict[str, Any]]) -> tuple[list[dict[str, str]], bool]:

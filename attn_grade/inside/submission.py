@@ -25,9 +25,9 @@ from torch import Tensor
 from attn_grade.inside.plain import Input, Inputs, Plain, as_plain
 from attn_grade.inside.watching import (
     NO_PACKAGES,
-    OUT_OF_SIGHT,
+    UNWATCHED_CALLS,
     StudentPackages,
-    load_what_watching_needs,
+    warm_up_watching,
     watched,
 )
 
@@ -36,7 +36,7 @@ SECONDS_A_CALL = 10
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one call gave.
+    """The outcome of one call.
 
     Args:
         output: What was returned; None together with an error. What is no plain data is `Foreign`.
@@ -79,7 +79,7 @@ class LocalSubmission:
         self.function, self.avoid, self.may_use = function, avoid, may_use
         self.packages = packages
         self.never_returned: Outcome | None = None
-        self._out_of_sight: list[str] = []
+        self._unwatched: list[str] = []
 
     def call(
         self,
@@ -103,9 +103,9 @@ class LocalSubmission:
         given: dict[str, Any] = {
             name: copy_of(value, name in wrt) for name, value in inputs.items()
         }
-        borrowed = list(self._out_of_sight)
+        borrowed = list(self._unwatched)
         if self.may_use is not None:
-            load_what_watching_needs()  # before the clock starts
+            warm_up_watching()  # before the clock starts
         try:
             with _silent(), _own_randomness(seed), _time_limit(seconds or SECONDS_A_CALL):
                 with self._watched(borrowed):
@@ -120,11 +120,11 @@ class LocalSubmission:
         except BaseException as error:  # an answer may well call exit()
             return Outcome(error=_describe(error), borrowed=tuple(borrowed))
         finally:  # a thread that it has started may work for later calls
-            self._out_of_sight = [name for name in borrowed if name in OUT_OF_SIGHT]
+            self._unwatched = [name for name in borrowed if name in UNWATCHED_CALLS]
         return Outcome(output, None, gradients, after, tuple(borrowed))
 
-    def takes(self, device: str) -> bool:
-        """Any: it is in this process."""
+    def supports(self, device: str) -> bool:
+        """Return True: the function is in this process."""
         return True
 
     def _watched(self, borrowed: list[str]) -> AbstractContextManager[None]:
@@ -142,7 +142,7 @@ class _Sink(io.TextIOBase):
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Nothing that an answer prints or warns about reaches the page."""
+    """Suppress the output and the warnings of an answer."""
     with warnings.catch_warnings(), redirect_stdout(_Sink()), redirect_stderr(_Sink()):
         warnings.simplefilter("ignore")
         with torch.enable_grad():  # whatever an earlier cell has switched off
@@ -151,7 +151,7 @@ def _silent() -> Iterator[None]:
 
 @contextmanager
 def _own_randomness(seed: int) -> Iterator[None]:
-    """Whoever draws initial weights draws those of the seed in every call, and uses up nobody's."""
+    """Seed torch's random numbers for a call, and restore their state afterwards."""
     with torch.random.fork_rng():
         # where there is no accelerator, `torch.manual_seed` keeps a traceback for when one comes,
         # in most of the time of a call
@@ -184,7 +184,7 @@ def _time_limit(seconds: float) -> Iterator[None]:
 
 
 def copy_of(value: Input, requires_grad: bool = False) -> Any:
-    """A value that whoever gets it may change, without anybody else noticing."""
+    """A copy of a value, which its receiver may change unnoticed."""
     if isinstance(value, Tensor):
         return value.detach().clone().requires_grad_(requires_grad)
     if isinstance(value, list | tuple):  # a list that an answer sorts or empties is its own
@@ -215,7 +215,7 @@ def _describe(error: BaseException) -> tuple[str, str]:
 
 
 def message_of(error: BaseException) -> str:
-    """What an exception says, which may be one of the answer's own making."""
+    """The message of an exception, which may be of the answer's own making."""
     try:
         return str(error).strip()
     except Exception:

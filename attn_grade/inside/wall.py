@@ -1,4 +1,4 @@
-"""What a submission may import, and what is kept from it: told to the confined process once."""
+"""The wall: the packages a submission may import, and what is withheld from it."""
 
 import re
 from dataclasses import dataclass
@@ -26,20 +26,21 @@ class Wall:
     paths: tuple[str, ...] = ()
 
     def holds_back(self, module: str) -> bool:
-        """Whether a module is one of the grader's own, which the confined process does not have."""
+        """True for a module of the grader's, which the confined process lacks."""
         is_engine = module.startswith(f"{ENGINE}.") and not f"{module}.".startswith(f"{INSIDE}.")
         return is_engine or module.startswith(f"{self.bank}.")
 
     def is_secret(self, path: str) -> bool:
-        """Whether only the grader may open a path."""
+        """True for a path that only the grader may open."""
         return bool(self._secret.search(path))
 
     def is_grader(self, path: str) -> bool:
-        """Whether a path leads into the engine or the bank."""
+        """True for a path into the engine or the bank."""
         return bool(self._grader.search(path))
 
     def is_package(self, path: str) -> bool:
-        """Whether a path is of what a submission imports, or would be imported in its place."""
+        """True for a path of a package that a submission imports, or of a file that would shadow
+        one."""
         return path.startswith(self._folders) or bool(self._shadows.search(path))
 
     @cached_property

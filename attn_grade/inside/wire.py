@@ -92,7 +92,7 @@ def _read(connection: socket, number: int, until: float | None) -> bytes:
 
 
 def _left(until: float) -> float:
-    """Seconds; whoever sends a byte now and then does not get more of them."""
+    """The seconds left for a message; a byte now and then does not extend them."""
     seconds = until - time.monotonic()
     if seconds <= 0:
         raise TimeoutError("the message does not come to its end")

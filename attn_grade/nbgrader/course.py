@@ -33,7 +33,7 @@ class AttnGrade(Configurable):
 
 
 class CourseError(Exception):
-    """What is asked for is not there; the message says what is."""
+    """Raised when something asked for does not exist; the message says what does."""
 
 
 class GradingError(Exception):
@@ -69,7 +69,8 @@ class Course:
             raise CourseError(f"{self.root / CONFIG} cannot be read. {reason}") from error
 
     def settings_digest(self) -> str:
-        """Of the settings as they are now, which `config` need not be in a process that stays."""
+        """Digest of the settings file as it is now; `config` may be older in a long-lived
+        process."""
         return hashlib.sha256((self.root / CONFIG).read_bytes()).hexdigest()
 
     @cached_property
@@ -92,7 +93,7 @@ class Course:
 
     @property
     def wall(self) -> Wall:
-        """What a submission may import, and what of the course is held back."""
+        """The wall for submissions of this course."""
         directory = self.directory
         gradebook = make_url(directory.db_url).database or ""
         paths = f"{directory.source_directory}/", Path(gradebook).name, f"{GRADING}/secret"
@@ -105,7 +106,7 @@ class Course:
 
     @property
     def results(self) -> Path:
-        """Where records, tables, reports and logs go."""
+        """The folder of records, tables, reports and logs."""
         return self.root / GRADING / "results"
 
     def submitted(self, assignment: str, student: str) -> Path:
@@ -125,7 +126,7 @@ class Course:
         return self.root / folder / f"{assignment}.ipynb"
 
     def students(self, assignment: str) -> list[str]:
-        """Who handed something in."""
+        """The students with a submission."""
         everybody = self.submitted(assignment, "*")
         parts = everybody.relative_to(everybody.anchor).parts
         place = parts.index("*")
@@ -142,8 +143,8 @@ class Course:
         """Names that are no student's."""
         return self.directory.student_id_exclude.split(",")
 
-    def chosen(self, assignment: str, names: Iterable[str]) -> list[str]:
-        """Those of these names, or all who handed something in, if there are none.
+    def select_students(self, assignment: str, names: Iterable[str]) -> list[str]:
+        """The named students, or all with a submission if none are named.
 
         Raises:
             CourseError: Nothing was handed in by one of them, or by nobody; the message says who
@@ -159,8 +160,8 @@ class Course:
             raise CourseError(f"Nothing was handed in by {name}.{meant}")
         return sorted(set(names)) or handed_in
 
-    def strays(self, assignment: str) -> dict[str, list[str]]:
-        """What lies in the folders of students, and in no folder of a problem set, by student."""
+    def misplaced_files(self, assignment: str) -> dict[str, list[str]]:
+        """Files in the students' folders that belong to no problem set, by student."""
         folder = self.submitted(assignment, "*")
         if folder.name != assignment or folder.parent.name != "*":
             return {}  # the settings lay submissions out otherwise
@@ -175,8 +176,8 @@ class Course:
                 found |= {student.name: sorted(one.name for one in there)} if there else {}
         return found
 
-    def see_that_writable(self, csv: Path) -> None:
-        """See that results can be kept, and a table of them.
+    def check_writable(self, csv: Path) -> None:
+        """Check that the results and their table can be written.
 
         Raises:
             CourseError: They cannot.
@@ -191,8 +192,8 @@ class Course:
                 reason = error.strerror
                 raise CourseError(f"Results cannot be written to {folder}: {reason}.") from None
 
-    def see_that_released(self, assignment: str) -> None:
-        """See that the gradebook knows a problem set.
+    def check_released(self, assignment: str) -> None:
+        """Check that the gradebook knows a problem set.
 
         Raises:
             CourseError: It does not; the message says how it gets there.
@@ -213,6 +214,6 @@ class Course:
             return sorted(student.id for student in gradebook.students)
 
     def gradebook(self) -> Gradebook:
-        """The gradebook, opened; to be closed by whoever asks."""
+        """Open the gradebook; the caller closes it."""
         directory = self.directory
         return Gradebook(directory.db_url, directory.course_id)

@@ -75,7 +75,7 @@ class PutBackCells(OverwriteCells):
 
 
 def _metadata(notebook: Notebook) -> dict[str, dict[str, Any]]:
-    """What nbgrader wrote into each cell when the problem set was released, by the cell's name."""
+    """The metadata that nbgrader wrote into each cell at release, by the cell's name."""
     points = {cell.name: cell.max_score for cell in (*notebook.grade_cells, *notebook.task_cells)}
     grades = {cell.name for cell in notebook.grade_cells}
     tasks = {cell.name for cell in notebook.task_cells}
@@ -98,7 +98,7 @@ def _metadata(notebook: Notebook) -> dict[str, dict[str, Any]]:
 
 
 def _places(nb: NotebookNode) -> dict[str, int]:
-    """Where the cells are that have a name."""
+    """The positions of the named cells."""
     names = (cell.metadata.get("nbgrader", {}).get("grade_id") for cell in nb.cells)
     return {name: place for place, name in enumerate(names) if name}
 

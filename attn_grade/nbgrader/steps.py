@@ -26,7 +26,7 @@ from attn_grade.nbgrader.gradebook import find_grades
 Steps = Sequence[object]  # preprocessors, or their classes
 
 
-class _CarefulCopy(BaseConverter):
+class _SafeFileCopy(BaseConverter):
     """Copies the files that were found beside a notebook, and no others."""
 
     files: Sequence[Path]
@@ -48,7 +48,7 @@ class Directory(CourseDirectory):
         return self.time
 
 
-class OneSubmission(Autograde, _CarefulCopy):
+class SubmissionConverter(Autograde, _SafeFileCopy):
     """Takes one notebook through steps of nbgrader's, into the gradebook and the autograded folder.
 
     Attributes:

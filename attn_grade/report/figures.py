@@ -1,4 +1,4 @@
-"""What a class made of a problem set: its points, its exercises, and the checks that it missed.
+"""Figures of a class: its points, its exercises, and the checks that it missed.
 
 The words in these figures are the course's; none is a student's. The colours are those of Okabe and
 Ito, which readers with any kind of colour vision can tell apart.
@@ -37,7 +37,7 @@ LETTERS = 47  # that fit beside each other
 
 
 def points(earned: Sequence[float], of: float) -> Figure:
-    """How many students have how many points.
+    """Draw a histogram of the students' points.
 
     Args:
         earned: Points of each student, at least one.
@@ -70,7 +70,7 @@ TOP: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "textcoords": "off
 
 
 def exercises(names: Sequence[str], counts: Sequence[tuple[int, int, int, int]]) -> Figure:
-    """How many students have all points of an exercise, some, none, and wrote nothing.
+    """Draw bars of the students with all points of an exercise, some, none, or no answer.
 
     Args:
         names: Of the exercises.
@@ -93,7 +93,7 @@ def exercises(names: Sequence[str], counts: Sequence[tuple[int, int, int, int]])
 
 
 def checks(labels: Sequence[str], shares: Sequence[float]) -> Figure:
-    """Which share of the students got a check right, the hardest on top.
+    """Draw the share of students who passed each check, the hardest on top.
 
     Args:
         labels: Of the checks, in words.

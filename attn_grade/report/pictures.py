@@ -15,15 +15,15 @@ HARDEST = 10  # checks that are drawn; the table below the picture has all
 
 
 def draw_points(tally: Tally) -> Markup:
-    """How the points are spread."""
+    """The distribution of points."""
     figure = figures.points(tally.points, tally.of)
     low, high = min(tally.points), max(tally.points)
-    said = f"Histogram of the points of {len(tally.points)}, from {low:g} to {high:g}."
-    return to_svg(figure, "points", said)
+    alternative = f"Histogram of the points of {len(tally.points)}, from {low:g} to {high:g}."
+    return to_svg(figure, "points", alternative)
 
 
 def draw_exercises(tally: Tally) -> Markup:
-    """How each exercise went."""
+    """The results of each exercise."""
     found = tally.exercises
     counts = [(each.full, each.some, each.none, each.unwritten) for each in found]
     figure = figures.exercises([shorten(each.name) for each in found], counts)

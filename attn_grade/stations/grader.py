@@ -21,7 +21,7 @@ from attn_grade.host.process import SandboxProcess
 from attn_grade.inside.level import Level
 from attn_grade.nbgrader.cells import imported_modules
 from attn_grade.nbgrader.course import Course
-from attn_grade.nbgrader.gradebook import find_grades, patiently
+from attn_grade.nbgrader.gradebook import find_grades, with_retries
 from attn_grade.records import SubmissionRecord, read_record, record_path, write_record
 from attn_grade.stations.digest import digest_of
 from attn_grade.stations.entered import enter, enter_nothing
@@ -50,8 +50,12 @@ def grade_submission(task: Task) -> SubmissionRecord:
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_suffix(".lock")):
         digest = digest_of(grader.course, task.assignment, task.student)
-        found = None if task.force else _found(path, digest)
-        if found and not _was_hurried(found, task) and patiently(lambda: grader.stands(found)):
+        found = None if task.force else _matching_record(path, digest)
+        if (
+            found
+            and not _had_less_time(found, task)
+            and with_retries(lambda: grader.is_up_to_date(found))
+        ):
             return found
         path.unlink(missing_ok=True)  # or it would speak for a grading that is interrupted
         record = grader.grade(task, digest)
@@ -119,8 +123,8 @@ class Grader:
         """End the confined process, if there is one, and remove its files."""
         self._open.close()
 
-    def stands(self, record: SubmissionRecord) -> bool:
-        """Whether a grading need not be done again: all that it has left is there.
+    def is_up_to_date(self, record: SubmissionRecord) -> bool:
+        """True if a submission need not be graded again: all its results are there.
 
         The gradebook may be another than last time, or hold what nbgrader's own command has found
         since, and the isolation may be less than is asked for now.
@@ -143,7 +147,7 @@ class Grader:
         _ = self.process  # it imports torch while nbgrader does its part
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of nbgrader's and nbformat's own dealings
-            record = self._walk(find(self.course, task.assignment, task.student), task)
+            record = self._grade_hand_in(find(self.course, task.assignment, task.student), task)
         seconds = round(time.monotonic() - begun, 2)
         return replace(
             record,
@@ -153,17 +157,17 @@ class Grader:
             cell_seconds=task.cell_seconds,
         )
 
-    def _walk(self, hand_in: HandIn, task: Task) -> SubmissionRecord:
+    def _grade_hand_in(self, hand_in: HandIn, task: Task) -> SubmissionRecord:
         """Take a submission from station to station."""
-        notebook = patiently(lambda: read(hand_in))
+        notebook = with_retries(lambda: read(hand_in))
         if isinstance(notebook, Unreadable):
             record = record_without(hand_in, notebook)
-            patiently(lambda: enter_nothing(hand_in, notebook))
+            with_retries(lambda: enter_nothing(hand_in, notebook))
             return record
         where = self.course.bank, self.process
         graded = judge(notebook, *where, hidden_secret(), task.cell_seconds)
         record = record_of(hand_in, notebook, graded)
-        patiently(lambda: enter(hand_in, notebook, graded))
+        with_retries(lambda: enter(hand_in, notebook, graded))
         return record
 
 
@@ -174,13 +178,13 @@ def _is_older(path: Path, other: Path) -> bool:
         return False
 
 
-def _was_hurried(record: SubmissionRecord, task: Task) -> bool:
-    """Whether time ran out that there is more of now."""
+def _had_less_time(record: SubmissionRecord, task: Task) -> bool:
+    """True if a part timed out under a limit below the present one."""
     slow = any(part.state == "timed out" for part in record.parts)
     return slow and task.cell_seconds > record.cell_seconds
 
 
-def _found(path: Path, digest: str) -> SubmissionRecord | None:
+def _matching_record(path: Path, digest: str) -> SubmissionRecord | None:
     """The record, if it is of the same notebook and the same checks."""
     try:
         record = read_record(path)
