@@ -9,8 +9,9 @@ from torch import Tensor
 
 from attn_grade.compare import difference, identical
 from attn_grade.exercise import Exercise, Law
+from attn_grade.inside.call_context import OutOfTime
 from attn_grade.inside.plain import Inputs, Plain, name_kind
-from attn_grade.inside.submission import Outcome, OutOfTime, copy_of
+from attn_grade.inside.submission import Outcome, copy_of
 from attn_grade.trial import Trial, draw_trials, tensor_of
 
 
@@ -139,8 +140,7 @@ def _compare_gradients(trial: Trial, submission: Submission) -> tuple[str, Plain
         reason = f"its output is {kind}; expected a tensor of shape {tuple(expected.shape)}"
         return reason, None if shape is None else [*shape]
     for name in check.gradient:
-        found = outcome.gradients.get(name)
-        if found is None:
+        if (found := outcome.gradients.get(name)) is None:
             reason = f"no gradient reaches {name}: something cuts the output off from it"
             return reason, f"cut: {name}"
         if wrong := difference(found, plain.gradients[name], exact.gradients[name], check):
@@ -151,8 +151,7 @@ def _compare_gradients(trial: Trial, submission: Submission) -> tuple[str, Plain
 def _compare_inputs(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
     # the inputs of a function that does nothing stay untouched too: no points for that
     if wrong := _compare(trial, submission):
-        reason, evidence = wrong
-        return f"the output has to be right as well: {reason}", evidence
+        return f"the output has to be right as well: {wrong[0]}", wrong[1]
     outcome = submission.call(trial.given)
     if failed := _failure(outcome):
         return failed

@@ -527,9 +527,9 @@ def test_an_alarm_can_be_shown_on_a_screen(process):
 def test_a_slot_starts_again_when_it_has_died(process):
     with process.submission() as channel:
         assert ask(channel, "1")["error"] is None
-    for one in tree(process._process.pid):
+    for one in tree(process._worker.process.pid):
         one.kill()
-    process._process.wait()
+    process._worker.process.wait()
     assert not process.runs
     with process.submission() as channel:
         assert ask(channel, "1")["error"] is None
@@ -670,10 +670,10 @@ def see_that_nothing_is_left(process: SandboxProcess) -> None:
     with process.submission() as channel:
         seen.append(ask(channel, SEE))
         assert ask(channel, SPOIL)["error"] is None
-    before = process._process
+    before = process._worker.process
     with process.submission() as channel:
         seen.append(ask(channel, SEE))
-    assert process._process is before
+    assert process._worker.process is before
     assert not [one["error"] for one in seen if one["error"]]
     first, then = (re.sub(r"(st_nlink|st_.time)=\d+", "", one["printed"]) for one in seen)
     assert first == then

@@ -24,7 +24,7 @@ from attn_grade.host.deadline import CELL_SECONDS
 from attn_grade.inside.level import Level
 from attn_grade.inside.system_calls import can_refuse
 from attn_grade.nbgrader.course import Course, CourseError
-from attn_grade.nbgrader.gradable import check_gradable
+from attn_grade.nbgrader.gradable import check_gradable, check_released, check_writable
 from attn_grade.nbgrader.gradebook import prepare_gradebook
 from attn_grade.nbgrader.private import check_private
 from attn_grade.records import SubmissionRecord, record_path
@@ -99,10 +99,10 @@ def autograde(options: AutogradeOptions, console: Console) -> bool:
 def _prepare(options: AutogradeOptions, course: Course, csv: Path) -> list[str]:
     """Check that everything grading needs is present; return the names of the students to grade."""
     check_private(course)
-    course.check_released(options.assignment)
+    check_released(course, options.assignment)
     check_gradable(course, options.assignment)
     students = course.select_students(options.assignment, options.students)
-    course.check_writable(csv)
+    check_writable(course, csv)
     directory = course.directory
     prepare_gradebook(directory.db_url, directory.course_id, students)
     return students

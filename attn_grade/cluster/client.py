@@ -11,7 +11,7 @@ workers, and what to clear away behind a command that is interrupted.
 import json
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -19,7 +19,6 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from dask.typing import Key
 from distributed import Client, Future, KilledWorker, as_completed
 
 from attn_grade.cluster.worker import describe, misfit
@@ -112,7 +111,7 @@ class _Cluster:
         self.client, self.address, self.tasks = client, address, tasks
         self.fitting: dict[str, Any] = {"folder": str(folder), "command": describe(tasks[0].course)}
         self.grade = f"{grade.__module__}:{grade.__qualname__}"
-        self.out: dict[Key, int] = {}  # by Dask's key
+        self.out: dict[Hashable, int] = {}  # by Dask's key
         self.killed = [0] * len(tasks)
 
     def check_workers(self) -> None:

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from functools import partial
 
 from attn_grade.bank import Bank
-from attn_grade.check import missing_message, no_points, points_of
+from attn_grade.check import points_of
 from attn_grade.exercise import Exercise
+from attn_grade.host.begun_part import BegunPart
 from attn_grade.host.channel import Channel
 from attn_grade.host.deadline import CELL_SECONDS, HIDDEN_SECONDS, Deadline
 from attn_grade.host.ended import Ended
@@ -17,21 +17,19 @@ from attn_grade.host.graded import (
     Part,
     environment_errors,
     failed_part,
-    find_cell_error,
     read_shown,
     skipped_output,
 )
 from attn_grade.host.process import SandboxProcess
 from attn_grade.host.remote_submission import RemoteSubmission
 from attn_grade.host.retries import Retries, Retry
+from attn_grade.host.snapshot import SNAPSHOT_SECONDS, NoFunction, take_snapshot
 from attn_grade.inside.alarm import Alarm, Kind
 from attn_grade.inside.packing import MALFORMED
 from attn_grade.inside.wire import Message
-from attn_grade.judge import Findings, examine_hidden, examine_public
+from attn_grade.judge import examine_public
 
 __all__ = ["Cell", "Graded", "Part", "grade_notebook"]
-
-SNAPSHOT_SECONDS = 30.0
 
 
 def grade_notebook(
@@ -62,25 +60,6 @@ def grade_notebook(
     while (graded := run.go_through()) is None:
         pass
     return graded
-
-
-@dataclass
-class _Begun:
-    """A part whose public inputs have been tried, and whose hidden ones have to wait."""
-
-    index: int
-    exercise: Exercise
-    part: Part
-    findings: Findings
-    submission: RemoteSubmission
-
-
-@dataclass(frozen=True)
-class _NoFunction:
-    """The absence of a function: what a student reads, and whether nothing was written at all."""
-
-    problem: str
-    unwritten: bool
 
 
 @dataclass
@@ -116,7 +95,7 @@ class _Run:
 
         Nothing hidden has been sent while a cell can still show it.
         """
-        begun: list[_Begun] = []
+        begun: list[BegunPart] = []
         all_ran = self.deadline.run(self._run_cells, channel, graded, begun)
         graded.incomplete |= any(shown["error"] for shown in graded.shown)
         graded.notes += environment_errors(graded.shown)
@@ -125,17 +104,17 @@ class _Run:
             self.deadline.run(self._finish_all, begun)
         self.retries.fill_unfinished(graded, {one.index for one in begun})
 
-    def _run_cells(self, channel: Channel, graded: Graded, begun: list[_Begun]) -> None:
+    def _run_cells(self, channel: Channel, graded: Graded, begun: list[BegunPart]) -> None:
         for index, cell in enumerate(self.cells):
             self.deadline.mark()
             if cell.grade_id and cell.exercise:
                 exercise = self.bank.find(cell.exercise)
                 part = self._begin(channel, index, exercise, graded, begun)
                 graded.parts[cell.grade_id] = part
-                self._tell_points(channel, index, part)
+                self._publish_points(channel, index, part)
             graded.show(self._run_cell(channel, index))
 
-    def _finish_all(self, begun: list[_Begun]) -> None:
+    def _finish_all(self, begun: list[BegunPart]) -> None:
         """Finish one after the other, and take them off the list."""
         while begun:
             self.deadline.mark()
@@ -161,36 +140,22 @@ class _Run:
         index: int,
         exercise: Exercise,
         graded: Graded,
-        begun: list[_Begun],
+        begun: list[BegunPart],
     ) -> Part:
         """Take a snapshot of the notebook as it is now, and try the public inputs on it."""
         if ended := self.retries.parts.get(index):
             part = failed_part(exercise, f"it {ended}", ended)
-        elif isinstance(snapshot := self._snapshot(channel, index, exercise), _NoFunction):
-            part = self._part_without(exercise, index, graded, snapshot)
+        elif isinstance(snapshot := self._snapshot(channel, index, exercise), NoFunction):
+            part = self.retries.part_without_function(exercise, index, graded, snapshot)
         else:
             submission = RemoteSubmission(snapshot)
             findings = examine_public(exercise, submission, slow=self.secret is None)
             self._require_running(index, submission)
             points = points_of(exercise, findings, None, diagnose=False)
             part = Part(exercise.name, points, points)
-            begun.append(_Begun(index, exercise, part, findings, submission))
+            begun.append(BegunPart(index, exercise, part, findings, submission))
         part.alarms += self._alarms(channel)
         return part
-
-    def _part_without(
-        self, exercise: Exercise, index: int, graded: Graded, nothing_there: _NoFunction
-    ) -> Part:
-        """A part that defines no function, and why."""
-        if trouble := self.retries.trouble_before(index):
-            return failed_part(exercise, f"its cell {trouble}", trouble)
-        ran = [(self.cells[i], graded.shown[i]) for i in self.retries.cells_of(index)]
-        if stopped := find_cell_error(exercise.function, ran):
-            part = failed_part(exercise, stopped)
-            part.notes.append(stopped)
-            return part
-        problem, unwritten = nothing_there.problem, nothing_there.unwritten
-        return failed_part(exercise, problem, unwritten=unwritten)
 
     def _alarms(self, channel: Channel) -> list[Alarm]:
         """Alarms of the cells before a part; what they tampered with stays so for all after it."""
@@ -201,27 +166,16 @@ class _Run:
         self.tampered |= now
         return alarms
 
-    def _snapshot(self, channel: Channel, index: int, exercise: Exercise) -> Channel | _NoFunction:
+    def _snapshot(self, channel: Channel, index: int, exercise: Exercise) -> Channel | NoFunction:
         """A channel to the notebook as it is now, or why there is no function to call."""
-        message: Message = {"kind": "snapshot", "function": exercise.function}
-        message |= {"avoid": exercise.avoid, "may_use": exercise.may_use}
-        message |= {"packages": exercise.packages.names, "wrappers": exercise.packages.wrappers}
         opened = closing(self.process.open_channel(self.deadline.until))
         snapshot = self.open.enter_context(opened)
         try:
-            then = partial(channel.send_end, snapshot)
-            reply = channel.ask(message, SNAPSHOT_SECONDS, then=then)
+            return take_snapshot(channel, snapshot, exercise) or snapshot
         except Ended as ended:
             self.retries.exclude_latest(index, ended)
-        if "missing" not in reply:
-            return snapshot
-        instead = reply["missing"]
-        if instead is None:
-            return _NoFunction(missing_message(exercise, None), unwritten=True)
-        problem = f"`{exercise.function}` is {instead!s:.40}, not a function"
-        return _NoFunction(problem, unwritten=False)
 
-    def _tell_points(self, channel: Channel, index: int, part: Part) -> None:
+    def _publish_points(self, channel: Channel, index: int, part: Part) -> None:
         """Let the notebook's own `check` show the points on the public inputs."""
         if index in self.retries.parts:  # perhaps because of this very message
             return
@@ -232,22 +186,12 @@ class _Run:
         except Ended as ended:
             self.retries.exclude_latest(index, ended)
 
-    def _finish(self, begun: _Begun) -> None:
+    def _finish(self, begun: BegunPart) -> None:
         """Try the hidden inputs; now nothing that they say can be shown any more."""
-        exercise, part, submission = begun.exercise, begun.part, begun.submission
-        findings = begun.findings
-        submission.channel.until = self.deadline.until + HIDDEN_SECONDS
-        if self.secret is not None:
-            findings = examine_hidden(exercise, submission, self.secret, findings)
-        silent = submission.fetch_alarms()
-        self._require_running(begun.index, submission)
-        part.points = points_of(exercise, findings, self.secret)
-        if silent:  # an honest answer has no reason to
-            part.points = no_points(exercise, f"in the end it {silent}")
-        part.trouble = submission.trouble
-        part.alarms = list(dict.fromkeys([*part.alarms, *submission.channel.take_alarms()]))
-        if part.is_tampered:
-            part.points = no_points(exercise, "what watches it was exchanged")
+        begun.submission.channel.until = self.deadline.until + HIDDEN_SECONDS
+        silent = begun.try_hidden(self.secret)
+        self._require_running(begun.index, begun.submission)
+        begun.award_points(self.secret, silent)
 
     def _require_running(self, index: int, submission: RemoteSubmission) -> None:
         if submission.channel.ended and self.process.is_over:

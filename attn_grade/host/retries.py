@@ -4,8 +4,17 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from attn_grade.bank import Bank
+from attn_grade.exercise import Exercise
 from attn_grade.host.ended import Cause, Ended
-from attn_grade.host.graded import Cell, Graded, Part, failed_part, skipped_output
+from attn_grade.host.graded import (
+    Cell,
+    Graded,
+    Part,
+    failed_part,
+    find_cell_error,
+    skipped_output,
+)
+from attn_grade.host.snapshot import NoFunction
 
 
 class Retry(Exception):
@@ -57,6 +66,19 @@ class Retries:
     def trouble_before(self, index: int) -> Ended | None:
         """The reason why a cell of this part was excluded, or None."""
         return next((self.cells[i] for i in self.cells_of(index) if i in self.cells), None)
+
+    def part_without_function(
+        self, exercise: Exercise, index: int, graded: Graded, absence: NoFunction
+    ) -> Part:
+        """A part that defines no function, with the first cause that is known."""
+        if trouble := self.trouble_before(index):
+            return failed_part(exercise, f"its cell {trouble}", trouble)
+        ran = [(self._notebook[i], graded.shown[i]) for i in self.cells_of(index)]
+        if stopped := find_cell_error(exercise.function, ran):
+            part = failed_part(exercise, stopped)
+            part.notes.append(stopped)
+            return part
+        return failed_part(exercise, absence.problem, unwritten=absence.unwritten)
 
     def fill_unfinished(self, graded: Graded, unfinished: set[int]) -> None:
         """Fill in parts without points for what was not done, when there is no time for a retry.

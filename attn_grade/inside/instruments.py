@@ -44,9 +44,7 @@ class Instrument(TorchDispatchMode):
         super().__exit__(*error)
         self._active.reset(self._before)
 
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         made = func(*args, **(kwargs or {}))
         if not self.is_paused:
             self._note(func, args, made)
@@ -99,8 +97,7 @@ def measure_here(names: list[str]) -> Iterator[list[Instrument]]:
     """
     instruments: list[Instrument] = [INSTRUMENTS[name]() for name in names]
     with ExitStack() as stack:
-        for instrument in instruments:
-            stack.enter_context(instrument)
+        list(map(stack.enter_context, instruments))
         yield instruments
 
 
@@ -114,8 +111,7 @@ class Largest(Instrument):
 
     def __init__(self) -> None:
         super().__init__()
-        self.numbers = 0
-        self.shape: tuple[int, ...] = ()
+        self.numbers, self.shape = 0, tuple[int, ...]()
 
     def _note(self, func: Any, args: Any, made: Any) -> None:
         for tensor in filter(torch.is_tensor, tree_leaves(made)):
@@ -179,11 +175,7 @@ class Kept(Largest):
 
 
 class Count(Instrument):
-    """Counts how often torch is asked for something, for laws about loops.
-
-    Attributes:
-        number: How often.
-    """
+    """Counts how often torch is asked for something, as `number`, for laws about loops."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -4,24 +4,15 @@ Everything that the grader knows of an answer it knows from an `Outcome`. A subm
 another process only has to turn the same requests into the same outcomes.
 """
 
-import io
-import signal
-import threading
-import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import (
-    AbstractContextManager,
-    contextmanager,
-    nullcontext,
-    redirect_stderr,
-    redirect_stdout,
-)
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from attn_grade.inside.call_context import OutOfTime, seeded, silenced, time_limited
 from attn_grade.inside.plain import Input, Inputs, Plain, as_plain
 from attn_grade.inside.watching import (
     NO_PACKAGES,
@@ -53,10 +44,6 @@ class Outcome:
     gradients: Mapping[str, Plain] = field(default_factory=dict)
     inputs_after: Mapping[str, Plain] = field(default_factory=dict)
     borrowed: tuple[str, ...] = ()
-
-
-class OutOfTime(BaseException):
-    """A call did not come back; no `except Exception` of the answer can swallow this."""
 
 
 class LocalSubmission:
@@ -107,7 +94,7 @@ class LocalSubmission:
         if self.may_use is not None:
             warm_up_watching()  # before the clock starts
         try:
-            with _silent(), _own_randomness(seed), _time_limit(seconds or SECONDS_A_CALL):
+            with silenced(), seeded(seed), time_limited(seconds or SECONDS_A_CALL):
                 with self._watched(borrowed):
                     output = self.function(**given)
                 gradients = _plain(_gradients(output, upstream, given, wrt))
@@ -131,56 +118,6 @@ class LocalSubmission:
         if self.may_use is None:
             return nullcontext()
         return watched(self.avoid, self.may_use, self.packages, borrowed)
-
-
-class _Sink(io.TextIOBase):
-    """Swallows what an answer prints, however much."""
-
-    def write(self, text: str) -> int:
-        return len(text)
-
-
-@contextmanager
-def _silent() -> Iterator[None]:
-    """Suppress the output and the warnings of an answer."""
-    with warnings.catch_warnings(), redirect_stdout(_Sink()), redirect_stderr(_Sink()):
-        warnings.simplefilter("ignore")
-        with torch.enable_grad():  # whatever an earlier cell has switched off
-            yield
-
-
-@contextmanager
-def _own_randomness(seed: int) -> Iterator[None]:
-    """Seed torch's random numbers for a call, and restore their state afterwards."""
-    with torch.random.fork_rng():
-        # where there is no accelerator, `torch.manual_seed` keeps a traceback for when one comes,
-        # in most of the time of a call
-        set_seed = torch.manual_seed if torch.accelerator.is_available() else _seed_processor
-        set_seed(seed)
-        yield
-
-
-def _seed_processor(seed: int) -> None:
-    torch.default_generator.manual_seed(seed)
-
-
-@contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
-    """Interrupt a call that does not come back; signals reach the main thread only."""
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
-        yield
-        return
-
-    def stop(*_: object) -> None:
-        raise OutOfTime(f"it did not return within {seconds} seconds")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def copy_of(value: Input, requires_grad: bool = False) -> Any:

@@ -5,14 +5,13 @@ import glob
 import hashlib
 import os
 import sys
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import make_url
 from traitlets import Unicode
@@ -175,38 +174,6 @@ class Course:
                 ]
                 found |= {student.name: sorted(one.name for one in there)} if there else {}
         return found
-
-    def check_writable(self, csv: Path) -> None:
-        """Check that the results and their table can be written.
-
-        Raises:
-            CourseError: They cannot.
-        """
-        if csv.is_dir():
-            raise CourseError(f"The table cannot be written: {csv} is a folder.")
-        for folder in (self.results, csv.parent):
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-                tempfile.TemporaryFile(dir=folder).close()
-            except OSError as error:
-                reason = error.strerror
-                raise CourseError(f"Results cannot be written to {folder}: {reason}.") from None
-
-    def check_released(self, assignment: str) -> None:
-        """Check that the gradebook knows a problem set.
-
-        Raises:
-            CourseError: It does not; the message says how it gets there.
-        """
-        with self.gradebook() as gradebook:
-            try:
-                gradebook.find_assignment(assignment)
-            except MissingEntry:
-                known = ", ".join(sorted(a.name for a in gradebook.assignments)) or "none"
-                raise CourseError(
-                    f"The gradebook does not know {assignment} (it knows: {known}). Release it"
-                    f" first: nbgrader generate_assignment {assignment}"
-                ) from None
 
     def roster(self) -> list[str]:
         """The names of all students whom the gradebook knows."""

@@ -1,5 +1,8 @@
 """Checks before grading: the problem set, its exercises and the gradebook must agree."""
 
+import tempfile
+from pathlib import Path
+
 import nbformat
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
@@ -14,6 +17,40 @@ ALREADY_SUBMITTED = (
     "As it holds submissions, it takes no new cell. Take the cell out of the source, or begin anew"
     " and grade all again: nbgrader db assignment remove"
 )
+
+
+def check_writable(course: Course, csv: Path) -> None:
+    """Check that the results and their table can be written.
+
+    Raises:
+        CourseError: They cannot.
+    """
+    if csv.is_dir():
+        raise CourseError(f"The table cannot be written: {csv} is a folder.")
+    for folder in (course.results, csv.parent):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=folder).close()
+        except OSError as error:
+            reason = error.strerror
+            raise CourseError(f"Results cannot be written to {folder}: {reason}.") from None
+
+
+def check_released(course: Course, assignment: str) -> None:
+    """Check that the gradebook knows a problem set.
+
+    Raises:
+        CourseError: It does not; the message says how it gets there.
+    """
+    with course.gradebook() as gradebook:
+        try:
+            gradebook.find_assignment(assignment)
+        except MissingEntry:
+            known = ", ".join(sorted(a.name for a in gradebook.assignments)) or "none"
+            raise CourseError(
+                f"The gradebook does not know {assignment} (it knows: {known}). Release it"
+                f" first: nbgrader generate_assignment {assignment}"
+            ) from None
 
 
 def check_gradable(course: Course, assignment: str) -> None:

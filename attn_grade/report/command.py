@@ -4,6 +4,7 @@ from pathlib import Path
 
 from attn_grade.autograde.results import ungraded, with_missing_students
 from attn_grade.nbgrader.course import Course, CourseError
+from attn_grade.nbgrader.gradable import check_released
 from attn_grade.nbgrader.private import check_private
 from attn_grade.records import read_records
 from attn_grade.report.page import write_report
@@ -23,7 +24,7 @@ def report(folder: Path, assignment: str, path: Path | None) -> Path:
     """
     course = Course(folder.resolve())
     check_private(course)
-    course.check_released(assignment)
+    check_released(course, assignment)
     try:
         found = read_records(course.results, assignment)
     except ValueError as error:
