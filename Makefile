@@ -48,9 +48,10 @@ notebooks: .venv/ready .venv/model ## execute book/text/*.md again, into book/*.
 
 lint: .venv/ready ## look for mistakes in the code, without running it
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/mypy && $(BIN)/python tools/count_any.py
 
 clean: ## remove what make made: the environment, the built book, caches
-	@rm -rf .venv _build .pytest_cache .ruff_cache .hypothesis *.egg-info
+	@rm -rf .venv _build .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
 	@find attn_course book tests tools -name __pycache__ -exec rm -rf {} +
 
 .venv/packages: requirements.txt

@@ -96,7 +96,7 @@ class Captioner(nn.Module):
         gated: bool = True,
     ) -> None:
         super().__init__()
-        d_feature = vision.d_feature
+        d_feature: int = vision.d_feature  # type: ignore[assignment]  # which a Module may hide
         self.vision = vision
         self.places = nn.Parameter(0.1 * torch.randn(num_cells, d_feature))
         self.embedding = nn.Embedding(vocab_size, d_embedding, padding_idx=PAD)

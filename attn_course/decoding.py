@@ -63,7 +63,7 @@ def greedy_decode(
     state = model.start(source)
     token = torch.full((len(source),), BOS, device=source.device)
     ended = torch.zeros_like(token, dtype=torch.bool)
-    sentence = []
+    sentence: list[Tensor] = []
     while len(sentence) < max_len and not ended.all():
         logits, state = model.step(token, state)
         token = _log_probability(logits).argmax(-1).masked_fill(ended, PAD)

@@ -137,7 +137,7 @@ class _Inputs(NamedTuple):
         nothing = True
         for part in blocks(self.key.shape[-2], self.block_len):
             allowed = self.allowed(rows, part)
-            if self.rule is None or not is_true_of_any(~allowed.any()):
+            if self.rule is None or allowed is None or not is_true_of_any(~allowed.any()):
                 nothing = False
                 yield part, allowed
         if nothing:
@@ -235,6 +235,7 @@ def _fused_rows(dropout: float, inputs: _Inputs, rows: slice) -> Tensor:
     """The output of one block of queries, from all the keys that they reach."""
     query, key, value = inputs.query[..., rows, :], inputs.key, inputs.value
     allowed = inputs.allowed(rows, slice(None))
+    assert allowed is not None  # without mask and rule nothing is cut into rows
     allowed = allowed.expand(*allowed.shape[:-1], key.shape[-2])
     reach = _reach(allowed)
     return _kernel(query, key[..., reach, :], value[..., reach, :], allowed[..., reach], dropout)
@@ -263,8 +264,14 @@ def _kernel(
     batch, d_key, d_value = query.shape[:-2], key.shape[-1], value.shape[-1]
     if mask is not None and len(batch) > 2:
         mask = mask.expand(*batch, *mask.shape[-2:])
+
+    def four(tensor: Tensor) -> Tensor:
+        return _four_axes(_widen(tensor, max(d_key, d_value)))
+
     output = functional.scaled_dot_product_attention(
-        *(_four_axes(_widen(tensor, max(d_key, d_value))) for tensor in (query, key, value)),
+        four(query),
+        four(key),
+        four(value),
         attn_mask=None if mask is None else _four_axes(mask),
         dropout_p=dropout,
         is_causal=is_causal,

@@ -7,7 +7,7 @@ With the log-likelihood of the caption as the reward, the expected reward is a l
 logarithm of the caption's probability, `E[log p] ≤ log E[p]`: what Xu et al. 2015 climb.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -124,6 +124,9 @@ class MovingAverage(nn.Module):
     Source: Xu et al. 2015, section 4.1, with 0.9.
     """
 
+    value: Tensor
+    updates: Tensor
+
     def __init__(self, decay: float = 0.9) -> None:
         super().__init__()
         if not 0 <= decay < 1:
@@ -165,7 +168,7 @@ class HardCaptioner(Captioner):
     arguments are those of `Captioner`; `baseline` is its moving average of rewards.
     """
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.baseline = MovingAverage()
 

@@ -122,7 +122,7 @@ class GeneralScore(nn.Module):
         return dot_scores(query, projected_key)
 
 
-def make_score(name: Score, d_query: int, d_key: int) -> nn.Module:
+def make_score(name: Score, d_query: int, d_key: int) -> AdditiveScore | DotScore | GeneralScore:
     """The score of that name, with its weights.
 
     Raises:
@@ -130,6 +130,7 @@ def make_score(name: Score, d_query: int, d_key: int) -> nn.Module:
     """
     if name == "concat":
         return AdditiveScore(d_query, d_key, d_query)
+    scores: dict[str, type[DotScore] | type[GeneralScore]]
     scores = {"dot": DotScore, "general": GeneralScore}
     if name not in scores:
         raise ValueError(f"{name!r} is no score; there are dot, general, concat")

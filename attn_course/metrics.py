@@ -9,7 +9,7 @@ from collections.abc import Sequence, Set
 
 import torch
 from jaxtyping import Float
-from sacrebleu.metrics import BLEU
+from sacrebleu.metrics.bleu import BLEU
 from torch import Tensor
 
 from attn_course.shapes import checked

@@ -5,7 +5,7 @@ self-attention, or a stack of either. A probe asks the same question of all of t
 """
 
 from collections.abc import Callable, Iterator
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float
@@ -15,7 +15,7 @@ from torch.autograd.graph import Node
 from attn_course.shapes import checked
 
 Kind = Literal["rnn", "gru", "lstm"]
-NETWORKS: dict[str, type[nn.RNNBase]] = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
+NETWORKS: dict[str, Callable[..., nn.RNNBase]] = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 # From inputs, (batch, length, d_in), to one number for each sequence, (batch,).
 Objective = Callable[[Tensor], Tensor]
 
@@ -83,11 +83,11 @@ class RecurrentLayer(nn.Module):
         self.network = NETWORKS[kind](d_model, d_hidden, batch_first=True)
         with torch.no_grad():
             if gain is not None:
-                nn.init.orthogonal_(self.network.weight_hh_l0, gain)
+                nn.init.orthogonal_(self.network.get_parameter("weight_hh_l0"), gain)
             if forget_bias is not None:
                 forget = slice(d_hidden, 2 * d_hidden)  # of input, forget, cell and output gate
-                self.network.bias_ih_l0[forget] = 0
-                self.network.bias_hh_l0[forget] = forget_bias
+                self.network.get_parameter("bias_ih_l0")[forget] = 0
+                self.network.get_parameter("bias_hh_l0")[forget] = forget_bias
 
     @checked
     def forward(
@@ -102,6 +102,7 @@ class RecurrentLayer(nn.Module):
     ) -> Float[Tensor, "batch length d_hidden"]:
         """The same states, token after token: nothing is hidden in one fused operation."""
         network = self.network
+        step: dict[str, Callable[..., Any]]
         step = {"RNN_TANH": torch.rnn_tanh_cell, "GRU": torch.gru_cell, "LSTM": torch.lstm_cell}
         weights = [getattr(network, name) for name in network._flat_weights_names]
         zero = tokens.new_zeros(len(tokens), network.hidden_size)

@@ -4,7 +4,8 @@ A sentence is a row of token numbers that ends in EOS and is padded with PAD. Pa
 nothing: the encoder skips it, attention masks it, the loss ignores it.
 """
 
-from typing import Literal, NamedTuple
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int, Shaped
@@ -16,10 +17,10 @@ from attn_course.shapes import checked, is_true_of_any
 # The first numbers of every vocabulary: padding, begin and end of a sentence.
 PAD, BOS, EOS = 0, 1, 2
 
-CELLS = {"gru": nn.GRU, "lstm": nn.LSTM}
+CELLS: dict[str, Callable[..., nn.RNNBase]] = {"gru": nn.GRU, "lstm": nn.LSTM}
 Cell = Literal["gru", "lstm"]
 # What a decoder remembers between two words: tensors whose first axis is the batch, in tuples.
-State = tuple["Tensor | State", ...]
+State = tuple[Any, ...]
 
 
 class Encoding(NamedTuple):
@@ -158,7 +159,9 @@ class Translator(nn.Module):
     on, `decode`: by one word or, when the words are given, by all of them.
     """
 
-    def __init__(self, encoder: Encoder, vocab_size: int, d_embedding: int) -> None:
+    encoder: Any  # each kind of translator has its own
+
+    def __init__(self, encoder: nn.Module, vocab_size: int, d_embedding: int) -> None:
         super().__init__()
         self.encoder = encoder
         self.embedding = nn.Embedding(vocab_size, d_embedding, padding_idx=PAD)
@@ -287,7 +290,7 @@ def readout(d_input: int, d_hidden: int, vocab_size: int) -> nn.Module:
     return nn.Sequential(nn.Linear(d_input, d_hidden), nn.Tanh(), nn.Linear(d_hidden, vocab_size))
 
 
-def find_cell(name: str) -> type[nn.RNNBase]:
+def find_cell(name: str) -> Callable[..., nn.RNNBase]:
     """The recurrent network of that name.
 
     Raises:

@@ -177,4 +177,5 @@ def embedding(vocab_size: int, d_model: int) -> nn.Embedding:
 def with_positions(table: nn.Embedding, tokens: Int[Tensor, "batch length"]) -> Tensor:
     """The vectors of the words, each with that of its position added."""
     vectors = embed(table, tokens)
-    return vectors + sinusoidal_positions(*vectors.shape[1:], vectors.device).to(vectors.dtype)
+    _, length, d_model = vectors.shape
+    return vectors + sinusoidal_positions(length, d_model, vectors.device).to(vectors.dtype)

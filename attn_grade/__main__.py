@@ -12,7 +12,7 @@ from nbgrader.api import InvalidEntry
 from rich.console import Console
 from sqlalchemy.exc import DBAPIError
 
-from attn_grade.autograde.command import Order
+from attn_grade.autograde.command import AutogradeOptions
 from attn_grade.autograde.command import autograde as grade_class
 from attn_grade.host.deadline import CELL_SECONDS
 from attn_grade.nbgrader.course import CourseError, GradingError
@@ -29,22 +29,22 @@ Folder = Annotated[Path, typer.Option(help="Folder of the course.")]
 
 
 @contextmanager
-def _said_in_a_line(force: bool = False) -> Iterator[None]:
+def _report_errors(force: bool = False) -> Iterator[None]:
     """Say why a command cannot be carried out, and end with the status that it has for that."""
     ends = {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
     before = {number: signal.getsignal(number) for number in ends}
     for number in ends:
         if before[number] != signal.SIG_IGN:  # as with nohup
             signal.signal(number, lambda number, _: sys.exit(128 + number))  # and so clear up
-    said = Console(stderr=True)
+    console = Console(stderr=True)
     try:
         yield
     except (CourseError, GradingError, OSError, DBAPIError, InvalidEntry) as error:
-        said.print(f"{error}", markup=False, style="red", soft_wrap=True)
+        console.print(f"{error}", markup=False, style="red", soft_wrap=True)
         raise typer.Exit(2) from None
     except KeyboardInterrupt:
         then = "grades all once more" if force else "goes on from there"
-        said.print(f"Interrupted. What is graded is kept; the same command {then}.")
+        console.print(f"Interrupted. What is graded is kept; the same command {then}.")
         raise typer.Exit(130) from None
     finally:
         for number, handler in before.items():
@@ -80,8 +80,8 @@ def autograde(
     ] = None,
 ) -> None:
     """Grade all that was handed in of a problem set, and go on where an earlier run stopped."""
-    _see_that_sensible(level, require_sandbox)
-    order = Order(
+    _require_consistent_level(level, require_sandbox)
+    options = AutogradeOptions(
         course=course,
         assignment=assignment,
         students=tuple(student or ()),
@@ -93,13 +93,13 @@ def autograde(
         csv=csv,
         cell_seconds=cell_seconds,
     )
-    with _said_in_a_line(force), private_files(course):
-        all_graded = grade_class(order, Console())
+    with _report_errors(force), private_files(course):
+        all_graded = grade_class(options, Console())
     if not all_graded:
         raise typer.Exit(1)
 
 
-def _see_that_sensible(level: str | None, require_sandbox: bool) -> None:
+def _require_consistent_level(level: str | None, require_sandbox: bool) -> None:
     if level not in (None, "sandbox", "limits", "plain"):
         raise typer.BadParameter(f"{level} is no level: sandbox, limits or plain")
     if require_sandbox and level in ("limits", "plain"):
@@ -117,7 +117,7 @@ def report(
     """Write a page on what the class made of a problem set that is graded."""
     from attn_grade.report.command import report as write
 
-    with _said_in_a_line(), private_files(course):
+    with _report_errors(), private_files(course):
         written = write(course, assignment, html)
     Console().print(f"{written}", markup=False, soft_wrap=True)
 

@@ -1,4 +1,4 @@
-"""From an answer to its points."""
+"""Grading one answer: from a function to its points."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attn_grade.diagnosis import recognise
 from attn_grade.exercise import Check, Exercise
-from attn_grade.inside.plain import Inputs, Plain
+from attn_grade.inside.plain import Input, Inputs, Plain
 from attn_grade.inside.points import Points, Row
 from attn_grade.inside.submission import LocalSubmission
 from attn_grade.judge import Finding, Findings, Submission, examine
@@ -19,7 +19,7 @@ UNTRIED = "not tried yet: it takes long, and comes once the rows above are right
 
 
 def hidden_secret() -> str:
-    """What the hidden inputs are drawn from.
+    """The secret from which hidden inputs are drawn.
 
     It is the environment variable `ATTN_GRADE_SECRET`, which the instructor's nbgrader
     configuration sets. Without it, it is the word "attention", which everybody can read here.
@@ -34,7 +34,7 @@ def check_answer(
     if answer is None:
         answer = getattr(sys.modules["__main__"], exercise.function, None)
     if not callable(answer):
-        return nothing(exercise, missing(exercise, answer), unwritten=answer is None)
+        return no_points(exercise, missing_message(exercise, answer), unwritten=answer is None)
     how = exercise.avoid, exercise.may_use, exercise.packages
     return grade(exercise, LocalSubmission(answer, *how), secret)
 
@@ -47,13 +47,13 @@ def grade(exercise: Exercise, submission: Submission, secret: str | None) -> Poi
 def points_of(
     exercise: Exercise, findings: Findings, secret: str | None, diagnose: bool = True
 ) -> Points:
-    """What an answer earns by what was found, publicly alone or with the secret as well.
+    """The points that findings earn, on public inputs alone or with the secret on hidden ones too.
 
     To `diagnose` a wrong one, all known mistakes are made for comparison.
     """
     problems = _problems(exercise.checks, findings)
     if all(map(_is_unwritten, findings, problems)):
-        return nothing(exercise, "not written yet", unwritten=True)
+        return no_points(exercise, "not written yet", unwritten=True)
     mistake = recognise(exercise, findings, secret) if diagnose and any(findings) else None
     rows = tuple(
         Row(check.label, check.points, problem)
@@ -61,17 +61,19 @@ def points_of(
     )
     shown = [finding for found in findings for finding in found if not finding.hidden]
     inputs = shown[0].inputs if shown else None
-    return Points(rows, mistake and mistake.hint, inputs, mistake and mistake.name)
+    if mistake is None:
+        return Points(rows, None, inputs)
+    return Points(rows, mistake.hint, inputs, mistake.name)
 
 
-def nothing(exercise: Exercise, problem: str, unwritten: bool = False) -> Points:
-    """No points in any row, for one reason; `unwritten`: there is nothing to grade yet."""
+def no_points(exercise: Exercise, problem: str, unwritten: bool = False) -> Points:
+    """Points of zero in every row, for one reason; `unwritten` if there is nothing to grade yet."""
     rows = tuple(Row(check.label, check.points, problem) for check in exercise.checks)
     return Points(rows, unwritten=unwritten)
 
 
-def missing(exercise: Exercise, answer: object) -> str:
-    """What to say where there is no function, but this."""
+def missing_message(exercise: Exercise, answer: object) -> str:
+    """The problem to show where there is no function but `answer`."""
     if answer is None:
         return f"there is no function `{exercise.function}`: does the cell above run?"
     return f"`{exercise.function}` is {answer!r:.40}, not a function"
@@ -79,13 +81,13 @@ def missing(exercise: Exercise, answer: object) -> str:
 
 def _is_unwritten(found: list[Finding], problem: str | None) -> bool:
     # torch raises it too, with a message: for an operation that a dtype does not have, say
-    said = found[0].evidence if found else ""
-    unwritten = isinstance(said, str) and said == "NotImplementedError: no message"
+    evidence = found[0].evidence if found else ""
+    unwritten = isinstance(evidence, str) and evidence == "NotImplementedError: no message"
     return unwritten or problem == UNTRIED
 
 
 def _problems(checks: tuple[Check, ...], findings: list[list[Finding]]) -> list[str | None]:
-    """For each check what to say of it; None if it is passed."""
+    """The problem of each check; None if it passed."""
     problems: list[str | None] = []
     for check, found in zip(checks, findings, strict=True):
         untried = check.slow and any(problems)
@@ -109,7 +111,7 @@ def _list_shapes(inputs: Inputs) -> str:
     return ", ".join(f"{name}{_show(value)}" for name, value in inputs.items())
 
 
-def _show(value: Plain) -> str:
+def _show(value: Input) -> str:
     if isinstance(value, Tensor):
         return f" {tuple(value.shape)}"
     if isinstance(value, list | tuple):

@@ -4,7 +4,9 @@ import torch
 from torch import Tensor
 
 from attn_grade.exercise import Check
-from attn_grade.inside.plain import Plain, name_kind, oddity, plain_kind
+from attn_grade.inside.plain import Input, Plain, name_kind, oddity, plain_kind
+
+Parts = list[Plain] | tuple[Plain, ...]
 
 
 def allowed_error(exact: Tensor, plain: Tensor, factor: float) -> float:
@@ -37,16 +39,20 @@ def difference(output: Plain, plain: Plain, exact: Plain, check: Check) -> str |
         exact: The reference's output in float64.
         check: Whose tolerance applies.
     """
-    if isinstance(exact, list | tuple):
+    if isinstance(exact, list | tuple) and isinstance(plain, list | tuple):
         return _difference_of_parts(output, plain, exact, check)
     if isinstance(exact, str | bool) or exact is None:
         return None if output == exact else f"it is {output!r:.60} and should be {exact!r:.60}"
-    if not isinstance(exact, Tensor):
+    if isinstance(exact, int | float):
         return _difference_of_numbers(output, float(exact), check)
+    if not isinstance(exact, Tensor) or not isinstance(plain, Tensor):
+        raise TypeError(f"a reference returns {name_kind(plain)}, in float64 {name_kind(exact)}")
+    if not isinstance(output, Tensor) or oddity(output):
+        return f"it is {name_kind(output)}; expected a tensor of shape {tuple(plain.shape)}"
     return _wrong_form(output, plain) or _wrong_numbers(output, plain, exact, check)
 
 
-def _difference_of_parts(output: Plain, plain: Plain, exact: Plain, check: Check) -> str | None:
+def _difference_of_parts(output: Plain, plain: Parts, exact: Parts, check: Check) -> str | None:
     if not isinstance(output, list | tuple) or len(output) != len(exact):
         things = f"{len(exact)} things in a {type(exact).__name__}"
         return f"it is {name_kind(output)}; expected {things}"
@@ -64,9 +70,7 @@ def _difference_of_numbers(output: Plain, exact: float, check: Check) -> str | N
     return None if abs(output - exact) <= allowed else f"it is {output:.4g}, not {exact:.4g}"
 
 
-def _wrong_form(output: Plain, plain: Tensor) -> str | None:
-    if not isinstance(output, Tensor) or oddity(output):
-        return f"it is {name_kind(output)}; expected a tensor of shape {tuple(plain.shape)}"
+def _wrong_form(output: Tensor, plain: Tensor) -> str | None:
     if output.shape != plain.shape:
         flipped = plain.ndim >= 2 and output.shape == plain.mT.shape
         return f"its shape is {tuple(output.shape)} and should be {tuple(plain.shape)}" + (
@@ -123,7 +127,8 @@ def same(one: Plain, other: Plain) -> bool:
             return torch.equal(one, other)
         finite = other[other.isfinite()].abs()
         scale = finite.max().item() if finite.numel() else 1.0
-        return torch.isclose(one, other, rtol=0, atol=1e-5 * scale, equal_nan=True).all().item()
+        close = torch.isclose(one, other, rtol=0, atol=1e-5 * scale, equal_nan=True)
+        return bool(close.all())
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return len(one) == len(other) and all(map(same, one, other))
     one, other = _as_number(one), _as_number(other)
@@ -134,7 +139,7 @@ def same(one: Plain, other: Plain) -> bool:
     return type(one) is type(other) and one == other
 
 
-def identical(one: Plain, other: Plain) -> bool:
+def identical(one: Plain, other: Input) -> bool:
     """Whether two values are the same to the last bit, dtypes included.
 
     What is no plain data in the second cannot be compared, and passes.

@@ -3,9 +3,10 @@
 from functools import lru_cache
 
 from attn_grade.compare import same
-from attn_grade.exercise import Exercise, Mistake
+from attn_grade.exercise import Exercise
 from attn_grade.inside.submission import LocalSubmission
 from attn_grade.judge import Finding, Findings, examine
+from attn_grade.mistakes import Mistake
 
 
 def recognise(exercise: Exercise, findings: Findings, secret: str | None) -> Mistake | None:

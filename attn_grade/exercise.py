@@ -1,17 +1,15 @@
-"""What an exercise is: the one place that defines its reference, its checks and its mistakes."""
+"""Exercises: a reference, its checks, and the mistakes that students make."""
 
 import hashlib
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
 
 import torch
 from torch import Generator
 
 from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.inside.watching import NO_PACKAGES, StudentPackages
+from attn_grade.mistakes import Mistake
 
 Draw = Callable[..., Inputs]
 # What is broken, in words; with it, if need be, by what to recognise who broke it in the same way.
@@ -20,7 +18,7 @@ Law = Callable[[Callable[..., Plain], Inputs], str | tuple[str, Plain] | None]
 
 @dataclass(frozen=True, eq=False)  # what is drawn for it is remembered by identity
 class Check:
-    """One row of the table that a student reads, and the points it is worth.
+    """A row of the table that a student reads, and the points it is worth.
 
     A check draws its inputs for every entry of `sizes`, and for the instructor also for every
     entry of `hidden_sizes`, from seeds that only the instructor knows. The row is passed if the
@@ -76,94 +74,6 @@ class Check:
                 self.draw(_generator(exercise, self.label, index, secret or "public"), **sizes)
                 for index, sizes in enumerate(all_sizes)
             ]
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A plausible wrong answer, what it earns, and what a student who gave it should read.
-
-    Args:
-        answer: The wrong answer.
-        hint: What was done, and what should have been done.
-        points: What it earns.
-        evidence: What the law of the first check that it fails recognises it by. Without it the
-            mistake is made anew to be compared with, for which one that trains is too slow.
-    """
-
-    answer: Callable[..., Plain]
-    hint: str
-    points: float
-    evidence: Plain = None
-
-    @property
-    def name(self) -> str:
-        return self.answer.__name__
-
-
-class Mistakes:
-    """Collects the wrong answers of an exercise, each a function whose docstring is the hint.
-
-    Where several agree with what a student hands in, the one defined first is recognised::
-
-        mistake = Mistakes()
-
-        @mistake(points=1)
-        def works_in_double_precision(scores):
-            \"""you compute in float64 and return it; the output has the dtype of the scores\"""
-            return torch.softmax(scores.double(), -1)
-    """
-
-    def __init__(self) -> None:
-        self._by_name: dict[str, Mistake] = {}
-
-    @property
-    def collected(self) -> tuple[Mistake, ...]:
-        return tuple(self._by_name.values())
-
-    def __call__(
-        self,
-        answer: Callable[..., Plain] | None = None,
-        /,
-        *,
-        points: float = 0,
-        evidence: Plain = None,
-        hint: str | None = None,
-        ending: str = "",
-        computes: Callable[..., Plain] | None = None,
-    ) -> Callable[..., Any]:
-        """Collect the function below: with `@mistake` alone, it earns nothing.
-
-        Args:
-            answer: The function below.
-            points: What it earns.
-            evidence: What it is recognised by, see `Mistake`.
-            hint: What the student reads, where several mistakes share it; without it the
-                docstring, whose lines are joined.
-            ending: How the hint ends, where several end alike.
-            computes: The wrong answer itself, if it is made out of another; then the function
-                below has neither parameters nor a body, and lends it a name and a hint.
-
-        Raises:
-            ValueError: There is no docstring, another mistake has this name, or there are
-                parameters although the mistake computes something else.
-        """
-        if answer is None:
-            return partial(
-                self, points=points, evidence=evidence, hint=hint, ending=ending, computes=computes
-            )
-        name = answer.__name__
-        if name in self._by_name:
-            raise ValueError(f"there are two mistakes called {name!r}")
-        if not (said := hint or answer.__doc__):
-            raise ValueError(f"the mistake {name!r} has no docstring, which would be its hint")
-        if computes is not None:
-            if inspect.signature(answer).parameters:
-                raise ValueError(
-                    f"the mistake {name!r} has parameters, and computes something else"
-                )
-            answer, answer.__name__ = computes, name
-        self._by_name[name] = Mistake(answer, " ".join(said.split()) + ending, points, evidence)
-        return answer
 
 
 @dataclass(frozen=True, eq=False)  # likewise

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from torch import Tensor
 
 from attn_grade.compare import difference, identical
-from attn_grade.exercise import Exercise
+from attn_grade.exercise import Exercise, Law
+from attn_grade.inside.call_context import OutOfTime
 from attn_grade.inside.plain import Inputs, Plain, name_kind
-from attn_grade.inside.submission import Outcome, OutOfTime, copy_of
-from attn_grade.trial import Trial, draw_trials
+from attn_grade.inside.submission import Outcome, copy_of
+from attn_grade.trial import Trial, draw_trials, tensor_of
 
 
 class Submission(Protocol):
@@ -25,13 +27,13 @@ class Submission(Protocol):
         seed: int = 0,
     ) -> Outcome: ...
 
-    def takes(self, device: str) -> bool:
-        """Whether it can be called with tensors of a device."""
+    def supports(self, device: str) -> bool:
+        """True if the function can be called with tensors on this device."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Why a check failed.
+    """The failure of a check.
 
     Args:
         reason: For the student, with numbers.
@@ -50,7 +52,7 @@ Findings = list[list[Finding]]
 
 
 def examine(exercise: Exercise, submission: Submission, secret: str | None) -> Findings:
-    """For each check of the exercise what is wrong with the answer; nothing where it is right.
+    """The failures of each check of the exercise; none where the answer is right.
 
     There is nothing either for a slow check that comes after a failed one: it is not tried. With a
     secret the answer is tried on the hidden inputs too, once it has been on all public ones.
@@ -91,11 +93,11 @@ def _examine_all(trials: list[Trial], submission: Submission) -> list[Finding]:
 
 
 def examine_one(trial: Trial, submission: Submission) -> Finding | None:
-    """What is wrong with the answer on one draw, or None."""
+    """The failure of an answer on one draw, or None."""
     check = trial.check
     kind: Callable[..., tuple[str, Plain] | None] = _compare
     if check.law:
-        kind = _hold_to_law
+        kind = partial(_check_law, check.law)
     elif check.gradient:
         kind = _compare_gradients
     elif check.untouched:
@@ -110,7 +112,7 @@ def examine_one(trial: Trial, submission: Submission) -> Finding | None:
 def _compare(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
     exact = trial.exact.output
     for device, plain in trial.plain.items():
-        if not submission.takes(device):
+        if not submission.supports(device):
             continue
         there = trial.given_on(device)
         outcome = submission.call(there)
@@ -127,31 +129,29 @@ def _compare(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
 
 def _compare_gradients(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
     check, exact, plain = trial.check, trial.exact, trial.plain["cpu"]
-    upstream = trial.upstream.to(plain.output.dtype)
+    expected = tensor_of(plain)
+    upstream = trial.upstream.to(expected.dtype)
     outcome = submission.call(trial.given, upstream, check.gradient)
     if failed := _failure(outcome):
         return failed
     shape = getattr(outcome.output, "shape", None)
-    if shape != plain.output.shape:
-        kind, expected = name_kind(outcome.output), tuple(plain.output.shape)
-        reason = f"its output is {kind}; expected a tensor of shape {expected}"
+    if shape != expected.shape:
+        kind = name_kind(outcome.output)
+        reason = f"its output is {kind}; expected a tensor of shape {tuple(expected.shape)}"
         return reason, None if shape is None else [*shape]
     for name in check.gradient:
-        found = outcome.gradients.get(name)
-        if found is None:
+        if (found := outcome.gradients.get(name)) is None:
             reason = f"no gradient reaches {name}: something cuts the output off from it"
             return reason, f"cut: {name}"
-        reason = difference(found, plain.gradients[name], exact.gradients[name], check)
-        if reason:
-            return f"the gradient that reaches {name}: {reason}", found
+        if wrong := difference(found, plain.gradients[name], exact.gradients[name], check):
+            return f"the gradient that reaches {name}: {wrong}", found
     return None
 
 
 def _compare_inputs(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
     # the inputs of a function that does nothing stay untouched too: no points for that
     if wrong := _compare(trial, submission):
-        reason, evidence = wrong
-        return f"the output has to be right as well: {reason}", evidence
+        return f"the output has to be right as well: {wrong[0]}", wrong[1]
     outcome = submission.call(trial.given)
     if failed := _failure(outcome):
         return failed
@@ -162,7 +162,7 @@ def _compare_inputs(trial: Trial, submission: Submission) -> tuple[str, Plain] |
     return None
 
 
-def _hold_to_law(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
+def _check_law(law: Law, trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
     check = trial.check
 
     class Failed(Exception):
@@ -179,7 +179,7 @@ def _hold_to_law(trial: Trial, submission: Submission) -> tuple[str, Plain] | No
         return outcome.output
 
     try:
-        broken = check.law(call, dict(trial.given))
+        broken = law(call, dict(trial.given))
     except Failed as failed:
         return failed.args
     except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError):

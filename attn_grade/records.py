@@ -1,10 +1,10 @@
-"""What came of grading a submission, one JSON file each: for people, for reports, for going on."""
+"""Records of graded submissions, one JSON file each: for people, for reports, for resuming."""
 
 import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 VERSION = 2  # of what is kept on disk
 STATES = ("graded", "missing", "timed out", "crashed", "cheated?")  # from the best to the worst
@@ -106,14 +106,14 @@ class SubmissionRecord:
                 raise ValueError(f"written by version {version} of the grader; this is {VERSION}")
             parts = tuple(_part(**part) for part in found.pop("parts"))
             record = cls(parts=parts, notes=tuple(found.pop("notes")), **found)
-            for one in (record, *parts):
-                STATES.index(one.state)
+            for state in (record.state, *(part.state for part in parts)):
+                STATES.index(state)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"not the record of a submission: {error}") from None
         return record
 
 
-def _part(rows: list[dict], notes: list[str], **others: object) -> PartRecord:
+def _part(rows: list[dict[str, Any]], notes: list[str], **others: Any) -> PartRecord:
     return PartRecord(rows=tuple(RowRecord(**row) for row in rows), notes=tuple(notes), **others)
 
 
@@ -123,12 +123,12 @@ def worst_state(states: list[str]) -> str:
 
 
 def record_path(results: Path, assignment: str, student: str) -> Path:
-    """Where the record of a submission lies in the folder of results."""
+    """The path of a submission's record in the folder of results."""
     return results / assignment / f"{student}.json"
 
 
 def write_record(path: Path, record: SubmissionRecord) -> None:
-    """Write a record, so that whoever reads it finds all of it or nothing."""
+    """Write a record atomically."""
     replace_text(path, record.to_json())
 
 

@@ -1,4 +1,4 @@
-"""One draw of a check's inputs, and what the reference makes of them, worked out once for all."""
+"""A draw of a check's inputs, and the reference's outputs for it, computed once."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from attn_grade.inside.submission import LocalSubmission, Outcome
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """What an answer is tried on.
+    """A draw of inputs that an answer is tried on.
 
     Args:
         check: The row of the table that it counts for.
@@ -35,12 +35,12 @@ class Trial:
 
     @cached_property
     def exact(self) -> Outcome:
-        """What the reference makes of the inputs in float64."""
+        """The reference's outcome in float64."""
         return self._ask(self.inputs)
 
     @cached_property
     def plain(self) -> dict[str, Outcome]:
-        """What the reference makes of the inputs as given, on each device that there is.
+        """The reference's outcomes on the inputs as given, on each available device.
 
         A gradient is compared on the CPU alone.
         """
@@ -48,8 +48,8 @@ class Trial:
 
     @cached_property
     def upstream(self) -> Tensor:
-        """What an output is weighted with for its gradient: uneven, with a zero, in float64."""
-        output = LocalSubmission(self.reference).call(self.inputs).output
+        """The upstream gradient of an output: uneven, with a zero, in float64."""
+        output = tensor_of(LocalSubmission(self.reference).call(self.inputs))
         return torch.linspace(-1, 2, output.numel(), dtype=torch.float64).reshape(output.shape)
 
     def given_on(self, device: str) -> Inputs:
@@ -60,6 +60,17 @@ class Trial:
         gradient = self.check.gradient
         upstream = self.upstream if gradient else None
         return LocalSubmission(self.reference).call(inputs, upstream, gradient)
+
+
+def tensor_of(outcome: Outcome) -> Tensor:
+    """The output of a reference that a gradient is asked of.
+
+    Raises:
+        TypeError: It is no tensor.
+    """
+    if not isinstance(outcome.output, Tensor):
+        raise TypeError(f"a gradient is asked of a reference that gives {outcome.output!r:.60}")
+    return outcome.output
 
 
 def draw_trials(exercise: Exercise, check: Check, secret: str | None) -> list[Trial]:

@@ -22,7 +22,7 @@ def given(answer: Answer, **changes: Any) -> Answer:
     """The answer given other inputs: by name, what becomes of each, or what stands for it."""
 
     @wraps(answer)
-    def changed(*args, **inputs):
+    def changed(*args: Any, **inputs: Any) -> Any:
         inputs |= _by_name(answer, args)
         for name, change in changes.items():
             inputs[name] = change(inputs[name]) if callable(change) else change
@@ -35,14 +35,14 @@ def mistaking(answer: Answer, **others: str) -> Answer:
     """The answer that takes one input for another: by name, the name of that which it uses."""
 
     @wraps(answer)
-    def changed(*args, **inputs):
+    def changed(*args: Any, **inputs: Any) -> Any:
         inputs |= _by_name(answer, args)
         return answer(**inputs | {name: inputs[other] for name, other in others.items()})
 
     return changed
 
 
-def _by_name(answer: Answer, args: tuple) -> dict[str, Any]:
+def _by_name(answer: Answer, args: tuple[Any, ...]) -> dict[str, Any]:
     return dict(zip(inspect.signature(answer).parameters, args, strict=False))
 
 
@@ -50,7 +50,7 @@ def then(answer: Answer, change: Callable[[Any], Any]) -> Answer:
     """The answer, and in the end something more."""
 
     @wraps(answer)
-    def changed(*args, **inputs):
+    def changed(*args: Any, **inputs: Any) -> Any:
         return change(answer(*args, **inputs))
 
     return changed
@@ -59,12 +59,12 @@ def then(answer: Answer, change: Callable[[Any], Any]) -> Answer:
 def in_dtype(answer: Answer, dtype: torch.dtype) -> Answer:
     """The answer in another precision, from the inputs to the output."""
 
-    def cast(value):
+    def cast(value: Any) -> Any:
         is_float = isinstance(value, Tensor) and value.is_floating_point()
         return value.to(dtype) if is_float else value
 
     @wraps(answer)
-    def changed(*args, **inputs):
+    def changed(*args: Any, **inputs: Any) -> Any:
         return answer(*map(cast, args), **{name: cast(value) for name, value in inputs.items()})
 
     return changed
@@ -89,7 +89,7 @@ def overwriting(answer: Answer, **changes: Callable[[Tensor], Tensor]) -> Answer
     """The answer, which leaves these inputs changed: by name, what becomes of each."""
 
     @wraps(answer)
-    def changed(*args, **inputs):
+    def changed(*args: Any, **inputs: Any) -> Any:
         inputs |= _by_name(answer, args)
         kept = {name: inputs[name].clone() for name in changes}
         for name, change in changes.items():

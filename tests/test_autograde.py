@@ -18,7 +18,7 @@ from nbgrader.apps.api import NbGraderAPI
 from attn_bank import find_exercise
 from attn_grade.autograde.summary import COLUMNS
 from attn_grade.host.ended import Cause, Ended
-from attn_grade.host.graded import part_without
+from attn_grade.host.graded import failed_part
 from attn_grade.nbgrader.course import Course
 from attn_grade.stations.read import claims_of
 from attn_grade.stations.recorded import part_record
@@ -207,7 +207,7 @@ def test_notebook_that_shows_more_than_it_earns_is_named(graded, student):
 def test_who_did_not_come_to_the_end_may_have_come_honestly_by_what_is_shown(
     trouble, incomplete, state
 ):
-    part = part_without(find_exercise("01_retrieval/softmax"), "it raised NameError", trouble)
+    part = failed_part(find_exercise("01_retrieval/softmax"), "it raised NameError", trouble)
     record = part_record("softmax-check", part, 4.0, incomplete)
     assert record.state == state
     assert "shows 4 of 4 points, and its code earns 0 on the same inputs" in record.notes[-1]

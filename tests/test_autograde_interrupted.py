@@ -18,7 +18,7 @@ import psutil
 import pytest
 from rich.console import Console
 
-from attn_grade.autograde.command import Order, autograde
+from attn_grade.autograde.command import AutogradeOptions, autograde
 from attn_grade.autograde.pool import grade_locally
 from attn_grade.host.isolation import strongest
 from attn_grade.inside.level import Level
@@ -79,7 +79,7 @@ def test_interrupted_command_goes_on_where_it_stopped(copy, temporary):
     assert 2 <= len(done) < len(students)
     assert processes_with(temporary) == []
     assert list(temporary.iterdir()) == []
-    assert autograde(Order(copy, FIRST, jobs=1), silent())
+    assert autograde(AutogradeOptions(copy, FIRST, jobs=1), silent())
     assert records_in(copy).keys() == set(students)
     assert {student: records_in(copy)[student] for student in done} == done
 
@@ -101,7 +101,7 @@ def test_two_commands_at_once_grade_each_submission_once(copy, monkeypatch):
 
     monkeypatch.setattr(grader, "enter", noted)  # which forks take with them
     context = multiprocessing.get_context("fork")
-    order = Order(copy, FIRST, jobs=1)
+    order = AutogradeOptions(copy, FIRST, jobs=1)
     commands = [context.Process(target=autograde, args=(order, silent())) for _ in range(2)]
     for command in commands:
         command.start()
@@ -186,7 +186,7 @@ def test_nothing_runs_on_behind_a_grader_that_is_killed(copy, temporary, monkeyp
 
     change_notebook(sleep)(notebook_of(copy, "slow"))
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    order = Order(copy, FIRST, jobs=1, level=level)
+    order = AutogradeOptions(copy, FIRST, jobs=1, level=level)
     command = multiprocessing.get_context("fork").Process(target=begin_here, args=(order,))
     command.start()
     (grader,) = until(psutil.Process(command.pid).children)

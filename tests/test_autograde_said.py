@@ -14,7 +14,7 @@ from attn_grade.__main__ import app
 from attn_grade.check import hidden_secret
 from attn_grade.host import isolation
 from attn_grade.host.isolation import strongest
-from attn_grade.host.sandbox import find_way
+from attn_grade.host.sandbox import find_bubblewrap_mode
 from attn_grade.nbgrader import gradebook, private
 from attn_grade.nbgrader.course import Course
 from tests.autograding import released_course, seed_of_no_other_course
@@ -129,11 +129,11 @@ def test_gradebook_that_cannot_be_written(copy, monkeypatch):
 @pytest.fixture
 def without_bubblewrap(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
-    for found in (strongest, find_way):
+    for found in (strongest, find_bubblewrap_mode):
         found.cache_clear()
     yield
     monkeypatch.undo()
-    for found in (strongest, find_way):
+    for found in (strongest, find_bubblewrap_mode):
         found.cache_clear()
 
 

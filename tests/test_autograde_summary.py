@@ -140,7 +140,7 @@ def test_table_of_a_large_class_is_in_the_csv_alone(course, monkeypatch):
 def test_submission_that_cannot_be_graded_is_named_everywhere(course, monkeypatch):
     hand_in(course, FIRST, "ada", {})
 
-    def fail(order: command.Order, tasks: list) -> Iterator:
+    def fail(order: command.AutogradeOptions, tasks: list) -> Iterator:
         yield tasks[0], Failure("ada", "the disk\nis full")
 
     monkeypatch.setattr(command, "_outcomes", fail)
@@ -162,7 +162,7 @@ def test_interrupted_run_leaves_a_table_of_what_is_graded(course, monkeypatch):
     for student in ("ada", "bob"):
         hand_in(course, FIRST, student, {})
 
-    def stop(order: command.Order, tasks: list) -> Iterator:
+    def stop(order: command.AutogradeOptions, tasks: list) -> Iterator:
         write_record(path_of_record(course, "ada"), record("ada"))
         yield tasks[0], record("ada")
         raise KeyboardInterrupt
@@ -191,7 +191,7 @@ def test_failure_is_no_mark_though_there_was_one_before(course, monkeypatch):
 def test_interruption_is_said_though_the_table_cannot_be_written(course, monkeypatch):
     hand_in(course, FIRST, "ada", {})
 
-    def stop(order: command.Order, tasks: list) -> Iterator:
+    def stop(order: command.AutogradeOptions, tasks: list) -> Iterator:
         shutil.rmtree(course / "grading")
         raise KeyboardInterrupt
         yield

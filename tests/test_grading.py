@@ -141,7 +141,7 @@ def test_grade_takes_any_submission_that_answers_requests():
         def call(self, inputs, upstream=None, wrt=()):
             return LocalSubmission(by_hand).call(inputs, upstream, wrt)
 
-        def takes(self, device):
+        def supports(self, device):
             return device == "cpu"
 
     assert grade(find_exercise(SOFTMAX), Remote(), "secret") == find_exercise(SOFTMAX).points

@@ -14,7 +14,7 @@ from torch.testing import assert_close
 from attn_bank.layers import Layer
 from attn_bank.sequence_layers import SEQUENCE_LAYERS, SequenceLayer
 from attn_grade.host import remote_submission as answers
-from attn_grade.host.remote_submission import _Desk
+from attn_grade.host.remote_submission import _CallbackServer
 from attn_grade.inside.called_back import CalledBack
 from attn_grade.inside.submission import LocalSubmission
 from attn_grade.inside.wire import BrokenMessage, receive, send
@@ -38,7 +38,7 @@ def given() -> tuple[torch.Tensor, torch.Tensor]:
 def called_back(function):
     """The stand-in of a callable, and the desk at which its calls arrive."""
     grader, answer = socketpair()
-    desk = _Desk()
+    desk = _CallbackServer()
 
     def serve() -> None:
         try:
@@ -171,7 +171,7 @@ def test_gradients_that_pile_up_in_the_stand_in_pile_up_in_the_weights(name):
         assert not stand_in.has_gradient()
         end_of(stand_in, tokens, direction).backward()
         assert stand_in.has_gradient()
-        desk.pile_up([stand_in.number])
+        desk.accumulate_gradients([stand_in.number])
     assert all(weight.grad is not None for weight in layer.weights)
 
 
@@ -211,7 +211,7 @@ def test_what_lies_behind_an_output_counts_until_it_is_too_much(monkeypatch):
         for _ in range(number):
             stand_in(tokens)
 
-    monkeypatch.setattr(answers, "MAX_KEPT", 50_000_000)  # 4 MB for each, which is one number
+    monkeypatch.setattr(answers, "MAX_GRAPH_BYTES", 50_000_000)  # 4 MB each, for one number
     tokens = torch.zeros(1, 1000, 1, requires_grad=True)
     with called_back(lambda tokens: (tokens @ tokens.mT).softmax(-1).sum()) as (stand_in, _):
         with torch.no_grad():
@@ -223,9 +223,9 @@ def test_what_lies_behind_an_output_counts_until_it_is_too_much(monkeypatch):
 
 def test_numbers_that_are_sent_a_thousand_times_count_once():
     layer = sequence_layer("fades")
-    desk = _Desk()
+    desk = _CallbackServer()
     number, begun = desk.number(layer), time.monotonic()
-    desk.pile_up([number] * 1_000_000)
+    desk.accumulate_gradients([number] * 1_000_000)
     assert time.monotonic() - begun < 1
     assert layer.weights[0].grad is not None
 
@@ -245,6 +245,6 @@ def test_call_that_is_late_leaves_no_answer_for_the_next_one():
 def test_grader_keeps_nothing_of_a_call_without_gradients():
     with called_back(sequence_layer("fades")) as (stand_in, desk):
         calls_it_without_gradients(stand_in, *given())
-        assert desk._kept == {}
+        assert desk._private_paths == {}
         by_autograd(stand_in, *given())
-        assert len(desk._kept) == 2
+        assert len(desk._private_paths) == 2

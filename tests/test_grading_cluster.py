@@ -148,16 +148,16 @@ def test_submission_that_ends_its_workers_is_named_and_the_others_are_graded(
 def test_no_scheduler_no_worker_and_a_worker_without_the_package_are_named(
     everyone: Class, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "SECONDS_TO_CONNECT", 2)
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 2)
     (tmp_path / "attn_grade").mkdir()
     missing = "raise ModuleNotFoundError('No module named attn_grade')"
     (tmp_path / "attn_grade" / "__init__.py").write_text(missing)
     with LocalCluster(tmp_path) as running:
         other = Class(everyone.course, everyone.url, running)
-        monkeypatch.setattr(cluster, "SECONDS_WITHOUT_WORKERS", 1)
+        monkeypatch.setattr(cluster, "WORKER_SECONDS", 1)
         with pytest.raises(ClusterError, match=f"at {running.address} had no worker for 1 s"):
             list(other.grade("student80"))
-        monkeypatch.setattr(cluster, "SECONDS_WITHOUT_WORKERS", 60)
+        monkeypatch.setattr(cluster, "WORKER_SECONDS", 60)
         running.add_worker("--no-nanny", PYTHONPATH=str(tmp_path))
         with pytest.raises(ClusterError, match=r"(?s)tcp://.*No module.*environment of the course"):
             list(other.grade("student80"))

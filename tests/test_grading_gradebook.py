@@ -11,7 +11,7 @@ import pytest
 from nbgrader.api import Gradebook, InvalidEntry
 
 from attn_grade.nbgrader import gradebook
-from attn_grade.nbgrader.gradebook import patiently, prepare_gradebook
+from attn_grade.nbgrader.gradebook import prepare_gradebook, with_retries
 from tests import postgresql
 
 AT_ONCE = 4
@@ -61,5 +61,5 @@ def test_patience_ends_with_what_the_database_says() -> None:
         raise InvalidEntry("no such assignment")
 
     with pytest.raises(InvalidEntry, match="no such assignment"):
-        patiently(refuse, seconds=0)
+        with_retries(refuse, seconds=0)
     assert len(tried) == gradebook.TRIES

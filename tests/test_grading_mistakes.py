@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attn_bank import exercise_names, find_exercise
-from attn_grade.exercise import Mistakes
+from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import (
     cut_off,
     given,

@@ -407,8 +407,8 @@ def test_nothing_is_begun_anew_where_it_would_not_come_as_far(monkeypatch):
 
 def test_who_ends_at_the_score_of_a_later_part_is_not_waited_for_for_ever(process):
     end = (
-        "import os\nfrom attn_grade.inside.check import Told, told\n"
-        "class Scores(Told):\n"
+        "import os\nfrom attn_grade.inside.check import PublishedPoints, told\n"
+        "class Scores(PublishedPoints):\n"
         "    def __setitem__(self, name, score):\n"
         "        if name == '01_retrieval/softmax_gradient': os._exit(0)\n"
         "told.__class__ = Scores\n"
@@ -503,11 +503,11 @@ def test_an_alarm_after_all_parts_belongs_to_the_notebook(process):
 
 
 def test_after_an_exchange_of_what_watches_nothing_is_believed(process):
-    swap = "from attn_grade.inside import watching\nwatching.OUT_OF_SIGHT.add('none')"
+    swap = "from attn_grade.inside import watching\nwatching.UNWATCHED_CALLS.add('none')"
     cells = [RIGHT, TRIED, swap, HONEST, SPARED, RIGHT, Cell(TRIED.source, "later")]
     graded = grade(process, *cells)
     assert is_full(graded.parts["tried"])
-    for name, note in (("spared", "OUT_OF_SIGHT"), ("later", "earlier")):
+    for name, note in (("spared", "UNWATCHED_CALLS"), ("later", "earlier")):
         part = graded.parts[name]
         assert (float(part.points), part.state) == (0, "cheated?")
         assert note in part.alarms[0].detail
@@ -527,9 +527,9 @@ def test_an_alarm_can_be_shown_on_a_screen(process):
 def test_a_slot_starts_again_when_it_has_died(process):
     with process.submission() as channel:
         assert ask(channel, "1")["error"] is None
-    for one in tree(process._process.pid):
+    for one in tree(process._worker.process.pid):
         one.kill()
-    process._process.wait()
+    process._worker.process.wait()
     assert not process.runs
     with process.submission() as channel:
         assert ask(channel, "1")["error"] is None
@@ -594,13 +594,13 @@ def test_only_what_a_submission_needs_of_the_grader_is_copied(tmp_path):
 
 def test_without_bubblewrap_there_are_limits_at_most(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    sandbox.find_way.cache_clear()
+    sandbox.find_bubblewrap_mode.cache_clear()
     strongest.cache_clear()
     try:
         assert strongest() == Level.LIMITS
-        assert sandbox.find_way() is None
+        assert sandbox.find_bubblewrap_mode() is None
     finally:
-        sandbox.find_way.cache_clear()
+        sandbox.find_bubblewrap_mode.cache_clear()
         strongest.cache_clear()
 
 
@@ -609,11 +609,11 @@ def test_a_bubblewrap_that_may_do_nothing_is_none(monkeypatch, tmp_path):
     program.write_text("#!/bin/sh\nexit 1\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))  # another user would find the next one on it
-    sandbox.find_way.cache_clear()
+    sandbox.find_bubblewrap_mode.cache_clear()
     try:
-        assert sandbox.find_way() is None
+        assert sandbox.find_bubblewrap_mode() is None
     finally:
-        sandbox.find_way.cache_clear()
+        sandbox.find_bubblewrap_mode.cache_clear()
 
 
 LOOK = """import os, resource, socket
@@ -645,7 +645,7 @@ def test_a_level_confines_as_it_says(level, tmp_path, monkeypatch):
         assert found["pids"] <= 4
         assert not found["network"]
         assert not found["home"]
-        assert not found["root"] or sandbox.find_way().words != sandbox.AS_ROOT
+        assert not found["root"] or sandbox.find_bubblewrap_mode().words != sandbox.AS_ROOT
     assert "ATTN_GRADE_SECRET" not in found["variables"]
 
 
@@ -670,20 +670,20 @@ def see_that_nothing_is_left(process: SandboxProcess) -> None:
     with process.submission() as channel:
         seen.append(ask(channel, SEE))
         assert ask(channel, SPOIL)["error"] is None
-    before = process._process
+    before = process._worker.process
     with process.submission() as channel:
         seen.append(ask(channel, SEE))
-    assert process._process is before
+    assert process._worker.process is before
     assert not [one["error"] for one in seen if one["error"]]
     first, then = (re.sub(r"(st_nlink|st_.time)=\d+", "", one["printed"]) for one in seen)
     assert first == then
 
 
 def test_who_owns_the_sandbox_leaves_nothing_to_the_next(tmp_path, monkeypatch):
-    way = sandbox.Way(sandbox.OWN_USERS)  # that of people who are not root
+    way = sandbox.BubblewrapMode(sandbox.OWN_USERS)  # that of people who are not root
     if not sandbox._works(way):
         pytest.skip(NO_SANDBOX)
-    monkeypatch.setattr(isolation, "find_way", lambda: way)
+    monkeypatch.setattr(isolation, "find_bubblewrap_mode", lambda: way)
     with open_process(Level.SANDBOX, tmp_path) as process:
         see_that_nothing_is_left(process)
 

@@ -12,7 +12,7 @@ import pytest
 
 from attn_grade.autograde.pool import grade_locally
 from attn_grade.host import process, sandbox, watchdog
-from attn_grade.host.sandbox import AS_ROOT, NOBODY, OWN_USERS, PACKAGES, Way
+from attn_grade.host.sandbox import AS_ROOT, NOBODY, OWN_USERS, PACKAGES, BubblewrapMode
 from attn_grade.inside import limits
 from attn_grade.inside.level import Level
 from attn_grade.records import SubmissionRecord
@@ -34,7 +34,7 @@ def folder():
 
 @needs_root
 def test_way_of_another_user_works_only_if_that_one_reaches_the_package(folder, monkeypatch):
-    way = Way(OWN_USERS, NOBODY)
+    way = BubblewrapMode(OWN_USERS, NOBODY)
     programs = SimpleNamespace(executable="/bin/true", prefix="/usr", base_prefix="/usr")
     monkeypatch.setattr(sandbox, "sys", programs)  # which everybody reaches
     if not sandbox._works(way):
@@ -58,11 +58,11 @@ def test_user_of_a_sandbox_reaches_the_folder_of_the_graders():
 
 @needs_root
 def test_way_of_root_works_only_if_there_is_the_user_that_it_becomes(monkeypatch):
-    if not sandbox._works(Way(AS_ROOT)):
+    if not sandbox._works(BubblewrapMode(AS_ROOT)):
         pytest.skip("root may not become another here")
     monkeypatch.setattr(sandbox, "FIRST_USER", 2**33)  # as in a container of few users
-    assert not sandbox._works(Way(AS_ROOT))
-    assert sandbox.own_user(Way(OWN_USERS)) == 0
+    assert not sandbox._works(BubblewrapMode(AS_ROOT))
+    assert sandbox.sandbox_user(BubblewrapMode(OWN_USERS)) == 0
 
 
 def test_who_cannot_become_another_does_not_go_on(monkeypatch):
@@ -85,7 +85,7 @@ def test_processes_that_have_ended_may_refuse_to_be_ended(monkeypatch):
 
 
 def test_course_among_the_programs_is_not_seen(tmp_path, monkeypatch):
-    way = Way(OWN_USERS)  # who owns what is in a sandbox could write to it
+    way = BubblewrapMode(OWN_USERS)  # who owns what is in a sandbox could write to it
     if not sandbox._works(way):
         pytest.skip("bubblewrap does not work here")
     course = tmp_path / "env" / "course"

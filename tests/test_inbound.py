@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from nbgrader.exchange import ExchangeFactory
 
-from attn_grade.nbgrader import distrust
+from attn_grade.nbgrader import safe_copy
 from attn_grade.nbgrader.course import Course
 from tests.accounts import Account, account, needs_root, open_folder
 from tests.conftest import ROOT
@@ -289,7 +289,7 @@ def swapping(place: Path, mallory: Account, monkeypatch: pytest.MonkeyPatch) -> 
             mallory.does('rm -f "$1"; ln -s /etc/passwd "$1"', folder / f"{SET}.ipynb")
         return found
 
-    monkeypatch.setattr(distrust.os, "stat", swap)
+    monkeypatch.setattr(safe_copy.os, "stat", swap)
     return folder
 
 
@@ -297,8 +297,8 @@ def test_file_that_is_exchanged_for_a_link_at_the_last_moment(swapping: Path) ->
     inbound = os.open(swapping, os.O_RDONLY)
     try:
         with (
-            pytest.raises(distrust.RefusedError, match="cannot be read: Too many levels"),
-            distrust.opened(f"{SET}.ipynb", inbound, swapping.stat().st_uid),
+            pytest.raises(safe_copy.RefusedError, match="cannot be read: Too many levels"),
+            safe_copy.opened(f"{SET}.ipynb", inbound, swapping.stat().st_uid),
         ):
             raise AssertionError("it was opened")
     finally:

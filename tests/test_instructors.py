@@ -27,7 +27,7 @@ from attn_bank import find_exercise
 from attn_grade.__main__ import app
 from attn_grade.host import deadline as time_left
 from attn_grade.host import notebook
-from attn_grade.host.graded import MAX_IN_ALL
+from attn_grade.host.graded import MAX_OUTPUT
 from attn_grade.inside import limits
 from attn_grade.inside.submission import SECONDS_A_CALL
 from attn_grade.nbgrader.collect import RosterCollector
@@ -209,7 +209,7 @@ def test_limits_in_the_guide_are_those_of_the_program() -> None:
     whole = in_words[int(time_left.NOTEBOOK_SECONDS)]
     assert f"no more than {whole} (or ten times what a cell may take" in text
     assert time_left.SLOW_CELLS == 10
-    assert f"shows, {MAX_IN_ALL / 10**6:g} MB are kept" in text
+    assert f"shows, {MAX_OUTPUT / 10**6:g} MB are kept" in text
     assert f"memory ({limits.MEMORY / 2**30:g} GB)" in text
     assert f"at most {limits.PROCESSES} processes" in text
 

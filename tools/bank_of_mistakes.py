@@ -8,9 +8,10 @@ from cells import BuildError
 
 from attn_bank import exercise_names, find_exercise
 from attn_grade.check import DEFAULT_SECRET
-from attn_grade.exercise import Check, Exercise, Mistake
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.submission import LocalSubmission
 from attn_grade.judge import examine_one
+from attn_grade.mistakes import Mistake
 from attn_grade.trial import Trial, draw_trials
 
 # What hidden inputs are drawn from: a mistake may fail on those of one seed, not on another's.

@@ -7,9 +7,10 @@ from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
 from attn_grade.compare import same
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.instruments import Count, Largest
 from attn_grade.inside.plain import Inputs, Plain
+from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import cut_off, in_dtype, squeezed, then, transposed
 
 

@@ -6,8 +6,9 @@ from torch import Generator, Tensor
 from attn_bank.bahdanau import draw_lengths, padding_after
 from attn_bank.draws import draw_normal
 from attn_course.retrieval import masked_softmax
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs
+from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given, in_dtype
 
 

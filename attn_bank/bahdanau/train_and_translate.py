@@ -22,8 +22,9 @@ from attn_course.seq2seq import (
     Translator,
     sequence_loss,
 )
-from attn_grade.exercise import Check, Exercise, Law, Mistakes
+from attn_grade.exercise import Check, Exercise, Law
 from attn_grade.inside.plain import Inputs, Plain
+from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given
 
 Batches = list[tuple[Tensor, Tensor]]

@@ -5,8 +5,9 @@ from torch import Generator, Tensor
 
 from attn_bank.captioning import draw_weights
 from attn_course.image_grid import doubly_stochastic_penalty
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs
+from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import cut_off, given, in_dtype, then
 
 

@@ -6,8 +6,9 @@ from torch import Generator, Tensor
 from attn_bank.draws import draw_normal, in_front
 from attn_course.image_grid import grid_context as mean_of_cells
 from attn_course.image_grid import grid_weights
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs
+from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import cut_off, given, in_dtype
 
 

@@ -7,8 +7,9 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.captioning import draw_weights
-from attn_grade.exercise import Check, Exercise, Law, Mistakes
+from attn_grade.exercise import Check, Exercise, Law
 from attn_grade.inside.plain import Inputs, Plain, name_kind
+from attn_grade.mistakes import Mistakes
 
 Measured = tuple[float, float, float]
 # A captioner sees nothing where less of the weight lies.

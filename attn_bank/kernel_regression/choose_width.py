@@ -12,8 +12,9 @@ from torch import Tensor
 from attn_bank.draws import draw_normal, draw_uniform
 from attn_bank.kernel_regression import squared_distances
 from attn_course import kernel_regression
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs
+from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import then
 
 Choice = tuple[float, float]

@@ -7,8 +7,9 @@ from attn_bank.draws import draw_normal, draw_uniform
 from attn_bank.kernel_regression import draw_points, squared_distances
 from attn_course.kernel_regression import kernel_scores, log_epanechnikov
 from attn_course.retrieval import masked_softmax
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs
+from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import in_dtype
 
 

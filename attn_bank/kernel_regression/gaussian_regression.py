@@ -6,8 +6,9 @@ from torch import Tensor
 from attn_bank.draws import draw_normal, draw_uniform
 from attn_bank.kernel_regression import draw_points, draw_uneven_keys, squared_distances
 from attn_course.kernel_regression import nadaraya_watson
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs
+from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given, in_dtype
 
 Width = float | Tensor

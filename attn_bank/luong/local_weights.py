@@ -9,8 +9,9 @@ from attn_bank.draws import draw_normal, draw_uniform, in_front
 from attn_bank.luong import draw_mask
 from attn_course.luong import gaussian_window, window_mask
 from attn_course.retrieval import masked_softmax
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs
+from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import cut_off, in_dtype
 
 

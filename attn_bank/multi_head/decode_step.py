@@ -8,8 +8,9 @@ from torch import Generator, Tensor
 from attn_bank.draws import draw_normal, draw_weight
 from attn_bank.multi_head import merge, split
 from attn_course.retrieval import masked_softmax
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs, Plain
+from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given, then
 
 Step = tuple[Tensor, Tensor, Tensor]

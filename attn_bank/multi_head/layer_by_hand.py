@@ -7,8 +7,9 @@ from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
 from attn_bank.multi_head import multi_head_attention, split
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs, Plain
+from attn_grade.mistakes import Mistakes
 
 Layer = tuple[Tensor, Tensor, Tensor, Tensor]
 NAMES = "w_query", "w_key", "w_value", "w_output"

@@ -5,8 +5,9 @@ from collections.abc import Callable
 import torch
 from torch import Generator
 
-from attn_grade.exercise import Check, Exercise, Law, Mistakes
+from attn_grade.exercise import Check, Exercise, Law
 from attn_grade.inside.plain import Inputs, Plain
+from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given, mistaking
 
 

@@ -8,8 +8,9 @@ from torch import Generator, Tensor
 from attn_bank.draws import draw_normal, draw_weight, in_front
 from attn_bank.multi_head import merge, split
 from attn_course.retrieval import masked_softmax
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs
+from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import cut_off, given, mistaking
 
 Map = Callable[[Tensor], Tensor]

@@ -6,8 +6,9 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight, in_front
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs
+from attn_grade.mistakes import Mistakes
 
 
 def reference(**inputs: Tensor) -> Tensor:

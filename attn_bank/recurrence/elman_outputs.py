@@ -4,8 +4,9 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs
+from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given, squeezed, then
 
 

@@ -3,8 +3,9 @@
 import torch
 from torch import Generator
 
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs
+from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given
 
 GATES = {"rnn": 1, "gru": 3, "lstm": 4}

@@ -10,8 +10,9 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
-from attn_grade.exercise import Check, Exercise, Law, Mistakes
+from attn_grade.exercise import Check, Exercise, Law
 from attn_grade.inside.plain import Inputs, Plain, name_kind
+from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given, then
 
 Biases = tuple[Tensor, Tensor]

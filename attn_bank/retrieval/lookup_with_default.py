@@ -5,8 +5,9 @@ import math
 import torch
 from torch import Tensor
 
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs
+from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import cut_off, given
 
 

@@ -8,9 +8,10 @@ from torch import Generator, Tensor
 
 from attn_bank.scaled_dot_product import UNSEEN, draw_vectors, why_not
 from attn_course import scaled_dot_product
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.instruments import Kept
 from attn_grade.inside.plain import Inputs, Plain
+from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import cut_off, given, in_dtype, overwriting, squeezed
 
 Maximum = Callable[[Tensor, Tensor], Tensor]

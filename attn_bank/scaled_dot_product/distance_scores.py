@@ -7,9 +7,10 @@ from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
 from attn_bank.scaled_dot_product import UNSEEN, why_not
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.instruments import Largest
 from attn_grade.inside.plain import Inputs, Plain
+from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given, in_dtype, overwriting, squeezed, then, transposed
 
 

@@ -10,8 +10,9 @@ from torch import Generator, Tensor
 
 from attn_bank.layers import Layer
 from attn_bank.self_attention import draw_projection
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs, Plain, name_kind
+from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given, then
 
 ALLOWED = 1e-4  # of the largest number of the output

@@ -8,8 +8,9 @@ from torch import Generator, Tensor
 from attn_bank.draws import draw_normal, in_front
 from attn_bank.self_attention import draw_projection
 from attn_course.scaled_dot_product import attention, attention_weights, scaled_dot_scores
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs
+from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import cut_off, in_dtype, mistaking
 
 

@@ -7,8 +7,9 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course import self_attention
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs, Plain
+from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import transposed
 
 ALLOWED = 1e-5  # half a digit more than float32 rounds in a sum of two products

@@ -15,8 +15,9 @@ from attn_bank.draws import draw_normal
 from attn_bank.seq2seq import FIRST_WORD
 from attn_course import decoding
 from attn_course.seq2seq import BOS, EOS, PAD, State
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs
+from attn_grade.mistakes import Mistakes
 
 Result = tuple[list[int], float]
 Answer = Callable[..., Result]

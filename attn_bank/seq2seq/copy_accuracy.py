@@ -5,8 +5,9 @@ from torch import Generator, Tensor, nn
 
 from attn_bank.seq2seq import FIRST_WORD, draw_lengths, draw_words, end_and_pad
 from attn_course.seq2seq import EOS, PAD
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs
+from attn_grade.mistakes import Mistakes
 
 Shares = list[tuple[int, float]]
 NUM_WORDS = 5

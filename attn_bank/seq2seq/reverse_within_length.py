@@ -7,8 +7,9 @@ from attn_bank.draws import draw_normal
 from attn_bank.seq2seq import draw_lengths, draw_sentences
 from attn_course import seq2seq
 from attn_course.seq2seq import PAD
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs
+from attn_grade.mistakes import Mistakes
 
 
 def reference(sequence: Tensor, mask: Tensor) -> Tensor:

@@ -6,8 +6,9 @@ from torch import Generator, Tensor, nn
 from attn_bank.draws import draw_normal
 from attn_bank.seq2seq import draw_sentences, draw_words, end_and_pad
 from attn_course.seq2seq import EOS, PAD
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs
+from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import in_dtype, then
 
 

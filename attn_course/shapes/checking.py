@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property, partial, wraps
 from numbers import Real
-from typing import ParamSpec, TypeVar, overload
+from typing import Any, ParamSpec, TypeVar, overload
 
 import torch
 from jaxtyping import AbstractArray, jaxtyped
@@ -35,7 +35,9 @@ def checked(function: Callable[P, R]) -> Callable[P, R]: ...
 def checked(*, nan_shows: bool) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 
 
-def checked(function: Callable[P, R] | None = None, *, nan_shows: bool = False) -> Callable:
+def checked(
+    function: Callable[P, R] | None = None, *, nan_shows: bool = False
+) -> Callable[..., Any]:
     """Hold every call of `function` to the shapes in its signature.
 
     Arguments and the returned tensor are compared with their jaxtyping annotations; an axis name
@@ -72,7 +74,7 @@ def checked(function: Callable[P, R] | None = None, *, nan_shows: bool = False) 
             refuse_nan(promise.name, tensors)
         token = inside_a_checked_call.set(True)
         try:
-            result = function(*args, **kwargs)
+            result: Any = function(*args, **kwargs)
         finally:
             inside_a_checked_call.reset(token)
         promise.hold_result(tensors, looks, result)
@@ -125,7 +127,7 @@ class _Promise:
         demands = {name: _Demand.of(hint) for name, hint in hints.items()}
         return {name: demand for name, demand in demands.items() if demand is not None}
 
-    def tensors(self, args: tuple[object, ...], kwargs: dict[str, object]) -> dict[str, object]:
+    def tensors(self, args: tuple[object, ...], kwargs: dict[str, object]) -> dict[str, Any]:
         """Return the arguments that are to be tensors; what may stand for one is left out."""
         given = self.signature.bind(*args, **kwargs).arguments
         return {
@@ -134,7 +136,7 @@ class _Promise:
             if name in given and not isinstance(given[name], demand.others)
         }
 
-    def hold(self, tensors: dict[str, object]) -> tuple[object, ...]:
+    def hold(self, tensors: dict[str, Any]) -> tuple[object, ...]:
         """Raise if the arguments do not fit; return how they look."""
         looks = (*tensors, *map(_look, tensors.values()), *autocast_dtypes().items())
         if looks not in self.passed:
@@ -143,7 +145,7 @@ class _Promise:
         return looks
 
     def hold_result(
-        self, tensors: dict[str, object], looks: tuple[object, ...], result: object
+        self, tensors: dict[str, Any], looks: tuple[object, ...], result: object
     ) -> None:
         """Raise if the result does not fit to the arguments."""
         demand = self.demands.get("return")
@@ -154,7 +156,7 @@ class _Promise:
             self._check(tensors, result)
             self._remember((looks, look))
 
-    def _check(self, tensors: dict[str, object], *result: object) -> None:
+    def _check(self, tensors: dict[str, Any], *result: object) -> None:
         with jaxtyped("context"):
             sizes: Sizes = {}
             for name, value in tensors.items():

@@ -1,6 +1,6 @@
 """One tensor held to its annotation, and several to one another; what does not fit, in words."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import torch
 from jaxtyping import AbstractArray
@@ -44,7 +44,7 @@ def check_tensor(
         sizes.setdefault(axis, (size, name))
 
 
-def check_together(function: str, tensors: dict[str, Tensor]) -> None:
+def check_together(function: str, tensors: Mapping[str, Tensor]) -> None:
     """One device for all, one dtype for the floating-point ones; scalars adapt to either."""
     with_axes = {name: tensor for name, tensor in tensors.items() if tensor.ndim}
     devices = {name: tensor.device for name, tensor in with_axes.items()}
@@ -63,7 +63,7 @@ def _cast_dtype(tensor: Tensor) -> torch.dtype:
     return autocast_dtypes().get(tensor.device.type, tensor.dtype)
 
 
-def _listed(kinds: dict[str, object]) -> str:
+def _listed(kinds: Mapping[str, object]) -> str:
     return f"but these are: {', '.join(f'{name} {kind}' for name, kind in kinds.items())}"
 
 
@@ -90,12 +90,14 @@ def _named_sizes(
     expected: type[AbstractArray], value: Tensor
 ) -> Iterator[tuple[str, int | tuple[int, ...]]]:
     """The axis names of an annotation with their sizes in `value`; `*batch` has a tuple of them."""
-    names, shape = expected.dim_str.split(), tuple(value.shape)
+    names: list[str] = expected.dim_str.split()
+    shape: tuple[int, ...] = tuple(value.shape)
+    sizes: tuple[int | tuple[int, ...], ...] = shape
     first = expected.index_variadic
     if first is not None:
         behind = first + 1 + len(shape) - len(names)
-        shape = (*shape[:first], shape[first:behind], *shape[behind:])
-    for name, size in zip(names, shape, strict=True):
+        sizes = (*shape[:first], shape[first:behind], *shape[behind:])
+    for name, size in zip(names, sizes, strict=True):
         is_named = name.strip("*#").isidentifier() and not name.startswith("_")
         if is_named and not (name.startswith("#") and size == 1):
             yield name.replace("#", ""), size

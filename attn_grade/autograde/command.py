@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Generator, Iterable, Iterator, Sized
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,19 +24,19 @@ from attn_grade.host.deadline import CELL_SECONDS
 from attn_grade.inside.level import Level
 from attn_grade.inside.system_calls import can_refuse
 from attn_grade.nbgrader.course import Course, CourseError
-from attn_grade.nbgrader.gradable import see_that_gradable
+from attn_grade.nbgrader.gradable import check_gradable, check_released, check_writable
 from attn_grade.nbgrader.gradebook import prepare_gradebook
-from attn_grade.nbgrader.private import see_that_private
+from attn_grade.nbgrader.private import check_private
 from attn_grade.records import SubmissionRecord, record_path
-from attn_grade.stations.levels import HOW_TO_SANDBOX, choose_level
+from attn_grade.stations.levels import SANDBOX_HELP, choose_level
 from attn_grade.stations.tasks import Failure, Outcome, Task
 
 MAX_ROWS = 60  # of a table on the screen; the CSV has all
 
 
 @dataclass(frozen=True)
-class Order:
-    """What is to be graded, and how.
+class AutogradeOptions:
+    """Options of `attn-grade autograde`.
 
     Args:
         course: Folder of the course.
@@ -63,55 +63,55 @@ class Order:
     cell_seconds: float = CELL_SECONDS
 
 
-def autograde(order: Order, console: Console) -> bool:
+def autograde(options: AutogradeOptions, console: Console) -> bool:
     """Grade a problem set; whether all submissions could be graded.
 
     Raises:
         CourseError: There is nothing to grade, or nowhere to keep what comes of it.
         GradingError: The isolation asked for cannot be had.
     """
-    course = Course(order.course.resolve())
-    csv = order.csv or course.results / f"{order.assignment}.csv"
-    students = _prepare(order, course, csv)
-    if order.scheduler is None:
-        level = choose_level(order.level, order.require_sandbox)
-        isolation = f"isolation: {level}{_advice(level, order)}"
+    course = Course(options.course.resolve())
+    csv = options.csv or course.results / f"{options.assignment}.csv"
+    students = _prepare(options, course, csv)
+    if options.scheduler is None:
+        level = choose_level(options.level, options.require_sandbox)
+        isolation = f"isolation: {level}{_advice(level, options)}"
         console.print(f"{_submissions(students)}, {isolation}", soft_wrap=True)
-    before = _times(course, order.assignment, students)
+    before = _times(course, options.assignment, students)
     failures: list[Failure] = []
     try:
-        with closing(_failures(order, course, students, console)) as found:
+        with closing(_failures(options, course, students, console)) as found:
             failures.extend(found)
     except BaseException:  # what an interrupted run has graded is in the table too
         with suppress(Exception):
-            write_results(course, order.assignment, csv, failures)
+            write_results(course, options.assignment, csv, failures)
         raise
-    records, log, lines = write_results(course, order.assignment, csv, failures)
+    records, log, lines = write_results(course, options.assignment, csv, failures)
     graded = set(students) - {failure.student for failure in failures}
-    if left := before & _times(course, order.assignment, graded):
+    if left := before & _times(course, options.assignment, graded):
         console.print(f"Graded before, and left so: {len(left)}. --force grades all again.")
-    _tell(students, records, failures, console, told=order.scheduler is None)
-    said = f"{csv} has all points, {log} what to look at ({lines})."
-    console.print(said, markup=False, soft_wrap=True)
+    _print_summary(students, records, failures, console, level_shown=options.scheduler is None)
+    message = f"{csv} has all points, {log} what to look at ({lines})."
+    console.print(message, markup=False, soft_wrap=True)
     return not failures
 
 
-def _prepare(order: Order, course: Course, csv: Path) -> list[str]:
-    """See that all is there that grading takes; the names of those who are to be graded."""
-    see_that_private(course)
-    course.see_that_released(order.assignment)
-    see_that_gradable(course, order.assignment)
-    students = course.chosen(order.assignment, order.students)
-    course.see_that_writable(csv)
+def _prepare(options: AutogradeOptions, course: Course, csv: Path) -> list[str]:
+    """Check that everything grading needs is present; return the names of the students to grade."""
+    check_private(course)
+    check_released(course, options.assignment)
+    check_gradable(course, options.assignment)
+    students = course.select_students(options.assignment, options.students)
+    check_writable(course, csv)
     directory = course.directory
     prepare_gradebook(directory.db_url, directory.course_id, students)
     return students
 
 
-def _advice(level: Level, order: Order) -> str:
-    """How the isolation could be stronger."""
-    if level < Level.SANDBOX and order.level is None:
-        return f". For a sandbox, {HOW_TO_SANDBOX}"
+def _advice(level: Level, options: AutogradeOptions) -> str:
+    """Advice on stronger isolation, or an empty string."""
+    if level < Level.SANDBOX and options.level is None:
+        return f". For a sandbox, {SANDBOX_HELP}"
     if level == Level.SANDBOX and not can_refuse():
         return ". Some requests to the kernel are not refused: that takes libseccomp."
     return ""
@@ -124,26 +124,26 @@ def _times(course: Course, assignment: str, students: Iterable[str]) -> set[tupl
 
 
 def _failures(
-    order: Order, course: Course, students: list[str], console: Console
-) -> Iterator[Failure]:
+    options: AutogradeOptions, course: Course, students: list[str], console: Console
+) -> Generator[Failure, None, None]:
     """Grade, with a bar, and tell of each submission that cannot be graded."""
-    how = (order.force, order.level, order.require_sandbox, order.cell_seconds)
-    tasks = [Task(str(course.root), order.assignment, student, *how) for student in students]
+    how = (options.force, options.level, options.require_sandbox, options.cell_seconds)
+    tasks = [Task(str(course.root), options.assignment, student, *how) for student in students]
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(TextColumn("{task.description}"), *columns, console=console) as progress:
-        bar = progress.add_task(order.assignment, total=len(tasks))
-        for task, outcome in _outcomes(order, tasks):
+        bar = progress.add_task(options.assignment, total=len(tasks))
+        for task, outcome in _outcomes(options, tasks):
             progress.advance(bar)
             if isinstance(outcome, Failure):
-                said = plain(f"{task.student} cannot be graded: {outcome.reason}")
-                progress.console.print(said, markup=False, soft_wrap=True)
+                message = plain(f"{task.student} cannot be graded: {outcome.reason}")
+                progress.console.print(message, markup=False, soft_wrap=True)
                 yield outcome
 
 
-def _outcomes(order: Order, tasks: list[Task]) -> Iterator[tuple[Task, Outcome]]:
-    if order.scheduler is None:
-        return grade_locally(tasks, order.jobs or default_jobs())
-    return _outcomes_of_cluster(order.scheduler, tasks)
+def _outcomes(options: AutogradeOptions, tasks: list[Task]) -> Iterator[tuple[Task, Outcome]]:
+    if options.scheduler is None:
+        return grade_locally(tasks, options.jobs or default_jobs())
+    return _outcomes_of_cluster(options.scheduler, tasks)
 
 
 def _outcomes_of_cluster(address: str, tasks: list[Task]) -> Iterator[tuple[Task, Outcome]]:
@@ -164,12 +164,12 @@ def default_jobs() -> int:
     return count or 1
 
 
-def _tell(
+def _print_summary(
     students: list[str],
     records: list[SubmissionRecord],
     failures: list[Failure],
     console: Console,
-    told: bool,
+    level_shown: bool,
 ) -> None:
     """Say on the screen what came of the submissions that were to be graded.
 
@@ -178,14 +178,14 @@ def _tell(
         records: Of all students.
         failures: Of those that could not be graded.
         console: The screen.
-        told: Whether it has been said already at which level they are graded.
+        level_shown: Whether it is on the screen already at which level they are graded.
     """
     now = [record for record in records if record.student in set(students)]
     if len(students) <= MAX_ROWS:
         console.print(make_table(now, failures))
         console.print(make_legend(now), markup=False, highlight=False)
     levels = Counter(record.level for record in now if record.level)
-    if len(levels) > 1 or (levels and not told):
+    if len(levels) > 1 or (levels and not level_shown):
         found = ", ".join(f"{count} {level}" for level, count in levels.most_common())
         console.print(f"Isolation: {found}.")
     counted = count_states(now) or "none graded"

@@ -16,12 +16,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 
+from attn_grade.records import SubmissionRecord
 from attn_grade.stations.grader import grade_submission
 from attn_grade.stations.tasks import Failure, Grade, Outcome, Task
 from attn_grade.stations.warm import close_graders
 
 ATTEMPTS = 2  # of a submission with which a process of the grader's own ended
-SECONDS_TO_END = 10.0
+EXIT_SECONDS = 10.0
 
 
 def grade_locally(
@@ -53,7 +54,7 @@ class _Pool:
         self._waiting, self._grade, self._folder = deque(tasks), grade, folder
         self._others = set(multiprocessing.active_children())
         self._jobs = max(1, min(jobs, len(tasks)))
-        self._running: dict[Future, tuple[ProcessPoolExecutor, Task]] = {}
+        self._running: dict[Future[SubmissionRecord], tuple[ProcessPoolExecutor, Task]] = {}
         self._ended_with: Counter[Task] = Counter()
 
     def outcomes(self) -> Iterator[tuple[Task, Outcome]]:
@@ -64,9 +65,9 @@ class _Pool:
             for future in wait(self._running, return_when=FIRST_COMPLETED).done:
                 executor, task = self._running.pop(future)
                 try:
-                    outcome: Outcome = future.result()
+                    outcome: Outcome | None = future.result()
                 except BrokenProcessPool:
-                    executor, outcome = self._new_executor(), self._blame(task)
+                    executor, outcome = self._new_executor(), self._retry_or_fail(task)
                 except Exception as error:  # a grader must not stop at one submission
                     outcome = Failure(task.student, f"{type(error).__name__}: {error}")
                 self._give(executor)
@@ -78,7 +79,7 @@ class _Pool:
         ours = set(multiprocessing.active_children()) - self._others
         for process in ours:
             process.terminate()
-        deadline = time.monotonic() + SECONDS_TO_END
+        deadline = time.monotonic() + EXIT_SECONDS
         for process in ours:
             process.join(max(0.0, deadline - time.monotonic()))
             process.kill()
@@ -102,7 +103,7 @@ class _Pool:
         context = multiprocessing.get_context(method)
         return ProcessPoolExecutor(1, context, _begin, (self._folder,))
 
-    def _blame(self, task: Task) -> Failure | None:
+    def _retry_or_fail(self, task: Task) -> Failure | None:
         """Give a submission out once more, in case it was not its fault; then no more."""
         self._ended_with[task] += 1
         if self._ended_with[task] < ATTEMPTS:
@@ -112,7 +113,7 @@ class _Pool:
 
 
 def _begin(folder: str) -> None:
-    """In a new process: arrange for its end."""
+    """Prepare a new worker process for its end."""
     tempfile.tempdir = folder
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # that is for who started it
     signal.signal(signal.SIGTERM, _end)
@@ -121,7 +122,8 @@ def _begin(folder: str) -> None:
 
 def _end_with_parent() -> None:
     """End this process when the one has ended that started it, be it killed."""
-    multiprocessing.parent_process().join()
+    if parent := multiprocessing.parent_process():
+        parent.join()
     os.kill(os.getpid(), signal.SIGTERM)
 
 

@@ -1,4 +1,4 @@
-"""What is kept of a graded problem set beside the gradebook: a CSV for all, a log for people."""
+"""Writes the results of a problem set beside the gradebook: a CSV of all, a log for people."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -29,40 +29,45 @@ def write_results(
     found = read_records(course.results, assignment, skip_broken=True)
     reasons = {failure.student: failure.reason for failure in failures}
     found = [record for record in found if record.student not in reasons]
-    records = with_absent(course, assignment, found)
+    records = with_missing_students(course, assignment, found)
     waiting = _waiting(course, assignment, records, reasons)
     write_csv(csv, sorted([*records, *waiting], key=lambda record: record.student))
-    lines = log_lines(found) + _lines_of_strays(course, assignment, found)
+    lines = log_lines(found) + _misplaced_lines(course, assignment, found)
     lines += [plain(f"{student} not graded: {reason}") for student, reason in reasons.items()]
     log = course.results / f"{assignment}.log"
     replace_text(log, "".join(f"{line}\n" for line in lines))
     return records, log, len(lines)
 
 
-def with_absent(
+def with_missing_students(
     course: Course, assignment: str, records: Iterable[SubmissionRecord]
 ) -> list[SubmissionRecord]:
     """These records, and those of the roster who handed in nothing that lies where it should."""
     by_student = {record.student: record for record in records}
     parts = missing_parts(course.bank, course.source(assignment))
-    strays = course.strays(assignment)
+    misplaced = course.misplaced_files(assignment)
     for student in set(course.roster()) - set(by_student):
         if not course.submitted(assignment, student).is_dir():
-            note = _nothing(assignment, student, strays.get(student, []))
+            note = _nothing_handed_in(assignment, student, misplaced.get(student, []))
             by_student[student] = _unmarked(assignment, student, "missing", parts, (note,))
     return [by_student[student] for student in sorted(by_student)]
 
 
-def _lines_of_strays(
+def _misplaced_lines(
     course: Course, assignment: str, found: Iterable[SubmissionRecord]
 ) -> list[str]:
-    """What lies in the wrong place, also of people who are not in the roster."""
-    strays, graded = course.strays(assignment), {record.student for record in found}
-    absent = [s for s in strays if s not in graded and not course.submitted(assignment, s).is_dir()]
-    return [plain(f"{s}: {_nothing(assignment, s, strays[s])}") for s in sorted(absent)]
+    """Log lines on files in the wrong place, including those of people not on the roster."""
+    misplaced = course.misplaced_files(assignment)
+    graded = {record.student for record in found}
+    absent = [
+        s for s in misplaced if s not in graded and not course.submitted(assignment, s).is_dir()
+    ]
+    return [
+        plain(f"{s}: {_nothing_handed_in(assignment, s, misplaced[s])}") for s in sorted(absent)
+    ]
 
 
-def _nothing(assignment: str, student: str, there: list[str]) -> str:
+def _nothing_handed_in(assignment: str, student: str, there: list[str]) -> str:
     if not there:
         return "nothing was handed in"
     names = ", ".join(map(repr, there[:5]))
@@ -70,7 +75,7 @@ def _nothing(assignment: str, student: str, there: list[str]) -> str:
 
 
 def ungraded(course: Course, assignment: str, records: Iterable[SubmissionRecord]) -> list[str]:
-    """Who has handed something in that has not been graded."""
+    """Names of students whose submissions have not been graded."""
     return sorted(set(course.students(assignment)) - {record.student for record in records})
 
 

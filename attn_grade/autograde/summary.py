@@ -1,4 +1,4 @@
-"""What is said of a graded problem set: a table for the screen, a CSV for everything else."""
+"""Summaries of a graded problem set: a table for the screen, a CSV for everything else."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ FORMULA = ("=", "+", "-", "@")  # with which a spreadsheet begins to compute
 
 
 def write_csv(path: Path, records: Iterable[SubmissionRecord]) -> None:
-    """One row for each student and exercise.
+    """Write a CSV with one row for each student and exercise.
 
     Args:
         path: Where to; it appears at once with all its rows.
@@ -57,7 +57,7 @@ def make_table(records: list[SubmissionRecord], failures: list[Failure]) -> Tabl
 
 
 def make_legend(records: list[SubmissionRecord]) -> str:
-    """What the numbers and the marks of the table mean."""
+    """The legend of the table: its numbers and its marks."""
     exercises = [name.partition("/")[2].replace("_", " ") for name in _exercises(records)]
     numbers = ", ".join(f"{number} {name}" for number, name in enumerate(exercises, 1))
     found = {part.state for record in records for part in record.parts} - {"graded"}
@@ -67,14 +67,15 @@ def make_legend(records: list[SubmissionRecord]) -> str:
 
 
 def count_states(records: Iterable[SubmissionRecord]) -> str:
-    """How many submissions are in each state, the worst first; some parts missing: unfinished."""
-    counts = Counter("unfinished" if _is_begun(record) else record.state for record in records)
+    """Counts of submissions by state, the worst first; "unfinished" where only some parts are
+    missing."""
+    counts = Counter("unfinished" if _is_unfinished(record) else record.state for record in records)
     states = [*reversed(STATES[1:]), "unfinished", STATES[0]]
     return ", ".join(f"{counts[state]} {state}" for state in states if counts[state])
 
 
-def _is_begun(record: SubmissionRecord) -> bool:
-    """Whether some parts are missing, and others are not."""
+def _is_unfinished(record: SubmissionRecord) -> bool:
+    """True if some parts are missing and others are not."""
     return record.state == "missing" and any(part.state != "missing" for part in record.parts)
 
 
@@ -101,9 +102,9 @@ def _row(record: SubmissionRecord, part: PartRecord) -> list[str]:
     notes = "; ".join((*part.notes, *record.notes))
     names = record.student, record.assignment, part.exercise
     rest = part.state, record.level
-    said = part.mistake or "", notes
+    texts = part.mistake or "", notes
     points_of = points, f"{part.of:g}"
-    return [*map(_cell_of_csv, names), *points_of, *rest, claimed, *map(_cell_of_csv, said)]
+    return [*map(_cell_of_csv, names), *points_of, *rest, claimed, *map(_cell_of_csv, texts)]
 
 
 def _cell_of_csv(text: str) -> str:

@@ -11,12 +11,13 @@ workers, and what to clear away behind a command that is interrupted.
 import json
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from shutil import rmtree
+from typing import Any
 
 from distributed import Client, Future, KilledWorker, as_completed
 
@@ -26,16 +27,16 @@ from attn_grade.records import SubmissionRecord
 from attn_grade.stations.grader import grade_submission
 from attn_grade.stations.tasks import Failure, Grade, Outcome, Task
 
-SECONDS_TO_CONNECT = 10
-SECONDS_WITHOUT_WORKERS = 60
-SECONDS_BETWEEN_LOOKS = 0.05
+CONNECT_SECONDS = 10
+WORKER_SECONDS = 60
+POLL_SECONDS = 0.05
 # Dask gives up a submission when four workers have ended that had it, begun or not. One that had
 # not begun is not to blame, and is given out again so often.
-GIVEN_OUT_AGAIN = 3
+MAX_RESUBMISSIONS = 3
 
 
 class ClusterError(RuntimeError):
-    """Nothing can be graded, whatever was handed in: no scheduler, no worker, one that misfits."""
+    """Raised when no submission can be graded: no scheduler, no worker, or an unfit one."""
 
 
 def grade_on_cluster(
@@ -67,7 +68,7 @@ def grade_on_cluster(
 @contextmanager
 def _connected(address: str) -> Iterator[Client]:
     try:
-        client = Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
+        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except Exception as error:  # of many kinds, if what answers there is no scheduler
         raise ClusterError(f"No Dask scheduler answers at {address}: {error}") from error
     with client:  # when it closes, what it gave out and has not begun is cancelled
@@ -86,8 +87,8 @@ def _folder_of(task: Task) -> Iterator[Path]:
         rmtree(folder, ignore_errors=True)
 
 
-def _carrier() -> Callable[[str], str]:
-    """What Dask carries to the workers; as it is defined in a function, it goes as its code.
+def _remote_grade() -> Callable[[str], str]:
+    """The function that Dask sends to the workers; defined in a function, it is sent as code.
 
     A scheduler loads what it passes on. It need not have this package, and should not wait for it;
     a worker without it would end, instead of saying so.
@@ -102,24 +103,24 @@ def _carrier() -> Callable[[str], str]:
 
 
 class _Cluster:
-    """One run of the command: what was given out, and has not come back."""
+    """A run of the command: the submissions that are out on workers."""
 
     def __init__(
         self, client: Client, address: str, tasks: list[Task], folder: Path, grade: Grade
     ) -> None:
         self.client, self.address, self.tasks = client, address, tasks
-        self.fitting = {"folder": str(folder), "command": describe(tasks[0].course)}
+        self.fitting: dict[str, Any] = {"folder": str(folder), "command": describe(tasks[0].course)}
         self.grade = f"{grade.__module__}:{grade.__qualname__}"
-        self.out: dict[str, int] = {}  # by Dask's key
+        self.out: dict[Hashable, int] = {}  # by Dask's key
         self.killed = [0] * len(tasks)
 
     def check_workers(self) -> None:
         """Wait for a worker to join, and make sure that all of them can grade."""
         try:
-            self.client.wait_for_workers(1, timeout=SECONDS_WITHOUT_WORKERS)
+            self.client.wait_for_workers(1, timeout=WORKER_SECONDS)
         except TimeoutError as error:
             raise self.without_workers() from error
-        found = self.client.run(misfit, asdict(self.tasks[0]), **self.fitting, on_error="return")
+        found = self.client.run(misfit, asdict(self.tasks[0]), on_error="return", **self.fitting)
         for worker, fault in found.items():
             if isinstance(fault, Exception):
                 fault = f"{fault}. Start it in the environment of the course."
@@ -128,7 +129,7 @@ class _Cluster:
 
     def without_workers(self) -> ClusterError:
         return ClusterError(
-            f"The scheduler at {self.address} had no worker for {SECONDS_WITHOUT_WORKERS} s. "
+            f"The scheduler at {self.address} had no worker for {WORKER_SECONDS} s. "
             f"Start some: dask worker {self.address} --nworkers 2 --nthreads 1"
         )
 
@@ -139,7 +140,7 @@ class _Cluster:
     def outcomes(self) -> Iterator[tuple[Task, Outcome]]:
         """Give out everything; yield what comes back."""
         orders = [self.order(index) for index in range(len(self.tasks))]
-        futures = self.client.map(_carrier(), orders, pure=False)
+        futures = self.client.map(_remote_grade(), orders, pure=False)
         self.out = {future.key: index for index, future in enumerate(futures)}
         completed = as_completed(futures, loop=self.client.loop)
         del futures  # what nobody holds any more leaves its worker's memory
@@ -149,30 +150,30 @@ class _Cluster:
                 outcome = self.read(index, future)
             except KilledWorker as error:
                 self.killed[index] += 1
-                if self.killed[index] <= GIVEN_OUT_AGAIN:
-                    again = self.client.submit(_carrier(), self.order(index), pure=False)
+                if self.killed[index] <= MAX_RESUBMISSIONS:
+                    again = self.client.submit(_remote_grade(), self.order(index), pure=False)
                     self.out[again.key] = index
                     completed.add(again)
                     continue
                 outcome = Failure(self.tasks[index].student, str(error))
             yield self.tasks[index], outcome
 
-    def coming(self, completed: as_completed) -> Iterator[Future]:
-        """What is done, when it is done, as long as there are workers."""
+    def coming(self, completed: as_completed) -> Iterator[Future[str]]:
+        """Yield futures as they complete, as long as there are workers."""
         seen = time.monotonic()
         while self.out:
             batch = completed.next_batch(block=False)
             yield from batch
             if batch:
                 seen = time.monotonic()
-            elif time.monotonic() - seen > SECONDS_WITHOUT_WORKERS:
+            elif time.monotonic() - seen > WORKER_SECONDS:
                 if not self.client.nthreads():
                     raise self.without_workers()
                 seen = time.monotonic()
             else:
-                time.sleep(SECONDS_BETWEEN_LOOKS)
+                time.sleep(POLL_SECONDS)
 
-    def read(self, index: int, future: Future) -> Outcome:
+    def read(self, index: int, future: Future[str]) -> Outcome:
         try:
             answer = json.loads(future.result())
         except KilledWorker:

@@ -10,6 +10,7 @@ import json
 import platform
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from distributed import Worker, get_worker
 from nbgrader.api import InvalidEntry
@@ -18,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 
 from attn_grade.check import hidden_secret
 from attn_grade.nbgrader.course import CONFIG, Course, GradingError
-from attn_grade.nbgrader.gradebook import patiently
+from attn_grade.nbgrader.gradebook import with_retries
 from attn_grade.stations.digest import package_digest
 from attn_grade.stations.levels import choose_level
 from attn_grade.stations.tasks import Task
@@ -27,7 +28,7 @@ ATTEMPTS = 3  # of a submission under which workers end
 
 
 def describe(course: str) -> dict[str, str]:
-    """What must be the same wherever submissions of a course are graded, without its secrets.
+    """The settings that must agree wherever submissions of a course are graded, without secrets.
 
     Args:
         course: The folder of the course.
@@ -43,8 +44,10 @@ def describe(course: str) -> dict[str, str]:
     }
 
 
-def misfit(task: dict, folder: str, command: dict[str, str], dask_worker: Worker) -> str | None:
-    """Why this worker cannot grade for the command that calls it; None if it can.
+def misfit(
+    task: dict[str, Any], folder: str, command: dict[str, str], dask_worker: Worker
+) -> str | None:
+    """The reason why this worker cannot grade for the calling command; None if it can.
 
     It is asked before every submission, lest a worker that fails at once fails at them all.
 
@@ -64,7 +67,7 @@ def misfit(task: dict, folder: str, command: dict[str, str], dask_worker: Worker
         choose_level(task["level"], task["require_sandbox"])
         different = _difference(describe(course), command)
         if different is None:
-            patiently(Course(Path(course)).gradebook).close()
+            with_retries(Course(Path(course)).gradebook).close()
     except (GradingError, InvalidEntry, DBAPIError) as error:
         return f"{error}"
     return different
@@ -95,7 +98,9 @@ def carry_out(order: str) -> str:
     return json.dumps(_answer(**json.loads(order)))
 
 
-def _answer(task: dict, grade: str, folder: str, command: dict[str, str], index: int) -> dict:
+def _answer(
+    task: dict[str, Any], grade: str, folder: str, command: dict[str, str], index: int
+) -> dict[str, str]:
     worker = get_worker()
     wrong = misfit(task, folder, command, worker)
     if wrong:

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from attn_grade.host.ended import Cause, Ended
-from attn_grade.inside.alarm import Alarm, Kind, most_telling
-from attn_grade.inside.plain import Plain
-from attn_grade.inside.wire import BrokenMessage, Message, NobodyThere, receive, send
+from attn_grade.inside.alarm import Alarm, Kind, most_severe
+from attn_grade.inside.wire import BrokenMessage, Callback, Message, NobodyThere, receive, send
 
 MAX_ALARMS, MAX_DETAIL = 20, 200
-SECONDS_TO_SEE_THE_END = 0.1
+EXIT_SECONDS = 0.1
 
 
 class Channel:
@@ -36,7 +35,7 @@ class Channel:
         self._ours, self._theirs = socket.socketpair()
 
     def take_other_end(self) -> int:
-        """The descriptor that the process gets; it belongs to whoever takes it."""
+        """The descriptor for the process; its new owner closes it."""
         return self._theirs.fileno()
 
     def close(self) -> None:
@@ -54,7 +53,7 @@ class Channel:
         message: Message,
         seconds: float,
         answer: Callable[[Message], Message] | None = None,
-        name_of: Callable[[Callable], int] | None = None,
+        name_of: Callable[[Callback], int] | None = None,
         then: Callable[[], None] | None = None,
     ) -> Message:
         """Send a request, and wait for what comes of it.
@@ -100,8 +99,8 @@ class Channel:
         return self.ended
 
     def take_alarms(self) -> list[Alarm]:
-        """What it has reached for since the last time."""
-        alarms = most_telling(self.alarms, MAX_ALARMS)
+        """Return the alarms raised since the last call, and clear them."""
+        alarms = most_severe(self.alarms, MAX_ALARMS)
         self.alarms.clear()
         return alarms
 
@@ -112,12 +111,12 @@ class Channel:
         self._ours.settimeout(left)
         return self._ours
 
-    def what_is_left(self) -> list[str]:
-        """What it left behind, in words, once it is over."""
+    def leftovers(self) -> list[str]:
+        """Notes on the processes and files that the submission left behind, once it is over."""
         kinds = [kind for kind in ("processes", "files") if self.left.get(kind)]
         return [f"{kind} left behind, which are gone now: {self.left[kind]}" for kind in kinds]
 
-    def _hear_alarms(self, alarms: Plain) -> None:
+    def _hear_alarms(self, alarms: object) -> None:
         """Keep what can be shown on a screen, of whatever has come; the worst comes first."""
         for alarm in alarms[:MAX_ALARMS] if isinstance(alarms, list) else []:
             with suppress(KeyError, TypeError, ValueError):  # it may say anything
@@ -126,7 +125,7 @@ class Channel:
                 self.alarms.append(Alarm(Kind[name], shown))
 
     def _find_reason(self, error: Exception) -> Ended:
-        """Whether it was ended from here, has ended by itself, or talks nonsense."""
-        time.sleep(SECONDS_TO_SEE_THE_END)  # until it is seen whether all of them have ended
+        """The reason for a failed request: stopped from here, ended by itself, or nonsense."""
+        time.sleep(EXIT_SECONDS)  # until it is seen whether all of them have ended
         is_gone = isinstance(error, NobodyThere | OSError)
         return self._why_stopped() or Ended(Cause.ENDED_ITSELF if is_gone else Cause.NONSENSE)

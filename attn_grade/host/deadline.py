@@ -1,4 +1,4 @@
-"""How long a notebook may take, and whether there is time to begin with it anew."""
+"""The time limit of a notebook, and of its retries."""
 
 import time
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from attn_grade.host.retries import Retry
 
 CELL_SECONDS, NOTEBOOK_SECONDS = 180.0, 1800.0
 SLOW_CELLS = 10  # that may take all of their time: where that is longer, so may be the notebook
-FINISHING_SECONDS = 600.0  # more, for the hidden inputs of what has been begun
+HIDDEN_SECONDS = 600.0  # more, for the hidden inputs of what has been begun
 SPARE = 0.05  # of all of it: with less than that left, nothing is begun anew
 
 
@@ -28,17 +28,17 @@ class Deadline:
         self._process = process
         self._all = seconds or max(NOTEBOOK_SECONDS, SLOW_CELLS * cell_seconds)
         self.until = time.monotonic() + self._all
-        self.begin()
+        self.start_attempt()
 
-    def begin(self) -> None:
+    def start_attempt(self) -> None:
         """Count from here how long a try takes."""
         self._began, self._needed = time.monotonic(), 0.0
 
-    def note(self) -> None:
-        """Something is tried that may end all: another try takes as long until it comes here."""
+    def mark(self) -> None:
+        """Mark a step that may end the attempt: a retry takes as long as this one to get here."""
         self._needed = time.monotonic() - self._began
 
-    def do(self, work: Callable[..., None], *arguments: object) -> bool:
+    def run(self, work: Callable[..., None], *arguments: object) -> bool:
         """Do some work; whether it could be done, or cannot be for want of time.
 
         Raises:
@@ -47,12 +47,12 @@ class Deadline:
         try:
             work(*arguments)
         except Retry:
-            if self._is_enough():
+            if self._has_time_to_retry():
                 raise
             return False
         return True
 
-    def _is_enough(self) -> bool:
-        """Whether another try comes as far as this one; or there is nothing to lose by it."""
+    def _has_time_to_retry(self) -> bool:
+        """True if a retry can get as far as this attempt, or has nothing to lose."""
         left = self.until - time.monotonic()
         return left > (0.0 if self._process.is_over else self._needed + SPARE * self._all)

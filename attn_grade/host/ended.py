@@ -1,10 +1,10 @@
-"""Why a submission's process does not answer any more: a kind and numbers, not a sentence."""
+"""Reasons why a submission's process no longer answers: a kind and numbers, not a sentence."""
 
 import enum
 
 
 class Cause(enum.Enum):
-    """What happened; the value is what a student reads after "it", with numbers in the braces."""
+    """The cause; its value is what a student reads after "it", with numbers in the braces."""
 
     SLOW_REQUEST = "did not come back within {} seconds"
     SLOW_CALL = "did not return within {} seconds"
@@ -20,7 +20,7 @@ OUT_OF_TIME = {Cause.SLOW_REQUEST, Cause.SLOW_CALL, Cause.SLOW_NOTEBOOK}
 
 
 class Ended(Exception):
-    """There is nobody any more to answer: it ended itself, or was ended for what it did.
+    """Raised when the process no longer answers: it ended, or was ended for what it did.
 
     Args:
         cause: What happened.
@@ -33,5 +33,5 @@ class Ended(Exception):
 
     @property
     def out_of_time(self) -> bool:
-        """Whether it was too slow."""
+        """True if it was too slow."""
         return self.cause in OUT_OF_TIME

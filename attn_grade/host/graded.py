@@ -5,7 +5,7 @@ from base64 import b64decode
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from attn_grade.check import nothing
+from attn_grade.check import no_points
 from attn_grade.exercise import Exercise
 from attn_grade.host.ended import Ended
 from attn_grade.inside.alarm import Alarm, Kind
@@ -15,11 +15,17 @@ from attn_grade.inside.shell import MAX_SHOWN, MAX_TEXT
 
 CHECKS = re.compile(r"""check\(\s*["']([\w/]+)["']""")
 PNG = b"\x89PNG"  # the first bytes of a picture
-LACKING = ("ImportError", "ModuleNotFoundError", "FileNotFoundError", "PermissionError", "OSError")
-LACKING += ("EOFError", "MemoryError", "URLError", "ConnectionError")
-MAX_IN_ALL = 30_000_000  # characters of what all cells of a notebook show, pictures as base64
-LEFT_OUT = "... left out: the notebook shows too much in all"
-MAX_SAID_THEN = 200  # characters of an error, once there is no more room
+ENVIRONMENT_ERRORS: tuple[str, ...] = (
+    "ImportError",
+    "ModuleNotFoundError",
+    "FileNotFoundError",
+    "PermissionError",
+    "OSError",
+)
+ENVIRONMENT_ERRORS += ("EOFError", "MemoryError", "URLError", "ConnectionError")
+MAX_OUTPUT = 30_000_000  # characters of what all cells of a notebook show, pictures as base64
+OMITTED = "... left out: the notebook shows too much in all"
+MAX_ERROR_WHEN_FULL = 200  # characters of an error, once there is no more room
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,7 @@ class Cell:
 
 @dataclass
 class Part:
-    """What a graded cell has earned.
+    """The result of a graded cell.
 
     Attributes:
         exercise: Its name.
@@ -63,12 +69,13 @@ class Part:
 
     @property
     def is_tampered(self) -> bool:
-        """Whether the grader beside it was tampered with: nothing it says can be trusted."""
+        """True if the grader's code was tampered with: nothing its process reports can be
+        trusted."""
         return any(alarm.kind is Kind.TAMPERED for alarm in self.alarms)
 
     @property
     def state(self) -> str:
-        """One of the states of a record; that it claims too much is for others to find."""
+        """The state for the record, before claimed points are compared."""
         if any(alarm.accuses for alarm in self.alarms):
             return "cheated?"
         if self.trouble:
@@ -78,7 +85,7 @@ class Part:
 
 @dataclass
 class Graded:
-    """What came of a notebook.
+    """The result of a notebook.
 
     Attributes:
         parts: By the names of their cells.
@@ -95,24 +102,24 @@ class Graded:
     alarms: list[Alarm] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     incomplete: bool = False
-    room: int = MAX_IN_ALL
+    room: int = MAX_OUTPUT
 
     def show(self, shown: Message) -> None:
         """Add what a cell showed; no more than a word of it where there is no room any more."""
         if (size := _size(shown)) > self.room:
-            error = shown["error"] and [text[:MAX_SAID_THEN] for text in shown["error"]]
-            shown, size = {"printed": LEFT_OUT, "shown": [], "error": error}, 0
+            error = shown["error"] and [text[:MAX_ERROR_WHEN_FULL] for text in shown["error"]]
+            shown, size = {"printed": OMITTED, "shown": [], "error": error}, 0
         self.shown.append(shown)
         self.room -= size
 
     @property
     def state(self) -> str:
-        """Of what belongs to no part, as a part's."""
+        """The state of what belongs to no part."""
         return "cheated?" if any(alarm.accuses for alarm in self.alarms) else "graded"
 
 
 def read_shown(reply: Message) -> Message:
-    """What a cell showed, made of what was sent; that may be anything.
+    """The output of a cell, read from a reply that may hold anything.
 
     Raises:
         AttributeError, LookupError, TypeError, ValueError: It is nothing of the kind.
@@ -120,8 +127,8 @@ def read_shown(reply: Message) -> Message:
     shown = [_read_output(output) for output in reply["shown"][:MAX_SHOWN]]
     error = reply["error"]
     if error is not None:
-        name, said = error
-        error = [str(name)[:MAX_TEXT], str(said)[:MAX_TEXT]]
+        name, message = error
+        error = [str(name)[:MAX_TEXT], str(message)[:MAX_TEXT]]
     return {"printed": str(reply["printed"])[: 2 * MAX_TEXT], "shown": shown, "error": error}
 
 
@@ -138,15 +145,15 @@ def _read_output(output: Message) -> Message:
     return kept
 
 
-def part_without(
+def failed_part(
     exercise: Exercise, problem: str, trouble: Ended | None = None, unwritten: bool = False
 ) -> Part:
     """A part that earns nothing, and why."""
-    points = nothing(exercise, problem, unwritten)
+    points = no_points(exercise, problem, unwritten)
     return Part(exercise.name, points, points, trouble)
 
 
-def how_it_stopped(function: str, ran: Sequence[tuple[Cell, Message]]) -> str | None:
+def find_cell_error(function: str, ran: Sequence[tuple[Cell, Message]]) -> str | None:
     """The error with which the last cell failed that should have defined an answer, if it did.
 
     Args:
@@ -158,16 +165,16 @@ def how_it_stopped(function: str, ran: Sequence[tuple[Cell, Message]]) -> str | 
     return f"its cell {_stopped(errors[-1])}" if errors and errors[-1] else None
 
 
-def what_lacked(shown: Sequence[Message]) -> list[str]:
+def environment_errors(shown: Sequence[Message]) -> list[str]:
     """The errors of cells that may well run where there are other modules and files."""
     errors = [one["error"] for one in shown if one["error"]]
-    return [f"a cell {_stopped(error)}" for error in errors if error[0] in LACKING]
+    return [f"a cell {_stopped(error)}" for error in errors if error[0] in ENVIRONMENT_ERRORS]
 
 
 def _stopped(error: Sequence[str]) -> str:
     return f"stopped with {error[0]}: {error[1]}".splitlines()[0][:200]
 
 
-def nothing_shown(ended: Ended) -> Message:
-    """What is shown for a cell that is not run."""
+def skipped_output(ended: Ended) -> Message:
+    """The output of a cell that was not run."""
     return {"printed": "", "shown": [], "error": ["Ended", f"This cell {ended}."]}

@@ -1,4 +1,4 @@
-"""What enters the confined process, and how that is started at each level of isolation."""
+"""Lays out the packages for the confined process, and starts it at each level of isolation."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from attn_grade.host.sandbox import PACKAGES, bubblewrap, find_way, own_user
+from attn_grade.host.sandbox import PACKAGES, bubblewrap, find_bubblewrap_mode, sandbox_user
 from attn_grade.inside.level import Level
 from attn_grade.inside.scratch import remove
 from attn_grade.inside.wall import ENGINE, INSIDE, Wall
@@ -43,7 +43,7 @@ def strongest() -> Level:
     """
     if sys.platform == "win32":
         raise OSError("On Windows itself nothing can be graded: install the course within WSL.")
-    return Level.SANDBOX if find_way() else Level.LIMITS
+    return Level.SANDBOX if find_bubblewrap_mode() else Level.LIMITS
 
 
 def lay_out(folder: Path, wall: Wall) -> None:
@@ -68,7 +68,7 @@ _caches = shutil.ignore_patterns("__pycache__")
 
 
 def folder_of(package: str) -> Path:
-    """Where a package is installed.
+    """The folder in which a package is installed.
 
     Raises:
         ModuleNotFoundError: It is not.
@@ -79,16 +79,16 @@ def folder_of(package: str) -> Path:
     return Path(spec.submodule_search_locations[0]).resolve()
 
 
-def order_of(level: Level, wall: Wall, preload: tuple[str, ...]) -> Message:
-    """What the process in which submissions run is told, once and for all.
+def worker_settings(level: Level, wall: Wall, preload: tuple[str, ...]) -> Message:
+    """The settings that a worker process receives once, when it starts.
 
     Args:
         level: How far it is kept away.
         wall: What it may import, and what is held back.
         preload: Names of modules that it imports once for all submissions.
     """
-    way = find_way() if level == Level.SANDBOX else None
-    user = own_user(way) if way else 0
+    mode = find_bubblewrap_mode() if level == Level.SANDBOX else None
+    user = sandbox_user(mode) if mode else 0
     return {"level": int(level), "user": user, "preload": preload, "wall": asdict(wall)}
 
 
@@ -98,8 +98,8 @@ def start_worker(
     channel: int,
     wall: Wall,
     course: Path | None = None,
-) -> subprocess.Popen:
-    """Start the process in which submissions run; it waits for an `order_of` how.
+) -> subprocess.Popen[bytes]:
+    """Start the process in which submissions run; it waits for an `worker_settings` how.
 
     Args:
         level: How far it is kept away.
@@ -109,13 +109,13 @@ def start_worker(
         wall: What it may import, and what is held back.
         course: A folder that is not to be seen in a sandbox.
     """
-    way = find_way() if level == Level.SANDBOX else None
+    mode = find_bubblewrap_mode() if level == Level.SANDBOX else None
     arguments = [sys.executable, "-P", "-s", "-B", "-m", f"{INSIDE}.worker", str(channel)]
     environment = ENVIRONMENT | {"PATH": os.environ.get("PATH", "")}
     environment |= {"PYTHONPATH": str(folder / PACKAGES)}
-    if level == Level.SANDBOX:
+    if mode is not None:
         hidden = (course, *map(folder_of, (*wall.packages, ENGINE, wall.bank)))
-        arguments = [*bubblewrap(way, folder, hidden), *arguments]
+        arguments, scratch = [*bubblewrap(mode, folder, hidden), *arguments], "/"
     else:
         remove(folder.glob("scratch-*"))  # of a process that could not tidy up
         scratch = tempfile.mkdtemp(prefix="scratch-", dir=folder)  # whatever is left of those
@@ -124,11 +124,11 @@ def start_worker(
         return subprocess.Popen(
             arguments,
             pass_fds=[channel],
-            cwd="/" if level == Level.SANDBOX else scratch,
+            cwd=scratch,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=log,  # until it is ready
             start_new_session=True,
-            user=way.user if way else None,
+            user=mode.user if mode else None,
         )

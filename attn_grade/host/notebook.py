@@ -3,35 +3,33 @@
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from functools import partial
 
 from attn_grade.bank import Bank
-from attn_grade.check import missing, nothing, points_of
+from attn_grade.check import points_of
 from attn_grade.exercise import Exercise
+from attn_grade.host.begun_part import BegunPart
 from attn_grade.host.channel import Channel
-from attn_grade.host.deadline import CELL_SECONDS, FINISHING_SECONDS, Deadline
+from attn_grade.host.deadline import CELL_SECONDS, HIDDEN_SECONDS, Deadline
 from attn_grade.host.ended import Ended
 from attn_grade.host.graded import (
     Cell,
     Graded,
     Part,
-    how_it_stopped,
-    nothing_shown,
-    part_without,
+    environment_errors,
+    failed_part,
     read_shown,
-    what_lacked,
+    skipped_output,
 )
 from attn_grade.host.process import SandboxProcess
 from attn_grade.host.remote_submission import RemoteSubmission
 from attn_grade.host.retries import Retries, Retry
+from attn_grade.host.snapshot import SNAPSHOT_SECONDS, NoFunction, take_snapshot
 from attn_grade.inside.alarm import Alarm, Kind
-from attn_grade.inside.packing import NO_MESSAGE
+from attn_grade.inside.packing import MALFORMED
 from attn_grade.inside.wire import Message
-from attn_grade.judge import Findings, examine_hidden, examine_public
+from attn_grade.judge import examine_public
 
 __all__ = ["Cell", "Graded", "Part", "grade_notebook"]
-
-SNAPSHOT_SECONDS = 30.0
 
 
 def grade_notebook(
@@ -65,25 +63,6 @@ def grade_notebook(
 
 
 @dataclass
-class _Begun:
-    """A part whose public inputs have been tried, and whose hidden ones have to wait."""
-
-    index: int
-    exercise: Exercise
-    part: Part
-    findings: Findings
-    submission: RemoteSubmission
-
-
-@dataclass(frozen=True)
-class _NoFunction:
-    """There is nothing to call: what a student reads, and whether there is nothing at all."""
-
-    problem: str
-    unwritten: bool
-
-
-@dataclass
 class _Run:
     """The tries at one notebook, each without what turned out to end all before."""
 
@@ -99,16 +78,16 @@ class _Run:
         self.open, self.retries = ExitStack(), Retries(self.cells, self.bank)
 
     def go_through(self) -> Graded | None:
-        """One try: what came of it, or None if it has to be begun anew."""
+        """Make one attempt; return None if it has to be retried."""
         graded, self.tampered = Graded(), False
-        self.deadline.begin()
+        self.deadline.start_attempt()
         try:
             with self.process.submission(self.deadline.until) as channel, self.open:
                 self._grade(channel, graded)
         except Retry:
             return None
-        graded.incomplete |= self.retries.anything
-        graded.notes += channel.what_is_left()
+        graded.incomplete |= self.retries.any_excluded
+        graded.notes += channel.leftovers()
         return graded
 
     def _grade(self, channel: Channel, graded: Graded) -> None:
@@ -116,27 +95,29 @@ class _Run:
 
         Nothing hidden has been sent while a cell can still show it.
         """
-        begun: list[_Begun] = []
-        all_ran = self.deadline.do(self._run_cells, channel, graded, begun)
+        begun: list[BegunPart] = []
+        all_ran = self.deadline.run(self._run_cells, channel, graded, begun)
         graded.incomplete |= any(shown["error"] for shown in graded.shown)
-        graded.notes += what_lacked(graded.shown)
+        graded.notes += environment_errors(graded.shown)
         graded.alarms += channel.take_alarms()
         if all_ran or not self.process.is_over:
-            self.deadline.do(self._finish_all, begun)
-        self.retries.give_up(graded, {one.index for one in begun})
+            self.deadline.run(self._finish_all, begun)
+        self.retries.fill_unfinished(graded, {one.index for one in begun})
 
-    def _run_cells(self, channel: Channel, graded: Graded, begun: list[_Begun]) -> None:
+    def _run_cells(self, channel: Channel, graded: Graded, begun: list[BegunPart]) -> None:
         for index, cell in enumerate(self.cells):
-            self.deadline.note()
-            if cell.exercise:
-                graded.parts[cell.grade_id] = part = self._begin(channel, index, graded, begun)
-                self._tell_points(channel, index, part)
+            self.deadline.mark()
+            if cell.grade_id and cell.exercise:
+                exercise = self.bank.find(cell.exercise)
+                part = self._begin(channel, index, exercise, graded, begun)
+                graded.parts[cell.grade_id] = part
+                self._publish_points(channel, index, part)
             graded.show(self._run_cell(channel, index))
 
-    def _finish_all(self, begun: list[_Begun]) -> None:
+    def _finish_all(self, begun: list[BegunPart]) -> None:
         """Finish one after the other, and take them off the list."""
         while begun:
-            self.deadline.note()
+            self.deadline.mark()
             self._finish(begun[0])
             begun.pop(0)
 
@@ -145,44 +126,36 @@ class _Run:
             try:
                 message = {"kind": "cell", "source": self.cells[index].source}
                 shown = read_shown(channel.ask(message, self.cell_seconds))
-                self.process.look()
+                self.process.check_leftovers()
                 return shown
-            except NO_MESSAGE:
-                self.retries.leave_out_cell(index, channel.end())
+            except MALFORMED:
+                self.retries.exclude_cell(index, channel.end())
             except Ended as error:
-                self.retries.leave_out_cell(index, error)
-        return nothing_shown(ended)
+                self.retries.exclude_cell(index, error)
+        return skipped_output(ended)
 
-    def _begin(self, channel: Channel, index: int, graded: Graded, begun: list[_Begun]) -> Part:
+    def _begin(
+        self,
+        channel: Channel,
+        index: int,
+        exercise: Exercise,
+        graded: Graded,
+        begun: list[BegunPart],
+    ) -> Part:
         """Take a snapshot of the notebook as it is now, and try the public inputs on it."""
-        exercise = self.bank.find(self.cells[index].exercise)
         if ended := self.retries.parts.get(index):
-            part = part_without(exercise, f"it {ended}", ended)
-        elif isinstance(snapshot := self._snapshot(channel, index, exercise), _NoFunction):
-            part = self._part_without(exercise, index, graded, snapshot)
+            part = failed_part(exercise, f"it {ended}", ended)
+        elif isinstance(snapshot := self._snapshot(channel, index, exercise), NoFunction):
+            part = self.retries.part_without_function(exercise, index, graded, snapshot)
         else:
             submission = RemoteSubmission(snapshot)
             findings = examine_public(exercise, submission, slow=self.secret is None)
-            self._see_that_all_goes_on(index, submission)
+            self._require_running(index, submission)
             points = points_of(exercise, findings, None, diagnose=False)
             part = Part(exercise.name, points, points)
-            begun.append(_Begun(index, exercise, part, findings, submission))
+            begun.append(BegunPart(index, exercise, part, findings, submission))
         part.alarms += self._alarms(channel)
         return part
-
-    def _part_without(
-        self, exercise: Exercise, index: int, graded: Graded, nothing_there: _NoFunction
-    ) -> Part:
-        """A part that defines no function, and why."""
-        if trouble := self.retries.trouble_before(index):
-            return part_without(exercise, f"its cell {trouble}", trouble)
-        ran = [(self.cells[i], graded.shown[i]) for i in self.retries.cells_of(index)]
-        if stopped := how_it_stopped(exercise.function, ran):
-            part = part_without(exercise, stopped)
-            part.notes.append(stopped)
-            return part
-        problem, unwritten = nothing_there.problem, nothing_there.unwritten
-        return part_without(exercise, problem, unwritten=unwritten)
 
     def _alarms(self, channel: Channel) -> list[Alarm]:
         """Alarms of the cells before a part; what they tampered with stays so for all after it."""
@@ -193,28 +166,17 @@ class _Run:
         self.tampered |= now
         return alarms
 
-    def _snapshot(self, channel: Channel, index: int, exercise: Exercise) -> Channel | _NoFunction:
+    def _snapshot(self, channel: Channel, index: int, exercise: Exercise) -> Channel | NoFunction:
         """A channel to the notebook as it is now, or why there is no function to call."""
-        message = {"kind": "snapshot", "function": exercise.function}
-        message |= {"avoid": exercise.avoid, "may_use": exercise.may_use}
-        message |= {"packages": exercise.packages.names, "wrappers": exercise.packages.wrappers}
         opened = closing(self.process.open_channel(self.deadline.until))
         snapshot = self.open.enter_context(opened)
         try:
-            then = partial(channel.send_end, snapshot)
-            reply = channel.ask(message, SNAPSHOT_SECONDS, then=then)
+            return take_snapshot(channel, snapshot, exercise) or snapshot
         except Ended as ended:
-            self.retries.blame(index, ended)
-        if "missing" not in reply:
-            return snapshot
-        instead = reply["missing"]
-        if instead is None:
-            return _NoFunction(missing(exercise, None), unwritten=True)
-        problem = f"`{exercise.function}` is {instead!s:.40}, not a function"
-        return _NoFunction(problem, unwritten=False)
+            self.retries.exclude_latest(index, ended)
 
-    def _tell_points(self, channel: Channel, index: int, part: Part) -> None:
-        """Let the notebook's own `check` give the points on the public inputs."""
+    def _publish_points(self, channel: Channel, index: int, part: Part) -> None:
+        """Let the notebook's own `check` show the points on the public inputs."""
         if index in self.retries.parts:  # perhaps because of this very message
             return
         rows = [(row.label, row.points, row.problem) for row in part.public.rows]
@@ -222,25 +184,15 @@ class _Run:
         try:
             channel.ask(message | {"hint": part.public.hint}, SNAPSHOT_SECONDS)
         except Ended as ended:
-            self.retries.blame(index, ended)
+            self.retries.exclude_latest(index, ended)
 
-    def _finish(self, begun: _Begun) -> None:
+    def _finish(self, begun: BegunPart) -> None:
         """Try the hidden inputs; now nothing that they say can be shown any more."""
-        exercise, part, submission = begun.exercise, begun.part, begun.submission
-        findings = begun.findings
-        submission.channel.until = self.deadline.until + FINISHING_SECONDS
-        if self.secret is not None:
-            findings = examine_hidden(exercise, submission, self.secret, findings)
-        silent = submission.look()
-        self._see_that_all_goes_on(begun.index, submission)
-        part.points = points_of(exercise, findings, self.secret)
-        if silent:  # an honest answer has no reason to
-            part.points = nothing(exercise, f"in the end it {silent}")
-        part.trouble = submission.trouble
-        part.alarms = list(dict.fromkeys([*part.alarms, *submission.channel.take_alarms()]))
-        if part.is_tampered:
-            part.points = nothing(exercise, "what watches it was exchanged")
+        begun.submission.channel.until = self.deadline.until + HIDDEN_SECONDS
+        silent = begun.try_hidden(self.secret)
+        self._require_running(begun.index, begun.submission)
+        begun.award_points(self.secret, silent)
 
-    def _see_that_all_goes_on(self, index: int, submission: RemoteSubmission) -> None:
+    def _require_running(self, index: int, submission: RemoteSubmission) -> None:
         if submission.channel.ended and self.process.is_over:
-            self.retries.leave_out_part(index, submission.channel.ended)
+            self.retries.exclude_part(index, submission.channel.ended)

@@ -5,11 +5,13 @@ import math
 import socket
 import subprocess
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from attn_grade.host.channel import Channel
 from attn_grade.host.ended import Ended
-from attn_grade.host.isolation import LOG, order_of, start_worker
+from attn_grade.host.isolation import LOG, start_worker, worker_settings
 from attn_grade.host.watchdog import Watchdog, end_tree, memory_of, tree
 from attn_grade.inside.level import Level
 from attn_grade.inside.limits import KILL_GRACE
@@ -18,6 +20,21 @@ from attn_grade.inside.wire import END, FORK, BrokenMessage, Message, receive, s
 
 START_SECONDS = 120.0  # that a worker may take to import torch, on a busy machine
 CLEAN_UP_SECONDS = 10.0  # that it may take to end what is left, after the grace
+
+
+@dataclass
+class _Worker:
+    """A started worker process.
+
+    Attributes:
+        process: The process itself; all that it has forked hangs on it.
+        control: Where it takes orders.
+        own_memory: Bytes that it uses before the first submission; None until it is ready.
+    """
+
+    process: subprocess.Popen[bytes]
+    control: socket.socket
+    own_memory: int | None = None
 
 
 class SandboxProcess:
@@ -42,38 +59,39 @@ class SandboxProcess:
         self.level, self._folder, self._wall = level, folder, wall
         self._preload, self._course = preload, course
         self.stopped_for: Ended | None = None  # why the process was ended from here
-        self._process: subprocess.Popen | None = None
-        self._control: socket.socket | None = None
+        self._worker: _Worker | None = None
 
     def start(self) -> None:
         """Start the process anew without waiting; importing torch takes it seconds."""
+        self._start()
+
+    def _start(self) -> _Worker:
         self.stop()
         ours, theirs = socket.socketpair()
         what = self._wall, self._course
-        self._process = start_worker(self.level, self._folder, theirs.fileno(), *what)
+        process = start_worker(self.level, self._folder, theirs.fileno(), *what)
         theirs.close()
         ours.settimeout(START_SECONDS)
         with contextlib.suppress(BrokenMessage):  # who waits for it to be ready hears why
-            send(ours, order_of(self.level, self._wall, self._preload))
-        self._control, self.stopped_for = ours, None
-        self._is_ready = False
+            send(ours, worker_settings(self.level, self._wall, self._preload))
+        self._worker, self.stopped_for = _Worker(process, ours), None
+        return self._worker
 
     def stop(self) -> None:
         """End the process and all that runs in it."""
-        if self._control is not None:
-            self._control.close()
-        if self._process is not None:
-            end_tree(self._process)
-        self._process = self._control = None
+        if self._worker is not None:
+            self._worker.control.close()
+            end_tree(self._worker.process)
+        self._worker = None
 
     @property
     def runs(self) -> bool:
-        """Whether there is a process."""
-        return self._process is not None and self._process.poll() is None
+        """True if the process is running."""
+        return self._worker is not None and self._worker.process.poll() is None
 
     @property
     def is_over(self) -> bool:
-        """Whether the process was ended from here, or has ended."""
+        """True once the process was stopped from here or has ended."""
         return bool(self.stopped_for) or not self.runs
 
     @contextlib.contextmanager
@@ -83,28 +101,29 @@ class SandboxProcess:
         Args:
             until: When all has to be over, as `time.monotonic` counts.
         """
-        self._make_ready()
+        worker = self._ready_worker()
         channel = self.open_channel(until)
         try:
-            socket.send_fds(self._control, [FORK], [channel.take_other_end()])
+            socket.send_fds(worker.control, [FORK], [channel.take_other_end()])
         except OSError:  # it has ended since it was clean
             self.start()
-            self._make_ready()
-            socket.send_fds(self._control, [FORK], [channel.take_other_end()])
-        self._watchdog = Watchdog(self._process.pid, self._own_memory, self._stop_for)
+            worker = self._ready_worker()
+            socket.send_fds(worker.control, [FORK], [channel.take_other_end()])
+        pid, stop = worker.process.pid, partial(self._stop_for, worker)
+        self._watchdog = Watchdog(pid, worker.own_memory or 0, stop)
         try:
             yield channel
         finally:
             channel.close()
             self._watchdog.stop()
-            channel.left = self._clean_up()
+            channel.left = self._clean_up(worker)
 
     def open_channel(self, until: float) -> Channel:
         """A channel whose other end nobody has yet."""
         return Channel(lambda: self.stopped_for, until)
 
-    def look(self) -> None:
-        """See that what has been asked leaves nothing running that would not let the next be.
+    def check_leftovers(self) -> None:
+        """Check that the last request left no crowd of processes running.
 
         Raises:
             Ended: It does.
@@ -112,30 +131,31 @@ class SandboxProcess:
         if ended := self._watchdog.too_many_left():
             raise ended
 
-    def _make_ready(self) -> None:
-        if not self.runs:
-            self.start()
-        if self._is_ready:
-            return
+    def _ready_worker(self) -> _Worker:
+        """The process, which runs and has imported torch."""
+        worker = self._worker if self.runs else None
+        worker = worker or self._start()
+        if worker.own_memory is not None:
+            return worker
         try:
-            receive(self._control)
-            self._own_memory = max(map(memory_of, tree(self._process.pid)))
+            receive(worker.control)
+            worker.own_memory = max(map(memory_of, tree(worker.process.pid)))
         except (BrokenMessage, TimeoutError, ValueError) as error:
             self.stop()
-            said = (self._folder / LOG).read_text(errors="replace")[-1000:]
-            raise RuntimeError(f"the confined process did not start: {error}. {said}") from None
-        self._is_ready = True
+            log = (self._folder / LOG).read_text(errors="replace")[-1000:]
+            raise RuntimeError(f"the confined process did not start: {error}. {log}") from None
+        return worker
 
-    def _stop_for(self, ended: Ended) -> None:
+    def _stop_for(self, worker: _Worker, ended: Ended) -> None:
         self.stopped_for = ended
-        end_tree(self._process)
+        end_tree(worker.process)
 
-    def _clean_up(self) -> Message:
-        """Have all that is left ended; start anew if that does not go well."""
+    def _clean_up(self, worker: _Worker) -> Message:
+        """Clean up after a submission; start a new process if that fails."""
         try:
-            self._control.settimeout(KILL_GRACE + CLEAN_UP_SECONDS)
-            self._control.send(END)
-            left = receive(self._control)
+            worker.control.settimeout(KILL_GRACE + CLEAN_UP_SECONDS)
+            worker.control.send(END)
+            left = receive(worker.control)
             is_clean = left["alive"] == 0
         except (BrokenMessage, KeyError, OSError):  # a TimeoutError is an OSError
             left, is_clean = {}, False

@@ -1,6 +1,5 @@
 """`RemoteSubmission`: a function of a submission, called in the submission's own process."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from math import prod
 
@@ -10,15 +9,18 @@ from torch import Tensor
 from attn_grade.host.channel import Channel
 from attn_grade.host.ended import Cause, Ended
 from attn_grade.inside.instruments import Instrument, active_instruments, paused
-from attn_grade.inside.packing import NO_MESSAGE
+from attn_grade.inside.packing import MALFORMED
 from attn_grade.inside.plain import Inputs, Plain, as_plain
 from attn_grade.inside.submission import SECONDS_A_CALL, Outcome
-from attn_grade.inside.wire import Message
+from attn_grade.inside.wire import Callback, Message
 
 MARGIN = 5.0  # seconds beyond the limit that the call's own process sets
-MAX_SAID, MAX_BORROWED = 300, 20
-MAX_ASKED, MAX_KEPT = 10_000, 2**30  # calls of the grader's callables, bytes for their gradients
-MAX_MADE = 2_000_000  # numbers that attention may make of the tensors of one such call
+MAX_MESSAGE, MAX_BORROWED = 300, 20
+MAX_CALLBACKS, MAX_GRAPH_BYTES = (
+    10_000,
+    2**30,
+)  # calls of the grader's callables, bytes for their gradients
+MAX_INTERMEDIATE = 2_000_000  # numbers that attention may make of the tensors of one such call
 
 
 class RemoteSubmission:
@@ -29,11 +31,12 @@ class RemoteSubmission:
     """
 
     def __init__(self, channel: Channel) -> None:
-        self.channel, self._late = channel, None
+        self.channel = channel
+        self._late: Ended | None = None
 
     @property
     def trouble(self) -> Ended | None:
-        """What ended the snapshot, or that a call did not come back; None if all went well."""
+        """The reason why the snapshot ended or a call timed out; None if all went well."""
         return self._late or self.channel.ended
 
     def call(
@@ -44,18 +47,24 @@ class RemoteSubmission:
         seconds: float | None = None,
         seed: int = 0,
     ) -> Outcome:
-        """What `LocalSubmission.call` does; the arguments are its own."""
-        limit, desk = seconds or SECONDS_A_CALL, _Desk()
+        """Call the function as `LocalSubmission.call` does, with the same arguments."""
+        limit, desk = seconds or SECONDS_A_CALL, _CallbackServer()
         instruments = active_instruments()
-        asked = {"inputs": inputs, "upstream": upstream, "wrt": wrt, "seconds": limit, "seed": seed}
+        asked: Message = {
+            "inputs": inputs,
+            "upstream": upstream,
+            "wrt": wrt,
+            "seconds": limit,
+            "seed": seed,
+        }
         asked["instruments"] = [type(instrument).__name__ for instrument in instruments]
         with paused():  # what is sent and received is none of the answer's work
             try:
                 reply = self.channel.ask(asked, limit + MARGIN, desk.answer, desk.number)
                 outcome = _read_outcome(reply, inputs)
                 _add_readings(reply, instruments)
-                desk.pile_up(reply.get("piled") or [])
-            except NO_MESSAGE:
+                desk.accumulate_gradients(reply.get("piled") or [])
+            except MALFORMED:
                 return Outcome(error=("", f"it {self.channel.end()}"))
             except Ended as ended:
                 return Outcome(error=("", f"it {ended}"))
@@ -63,55 +72,55 @@ class RemoteSubmission:
             self._late = Ended(Cause.SLOW_CALL, f"{limit:g}")
         return outcome
 
-    def look(self) -> Ended | None:
-        """Let the process say what the calls have changed; why it does not, if it does not."""
+    def fetch_alarms(self) -> Ended | None:
+        """Fetch the alarms of the calls; return why that failed, or None."""
         if not self.channel.ended:
             with suppress(Ended):
                 self.channel.ask({}, MARGIN)
             return self.channel.ended
         return None
 
-    def takes(self, device: str) -> bool:
+    def supports(self, device: str) -> bool:
         """The processor alone: a confined process sees no other device."""
         return device == "cpu"
 
 
-class _Desk:
-    """Where calls of the grader's own callables arrive while an answer runs."""
+class _CallbackServer:
+    """Serves calls of the grader's own callables while an answer runs."""
 
     def __init__(self) -> None:
-        self._callables: list[Callable] = []
-        self._kept: dict[int, tuple[Tensor, list[Tensor]]] = {}
+        self._callables: list[Callback] = []
+        self._private_paths: dict[int, tuple[Tensor, list[Tensor]]] = {}
         self._asked = self._bytes = 0
 
-    def number(self, function: Callable) -> int:
+    def number(self, function: Callback) -> int:
         """The number by which a callable is asked for."""
         self._callables.append(function)
         return len(self._callables) - 1
 
     def answer(self, question: Message) -> Message:
-        """What a callable gives, or a gradient through an earlier call."""
+        """The output of a callable, or the gradients of an earlier call."""
         self._asked += 1
         try:
-            if self._asked > MAX_ASKED or self._bytes > MAX_KEPT:
+            if self._asked > MAX_CALLBACKS or self._bytes > MAX_GRAPH_BYTES:
                 raise RuntimeError("the functions that it was given have been called too often")
             if "gradient" in question:
                 return {"gradients": self._gradients(question)}
             function = self._callables[question["callback"]]
             return {"output": self._call(function, question)}
         except Exception as error:  # what is asked may make no sense
-            return {"error": [type(error).__name__, str(error)[:MAX_SAID]]}
+            return {"error": [type(error).__name__, str(error)[:MAX_MESSAGE]]}
 
-    def pile_up(self, numbers: list[int]) -> None:
-        """Let gradients pile up in the weights of callables, as they have in their stand-ins."""
+    def accumulate_gradients(self, numbers: list[int]) -> None:
+        """Give the weights of these callables gradients, as their stand-ins in the process have."""
         for number in set(numbers):
             for weight in getattr(self._callables[number], "weights", ()):
                 weight.grad = torch.zeros_like(weight)
 
-    def _call(self, function: Callable, question: Message) -> Plain:
+    def _call(self, function: Callback, question: Message) -> Plain:
         arguments, named = question["arguments"], question["named"]
         tensors = [one for one in (*arguments, *named.values()) if isinstance(one, Tensor)]
-        _refuse_too_much(tensors)
+        _require_small(tensors)
         if "keep" not in question:
             with torch.no_grad():
                 return function(*arguments, **named)
@@ -120,14 +129,14 @@ class _Desk:
         with torch.enable_grad():
             output = function(*arguments, **named)
         if isinstance(output, Tensor) and output.requires_grad:
-            graph = sum(one.element_size() * _numbers_made_of(one) for one in tensors)
+            graph = sum(one.element_size() * _intermediate_size(one) for one in tensors)
             self._bytes += output.nbytes + graph
-            self._kept[question["keep"]] = output, tensors
+            self._private_paths[question["keep"]] = output, tensors
             return output.detach()
         return output
 
     def _gradients(self, question: Message) -> list[Tensor | None]:
-        output, inputs = self._kept[question["gradient"]]
+        output, inputs = self._private_paths[question["gradient"]]
         wanted = [value for value in inputs if value.requires_grad]
         upstream = question["upstream"]
         found = torch.autograd.grad(output, wanted, upstream, retain_graph=True, allow_unused=True)
@@ -135,15 +144,16 @@ class _Desk:
         return [next(by_input) if value.requires_grad else None for value in inputs]
 
 
-def _refuse_too_much(tensors: list[Tensor]) -> None:
-    """Nothing else limits what the grader's process uses for a call."""
-    if (made := sum(map(_numbers_made_of, tensors))) > MAX_MADE:
+def _require_small(tensors: list[Tensor]) -> None:
+    """Refuse calls that would take too much memory: nothing else limits the grader's process."""
+    if (made := sum(map(_intermediate_size, tensors))) > MAX_INTERMEDIATE:
         shapes = " and ".join(str(tuple(tensor.shape)) for tensor in tensors)
-        raise ValueError(f"{shapes} is too large: {made:,} numbers, above {MAX_MADE:,}")
+        raise ValueError(f"{shapes} is too large: {made:,} numbers, above {MAX_INTERMEDIATE:,}")
 
 
-def _numbers_made_of(tensor: Tensor) -> int:
-    """At most, by attention: for each number as many as there are rows; an empty axis counts as 1.
+def _intermediate_size(tensor: Tensor) -> int:
+    """An upper bound on the numbers made of a tensor, as by attention: each one as often as there
+    are rows.
 
     A layer that goes along the rows keeps no more than that for the gradients of its steps.
     """
@@ -152,11 +162,13 @@ def _numbers_made_of(tensor: Tensor) -> int:
 
 
 def _read_outcome(reply: Message, inputs: Inputs) -> Outcome:
-    """An outcome made of what was sent, which may be anything; raises `NO_MESSAGE` otherwise."""
-    borrowed = tuple(str(name)[:MAX_SAID] for name in reply["borrowed"][:MAX_BORROWED])
+    """An outcome made of what was sent, which may be anything; raises `MALFORMED` otherwise."""
+    borrowed = tuple(str(name)[:MAX_MESSAGE] for name in reply["borrowed"][:MAX_BORROWED])
     if reply["error"] is not None:
-        kind, said = reply["error"]
-        return Outcome(error=(str(kind)[:MAX_SAID], str(said)[:MAX_SAID]), borrowed=borrowed)
+        kind, message = reply["error"]
+        return Outcome(
+            error=(str(kind)[:MAX_MESSAGE], str(message)[:MAX_MESSAGE]), borrowed=borrowed
+        )
     gradients = {str(name): as_plain(found) for name, found in reply["gradients"].items()}
     after = {name: as_plain(reply["inputs_after"][name]) for name in inputs}
     return Outcome(as_plain(reply["output"]), None, gradients, after, borrowed)

@@ -1,19 +1,28 @@
-"""Which cells and parts of a notebook end everything, found one after the other."""
+"""Finds the cells and parts that end the process, one attempt after the other."""
 
 from collections.abc import Sequence
 from typing import NoReturn
 
 from attn_grade.bank import Bank
+from attn_grade.exercise import Exercise
 from attn_grade.host.ended import Cause, Ended
-from attn_grade.host.graded import Cell, Graded, Part, nothing_shown, part_without
+from attn_grade.host.graded import (
+    Cell,
+    Graded,
+    Part,
+    failed_part,
+    find_cell_error,
+    skipped_output,
+)
+from attn_grade.host.snapshot import NoFunction
 
 
 class Retry(Exception):
-    """One culprit more is known; all has to begin anew without it."""
+    """Raised when another cell or part is excluded and the notebook has to be run again."""
 
 
 class Retries:
-    """What is left out of the next try at a notebook, because it ended the ones before.
+    """The cells and parts to leave out of the next attempt, because they ended earlier ones.
 
     Args:
         notebook: Its cells, in order.
@@ -30,36 +39,49 @@ class Retries:
         self.parts: dict[int, Ended] = {}
 
     @property
-    def anything(self) -> bool:
-        """Whether there are any."""
+    def any_excluded(self) -> bool:
+        """True if any cell or part is excluded."""
         return bool(self.cells or self.parts)
 
-    def leave_out_cell(self, index: int, ended: Ended) -> NoReturn:
+    def exclude_cell(self, index: int, ended: Ended) -> NoReturn:
         """Run a cell no more, for what it did."""
         self.cells[index] = ended
         raise Retry
 
-    def leave_out_part(self, index: int, ended: Ended) -> NoReturn:
+    def exclude_part(self, index: int, ended: Ended) -> NoReturn:
         """Call the function of a part no more, for what it did."""
         self.parts[index] = ended
         raise Retry
 
-    def blame(self, index: int, ended: Ended) -> NoReturn:
-        """For what happened between cells, run a cell of the part no more.
+    def exclude_latest(self, index: int, ended: Ended) -> NoReturn:
+        """Exclude the last cell of a part that still runs, for what happened between cells.
 
         It is the last one that is still run; or, where there is none, the part.
         """
         for before in reversed(self.cells_of(index)):
             if before not in self.cells:
-                self.leave_out_cell(before, ended)
-        self.leave_out_part(index, ended)
+                self.exclude_cell(before, ended)
+        self.exclude_part(index, ended)
 
     def trouble_before(self, index: int) -> Ended | None:
-        """What ended a cell of the part that a graded cell ends."""
+        """The reason why a cell of this part was excluded, or None."""
         return next((self.cells[i] for i in self.cells_of(index) if i in self.cells), None)
 
-    def give_up(self, graded: Graded, unfinished: set[int]) -> None:
-        """Nothing for what has not been done, when there is no time to begin anew.
+    def part_without_function(
+        self, exercise: Exercise, index: int, graded: Graded, absence: NoFunction
+    ) -> Part:
+        """A part that defines no function, with the first cause that is known."""
+        if trouble := self.trouble_before(index):
+            return failed_part(exercise, f"its cell {trouble}", trouble)
+        ran = [(self._notebook[i], graded.shown[i]) for i in self.cells_of(index)]
+        if stopped := find_cell_error(exercise.function, ran):
+            part = failed_part(exercise, stopped)
+            part.notes.append(stopped)
+            return part
+        return failed_part(exercise, absence.problem, unwritten=absence.unwritten)
+
+    def fill_unfinished(self, graded: Graded, unfinished: set[int]) -> None:
+        """Fill in parts without points for what was not done, when there is no time for a retry.
 
         Args:
             graded: What has been done.
@@ -67,20 +89,22 @@ class Retries:
         """
         for index, cell in enumerate(self._notebook):
             if index >= len(graded.shown):
-                graded.show(nothing_shown(self.cells.get(index) or _late()))
-            if cell.exercise and (cell.grade_id not in graded.parts or index in unfinished):
-                part = self._left_out(index)
+                graded.show(skipped_output(self.cells.get(index) or _late()))
+            if not (cell.grade_id and cell.exercise):
+                continue
+            if cell.grade_id not in graded.parts or index in unfinished:
+                part = self._excluded_part(index, cell.exercise)
                 if before := graded.parts.get(cell.grade_id):
                     part.alarms += before.alarms
                     part.notes += before.notes
                 graded.parts[cell.grade_id] = part
 
-    def _left_out(self, index: int) -> Part:
-        exercise = self._bank.find(self._notebook[index].exercise)
+    def _excluded_part(self, index: int, name: str) -> Part:
+        exercise = self._bank.find(name)
         if ended := self.trouble_before(index):
-            return part_without(exercise, f"its cell {ended}", ended)
+            return failed_part(exercise, f"its cell {ended}", ended)
         ended = self.parts.get(index) or _late()
-        return part_without(exercise, f"it {ended}", ended)
+        return failed_part(exercise, f"it {ended}", ended)
 
     def cells_of(self, index: int) -> range:
         """The cells of the part that a graded cell ends."""

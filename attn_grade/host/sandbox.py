@@ -15,7 +15,7 @@ SCRATCH, COURSE = "/scratch", "/course"
 SCRATCH_BYTES = 2**28
 NOBODY, FIRST_USER = 65534, 2**30
 # Who has become another user, as the worker will, must be able to read what it needs.
-TRIAL = """import importlib.util, os, sys
+PROBE = """import importlib.util, os, sys
 if user := int(sys.argv[1]):
     os.setgroups([])
     os.setresgid(user, user, user)
@@ -24,7 +24,7 @@ open(importlib.util.find_spec("torch").origin)"""
 
 
 @dataclass(frozen=True)
-class Way:
+class BubblewrapMode:
     """A way in which bubblewrap works.
 
     Args:
@@ -40,50 +40,52 @@ class Way:
 OWN_USERS = ("--unshare-all",)
 # Root becomes a user of its own instead, whose processes the kernel counts; those of root it does
 # not, in no name space.
-AS_ROOT = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts")
+AS_ROOT: tuple[str, ...] = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts")
 AS_ROOT += ("--unshare-cgroup-try", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
 
 
-def own_user(way: Way) -> int:
+def sandbox_user(mode: BubblewrapMode) -> int:
     """The user that a process becomes in a sandbox, whom nobody else is; 0 to stay who it is."""
-    return FIRST_USER + os.getpid() if way.words == AS_ROOT else 0
+    return FIRST_USER + os.getpid() if mode.words == AS_ROOT else 0
 
 
 @cache
-def find_way() -> Way | None:
+def find_bubblewrap_mode() -> BubblewrapMode | None:
     """The best way that works on this machine: tried, not guessed. None without bubblewrap."""
     if shutil.which("bwrap") is None:
         return None
-    ways = [Way(OWN_USERS)]
+    modes = [BubblewrapMode(OWN_USERS)]
     if os.geteuid() == 0:
-        ways = [Way(AS_ROOT), Way(OWN_USERS, NOBODY), *ways]
-    return next(filter(_works, ways), None)
+        modes = [BubblewrapMode(AS_ROOT), BubblewrapMode(OWN_USERS, NOBODY), *modes]
+    return next(filter(_works, modes), None)
 
 
-def _works(way: Way) -> bool:
+def _works(mode: BubblewrapMode) -> bool:
     with tempfile.TemporaryDirectory(prefix="attn-grade-") as place:
         folder = Path(place)
         folder.chmod(0o755)  # as that of the package will be
         (folder / PACKAGES).mkdir()
         (folder / PACKAGES).chmod(0o755)
-        command = [*bubblewrap(way, folder), sys.executable, "-c", TRIAL, str(own_user(way))]
+        command = [*bubblewrap(mode, folder), sys.executable, "-c", PROBE, str(sandbox_user(mode))]
         try:
-            tried = subprocess.run(command, user=way.user, capture_output=True, timeout=20, cwd="/")
+            probe = subprocess.run(
+                command, user=mode.user, capture_output=True, timeout=20, cwd="/"
+            )
         except (OSError, subprocess.SubprocessError):
             return False
-        return tried.returncode == 0
+        return probe.returncode == 0
 
 
-def bubblewrap(way: Way, folder: Path, hidden: Iterable[Path | None] = ()) -> list[str]:
+def bubblewrap(mode: BubblewrapMode, folder: Path, hidden: Iterable[Path | None] = ()) -> list[str]:
     """The beginning of a command that is to run with files, processes and a network of its own.
 
     Args:
-        way: How it works here.
+        mode: How it works here.
         folder: Where the packages are that a submission may import.
         hidden: Folders that it must not see, wherever they lie.
     """
     words = ["bwrap", "--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL"]
-    words += [*way.words, "--hostname", "course"]
+    words += [*mode.words, "--hostname", "course"]
     for name in ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32"):
         path = Path(name)
         if path.is_symlink():

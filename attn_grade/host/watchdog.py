@@ -1,4 +1,4 @@
-"""What all processes of a submission use together, and the end of all of them."""
+"""Watches the memory and the processes of a submission, and kills them all."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ from attn_grade.inside.limits import GIGABYTE, MEMORY, PROCESSES
 
 POLL_SECONDS = 0.2  # seconds between two looks
 MAX_LEFT = 16  # processes that a cell may leave running
-OF_THE_GRADER = 20  # at most: bubblewrap, the worker, the notebook and its snapshots
+GRADER_PROCESSES = 20  # at most: bubblewrap, the worker, the notebook and its snapshots
 
 
 class Watchdog:
@@ -32,7 +32,7 @@ class Watchdog:
     def __init__(self, pid: int, own_memory: int, stop_for: Callable[[Ended], None]) -> None:
         self._pid, self._own_memory, self._stop_for = pid, own_memory, stop_for
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread = threading.Thread(target=self._poll, daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
@@ -41,13 +41,13 @@ class Watchdog:
         self._thread.join()
 
     def too_many_left(self) -> Ended | None:
-        """What a cell leaves running, if that would not let the next ones be."""
-        number = len(tree(self._pid)) - OF_THE_GRADER
+        """The reason to end a submission whose cell leaves too many processes running, or None."""
+        number = len(tree(self._pid)) - GRADER_PROCESSES
         if number > MAX_LEFT:
             return Ended(Cause.LEFT_RUNNING, number, MAX_LEFT)
         return None
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         while not self._over.wait(POLL_SECONDS):
             processes = tree(self._pid)
             if len(processes) > PROCESSES:
@@ -58,7 +58,7 @@ class Watchdog:
                 return self._stop_for(ended)
 
     def _memory(self, processes: list[psutil.Process]) -> int:
-        """Bytes that all of them use, beyond those of the process that they have come from."""
+        """Bytes that all processes use beyond those of the process they were forked from."""
         # what a fork has from another, it shares with it as long as neither writes to it: to
         # count that once takes the kernel long, so it is only asked when it matters
         rough = sum(max(0, memory_of(process) - self._own_memory) for process in processes)
@@ -76,7 +76,7 @@ def tree(pid: int) -> list[psutil.Process]:
 
 
 def memory_of(process: psutil.Process) -> int:
-    """Bytes that a process has written or been given from one that has."""
+    """Bytes that a process has written, or inherited from one that has."""
     with contextlib.suppress(psutil.Error, OSError):
         if sys.platform != "linux":
             return process.memory_info().rss
@@ -86,7 +86,8 @@ def memory_of(process: psutil.Process) -> int:
 
 
 def _memory_shared_out(process: psutil.Process) -> int:
-    """Bytes, of those that several processes share to each its part, if the kernel tells us."""
+    """Bytes of a process, with shared ones divided among their users where the kernel reports
+    that."""
     try:
         used = Path(f"/proc/{process.pid}/smaps_rollup").read_text()
     except PermissionError:
@@ -96,7 +97,7 @@ def _memory_shared_out(process: psutil.Process) -> int:
     return 1024 * sum(map(int, re.findall(r"^Pss_(?:Anon|Shmem):\s+(\d+)", used, re.M)))
 
 
-def end_tree(process: subprocess.Popen) -> None:
+def end_tree(process: subprocess.Popen[bytes]) -> None:
     """End a process, with all that has come from it: those first, or nobody would find them."""
     for _ in range(50):
         found = tree(process.pid)[:-1]

@@ -1,4 +1,4 @@
-"""What can be noticed of a submission, as facts: a kind and a detail, not a sentence."""
+"""Alarms about a submission, as facts: a kind and a detail, not a sentence."""
 
 import enum
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Kind(enum.Enum):
-    """What was noticed.
+    """A kind of alarm.
 
     Attributes:
         accuses: Whether no honest notebook does it, so that a person should read the code; else it
@@ -41,7 +41,7 @@ class Kind(enum.Enum):
 
 
 class Alarm(NamedTuple):
-    """Something that was noticed."""
+    """A noticed action: its kind, and a detail."""
 
     kind: Kind
     detail: str = ""
@@ -54,6 +54,6 @@ class Alarm(NamedTuple):
         return self.kind.accuses
 
 
-def most_telling(alarms: Iterable[Alarm], most: int) -> list[Alarm]:
+def most_severe(alarms: Iterable[Alarm], most: int) -> list[Alarm]:
     """Each alarm once, and no more than so many; what accuses comes first, or it would be cut."""
     return sorted(dict.fromkeys(alarms), key=lambda alarm: not alarm.accuses)[:most]

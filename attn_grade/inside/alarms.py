@@ -11,17 +11,18 @@ from multiprocessing import popen_fork
 from subprocess import Popen
 from types import CodeType
 
-from attn_grade.inside.alarm import Alarm, Kind, most_telling
-from attn_grade.inside.events import BY_A_CELL, HEARD, meaning
+from attn_grade.inside.alarm import Alarm, Kind, most_severe
+from attn_grade.inside.events import FRAME_EVENTS, WATCHED_EVENTS, Arguments, classify_event
 from attn_grade.inside.integrity import Parts, exchanged, parts_at_work
 from attn_grade.inside.shown import parts_compared
 from attn_grade.inside.wall import Wall
 
 MAX_EXCHANGED = 3  # parts of the grader that are named
 MAX_ALARMS = 20  # of one request that are kept
-MAX_LOOKED = 3  # folders of the grader that are named, of those looked through
+MAX_LISTED = 3  # folders of the grader that are named, of those looked through
 MAX_DETAIL = 180  # characters of one
-ENDS_OWN = (Popen.send_signal, popen_fork.Popen._send_signal)  # a process of its own making
+# a process of its own making
+OWN_PROCESS_SIGNALS = (Popen.send_signal, popen_fork.Popen._send_signal)  # type: ignore[attr-defined]  # private
 CELL = "<ipython-input"  # how the names of their files begin
 
 
@@ -35,7 +36,8 @@ class Alarms:
     """
 
     def __init__(self, wall: Wall, own: set[CodeType], parts_shown: Callable[[], Parts]) -> None:
-        not_meant = {one.__code__ for one in (FileFinder._fill_cache, *ENDS_OWN)}
+        looks_around = FileFinder._fill_cache  # type: ignore[attr-defined]  # private
+        not_meant = {one.__code__ for one in (looks_around, *OWN_PROCESS_SIGNALS)}
         self._wall, self._own = wall, own | not_meant
         self._raised: list[Alarm] = []
         self._watched = {
@@ -44,38 +46,38 @@ class Alarms:
             Kind.COMPARED: parts_compared,
         }
         self._before: dict[Kind, Parts] = {}
-        self._told: set[Alarm] = set()
-        self.is_called = False  # whether what runs is an answer, called by the grader
+        self._raised_once: set[Alarm] = set()
+        self.in_answer = False  # whether what runs is an answer, called by the grader
 
     def listen(self) -> None:
         """Begin; there is no way back in this process and those forked from it."""
         self._before = {kind: parts() for kind, parts in self._watched.items()}
         sys.meta_path.insert(0, self)
 
-        def hear(event: str, arguments: tuple, heard: frozenset = HEARD) -> None:
+        def hear(event: str, arguments: Arguments, heard: frozenset[str] = WATCHED_EVENTS) -> None:
             if event in heard:  # Python asks fifty thousand times a notebook
                 self._notice(event, arguments)
 
         sys.addaudithook(hear)
 
-    def tell(self, *alarms: Alarm, once: bool = False) -> None:
+    def add(self, *alarms: Alarm, once: bool = False) -> None:
         """Raise alarms for what is noticed elsewhere; `once`: each a single time."""
-        new = [alarm for alarm in alarms if not (once and alarm in self._told)]
-        self._told |= {*(new if once else ())}
+        new = [alarm for alarm in alarms if not (once and alarm in self._raised_once)]
+        self._raised_once |= {*(new if once else ())}
         self._raised += new
 
     def take(self, compare: bool = True) -> list[tuple[str, str]]:
-        """What has been noticed since the last time: names of kinds, and details.
+        """Return the alarms since the last call, as names of kinds and details, and clear them.
 
         Args:
             compare: Whether to look at all parts of the grader, which takes a millisecond.
         """
         for kind, parts in self._watched.items() if compare else ():
             others = [Alarm(kind, name) for name in exchanged(self._before[kind], parts())]
-            others = [alarm for alarm in others if alarm not in self._told]
-            self.tell(*others[:MAX_EXCHANGED])
-            self._told |= {*others}
-        taken = most_telling(self._raised, MAX_ALARMS)
+            others = [alarm for alarm in others if alarm not in self._raised_once]
+            self.add(*others[:MAX_EXCHANGED])
+            self._raised_once |= {*others}
+        taken = most_severe(self._raised, MAX_ALARMS)
         self._raised.clear()
         return [(alarm.kind.name, alarm.detail) for alarm in taken]
 
@@ -84,35 +86,37 @@ class Alarms:
         if self._wall.holds_back(str(name)):
             self._raised.append(Alarm(Kind.IMPORTED, str(name)[:MAX_DETAIL]))
 
-    def _notice(self, event: str, arguments: tuple) -> None:
-        alarm = meaning(event, arguments, self.is_called, self._wall)
+    def _notice(self, event: str, arguments: Arguments) -> None:
+        alarm = classify_event(event, arguments, self.in_answer, self._wall)
         if not alarm:
             return
         alarm = Alarm(alarm.kind, alarm.detail[:MAX_DETAIL])
         if alarm in self._raised or not self._has_room(alarm):
             return
-        code = _code_behind_the_hook()
+        code = _calling_code()
         file = getattr(code, "co_filename", "")
-        if code not in self._own and (event not in BY_A_CELL or file.startswith(CELL)):
+        if code not in self._own and (event not in FRAME_EVENTS or file.startswith(CELL)):
             self._raised.append(alarm)
 
     def _has_room(self, alarm: Alarm) -> bool:
-        """Whether there are not too many of its kind: remarks must not crowd out what accuses."""
+        """True if there is room for another alarm of its kind: remarks must not crowd out
+        accusations."""
         looked = [one for one in self._raised if one.kind is Kind.LOOKED_THROUGH]
-        if alarm.kind is Kind.LOOKED_THROUGH and len(looked) >= MAX_LOOKED:
+        if alarm.kind is Kind.LOOKED_THROUGH and len(looked) >= MAX_LISTED:
             return False
         return sum(one.accuses == alarm.accuses for one in self._raised) < MAX_ALARMS
 
 
-def _code_behind_the_hook() -> CodeType | None:
-    """What has raised an event, found by an error: to ask for frames would raise another.
+def _calling_code() -> CodeType | None:
+    """The code that raised an event, found by an error: asking for frames would raise another
+    event.
 
     A thread of C's has no such code.
     """
     try:
         raise LookupError
     except LookupError as error:
-        frame = error.__traceback__.tb_frame
+        frame = error.__traceback__ and error.__traceback__.tb_frame
         for _ in range(3):
             frame = frame and frame.f_back
         return getattr(frame, "f_code", None)

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from socket import socket
+from types import FrameType
+from typing import Any, NoReturn
 
 import torch
 from torch import Tensor
@@ -13,7 +15,9 @@ from torch.autograd import Function
 
 from attn_grade.inside.wire import Message, receive, send
 
-ERRORS = {kind.__name__: kind for kind in (IndexError, KeyError, TypeError, ValueError)}
+ERRORS: dict[str, type[Exception]] = {
+    kind.__name__: kind for kind in (IndexError, KeyError, TypeError, ValueError)
+}
 
 
 class CalledBack:
@@ -30,7 +34,9 @@ class CalledBack:
         self.number, self._connection = number, connection
         # stands for all weights: whatever reaches its `.grad` would have reached theirs
         self._weights = torch.zeros((), requires_grad=True)
-        self.slices: dict[int, list[int]] = {}  # keys of the calls that a batched call is made of
+        self.slices: dict[
+            int, list[int | None]
+        ] = {}  # keys of the calls that a batched call is made of
 
     def __call__(self, *arguments: object, **named: object) -> object:
         key = self.new_key() if torch.is_grad_enabled() else None
@@ -40,15 +46,15 @@ class CalledBack:
         return f"layer {self.number}"
 
     def has_gradient(self) -> bool:
-        """Whether gradients have piled up in its weights."""
+        """True if gradients have accumulated in its weights."""
         return self._weights.grad is not None
 
     def new_key(self) -> int:
-        """By what the grader is going to know a call, to which gradients may come."""
+        """A key under which the grader keeps a call whose gradients may be asked for."""
         return next(CalledBack._calls)
 
     def call(self, key: int | None, names: tuple[str, ...], values: list[object]) -> object:
-        """What the grader's callable gives, the last values by their names."""
+        """Call the grader's callable, with the last values passed by name."""
         split = len(values) - len(names)
         named = dict(zip(names, values[split:], strict=True))
         question = {"arguments": values[:split], "named": named}
@@ -59,22 +65,22 @@ class CalledBack:
         return self._ask({"gradient": key, "upstream": upstream})["gradients"]
 
     def _ask(self, question: Message) -> Message:
-        with _undisturbed():  # or the next request would be read where this answer is
+        with _alarm_deferred():  # or the next request would be read where this answer is
             send(self._connection, {"callback": self.number, **question})
             answer = receive(self._connection)
         if "error" in answer:
-            kind, said = answer["error"]
-            raise ERRORS.get(kind, RuntimeError)(said)
+            kind, message = answer["error"]
+            raise ERRORS.get(kind, RuntimeError)(message)
         return answer
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
-    """What is to interrupt a call that takes too long waits for the end of the `with` block."""
+def _alarm_deferred() -> Iterator[None]:
+    """Defer the timer's interrupt to the end of the `with` block."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
         yield
         return
-    late: list[tuple] = []
+    late: list[tuple[int, FrameType | None]] = []
     interrupt = signal.signal(signal.SIGALRM, lambda *how: late.append(how))
     try:
         yield
@@ -88,24 +94,37 @@ class _Call(Function):
     """A call that is made at the grader's, of one tensor or of a batch by `torch.vmap`."""
 
     @staticmethod
-    def forward(back: CalledBack, key: int | None, names: tuple[str, ...], _: Tensor, *values):
+    def forward(
+        back: CalledBack, key: int | None, names: tuple[str, ...], _: Tensor, *values: Any
+    ) -> Any:
         plain = [value.detach() if isinstance(value, Tensor) else value for value in values]
         return back.call(key, names, plain)
 
     @staticmethod
-    def setup_context(ctx, inputs: tuple, output: object) -> None:
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         ctx.back, ctx.key, _, ctx.weights, *values = inputs
         ctx.tensors = [isinstance(value, Tensor) for value in values]
 
     @staticmethod
-    def backward(ctx, upstream: Tensor):
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Any, ...]:
         found = iter(_Gradient.apply(ctx.back, ctx.key, ctx.weights, upstream))
         gradients = [next(found) if is_tensor else None for is_tensor in ctx.tensors]
         return None, None, None, torch.zeros(()), *gradients
 
     @staticmethod
-    def vmap(info, in_dims: tuple, back: CalledBack, key: int | None, names, weights, *values):
-        keys = back.slices[key] = [key and back.new_key() for _ in range(info.batch_size)]
+    def vmap(
+        info: Any,
+        in_dims: tuple[int | None, ...],
+        back: CalledBack,
+        key: int | None,
+        names: tuple[str, ...],
+        weights: Tensor,
+        *values: Any,
+    ) -> tuple[Tensor, int]:
+        keys: list[int | None] = [None] * info.batch_size
+        if key is not None:
+            keys = [back.new_key() for _ in range(info.batch_size)]
+            back.slices[key] = keys
         rows = [_slices(*both, info.batch_size) for both in zip(values, in_dims[4:], strict=True)]
         calls = zip(keys, *rows, strict=True)
         outputs = [_Call.apply(back, one, names, weights, *parts) for one, *parts in calls]
@@ -116,19 +135,26 @@ class _Gradient(Function):
     """The gradients of a call: worked out at the grader's, and not to be differentiated again."""
 
     @staticmethod
-    def forward(back: CalledBack, key: int, _: Tensor, upstream: Tensor):
+    def forward(back: CalledBack, key: int, _: Tensor, upstream: Tensor) -> Any:
         return tuple(back.gradients(key, upstream.detach()))
 
     @staticmethod
-    def setup_context(ctx, inputs: tuple, output: tuple) -> None:
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         pass
 
     @staticmethod
-    def backward(ctx, *_: Tensor):
+    def backward(ctx: Any, *_: Tensor) -> NoReturn:
         raise RuntimeError("trying to differentiate twice a function that was handed over")
 
     @staticmethod
-    def vmap(info, in_dims: tuple, back: CalledBack, key: int, weights: Tensor, upstream: Tensor):
+    def vmap(
+        info: Any,
+        in_dims: tuple[int | None, ...],
+        back: CalledBack,
+        key: int,
+        weights: Tensor,
+        upstream: Tensor,
+    ) -> tuple[Any, Any]:
         keys = back.slices.get(key) or [key] * info.batch_size
         parts = zip(keys, _slices(upstream, in_dims[3], info.batch_size), strict=True)
         rows = zip(*(_Gradient.apply(back, one, weights, part) for one, part in parts), strict=True)
@@ -136,5 +162,5 @@ class _Gradient(Function):
         return found, tuple(None if one is None else 0 for one in found)
 
 
-def _slices(value: object, axis: int | None, number: int) -> list[object]:
+def _slices(value: Any, axis: int | None, number: int) -> list[Any]:
     return [value] * number if axis is None else list(value.unbind(axis))

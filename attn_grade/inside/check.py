@@ -1,18 +1,19 @@
 """`check` as it is within the confined process: what the grader has told, and no test."""
 
 from collections.abc import Callable
+from typing import Any
 
 from attn_grade.inside.points import Points, Row
 
 
-class Told(dict[str, Points]):
-    """What the grader has told, by exercise."""
+class PublishedPoints(dict[str, Points]):
+    """The points that the grader has published, by exercise."""
 
 
-told = Told()
+published = PublishedPoints()
 
 
-def check(name: str, answer: Callable | None = None, *, hidden: bool = False) -> Points:
-    """What the grader has found on the inputs that a student may see, if it has looked."""
+def check(name: str, answer: Callable[..., Any] | None = None, *, hidden: bool = False) -> Points:
+    """Return the points on the inputs that a student may see, if they are published."""
     unseen = Points((Row("checked by the grader alone", 1.0, "not looked at yet"),))
-    return told.get(name, unseen)
+    return published.get(name, unseen)

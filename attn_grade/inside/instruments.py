@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -22,7 +23,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 EXPONENTIALS = {"exp", "exp2", "expm1", "softmax", "log_softmax", "logsumexp", "logaddexp"}
-Readings = dict[str, int | tuple[int, ...]]
+Readings = dict[str, Any]  # from a process that may send anything; `add` checks them
 
 
 class Instrument(TorchDispatchMode):
@@ -32,32 +33,33 @@ class Instrument(TorchDispatchMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.rests = False
+        self.is_paused = False
 
-    def __enter__(self) -> "Instrument":
+    def __enter__(self) -> Self:
         self._before = self._active.set((*active_instruments(), self))
-        return super().__enter__()
+        super().__enter__()
+        return self
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
         self._active.reset(self._before)
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         made = func(*args, **(kwargs or {}))
-        if not self.rests:
+        if not self.is_paused:
             self._note(func, args, made)
         return made
 
-    def _note(self, func, args, made) -> None:
+    def _note(self, func: Any, args: Any, made: Any) -> None:
         """Look at an operation, what it was given and what it made."""
         raise NotImplementedError
 
     def readings(self) -> Readings:
-        """What has been measured, as plain data."""
+        """The readings, as plain data."""
         raise NotImplementedError
 
     def add(self, readings: Readings) -> None:
-        """Go on as if this had been measured here as well.
+        """Add readings from another process to those of this one.
 
         Raises:
             KeyError: Something is missing from the readings.
@@ -67,7 +69,8 @@ class Instrument(TorchDispatchMode):
 
 
 def active_instruments() -> tuple[Instrument, ...]:
-    """Those whose `with` block is open in this thread, from the outermost to the innermost."""
+    """The instruments whose `with` block is open in this thread, from the outermost to the
+    innermost."""
     return Instrument._active.get()
 
 
@@ -75,14 +78,14 @@ def active_instruments() -> tuple[Instrument, ...]:
 def paused() -> Iterator[tuple[Instrument, ...]]:
     """The active instruments, which see nothing of what is done inside the `with` block."""
     instruments = active_instruments()
-    before = [instrument.rests for instrument in instruments]
+    before = [instrument.is_paused for instrument in instruments]
     try:
         for instrument in instruments:
-            instrument.rests = True
+            instrument.is_paused = True
         yield instruments
     finally:
         for instrument, rested in zip(instruments, before, strict=True):
-            instrument.rests = rested
+            instrument.is_paused = rested
 
 
 @contextmanager
@@ -92,10 +95,9 @@ def measure_here(names: list[str]) -> Iterator[list[Instrument]]:
     Raises:
         KeyError: There is no instrument of such a name.
     """
-    instruments = [INSTRUMENTS[name]() for name in names]
+    instruments: list[Instrument] = [INSTRUMENTS[name]() for name in names]
     with ExitStack() as stack:
-        for instrument in instruments:
-            stack.enter_context(instrument)
+        list(map(stack.enter_context, instruments))
         yield instruments
 
 
@@ -109,9 +111,9 @@ class Largest(Instrument):
 
     def __init__(self) -> None:
         super().__init__()
-        self.numbers, self.shape = 0, ()
+        self.numbers, self.shape = 0, tuple[int, ...]()
 
-    def _note(self, func, args, made) -> None:
+    def _note(self, func: Any, args: Any, made: Any) -> None:
         for tensor in filter(torch.is_tensor, tree_leaves(made)):
             self._compare(stored(tensor), tensor.shape)
 
@@ -136,10 +138,12 @@ class Kept(Largest):
 
     def __init__(self) -> None:
         super().__init__()
-        self.held, self.raised, self._now = 0, set(), 0
-        self._users, self._alive = Counter(), {}
+        self.held = self._now = 0
+        self.raised: set[int] = set()
+        self._users: Counter[int] = Counter()
+        self._alive: dict[int, weakref.ref[Tensor]] = {}
 
-    def _note(self, func, args, made) -> None:
+    def _note(self, func: Any, args: Any, made: Any) -> None:
         super()._note(func, args, made)
         for tensor in filter(torch.is_tensor, tree_leaves(made)):
             self._keep(tensor)
@@ -150,7 +154,7 @@ class Kept(Largest):
     def _keep(self, tensor: Tensor) -> None:
         place, numbers = tensor.untyped_storage().data_ptr(), stored(tensor)
 
-        def let_go(reference: weakref.ref) -> None:
+        def let_go(reference: weakref.ref[Tensor]) -> None:
             del self._alive[id(reference)]
             self._users[place] -= 1
             self._now -= 0 if self._users[place] else numbers
@@ -171,17 +175,13 @@ class Kept(Largest):
 
 
 class Count(Instrument):
-    """Counts how often torch is asked for something, for laws about loops.
-
-    Attributes:
-        number: How often.
-    """
+    """Counts how often torch is asked for something, as `number`, for laws about loops."""
 
     def __init__(self) -> None:
         super().__init__()
         self.number = 0
 
-    def _note(self, func, args, made) -> None:
+    def _note(self, func: Any, args: Any, made: Any) -> None:
         self.number += 1
 
     def readings(self) -> Readings:
@@ -192,8 +192,8 @@ class Count(Instrument):
 
 
 def stored(tensor: Tensor) -> int:
-    """How many numbers its memory has room for."""
+    """The number of elements that a tensor's memory has room for."""
     return tensor.untyped_storage().nbytes() // tensor.element_size()
 
 
-INSTRUMENTS = {kind.__name__: kind for kind in (Largest, Kept, Count)}
+INSTRUMENTS: dict[str, type[Instrument]] = {kind.__name__: kind for kind in (Largest, Kept, Count)}

@@ -21,7 +21,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from attn_grade.inside import check, points, shell
 from attn_grade.inside.wall import INSIDE
 
-RELIED_ON = {
+TRUSTED_BUILTINS = {
     "sys": ("setprofile", "getprofile", "settrace", "addaudithook"),
     "os": ("_exit", "close", "fork"),
     "signal": ("signal", "setitimer"),
@@ -32,19 +32,19 @@ RELIED_ON = {
     ),
 }
 MODULES = {"sys": sys, "os": os, "signal": signal, "json": json, "builtins": builtins}
-SHOWING = (check, points, shell)  # modules that cells see
+VISIBLE_MODULES = (check, points, shell)  # modules that cells see
 CLASSES = (socket.socket, TorchDispatchMode, TorchFunctionMode)
 Parts = dict[str, tuple[object, ...]]
 
 
 def parts_at_work() -> Parts:
-    """What must not be exchanged, by name: each function and its code, each constant."""
+    """The parts that must not be replaced, by name: each function and its code, each constant."""
     found: Parts = {}
     for name, module in sorted(sys.modules.items()):
         # the shell's state changes as cells run; it and the table are compared as what cells see
-        if name.startswith(f"{INSIDE}.") and module not in SHOWING:
+        if name.startswith(f"{INSIDE}.") and module not in VISIBLE_MODULES:
             found |= parts_of(module, name)
-    for name, attributes in RELIED_ON.items():
+    for name, attributes in TRUSTED_BUILTINS.items():
         found |= {f"{name}.{each}": (getattr(MODULES[name], each, None),) for each in attributes}
     for one in CLASSES:
         found |= parts_of(one, one.__name__)
@@ -57,7 +57,7 @@ def exchanged(before: Parts, now: Parts) -> list[str]:
 
 
 def parts_of(place: ModuleType | type, name: str) -> Parts:
-    """All that a module or a class holds, and what its own classes hold."""
+    """The attributes of a module or a class, and those of its own classes."""
     found: Parts = {}
     for key, value in list(vars(place).items()):
         if isinstance(value, type) and value.__module__ == getattr(place, "__name__", None):
@@ -72,8 +72,9 @@ def aspects(value: object) -> tuple[object, ...]:
     inner = getattr(value, "__wrapped__", None) or value
     if isinstance(inner, FunctionType):
         return value, inner.__code__, inner.__defaults__, inner.__kwdefaults__
-    held = isinstance(value, list | set | tuple) or type(value) is dict
-    return (value, f"{len(value)} {value!r:.5000}") if held else (value,)
+    if isinstance(value, list | set | tuple) or type(value) is dict:
+        return value, f"{len(value)} {value!r:.5000}"
+    return (value,)
 
 
 def _is_same(part: tuple[object, ...], other: tuple[object, ...]) -> bool:

@@ -4,7 +4,7 @@ import enum
 
 
 class Level(enum.IntEnum):
-    """How far a submission is kept away; the higher, the farther.
+    """Levels of isolation, from the weakest to the strongest.
 
     Attributes:
         PLAIN: In a process of its own, which has the course's packages and no tests.

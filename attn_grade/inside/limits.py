@@ -1,4 +1,4 @@
-"""What a submission may use, and how it is kept from looking into the process it came from."""
+"""Resource limits of a submission, and protection of the process it was forked from."""
 
 import ctypes
 import os
@@ -18,7 +18,7 @@ SET_PARENT_DEATH_SIGNAL, SET_DUMPABLE, SET_CHILD_SUBREAPER = 1, 4, 36  # of Linu
 
 
 def guard_worker() -> None:
-    """Let no process of the same user look into this one, and keep all that come from it.
+    """Hide this process from others of the same user, and adopt the orphans of its children.
 
     A process whose parent has ended becomes a child of this one, so that it can be found.
     """

@@ -1,4 +1,4 @@
-"""One submission's own process: it runs the cells, and calls the functions that they define.
+"""A submission's own process: it runs the cells, and calls the functions that they define.
 
 A submission owns this process, and can make it say what it likes. That is why nothing here knows
 the right answers or the hidden inputs in advance, and why the grader compares outputs, gradients
@@ -12,13 +12,15 @@ import contextlib
 import sys
 from collections.abc import Callable
 from functools import partial
+from inspect import unwrap
 from os import _exit, close, fork  # these, whatever a notebook puts in their places
 from socket import recv_fds, socket
+from typing import Any
 
 from attn_grade.inside.alarm import Alarm, Kind
 from attn_grade.inside.alarms import Alarms
 from attn_grade.inside.called_back import CalledBack
-from attn_grade.inside.check import told
+from attn_grade.inside.check import published
 from attn_grade.inside.instruments import measure_here
 from attn_grade.inside.level import Level
 from attn_grade.inside.limits import limit_this_process
@@ -45,7 +47,7 @@ class Notebook:
     """
 
     def __init__(self, level: Level, wall: Wall) -> None:
-        own = {Notebook._snapshot.__code__, profiled.__wrapped__.__code__}
+        own = {Notebook._snapshot.__code__, unwrap(profiled).__code__}
         self.level, self.wall, self.shell = level, wall, Shell()
         self.alarms = Alarms(wall, own, partial(parts_shown, wall.bank, vars(self)))
 
@@ -56,7 +58,7 @@ class Notebook:
         alarms = self.alarms  # these, whatever a cell puts in their place
         alarms.listen()
         sys.path.append("")  # modules that a cell writes; last, so that none hides another
-        kinds = {
+        kinds: dict[str, Callable[[Message, socket], Message]] = {
             "cell": self._run,
             "points": self._tell,
             "snapshot": partial(self._snapshot, alarms),
@@ -70,21 +72,21 @@ class Notebook:
     def _run(self, message: Message, _: socket) -> Message:
         shown = self.shell.run(message["source"])
         if shown.pop("cut"):
-            self.alarms.tell(Alarm(Kind.CUT))
+            self.alarms.add(Alarm(Kind.CUT))
         if shown["error"] and shown["error"][0] in STOPPING:
-            self.alarms.tell(Alarm(Kind.STOPPED, shown["error"][0]))
+            self.alarms.add(Alarm(Kind.STOPPED, shown["error"][0]))
         return shown
 
     def _tell(self, message: Message, _: socket) -> Message:
-        """Let `check` give what an exercise has earned so far."""
+        """Publish what an exercise has earned so far, for `check` to return."""
         rows = tuple(Row(*row) for row in message["rows"])
-        told[message["exercise"]] = Points(rows, message["hint"])
+        published[message["exercise"]] = Points(rows, message["hint"])
         return {}
 
     def _snapshot(self, alarms: Alarms, message: Message, connection: socket) -> Message:
         """Fork, and let the fork answer calls of one function as it is now."""
         _, descriptors, _, _ = recv_fds(connection, 1, 1)
-        alarms.tell(*remarks(self.wall.packages), once=True)
+        alarms.add(*remarks(self.wall.packages), once=True)
         function = vars(sys.modules["__main__"]).get(message["function"])
         if not callable(function):
             close(descriptors[0])
@@ -99,12 +101,14 @@ class Notebook:
             _exit(0)
 
 
-def _answer_calls(connection: socket, function: Callable, how: Message, alarms: Alarms) -> None:
+def _answer_calls(
+    connection: socket, function: Callable[..., Any], how: Message, alarms: Alarms
+) -> None:
     """Call a function as often as it is asked for; say what came of it."""
     packages = StudentPackages(tuple(how["packages"]), tuple(how["wrappers"]))
     submission = LocalSubmission(function, how["avoid"], how["may_use"], packages)
     alarms.take()
-    alarms.is_called = True
+    alarms.in_answer = True
     with contextlib.suppress(BrokenMessage, TimeoutError):
         while True:
             backs: list[CalledBack] = []

@@ -6,11 +6,12 @@ from.
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from attn_grade.inside.plain import Foreign, Plain, plain_kind
+from attn_grade.inside.plain import Foreign, plain_kind
 
 MAX_JSON, MAX_BYTES, MAX_TENSORS = 2**23, 2**28, 10_000
 MAX_DEPTH, MAX_DESCRIBED = 32, 100
@@ -23,9 +24,10 @@ DTYPES = {
     )
 }
 # what json, torch and unpacking raise for bytes that are no message
-NO_MESSAGE = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
-Message = dict[str, Plain]
-NameOf = Callable[[Callable], int]
+MALFORMED = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+Message = dict[str, Any]  # from a process that may send anything; whoever reads it checks it
+Callback = Callable[..., Any]  # one of the grader's, which an answer is handed
+NameOf = Callable[[Callback], int]
 
 
 class BrokenMessage(Exception):
@@ -53,7 +55,7 @@ def pack(message: Message, name_of: NameOf | None) -> tuple[bytes, bytes]:
     return form, b"".join(bodies)
 
 
-def unpack(form: bytes, body: bytes, call: Callable[[int], Callable] | None) -> Message:
+def unpack(form: bytes, body: bytes, call: Callable[[int], Callback] | None) -> Message:
     """The message that `pack` gave, or somebody who wishes no good.
 
     Args:
@@ -67,7 +69,7 @@ def unpack(form: bytes, body: bytes, call: Callable[[int], Callable] | None) -> 
     left = _Body(body)
     try:
         message = _unpack(json.loads(form), left, call)
-    except NO_MESSAGE as error:
+    except MALFORMED as error:
         raise BrokenMessage(f"no message: {type(error).__name__}") from None
     if left.left or type(message) is not dict:
         raise BrokenMessage("the parts of a message do not fit together")
@@ -135,7 +137,7 @@ class _Body:
         return bytearray(self.data[self.at - number : self.at])
 
 
-def _unpack(form: object, body: _Body, call: Callable | None, depth: int = 0) -> Plain:
+def _unpack(form: Any, body: _Body, call: Callable[[int], Callback] | None, depth: int = 0) -> Any:
     if type(form) is str:
         return _sound(form)
     if form is None or type(form) in (bool, int, float):
@@ -157,7 +159,7 @@ def _unpack(form: object, body: _Body, call: Callable | None, depth: int = 0) ->
     raise ValueError("no such kind")
 
 
-def _unpack_tensor(value: object, body: _Body) -> Tensor:
+def _unpack_tensor(value: Any, body: _Body) -> Tensor:
     name, shape, number = value
     dtype, sizes = DTYPES[name], [int(size) for size in shape]
     if any(size < 0 for size in sizes) or len(sizes) > MAX_DEPTH:

@@ -1,6 +1,6 @@
 """Plain data: what crosses between grader and submission, and nothing that could carry code."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +24,8 @@ class Foreign:
 
 Plain = Tensor | bool | int | float | str | None | Foreign | list["Plain"] | tuple["Plain", ...]
 # An answer may be given a callable as well: one of the grader's own, which crosses by its name.
-Inputs = dict[str, Plain | Callable[..., Plain]]
+Input = Plain | Callable[..., Plain]
+Inputs = Mapping[str, Input]
 
 
 def as_plain(output: object) -> Plain:

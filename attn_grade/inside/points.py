@@ -53,7 +53,7 @@ class Points(float):
         points.mistake, points.unwritten = mistake, unwritten
         return points
 
-    def __getnewargs__(self) -> tuple:  # what a copy is made from
+    def __getnewargs__(self) -> tuple[object, ...]:  # type: ignore[override]  # not a float's
         return self.rows, self.hint, self.inputs, self.mistake, self.unwritten
 
     @property

@@ -1,4 +1,4 @@
-"""What cells leave in their own process, beside values: worth a note, and no more."""
+"""Remarks on what cells leave in their own process besides values."""
 
 import contextlib
 import os
@@ -10,18 +10,18 @@ from types import FunctionType, ModuleType
 from attn_grade.inside.alarm import Alarm, Kind
 from attn_grade.inside.limits import OPEN_FILES
 
-BARS = "tqdm._monitor"  # tqdm's thread, which redraws its bars
+TQDM_MONITOR = "tqdm._monitor"  # tqdm's thread, which redraws its bars
 
 
 def remarks(packages: tuple[str, ...]) -> Iterator[Alarm]:
-    """What there is of threads, of open files and of functions in places of the course's.
+    """Yield remarks on threads, open files, and functions put in place of the course's.
 
     Args:
         packages: Names of those that a submission may import.
     """
     main = threading.main_thread()
     others = [one for one in threading.enumerate() if one is not main]
-    if any(type(one).__module__ != BARS for one in others):
+    if any(type(one).__module__ != TQDM_MONITOR for one in others):
         yield Alarm(Kind.THREAD)
     with contextlib.suppress(OSError):  # where the system has no such folder
         if len(os.listdir("/proc/self/fd")) > OPEN_FILES // 2:

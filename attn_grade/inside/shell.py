@@ -7,6 +7,7 @@ import base64
 import io
 import re
 from contextlib import redirect_stderr, redirect_stdout
+from typing import Any
 
 from IPython.core.displayhook import CapturingDisplayHook
 from IPython.core.displaypub import CapturingDisplayPublisher
@@ -17,10 +18,19 @@ from attn_grade.inside.submission import message_of
 from attn_grade.inside.wire import Message
 
 MAX_TEXT, MAX_SHOWN, MAX_PICTURES = 20_000, 50, 4_000_000  # of one cell, in all
-NAME_OF_CELL = re.compile(r"<ipython-input-[^>]*>, (?=line)")  # in what a SyntaxError says
+CELL_FILE_NAME = re.compile(r"<ipython-input-[^>]*>, (?=line)")  # in what a SyntaxError says
 # What a notebook may ask of a kernel, a browser or a package manager, none of which is here.
-FOR_OTHERS = ("autosave", "clear", "conda", "connect_info", "less", "mamba", "man", "micromamba")
-FOR_OTHERS += ("more", "qtconsole", "subshell")
+UNSUPPORTED_MAGICS: tuple[str, ...] = (
+    "autosave",
+    "clear",
+    "conda",
+    "connect_info",
+    "less",
+    "mamba",
+    "man",
+    "micromamba",
+)
+UNSUPPORTED_MAGICS += ("more", "qtconsole", "subshell")
 
 
 class Shell:
@@ -32,22 +42,25 @@ class Shell:
         config.InteractiveShell.separate_in = ""
         self._shell = _Quiet.instance(config=config)
         self._shell.display_pub = CapturingDisplayPublisher()
-        self._shell.extension_manager.load_extension("storemagic")  # as a kernel does
-        for name in FOR_OTHERS:
-            self._shell.register_magic_function(_do_nothing, magic_name=name)
+        if (extensions := self._shell.extension_manager) is not None:
+            extensions.load_extension("storemagic")  # as a kernel does
+        magics: Any = self._shell.magics_manager
+        for name in UNSUPPORTED_MAGICS:
+            magics.register_function(_do_nothing, magic_name=name)
 
     def run(self, source: str) -> Message:
         """Run a cell: what it printed and showed, how it failed, if it did, what was `cut`."""
         shell, printed = self._shell, _Page()
-        shown = shell.display_pub.outputs = []
+        publisher: Any = shell.display_pub
+        shown = publisher.outputs = []
         shell.display_trap.hook = CapturingDisplayHook(shell=shell, outputs=shown)
         with redirect_stdout(printed), redirect_stderr(printed):
             result = shell.run_cell(source, store_history=False)
         error = result.error_before_exec or result.error_in_exec
-        said = None if error is None else [type(error).__name__, _said(error)]
+        failure = None if error is None else [type(error).__name__, _message(error)]
         kept, is_all = _keep(shown)
         cut = bool(printed.cut) or not is_all
-        return {"printed": printed.text(), "shown": kept, "error": said, "cut": cut}
+        return {"printed": printed.text(), "shown": kept, "error": failure, "cut": cut}
 
 
 class _Quiet(InteractiveShell):
@@ -70,7 +83,7 @@ class _Quiet(InteractiveShell):
         """Wait for no window's events: there is none."""
 
     def ask_exit(self) -> None:
-        """Go on after `exit()`."""
+        """Ignore `exit()`."""
 
 
 def _do_nothing(_: str) -> None:
@@ -81,7 +94,8 @@ class _Page(io.TextIOBase):
     """Keeps the beginning of what is printed, however much follows."""
 
     def __init__(self) -> None:
-        self._parts, self._length = [], 0
+        self._parts: list[str] = []
+        self._length = 0
 
     def writable(self) -> bool:
         return True
@@ -102,11 +116,11 @@ class _Page(io.TextIOBase):
         return "".join(self._parts) + more
 
 
-def _said(error: BaseException) -> str:
-    return NAME_OF_CELL.sub("", message_of(error)[:MAX_TEXT])
+def _message(error: BaseException) -> str:
+    return CELL_FILE_NAME.sub("", message_of(error)[:MAX_TEXT])
 
 
-def _keep(outputs: list[dict]) -> tuple[list[dict[str, str]], bool]:
+def _keep(outputs: list[dict[str, Any]]) -> tuple[list[dict[str, str]], bool]:
     """The words of outputs, and their pictures as base64, as far as there is room for all."""
     kept, room, is_all = [], MAX_PICTURES, len(outputs) <= MAX_SHOWN
     for output in outputs[:MAX_SHOWN]:

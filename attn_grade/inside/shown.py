@@ -1,4 +1,4 @@
-"""What cells see of the grader: `check`, its table, the shell, and how they show something.
+"""The parts of the grader that cells see: `check`, its table, the shell, and its displays.
 
 No points depend on these, and none on the functions by which cells compare numbers. Whoever puts
 others in the places of the former wants to deceive somebody who looks at the notebook; whoever
@@ -6,34 +6,38 @@ puts others in the places of the latter may only want to print what they compare
 """
 
 import sys
+from typing import Any
 
 import torch
 from IPython import get_ipython
 from IPython.core.displayhook import CapturingDisplayHook
 from IPython.core.displaypub import CapturingDisplayPublisher
 
-from attn_grade.inside.integrity import SHOWING, Parts, aspects, parts_of
+from attn_grade.inside.integrity import VISIBLE_MODULES, Parts, aspects, parts_of
 from attn_grade.inside.points import Points
 from attn_grade.inside.shell import Shell
 from attn_grade.inside.wall import INSIDE
 
-COMPARING = ((torch, ("allclose", "equal", "isclose", "eq")), (torch.testing, ("assert_close",)))
-COMPARING += ((torch.Tensor, ("allclose", "equal", "isclose", "eq", "__eq__")),)
-DISPLAYING = (CapturingDisplayHook, CapturingDisplayPublisher)
+COMPARISONS: tuple[tuple[Any, tuple[str, ...]], ...] = (
+    (torch, ("allclose", "equal", "isclose", "eq")),
+    (torch.testing, ("assert_close",)),
+)
+COMPARISONS += ((torch.Tensor, ("allclose", "equal", "isclose", "eq", "__eq__")),)
+DISPLAY_CLASSES = (CapturingDisplayHook, CapturingDisplayPublisher)
 
 
-def parts_shown(bank: str, notebook: dict[str, object]) -> Parts:
-    """All that cells see, by its names.
+def parts_shown(bank: str, notebook: dict[str, Any]) -> Parts:
+    """The parts that cells see, by name.
 
     Args:
         bank: Name of the package that stands for the bank of exercises.
         notebook: The attributes of what runs the cells, its shell among them.
     """
     found: Parts = {f"{bank}.check": (getattr(sys.modules.get(bank), "check", None),)}
-    seen = (bank, INSIDE, *(module.__name__ for module in SHOWING))
+    seen = (bank, INSIDE, *(module.__name__ for module in VISIBLE_MODULES))
     found |= {f"the module {name}": (sys.modules.get(name),) for name in seen}
     found |= {f"the {name} of the notebook": (one,) for name, one in notebook.items()}
-    for place in (*SHOWING, *DISPLAYING):
+    for place in (*VISIBLE_MODULES, *DISPLAY_CLASSES):
         found |= parts_of(place, place.__name__)
     found["what Points shows"] = (", ".join(sorted(vars(Points))),)
     for one, names in _methods_that_show(notebook["shell"]):
@@ -47,7 +51,7 @@ def parts_compared() -> Parts:
     """The functions by which cells compare numbers, by their names."""
     return {
         f"{place.__name__}.{name}": (getattr(place, name),)
-        for place, names in COMPARING
+        for place, names in COMPARISONS
         for name in names
     }
 

@@ -4,29 +4,21 @@ Everything that the grader knows of an answer it knows from an `Outcome`. A subm
 another process only has to turn the same requests into the same outcomes.
 """
 
-import io
-import signal
-import threading
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import (
-    AbstractContextManager,
-    contextmanager,
-    nullcontext,
-    redirect_stderr,
-    redirect_stdout,
-)
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from attn_grade.inside.plain import Inputs, Plain, as_plain
+from attn_grade.inside.call_context import OutOfTime, seeded, silenced, time_limited
+from attn_grade.inside.plain import Input, Inputs, Plain, as_plain
 from attn_grade.inside.watching import (
     NO_PACKAGES,
-    OUT_OF_SIGHT,
+    UNWATCHED_CALLS,
     StudentPackages,
-    load_what_watching_needs,
+    warm_up_watching,
     watched,
 )
 
@@ -35,7 +27,7 @@ SECONDS_A_CALL = 10
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one call gave.
+    """The outcome of one call.
 
     Args:
         output: What was returned; None together with an error. What is no plain data is `Foreign`.
@@ -49,13 +41,9 @@ class Outcome:
 
     output: Plain = None
     error: tuple[str, str] | None = None
-    gradients: dict[str, Tensor | None] = field(default_factory=dict)
-    inputs_after: Inputs = field(default_factory=dict)
+    gradients: Mapping[str, Plain] = field(default_factory=dict)
+    inputs_after: Mapping[str, Plain] = field(default_factory=dict)
     borrowed: tuple[str, ...] = ()
-
-
-class OutOfTime(BaseException):
-    """A call did not come back; no `except Exception` of the answer can swallow this."""
 
 
 class LocalSubmission:
@@ -78,7 +66,7 @@ class LocalSubmission:
         self.function, self.avoid, self.may_use = function, avoid, may_use
         self.packages = packages
         self.never_returned: Outcome | None = None
-        self._out_of_sight: list[str] = []
+        self._unwatched: list[str] = []
 
     def call(
         self,
@@ -99,12 +87,14 @@ class LocalSubmission:
         """
         if self.never_returned:  # do not wait for it again
             return self.never_returned
-        given = {name: copy_of(value, name in wrt) for name, value in inputs.items()}
-        borrowed = list(self._out_of_sight)
+        given: dict[str, Any] = {
+            name: copy_of(value, name in wrt) for name, value in inputs.items()
+        }
+        borrowed = list(self._unwatched)
         if self.may_use is not None:
-            load_what_watching_needs()  # before the clock starts
+            warm_up_watching()  # before the clock starts
         try:
-            with _silent(), _own_randomness(seed), _time_limit(seconds or SECONDS_A_CALL):
+            with silenced(), seeded(seed), time_limited(seconds or SECONDS_A_CALL):
                 with self._watched(borrowed):
                     output = self.function(**given)
                 gradients = _plain(_gradients(output, upstream, given, wrt))
@@ -117,11 +107,11 @@ class LocalSubmission:
         except BaseException as error:  # an answer may well call exit()
             return Outcome(error=_describe(error), borrowed=tuple(borrowed))
         finally:  # a thread that it has started may work for later calls
-            self._out_of_sight = [name for name in borrowed if name in OUT_OF_SIGHT]
+            self._unwatched = [name for name in borrowed if name in UNWATCHED_CALLS]
         return Outcome(output, None, gradients, after, tuple(borrowed))
 
-    def takes(self, device: str) -> bool:
-        """Any: it is in this process."""
+    def supports(self, device: str) -> bool:
+        """Return True: the function is in this process."""
         return True
 
     def _watched(self, borrowed: list[str]) -> AbstractContextManager[None]:
@@ -130,71 +120,22 @@ class LocalSubmission:
         return watched(self.avoid, self.may_use, self.packages, borrowed)
 
 
-class _Sink(io.TextIOBase):
-    """Swallows what an answer prints, however much."""
-
-    def write(self, text: str) -> int:
-        return len(text)
-
-
-@contextmanager
-def _silent() -> Iterator[None]:
-    """Nothing that an answer prints or warns about reaches the page."""
-    with warnings.catch_warnings(), redirect_stdout(_Sink()), redirect_stderr(_Sink()):
-        warnings.simplefilter("ignore")
-        with torch.enable_grad():  # whatever an earlier cell has switched off
-            yield
-
-
-@contextmanager
-def _own_randomness(seed: int) -> Iterator[None]:
-    """Whoever draws initial weights draws those of the seed in every call, and uses up nobody's."""
-    with torch.random.fork_rng():
-        # where there is no accelerator, `torch.manual_seed` keeps a traceback for when one comes,
-        # in most of the time of a call
-        set_seed = torch.manual_seed if torch.accelerator.is_available() else _seed_processor
-        set_seed(seed)
-        yield
-
-
-def _seed_processor(seed: int) -> None:
-    torch.default_generator.manual_seed(seed)
-
-
-@contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
-    """Interrupt a call that does not come back; signals reach the main thread only."""
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
-        yield
-        return
-
-    def stop(*_: object) -> None:
-        raise OutOfTime(f"it did not return within {seconds} seconds")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def copy_of(value: Plain, requires_grad: bool = False) -> Plain:
-    """A value that whoever gets it may change, without anybody else noticing."""
+def copy_of(value: Input, requires_grad: bool = False) -> Any:
+    """A copy of a value, which its receiver may change unnoticed."""
     if isinstance(value, Tensor):
         return value.detach().clone().requires_grad_(requires_grad)
     if isinstance(value, list | tuple):  # a list that an answer sorts or empties is its own
-        return type(value)(copy_of(part, requires_grad) for part in value)
+        parts = [copy_of(part, requires_grad) for part in value]
+        return parts if isinstance(value, list) else tuple(parts)
     return value
 
 
-def _plain(values: Inputs) -> Inputs:
+def _plain(values: Mapping[str, object]) -> dict[str, Plain]:
     return {name: as_plain(value) for name, value in values.items()}
 
 
 def _gradients(
-    output: Plain, upstream: Tensor | None, given: Inputs, wrt: tuple[str, ...]
+    output: Plain, upstream: Tensor | None, given: Mapping[str, Any], wrt: tuple[str, ...]
 ) -> dict[str, Tensor | None]:
     if not wrt or upstream is None or not isinstance(output, Tensor):
         return {}
@@ -211,7 +152,7 @@ def _describe(error: BaseException) -> tuple[str, str]:
 
 
 def message_of(error: BaseException) -> str:
-    """What an exception says, which may be one of the answer's own making."""
+    """The message of an exception, which may be of the answer's own making."""
     try:
         return str(error).strip()
     except Exception:

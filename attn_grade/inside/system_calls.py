@@ -12,21 +12,23 @@ try:
 except (ImportError, OSError, RuntimeError):  # not Linux, or without libseccomp
     seccomp = None
 
-LEAVING = "shmget semget msgget mq_open add_key request_key keyctl"
+SHARED_STATE = "shmget semget msgget mq_open add_key request_key keyctl"
 LOOKING = "ptrace process_vm_readv process_vm_writev kcmp pidfd_getfd perf_event_open setpriority"
-UNCOUNTED = "memfd_create memfd_secret io_uring_setup io_uring_enter io_uring_register userfaultfd"
-BEING_ROOT = (
+UNACCOUNTED = (
+    "memfd_create memfd_secret io_uring_setup io_uring_enter io_uring_register userfaultfd"
+)
+PRIVILEGED = (
     "unshare setns pivot_root chroot mount umount2 open_tree move_mount fsopen fsconfig fsmount"
     " fspick mount_setattr bpf ioprio_set"
 )
-REFUSED = {*f"{LEAVING} {LOOKING} {UNCOUNTED} {BEING_ROOT}".split()}  # always, to everybody
-OF_ANOTHER = "prlimit64 sched_setaffinity sched_setattr sched_setparam sched_setscheduler"
+REFUSED = {*f"{SHARED_STATE} {LOOKING} {UNACCOUNTED} {PRIVILEGED}".split()}  # always
+OTHER_PROCESS_ONLY = "prlimit64 sched_setaffinity sched_setattr sched_setparam sched_setscheduler"
 NEW_NAMESPACES = [1 << bit for bit in (17, 25, 26, 27, 28, 29, 30)]  # flags of clone
 SHARED_ANONYMOUS, ALL_BITS = 0x21, 0xFFFFFFFF
 
 
 def can_refuse() -> bool:
-    """Whether they can be refused here: it takes Linux, and its library libseccomp."""
+    """True if system calls can be refused here, with Linux and its library libseccomp."""
     return seccomp is not None
 
 
@@ -45,7 +47,7 @@ def refuse_system_calls() -> None:
 
     for name in sorted(REFUSED):
         refuse(name)
-    for name in OF_ANOTHER.split():
+    for name in OTHER_PROCESS_ONLY.split():
         refuse(name, seccomp.Arg(0, seccomp.NE, 0))
     for flag in NEW_NAMESPACES:
         refuse("clone", bits(0, flag))

@@ -1,4 +1,4 @@
-"""What a submission may import, and what is kept from it: told to the confined process once."""
+"""The wall: the packages a submission may import, and what is withheld from it."""
 
 import re
 from dataclasses import dataclass
@@ -26,24 +26,25 @@ class Wall:
     paths: tuple[str, ...] = ()
 
     def holds_back(self, module: str) -> bool:
-        """Whether a module is one of the grader's own, which the confined process does not have."""
+        """True for a module of the grader's, which the confined process lacks."""
         is_engine = module.startswith(f"{ENGINE}.") and not f"{module}.".startswith(f"{INSIDE}.")
         return is_engine or module.startswith(f"{self.bank}.")
 
     def is_secret(self, path: str) -> bool:
-        """Whether only the grader may open a path."""
+        """True for a path that only the grader may open."""
         return bool(self._secret.search(path))
 
     def is_grader(self, path: str) -> bool:
-        """Whether a path leads into the engine or the bank."""
+        """True for a path into the engine or the bank."""
         return bool(self._grader.search(path))
 
     def is_package(self, path: str) -> bool:
-        """Whether a path is of what a submission imports, or would be imported in its place."""
+        """True for a path of a package that a submission imports, or of a file that would shadow
+        one."""
         return path.startswith(self._folders) or bool(self._shadows.search(path))
 
     @cached_property
-    def _secret(self) -> re.Pattern:
+    def _secret(self) -> re.Pattern[str]:
         inside, bank = INSIDE.rpartition(".")[2], re.escape(self.bank)
         own = (
             rf"(^|/){ENGINE}/(?!{inside}(/|$)|__init__\.py|__pycache__)[^/]",
@@ -53,15 +54,16 @@ class Wall:
         return re.compile("|".join((*own, *(rf"(^|/){re.escape(path)}" for path in self.paths))))
 
     @cached_property
-    def _grader(self) -> re.Pattern:
+    def _grader(self) -> re.Pattern[str]:
         return re.compile(rf"(^|/)({ENGINE}|{re.escape(self.bank)})(/|$)")
 
     @cached_property
-    def _shadows(self) -> re.Pattern:
+    def _shadows(self) -> re.Pattern[str]:
         names = "|".join(map(re.escape, (*self.packages, self.bank, ENGINE)))
         return re.compile(rf"(^|/)({names})(/__init__)?\.py$")
 
     @cached_property
     def _folders(self) -> tuple[str, ...]:
         specs = [find_spec(name) for name in (*self.packages, self.bank, INSIDE)]
-        return tuple(f"{spec.submodule_search_locations[0]}/" for spec in specs if spec)
+        places = [spec.submodule_search_locations for spec in specs if spec]
+        return tuple(f"{found[0]}/" for found in places if found)

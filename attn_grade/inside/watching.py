@@ -14,6 +14,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -23,9 +24,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 INSTALLED = ("site-packages", "dist-packages")
 # What these start, or switch off, is not seen any more; no answer needs them, except for a bar that
 # shows how far a loop is, whose thread does nothing else.
-OUT_OF_SIGHT = {"setprofile", "settrace", "start_new_thread", "start_joinable_thread"}
-OUT_OF_SIGHT |= {"fork", "forkpty", "fork_exec", "posix_spawn", "posix_spawnp", "system"}
-BARS = os.path.join("tqdm", "_monitor.py")
+UNWATCHED_CALLS = {"setprofile", "settrace", "start_new_thread", "start_joinable_thread"}
+UNWATCHED_CALLS |= {"fork", "forkpty", "fork_exec", "posix_spawn", "posix_spawnp", "system"}
+TQDM_MONITOR = os.path.join("tqdm", "_monitor.py")
+Watcher = Callable[[FrameType, str, Any], None]  # what `sys.setprofile` takes
 # the grader's own files, which are at work while an answer runs
 GRADER = f"{Path(__file__).resolve().parent}{os.sep}"
 
@@ -43,12 +45,12 @@ class StudentPackages:
     names: tuple[str, ...] = ()
     wrappers: tuple[str, ...] = ()
 
-    def hold(self, file: str) -> bool:
-        """Whether a function in this file is one of theirs, and no wrapper."""
-        return file.startswith(_places(self.names)) and not self.wrap(file)
+    def contain(self, file: str) -> bool:
+        """True for the file of a function of these packages that is no wrapper."""
+        return file.startswith(_places(self.names)) and not self.are_wrappers(file)
 
-    def wrap(self, file: str) -> bool:
-        """Whether a function in this file only wraps another."""
+    def are_wrappers(self, file: str) -> bool:
+        """True for the file of a function that only wraps another."""
         return file.startswith(_places(self.wrappers))
 
 
@@ -57,14 +59,18 @@ NO_PACKAGES = StudentPackages()
 
 @cache
 def _places(names: tuple[str, ...]) -> tuple[str, ...]:
-    """How the paths of files of these packages and modules begin."""
-    specs = [find_spec(name) for name in names]
-    return tuple(
-        f"{spec.submodule_search_locations[0]}{os.sep}"
-        if spec.submodule_search_locations
-        else spec.origin
-        for spec in specs
-    )
+    """Prefixes of the paths of these packages and modules."""
+    return tuple(map(_place, names))
+
+
+def _place(name: str) -> str:
+    """The folder of a package, or the file of a module."""
+    spec = find_spec(name)
+    if spec and spec.submodule_search_locations:
+        return f"{spec.submodule_search_locations[0]}{os.sep}"
+    if spec and spec.origin:
+        return spec.origin
+    raise ModuleNotFoundError(f"{name}, which the bank names, is not installed")
 
 
 @contextmanager
@@ -82,7 +88,7 @@ def watched(
         packages: Those whose functions are noticed.
         borrowed: Where to.
     """
-    load_what_watching_needs()
+    warm_up_watching()
     with (
         _Functions(avoid, borrowed),
         _Operators(avoid, borrowed),
@@ -96,14 +102,14 @@ def _frame_watcher(
     may_use: tuple[str, ...],
     packages: StudentPackages,
     borrowed: list[str],
-) -> Callable[[FrameType, str, object], None]:
-    def watch(frame: FrameType, event: str, called: object) -> None:
+) -> Watcher:
+    def watch(frame: FrameType, event: str, called: Any) -> None:
         name, file = frame.f_code.co_name, frame.f_code.co_filename
-        if event == "c_call" and not file.startswith(GRADER) and _is_noticed(called, frame, avoid):
+        if event == "c_call" and not file.startswith(GRADER) and _is_reported(called, frame, avoid):
             borrowed.append(called.__name__)
         if event != "call" or name.startswith("<"):  # a module being imported, a lambda
             return
-        if packages.hold(file):
+        if packages.contain(file):
             full = ".".join((frame.f_globals.get("__name__", ""), name))
             if not _called_by(packages, frame.f_back) and full not in may_use:
                 borrowed.append(full)
@@ -113,18 +119,18 @@ def _frame_watcher(
     return watch
 
 
-def _is_noticed(called: object, frame: FrameType, avoid: tuple[str, ...]) -> bool:
-    """Whether a function that is not written in Python is one to avoid, or a way out of sight."""
+def _is_reported(called: Any, frame: FrameType, avoid: tuple[str, ...]) -> bool:
+    """True for a function not written in Python that is to be avoided, or that escapes watching."""
     if called.__name__ not in avoid:
-        return called.__name__ in OUT_OF_SIGHT and not _shows_a_bar(frame)
+        return called.__name__ in UNWATCHED_CALLS and not _starts_progress_bar(frame)
     of_tensor = isinstance(getattr(called, "__self__", None), torch.Tensor)
     return of_tensor or str(called.__module__).startswith("torch")
 
 
-def _shows_a_bar(frame: FrameType) -> bool:
-    """Whether it is tqdm that asks for a thread, which redraws its bars."""
+def _starts_progress_bar(frame: FrameType) -> bool:
+    """True if tqdm asks for the thread that redraws its progress bars."""
     file = frame.f_back.f_code.co_filename if frame.f_back else ""
-    return file.endswith(BARS) and any(folder in file for folder in INSTALLED)
+    return file.endswith(TQDM_MONITOR) and any(folder in file for folder in INSTALLED)
 
 
 class _Functions(TorchFunctionMode):
@@ -134,7 +140,9 @@ class _Functions(TorchFunctionMode):
         super().__init__()
         self.avoid, self.borrowed = avoid, borrowed
 
-    def __torch_function__(self, func, types, args=(), kwargs=None):
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
         if getattr(func, "__name__", "") in self.avoid:
             self.borrowed.append(func.__name__)
         return func(*args, **(kwargs or {}))
@@ -147,7 +155,9 @@ class _Operators(TorchDispatchMode):
         super().__init__()
         self.avoid, self.borrowed = avoid, borrowed
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
         name = func.overloadpacket.__name__.strip("_")
         if name in self.avoid:
             self.borrowed.append(name)
@@ -155,8 +165,8 @@ class _Operators(TorchDispatchMode):
 
 
 @cache
-def load_what_watching_needs() -> None:
-    """Let torch import the 800 modules that its first watched operator needs.
+def warm_up_watching() -> None:
+    """Make torch import the 800 modules that its first watched operator needs.
 
     It takes seconds on a busy machine, which must not count as the answer's.
     """
@@ -165,14 +175,14 @@ def load_what_watching_needs() -> None:
 
 
 def _called_by(packages: StudentPackages, caller: FrameType | None) -> bool:
-    """Whether the caller is one of the packages' own functions, looking through wrappers."""
-    while caller is not None and packages.wrap(caller.f_code.co_filename):
+    """True if the caller is a function of these packages, looking through wrappers."""
+    while caller is not None and packages.are_wrappers(caller.f_code.co_filename):
         caller = caller.f_back
-    return caller is not None and packages.hold(caller.f_code.co_filename)
+    return caller is not None and packages.contain(caller.f_code.co_filename)
 
 
 @contextmanager
-def profiled(watcher: Callable[[FrameType, str, object], None]) -> Iterator[None]:
+def profiled(watcher: Watcher) -> Iterator[None]:
     before = sys.getprofile()
     sys.setprofile(watcher)
     try:

@@ -9,6 +9,7 @@ from attn_grade.inside.packing import (
     MAX_BYTES,
     MAX_JSON,
     BrokenMessage,
+    Callback,
     Message,
     NameOf,
     TooLarge,
@@ -16,7 +17,7 @@ from attn_grade.inside.packing import (
     unpack,
 )
 
-__all__ = ["END", "FORK", "BrokenMessage", "Message", "NobodyThere", "TooLarge"]
+__all__ = ["END", "FORK", "BrokenMessage", "Callback", "Message", "NobodyThere", "TooLarge"]
 __all__ += ["receive", "send"]
 
 FORK, END = b"f", b"e"  # orders to a worker
@@ -49,7 +50,7 @@ def send(connection: socket, message: Message, name_of: NameOf | None = None) ->
         raise NobodyThere(f"nobody reads: {error}") from None
 
 
-def receive(connection: socket, call: Callable[[int], Callable] | None = None) -> Message:
+def receive(connection: socket, call: Callable[[int], Callback] | None = None) -> Message:
     """Wait for a message.
 
     Args:
@@ -91,7 +92,7 @@ def _read(connection: socket, number: int, until: float | None) -> bytes:
 
 
 def _left(until: float) -> float:
-    """Seconds; whoever sends a byte now and then does not get more of them."""
+    """The seconds left for a message; a byte now and then does not extend them."""
     seconds = until - time.monotonic()
     if seconds <= 0:
         raise TimeoutError("the message does not come to its end")

@@ -23,14 +23,14 @@ from attn_grade.inside.limits import KILL_GRACE, become, guard_worker
 from attn_grade.inside.notebook import Notebook
 from attn_grade.inside.scratch import empty
 from attn_grade.inside.wall import Wall
-from attn_grade.inside.watching import load_what_watching_needs
+from attn_grade.inside.watching import warm_up_watching
 from attn_grade.inside.wire import END, FORK, BrokenMessage, receive, send
 
-ROUNDS = 40  # tries to end all that a submission has left
+KILL_ROUNDS = 40  # tries to end all that a submission has left
 # It looks for fonts when it is first imported, by threads and processes which an answer must not
 # start, and for seconds.
 PRELOADED = ("matplotlib.font_manager",)
-BY_LIBRARIES = {".cache", ".config", ".ipython"}  # they keep their own files there
+LIBRARY_FOLDERS = {".cache", ".config", ".ipython"}  # they keep their own files there
 
 
 class Worker:
@@ -83,7 +83,7 @@ class Worker:
         while _descendants() and time.monotonic() < deadline:
             time.sleep(0.002)
         left, alive = len(_descendants()), 0
-        for _ in range(ROUNDS):
+        for _ in range(KILL_ROUNDS):
             for process in (found := _descendants()):
                 with contextlib.suppress(psutil.Error):
                     process.kill()
@@ -92,12 +92,12 @@ class Worker:
                 break
             time.sleep(0.01)
         names = [name for folder in self.folders for name in empty(folder)]
-        files = sum(name not in BY_LIBRARIES for name in names)
+        files = sum(name not in LIBRARY_FOLDERS for name in names)
         return {"processes": left, "alive": alive, "files": files}
 
 
 def _descendants() -> list[psutil.Process]:
-    """All that has come from this process and runs; what has ended is buried."""
+    """The running descendants of this process; zombies are reaped."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -112,12 +112,12 @@ def main() -> None:
         become(order["user"])
     guard_worker()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a submission could send it
-    load_what_watching_needs()
+    warm_up_watching()
     wall = Wall(**order["wall"])
     for name in (*PRELOADED, wall.bank, *order["preload"]):
         with contextlib.suppress(ImportError):  # the cell that imports it will say so
             importlib.import_module(name)
-    _forget_editable_installations(wall)
+    _remove_editable_finders(wall)
     worker = Worker(control, Level(order["level"]), wall)
     gc.collect()
     gc.freeze()
@@ -127,8 +127,8 @@ def main() -> None:
         worker.clean_up()  # a grader that was killed cannot ask for it any more
 
 
-def _forget_editable_installations(wall: Wall) -> None:
-    """Let nothing be found where a developer edits it: it is laid out here, as far as it may be."""
+def _remove_editable_finders(wall: Wall) -> None:
+    """Remove import finders of editable installations: the packages are laid out here."""
     sys.meta_path[:] = [
         finder
         for finder in sys.meta_path

@@ -29,7 +29,7 @@ DEPTH = 2  # the archive, and what the system named in it
 
 @dataclass(frozen=True)
 class Named:
-    """What a learning system says of a file.
+    """The name that a learning system gave a file.
 
     Attributes:
         part: The file or folder that it has named.
@@ -43,7 +43,7 @@ class Named:
 
 
 def read_name(path: PurePath, roster: Iterable[Student]) -> Named | None:
-    """What the learning system wrote into the path of a file; None if it has no known form.
+    """The student and time in the path of a file; None if its form is unknown.
 
     Args:
         path: Of the file, within the folder into which archives are extracted.

@@ -1,4 +1,4 @@
-"""Whose file is whose, in the archives that learning systems hand out.
+"""Matches files in the archives of learning systems to students.
 
     nbgrader zip_collect 01_retrieval \\
         --collector=attn_grade.nbgrader.collect.RosterCollector
@@ -24,7 +24,8 @@ class RosterCollector(FileNameCollectorPlugin):
     """
 
     def collect(self, submitted_file: str) -> dict[str, str] | None:
-        """Who handed a file in, as nbgrader asks it; None if it is no notebook, or of nobody."""
+        """Return nbgrader's description of a file; None if it is no notebook or its student is
+        unknown."""
         if Path(submitted_file).suffix not in self.valid_ext:
             return None
         path = self._within_archives(submitted_file)

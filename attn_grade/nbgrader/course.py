@@ -5,18 +5,18 @@ import glob
 import hashlib
 import os
 import sys
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import make_url
 from traitlets import Unicode
-from traitlets.config import Config, Configurable, PyFileConfigLoader
+from traitlets.config import Config, Configurable
+from traitlets.config.loader import PyFileConfigLoader
 
 from attn_grade.bank import Bank
 from attn_grade.inside.wall import Wall
@@ -32,7 +32,7 @@ class AttnGrade(Configurable):
 
 
 class CourseError(Exception):
-    """What is asked for is not there; the message says what is."""
+    """Raised when something asked for does not exist; the message says what does."""
 
 
 class GradingError(Exception):
@@ -68,7 +68,8 @@ class Course:
             raise CourseError(f"{self.root / CONFIG} cannot be read. {reason}") from error
 
     def settings_digest(self) -> str:
-        """Of the settings as they are now, which `config` need not be in a process that stays."""
+        """Digest of the settings file as it is now; `config` may be older in a long-lived
+        process."""
         return hashlib.sha256((self.root / CONFIG).read_bytes()).hexdigest()
 
     @cached_property
@@ -91,7 +92,7 @@ class Course:
 
     @property
     def wall(self) -> Wall:
-        """What a submission may import, and what of the course is held back."""
+        """The wall for submissions of this course."""
         directory = self.directory
         gradebook = make_url(directory.db_url).database or ""
         paths = f"{directory.source_directory}/", Path(gradebook).name, f"{GRADING}/secret"
@@ -104,7 +105,7 @@ class Course:
 
     @property
     def results(self) -> Path:
-        """Where records, tables, reports and logs go."""
+        """The folder of records, tables, reports and logs."""
         return self.root / GRADING / "results"
 
     def submitted(self, assignment: str, student: str) -> Path:
@@ -124,7 +125,7 @@ class Course:
         return self.root / folder / f"{assignment}.ipynb"
 
     def students(self, assignment: str) -> list[str]:
-        """Who handed something in."""
+        """The students with a submission."""
         everybody = self.submitted(assignment, "*")
         parts = everybody.relative_to(everybody.anchor).parts
         place = parts.index("*")
@@ -141,8 +142,8 @@ class Course:
         """Names that are no student's."""
         return self.directory.student_id_exclude.split(",")
 
-    def chosen(self, assignment: str, names: Iterable[str]) -> list[str]:
-        """Those of these names, or all who handed something in, if there are none.
+    def select_students(self, assignment: str, names: Iterable[str]) -> list[str]:
+        """The named students, or all with a submission if none are named.
 
         Raises:
             CourseError: Nothing was handed in by one of them, or by nobody; the message says who
@@ -158,14 +159,14 @@ class Course:
             raise CourseError(f"Nothing was handed in by {name}.{meant}")
         return sorted(set(names)) or handed_in
 
-    def strays(self, assignment: str) -> dict[str, list[str]]:
-        """What lies in the folders of students, and in no folder of a problem set, by student."""
+    def misplaced_files(self, assignment: str) -> dict[str, list[str]]:
+        """Files in the students' folders that belong to no problem set, by student."""
         folder = self.submitted(assignment, "*")
         if folder.name != assignment or folder.parent.name != "*":
             return {}  # the settings lay submissions out otherwise
         with self.gradebook() as gradebook:
             known = {each.name for each in gradebook.assignments}
-        found = {}
+        found: dict[str, list[str]] = {}
         for student in folder.parent.parent.glob("[!.]*"):
             if student.is_dir() and student.name not in self._excluded:
                 there = [
@@ -174,44 +175,12 @@ class Course:
                 found |= {student.name: sorted(one.name for one in there)} if there else {}
         return found
 
-    def see_that_writable(self, csv: Path) -> None:
-        """See that results can be kept, and a table of them.
-
-        Raises:
-            CourseError: They cannot.
-        """
-        if csv.is_dir():
-            raise CourseError(f"The table cannot be written: {csv} is a folder.")
-        for folder in (self.results, csv.parent):
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-                tempfile.TemporaryFile(dir=folder).close()
-            except OSError as error:
-                reason = error.strerror
-                raise CourseError(f"Results cannot be written to {folder}: {reason}.") from None
-
-    def see_that_released(self, assignment: str) -> None:
-        """See that the gradebook knows a problem set.
-
-        Raises:
-            CourseError: It does not; the message says how it gets there.
-        """
-        with self.gradebook() as gradebook:
-            try:
-                gradebook.find_assignment(assignment)
-            except MissingEntry:
-                known = ", ".join(sorted(a.name for a in gradebook.assignments)) or "none"
-                raise CourseError(
-                    f"The gradebook does not know {assignment} (it knows: {known}). Release it"
-                    f" first: nbgrader generate_assignment {assignment}"
-                ) from None
-
     def roster(self) -> list[str]:
         """The names of all students whom the gradebook knows."""
         with self.gradebook() as gradebook:
             return sorted(student.id for student in gradebook.students)
 
     def gradebook(self) -> Gradebook:
-        """The gradebook, opened; to be closed by whoever asks."""
+        """Open the gradebook; the caller closes it."""
         directory = self.directory
         return Gradebook(directory.db_url, directory.course_id)

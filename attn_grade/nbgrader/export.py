@@ -56,12 +56,12 @@ class TableExporter(ExportPlugin):
                 left = max(0.0, submission.score - (submission.late_submission_penalty or 0.0))
                 points[submission.student_id, assignment.name] = f"{left:g}"
             if waiting := sum(s.needs_manual_grade for s in assignment.submissions):
-                said = "%s: submissions with parts that nobody has read: %d; points may rise"
-                self.log.warning(said, assignment.name, waiting)
+                message = "%s: submissions with parts that nobody has read: %d; points may rise"
+                self.log.warning(message, assignment.name, waiting)
         return points
 
     def heading(self, assignment: Assignment) -> str:
-        """What stands above the column of a problem set."""
+        """The heading of a problem set's column."""
         return self.headings.get(assignment.name, assignment.name)
 
     def head(self, assignments: list[Assignment]) -> list[str]:
@@ -73,7 +73,7 @@ class TableExporter(ExportPlugin):
         return []
 
     def end(self) -> list[str]:
-        """What closes the line of a student."""
+        """The last cells of a student's line."""
         return []
 
     def person(self, student: Student) -> tuple[str, ...]:
@@ -82,7 +82,8 @@ class TableExporter(ExportPlugin):
 
 
 class MoodleExporter(TableExporter):
-    """For *Grades*, *Import*, *CSV file* in Moodle, where each column is given its meaning."""
+    """Exporter for *Grades*, *Import*, *CSV file* in Moodle, where each column is mapped by
+    hand."""
 
     default_file = "moodle.csv"
     columns = ("Username", "Email address")
@@ -93,7 +94,8 @@ class MoodleExporter(TableExporter):
 
 
 class CanvasExporter(TableExporter):
-    """For *Grades*, *Import* in Canvas; a heading such as `Retrieval (4711)` names its assignment.
+    """Exporter for *Grades*, *Import* in Canvas; headings such as `Retrieval (4711)` name
+    assignments.
 
     The ID is Canvas's own number of a person, `lms_user_id` in the gradebook; without it the login
     decides.
@@ -114,7 +116,8 @@ class CanvasExporter(TableExporter):
 
 
 class BrightspaceExporter(TableExporter):
-    """For *Enter Grades*, *Import* in Brightspace; a heading is the name of a grade item."""
+    """Exporter for *Enter Grades*, *Import* in Brightspace; a heading is the name of a grade
+    item."""
 
     default_file = "brightspace.csv"
     columns = ("Username",)
@@ -137,7 +140,7 @@ class BrightspaceExporter(TableExporter):
 
 
 class BlackboardExporter(TableExporter):
-    """For *Upload* in Blackboard; a heading that ends in `|4711` fills the column 4711."""
+    """Exporter for *Upload* in Blackboard; a heading that ends in `|4711` fills the column 4711."""
 
     default_file = "blackboard.csv"
     columns = ("Username",)

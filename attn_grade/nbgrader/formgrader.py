@@ -13,7 +13,7 @@ class NotInTheFormgraderError(Exception):
     """A submission was to be run within a server; the message says how it is graded instead."""
 
 
-SAID = """Nothing was run.
+REFUSAL = """Nothing was run.
 
 From here, the student's code would run with your rights.
 Type in a terminal, in the folder of the course:
@@ -22,7 +22,7 @@ Type in a terminal, in the folder of the course:
 
 
 class OutsideTheFormgrader(NotebookExporter):
-    """What `nbgrader autograde` writes notebooks with; within a server it refuses to be made.
+    """The exporter of `nbgrader autograde`; within a server it refuses to be constructed.
 
     nbgrader makes it before it touches a submission: what was graded before stays as it is.
 
@@ -33,14 +33,17 @@ class OutsideTheFormgrader(NotebookExporter):
     def __init__(self, **settings: object) -> None:
         super().__init__(**settings)
         if _is_server():
+            assert self.parent is not None  # nbgrader's converters pass themselves
             directory = self.parent.coursedir
             words = ("attn-grade", "autograde", directory.assignment_id)
-            said = SAID.format(command=shlex.join([*words, "--student", directory.student_id]))
-            self.log.error(said)  # the page shows it above the traceback
-            raise NotInTheFormgraderError(said)
+            message = REFUSAL.format(
+                command=shlex.join([*words, "--student", directory.student_id])
+            )
+            self.log.error(message)  # the page shows it above the traceback
+            raise NotInTheFormgraderError(message)
 
 
 def _is_server() -> bool:
-    """Whether a Jupyter server runs in this process, of whatever kind."""
+    """True if a Jupyter server of any kind runs in this process."""
     module = sys.modules.get("jupyter_server.serverapp")  # to import it would take a second
     return module is not None and module.ServerApp.initialized()

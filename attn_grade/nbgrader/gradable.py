@@ -1,4 +1,7 @@
-"""Before a class is graded: the problem set, its exercises and the gradebook say the same."""
+"""Checks before grading: the problem set, its exercises and the gradebook must agree."""
+
+import tempfile
+from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
@@ -8,16 +11,50 @@ from attn_grade.bank import Bank
 from attn_grade.nbgrader.cells import graded_cells, to_run
 from attn_grade.nbgrader.course import Course, CourseError
 
-NO_CHECK = "it gives points and checks no exercise, which only `nbgrader autograde` can grade."
+NO_EXERCISE = "it gives points and checks no exercise, which only `nbgrader autograde` can grade."
 
-TOO_LATE = (
+ALREADY_SUBMITTED = (
     "As it holds submissions, it takes no new cell. Take the cell out of the source, or begin anew"
     " and grade all again: nbgrader db assignment remove"
 )
 
 
-def see_that_gradable(course: Course, assignment: str) -> None:
-    """See that each cell that gives points checks an exercise, for as many points.
+def check_writable(course: Course, csv: Path) -> None:
+    """Check that the results and their table can be written.
+
+    Raises:
+        CourseError: They cannot.
+    """
+    if csv.is_dir():
+        raise CourseError(f"The table cannot be written: {csv} is a folder.")
+    for folder in (course.results, csv.parent):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=folder).close()
+        except OSError as error:
+            reason = error.strerror
+            raise CourseError(f"Results cannot be written to {folder}: {reason}.") from None
+
+
+def check_released(course: Course, assignment: str) -> None:
+    """Check that the gradebook knows a problem set.
+
+    Raises:
+        CourseError: It does not; the message says how it gets there.
+    """
+    with course.gradebook() as gradebook:
+        try:
+            gradebook.find_assignment(assignment)
+        except MissingEntry:
+            known = ", ".join(sorted(a.name for a in gradebook.assignments)) or "none"
+            raise CourseError(
+                f"The gradebook does not know {assignment} (it knows: {known}). Release it"
+                f" first: nbgrader generate_assignment {assignment}"
+            ) from None
+
+
+def check_gradable(course: Course, assignment: str) -> None:
+    """Check that each cell with points checks an exercise worth as many.
 
     Raises:
         CourseError: One does not; the message says what to do.
@@ -32,7 +69,7 @@ def see_that_gradable(course: Course, assignment: str) -> None:
 def _problem(cell: NotebookNode, assignment: str, gradebook: Gradebook, bank: Bank) -> str | None:
     name = to_run(cell).exercise
     if name is None:
-        return NO_CHECK
+        return NO_EXERCISE
     try:
         exercise = bank.find(name)
     except ValueError as error:
@@ -45,7 +82,7 @@ def _problem(cell: NotebookNode, assignment: str, gradebook: Gradebook, bank: Ba
         known = gradebook.find_grade_cell(about.grade_id, assignment, assignment).max_score
     except MissingEntry:
         if gradebook.find_assignment(assignment).submissions:
-            return f"the gradebook does not know it. {TOO_LATE} {assignment} --force"
+            return f"the gradebook does not know it. {ALREADY_SUBMITTED} {assignment} --force"
         return f"the gradebook does not know it. {release}"
     if known != of:
         return f"the gradebook gives it {known:g} points, and {name} has {of:g}. {release}"

@@ -17,7 +17,7 @@ TRIES = 6
 T = TypeVar("T")
 
 
-def patiently(action: Callable[[], T], seconds: float = 0.1) -> T:
+def with_retries(action: Callable[[], T], seconds: float = 0.1) -> T:
     """Do what several processes do at once, again if the database refuses it.
 
     Args:
@@ -48,10 +48,10 @@ def prepare_gradebook(url: str, course_id: str, students: Iterable[str] = ()) ->
     Raises:
         DBAPIError: The database cannot be reached, or refuses.
     """
-    patiently(lambda: _enter(url, course_id, list(students)))
+    with_retries(lambda: _create_missing(url, course_id, list(students)))
 
 
-def _enter(url: str, course_id: str, students: list[str]) -> None:
+def _create_missing(url: str, course_id: str, students: list[str]) -> None:
     Gradebook(url).close()  # nbgrader saves marks so, under a course id of its own
     with Gradebook(url, course_id) as gradebook:
         known = {student.id for student in gradebook.students}

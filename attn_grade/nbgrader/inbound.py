@@ -19,7 +19,7 @@ from nbgrader.exchange.default.collect import ExchangeCollect
 from nbgrader.utils import parse_utc
 from traitlets import Dict, Unicode
 
-from attn_grade.nbgrader.distrust import WRITTEN_ANEW, Copy, RefusedError, opened
+from attn_grade.nbgrader.safe_copy import TIMESTAMP, RefusedError, SafeCopy, opened
 
 with suppress(ImportError):  # Windows has no exchange
     import pwd
@@ -74,7 +74,7 @@ class OwnerCollect(ExchangeCollect):
                 time = self._copy(name, student, None)
                 self.src_records[student].append(HandIn(name, student, time))
             except RefusedError as error:
-                self._leave(name, error)
+                self._log_refused(name, error)
 
     def copy_files(self) -> None:
         """Collect one hand-in of each student: the newest that can be taken."""
@@ -96,7 +96,7 @@ class OwnerCollect(ExchangeCollect):
             try:
                 self._take(hand_in, target)
             except RefusedError as error:
-                self._leave(hand_in.name, error)
+                self._log_refused(hand_in.name, error)
                 continue
             except OSError as error:
                 self.fail(f"Cannot write {target}: {error.strerror}")
@@ -112,7 +112,7 @@ class OwnerCollect(ExchangeCollect):
         if not target.is_dir():
             return True
         try:
-            there = parse_utc((target / WRITTEN_ANEW).read_text(encoding="utf-8-sig").strip())
+            there = parse_utc((target / TIMESTAMP).read_text(encoding="utf-8-sig").strip())
         except (OSError, ValueError, OverflowError):
             there = None  # put there by hand, or by a collector that believed what it read
         newer = there is None or hand_in.time > there
@@ -124,7 +124,7 @@ class OwnerCollect(ExchangeCollect):
         with tempfile.TemporaryDirectory(prefix=".collecting-", dir=target.parent) as made:
             folder = Path(made, "new")
             time = self._copy(hand_in.name, hand_in.student, folder)
-            (folder / WRITTEN_ANEW).write_text(f"{time} UTC\n", encoding="utf-8")
+            (folder / TIMESTAMP).write_text(f"{time} UTC\n", encoding="utf-8")
             if target.exists():
                 target.rename(Path(made, "old"))
             folder.rename(target)
@@ -141,7 +141,7 @@ class OwnerCollect(ExchangeCollect):
             with opened(name, inbound, self._account(student)) as (folder, found):
                 if not stat.S_ISDIR(found.st_mode):
                     raise RefusedError("is no folder")
-                copy = Copy(self.coursedir, found.st_uid)
+                copy = SafeCopy(self.coursedir, found.st_uid)
                 copy.folder(folder, target)
         finally:
             os.close(inbound)
@@ -150,7 +150,7 @@ class OwnerCollect(ExchangeCollect):
             why = ", ".join(f"{str(path)!r} {why}" for path, why in list(copy.left.items())[:5])
             raise RefusedError(f"holds no notebook that can be taken: {why}")
         for path, why in copy.left.items() if target else ():
-            self._leave(f"{name}/{path}", why)
+            self._log_refused(f"{name}/{path}", why)
         return EPOCH + timedelta(microseconds=copy.changed // 1000)
 
     def _account(self, student: str) -> int | None:
@@ -164,12 +164,12 @@ class OwnerCollect(ExchangeCollect):
             raise RefusedError(f"is of {student!r}, and there is no account {name!r}") from None
 
     def _student(self, name: str) -> str | None:
-        """Whose a folder says that it is; None if it is not one that was asked for."""
+        """The student that a folder names; None if it was not asked for."""
         student, *rest = name.rsplit("+", 3)
         if len(rest) < 2 or rest[0] != self.coursedir.assignment_id:
             return None
         if student in ("", ".", ".."):  # no name of a folder in `submitted`
-            self._leave(name, "names nobody")
+            self._log_refused(name, "names nobody")
             return None
         return student if fnmatchcase(student, self.coursedir.student_id or "*") else None
 
@@ -180,6 +180,6 @@ class OwnerCollect(ExchangeCollect):
             except MissingEntry:
                 return None
 
-    def _leave(self, name: str, why: object) -> None:
+    def _log_refused(self, name: str, why: object) -> None:
         self._left += 1
         self.log.warning("Left in inbound: %r %s", name, why)  # its name may hold anything

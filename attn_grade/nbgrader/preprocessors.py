@@ -4,6 +4,8 @@ An editor that does not know nbgrader, a script or a curious student changes nbg
 cell, or loses them; nbgrader then leaves the whole submission ungraded.
 """
 
+from typing import Any
+
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode, from_dict
 from nbgrader.api import Gradebook, Notebook
@@ -72,13 +74,13 @@ class PutBackCells(OverwriteCells):
         return nb, resources
 
 
-def _metadata(notebook: Notebook) -> dict[str, dict]:
-    """What nbgrader wrote into each cell when the problem set was released, by the cell's name."""
+def _metadata(notebook: Notebook) -> dict[str, dict[str, Any]]:
+    """The metadata that nbgrader wrote into each cell at release, by the cell's name."""
     points = {cell.name: cell.max_score for cell in (*notebook.grade_cells, *notebook.task_cells)}
     grades = {cell.name for cell in notebook.grade_cells}
     tasks = {cell.name for cell in notebook.task_cells}
     solutions = {cell.name for cell in notebook.solution_cells}
-    known = {}
+    known: dict[str, dict[str, Any]] = {}
     for cell in notebook.source_cells:
         known[cell.name] = {
             "schema_version": SCHEMA,
@@ -96,7 +98,7 @@ def _metadata(notebook: Notebook) -> dict[str, dict]:
 
 
 def _places(nb: NotebookNode) -> dict[str, int]:
-    """Where the cells are that have a name."""
+    """The positions of the named cells."""
     names = (cell.metadata.get("nbgrader", {}).get("grade_id") for cell in nb.cells)
     return {name: place for place, name in enumerate(names) if name}
 

@@ -1,4 +1,4 @@
-"""What the course keeps is closed to the other accounts of a machine, whatever the umask.
+"""Keeps the course's grading files private from other accounts, whatever the umask.
 
 The folder `grading/` is 0700; within it modes matter less, as nobody else gets that far. A folder
 that several graders share says so itself: it is 2770, and its files belong to their group.
@@ -18,7 +18,7 @@ with suppress(ImportError):  # Windows knows no such accounts, and no such modes
 from attn_grade.nbgrader.course import CONFIG, GRADING, Course, CourseError
 
 OTHERS, GROUP, SHARED = 0o007, 0o070, 0o2070
-READ_BY_OTHERS = "If others use this machine, write another seed: they may have read it."
+CHANGE_THE_SEED = "If others use this machine, write another seed: they may have read it."
 
 
 def is_shared(grading: Path) -> bool:
@@ -37,18 +37,18 @@ def make_private(grading: Path) -> None:
         return
     shared, before = is_shared(grading), _mode(grading)
     entered = _open_to(grading, shared) and any(grading.iterdir())
-    for path in filter(lambda path: _open_to(path, shared), _kept(grading)):
+    for path in filter(lambda path: _open_to(path, shared), _private_paths(grading)):
         try:
             path.chmod(path.stat().st_mode & ~_open_to(path, shared))
         except PermissionError:
             raise CourseError(f"{path} is open to others and {_owner(path)}") from None
     if entered:
-        said = f"{grading} was open to others (mode {before}), and is closed now."
-        print(f"{said} {READ_BY_OTHERS}", file=sys.stderr)
+        message = f"{grading} was open to others (mode {before}), and is closed now."
+        print(f"{message} {CHANGE_THE_SEED}", file=sys.stderr)
 
 
-def see_that_private(course: Course) -> None:
-    """See that no other account can read what grading keeps, or put its own in the place of it.
+def check_private(course: Course) -> None:
+    """Check that no other account can read or replace what grading keeps.
 
     To be called before the settings are read, which would close what is open and say little.
 
@@ -65,14 +65,14 @@ def see_that_private(course: Course) -> None:
             )
     grading = course.root / GRADING
     shared = is_shared(grading)
-    for path in _kept(grading):
+    for path in _private_paths(grading):
         if not shared and path.stat().st_uid != os.geteuid():
             raise CourseError(f"{path} {_owner(path)}")
         if _open_to(path, shared):
             close = f"chmod -R {'o' if shared else 'go'}-rwx {_quoted(grading)}"
-            entered = f". {READ_BY_OTHERS}" if path == grading else ""
-            said = f"{path} is open to others (mode {_mode(path)}). Close it: {close}{entered}"
-            raise CourseError(said)
+            entered = f". {CHANGE_THE_SEED}" if path == grading else ""
+            message = f"{path} is open to others (mode {_mode(path)}). Close it: {close}{entered}"
+            raise CourseError(message)
 
 
 @contextmanager
@@ -94,7 +94,7 @@ def mask(grading: Path) -> int:
     return OTHERS if is_shared(grading) else OTHERS | GROUP
 
 
-def _kept(grading: Path) -> list[Path]:
+def _private_paths(grading: Path) -> list[Path]:
     return [path for path in (grading, grading / "secret.txt") if path.exists()]
 
 
@@ -107,7 +107,7 @@ def _mode(path: Path) -> str:
 
 
 def _owner(path: Path) -> str:
-    """Whose it is, and how it becomes one's own."""
+    """The owner of a path, and the command to take it over."""
     mine, folder = account(os.geteuid()), path if path.is_dir() else path.parent
     belongs = f"belongs to {account(path.stat().st_uid)}, not to {mine}."
     return f"{belongs} Take it over: sudo chown -R {shlex.quote(mine)} {_quoted(folder)}"

@@ -1,4 +1,4 @@
-"""What a person has read stays read when it is graded again, if nothing in it has changed.
+"""Keeps reviewed cells reviewed when a submission is graded again unchanged.
 
 nbgrader asks for a second look at all that a person has graded, whenever it grades again. After a
 change of the checks that would be the words of the whole class.
@@ -18,7 +18,7 @@ from attn_grade.records import replace_text
 
 
 class ReviewState:
-    """What a student had written when points were saved the last time, as a digest in a file.
+    """The text a student had written when points were last saved, as a digest in a file.
 
     It lies apart from the notebook, which a grading that stops in the middle has removed.
 
@@ -29,14 +29,14 @@ class ReviewState:
     def __init__(self, path: Path) -> None:
         self._path, self._digest, self._are_same = path, "", False
 
-    def compare(self, written: list) -> None:
+    def compare(self, written: list[object]) -> None:
         """Look whether the student has written something else since."""
         self._digest = hashlib.sha256(json.dumps(written).encode()).hexdigest()
         found = self._path.read_bytes() if self._path.is_file() else None  # it may be no text
         self._are_same = found == self._digest.encode()
 
     def keep(self) -> None:
-        """Have it compared with what comes next; to be done when all points are saved."""
+        """Save the digest for the next comparison, once all points are saved."""
         replace_text(self._path, self._digest)
 
     def save(self, grade: Grade, points: float | None) -> None:
@@ -75,7 +75,7 @@ class SaveMarks(SaveAutoGrades):
         self.gradebook.db.commit()  # all at once: what was read is never marked in between
 
 
-def _written_in(notebook: NotebookNode) -> list:
-    """All cells that a student may change, with the pictures in them."""
+def _written_in(notebook: NotebookNode) -> list[object]:
+    """The cells that a student may change, with the pictures in them."""
     free = [cell for cell in notebook.cells if not cell.metadata.get("nbgrader", {}).get("locked")]
     return [[cell.source, cell.get("attachments")] for cell in free]

@@ -26,7 +26,7 @@ from attn_grade.nbgrader.gradebook import find_grades
 Steps = Sequence[object]  # preprocessors, or their classes
 
 
-class _CarefulCopy(BaseConverter):
+class _SafeFileCopy(BaseConverter):
     """Copies the files that were found beside a notebook, and no others."""
 
     files: Sequence[Path]
@@ -48,7 +48,7 @@ class Directory(CourseDirectory):
         return self.time
 
 
-class OneSubmission(Autograde, _CarefulCopy):
+class SubmissionConverter(Autograde, _SafeFileCopy):
     """Takes one notebook through steps of nbgrader's, into the gradebook and the autograded folder.
 
     Attributes:
@@ -83,7 +83,7 @@ class OneSubmission(Autograde, _CarefulCopy):
         assignment = self.coursedir.assignment_id
         folder = self._format_source(assignment, self.coursedir.student_id)
         self.assignments = {folder: [os.path.join(folder, f"{assignment}.ipynb")]}
-        self.notebooks = []
+        self.notebooks: list[str] = []
 
     def init_assignment(self, assignment_id: str, student_id: str) -> None:
         where = assignment_id, student_id
@@ -113,15 +113,14 @@ class OneSubmission(Autograde, _CarefulCopy):
         self.write_single_notebook(*self.exporter.from_notebook_node(self.notebook, resources))
 
 
-class _Log:
+class _Log(logging.Handler):
     """Keeps the error for which nbgrader gives up, of which it prints a page."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.error: BaseException | None = None
         self.logger = logging.Logger("nbgrader", logging.ERROR)
-        handler = logging.Handler()
-        handler.emit = self._keep
-        self.logger.addHandler(handler)
+        self.logger.addHandler(self)
 
-    def _keep(self, _: logging.LogRecord) -> None:
+    def emit(self, record: logging.LogRecord) -> None:
         self.error = self.error or sys.exc_info()[1]

@@ -1,4 +1,4 @@
-"""When a submission was handed in, as a line of text says it.
+"""Parses the time at which a submission was handed in.
 
 nbgrader takes a time of a zone that it does not know for one of UTC, and `+0100` for 100 seconds.
 """
@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from dateutil.parser import parse
 
 OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2}):?(\d\d)?")
-FURTHEST_AHEAD = timedelta(hours=14)  # no zone is further ahead of UTC
+MAX_UTC_OFFSET = timedelta(hours=14)  # no zone is further ahead of UTC
 
 
 class UnknownZoneError(ValueError):
@@ -45,9 +45,9 @@ def read_time(text: str, home: str = "UTC") -> datetime:
     if zone is not None:
         text = " ".join(words)
     try:
-        found = parse(text, tzinfos=_within if zone is None else None)
+        found = parse(text, tzinfos=_zone_from_parser if zone is None else None)
     except _NoZoneError as error:
-        found = _at_home(parse(text, ignoretz=True), str(error), home)
+        found = _in_home_zone(parse(text, ignoretz=True), str(error), home)
     return found.replace(tzinfo=found.tzinfo or zone).astimezone(UTC).replace(tzinfo=None)
 
 
@@ -63,10 +63,10 @@ def _zone(word: str) -> tzinfo | None:
 
 
 class _NoZoneError(Exception):
-    """No zone has this name."""
+    """Raised when no zone has this name."""
 
 
-def _within(name: str | None, seconds: int | None) -> tzinfo:
+def _zone_from_parser(name: str | None, seconds: int | None) -> tzinfo:
     """The zone that `dateutil` finds in a time, if it is not the last word."""
     if seconds is not None:
         return timezone(timedelta(seconds=seconds))
@@ -76,11 +76,11 @@ def _within(name: str | None, seconds: int | None) -> tzinfo:
     return zone
 
 
-def _at_home(clock: datetime, name: str, home: str) -> datetime:
+def _in_home_zone(clock: datetime, name: str, home: str) -> datetime:
     """A time in the zone at home, if a clock there says so under this name."""
     zone = _zone(home)
     for fold in (0, 1) if zone else ():  # when clocks are set back an hour comes twice
         found = clock.replace(tzinfo=zone, fold=fold)
         if found.tzname() == name:
             return found
-    raise UnknownZoneError(name, clock - FURTHEST_AHEAD)
+    raise UnknownZoneError(name, clock - MAX_UTC_OFFSET)

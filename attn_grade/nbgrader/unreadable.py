@@ -26,7 +26,7 @@ Your notebook can be graded if it is one file called `{name}` and Jupyter opens 
 hand in, do so again; if not, ask whoever teaches the course."""
 
 
-def stand_in(course: Course, assignment: str, reason: str) -> NotebookNode:
+def placeholder_notebook(course: Course, assignment: str, reason: str) -> NotebookNode:
     """A notebook that says why nothing was graded, and then names each graded part.
 
     Args:

@@ -1,1 +1,1 @@
-"""What a class made of a problem set, as one page for who teaches it."""
+"""The report on a class and a problem set, as one page for instructors."""

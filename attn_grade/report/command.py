@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from attn_grade.autograde.results import ungraded, with_absent
+from attn_grade.autograde.results import ungraded, with_missing_students
 from attn_grade.nbgrader.course import Course, CourseError
-from attn_grade.nbgrader.private import see_that_private
+from attn_grade.nbgrader.gradable import check_released
+from attn_grade.nbgrader.private import check_private
 from attn_grade.records import read_records
 from attn_grade.report.page import write_report
 from attn_grade.stations.digest import digest_of
@@ -22,13 +23,13 @@ def report(folder: Path, assignment: str, path: Path | None) -> Path:
         CourseError: There is no such course or problem set, or a file is no record.
     """
     course = Course(folder.resolve())
-    see_that_private(course)
-    course.see_that_released(assignment)
+    check_private(course)
+    check_released(course, assignment)
     try:
         found = read_records(course.results, assignment)
     except ValueError as error:
         raise CourseError(f"{error}. Remove the file, and grade again.") from None
-    records = with_absent(course, assignment, found)
+    records = with_missing_students(course, assignment, found)
     written = path or course.results / f"{assignment}.html"
     outdated = [
         record.student

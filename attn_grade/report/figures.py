@@ -1,4 +1,4 @@
-"""What a class made of a problem set: its points, its exercises, and the checks that it missed.
+"""Figures of a class: its points, its exercises, and the checks that it missed.
 
 The words in these figures are the course's; none is a student's. The colours are those of Okabe and
 Ito, which readers with any kind of colour vision can tell apart.
@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from statistics import median
 from textwrap import wrap
+from typing import Any
 
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
@@ -16,7 +17,7 @@ from matplotlib.ticker import MaxNLocator
 
 BLUE, ORANGE, RED = "#0072B2", "#E69F00", "#D55E00"
 INK, FAINT = "#333333", "#BBBBBB"
-STYLE = {
+STYLE: Any = {  # the stubs of matplotlib know each key by name, and no dict of them
     "figure.constrained_layout.use": True,
     "font.size": 11,
     "axes.edgecolor": INK,
@@ -36,7 +37,7 @@ LETTERS = 47  # that fit beside each other
 
 
 def points(earned: Sequence[float], of: float) -> Figure:
-    """How many students have how many points.
+    """Draw a histogram of the students' points.
 
     Args:
         earned: Points of each student, at least one.
@@ -59,12 +60,17 @@ def points(earned: Sequence[float], of: float) -> Figure:
         return _closed(figure)
 
 
-NARROW = {"handlelength": 1, "columnspacing": 1, "handletextpad": 0.4, "fontsize": 10}
-TOP = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+NARROW: dict[str, Any] = {
+    "handlelength": 1,
+    "columnspacing": 1,
+    "handletextpad": 0.4,
+    "fontsize": 10,
+}
+TOP: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
 
 
 def exercises(names: Sequence[str], counts: Sequence[tuple[int, int, int, int]]) -> Figure:
-    """How many students have all points of an exercise, some, none, and wrote nothing.
+    """Draw bars of the students with all points of an exercise, some, none, or no answer.
 
     Args:
         names: Of the exercises.
@@ -87,7 +93,7 @@ def exercises(names: Sequence[str], counts: Sequence[tuple[int, int, int, int]])
 
 
 def checks(labels: Sequence[str], shares: Sequence[float]) -> Figure:
-    """Which share of the students got a check right, the hardest on top.
+    """Draw the share of students who passed each check, the hardest on top.
 
     Args:
         labels: Of the checks, in words.
@@ -114,7 +120,7 @@ def _label(axes: Axes, labels: Sequence[str]) -> None:
     """Write each label over its bar, where a phone has room for it, the first on top."""
     for place, label in enumerate(labels):
         lines = wrap(label, LETTERS, max_lines=2, placeholder=" …")
-        at = {"va": "bottom", "linespacing": 1, "color": INK, "parse_math": False}
+        at: dict[str, Any] = {"va": "bottom", "linespacing": 1, "color": INK, "parse_math": False}
         axes.text(0, place - 0.23, "\n".join(lines), fontsize=10, **at)
     axes.set_ylim(len(labels) - 0.7, -0.9)
     axes.set_yticks([])

@@ -46,7 +46,7 @@ def write_report(
     ungraded: Sequence[str] = (),
     outdated: Sequence[str] = (),
 ) -> None:
-    """Write the page, so that whoever opens it finds all of it or the one before."""
+    """Write the page atomically."""
     replace_text(path, render_report(assignment, records, ungraded, outdated))
 
 

@@ -2,6 +2,7 @@
 
 import io
 import re
+from typing import Any
 
 import matplotlib as mpl
 from markupsafe import Markup, escape
@@ -14,15 +15,15 @@ HARDEST = 10  # checks that are drawn; the table below the picture has all
 
 
 def draw_points(tally: Tally) -> Markup:
-    """How the points are spread."""
+    """The distribution of points."""
     figure = figures.points(tally.points, tally.of)
     low, high = min(tally.points), max(tally.points)
-    said = f"Histogram of the points of {len(tally.points)}, from {low:g} to {high:g}."
-    return to_svg(figure, "points", said)
+    alternative = f"Histogram of the points of {len(tally.points)}, from {low:g} to {high:g}."
+    return to_svg(figure, "points", alternative)
 
 
 def draw_exercises(tally: Tally) -> Markup:
-    """How each exercise went."""
+    """The results of each exercise."""
     found = tally.exercises
     counts = [(each.full, each.some, each.none, each.unwritten) for each in found]
     figure = figures.exercises([shorten(each.name) for each in found], counts)
@@ -51,7 +52,11 @@ def to_svg(figure: Figure, name: str, alternative: str) -> Markup:
         alternative: What it shows, for those who cannot see it.
     """
     file = io.StringIO()
-    settings = {"svg.fonttype": "none", "svg.hashsalt": name, "savefig.bbox": "tight"}
+    settings: Any = {
+        "svg.fonttype": "none",
+        "svg.hashsalt": name,
+        "savefig.bbox": "tight",
+    }
     with mpl.rc_context(settings):
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
     svg = file.getvalue().partition("<svg")[2]

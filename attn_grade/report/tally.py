@@ -54,7 +54,7 @@ class MistakeTally:
 
 @dataclass(frozen=True)
 class Concern:
-    """What a person should look at; `exercise` is empty where the whole submission is meant."""
+    """An item to look at; `exercise` is empty if it concerns the whole submission."""
 
     student: str
     exercise: str
@@ -74,7 +74,7 @@ class Tally:
 
     @property
     def handed_in(self) -> list[SubmissionRecord]:
-        """Those in which there is something to grade."""
+        """The submissions with something to grade."""
         return [r for r in self.records if any(part.state != "missing" for part in r.parts)]
 
     @property
@@ -90,7 +90,7 @@ class Tally:
 
     @property
     def points(self) -> list[float]:
-        """What was earned, by those who handed something in."""
+        """The points of each submission with something to grade."""
         return [record.points for record in self.handed_in]
 
     @property
@@ -105,12 +105,12 @@ class Tally:
 
     @property
     def levels(self) -> list[tuple[str, int]]:
-        """How many were graded at each level of isolation, the most common first."""
+        """Counts of submissions by level of isolation, the most common first."""
         return Counter(record.level for record in self.handed_in).most_common()
 
     @property
     def states(self) -> list[tuple[str, int]]:
-        """How many parts are in each state, the worst first."""
+        """Counts of parts by state, the worst first."""
         counts = Counter(part.state for record in self.handed_in for part in record.parts)
         return [(state, counts[state]) for state in reversed(STATES) if counts[state]]
 
@@ -133,14 +133,17 @@ class Tally:
     @property
     def mistakes(self) -> list[MistakeTally]:
         """The mistakes that were recognised, the most common first."""
-        made = [p for r in self.handed_in for p in r.parts if p.mistake is not None]
-        hints = {(part.exercise, part.mistake): part.hint or "" for part in made}
-        counts = Counter((part.exercise, part.mistake) for part in made).most_common()
-        return [MistakeTally(*made, hints[made], number) for made, number in counts]
+        counts: Counter[tuple[str, str]] = Counter()
+        hints = {}
+        for part in (part for record in self.handed_in for part in record.parts):
+            if part.mistake is not None:
+                counts[part.exercise, part.mistake] += 1
+                hints[part.exercise, part.mistake] = part.hint or ""
+        return [MistakeTally(*made, hints[made], number) for made, number in counts.most_common()]
 
     @property
     def unrecognised(self) -> int:
-        """How many parts were written, lost points, and agree with no mistake of the banks."""
+        """The number of written parts that lost points and match no known mistake."""
         return sum(
             part.state == "graded" and part.points < part.of and part.mistake is None
             for record in self.handed_in
@@ -149,7 +152,7 @@ class Tally:
 
     @property
     def concerns(self) -> list[Concern]:
-        """What a person should look at, the worst first."""
+        """The items to look at, the worst first."""
         found = [concern for record in self.handed_in for concern in _concerns_of(record)]
         return sorted(found, key=lambda concern: -STATES.index(concern.state))
 

@@ -1,4 +1,4 @@
-"""One submission's way, from top to bottom: each station hands a value to the next.
+"""Stations of a submission, from top to bottom: each hands a value to the next.
 
 1. `found`: what was handed in, when, and what it is graded by: a `HandIn`.
 2. `read`: its notebook as it is to be run: a `Notebook`, or why there is none: `Unreadable`.

@@ -1,4 +1,4 @@
-"""What a record is of, in one word: when it changes, a submission is graded again."""
+"""Digests of a submission and its checks: when one changes, the submission is graded again."""
 
 import hashlib
 from functools import cache
@@ -11,7 +11,8 @@ from attn_grade.nbgrader.course import Course
 
 
 def digest_of(course: Course, assignment: str, student: str) -> str:
-    """Of all that decides about the marks: notebook, time, problem set, seed and checks."""
+    """Digest of everything that decides the points: notebook, time, problem set, seed and
+    checks."""
     _ = course.config  # puts the seed in place
     found = hashlib.sha256(f"{hidden_secret()}|{package_digest(course.bank)}".encode())
     folder = course.submitted(assignment, student)
@@ -24,7 +25,7 @@ def digest_of(course: Course, assignment: str, student: str) -> str:
 
 @cache
 def package_digest(bank: Bank) -> str:
-    """Of the checks and all that they use, by the names of their files and what these hold."""
+    """Digest of the checks and all that they use: the names of their files, and the contents."""
     found = hashlib.sha256()
     for package in (*bank.student_packages, ENGINE, bank.package):
         folder = folder_of(package)

@@ -1,4 +1,4 @@
-"""Whether an earlier grading of a submission stands, so that it need not be graded again."""
+"""The earlier grading of a submission, where that is up to date and need not be repeated."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from attn_grade.stations.found import HandIn
 def earlier_record(
     hand_in: HandIn, digest: str, least: Level, cell_seconds: float
 ) -> SubmissionRecord | None:
-    """The record of an earlier grading, if that stands: all that it has left is there.
+    """The record of an earlier grading, if that is up to date: all its results are there.
 
     The gradebook may be another than last time, or hold what nbgrader's own command has found
     since; the isolation may be less than is asked for now, and the time for a cell more.
@@ -26,24 +26,24 @@ def earlier_record(
         record = read_record(hand_in.record_path)
     except (OSError, ValueError):
         return None
-    stands = (
+    is_up_to_date = (
         record.digest == digest
-        and not _was_hurried(record, cell_seconds)
+        and not _had_less_time(record, cell_seconds)
         and Level.__members__.get(record.level.upper(), Level.PLAIN) >= least
         and _is_older(hand_in.autograded, hand_in.record_path)
         and _is_in_the_gradebook(hand_in, record)
     )
-    return record if stands else None
+    return record if is_up_to_date else None
 
 
-def _was_hurried(record: SubmissionRecord, cell_seconds: float) -> bool:
-    """True if time ran out that there is more of now."""
+def _had_less_time(record: SubmissionRecord, cell_seconds: float) -> bool:
+    """True if a part timed out under a limit below the present one."""
     slow = any(part.state == "timed out" for part in record.parts)
     return slow and cell_seconds > record.cell_seconds
 
 
 def _is_older(path: Path, other: Path) -> bool:
-    """False if it is not there, or if nbgrader's own command has written it since."""
+    """False if a file is not there, or if nbgrader's own command has written it since."""
     try:
         return path.stat().st_mtime_ns <= other.stat().st_mtime_ns
     except OSError:

@@ -12,8 +12,8 @@ from attn_grade.inside.wire import Message
 from attn_grade.nbgrader.cells import code_cells
 from attn_grade.nbgrader.preprocessors import PutBackCells, RestoreMetadata
 from attn_grade.nbgrader.review_state import ReviewState, SaveMarks
-from attn_grade.nbgrader.steps import Directory, OneSubmission, Steps
-from attn_grade.nbgrader.unreadable import EnterNothing, stand_in
+from attn_grade.nbgrader.steps import Directory, Steps, SubmissionConverter
+from attn_grade.nbgrader.unreadable import EnterNothing, placeholder_notebook
 from attn_grade.stations.found import HandIn
 from attn_grade.stations.read import Notebook, Unreadable
 
@@ -31,7 +31,7 @@ def enter(hand_in: HandIn, notebook: Notebook, graded: Graded) -> None:
         SaveMarks(_review_state(hand_in)),
         AssignLatePenalties,  # and no second look at the metadata: they are as they were
     ]
-    _convert(hand_in, filled_in(notebook.cells, graded), steps)
+    _convert(hand_in, fill_outputs(notebook.cells, graded), steps)
 
 
 def enter_nothing(hand_in: HandIn, unreadable: Unreadable) -> None:
@@ -42,11 +42,13 @@ def enter_nothing(hand_in: HandIn, unreadable: Unreadable) -> None:
     """
     nothing = EnterNothing(unreadable.reason, _review_state(hand_in))
     steps = [RestoreMetadata, ClearOutput, PutBackCells, nothing, AssignLatePenalties]
-    _convert(hand_in, stand_in(hand_in.course, hand_in.assignment, unreadable.reason), steps)
+    _convert(
+        hand_in, placeholder_notebook(hand_in.course, hand_in.assignment, unreadable.reason), steps
+    )
 
 
 def _review_state(hand_in: HandIn) -> ReviewState:
-    """What a submission said when it was graded the last time."""
+    """The review state of a submission at its last grading."""
     return ReviewState(hand_in.record_path.with_suffix(".read"))
 
 
@@ -54,14 +56,14 @@ def _convert(hand_in: HandIn, notebook: NotebookNode, steps: Steps) -> None:
     directory = Directory(config=hand_in.course.config)
     directory.assignment_id, directory.student_id = hand_in.assignment, hand_in.student
     directory.time = hand_in.time
-    converter = OneSubmission(coursedir=directory, config=hand_in.course.config)
+    converter = SubmissionConverter(coursedir=directory, config=hand_in.course.config)
     converter.force = True
     converter.exporter_class = NotebookExporter  # a server may do this: nothing runs in its name
     converter.notebook, converter.steps, converter.files = notebook, steps, hand_in.files
     converter.start()
 
 
-def filled_in(notebook: NotebookNode, graded: Graded) -> NotebookNode:
+def fill_outputs(notebook: NotebookNode, graded: Graded) -> NotebookNode:
     """A notebook with what its cells showed and earned."""
     for count, (cell, shown) in enumerate(zip(code_cells(notebook), graded.shown, strict=True), 1):
         name = cell.metadata.get("nbgrader", {}).get("grade_id")
@@ -72,18 +74,20 @@ def filled_in(notebook: NotebookNode, graded: Graded) -> NotebookNode:
 
 
 def _points_output(part: Part, count: int) -> NotebookNode:
-    """What nbgrader reads the points from, and people the rest."""
+    """The output with the points, for nbgrader and for people."""
     shown = {"text/plain": repr(float(part.points)), "text/html": part.points._repr_html_()}
     return new_output("execute_result", data=shown, execution_count=count)
 
 
 def _outputs(shown: Message) -> list[NotebookNode]:
-    """What a cell of the student's showed, which `read_shown` has left only words and pictures."""
+    """The outputs of a student's cell; `read_shown` has kept only words and pictures."""
     outputs = []
     if shown["printed"]:
         outputs.append(new_output("stream", name="stdout", text=shown["printed"]))
     outputs += [new_output("display_data", data=data) for data in shown["shown"]]
     if shown["error"]:
-        name, said = shown["error"]
-        outputs.append(new_output("error", ename=name, evalue=said, traceback=[f"{name}: {said}"]))
+        name, message = shown["error"]
+        outputs.append(
+            new_output("error", ename=name, evalue=message, traceback=[f"{name}: {message}"])
+        )
     return outputs

@@ -18,7 +18,7 @@ TIMESTAMP = "timestamp.txt"
 
 @dataclass(frozen=True)
 class HandIn:
-    """What a student handed in of a problem set; nothing of it has been read yet.
+    """A submission to a problem set, of which nothing has been read yet.
 
     Attributes:
         course: The course.
@@ -96,7 +96,7 @@ def read_timestamp(folder: Path, config: Config) -> tuple[datetime | None, list[
 
 
 def _files(source: Path, ignored: list[str]) -> tuple[list[Path], list[str]]:
-    """What is to be copied, and the names of links, pipes and the like that are not."""
+    """The files to copy, and the names of links, pipes and the like to leave out."""
     taken, left_out = [], []
 
     def wanted(names: list[str]) -> list[str]:

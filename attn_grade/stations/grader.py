@@ -11,7 +11,7 @@ from dataclasses import replace
 from filelock import FileLock
 
 from attn_grade.check import hidden_secret
-from attn_grade.nbgrader.gradebook import patiently
+from attn_grade.nbgrader.gradebook import with_retries
 from attn_grade.records import SubmissionRecord, record_path, write_record
 from attn_grade.stations.digest import digest_of
 from attn_grade.stations.earlier import earlier_record
@@ -42,9 +42,11 @@ def grade_submission(task: Task) -> SubmissionRecord:
     with FileLock(path.with_suffix(".lock")):
         hand_in = find(grader.course, task.assignment, task.student)
         digest = digest_of(grader.course, task.assignment, task.student)
-        found = hand_in, digest, grader.least, task.cell_seconds
-        if not task.force and (record := patiently(lambda: earlier_record(*found))):
-            return record
+        if not task.force:
+            limits = grader.least, task.cell_seconds
+            earlier = with_retries(lambda: earlier_record(hand_in, digest, *limits))
+            if earlier:
+                return earlier
         path.unlink(missing_ok=True)  # or it would speak for a grading that is interrupted
         record = replace(grade(hand_in, grader, task.cell_seconds), digest=digest)
         write_record(path, record)
@@ -57,14 +59,14 @@ def grade(hand_in: HandIn, grader: Grader, cell_seconds: float) -> SubmissionRec
     _ = grader.process  # it imports torch while nbgrader does its part
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of nbgrader's and nbformat's own dealings
-        notebook = patiently(lambda: read(hand_in))
+        notebook = with_retries(lambda: read(hand_in))
         if isinstance(notebook, Unreadable):
             record = record_without(hand_in, notebook)
-            patiently(lambda: enter_nothing(hand_in, notebook))
+            with_retries(lambda: enter_nothing(hand_in, notebook))
         else:
             where = grader.course.bank, grader.process
             graded = judge(notebook, *where, hidden_secret(), cell_seconds)
             record = record_of(hand_in, notebook, graded)
-            patiently(lambda: enter(hand_in, notebook, graded))
+            with_retries(lambda: enter(hand_in, notebook, graded))
     seconds = round(time.monotonic() - begun, 2)
     return replace(record, level=str(grader.level), seconds=seconds, cell_seconds=cell_seconds)

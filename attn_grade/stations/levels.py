@@ -1,10 +1,10 @@
-"""Which level of isolation a class is graded at."""
+"""Chooses the level of isolation for a class."""
 
 from attn_grade.host.isolation import strongest
 from attn_grade.inside.level import Level
 from attn_grade.nbgrader.course import GradingError
 
-HOW_TO_SANDBOX = "bubblewrap has to be installed, and allowed to make namespaces."
+SANDBOX_HELP = "bubblewrap has to be installed, and allowed to make namespaces."
 
 
 def choose_level(level: str | None, require_sandbox: bool) -> Level:
@@ -19,7 +19,7 @@ def choose_level(level: str | None, require_sandbox: bool) -> Level:
     """
     chosen = strongest() if level is None else Level[level.upper()]
     if chosen > strongest():
-        raise GradingError(f"This machine has no {chosen}, only {strongest()}: {HOW_TO_SANDBOX}")
+        raise GradingError(f"This machine has no {chosen}, only {strongest()}: {SANDBOX_HELP}")
     if require_sandbox and chosen < Level.SANDBOX:
-        raise GradingError(f"A sandbox is required, and there is only {chosen}: {HOW_TO_SANDBOX}")
+        raise GradingError(f"A sandbox is required, and there is only {chosen}: {SANDBOX_HELP}")
     return chosen

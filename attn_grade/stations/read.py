@@ -36,7 +36,7 @@ class Notebook:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """There is no notebook that can be run; the reason is for student and instructor."""
+    """The absence of a notebook that can be run; the reason is for student and instructor."""
 
     reason: str
 
@@ -56,7 +56,7 @@ def read(hand_in: HandIn) -> Notebook | Unreadable:
 
 
 def sanitized(hand_in: HandIn, notebook: NotebookNode) -> NotebookNode:
-    """What nbgrader's steps before the running make of a notebook, as the settings name them.
+    """The notebook after nbgrader's sanitising steps, as the settings name them.
 
     Raises:
         DBAPIError, InvalidEntry: The gradebook refuses; it may do so no more when asked again.
@@ -109,7 +109,7 @@ def read_notebook(path: Path, bank: str) -> NotebookNode:
 
 
 def _refuse_an_earlier_version(path: Path, notebook: NotebookNode, bank: str) -> None:
-    """See that it imports `check` from where that is now, if it imports it at all."""
+    """Check that `check` is imported from the present bank, if it is imported at all."""
     code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     places = [found[1] for source in code for found in IMPORT.finditer(source)]
     if places and bank not in places:
@@ -129,7 +129,7 @@ def _stays_within(path: Path) -> bool:
 
 def claims_of(notebook: NotebookNode) -> dict[str, float]:
     """The points that each graded cell shows, by its name; nothing for one that shows none."""
-    claims = {}
+    claims: dict[str, float] = {}
     for cell in notebook.cells:
         about = cell.metadata.get("nbgrader")
         if cell.cell_type != "code" or not isinstance(about, dict) or not about.get("grade"):

@@ -1,4 +1,4 @@
-"""What is to be graded, and what is said of it when it cannot be."""
+"""Tasks of grading, and failures."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from attn_grade.records import SubmissionRecord
 
 @dataclass(frozen=True)
 class Task:
-    """One submission to be graded; its fields cross to other machines as JSON, never as a pickle.
+    """A submission to grade; its fields cross to other machines as JSON, never as a pickle.
 
     Attributes:
         course: The folder of the course, which every machine sees under this path.

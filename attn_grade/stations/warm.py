@@ -51,7 +51,7 @@ class Grader:
         self._open.close()
 
 
-_latest: dict[tuple, Grader] = {}
+_latest: dict[tuple[str, str, str, str | None, bool], Grader] = {}
 
 
 def grader_of(task: Task) -> Grader:

@@ -27,7 +27,7 @@ PLUGINS = ("strikethrough", "table", "def_list")
 
 
 def _is_allowed(tag: str, name: str, value: str) -> bool:
-    """Whether an element may have an attribute: no class, no id, no address but of a picture."""
+    """True for an allowed attribute: no class, no id, and no address except a picture's."""
     if tag == "img":
         if name == "src":
             return bool(PICTURE.fullmatch(value))
@@ -36,7 +36,7 @@ def _is_allowed(tag: str, name: str, value: str) -> bool:
         return name == "style" or (name in ("colspan", "rowspan") and _is_number(value))
     if tag == "ol":
         return name == "start" and _is_number(value)
-    return formulas.is_of_formula(tag, name, value)
+    return formulas.is_formula_attribute(tag, name, value)
 
 
 def _is_number(value: str) -> bool:

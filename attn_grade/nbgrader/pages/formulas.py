@@ -15,10 +15,10 @@ ATTRIBUTES = {*SIZES.split(), *KINDS.split(), "tabindex"}
 VALUE = re.compile(r"[a-z -]+|\d?(\.\d+)?em|[0-2]")
 
 TAG = re.compile(r"<[^>]*>")
-FITS = 20  # signs, on the screen of a phone, be they as wide as they may
-LONGEST = 2000
+MAX_WIDTH = 20  # signs, on the screen of a phone, be they as wide as they may
+MAX_FORMULA = 2000
 # A macro that calls itself would keep whoever reads the page waiting for ever.
-DEFINES = re.compile(r"\\(newcommand|renewcommand|def|let)\b")
+DEFINITION = re.compile(r"\\(newcommand|renewcommand|def|let)\b")
 # TeX leaves a little room between the name of a function and what stands next, MathML none.
 CLOSE = re.compile(r"(<mi>[a-z]{2,}</mi>)(?=<m(?:i|n|sub|sup|frac|sqrt)\b)")
 
@@ -32,17 +32,19 @@ def formula_to_mathml(source: str, display: str) -> str:
         source: The formula, without dollars.
         display: "inline", or "block" on a line of its own.
     """
-    if len(source) > LONGEST or DEFINES.search(source):
+    if len(source) > MAX_FORMULA or DEFINITION.search(source):
         return f"<code>{escape(source)}</code>"
     try:
         mathml = convert(source, display=display)
     except Exception:  # of a dozen kinds, and IndexError, for what is not LaTeX
         return f"<code>{escape(source)}</code>"
-    if len(unescape(TAG.sub("", mathml))) > FITS:  # the keyboard can push aside what has the focus
+    if (
+        len(unescape(TAG.sub("", mathml))) > MAX_WIDTH
+    ):  # the keyboard can push aside what has the focus
         mathml = mathml.replace("<math", '<math tabindex="0"', 1)
     return CLOSE.sub(r'\1<mspace width="0.167em"></mspace>', mathml)
 
 
-def is_of_formula(tag: str, name: str, value: str) -> bool:
-    """Whether an element of a formula may have an attribute: small sizes and kinds."""
+def is_formula_attribute(tag: str, name: str, value: str) -> bool:
+    """True for an allowed attribute of a formula: small sizes and kinds."""
     return tag in TAGS and name in ATTRIBUTES and bool(VALUE.fullmatch(value))

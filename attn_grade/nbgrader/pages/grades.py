@@ -1,4 +1,4 @@
-"""What each part of a submission earned, and how it went, in a few words."""
+"""Summaries of the parts of a submission: points, and the outcome in a few words."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import GetGrades
 from nbgrader.utils import is_grade, is_task
 
-UNTOUCHED = "No response."  # what nbgrader comments on a cell that is as it was given out
+NO_RESPONSE = "No response."  # what nbgrader comments on a cell that is as it was given out
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Part:
     score: float
     of: float
     waiting: bool
-    said: str
+    outcome: str
 
 
 class GetGradesByPart(GetGrades):
@@ -40,7 +40,7 @@ class GetGradesByPart(GetGrades):
 
     def _get_comment(self, cell: NotebookNode, resources: ResourcesDict) -> None:
         super()._get_comment(cell, resources)
-        if cell.metadata.nbgrader["comment"] == UNTOUCHED:
+        if cell.metadata.nbgrader["comment"] == NO_RESPONSE:
             cell.metadata.nbgrader["comment"] = "You left this as it was given out."
 
     def _get_score(self, cell: NotebookNode, resources: ResourcesDict) -> None:
@@ -60,8 +60,8 @@ def parts_of(notebook: NotebookNode) -> list[Part]:
             given = cell.metadata.nbgrader
             waiting = given.get("waiting", False)
             of, name = float(given["points"]), given["grade_id"]
-            said = _say(cell, waiting)
-            parts.append(Part(name, title or name, float(given["score"]), of, waiting, said))
+            outcome = _say(cell, waiting)
+            parts.append(Part(name, title or name, float(given["score"]), of, waiting, outcome))
     return parts
 
 
@@ -72,21 +72,21 @@ def _heading(source: str) -> str | None:
 
 
 def _say(cell: NotebookNode, waiting: bool) -> str:
-    """How a part went: from the table of its check, if it has one."""
+    """The outcome of a part, from the table of its check if it has one."""
     if waiting:
         return "A person has still to read it."
     if cell.metadata.nbgrader.get("unreadable") and not cell.metadata.nbgrader["score"]:
         return "Nothing could be graded."
     for output in cell.get("outputs", []):
-        if said := _sum_up(output.get("data", {}).get("text/html", "")):
-            return said
+        if outcome := _summarise(output.get("data", {}).get("text/html", "")):
+            return outcome
     if cell.cell_type == "markdown":
         return "Read by a person: see below."
     full = cell.metadata.nbgrader["score"] == cell.metadata.nbgrader["points"]
     return "All is right." if full else "See below."
 
 
-def _sum_up(table: str) -> str | None:
+def _summarise(table: str) -> str | None:
     """The checks that were met, and the hint, of a score's table."""
     page = BeautifulSoup(table, "html.parser")
     happened = [row.find_all("td")[-1].get_text() for row in page.select("tbody tr:has(td)")]

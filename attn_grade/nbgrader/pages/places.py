@@ -1,4 +1,4 @@
-"""Where nbconvert finds the templates of the pages."""
+"""The template folders of the pages."""
 
 from pathlib import Path
 

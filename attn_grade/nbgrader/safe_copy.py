@@ -19,12 +19,12 @@ from attn_grade.nbgrader.private import account
 
 MAX_FILES, MAX_DEPTH = 1000, 16
 PIECE = 2**20  # bytes read at a time
-WRITTEN_ANEW = "timestamp.txt"
+TIMESTAMP = "timestamp.txt"
 HERE = PurePath()
 
 
 class RefusedError(Exception):
-    """Something is not taken, for a reason that the message gives."""
+    """Raised when something is not copied; the message gives the reason."""
 
 
 class TooMuchError(RefusedError):
@@ -46,13 +46,13 @@ def opened(name: str, within: int, owner: int | None) -> Iterator[tuple[int, os.
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         # opening a device may do something, so look first; and again, lest it was exchanged since
-        _see_that_plain(os.stat(name, dir_fd=within, follow_symlinks=False))
+        _require_plain(os.stat(name, dir_fd=within, follow_symlinks=False))
         descriptor = os.open(name, flags, dir_fd=within)
     except OSError as error:
         raise RefusedError(f"cannot be read: {error.strerror}") from None
     try:
         found = os.fstat(descriptor)
-        _see_that_plain(found)
+        _require_plain(found)
         if owner not in (None, found.st_uid):
             raise RefusedError(f"belongs to {account(found.st_uid)}, not to {account(owner)}")
         yield descriptor, found
@@ -60,7 +60,7 @@ def opened(name: str, within: int, owner: int | None) -> Iterator[tuple[int, os.
         os.close(descriptor)
 
 
-def _see_that_plain(found: os.stat_result) -> None:
+def _require_plain(found: os.stat_result) -> None:
     if stat.S_ISLNK(found.st_mode):
         raise RefusedError("is a link")
     if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
@@ -68,8 +68,8 @@ def _see_that_plain(found: os.stat_result) -> None:
 
 
 @dataclass
-class Copy:
-    """One pass through a folder that was handed in.
+class SafeCopy:
+    """A pass through a folder that was handed in.
 
     Args:
         course: Whose settings say what is ignored, how large a file may be, and who may read.
@@ -113,7 +113,7 @@ class Copy:
                         if len(path.parts) > MAX_DEPTH:
                             raise RefusedError(f"lies more than {MAX_DEPTH} folders deep")
                         self.folder(descriptor, beside, path)
-                    elif path != PurePath(WRITTEN_ANEW):
+                    elif path != PurePath(TIMESTAMP):
                         self._file(descriptor, beside, path)
             except TooMuchError:
                 raise

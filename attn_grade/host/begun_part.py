@@ -1,0 +1,47 @@
+"""A part between its two rounds: the public inputs are done, the hidden ones have to wait."""
+
+from dataclasses import dataclass
+
+from attn_grade.check import no_points, points_of
+from attn_grade.exercise import Exercise
+from attn_grade.host.ended import Ended
+from attn_grade.host.graded import Part
+from attn_grade.host.remote_submission import RemoteSubmission
+from attn_grade.judge import Findings, examine_hidden
+
+
+@dataclass
+class BegunPart:
+    """A part whose public inputs have been tried.
+
+    Attributes:
+        index: Of the graded cell.
+        exercise: The exercise.
+        part: Its result so far.
+        findings: Those on the public inputs, and later on all.
+        submission: The function, in its snapshot of the notebook.
+    """
+
+    index: int
+    exercise: Exercise
+    part: Part
+    findings: Findings
+    submission: RemoteSubmission
+
+    def try_hidden(self, secret: str | None) -> Ended | None:
+        """Try the hidden inputs, then fetch the last alarms; return why that failed, or None."""
+        if secret is not None:
+            submission, findings = self.submission, self.findings
+            self.findings = examine_hidden(self.exercise, submission, secret, findings)
+        return self.submission.fetch_alarms()
+
+    def award_points(self, secret: str | None, silent: Ended | None) -> None:
+        """Give the part its points; none if the process was silent in the end or tampered with."""
+        part, exercise = self.part, self.exercise
+        part.points = points_of(exercise, self.findings, secret)
+        if silent:  # an honest answer has no reason to
+            part.points = no_points(exercise, f"in the end it {silent}")
+        part.trouble = self.submission.trouble
+        part.alarms = list(dict.fromkeys([*part.alarms, *self.submission.channel.take_alarms()]))
+        if part.is_tampered:
+            part.points = no_points(exercise, "what watches it was exchanged")

@@ -1,0 +1,97 @@
+"""Wrong answers of an exercise, each with its hint and what it earns."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from attn_grade.inside.plain import Plain
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A plausible wrong answer, what it earns, and what a student who gave it should read.
+
+    Args:
+        answer: The wrong answer.
+        hint: What was done, and what should have been done.
+        points: What it earns.
+        evidence: What the law of the first check that it fails recognises it by. Without it the
+            mistake is made anew to be compared with, for which one that trains is too slow.
+    """
+
+    answer: Callable[..., Plain]
+    hint: str
+    points: float
+    evidence: Plain = None
+
+    @property
+    def name(self) -> str:
+        return self.answer.__name__
+
+
+class Mistakes:
+    """Collects the wrong answers of an exercise, each a function whose docstring is the hint.
+
+    Where several agree with what a student hands in, the one defined first is recognised::
+
+        mistake = Mistakes()
+
+        @mistake(points=1)
+        def works_in_double_precision(scores):
+            \"""you compute in float64 and return it; the output has the dtype of the scores\"""
+            return torch.softmax(scores.double(), -1)
+    """
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, Mistake] = {}
+
+    @property
+    def collected(self) -> tuple[Mistake, ...]:
+        return tuple(self._by_name.values())
+
+    def __call__(
+        self,
+        answer: Callable[..., Plain] | None = None,
+        /,
+        *,
+        points: float = 0,
+        evidence: Plain = None,
+        hint: str | None = None,
+        ending: str = "",
+        computes: Callable[..., Plain] | None = None,
+    ) -> Callable[..., Any]:
+        """Collect the function below: with `@mistake` alone, it earns nothing.
+
+        Args:
+            answer: The function below.
+            points: What it earns.
+            evidence: What it is recognised by, see `Mistake`.
+            hint: What the student reads, where several mistakes share it; without it the
+                docstring, whose lines are joined.
+            ending: How the hint ends, where several end alike.
+            computes: The wrong answer itself, if it is made out of another; then the function
+                below has neither parameters nor a body, and lends it a name and a hint.
+
+        Raises:
+            ValueError: There is no docstring, another mistake has this name, or there are
+                parameters although the mistake computes something else.
+        """
+        if answer is None:
+            return partial(
+                self, points=points, evidence=evidence, hint=hint, ending=ending, computes=computes
+            )
+        name = answer.__name__
+        if name in self._by_name:
+            raise ValueError(f"there are two mistakes called {name!r}")
+        if not (text := hint or answer.__doc__):
+            raise ValueError(f"the mistake {name!r} has no docstring, which would be its hint")
+        if computes is not None:
+            if inspect.signature(answer).parameters:
+                raise ValueError(
+                    f"the mistake {name!r} has parameters, and computes something else"
+                )
+            answer, answer.__name__ = computes, name
+        self._by_name[name] = Mistake(answer, " ".join(text.split()) + ending, points, evidence)
+        return answer
