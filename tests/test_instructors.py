@@ -192,7 +192,7 @@ def test_rule_for_late_submissions_is_one(tmp_path) -> None:
 
 
 def test_folder_that_the_pattern_is_written_for_fits_it() -> None:
-    (folder,) = re.findall(r"Brightspace's folders `([^`]+)`", GUIDE)
+    (folder,) = re.findall(r"Brightspace's folders\s`([^`]+)`", GUIDE)
     (pattern,) = re.findall(r'named_regexp = r"([^"]+)"', GUIDE)
     found = re.match(pattern, f"/course/{folder}/01_retrieval.ipynb")
     assert found["full_name"] == "Ada Lovelace"
@@ -204,10 +204,10 @@ def test_limits_in_the_guide_are_those_of_the_program() -> None:
     trains = find_exercise("04_bahdanau/train_and_translate").checks
     (training,) = {in_words[check.seconds] for check in trains if check.slow}
     text = " ".join(GUIDE.split())
-    assert f"ended after {call}, where it trains a model after {training}, and a cell" in text
-    assert f"and a cell after {cell}." in text
+    assert f"stopped after {call}, or after {training} if it trains a model" in text
+    assert f"a cell is stopped after {cell}." in text
     whole = in_words[int(time_left.NOTEBOOK_SECONDS)]
-    assert f"no more than {whole} (or ten times what a cell may take" in text
+    assert f"no more than {whole} (or ten times the limit for a cell" in text
     assert time_left.SLOW_CELLS == 10
     assert f"shows, {MAX_OUTPUT / 10**6:g} MB are kept" in text
     assert f"memory ({limits.MEMORY / 2**30:g} GB)" in text
