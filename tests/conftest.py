@@ -22,14 +22,13 @@ from filelock import FileLock
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
+from tests.sampling import left_to_proofs, takes_all
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# One thread keeps sums, and so stored numbers, the same; set before anything imports torch.
-for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
 # nbgrader looks for its own tools on PATH, whether or not the environment is activated.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
@@ -61,9 +60,14 @@ LONG = (
 )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the long ones; the others keep the order of their files."""
-    items.sort(key=lambda item: item.path.name not in LONG)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is for the proofs; begin with the long ones, in the order of `LONG`."""
+    if not takes_all():
+        left = [item for item in items if item.get_closest_marker(left_to_proofs.name)]
+        items[:] = [item for item in items if not item.get_closest_marker(left_to_proofs.name)]
+        config.hook.pytest_deselected(items=left)
+    places = {name: place for place, name in enumerate(LONG)}
+    items.sort(key=lambda item: places.get(item.path.name, len(LONG)))
 
 
 # Where it is set, as where main is guarded, a machine has to have what the tests need.
@@ -132,12 +136,15 @@ def build_book(target: Path, source: Path = ROOT) -> Build:
     return Build(run.returncode, run.stdout, target / "_build" / "html")
 
 
+def shared_folder(base: Path) -> Path:
+    """Return the folder that the workers of one run share, from the temporary one of one."""
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
 @pytest.fixture(scope="session")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Build:
     """Build the book once for a whole test run, whichever worker asks first."""
-    folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent  # the folder that the workers of one run share
+    folder = shared_folder(tmp_path_factory.getbasetemp())
     done, target = folder / "book.log", folder / "book"
     with FileLock(folder / "book.lock"):
         if not done.exists():
