@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import http.server
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -19,8 +18,6 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 from filelock import FileLock
-from xdist.remote import Producer
-from xdist.scheduler import LoadScopeScheduling
 
 from tests.sampling import left_to_proofs, takes_all
 
@@ -42,14 +39,6 @@ class Build:
     html: Path
 
 
-# Tests of one file share what they have made, and run in one process. In these files only those
-# do whose parameters have this in common: an exercise, a visit to a page.
-SHARED = {
-    "test_grading_proofs.py": re.compile(r"\d\d_\w+/\w+"),
-    "test_pages.py": re.compile(r"\[.*\]"),
-}
-
-
 # They take the longest in one process: begun last, they would leave the other processors idle.
 LONG = (
     "test_nbgrader_sets.py",
@@ -68,6 +57,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left)
     places = {name: place for place, name in enumerate(LONG)}
     items.sort(key=lambda item: places.get(item.path.name, len(LONG)))
+
+
+def pytest_collection_finish() -> None:
+    """Let nbgrader ask for the newest version of its tables once: each time it starts a command."""
+    if api := sys.modules.get("nbgrader.api"):
+        api.get_alembic_version = functools.cache(api.get_alembic_version)
 
 
 # Where it is set, as where main is guarded, a machine has to have what the tests need.
@@ -93,21 +88,6 @@ def ctrl_c() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
-
-
-class Groups(LoadScopeScheduling):
-    """Hand a process the tests that share something, and then the next ones."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        file, _, test = nodeid.partition("::")
-        shared = SHARED.get(Path(file).name)
-        common = shared and shared.search(test)
-        return f"{file} {common[0]}" if common else file
-
-
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
-    """Distribute the tests so; loadgroup of pytest-xdist 3.8 does nothing under pytest 9.2."""
-    return Groups(config, log)
 
 
 def toc_pages() -> list[str]:
