@@ -7,6 +7,8 @@ BIN := .venv/bin
 # tests/conftest.py gives, because what takes longest must not come last.
 PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadscope --no-loadscope-reorder
 CHAPTERS := book/[0-9]*.ipynb
+# What takes longest is shown, so that it is seen before it is too much.
+SLOWEST := --durations 10
 
 # nbgrader looks for its tools on PATH; one thread keeps sums, and so stored outputs, the same.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -15,7 +17,7 @@ export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help book browser test serve lab exercises notebooks lint clean
+.PHONY: help book browser test proofs serve lab exercises notebooks lint clean
 .DELETE_ON_ERROR:
 
 help: ## list these commands
@@ -32,7 +34,10 @@ browser: # the tests of the pages need one; say so before, not after, the others
 test: browser lint .venv/model ## everything that guards main: code, chapters, book, pages, problem sets
 	@echo "== chapters, on the plainest CPU instructions (they were made with those of a machine)" \
 	&& ATEN_CPU_CAPABILITY=default $(PYTEST) --quiet --nbval $(CHAPTERS)
-	@echo "== tests" && $(PYTEST) tests
+	@echo "== tests" && $(PYTEST) $(SLOWEST) tests
+
+proofs: browser .venv/ready .venv/model ## the whole of what `make test` samples; before a release, and once a week
+	@ATTN_COURSE_PROOFS=1 $(PYTEST) $(SLOWEST) -m "sampled or left_to_proofs" tests
 
 serve: book ## build the book, and serve it at http://localhost:8000
 	@cd _build/html && python -m http.server --bind localhost 8000

@@ -12,11 +12,13 @@ from typing import TypeVar
 
 import psutil
 import pytest
+from filelock import FileLock
 from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 
 from attn_grade.nbgrader.course import Course
 from attn_grade.records import SubmissionRecord, read_record, record_path
+from tests.conftest import shared_folder
 from tests.test_nbgrader import FIRST, SECRET, STUDENTS, hand_in, lay_out, read_points
 
 T = TypeVar("T")
@@ -26,16 +28,21 @@ needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="looks at proce
 
 
 def released_course(base: Path) -> Path:
-    """The course with its first problem set released, in a folder with a space in its name."""
-    course = base / "a course"
-    if not course.exists():
-        course.mkdir()
-        lay_out(course, FIRST)
-        (course / "grading").mkdir()
-        (course / "grading" / "secret.txt").write_text(f"{SECRET}\n", encoding="utf-8")
-        with seed_of_no_other_course():
-            done = NbGraderAPI(config=Course(course).config).generate_assignment(FIRST)
-        assert done["success"], done
+    """The course with its first problem set released, in a folder with a space in its name.
+
+    It is made once for a whole test run, whichever worker asks first, to be copied.
+    """
+    course, done = shared_folder(base) / "a course", shared_folder(base) / "released"
+    with FileLock(done.with_suffix(".lock")):
+        if not done.exists():
+            course.mkdir()
+            lay_out(course, FIRST)
+            (course / "grading").mkdir()
+            (course / "grading" / "secret.txt").write_text(f"{SECRET}\n", encoding="utf-8")
+            with seed_of_no_other_course():
+                made = NbGraderAPI(config=Course(course).config).generate_assignment(FIRST)
+            assert made["success"], made
+            done.touch()
     return course
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import http.server
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -19,17 +18,14 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 from filelock import FileLock
-from xdist.remote import Producer
-from xdist.scheduler import LoadScopeScheduling
+
+from tests.sampling import left_to_proofs, takes_all
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# One thread keeps sums, and so stored numbers, the same; set before anything imports torch.
-for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
 # nbgrader looks for its own tools on PATH, whether or not the environment is activated.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
@@ -43,14 +39,6 @@ class Build:
     html: Path
 
 
-# Tests of one file share what they have made, and run in one process. In these files only those
-# do whose parameters have this in common: an exercise, a visit to a page.
-SHARED = {
-    "test_grading_proofs.py": re.compile(r"\d\d_\w+/\w+"),
-    "test_pages.py": re.compile(r"\[.*\]"),
-}
-
-
 # They take the longest in one process: begun last, they would leave the other processors idle.
 LONG = (
     "test_nbgrader_sets.py",
@@ -61,9 +49,20 @@ LONG = (
 )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the long ones; the others keep the order of their files."""
-    items.sort(key=lambda item: item.path.name not in LONG)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is for the proofs; begin with the long ones, in the order of `LONG`."""
+    if not takes_all():
+        left = [item for item in items if item.get_closest_marker(left_to_proofs.name)]
+        items[:] = [item for item in items if not item.get_closest_marker(left_to_proofs.name)]
+        config.hook.pytest_deselected(items=left)
+    places = {name: place for place, name in enumerate(LONG)}
+    items.sort(key=lambda item: places.get(item.path.name, len(LONG)))
+
+
+def pytest_collection_finish() -> None:
+    """Let nbgrader ask for the newest version of its tables once: each time it starts a command."""
+    if api := sys.modules.get("nbgrader.api"):
+        api.get_alembic_version = functools.cache(api.get_alembic_version)
 
 
 # Where it is set, as where main is guarded, a machine has to have what the tests need.
@@ -89,21 +88,6 @@ def ctrl_c() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
-
-
-class Groups(LoadScopeScheduling):
-    """Hand a process the tests that share something, and then the next ones."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        file, _, test = nodeid.partition("::")
-        shared = SHARED.get(Path(file).name)
-        common = shared and shared.search(test)
-        return f"{file} {common[0]}" if common else file
-
-
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
-    """Distribute the tests so; loadgroup of pytest-xdist 3.8 does nothing under pytest 9.2."""
-    return Groups(config, log)
 
 
 def toc_pages() -> list[str]:
@@ -132,12 +116,15 @@ def build_book(target: Path, source: Path = ROOT) -> Build:
     return Build(run.returncode, run.stdout, target / "_build" / "html")
 
 
+def shared_folder(base: Path) -> Path:
+    """Return the folder that the workers of one run share, from the temporary one of one."""
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
 @pytest.fixture(scope="session")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Build:
     """Build the book once for a whole test run, whichever worker asks first."""
-    folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent  # the folder that the workers of one run share
+    folder = shared_folder(tmp_path_factory.getbasetemp())
     done, target = folder / "book.log", folder / "book"
     with FileLock(folder / "book.lock"):
         if not done.exists():

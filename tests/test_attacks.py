@@ -27,6 +27,7 @@ from tests.confined import (
     open_process,
     try_answer,
 )
+from tests.sampling import parameters
 
 GROUPS = {
     "reading": READING,
@@ -100,7 +101,7 @@ def test_attack_in_a_sandbox(sandbox, name):
     earns_nothing_and_is_noticed(sandbox, ATTACKS[name], ATTACKS[name].guarded)
 
 
-@pytest.mark.parametrize("name", HARMLESS)
+@pytest.mark.parametrize("name", parameters(HARMLESS, 12))
 def test_attack_within_limits(limits, name):
     earns_nothing_and_is_noticed(limits, HARMLESS[name], HARMLESS[name].source)
 

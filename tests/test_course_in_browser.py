@@ -2,7 +2,8 @@
 
 Whoever teaches releases the first set and a student fetches it, writes a wrong answer, then a right
 one, and hands it in. It is collected, graded, read by a person, given back, and read again. Every
-set's marks are for `test_nbgrader.py` and its neighbours, which need no browser.
+set's marks are for `test_nbgrader.py` and its neighbours, which need no browser, and each step of
+the way has a test of its own; that one leads to the next is for `make proofs`.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 from tests.classroom import KILL_GRACE, Desk, Person, desk, seat, wait_for
 from tests.conftest import ROOT
 from tests.problem_sets import SOLUTIONS
+from tests.sampling import left_to_proofs
 
 pytestmark = [
     pytest.mark.browser,
+    left_to_proofs,
     pytest.mark.skipif(sys.platform == "win32", reason="nbgrader has no exchange on Windows"),
 ]
 

@@ -32,6 +32,7 @@ from tests import noted_grading, postgresql, simulated_grading
 from tests.autograding import with_submission
 from tests.clusters import LocalCluster, kill
 from tests.problem_sets import nbgrader
+from tests.sampling import left_to_proofs
 from tests.simulated_grading import (
     COURSE_ID,
     gradebook_marks,
@@ -280,6 +281,7 @@ def see_that_marks_are_whole(url: str, course: Path) -> None:
             assert {part: recorded[part] for part in points} == deserved
 
 
+@left_to_proofs
 def test_command_grades_real_submissions_on_two_workers_of_which_one_is_killed(
     database: str, handed_in: Path, tmp_path: Path
 ) -> None:

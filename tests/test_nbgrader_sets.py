@@ -2,8 +2,8 @@
 
 The first set is for `test_nbgrader.py`, by the commands that an instructor types; in this one
 answers are handed layers. Here the same steps are called from one process, as nbgrader's own page
-does it, since each command takes seconds to start. That
-all sets, solved, have all points from outside is for `test_grading_outside.py`.
+does it, since each command takes seconds to start; `make proofs` does it. That all sets, solved,
+have all points from outside is for `test_grading_outside.py`.
 """
 
 import os
@@ -15,6 +15,7 @@ import nbformat
 import pytest
 
 from tests.problem_sets import SOLUTIONS
+from tests.sampling import left_to_proofs
 from tests.test_nbgrader import ASSIGNMENTS, hand_in, lay_out, marks, read_points
 
 GRADED = ("08_self_attention",)
@@ -52,6 +53,7 @@ def course(tmp_path_factory) -> Path:
     return course
 
 
+@left_to_proofs
 @pytest.mark.parametrize("assignment", GRADED)
 def test_solution_gets_every_point(course, assignment):
     points, solved = read_points(assignment), marks(course, "solved", assignment)

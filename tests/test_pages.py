@@ -1,7 +1,8 @@
 """Every page of the book in Chromium, as a reader meets it: desktop and phone, light and dark.
 
-Each page is opened twice, once from a server and once from the disk, and between the two at both
-widths and in both colours; the tests then ask what was seen. The pages are those of `_toc.yml`, so
+Each page is opened once, from a server or from the disk, in one of two colours and at one of two
+widths, and then looked at from the other width; `make proofs` opens it twice, from both, in both
+colours. The tests then ask what was seen. The pages are those of `_toc.yml`, so
 a new chapter joins by itself.
 """
 
@@ -18,12 +19,13 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response
 
 from tests.conftest import ROOT, chapters, toc_pages
+from tests.sampling import left_to_proofs
 
 pytestmark = pytest.mark.browser
 
 DESKTOP, PHONE = (1280, 900), (390, 844)
-# Every page is seen at both widths and in both colours, once from a server and once from the disk;
-# its neighbours have the other two combinations.
+# Opened twice, a page is seen at both widths and in both colours, once from a server and once from
+# the disk; its neighbours have the other two combinations.
 LOOKS = {
     "desktop-light": ("http", DESKTOP, "light"),
     "disk-phone-dark": ("file", PHONE, "dark"),
@@ -35,15 +37,20 @@ PAGES = [*toc_pages(), "search", "genindex"]
 # To look at all of one of these takes half a minute: they are made of the same few things over and
 # over, and one visit shows them.
 LONG = {"book/api": "disk-phone-dark", "book/kill_matrix": "disk-phone-dark"}
+# The first look of a page is for `make test`: four neighbours have all four of them.
+ORDERS = [[0, 1], [2, 3], [1, 0], [3, 2]]
 VISITS = [
-    (page, look)
-    for page, looks in zip(PAGES, cycle([list(LOOKS)[:2], list(LOOKS)[2:]]), strict=False)
-    for look in ([LONG[page]] if page in LONG else looks)
+    pytest.param((page, look), marks=left_to_proofs if number else ())
+    for page, order in zip(PAGES, cycle(ORDERS), strict=False)
+    for number, look in enumerate(
+        [LONG[page]] if page in LONG else [list(LOOKS)[place] for place in order]
+    )
 ]
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 LOCAL = ("data:", "blob:", "about:")
 
 WAIT_FOR_MATH = "() => window.MathJax?.startup?.promise?.then(() => true) ?? true"
+SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 # Text of what is folded away counts too: innerText leaves it out.
 LOOK_AT = """() => ({
   theme: document.documentElement.dataset.theme,
@@ -143,6 +150,9 @@ def seen(request: pytest.FixtureRequest, browser: Browser, bases: dict[str, str]
     page.evaluate(WAIT_FOR_MATH)
     seen.facts = page.evaluate(LOOK_AT) | {"colours": colours}
     seen.axe = look_with_axe(page, FEW)
+    width, height = DESKTOP if width == PHONE[0] else PHONE
+    page.set_viewport_size({"width": width, "height": height})
+    seen.facts["wide from the other"] = page.evaluate(SIDEWAYS)
     window.close()
     return seen
 
@@ -178,6 +188,7 @@ def test_page_typesets_every_formula(seen: Seen) -> None:
 
 def test_page_does_not_scroll_sideways(seen: Seen) -> None:
     assert seen.facts["wide"] <= 0
+    assert seen.facts["wide from the other"] <= 0
 
 
 def test_images_are_there_and_say_what_they_show(seen: Seen) -> None:

@@ -21,6 +21,7 @@ from attn_grade.nbgrader.course import CourseError
 from tests.accounts import Account, account, needs_root, open_folder
 from tests.conftest import ROOT
 from tests.problem_sets import EXERCISES, SOLUTIONS
+from tests.sampling import left_to_proofs
 
 SET = "01_retrieval"
 NOTEBOOK = Path("submitted", "ada", SET, f"{SET}.ipynb")
@@ -47,7 +48,11 @@ def mallory() -> Iterator[Account]:
         yield made
 
 
-@pytest.fixture(params=[0o000, 0o022], ids=["umask-000", "umask-022"], scope="module")
+# A umask of 022 takes rights away that one of 000 leaves.
+UMASKS = [0o000, pytest.param(0o022, marks=left_to_proofs)]
+
+
+@pytest.fixture(params=UMASKS, ids=["umask-000", "umask-022"], scope="module")
 def graded(request: pytest.FixtureRequest) -> Iterator[Path]:
     """A course in which one submission went the whole way, under a umask that closes little."""
     with open_folder() as folder:

@@ -1,0 +1,39 @@
+"""What holds for the tests and for the chapters, however pytest is called."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
+
+# One thread keeps sums, and so stored outputs, the same; more of them, in several kernels at once,
+# wait for each other: minutes become a quarter of an hour. Set before anything imports torch.
+for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+# Tests of one file share what they have made, and cells of one chapter a kernel: they run in one
+# process. In these files only those do whose parameters have this in common: an exercise, a visit.
+SHARED = {
+    "test_grading_proofs.py": re.compile(r"\d\d_\w+/\w+"),
+    "test_pages.py": re.compile(r"\[.*\]"),
+}
+
+
+class Groups(LoadScopeScheduling):
+    """Hand a process the tests that share something, and then the next ones."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file, _, test = nodeid.partition("::")
+        shared = SHARED.get(Path(file).name)
+        common = shared and shared.search(test)
+        return f"{file} {common[0]}" if common else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """Distribute the tests so; loadgroup of pytest-xdist 3.8 does nothing under pytest 9.2."""
+    return Groups(config, log)
