@@ -111,7 +111,7 @@ def annotation_with_two_indices() -> Slip:
     )
 
 
-@slip("S3-28", "S3-37")
+@slip("S3-28", "S3-37", "S3-53")
 def score_named_alpha() -> Slip:
     query, key, value = draw((3, 7), (5, 7), (5, 11))
     alpha = dot_scores(query, key)
