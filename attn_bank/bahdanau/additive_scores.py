@@ -6,7 +6,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
-from attn_grade.compare import same
+from attn_grade.equality import same
 from attn_grade.exercise import Check, Exercise, Mistakes
 from attn_grade.inside.instruments import Count, Largest
 from attn_grade.inside.plain import Inputs, Plain

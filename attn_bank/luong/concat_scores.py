@@ -7,7 +7,7 @@ from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight, in_front
 from attn_course import luong
-from attn_grade.compare import same
+from attn_grade.equality import same
 from attn_grade.exercise import Check, Exercise, Mistakes
 from attn_grade.inside.instruments import Largest
 from attn_grade.inside.plain import Inputs, Plain

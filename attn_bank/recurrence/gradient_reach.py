@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight
 from attn_bank.sequence_layers import SequenceLayer
-from attn_grade.compare import same
+from attn_grade.equality import same
 from attn_grade.exercise import Check, Exercise, Mistakes
 from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.wrong_answers import given, then

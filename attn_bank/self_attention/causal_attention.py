@@ -8,7 +8,7 @@ from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
 from attn_course.scaled_dot_product import attention, causal_mask, scaled_dot_scores
-from attn_grade.compare import same
+from attn_grade.equality import same
 from attn_grade.exercise import Check, Exercise, Mistakes
 from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.wrong_answers import cut_off, given, in_dtype, overwriting

@@ -18,10 +18,11 @@ from contextlib import (
 )
 from dataclasses import dataclass, field
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from attn_grade.inside.plain import Inputs, Plain, as_plain
+from attn_grade.inside.plain import Inputs, Plain, as_plain, map_leaves
 from attn_grade.inside.watching import (
     NO_PACKAGES,
     OUT_OF_SIGHT,
@@ -182,11 +183,13 @@ def _time_limit(seconds: float) -> Iterator[None]:
 
 def copy_of(value: Plain, requires_grad: bool = False) -> Plain:
     """A value that whoever gets it may change, without anybody else noticing."""
-    if isinstance(value, Tensor):
-        return value.detach().clone().requires_grad_(requires_grad)
-    if isinstance(value, list | tuple):  # a list that an answer sorts or empties is its own
-        return type(value)(copy_of(part, requires_grad) for part in value)
-    return value
+
+    def copy(leaf: Plain) -> Plain:
+        if isinstance(leaf, Tensor):
+            return leaf.detach().clone().requires_grad_(requires_grad)
+        return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
+
+    return map_leaves(copy, value)  # a list that an answer sorts or empties is its own
 
 
 def _plain(values: Inputs) -> Inputs:
