@@ -222,6 +222,8 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="additive_scores",
     reference=reference,
+    title="the additive score, out of its two loops",
+    minutes=20,
     checks=(
         Check(
             "every query of a sentence has a score for every key of the same sentence, as the two"

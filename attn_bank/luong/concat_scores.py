@@ -202,6 +202,8 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="concat_scores",
     reference=reference,
+    title="two vectors end to end, without the table of pairs",
+    minutes=20,
     checks=(
         Check(
             "every query is scored against every key, `v · tanh(W [q; k])`; widths and lengths may"

@@ -253,6 +253,8 @@ def layers(*names: str, **sizes: int) -> tuple[dict[str, int | str], ...]:
 EXERCISE = Exercise(
     function="gradient_reach",
     reference=reference,
+    title="a probe for gradients",
+    minutes=25,
     may_use=("attn_bank.sequence_layers.__call__",),
     equivalent_mutants={
         "tokens.detach() -> tokens": (

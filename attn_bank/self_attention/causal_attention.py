@@ -328,6 +328,8 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="causal_attention",
     reference=reference,
+    title="no token looks ahead, and none at padding",
+    minutes=25,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward", "MultiheadAttention"),
     checks=(
         Check(

@@ -6,3 +6,4 @@ from attn_grade.nbgrader.settings import configure
 
 c = get_config()
 configure(c, Path(__file__).resolve().parent, course_id="methods", bank="methods_bank")
+c.AttnGrade.min_mistakes = 3

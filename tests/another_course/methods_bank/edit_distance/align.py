@@ -102,6 +102,8 @@ def counts_what_is_replaced_as_kept(source, target):
 EXERCISE = Exercise(
     function="align",
     reference=reference,
+    title="two words aligned",
+    minutes=35,
     may_use=("methods_course.edit_distance.show",),
     checks=(
         Check(

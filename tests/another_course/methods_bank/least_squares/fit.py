@@ -63,6 +63,8 @@ def overwrites_the_target(design, target):
 EXERCISE = Exercise(
     function="fit",
     reference=reference,
+    title="the coefficients of least squares",
+    minutes=20,
     avoid=("lstsq", "pinv", "polyfit"),
     checks=(
         Check(

@@ -49,6 +49,8 @@ def finds_the_largest_and_not_the_worst(design, target, coefficients):
 EXERCISE = Exercise(
     function="summarise",
     reference=reference,
+    title="what a fit leaves over",
+    minutes=15,
     may_use=("methods_course.least_squares.predict",),
     checks=(
         Check(
