@@ -45,7 +45,8 @@ serve: book ## build the book, and serve it at http://localhost:8000
 lab: .venv/ready ## open the problem sets in JupyterLab
 	@$(BIN)/jupyter lab exercises
 
-exercises: .venv/ready ## regenerate exercises/ from solutions/
+exercises: .venv/ready ## write the tables of parts, and regenerate exercises/ from solutions/
+	@$(BIN)/python -m attn_grade tables
 	@$(BIN)/python tools/build_exercises.py
 
 notebooks: .venv/ready .venv/model ## execute book/text/*.md again, into book/*.ipynb

@@ -8,5 +8,6 @@ an answer to points leads `check`, by way of `trial`, `judge`, `compare` and `di
 - `nbgrader`: into and out of nbgrader.
 - `stations`: one submission's way, from what was handed in to the gradebook.
 - `autograde`: grading a class on this machine; `cluster`: on several.
+- `authoring`: what an author of exercises needs before anything is released.
 - `report`: what a class made of a problem set.
 """

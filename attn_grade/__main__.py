@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError
 from attn_grade.autograde.command import AutogradeOptions
 from attn_grade.autograde.command import autograde as grade_class
 from attn_grade.host.deadline import CELL_SECONDS
-from attn_grade.nbgrader.course import CourseError, GradingError
+from attn_grade.nbgrader.course import Course, CourseError, GradingError
 from attn_grade.nbgrader.private import private_files
 
 app = typer.Typer(
@@ -120,6 +120,44 @@ def report(
     with _report_errors(), private_files(course):
         written = write(course, assignment, html)
     Console().print(f"{written}", markup=False, soft_wrap=True)
+
+
+@app.command()
+def check_course(course: Folder = Path()) -> None:
+    """Say what is missing or stale, before anything is released."""
+    from attn_grade.authoring.faults import faults_of
+
+    with _report_errors():
+        faults = list(faults_of(Course(course.resolve())))
+    for fault in faults:
+        Console(stderr=True).print(fault, markup=False, highlight=False, soft_wrap=True)
+    if faults:
+        raise typer.Exit(1)
+    Console().print("Nothing is missing, and nothing stale.")
+
+
+@app.command()
+def tables(course: Folder = Path()) -> None:
+    """Write the tables of parts into the problem sets, as the exercises give them."""
+    from attn_grade.authoring.parts import write_tables
+
+    with _report_errors():
+        for path in write_tables(Course(course.resolve())):
+            Console().print(f"{path}", markup=False, soft_wrap=True)
+
+
+@app.command()
+def new(
+    exercise: Annotated[str, typer.Argument(help="Its name, such as 03_seq2seq/part.")],
+    course: Folder = Path(),
+) -> None:
+    """Lay out a new exercise: its module in the bank, its right answers, its cells."""
+    from attn_grade.authoring.new import lay_out_exercise
+
+    with _report_errors():
+        for path in lay_out_exercise(Course(course.resolve()), exercise):
+            Console().print(f"{path}", markup=False, soft_wrap=True)
+        Console().print("Fill them in, and see what is still missing: attn-grade check-course")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable
 
+import numpy as np
 from torch import Tensor
 
 from attn_grade.diagnosis import recognise
@@ -112,8 +113,8 @@ def _list_shapes(inputs: Inputs) -> str:
 
 
 def _show(value: Input) -> str:
-    if isinstance(value, Tensor):
+    if isinstance(value, Tensor | np.ndarray):
         return f" {tuple(value.shape)}"
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | dict):
         return f" ({len(value)} of them)"
     return f"={value:.4g}" if isinstance(value, float) else f"={value!r:.30}"

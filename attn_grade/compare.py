@@ -1,10 +1,14 @@
 """Whether an output is right, and if not, what is wrong with it, in words and numbers."""
 
+from collections.abc import Iterable
+
+import numpy as np
 import torch
 from torch import Tensor
 
+from attn_grade.equality import as_number, as_tensor, same
 from attn_grade.exercise import Check
-from attn_grade.inside.plain import Input, Plain, name_kind, oddity, plain_kind
+from attn_grade.inside.plain import Plain, array_oddity, name_kind, oddity
 
 Parts = list[Plain] | tuple[Plain, ...]
 
@@ -39,8 +43,12 @@ def difference(output: Plain, plain: Plain, exact: Plain, check: Check) -> str |
         exact: The reference's output in float64.
         check: Whose tolerance applies.
     """
+    if isinstance(exact, dict) and isinstance(plain, dict):
+        return _difference_by_key(output, plain, exact, check)
     if isinstance(exact, list | tuple) and isinstance(plain, list | tuple):
         return _difference_of_parts(output, plain, exact, check)
+    if isinstance(exact, np.ndarray) and isinstance(plain, np.ndarray):
+        return _difference_of_arrays(output, plain, exact, check)
     if isinstance(exact, str | bool) or exact is None:
         return None if output == exact else f"it is {output!r:.60} and should be {exact!r:.60}"
     if isinstance(exact, int | float):
@@ -62,8 +70,37 @@ def _difference_of_parts(output: Plain, plain: Parts, exact: Parts, check: Check
     return None
 
 
+def _difference_by_key(
+    output: Plain, plain: dict[str, Plain], exact: dict[str, Plain], check: Check
+) -> str | None:
+    if not isinstance(output, dict):
+        return f"it is {name_kind(output)}; expected a dict with the keys {_list_keys(exact)}"
+    if lacking := [key for key in exact if key not in output]:
+        return f"its keys are {_list_keys(output)}; there is no {_list_keys(lacking)}"
+    if spare := [key for key in output if key not in exact]:
+        return f"it has the key {_list_keys(spare)}, for which nobody asks"
+    for key in exact:
+        if reason := difference(output[key], plain[key], exact[key], check):
+            return f"under {key!r}: {reason}"
+    return None
+
+
+def _list_keys(keys: Iterable[str]) -> str:
+    return ", ".join(f"{key!r:.30}" for key in list(keys)[:8]) or "none"
+
+
+def _difference_of_arrays(
+    output: Plain, plain: np.ndarray, exact: np.ndarray, check: Check
+) -> str | None:
+    if not isinstance(output, np.ndarray) or array_oddity(output):
+        return f"it is {name_kind(output)}; expected a numpy array of shape {plain.shape}"
+    if output.shape == plain.shape and output.dtype != plain.dtype:
+        return f"its dtype is {output.dtype} and should be {plain.dtype}, as that of the inputs"
+    return difference(as_tensor(output), as_tensor(plain), as_tensor(exact), check)
+
+
 def _difference_of_numbers(output: Plain, exact: float, check: Check) -> str | None:
-    output = _as_number(output)
+    output = as_number(output)
     if isinstance(output, bool) or not isinstance(output, int | float):
         return f"it is {name_kind(output)}; expected one number"
     allowed = check.tolerance * torch.finfo(check.dtype).eps * abs(exact)
@@ -114,49 +151,3 @@ def _pattern(got: Tensor, exact: Tensor) -> str:
     if ratio.numel() > 1 and ratio.isfinite().all() and same(got, exact * ratio.mean()):
         return f": every number is {ratio.mean().item():.4g} times what it should be"
     return ""
-
-
-def same(one: Plain, other: Plain) -> bool:
-    """Whether two outputs are the same up to rounding, NaN and infinities included."""
-    if isinstance(one, Tensor) and isinstance(other, Tensor):
-        if oddity(one) or oddity(other) or one.device != other.device:
-            return False
-        if one.shape != other.shape or one.dtype != other.dtype:
-            return False
-        if not other.is_floating_point():
-            return torch.equal(one, other)
-        finite = other[other.isfinite()].abs()
-        scale = finite.max().item() if finite.numel() else 1.0
-        close = torch.isclose(one, other, rtol=0, atol=1e-5 * scale, equal_nan=True)
-        return bool(close.all())
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(same, one, other))
-    one, other = _as_number(one), _as_number(other)
-    if isinstance(one, float) and isinstance(other, float):
-        return (
-            one == other or abs(one - other) <= 1e-5 * abs(other) or (one != one and other != other)
-        )
-    return type(one) is type(other) and one == other
-
-
-def identical(one: Plain, other: Input) -> bool:
-    """Whether two values are the same to the last bit, dtypes included.
-
-    What is no plain data in the second cannot be compared, and passes.
-    """
-    if isinstance(other, Tensor):
-        if not isinstance(one, Tensor) or (one.dtype, one.device) != (other.dtype, other.device):
-            return False
-        return torch.equal(one, other)
-    if isinstance(other, list | tuple):
-        return (
-            type(one) is type(other) and len(one) == len(other) and all(map(identical, one, other))
-        )
-    return plain_kind(other) is not None or (type(one) is type(other) and one == other)
-
-
-def _as_number(output: Plain) -> Plain:
-    """The number in a tensor of one, which passes for a number in an answer too."""
-    if not isinstance(output, Tensor) or oddity(output) or output.is_meta:
-        return output
-    return output.item() if output.numel() == 1 else output

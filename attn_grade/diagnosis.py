@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from attn_grade.compare import same
+from attn_grade.equality import same
 from attn_grade.exercise import Exercise
 from attn_grade.inside.submission import LocalSubmission
 from attn_grade.judge import Finding, Findings, examine

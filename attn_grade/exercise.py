@@ -84,6 +84,8 @@ class Exercise:
         function: The name under which the student defines the answer.
         reference: The right answer.
         checks: The rows of the table; their points add up to those of the exercise.
+        title: What to do, for the table of parts; empty if it shares a part with the one before.
+        minutes: How long it takes a student, for the same table.
         mistakes: Wrong answers that students give, recognised by what they compute.
         avoid: Names of library functions that would do the exercise instead of the student.
         may_use: Functions of the course's packages that an answer may call; all others are
@@ -97,6 +99,8 @@ class Exercise:
     function: str
     reference: Callable[..., Plain]
     checks: tuple[Check, ...]
+    title: str = ""
+    minutes: int = 0
     mistakes: tuple[Mistake, ...] = ()
     avoid: tuple[str, ...] = ()
     may_use: tuple[str, ...] | None = ()

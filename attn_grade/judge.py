@@ -7,7 +7,8 @@ from typing import Protocol
 
 from torch import Tensor
 
-from attn_grade.compare import difference, identical
+from attn_grade.compare import difference
+from attn_grade.equality import identical
 from attn_grade.exercise import Exercise, Law
 from attn_grade.inside.call_context import OutOfTime
 from attn_grade.inside.plain import Inputs, Plain, name_kind

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from attn_grade.exercise import Check, Exercise
-from attn_grade.inside.plain import Inputs, Plain
+from attn_grade.inside.plain import Inputs, Plain, map_leaves
 from attn_grade.inside.submission import LocalSubmission, Outcome
 
 
@@ -54,7 +55,11 @@ class Trial:
 
     def given_on(self, device: str) -> Inputs:
         """The inputs as given, on a device."""
-        return {n: v.to(device) if isinstance(v, Tensor) else v for n, v in self.given.items()}
+
+        def move(leaf: Plain) -> Plain:
+            return leaf.to(device) if isinstance(leaf, Tensor) else leaf
+
+        return {name: map_leaves(move, value) for name, value in self.given.items()}
 
     def _ask(self, inputs: Inputs) -> Outcome:
         gradient = self.check.gradient
@@ -91,11 +96,16 @@ def _draw(exercise: Exercise, check: Check, secret: str | None) -> tuple[Trial, 
 
 
 def _cast(inputs: Inputs, dtype: torch.dtype) -> Inputs:
-    """The inputs with their floating-point tensors in another dtype."""
-    return {
-        name: value.to(dtype) if isinstance(value, Tensor) and value.is_floating_point() else value
-        for name, value in inputs.items()
-    }
+    """The inputs with their floating-point tensors and arrays in another dtype."""
+
+    def cast(leaf: Plain) -> Plain:
+        if isinstance(leaf, Tensor) and leaf.is_floating_point():
+            return leaf.to(dtype)
+        if isinstance(leaf, np.ndarray) and np.issubdtype(leaf.dtype, np.floating):
+            return leaf.astype(str(dtype).removeprefix("torch."))
+        return leaf
+
+    return {name: map_leaves(cast, value) for name, value in inputs.items()}
 
 
 def _devices(check: Check) -> list[str]:

@@ -1,7 +1,8 @@
 """`COVERAGE.md` is whole, and each of its rows leads to a section that exists.
 
 Five published texts are taken apart in it, row by row. A row is taught in one section or more; or
-it waits for a page that `_toc.yml` does not have yet; or it is dropped, and says why.
+it waits for a page that `_toc.yml` does not have yet; or it is dropped, and says why. A chapter on
+what none of the five treats says so in its header: it teaches no row.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import functools
 import re
 from pathlib import Path
 
+import jupytext
 import pytest
 
 from tests.conftest import ROOT, chapters, toc_pages
@@ -107,8 +109,11 @@ def test_no_row_is_taught_and_dropped_or_names_a_place_twice() -> None:
 
 
 @pytest.mark.parametrize("name", chapters())
-def test_every_chapter_teaches_some_row(name: str) -> None:
-    assert f"(book/text/{name}.md#" in COVERAGE.read_text(encoding="utf-8")
+def test_every_chapter_teaches_some_row_or_says_what_it_adds_to_the_texts(name: str) -> None:
+    path = ROOT / "book" / "text" / f"{name}.md"
+    teaches = f"(book/text/{name}.md#" in COVERAGE.read_text(encoding="utf-8")
+    beyond = jupytext.read(path).metadata["course"].get("beyond", "")
+    assert teaches != bool(beyond), "either rows lead to a chapter, or `beyond` says what it adds"
 
 
 def test_anchors_are_those_of_github() -> None:

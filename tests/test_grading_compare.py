@@ -1,9 +1,11 @@
 """Comparing outputs, and each kind of check on an exercise small enough to see through."""
 
+import numpy as np
 import pytest
 import torch
 
-from attn_grade.compare import allowed_error, difference, identical, same
+from attn_grade.compare import allowed_error, difference
+from attn_grade.equality import identical, same
 from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.submission import LocalSubmission
 from attn_grade.judge import examine
@@ -45,6 +47,26 @@ ANY = Check("any", 1, lambda generator: {})
         ("a", "b", "it is 'a' and should be 'b'"),
         ((1.0,), (1.0, 2.0), "it is a tuple of 1; expected 2 things"),
         ((1.0, 3.0), (1.0, 2.0), "number 2 of the 2 things returned: it is 3, not 2"),
+        (np.ones((3, 5)), np.ones((5, 3)), "shape is (3, 5) and should be (5, 3): two axes are"),
+        (np.ones(3), np.ones(3, np.float32), "dtype is float64 and should be float32"),
+        (np.arange(3), np.arange(3.0), "dtype is int64 and should be float64"),
+        (np.array([1.0, 2.5]), np.array([1.0, 2]), "at [1] it is 2.5 and should be 2"),
+        (np.array([3, 2]), np.array([3, 4]), "at [1] it is 2 and should be 4"),
+        (-np.arange(1.0, 4), np.arange(1.0, 4), "with the sign changed"),
+        (torch.ones(3), np.ones(3), "it is a tensor of shape (3,); expected a numpy array of"),
+        (np.ones(3), torch.ones(3), "it is a numpy array of shape (3,); expected a tensor of"),
+        ([1.0], np.ones(1), "it is a list of 1; expected a numpy array of shape (1,)"),
+        (np.ones(3) > 0, 1.0, "it is a numpy array of shape (3,); expected one number"),
+        ([1.0], {"a": 1.0}, "it is a list of 1; expected a dict with the keys 'a'"),
+        ({"a": 1.0}, {"a": 1.0, "b": 2.0}, "its keys are 'a'; there is no 'b'"),
+        ({}, {"a": 1.0}, "its keys are none; there is no 'a'"),
+        ({"a": 1.0, "b": 2.0}, {"a": 1.0}, "it has the key 'b', for which nobody asks"),
+        ({"a": 1.0, "b": 3.0}, {"b": 2.0, "a": 1.0}, "under 'b': it is 3, not 2"),
+        (
+            {"a": [("x", np.ones(2))]},
+            {"a": [("x", np.zeros(2))]},
+            "under 'a': number 1 of the 1 things returned: number 2 of the 2 things returned: at",
+        ),
     ],
 )
 def test_difference_is_said_in_words_and_numbers(output, expected, said):
@@ -62,8 +84,36 @@ def test_nested_tensor_is_named():
     assert "is a nested tensor; expected" in difference(nested, expected, expected.double(), ANY)
 
 
-def test_number_may_come_as_a_tensor_without_axes():
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_arrays_are_held_to_the_tolerance_of_tensors(dtype):
+    exact = np.array([1.0, -1000.0, np.inf])
+    plain = exact.astype(dtype)
+    allowed = 64 * np.finfo(dtype).eps * 1000
+    assert difference(plain, plain, exact, ANY) is None
+    assert difference(plain + np.array([0.9 * allowed, 0, 0], dtype), plain, exact, ANY) is None
+    assert difference(plain + np.array([1.2 * allowed, 0, 0], dtype), plain, exact, ANY)
+
+
+def test_arrays_may_lie_in_memory_as_they_like():
+    exact = np.arange(6.0).reshape(2, 3)
+    read_only = np.broadcast_to(np.arange(3.0), (2, 3))
+    assert difference(exact[::-1, ::-1], exact[::-1, ::-1].copy(), exact[::-1, ::-1], ANY) is None
+    assert difference(np.asfortranarray(exact), exact, exact, ANY) is None
+    assert same(read_only, read_only.copy())
+
+
+def test_order_of_keys_makes_no_difference():
+    one, other = {"a": 1.0, "b": np.ones(2)}, {"b": np.ones(2), "a": 1.0}
+    assert difference(one, other, other, ANY) is None
+    assert same(one, other)
+    assert identical(one, other)
+    assert not same(one, {"a": 1.0})
+    assert not identical({"a": 1.0, "b": np.ones(2, np.float32)}, one)
+
+
+def test_number_may_come_as_a_tensor_or_an_array_without_axes():
     assert difference(torch.tensor(0.25), 0.25, 0.25, ANY) is None
+    assert difference(np.array(0.25), 0.25, 0.25, ANY) is None
 
 
 def test_tolerance_follows_the_precision_of_the_dtype():
@@ -102,13 +152,18 @@ def test_two_outputs_are_the_same_up_to_rounding():
     assert not same(1.0, "1.0")
     assert same((2.0, torch.tensor(0.5)), [2.0, 0.5])
     assert not same(torch.ones(2), 1.0)
+    assert same(np.array([1.0, np.nan]), np.array([1 + 1e-7, np.nan]))
+    assert not same(np.ones(2), np.ones(2, np.float32))
+    assert not same(np.ones(2), torch.ones(2).double())
+    assert not same(np.array(["a"]), np.array(["a"]))
 
 
 def test_what_is_of_another_kind_is_not_identical():
     assert identical(1.0, 1.0)
     assert identical(1.0, object())
-    for one in (torch.ones(2), torch.tensor(1.0), [1.0], 1, None):
+    for one in (torch.ones(2), torch.tensor(1.0), np.ones(()), [1.0], {"a": 1.0}, 1, None):
         assert identical(one, 1.0) is False
+        assert identical(1.0, one) is False
 
 
 def test_numbers_are_multiples_only_if_they_are_also_where_0_is_right():
@@ -199,6 +254,44 @@ def test_input_is_compared_with_its_dtype_and_in_lists(answer, changed):
     exercise = Exercise("double_it", lambda number, words: 2 * number, (check,))
     said = changed and f"it changes {changed}, which belongs to the caller"
     assert first_reason(exercise, answer) == said
+
+
+def solves(system):
+    return {"solution": np.linalg.solve(system["left"], system["right"])}
+
+
+def changes_the_array(system):
+    solution = solves(system)
+    system["right"] *= 2
+    return solution
+
+
+def adds_a_key(system):
+    system["solution"] = solves(system)["solution"]
+    return {"solution": system["solution"]}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_arrays_in_dictionaries_are_cast_and_belong_to_the_caller(dtype):
+    def draw_system(generator):
+        left = torch.eye(3, dtype=torch.float64) + draw(generator)["number"]
+        return {"system": {"left": left.numpy(), "right": draw(generator)["number"].numpy()}}
+
+    given = []
+
+    def looks(system):
+        given.append(str(system["left"].dtype))
+        return solves(system)
+
+    check = Check("it solves", 1, draw_system, untouched=True, dtype=dtype)
+    exercise = Exercise("solve", solves, (check,))
+    assert first_reason(exercise, looks) is None
+    assert set(given) == {str(dtype).removeprefix("torch.")}
+    for answer in (changes_the_array, adds_a_key):
+        said = "it changes system, which belongs to the caller"
+        assert first_reason(exercise, answer) == said
+    wrong = first_reason(exercise, lambda system: {"solution": system["right"]})
+    assert wrong.startswith("the output has to be right as well: under 'solution': at [0] it is")
 
 
 def test_law_replaces_the_reference():

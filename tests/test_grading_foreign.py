@@ -10,11 +10,13 @@ import torch
 
 from attn_bank import check, exercise_names, find_exercise
 from attn_grade.check import points_of
-from attn_grade.compare import difference, same
+from attn_grade.compare import difference
+from attn_grade.equality import same
 from attn_grade.exercise import Check
-from attn_grade.inside.plain import Foreign, as_plain, name_kind, plain_kind
+from attn_grade.inside.plain import Foreign, as_plain, map_leaves, name_kind, parts_of, plain_kind
 from attn_grade.inside.submission import LocalSubmission
-from attn_grade.judge import examine
+from attn_grade.judge import examine, examine_one
+from attn_grade.trial import draw_trials
 
 SOFTMAX = "01_retrieval/softmax"
 ANY = Check("any", 1, lambda generator: {})
@@ -28,10 +30,16 @@ def quantised():
 
 
 EXPECTED = {  # of which no exercise asks for any
-    "a dict": {"weights": 1.0},
+    "a dict whose keys are not all strings": {1: 1.0},
     "a set": {1.0},
     "a complex": 1j,
-    "a numpy.ndarray": np.ones((3, 5), np.float32),
+    "a numpy array of dtype object": np.array([1.0, print], dtype=object),
+    "a numpy array of dtype str32": np.array(["a"]),
+    "a numpy array of dtype uint16": np.ones(3, np.uint16),
+    "a numpy array of dtype datetime64[ns]": np.zeros(3, "datetime64[ns]"),
+    "a numpy array of dtype void64": np.zeros(3, [("a", np.float64)]),
+    "a numpy array of numbers whose bytes are swapped": np.ones(3).astype(">f8"),
+    "a numpy array of the class MaskedArray": np.ma.array([1.0], mask=[True]),
     "a torch.sparse_coo tensor": torch.ones(3, 5).to_sparse(),
     "a quantised tensor": quantised(),
     "a function": lambda: 1,
@@ -69,7 +77,10 @@ def test_foreign_thing_is_known_by_its_description_alone(kind, thing):
 
 @pytest.mark.parametrize(
     "thing",
-    [True, 3, 0.5, "a", None, torch.ones(2, 3), torch.tensor(3), [1.0, ("a", torch.ones(2))], ()],
+    [
+        *(True, 3, 0.5, "a", None, torch.ones(2, 3), torch.tensor(3), [1.0, ("a", torch.ones(2))]),
+        *((), np.ones((2, 3)), np.ones(3) > 0, np.array(1j), {}, {"a": [{"b": np.ones(2)}]}),
+    ],
 )
 def test_plain_data_stays_as_it_is(thing):
     assert type(as_plain(thing)) is type(thing)
@@ -88,6 +99,11 @@ def test_tensors_and_numbers_of_other_classes_are_plain_if_nothing_is_lost():
     assert numbers == [0.5, 0.5, 3, True]
     assert [type(number) for number in numbers] == [float, float, int, bool]
     assert type(as_plain(Pair(1, 2))) is tuple
+    counted = as_plain(collections.Counter("aab"))
+    assert counted == {"a": 2, "b": 1}
+    assert type(counted) is dict
+    assert as_plain({"a": {1.0}}) == {"a": Foreign("a set")}
+    assert plain_kind({"a": {1.0}}) == "a dict of 1"
 
 
 def test_foreign_thing_is_said_to_be_wrong_in_the_words_for_itself(kind, thing):
@@ -137,9 +153,35 @@ def test_odd_output_costs_its_points_and_stops_nobody(answer, said):
 @pytest.mark.parametrize("exercise", exercise_names())
 def test_odd_output_passes_no_check_of_any_exercise(exercise):
     spec = find_exercise(exercise)
-    for thing in (*map(Foreign, ("a dict", "a numpy.ndarray")), 10**400, math.nan, torch.ones(0)):
+    for thing in (Foreign("a set"), {"a": 1.0}, np.ones(3), 10**400, math.nan, torch.ones(0)):
         for output in (thing, [thing] * 2, (thing,) * 3):
             answer = LocalSubmission(lambda output=output, **_: output)
             findings = examine(spec, answer, None)
             score = points_of(spec, findings, None, diagnose=output is math.nan)
             assert float(score) == 0, f"{output!r:.40}"
+
+
+def as_arrays(output):
+    return map_leaves(lambda leaf: leaf.detach().numpy() if torch.is_tensor(leaf) else leaf, output)
+
+
+LAWFUL = [
+    (name, place)
+    for name in exercise_names()
+    for place, check in enumerate(find_exercise(name).checks)
+    if check.law and not check.slow
+]
+
+
+@pytest.mark.parametrize(("exercise", "place"), LAWFUL)
+def test_no_law_lets_arrays_pass_for_tensors(exercise, place):
+    spec, outputs = find_exercise(exercise), []
+
+    def answer(*args, **inputs):
+        outputs.append(spec.reference(*args, **inputs))
+        return as_arrays(outputs[-1])
+
+    trial = draw_trials(spec, spec.checks[place], None)[0]
+    finding = examine_one(trial, LocalSubmission(answer))
+    gives_tensors = any(map(torch.is_tensor, (outputs[-1], *parts_of(outputs[-1]))))
+    assert bool(finding) == gives_tensors

@@ -9,16 +9,17 @@ import threading
 import time
 import tracemalloc
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 from torch import Tensor
 
-from attn_grade.compare import same
+from attn_grade.equality import same
 from attn_grade.inside import packing
 from attn_grade.inside.packing import DTYPES, BrokenMessage, TooLarge, pack, unpack
-from attn_grade.inside.plain import Foreign
+from attn_grade.inside.plain import ARRAY_DTYPES, Foreign
 from attn_grade.inside.wire import HEAD, NobodyThere, receive, send
 
 QUICK = settings(
@@ -26,7 +27,11 @@ QUICK = settings(
 )
 PLAIN = some.recursive(
     some.none() | some.booleans() | some.integers(-(2**80), 2**80) | some.floats() | some.text(),
-    lambda inner: some.lists(inner) | some.lists(inner).map(tuple),
+    lambda inner: (
+        some.lists(inner)
+        | some.lists(inner).map(tuple)
+        | some.dictionaries(some.text(), inner, max_size=4)
+    ),
     max_leaves=20,
 )
 
@@ -48,10 +53,19 @@ def is_same(one: object, other: object) -> bool:
     """Down to the bits of tensors, and to the kinds of everything."""
     if isinstance(one, Tensor):
         return one.dtype == other.dtype and one.shape == other.shape and one.equal(other)
+    if isinstance(one, np.ndarray):
+        return type(other) is np.ndarray and one.dtype == other.dtype and np.array_equal(one, other)
+    if isinstance(one, dict):
+        return type(other) is dict and all(is_same(*both) for both in zip_items(one, other))
     if isinstance(one, list | tuple):
         return type(one) is type(other) and len(one) == len(other) and all(map(is_same, one, other))
     both_nan = one != one and other != other
     return type(one) is type(other) and (one == other or both_nan)
+
+
+def zip_items(one: dict, other: dict) -> list[tuple[object, object]]:
+    """The items of two dictionaries side by side, in the order of each."""
+    return list(zip(one.items(), other.items(), strict=True))
 
 
 def tensor_of(dtype: torch.dtype, *shape: int) -> Tensor:
@@ -70,6 +84,30 @@ def test_plain_data_arrives(value):
 def test_tensors_arrive(dtype, shape):
     tensor = tensor_of(dtype, *shape)
     assert is_same([tensor, "and", (tensor,)], there_and_back([tensor, "and", (tensor,)]))
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (7,), (2, 3, 5)])
+@pytest.mark.parametrize("dtype", sorted(ARRAY_DTYPES))
+def test_arrays_arrive(dtype, shape):
+    array = np.asarray(3 * np.random.default_rng(1).standard_normal(shape)).astype(dtype)
+    assert is_same({"a": [array, (array,)]}, there_and_back({"a": [array, (array,)]}))
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda a: a.T,
+        lambda a: a[:, ::-2],
+        lambda a: np.broadcast_to(a[0], (5, 6)),
+        np.asfortranarray,
+        lambda a: a.astype(complex).conj().imag,
+    ],
+)
+def test_views_of_arrays_arrive_as_what_they_show(view):
+    shown = view(np.arange(24.0).reshape(4, 6))
+    arrived = there_and_back(shown)
+    assert is_same(shown, arrived)
+    arrived += 1  # and belong to who receives them
 
 
 def test_numbers_that_are_none_arrive():
@@ -132,6 +170,11 @@ def test_of_a_subclass_what_is_plain_arrives():
         (torch.zeros(2, device="meta"), "a tensor without numbers"),
         (torch.zeros(2).to(torch.float8_e5m2), "a float8_e5m2 tensor"),
         ({3, 4}, "a set"),
+        ({3: 4}, "a dict whose keys are not all strings"),
+        (np.array([print], dtype=object), "a numpy array of dtype object"),
+        (np.array(["word"]), "a numpy array of dtype str128"),
+        (np.ones(2).view(np.recarray), "a numpy array of the class recarray"),
+        (np.ones(2).astype(">f8"), "a numpy array of numbers whose bytes are swapped"),
     ],
 )
 def test_what_is_not_plain_arrives_as_a_description(value, described):
@@ -143,6 +186,10 @@ def test_what_is_nested_too_deep_is_not_followed():
     for _ in range(2 * packing.MAX_DEPTH):
         nested = [nested]
     assert "nested too deep" in str(there_and_back(nested))
+    keyed: object = 1
+    for _ in range(2 * packing.MAX_DEPTH):
+        keyed = {"key": keyed}
+    assert "nested too deep" in str(there_and_back(keyed))
 
 
 def test_half_a_character_arrives_as_a_whole_one():
@@ -168,10 +215,16 @@ def test_callables_cross_by_their_number_and_only_if_expected():
         torch.zeros(1).expand(2**40),
         [torch.zeros(2**20)] * 65,
         [torch.zeros(1)] * 10_001,
+        np.broadcast_to(np.zeros(1), (2**20, 2**20)),
+        [np.zeros(2**19)] * 65,
+        [np.zeros(1)] * 10_001,
         "x" * 2**23,
         list(range(2**21)),
     ],
-    ids=["a view", "a sum", "a number", "words", "numbers"],
+    ids=[
+        *("a view", "a sum", "a number", "a view of an array", "a sum of arrays"),
+        *("a number of arrays", "words", "numbers"),
+    ],
 )
 def test_too_much_is_not_sent(value):
     with pytest.raises(TooLarge):
@@ -230,6 +283,13 @@ def test_broken_tensors_are_refused(described):
         unpack(form, bytes(4), None)
 
 
+@pytest.mark.parametrize("described", [*TENSORS.values(), ["bfloat16", [2], 4]])
+def test_broken_arrays_are_refused(described):
+    form = json.dumps({"dict": {"a": {"array": described}}}).encode()
+    with pytest.raises(BrokenMessage):
+        unpack(form, bytes(4), None)
+
+
 def test_an_empty_tensor_may_have_any_other_sides():
     huge = json.dumps({"dict": {"a": {"tensor": ["float32", [0, 2**40], 0]}}}).encode()
     assert unpack(huge, b"", None)["a"].shape == (0, 2**40)
@@ -253,7 +313,7 @@ JSON = some.recursive(
         some.lists(inner, max_size=4)
         | some.dictionaries(
             some.sampled_from(
-                ["dict", "list", "tuple", "tensor", "foreign", "callable", "float32"]
+                ["dict", "list", "tuple", "tensor", "array", "foreign", "callable", "float32"]
             ),
             inner,
             max_size=2,

@@ -88,6 +88,30 @@ def test_tool_writes_a_page_and_notices_one_that_is_out_of_date(
     assert "not what the banks give" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("\n### `softmax`", "\n#### `softmax`", f"{len(SAID) - 1} exercises, and the bank has"),
+        (
+            "| overflows |",
+            "| flows over |",
+            "of 01_retrieval/soft_lookup it lacks overflows; flows_over is",
+        ),
+    ],
+)
+def test_page_of_other_exercises_or_mistakes_is_named_with_the_command_that_mends_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, said: str
+) -> None:
+    page = tmp_path / "page.md"
+    assert old in PAGE
+    page.write_text(PAGE.replace(old, new), encoding="utf-8")
+    assert build_kill_matrix.main(["--check-names", "--page", str(page)]) == 1
+    told = capsys.readouterr().err
+    assert said in told
+    assert "; run: python tools/build_kill_matrix.py" in told
+    assert build_kill_matrix.main(["--check-names"]) == 0
+
+
 def test_checks_that_no_mistake_needs_are_named() -> None:
     assert "No check could go" in build_kill_matrix.write_spare(SAID)
     idle = dict.fromkeys(SAID[ANEW[1]], (CAUGHT, CAUGHT, PASSED, PASSED, PASSED))

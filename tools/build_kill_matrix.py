@@ -2,10 +2,11 @@
 
     python tools/build_kill_matrix.py            examine every mistake, and write the page
     python tools/build_kill_matrix.py --check    examine, compare, change nothing
+    python tools/build_kill_matrix.py --check-names    compare names of mistakes, examine nothing
 
-This takes about a minute; some of the mistakes train. That the page agrees with the banks in
-everything but the examination is tested by `tests/test_kill_matrix.py`, and the examination, with
-other hidden inputs, by the proofs.
+The first two take about a minute; some of the mistakes train. That the page agrees with the banks
+in everything but the examination is tested by `tests/test_kill_matrix.py`, and the examination,
+with other hidden inputs, by the proofs.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from attn_bank import exercise_names, find_exercise
 from attn_grade.exercise import Exercise
 
 PAGE = Path(__file__).resolve().parent.parent / "book" / "kill_matrix.md"
+REMAKE = "python tools/build_kill_matrix.py"
 INTRODUCTION = f"""# The kill matrix
 
 A check is worth what it catches. Each exercise comes with a bank of mistakes that students make,
@@ -132,10 +134,27 @@ def read_page(text: str) -> dict[str, dict[str, Cells]]:
     """What a page says of the mistakes: the cells of its tables, in the order of the exercises.
 
     Raises:
-        ValueError: The page has another number of exercises than there are.
+        BuildError: The page has another number of exercises than there are.
     """
-    sections = text.split("\n### ")[1:]
-    return {n: dict(_rows(section)) for n, section in zip(exercise_names(), sections, strict=True)}
+    sections, names = text.split("\n### ")[1:], exercise_names()
+    if len(sections) != len(names):
+        raise BuildError(f"it has {len(sections)} exercises, and the bank has {len(names)}")
+    return {name: dict(_rows(section)) for name, section in zip(names, sections, strict=True)}
+
+
+def compare_names(page: Path) -> None:
+    """See that a page has the mistakes of the banks, and no others.
+
+    Raises:
+        BuildError: It has not; the message says which.
+    """
+    said = read_page(page.read_text(encoding="utf-8") if page.is_file() else "")
+    for name, bank in said.items():
+        known = {mistake.name for mistake in find_exercise(name).mistakes}
+        if known != bank.keys():
+            lacking = ", ".join(sorted(known - bank.keys())) or "nothing"
+            spare = ", ".join(sorted(bank.keys() - known)) or "nothing"
+            raise BuildError(f"of {name} it lacks {lacking}; {spare} is not in the bank any more")
 
 
 def _rows(section: str) -> Iterator[tuple[str, Cells]]:
@@ -147,8 +166,16 @@ def main(arguments: list[str]) -> int:
     """Write or check the page; return 0, or 1 after a message."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="compare, change nothing")
+    parser.add_argument("--check-names", action="store_true", help="compare names, examine nothing")
     parser.add_argument("--page", type=Path, default=PAGE, help="default: %(default)s")
     options = parser.parse_args(arguments)
+    if options.check_names:
+        try:
+            compare_names(options.page)
+        except BuildError as error:
+            print(f"{options.page.name}: {error}; run: {REMAKE}", file=sys.stderr)
+            return 1
+        return 0
     try:
         content = write_page(examine_all()).encode()
     except BuildError as error:
@@ -157,7 +184,7 @@ def main(arguments: list[str]) -> int:
     if options.page.is_file() and options.page.read_bytes() == content:
         return 0
     if options.check:
-        print(f"{options.page}: not what the banks give; run {sys.argv[0]}", file=sys.stderr)
+        print(f"{options.page}: not what the banks give; run: {REMAKE}", file=sys.stderr)
         return 1
     put(content, options.page)
     print(options.page)

@@ -6,7 +6,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
-from attn_grade.compare import same
+from attn_grade.equality import same
 from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.instruments import Count, Largest
 from attn_grade.inside.plain import Inputs, Plain
@@ -223,6 +223,8 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="additive_scores",
     reference=reference,
+    title="the additive score, out of its two loops",
+    minutes=20,
     checks=(
         Check(
             "every query of a sentence has a score for every key of the same sentence, as the two"

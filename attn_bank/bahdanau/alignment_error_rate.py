@@ -188,6 +188,8 @@ def sums_the_weights(weights, sure, possible, target_mask):
 EXERCISE = Exercise(
     function="alignment_error_rate",
     reference=reference,
+    title="measure whether a model looks where a person would",
+    minutes=20,
     checks=(
         Check(
             "the links of all sentences are counted together, one from each target word",

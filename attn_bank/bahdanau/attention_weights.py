@@ -235,6 +235,8 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="attention_weights",
     reference=reference,
+    title="weights that know where a sentence ends",
+    minutes=20,
     checks=(
         Check(
             "the weights of each query sum to 1 over the tokens of its own source, and padding has"

@@ -199,6 +199,8 @@ def says_yes_or_no_in_numbers(scores, source_len):
 EXERCISE = Exercise(
     function="query_effect",
     reference=reference,
+    title="find the slip: a score that ignores its query",
+    minutes=20,
     checks=(
         Check(
             "the largest difference between the weights that two queries of a sentence give to"

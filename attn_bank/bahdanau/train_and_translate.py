@@ -220,6 +220,8 @@ def returns_the_logits(batches, unseen, vocab_size, max_len):
 EXERCISE = Exercise(
     function="train_and_translate",
     reference=reference,
+    title="train a translator, within two minutes",
+    minutes=35,
     may_use=None,
     equivalent_mutants={
         "nn.utils.clip_grad_norm_(model.parameters(), longest) -> (dropped)": (

@@ -238,6 +238,8 @@ def works_in_single_precision():
 EXERCISE = Exercise(
     function="coverage_penalty",
     reference=reference,
+    title="a penalty on cells that nobody looks at",
+    minutes=20,
     equivalent_mutants={"-1 -> 1 (2)": "of two axes, cells are the last one and number 1"},
     checks=(
         Check(

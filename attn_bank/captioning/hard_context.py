@@ -403,6 +403,8 @@ def takes_powers_as_they_are(scores, features):
 EXERCISE = Exercise(
     function="hard_context",
     reference=reference,
+    title="find the slip: hard attention",
+    minutes=20,
     equivalent_mutants={"-1 -> 1": "of two axes, cells are the last one and number 1"},
     checks=(
         Check(

@@ -256,6 +256,8 @@ def returns_one_for_each_image(scores, cells, reward, baseline):
 EXERCISE = Exercise(
     function="hard_loss",
     reference=reference,
+    title="a gradient from draws",
+    minutes=35,
     equivalent_mutants={"-1 -> 1": "of two axes, cells are the last one and number 1"},
     checks=(
         Check(

@@ -408,6 +408,8 @@ def writes_into_the_weights(**given):
 EXERCISE = Exercise(
     function="look_elsewhere",
     reference=reference,
+    title="look elsewhere, and listen",
+    minutes=25,
     may_use=(f"{__name__}.__call__",),  # the captioner that is given is the grader's own
     equivalent_mutants={
         "1 -> 2": "-2 is below every weight, as -1 is",

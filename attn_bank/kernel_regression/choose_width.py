@@ -221,6 +221,8 @@ def divides_nothing_by_nothing(key, value, widths):
 EXERCISE = Exercise(
     function="choose_width",
     reference=reference,
+    title="choose a width from the data alone",
+    minutes=25,
     avoid=("fit", "leave_one_out_error", "cross_val_score", "cross_val_predict"),
     may_use=("attn_course.kernel_regression.leave_one_out",),
     checks=(

@@ -210,6 +210,8 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="epanechnikov_weights",
     reference=reference,
+    title="find the slip: a kernel under another's name",
+    minutes=20,
     checks=(
         Check(
             "the weights are in the proportion of Epanechnikov's kernel, and sum to 1 over the"

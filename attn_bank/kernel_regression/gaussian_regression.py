@@ -191,6 +191,8 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="gaussian_regression",
     reference=reference,
+    title="the estimator by hand, for a width of any size",
+    minutes=15,
     avoid=("scaled_dot_product_attention", "fit"),
     checks=(
         Check(

@@ -214,6 +214,8 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="nearest_k_regression",
     reference=reference,
+    title="a width for each query",
+    minutes=20,
     avoid=("scaled_dot_product_attention", "fit", "kneighbors"),
     checks=(
         Check(

@@ -240,6 +240,8 @@ def squeezes_a_batch_of_one_away():
 EXERCISE = Exercise(
     function="attentional_states",
     reference=reference,
+    title="find the slip: what input feeding feeds",
+    minutes=25,
     avoid=("rnn_tanh", "rnn_tanh_cell", "RNN", "RNNCell", "scaled_dot_product_attention"),
     checks=(
         Check(

@@ -7,7 +7,7 @@ from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight, in_front
 from attn_course import luong
-from attn_grade.compare import same
+from attn_grade.equality import same
 from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.instruments import Largest
 from attn_grade.inside.plain import Inputs, Plain
@@ -203,6 +203,8 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="concat_scores",
     reference=reference,
+    title="two vectors end to end, without the table of pairs",
+    minutes=20,
     checks=(
         Check(
             "every query is scored against every key, `v · tanh(W [q; k])`; widths and lengths may"

@@ -230,6 +230,8 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="displacements",
     reference=reference,
+    title="measure how far beside its word a model looks",
+    minutes=25,
     checks=(
         Check(
             "the share of the words at each place, from `reach` words to the left to `reach` to the"

@@ -146,6 +146,8 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="general_scores",
     reference=reference,
+    title="a dot product that has learned what to compare",
+    minutes=10,
     checks=(
         Check(
             "every query is scored against every key, `q W k`, also where queries and keys differ"

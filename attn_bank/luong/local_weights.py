@@ -321,6 +321,8 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="local_weights",
     reference=reference,
+    title="a window around a predicted place",
+    minutes=25,
     checks=(
         Check(
             "in each window the weights are the softmax over its words, times the bell; padding"

@@ -260,6 +260,8 @@ def stores_the_output_the_other_way_round(num_heads, d_value, num_roles, first, 
 EXERCISE = Exercise(
     function="layer_by_hand",
     reference=reference,
+    title="two heads by hand, and the best that one can do",
+    minutes=20,
     checks=(
         Check(
             "two heads: the layer returns the value of `first` less that of `second`, R² at least"

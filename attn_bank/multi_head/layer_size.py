@@ -183,6 +183,7 @@ def returns_the_numbers_only(d_model, num_heads, num_key_heads, bias):
 EXERCISE = Exercise(
     function="layer_size",
     reference=reference,
+    minutes=10,
     checks=(
         Check(
             "the number of small layers",

@@ -105,6 +105,7 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="merge_heads",
     reference=reference,
+    minutes=5,
     checks=(
         Check(
             "every token has the features of all heads again, those of head 0 first; any number of"

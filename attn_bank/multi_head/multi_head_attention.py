@@ -398,6 +398,8 @@ def takes_the_key_weight_for_a_constant():
 EXERCISE = Exercise(
     function="multi_head_attention",
     reference=reference,
+    title="attention in several heads",
+    minutes=25,
     avoid=(
         "scaled_dot_product_attention",
         "multi_head_attention_forward",

@@ -152,6 +152,8 @@ def leaves_the_bias_out():
 EXERCISE = Exercise(
     function="separate_projections",
     reference=reference,
+    title="weights of published layers, packed in two ways",
+    minutes=15,
     checks=(
         Check(
             "as PyTorch packs them: all rows of the queries, then those of the keys, then those of"

@@ -127,6 +127,8 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="split_heads",
     reference=reference,
+    title="cut the features into heads, and join them again",
+    minutes=10,
     checks=(
         Check(
             "one text alone, `(length, d_model)`: head 0 has the first `d_head` features of every"

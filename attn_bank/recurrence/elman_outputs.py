@@ -244,6 +244,8 @@ def begins_in_single_precision(tokens, w_input, w_state, bias, w_output):
 EXERCISE = Exercise(
     function="elman_outputs",
     reference=reference,
+    title="find the slip: what is fed back",
+    minutes=20,
     avoid=("rnn_tanh", "rnn_tanh_cell"),
     checks=(
         Check(

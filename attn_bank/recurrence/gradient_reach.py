@@ -10,7 +10,7 @@ from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight
 from attn_bank.sequence_layers import SequenceLayer
-from attn_grade.compare import same
+from attn_grade.equality import same
 from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.mistakes import Mistakes
@@ -254,6 +254,8 @@ def layers(*names: str, **sizes: int) -> tuple[dict[str, int | str], ...]:
 EXERCISE = Exercise(
     function="gradient_reach",
     reference=reference,
+    title="a probe for gradients",
+    minutes=25,
     may_use=("attn_bank.sequence_layers.__call__",),
     equivalent_mutants={
         "tokens.detach() -> tokens": (

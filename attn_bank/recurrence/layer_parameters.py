@@ -225,6 +225,8 @@ def gives_positions_a_bias(kind, d_model, d_hidden, length):
 EXERCISE = Exercise(
     function="layer_parameters",
     reference=reference,
+    title="find the slip: what length costs",
+    minutes=15,
     avoid=("parameters", "named_parameters", "state_dict"),
     checks=(
         Check(

@@ -287,6 +287,8 @@ def works_in_single_precision(bias_ih, bias_hh, share, distance):
 EXERCISE = Exercise(
     function="open_forget_gate",
     reference=reference,
+    title="a gate that stays open, and a half-truth refuted",
+    minutes=20,
     checks=(
         Check(
             "the two biases of the forget gate sum to what keeps the share over the distance",

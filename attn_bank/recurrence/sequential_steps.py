@@ -262,6 +262,8 @@ def says_one_turn_for_each_in_a_circle(needs):
 EXERCISE = Exercise(
     function="sequential_steps",
     reference=reference,
+    title="how many turns it takes",
+    minutes=20,
     equivalent_mutants={
         "1 -> 2": "a turn to spare: the loop ends with the first in which nobody is ready"
     },

@@ -175,6 +175,8 @@ def returns_the_smallest_error():
 EXERCISE = Exercise(
     function="guess_errors",
     reference=reference,
+    title="let colours guess each other's names",
+    minutes=30,
     avoid=("scaled_dot_product_attention", "KernelReg", "KNeighborsClassifier"),
     may_use=(
         "attn_course.retrieval.attend",

@@ -174,6 +174,8 @@ def detaches_the_weights():
 EXERCISE = Exercise(
     function="lookup_with_default",
     reference=reference,
+    title="a lookup that knows when to say nothing",
+    minutes=25,
     avoid=("scaled_dot_product_attention",),
     checks=(
         Check(

@@ -163,6 +163,8 @@ def detaches_the_weights():
 EXERCISE = Exercise(
     function="soft_lookup",
     reference=reference,
+    title="the soft lookup, for all queries at once",
+    minutes=15,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward"),
     checks=(
         Check(

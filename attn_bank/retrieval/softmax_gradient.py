@@ -129,6 +129,8 @@ def changes_the_upstream(weights, upstream):
 EXERCISE = Exercise(
     function="softmax_gradient",
     reference=reference,
+    title="find the slip in a published formula",
+    minutes=20,
     avoid=(
         *("softmax", "log_softmax", "softmax_backward_data", "grad", "backward"),
         *("vjp", "jvp", "jacobian", "jacrev", "jacfwd", "linearize"),

@@ -3,7 +3,7 @@
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
-from attn_grade.compare import same
+from attn_grade.equality import same
 from attn_grade.inside.plain import Inputs, Plain, name_kind
 
 NUMBER = "07"

@@ -166,6 +166,7 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="attend_in_columns",
     reference=reference,
+    minutes=10,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward"),
     checks=(
         Check(

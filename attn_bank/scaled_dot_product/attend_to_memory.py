@@ -174,6 +174,8 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="attend_to_memory",
     reference=reference,
+    title="repair three snippets",
+    minutes=10,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward"),
     checks=(
         Check(

@@ -233,6 +233,8 @@ def works_in_single_precision():
 EXERCISE = Exercise(
     function="attention",
     reference=reference,
+    title="scaled dot-product attention",
+    minutes=10,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward", "MultiheadAttention"),
     checks=(
         Check(

@@ -378,6 +378,8 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="attention_in_blocks",
     reference=reference,
+    title="softmax in one pass, from block to block",
+    minutes=30,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward", "flex_attention"),
     checks=(
         Check(

@@ -344,6 +344,8 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="causal_weights",
     reference=reference,
+    title="two masks at once, and the row that they leave empty",
+    minutes=25,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward"),
     checks=(
         Check(

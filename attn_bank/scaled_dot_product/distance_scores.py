@@ -258,6 +258,8 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="distance_scores",
     reference=reference,
+    title="find the slip: a distance made of dot products",
+    minutes=15,
     avoid=(
         *("cdist", "cdist_forward", "euclidean_dist", "pairwise_distance", "pdist", "dist"),
         *("mse_loss", "pairwise_distances", "euclidean_distances", "distance_matrix"),

@@ -224,6 +224,8 @@ def overflows(query, key, exponent):
 EXERCISE = Exercise(
     function="measure_scale",
     reference=reference,
+    title="what the root is for: measured, then in words",
+    minutes=30,
     checks=(
         Check(
             "the mean square of the scores and the mean slack of the rows, for any exponent; any"

@@ -222,6 +222,7 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="summarise",
     reference=reference,
+    minutes=10,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward"),
     checks=(
         Check(

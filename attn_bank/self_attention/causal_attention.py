@@ -8,7 +8,7 @@ from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
 from attn_course.scaled_dot_product import attention, causal_mask, scaled_dot_scores
-from attn_grade.compare import same
+from attn_grade.equality import same
 from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.mistakes import Mistakes
@@ -329,6 +329,8 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="causal_attention",
     reference=reference,
+    title="no token looks ahead, and none at padding",
+    minutes=25,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward", "MultiheadAttention"),
     checks=(
         Check(

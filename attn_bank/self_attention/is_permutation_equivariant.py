@@ -416,6 +416,8 @@ def divides_by_zero(layer, d_model, max_len, trials):
 EXERCISE = Exercise(
     function="is_permutation_equivariant",
     reference=reference,
+    title="a test that no wrong layer passes",
+    minutes=35,
     may_use=None,
     equivalent_mutants={
         "2 -> 1": "a sentence of one token has one order, and tells nothing; many others are tried",

@@ -224,6 +224,8 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="own_share",
     reference=reference,
+    title="measure how much of itself a word hears",
+    minutes=20,
     checks=(
         Check(
             "the mean over the tokens of the weight that each gives to itself, one number for each"

@@ -285,6 +285,8 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="self_attention",
     reference=reference,
+    title="find the slips: self-attention as it was published",
+    minutes=20,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward", "MultiheadAttention"),
     checks=(
         Check(

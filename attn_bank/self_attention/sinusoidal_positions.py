@@ -217,6 +217,8 @@ def returns_double_precision(length, d_model):
 EXERCISE = Exercise(
     function="sinusoidal_positions",
     reference=reference,
+    title="a vector for every place",
+    minutes=20,
     equivalent_mutants={
         "-1 -> 1": "the new axis behind the only one is axis 1 counted from the left as well",
     },

@@ -451,6 +451,8 @@ WIDE = 50
 EXERCISE = Exercise(
     function="beam_search",
     reference=reference,
+    title="beam search",
+    minutes=30,
     checks=(
         Check(
             "of all beginnings the most probable stay in the beam, as many as it is wide; a"

@@ -223,6 +223,8 @@ def names_the_share_first(output, target):
 EXERCISE = Exercise(
     function="copy_accuracy",
     reference=reference,
+    title="measure what one vector has learned to hold",
+    minutes=20,
     checks=(
         Check(
             "for each length that occurs, the shortest first: the share of sentences copied without"

@@ -280,6 +280,8 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="gru_step",
     reference=reference,
+    title="find the slip: a GRU that lost two biases",
+    minutes=25,
     avoid=("gru_cell", "gru", "GRU", "GRUCell"),
     checks=(
         Check(

@@ -195,6 +195,8 @@ def copies_the_numbers(sequence, mask):
 EXERCISE = Exercise(
     function="reverse_within_length",
     reference=reference,
+    title="turn sentences round, and leave their padding",
+    minutes=15,
     checks=(
         Check(
             "the words of each sentence are turned round, and the padding stays behind them",

@@ -210,6 +210,8 @@ def works_in_double_precision():
 EXERCISE = Exercise(
     function="sequence_loss",
     reference=reference,
+    title="find the slip: a mean over words that are not there",
+    minutes=15,
     avoid=("cross_entropy", "nll_loss", "NLLLoss", "CrossEntropyLoss"),
     checks=(
         Check(

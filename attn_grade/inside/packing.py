@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -39,7 +40,7 @@ class TooLarge(BrokenMessage):
 
 
 def pack(message: Message, name_of: NameOf | None) -> tuple[bytes, bytes]:
-    """A message as JSON, and the bytes of its tensors.
+    """A message as JSON, and the bytes of its tensors and arrays.
 
     Args:
         message: Values by name.
@@ -103,20 +104,28 @@ def _pack(value: object, bodies: _Bodies, name_of: NameOf | None, depth: int = 0
         return {kind: [_pack(part, bodies, name_of, depth + 1) for part in value]}
     if callable(value) and name_of is not None:
         return {"callable": name_of(value)}
+    if isinstance(value, np.ndarray) and plain_kind(value) is None:
+        return {"array": _pack_array(value, bodies)}
     if isinstance(value, Tensor) and plain_kind(value) is None:
         dtype = str(value.dtype).removeprefix("torch.")
         if value.is_meta or dtype not in DTYPES:
             return {"foreign": "a tensor without numbers" if value.is_meta else f"a {dtype} tensor"}
-        return _pack_tensor(value, dtype, bodies)
+        return {"tensor": _pack_tensor(value, dtype, bodies)}
     return {"foreign": (plain_kind(value) or "nested too deep")[:MAX_DESCRIBED]}
 
 
-def _pack_tensor(tensor: Tensor, dtype: str, bodies: _Bodies) -> object:
+def _pack_tensor(tensor: Tensor, dtype: str, bodies: _Bodies) -> list[object]:
     # before it is copied: a view may stand for terabytes
     bodies.make_room(tensor.numel() * tensor.element_size())
     plain = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous()
     bodies.append(plain.flatten().view(torch.uint8).numpy().tobytes())
-    return {"tensor": [dtype, list(plain.shape), len(bodies[-1])]}
+    return [dtype, list(plain.shape), len(bodies[-1])]
+
+
+def _pack_array(array: np.ndarray, bodies: _Bodies) -> list[object]:
+    bodies.make_room(array.nbytes)  # likewise
+    bodies.append(array.tobytes())  # in the order of its axes, however it lies in memory
+    return [array.dtype.name, list(array.shape), len(bodies[-1])]
 
 
 class _Body:
@@ -145,8 +154,9 @@ def _unpack(form: Any, body: _Body, call: Callable[[int], Callback] | None, dept
     if depth > MAX_DEPTH + 1 or not isinstance(form, dict):
         raise ValueError("too deep, or a bare list")
     ((kind, value),) = form.items()
-    if kind == "tensor":
-        return _unpack_tensor(value, body)
+    if kind in ("tensor", "array"):
+        tensor = _unpack_tensor(value, body)
+        return tensor if kind == "tensor" else tensor.numpy()  # which refuses dtypes of torch alone
     if kind == "dict":
         return {_sound(k): _unpack(v, body, call, depth + 1) for k, v in value.items()}
     if kind in ("list", "tuple"):

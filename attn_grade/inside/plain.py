@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -9,6 +10,9 @@ from torch import Tensor
 from torch.nn import Parameter
 
 MAX_BITS = 1000  # of an integer; more would not fit a float
+# Of arrays that torch has, too: numbers, never objects, words or records.
+ARRAY_DTYPES = {"bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32"}
+ARRAY_DTYPES |= {"float64", "complex64", "complex128"}
 
 
 @dataclass(frozen=True)
@@ -16,13 +20,25 @@ class Foreign:
     """Stands for something that an answer returned and that is no plain data.
 
     Args:
-        kind: What it was, for a student to read, such as "a dict".
+        kind: What it was, for a student to read, such as "a set".
     """
 
     kind: str
 
 
-Plain = Tensor | bool | int | float | str | None | Foreign | list["Plain"] | tuple["Plain", ...]
+Plain = (
+    Tensor
+    | np.ndarray
+    | bool
+    | int
+    | float
+    | str
+    | None
+    | Foreign
+    | list["Plain"]
+    | tuple["Plain", ...]
+    | dict[str, "Plain"]
+)
 # An answer may be given a callable as well: one of the grader's own, which crosses by its name.
 Input = Plain | Callable[..., Plain]
 Inputs = Mapping[str, Input]
@@ -32,10 +48,14 @@ def as_plain(output: object) -> Plain:
     """What an answer returned as plain data; what is none becomes `Foreign`, wherever it stands.
 
     Raises:
-        RecursionError: A list holds itself.
+        RecursionError: A list or a dictionary holds itself.
     """
     if isinstance(output, Tensor) and not oddity(output):
         return output.detach()
+    if isinstance(output, np.ndarray) and not array_oddity(output):
+        return output
+    if isinstance(output, dict) and all(isinstance(key, str) for key in output):
+        return {str(key): as_plain(value) for key, value in output.items()}
     if isinstance(output, list | tuple):
         return (list if isinstance(output, list) else tuple)(map(as_plain, output))
     if isinstance(output, np.generic):  # numpy's numbers are numbers
@@ -51,8 +71,8 @@ def as_plain(output: object) -> Plain:
 def plain_kind(output: object) -> str | None:
     """None for plain data; otherwise what it is, for a student to read."""
     plain = as_plain(output)
-    if isinstance(plain, list | tuple):
-        return name_kind(output) if any(map(plain_kind, plain)) else None
+    if isinstance(plain, list | tuple | dict):
+        return name_kind(output) if any(map(plain_kind, parts_of(plain))) else None
     return plain.kind if isinstance(plain, Foreign) else None
 
 
@@ -65,7 +85,11 @@ def name_kind(output: object) -> str:
     if isinstance(output, Tensor):
         odd = oddity(output)
         return f"a {odd} tensor" if odd else f"a tensor of shape {tuple(output.shape)}"
-    if isinstance(output, list | tuple):
+    if isinstance(output, np.ndarray):
+        return f"a numpy array of {array_oddity(output) or f'shape {output.shape}'}"
+    if isinstance(output, dict) and not all(isinstance(key, str) for key in output):
+        return "a dict whose keys are not all strings"
+    if isinstance(output, list | tuple | dict):
         return f"a {type(output).__name__} of {len(output)}"
     return f"a {type(output).__module__}.{type(output).__name__}".replace("builtins.", "")
 
@@ -77,3 +101,28 @@ def oddity(tensor: Tensor) -> str | None:
     if tensor.layout != torch.strided:
         return str(tensor.layout)
     return None if type(tensor) in (Tensor, Parameter) else type(tensor).__name__
+
+
+def array_oddity(array: np.ndarray) -> str | None:
+    """Why an array cannot be compared, if it cannot: no numbers, or a class of its own."""
+    if type(array) is not np.ndarray:
+        return f"the class {type(array).__name__}"
+    if not array.dtype.isnative:
+        return "numbers whose bytes are swapped"
+    return None if array.dtype.name in ARRAY_DTYPES else f"dtype {array.dtype.name}"
+
+
+def parts_of(value: Plain) -> list[Plain]:
+    """What a list, a tuple or a dictionary holds; nothing for what is none of them."""
+    if isinstance(value, dict):
+        return list(value.values())
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def map_leaves(change: Callable[[Any], Any], value: Any) -> Any:
+    """The value with each of its leaves changed: what is no list, tuple or dictionary."""
+    if isinstance(value, dict):
+        return {key: map_leaves(change, part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map_leaves(change, part) for part in value)
+    return change(value)

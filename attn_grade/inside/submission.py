@@ -9,11 +9,12 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from attn_grade.inside.call_context import OutOfTime, seeded, silenced, time_limited
-from attn_grade.inside.plain import Input, Inputs, Plain, as_plain
+from attn_grade.inside.plain import Input, Inputs, Plain, as_plain, map_leaves
 from attn_grade.inside.watching import (
     NO_PACKAGES,
     UNWATCHED_CALLS,
@@ -122,12 +123,13 @@ class LocalSubmission:
 
 def copy_of(value: Input, requires_grad: bool = False) -> Any:
     """A copy of a value, which its receiver may change unnoticed."""
-    if isinstance(value, Tensor):
-        return value.detach().clone().requires_grad_(requires_grad)
-    if isinstance(value, list | tuple):  # a list that an answer sorts or empties is its own
-        parts = [copy_of(part, requires_grad) for part in value]
-        return parts if isinstance(value, list) else tuple(parts)
-    return value
+
+    def copy(leaf: Input) -> Input:
+        if isinstance(leaf, Tensor):
+            return leaf.detach().clone().requires_grad_(requires_grad)
+        return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
+
+    return map_leaves(copy, value)  # a list that an answer sorts or empties is its own
 
 
 def _plain(values: Mapping[str, object]) -> dict[str, Plain]:

@@ -22,7 +22,7 @@ from attn_grade.inside.level import Level
 from attn_grade.inside.limits import KILL_GRACE, become, guard_worker
 from attn_grade.inside.notebook import Notebook
 from attn_grade.inside.scratch import empty
-from attn_grade.inside.wall import Wall
+from attn_grade.inside.wall import ENGINE, Wall
 from attn_grade.inside.watching import warm_up_watching
 from attn_grade.inside.wire import END, FORK, BrokenMessage, receive, send
 
@@ -129,10 +129,11 @@ def main() -> None:
 
 def _remove_editable_finders(wall: Wall) -> None:
     """Remove import finders of editable installations: the packages are laid out here."""
+    ours = {ENGINE, wall.bank, *wall.packages}
     sys.meta_path[:] = [
         finder
         for finder in sys.meta_path
-        if wall.bank not in getattr(sys.modules.get(finder.__module__), "MAPPING", {})
+        if not ours & set(getattr(sys.modules.get(finder.__module__), "MAPPING", ()))
     ]
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import make_url
-from traitlets import Unicode
+from traitlets import Int, List, Unicode
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import PyFileConfigLoader
 
@@ -29,6 +29,15 @@ class AttnGrade(Configurable):
     """Settings of the engine, beside those of nbgrader."""
 
     bank = Unicode(help="Name of the package of exercises, which has a `BANK`.").tag(config=True)
+    min_mistakes = Int(8, help="So many mistakes an exercise must know.").tag(config=True)
+    right_answers = Unicode(
+        help="Folder of right answers, in a module `folder/part.py` for each exercise, if any."
+    ).tag(config=True)
+    min_right_answers = Int(4, help="So many right answers it must hold.").tag(config=True)
+    checks = List(
+        Unicode(),
+        help="Python programs of the course, with arguments, that say on stderr what is stale.",
+    ).tag(config=True)
 
 
 class CourseError(Exception):
@@ -67,6 +76,11 @@ class Course:
             reason = f"{type(error).__name__}: {error}"
             raise CourseError(f"{self.root / CONFIG} cannot be read. {reason}") from error
 
+    @cached_property
+    def settings(self) -> AttnGrade:
+        """The settings of the engine."""
+        return AttnGrade(config=self.config)
+
     def settings_digest(self) -> str:
         """Digest of the settings file as it is now; `config` may be older in a long-lived
         process."""
@@ -79,7 +93,7 @@ class Course:
         Raises:
             CourseError: The settings name none, or it cannot be imported.
         """
-        name = AttnGrade(config=self.config).bank
+        name = self.settings.bank
         if not name:
             raise CourseError(f"{self.root / CONFIG} names no bank of exercises: c.AttnGrade.bank")
         try:

@@ -8,6 +8,7 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 
 from attn_grade.bank import Bank
+from attn_grade.exercise import Exercise
 from attn_grade.nbgrader.cells import graded_cells, to_run
 from attn_grade.nbgrader.course import Course, CourseError
 
@@ -66,6 +67,14 @@ def check_gradable(course: Course, assignment: str) -> None:
                 raise CourseError(f"{cell.metadata.nbgrader.grade_id} in {source}: {problem}")
 
 
+def problem_of_points(cell: NotebookNode, exercise: Exercise) -> str | None:
+    """What to say of a cell that gives other points than its exercise has."""
+    gives, has = cell.metadata.nbgrader.points, exercise.points
+    if gives == has:
+        return None
+    return f"it gives {gives:g} points, and {exercise.name} has {has:g}: give the cell as many."
+
+
 def _problem(cell: NotebookNode, assignment: str, gradebook: Gradebook, bank: Bank) -> str | None:
     name = to_run(cell).exercise
     if name is None:
@@ -75,8 +84,8 @@ def _problem(cell: NotebookNode, assignment: str, gradebook: Gradebook, bank: Ba
     except ValueError as error:
         return str(error)
     about, of = cell.metadata.nbgrader, exercise.points
-    if about.points != of:
-        return f"it gives {about.points:g} points, and {name} has {of:g}: give the cell as many."
+    if problem := problem_of_points(cell, exercise):
+        return problem
     release = f"Release it: nbgrader generate_assignment {assignment} --force"
     try:
         known = gradebook.find_grade_cell(about.grade_id, assignment, assignment).max_score

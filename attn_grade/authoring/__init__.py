@@ -1,0 +1,1 @@
+"""What an author of exercises needs: laying one out, tables of parts, and what is missing."""

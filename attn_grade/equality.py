@@ -1,0 +1,76 @@
+"""Equality of plain data: up to rounding, or to the last bit."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attn_grade.inside.plain import Input, Plain, array_oddity, oddity, plain_kind
+
+
+def same(one: Plain, other: Plain) -> bool:
+    """True if two outputs are the same up to rounding, NaN and infinities included."""
+    if isinstance(one, Tensor) and isinstance(other, Tensor):
+        if oddity(one) or oddity(other) or one.device != other.device:
+            return False
+        if one.shape != other.shape or one.dtype != other.dtype:
+            return False
+        if not other.is_floating_point():
+            return torch.equal(one, other)
+        finite = other[other.isfinite()].abs()
+        scale = finite.max().item() if finite.numel() else 1.0
+        close = torch.isclose(one, other, rtol=0, atol=1e-5 * scale, equal_nan=True)
+        return bool(close.all())
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        odd = array_oddity(one) or array_oddity(other)
+        return not odd and same(as_tensor(one), as_tensor(other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in other)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    one, other = as_number(one), as_number(other)
+    if isinstance(one, float) and isinstance(other, float):
+        return (
+            one == other or abs(one - other) <= 1e-5 * abs(other) or (one != one and other != other)
+        )
+    return type(one) is type(other) and one == other
+
+
+def identical(one: Plain, other: Input) -> bool:
+    """True if two values are the same to the last bit, dtypes included.
+
+    What is no plain data in the second cannot be compared, and passes.
+    """
+    if isinstance(other, Tensor):
+        if not isinstance(one, Tensor) or (one.dtype, one.device) != (other.dtype, other.device):
+            return False
+        return torch.equal(one, other)
+    if isinstance(other, np.ndarray):
+        if not isinstance(one, np.ndarray) or array_oddity(one) or array_oddity(other):
+            return False
+        return one.dtype == other.dtype and np.array_equal(one, other)
+    if isinstance(other, dict):
+        return (
+            isinstance(one, dict)
+            and one.keys() == other.keys()
+            and all(identical(one[key], other[key]) for key in other)
+        )
+    if isinstance(other, list | tuple):
+        return (
+            type(one) is type(other) and len(one) == len(other) and all(map(identical, one, other))
+        )
+    return plain_kind(other) is not None or (type(one) is type(other) and one == other)
+
+
+def as_number(output: Plain) -> Plain:
+    """The number in a tensor or an array of one, which passes for a number in an answer too."""
+    if isinstance(output, np.ndarray) and output.size == 1 and not array_oddity(output):
+        return output.item()
+    if not isinstance(output, Tensor) or oddity(output) or output.is_meta:
+        return output
+    return output.item() if output.numel() == 1 else output
+
+
+def as_tensor(array: np.ndarray) -> Tensor:
+    """The numbers of an array as torch has them."""
+    # a copy: torch shares no memory that runs backwards, or that must not be written to
+    return torch.from_numpy(np.array(array))

@@ -1,0 +1,3 @@
+"""Problem set 02: the edit distance, with an answer of strings in a tree."""
+
+NUMBER = "02"
