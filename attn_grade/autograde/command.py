@@ -41,10 +41,10 @@ class AutogradeOptions:
     Args:
         course: Folder of the course.
         assignment: Name of the problem set.
-        students: Whose; nobody named means all who handed it in.
+        students: Names of the students; none means all with a submission.
         force: Whether to grade again what has been graded already.
         jobs: Number of processes on this machine.
-        level: Of isolation, by name; None for the strongest.
+        level: Name of the isolation level; None for the strongest.
         require_sandbox: Whether to refuse a weaker one than the strongest of all.
         scheduler: Address of a Dask scheduler; None grades on this machine.
         csv: Where the table goes; None for the usual place.
