@@ -43,8 +43,8 @@ def _report_errors(force: bool = False) -> Iterator[None]:
         console.print(f"{error}", markup=False, style="red", soft_wrap=True)
         raise typer.Exit(2) from None
     except KeyboardInterrupt:
-        then = "grades all once more" if force else "goes on from there"
-        console.print(f"Interrupted. What is graded is kept; the same command {then}.")
+        then = "starts over" if force else "continues"
+        console.print(f"Interrupted. Finished submissions are kept; the same command {then}.")
         raise typer.Exit(130) from None
     finally:
         for number, handler in before.items():
@@ -101,9 +101,9 @@ def autograde(
 
 def _require_consistent_level(level: str | None, require_sandbox: bool) -> None:
     if level not in (None, "sandbox", "limits", "plain"):
-        raise typer.BadParameter(f"{level} is no level: sandbox, limits or plain")
+        raise typer.BadParameter(f"{level} is not a level; there are sandbox, limits and plain")
     if require_sandbox and level in ("limits", "plain"):
-        raise typer.BadParameter(f"--level {level} is less than --require-sandbox asks for")
+        raise typer.BadParameter(f"--level {level} is weaker than --require-sandbox allows")
 
 
 @app.command()

@@ -185,7 +185,7 @@ def _check_law(law: Law, trial: Trial, submission: Submission) -> tuple[str, Pla
         return failed.args
     except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError):
         kind = name_kind(outputs[-1])
-        return f"it is {kind}, of which this cannot be said", kind
+        return f"it is {kind}, to which this check does not apply", kind
     return (broken, broken) if isinstance(broken, str) else broken
 
 

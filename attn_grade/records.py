@@ -12,7 +12,7 @@ STATES = ("graded", "missing", "timed out", "crashed", "cheated?")  # from the b
 
 @dataclass(frozen=True)
 class RowRecord:
-    """One check: what was asked, what it is worth, and what went wrong, if anything did."""
+    """A check: the question, its points, and the problem, if there is one."""
 
     label: str
     points: float
@@ -21,7 +21,7 @@ class RowRecord:
 
 @dataclass(frozen=True)
 class PartRecord:
-    """One exercise of a submission.
+    """An exercise of a submission.
 
     Attributes:
         part: What nbgrader calls the cell that grades it, as `softmax-check`.

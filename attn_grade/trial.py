@@ -74,7 +74,7 @@ def tensor_of(outcome: Outcome) -> Tensor:
         TypeError: It is no tensor.
     """
     if not isinstance(outcome.output, Tensor):
-        raise TypeError(f"a gradient is asked of a reference that gives {outcome.output!r:.60}")
+        raise TypeError(f"a gradient is asked of a reference that returns {outcome.output!r:.60}")
     return outcome.output
 
 

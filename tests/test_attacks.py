@@ -13,7 +13,7 @@ from attn_grade.inside.level import Level
 from tests.attacks import BORROWED, WRONG, Attack
 from tests.attacks.borrowing import BORROWING
 from tests.attacks.ending import ENDING, NETWORK, TAKING_TIME
-from tests.attacks.filling import FILLING, SHARED_STATE
+from tests.attacks.filling import FILLING, LEAVING
 from tests.attacks.forging import FORGING
 from tests.attacks.pretending import PRETENDING, RECORDS, SHADOWS, writing
 from tests.attacks.reading import READING
@@ -39,7 +39,7 @@ GROUPS = {
     "ending": ENDING,
     "time": TAKING_TIME,
     "filling": FILLING,
-    "leaving": SHARED_STATE,
+    "leaving": LEAVING,
     "forging": FORGING,
 }
 ATTACKS = {f"{group}: {name}": one for group, all in GROUPS.items() for name, one in all.items()}

@@ -74,7 +74,7 @@ def test_interrupted_command_goes_on_where_it_stopped(copy, temporary):
     os.killpg(command.pid, signal.SIGINT)  # as a terminal does
     _, complaint = command.communicate(timeout=60)
     assert command.returncode == 130
-    assert complaint.startswith("Interrupted. What is graded is kept")
+    assert complaint.startswith("Interrupted. Finished submissions are kept")
     done = records_in(copy)
     assert 2 <= len(done) < len(students)
     assert processes_with(temporary) == []

@@ -38,7 +38,7 @@ def typed(*words: str) -> tuple[int, str]:
 
 def test_folder_that_is_no_course(tmp_path):
     status, said = typed(FIRST, "--course", str(tmp_path))
-    assert (status, said) == (2, f"{tmp_path} is no course: there is no nbgrader_config.py in it.")
+    assert (status, said) == (2, f"{tmp_path} is not a course: it has no nbgrader_config.py.")
 
 
 def test_settings_that_cannot_be_read(tmp_path):
@@ -160,7 +160,7 @@ def test_windows(copy, monkeypatch, words):
 def test_sandbox_that_is_required_and_not_asked_for():
     status, said = typed(FIRST, "--require-sandbox", "--level", "limits")
     assert status == 2
-    assert "--level limits is less than --require-sandbox asks for" in said
+    assert "--level limits is weaker than --require-sandbox allows" in said
 
 
 @pytest.mark.parametrize("words", [("--level", "high"), ("--jobs", "0"), ("--fast",), ()])

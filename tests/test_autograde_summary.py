@@ -134,7 +134,7 @@ def test_table_of_a_large_class_is_in_the_csv_alone(course, monkeypatch):
     monkeypatch.setattr(command, "choose_level", lambda *_: pytest.fail("not for others"))
     _, said = run(course, "--student", "s001", "--scheduler", "tcp://there:8786")
     assert "Isolation: 1 sandbox." in said
-    assert "Graded before, and left so: 1. --force grades all again." in said
+    assert "Already graded: 1. Use --force to grade them again." in said
 
 
 def test_submission_that_cannot_be_graded_is_named_everywhere(course, monkeypatch):
@@ -182,7 +182,7 @@ def test_failure_is_no_mark_though_there_was_one_before(course, monkeypatch):
     monkeypatch.setattr(command, "_outcomes", lambda order, tasks: iter([(tasks[0], failed)]))
     status, said = run(course)
     assert status == 1
-    assert "left so" not in said
+    assert "Already graded" not in said
     assert "0 submissions: none graded; 1 not graded." in said
     table = (course / "grading" / "results" / f"{FIRST}.csv").read_text("utf-8")
     assert "cheated?" not in table

@@ -245,6 +245,6 @@ def test_call_that_is_late_leaves_no_answer_for_the_next_one():
 def test_grader_keeps_nothing_of_a_call_without_gradients():
     with called_back(sequence_layer("fades")) as (stand_in, desk):
         calls_it_without_gradients(stand_in, *given())
-        assert desk._private_paths == {}
+        assert desk._graphs == {}
         by_autograd(stand_in, *given())
-        assert len(desk._private_paths) == 2
+        assert len(desk._graphs) == 2

@@ -413,11 +413,11 @@ def test_nothing_is_begun_anew_where_it_would_not_come_as_far(monkeypatch):
 
 def test_who_ends_at_the_score_of_a_later_part_is_not_waited_for_for_ever(process):
     end = (
-        "import os\nfrom attn_grade.inside.check import PublishedPoints, told\n"
+        "import os\nfrom attn_grade.inside.check import PublishedPoints, published\n"
         "class Scores(PublishedPoints):\n"
         "    def __setitem__(self, name, score):\n"
         "        if name == '01_retrieval/softmax_gradient': os._exit(0)\n"
-        "told.__class__ = Scores\n"
+        "published.__class__ = Scores\n"
     )
     cells = [Cell("import torch"), Cell(end + RIGHT), TRIED, Cell(HONEST), SPARED]
     graded = grade_notebook(cells, BANK, process, None, notebook_seconds=20)

@@ -186,10 +186,10 @@ def test_answer_that_is_changed_later_was_handed_in_later(place: Path, ada: Acco
     collect(place)
     early = time_of(place, ada.name)
     ada.does(f'cd "$1"; echo late > {SET}.ipynb; touch -d 2020-01-01 {SET}.ipynb', folder)
-    assert "There already, or newer" not in collect(place, update=True)
+    assert "Already collected, or newer" not in collect(place, update=True)
     assert collected(place, ada.name) == {f"{SET}.ipynb": "late"}
     assert time_of(place, ada.name) > early
-    assert "There already, or newer" in collect(place, update=True)
+    assert "Already collected, or newer" in collect(place, update=True)
 
 
 def test_newest_by_the_file_system_wins_whatever_the_names_say(place: Path, ada: Account) -> None:
@@ -248,7 +248,7 @@ def test_where_all_have_one_account_the_name_counts_and_links_do_not(
     said = collect(place, check_owner=False)
     assert collected(place, "grace") == {f"{SET}.ipynb": "hers"}
     assert "/link' is a link" in said
-    assert f"'{folder.name}' names nobody" in said
+    assert f"'{folder.name}' names no student" in said
     assert not (place / "course" / "grading" / SET).exists()
 
 

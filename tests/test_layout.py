@@ -201,6 +201,14 @@ def test_everything_that_a_pinned_package_needs_is_pinned() -> None:
         assert set(map(canonicalize_name, here)) <= names, pin.name
 
 
+def test_map_of_the_readme_names_what_stands_there() -> None:
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    for line in (line for line in lines if line.startswith("| ") and "SLUG" not in line):
+        for path, name in re.findall(r"`([\w/]+\.(?:py|md))`: `(\w+)`", line):
+            text = (ROOT / path).read_text(encoding="utf-8")
+            assert re.search(rf"^(def |class )?{name}\b", text, re.MULTILINE), f"{path}: {name}"
+
+
 @pytest.mark.parametrize("what", FORBIDDEN)
 def test_sources_hold_nothing_forbidden(what: str) -> None:
     pattern = re.compile(FORBIDDEN[what])

@@ -48,10 +48,6 @@ def draw_low_tokens(generator: Generator, **sizes: int) -> Inputs:
     return inputs | {"scores": 1024.0 * level.double() - 2.0**33}
 
 
-def _zero_without_tokens(weights: Tensor, source_len: Tensor) -> Tensor:
-    return weights.masked_fill((source_len == 0)[:, None, None], 0)
-
-
 def _softmax(scores: Tensor, padding: Tensor) -> Tensor:
     return masked_softmax(scores, ~padding.expand_as(scores))
 

@@ -15,7 +15,6 @@ from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import cut_off, given, in_dtype, overwriting, squeezed
 
 Maximum = Callable[[Tensor, Tensor], Tensor]
-Factor = Callable[[Tensor, Tensor], Tensor]
 
 
 def reference(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:

@@ -41,10 +41,10 @@ class AutogradeOptions:
     Args:
         course: Folder of the course.
         assignment: Name of the problem set.
-        students: Whose; nobody named means all who handed it in.
+        students: Names of the students; none means all with a submission.
         force: Whether to grade again what has been graded already.
         jobs: Number of processes on this machine.
-        level: Of isolation, by name; None for the strongest.
+        level: Name of the isolation level; None for the strongest.
         require_sandbox: Whether to refuse a weaker one than the strongest of all.
         scheduler: Address of a Dask scheduler; None grades on this machine.
         csv: Where the table goes; None for the usual place.
@@ -89,9 +89,9 @@ def autograde(options: AutogradeOptions, console: Console) -> bool:
     records, log, lines = write_results(course, options.assignment, csv, failures)
     graded = set(students) - {failure.student for failure in failures}
     if left := before & _times(course, options.assignment, graded):
-        console.print(f"Graded before, and left so: {len(left)}. --force grades all again.")
+        console.print(f"Already graded: {len(left)}. Use --force to grade them again.")
     _print_summary(students, records, failures, console, level_shown=options.scheduler is None)
-    message = f"{csv} has all points, {log} what to look at ({lines})."
+    message = f"{csv} has all points; {log} lists what to look at ({lines})."
     console.print(message, markup=False, soft_wrap=True)
     return not failures
 

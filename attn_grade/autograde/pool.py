@@ -121,7 +121,7 @@ def _begin(folder: str) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when the one has ended that started it, be it killed."""
+    """End this process once its parent has ended, even if that was killed."""
     if parent := multiprocessing.parent_process():
         parent.join()
     os.kill(os.getpid(), signal.SIGTERM)

@@ -49,7 +49,7 @@ def misfit(
 ) -> str | None:
     """The reason why this worker cannot grade for the calling command; None if it can.
 
-    It is asked before every submission, lest a worker that fails at once fails at them all.
+    Called before every submission, so that a broken worker does not fail at all of them.
 
     Args:
         task: Fields of a task; of any, as all have the same course and isolation.

@@ -39,7 +39,7 @@ class Channel:
         return self._theirs.fileno()
 
     def close(self) -> None:
-        """Say no more."""
+        """Close both ends."""
         self._ours.close()
         self._theirs.close()
 
@@ -93,7 +93,7 @@ class Channel:
         raise self.ended
 
     def end(self) -> Ended:
-        """Say no more to somebody whose answer makes no sense; the reason for it."""
+        """Close the channel to a process that sent nonsense; return the reason."""
         self.ended = Ended(Cause.NONSENSE)
         self.close()
         return self.ended

@@ -75,7 +75,7 @@ def folder_of(package: str) -> Path:
     """
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
-        raise ModuleNotFoundError(f"{package}, which the settings name, is no installed package")
+        raise ModuleNotFoundError(f"{package}, which the settings name, is not installed")
     return Path(spec.submodule_search_locations[0]).resolve()
 
 

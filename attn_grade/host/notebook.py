@@ -176,7 +176,7 @@ class _Run:
             self.retries.exclude_latest(index, ended)
 
     def _publish_points(self, channel: Channel, index: int, part: Part) -> None:
-        """Let the notebook's own `check` show the points on the public inputs."""
+        """Publish to the notebook's own `check` the points on the public inputs."""
         if index in self.retries.parts:  # perhaps because of this very message
             return
         rows = [(row.label, row.points, row.problem) for row in part.public.rows]

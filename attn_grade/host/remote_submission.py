@@ -90,7 +90,7 @@ class _CallbackServer:
 
     def __init__(self) -> None:
         self._callables: list[Callback] = []
-        self._private_paths: dict[int, tuple[Tensor, list[Tensor]]] = {}
+        self._graphs: dict[int, tuple[Tensor, list[Tensor]]] = {}
         self._asked = self._bytes = 0
 
     def number(self, function: Callback) -> int:
@@ -131,12 +131,12 @@ class _CallbackServer:
         if isinstance(output, Tensor) and output.requires_grad:
             graph = sum(one.element_size() * _intermediate_size(one) for one in tensors)
             self._bytes += output.nbytes + graph
-            self._private_paths[question["keep"]] = output, tensors
+            self._graphs[question["keep"]] = output, tensors
             return output.detach()
         return output
 
     def _gradients(self, question: Message) -> list[Tensor | None]:
-        output, inputs = self._private_paths[question["gradient"]]
+        output, inputs = self._graphs[question["gradient"]]
         wanted = [value for value in inputs if value.requires_grad]
         upstream = question["upstream"]
         found = torch.autograd.grad(output, wanted, upstream, retain_graph=True, allow_unused=True)

@@ -14,7 +14,7 @@ PACKAGES = "packages"  # the folder of what a submission may import
 SCRATCH, COURSE = "/scratch", "/course"
 SCRATCH_BYTES = 2**28
 NOBODY, FIRST_USER = 65534, 2**30
-# Who has become another user, as the worker will, must be able to read what it needs.
+# A process that became another user, as the worker will, must still be able to read its packages.
 PROBE = """import importlib.util, os, sys
 if user := int(sys.argv[1]):
     os.setgroups([])

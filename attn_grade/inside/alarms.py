@@ -1,7 +1,7 @@
 """Noticing what a submission reaches for, by Python's audit hooks, which cannot be taken off again.
 
-An alarm stops nothing: the walls do. It tells the instructor whose code to read. Whoever knows how
-alarms are kept can silence them, for they are kept in the submission's own process.
+An alarm stops nothing: the walls do. It tells the instructor whose code to read. Code that
+knows how alarms are kept can silence them, since they are kept in the submission's own process.
 """
 
 import sys

@@ -2,9 +2,9 @@
 
 What the grader knows of an answer comes from the answer's own process. Numbers it compares itself,
 out of reach; but what an answer has called and how much memory it took, only that process can say.
-Whoever changes the watching there can make it say what he likes. Whoever does so in the plain
-ways, by putting other functions in the places of these, is noticed here. Whoever knows this file
-as well is not: no process can testify against whoever owns all of it.
+A submission that changes the watching there can make it report anything. One that does so in plain
+ways, by replacing these functions, is noticed here. One that knows this file as well is not: no
+process can testify against its owner.
 """
 
 import builtins

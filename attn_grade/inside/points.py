@@ -1,4 +1,4 @@
-"""What an answer earns: a number for nbgrader, a table for people."""
+"""Points of an answer: a number for nbgrader, a table for people."""
 
 import html
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ SHORT_RIGHT = f' style="{PADDED};text-align:right;white-space:nowrap"'
 
 @dataclass(frozen=True)
 class Row:
-    """One check: what was asked, what it is worth, and what went wrong, if anything did."""
+    """A check: the question, its points, and the problem, if there is one."""
 
     label: str
     points: float

@@ -1,8 +1,8 @@
 """The parts of the grader that cells see: `check`, its table, the shell, and its displays.
 
-No points depend on these, and none on the functions by which cells compare numbers. Whoever puts
-others in the places of the former wants to deceive somebody who looks at the notebook; whoever
-puts others in the places of the latter may only want to print what they compare.
+No points depend on these, and none on the functions by which cells compare numbers. Code that
+replaces the former wants to deceive a reader of the notebook; code that replaces the latter may
+only want to print what is compared.
 """
 
 import sys

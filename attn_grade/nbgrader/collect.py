@@ -34,7 +34,7 @@ class RosterCollector(FileNameCollectorPlugin):
         else:
             named = read_name(path, self._students())
         if named is None:
-            self.log.warning("%r: of no form that is known", submitted_file)
+            self.log.warning("%r: unknown form of name", submitted_file)
             return None
         if len(named.ids) != 1:
             fit = f"{len(named.ids)} students of the roster fit"

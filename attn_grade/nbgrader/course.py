@@ -63,7 +63,7 @@ class Course:
 
     def __post_init__(self) -> None:
         if not (self.root / CONFIG).is_file():
-            raise CourseError(f"{self.root} is no course: there is no {CONFIG} in it.")
+            raise CourseError(f"{self.root} is not a course: it has no {CONFIG}.")
 
     @cached_property
     def config(self) -> Config:
@@ -101,7 +101,7 @@ class Course:
         except (AttributeError, ImportError) as error:
             raise CourseError(f"The bank of exercises {name!r} cannot be used: {error}") from error
         if not isinstance(bank, Bank):
-            raise CourseError(f"{name}.BANK is a {type(bank).__name__}, and no bank of exercises")
+            raise CourseError(f"{name}.BANK is a {type(bank).__name__}, not a bank of exercises")
         return bank
 
     @property

@@ -2,8 +2,8 @@
 
     nbgrader export --exporter=attn_grade.nbgrader.export.MoodleExporter --to moodle.csv
 
-Whoever handed nothing in has an empty cell, which these systems leave as it is; a penalty for being
-late is taken off.
+Students without a submission get an empty cell, which these systems leave alone; late penalties are
+subtracted.
 """
 
 import csv

@@ -91,7 +91,9 @@ class OwnerCollect(ExchangeCollect):
         )
         for hand_in in sorted(found, key=self._rank, reverse=True):
             if not self._is_wanted(hand_in, target):
-                self.log.info("There already, or newer; --update updates: %s", student)
+                self.log.info(
+                    "Already collected, or newer; use --update to replace it: %s", student
+                )
                 return False
             try:
                 self._take(hand_in, target)
@@ -140,7 +142,7 @@ class OwnerCollect(ExchangeCollect):
         try:
             with opened(name, inbound, self._account(student)) as (folder, found):
                 if not stat.S_ISDIR(found.st_mode):
-                    raise RefusedError("is no folder")
+                    raise RefusedError("is not a folder")
                 copy = SafeCopy(self.coursedir, found.st_uid)
                 copy.folder(folder, target)
         finally:
@@ -169,7 +171,7 @@ class OwnerCollect(ExchangeCollect):
         if len(rest) < 2 or rest[0] != self.coursedir.assignment_id:
             return None
         if student in ("", ".", ".."):  # no name of a folder in `submitted`
-            self._log_refused(name, "names nobody")
+            self._log_refused(name, "names no student")
             return None
         return student if fnmatchcase(student, self.coursedir.student_id or "*") else None
 

@@ -45,7 +45,7 @@ def opened(name: str, within: int, owner: int | None) -> Iterator[tuple[int, os.
     """
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        # opening a device may do something, so look first; and again, lest it was exchanged since
+        # opening a device may do something, so look first, and again in case it was swapped since
         _require_plain(os.stat(name, dir_fd=within, follow_symlinks=False))
         descriptor = os.open(name, flags, dir_fd=within)
     except OSError as error:

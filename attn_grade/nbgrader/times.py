@@ -33,7 +33,7 @@ def read_time(text: str, home: str = "UTC") -> datetime:
     Args:
         text: A date and a time, and a zone if it is not UTC: a name as `Europe/Berlin`, or how far
             it is ahead of UTC, as `+01:00`.
-        home: The zone of whoever wrote the time, for abbreviations as `CEST`, which nbgrader's
+        home: The zone of the writer, for abbreviations such as `CEST`, which nbgrader's
             exchange writes.
 
     Raises:

@@ -23,7 +23,7 @@ REASON = """# Nothing could be graded
     {reason}
 
 Your notebook can be graded if it is one file called `{name}` and Jupyter opens it. If you may still
-hand in, do so again; if not, ask whoever teaches the course."""
+hand in, do so again; if not, ask your instructor."""
 
 
 def placeholder_notebook(course: Course, assignment: str, reason: str) -> NotebookNode:

@@ -83,10 +83,10 @@ ENDING = {
     ),
     "when it is told its points": wrong(
         "import os\n"
-        "from attn_grade.inside.check import PublishedPoints, told\n"
+        "from attn_grade.inside.check import PublishedPoints, published\n"
         "class Ending(PublishedPoints):\n"
         "    def __setitem__(self, *_): os._exit(0)\n"
-        "told.__class__ = Ending",
+        "published.__class__ = Ending",
         "crashed.*its cell ended its own process",
     ),
 }

@@ -107,8 +107,8 @@ PRETENDING = {
         "from attn_grade.inside import check\n"
         "from attn_grade.inside.points import Row, Points\n"
         "best = Points((Row('all', 4.0),))\n"
-        "check.told = type('', (dict,), {'get': lambda *_: best})()",
-        "cheated\\?.*tried to replace attn_grade.inside.check.told",
+        "check.published = type('', (dict,), {'get': lambda *_: best})()",
+        "cheated\\?.*tried to replace attn_grade.inside.check.published",
     ),
     "a crowd of remarks": wrong(
         "import os, subprocess\n"

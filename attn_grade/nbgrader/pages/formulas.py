@@ -15,9 +15,9 @@ ATTRIBUTES = {*SIZES.split(), *KINDS.split(), "tabindex"}
 VALUE = re.compile(r"[a-z -]+|\d?(\.\d+)?em|[0-2]")
 
 TAG = re.compile(r"<[^>]*>")
-MAX_WIDTH = 20  # signs, on the screen of a phone, be they as wide as they may
+MAX_WIDTH = 20  # characters, however wide, on the screen of a phone
 MAX_FORMULA = 2000
-# A macro that calls itself would keep whoever reads the page waiting for ever.
+# A macro that calls itself would keep the reader of the page waiting for ever.
 DEFINITION = re.compile(r"\\(newcommand|renewcommand|def|let)\b")
 # TeX leaves a little room between the name of a function and what stands next, MathML none.
 CLOSE = re.compile(r"(<mi>[a-z]{2,}</mi>)(?=<m(?:i|n|sub|sup|frac|sqrt)\b)")
