@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attn_grade.exercise import Check, Exercise
-from attn_grade.inside.plain import Inputs, Plain, map_leaves
+from attn_grade.inside.plain import Input, Inputs, Plain, map_leaves
 from attn_grade.inside.submission import LocalSubmission, Outcome
 
 
@@ -56,7 +56,7 @@ class Trial:
     def given_on(self, device: str) -> Inputs:
         """The inputs as given, on a device."""
 
-        def move(leaf: Plain) -> Plain:
+        def move(leaf: Input) -> Input:
             return leaf.to(device) if isinstance(leaf, Tensor) else leaf
 
         return {name: map_leaves(move, value) for name, value in self.given.items()}
@@ -98,7 +98,7 @@ def _draw(exercise: Exercise, check: Check, secret: str | None) -> tuple[Trial, 
 def _cast(inputs: Inputs, dtype: torch.dtype) -> Inputs:
     """The inputs with their floating-point tensors and arrays in another dtype."""
 
-    def cast(leaf: Plain) -> Plain:
+    def cast(leaf: Input) -> Input:
         if isinstance(leaf, Tensor) and leaf.is_floating_point():
             return leaf.to(dtype)
         if isinstance(leaf, np.ndarray) and np.issubdtype(leaf.dtype, np.floating):

@@ -203,7 +203,7 @@ def test_nothing_runs_on_behind_a_grader_that_is_killed(copy, temporary, monkeyp
     assert list(temporary.iterdir()) == []
 
 
-def begin_here(order: Order) -> None:
+def begin_here(order: AutogradeOptions) -> None:
     """Grade as the command does, in a process forked for it."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     autograde(order, silent())

@@ -7,6 +7,7 @@ from attn_grade.check import grade
 from attn_grade.equality import same
 from attn_grade.judge import Findings, examine
 from tests.outside_answers import Answer, mistakes, process_with_mistakes, said, solution
+from tests.sampling import parameters
 
 SECRET = "the walls"
 SOFTMAX = "01_retrieval/softmax"
@@ -40,7 +41,7 @@ def is_examined_alike(process, channel, answer: Answer) -> Findings:
     return found
 
 
-@pytest.mark.parametrize("exercise", QUICK)
+@pytest.mark.parametrize("exercise", parameters(QUICK, 20))
 def test_what_is_found_outside_is_what_is_found_inside(process, exercise):
     """A solution passes; of the mistakes, the first and the last fail other checks, mostly."""
     bank = mistakes(exercise)

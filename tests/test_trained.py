@@ -19,6 +19,7 @@ from attn_course.trained.measure import BUCKETS, error_rate_of, name_of, unseen_
 from attn_course.trained.recipes import RECIPES, find_recipe, narrow_window
 from attn_course.trained.store import FOLDER, round_to_half, save, write_record
 from attn_course.training import train
+from tests.sampling import left_to_proofs
 
 SHIPPED = [name for name, recipe in RECIPES.items() if recipe.ship]
 MAX_BYTES = 2_000_000
@@ -78,6 +79,7 @@ def test_no_tested_sentence_is_learned_from_and_buckets_hold_their_lengths() -> 
     assert name_of(BUCKETS[0]) == "5-10"
 
 
+@left_to_proofs
 def test_small_attention_model_learns_to_translate_from_scratch() -> None:
     pairs = list(islice(sentence_pairs(3, clauses=(1, 1), small=True), 4100))
     learned, unseen = pairs[:4000], pairs[4000:]

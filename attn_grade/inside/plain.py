@@ -119,10 +119,14 @@ def parts_of(value: Plain) -> list[Plain]:
     return list(value) if isinstance(value, list | tuple) else []
 
 
-def map_leaves(change: Callable[[Any], Any], value: Any) -> Any:
+def map_leaves(change: Callable[[Input], Input], value: Input) -> Input:
     """The value with each of its leaves changed: what is no list, tuple or dictionary."""
+    return _map_leaves(change, value)
+
+
+def _map_leaves(change: Callable[[Any], Any], value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: map_leaves(change, part) for key, part in value.items()}
+        return {key: _map_leaves(change, part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(map_leaves(change, part) for part in value)
+        return type(value)(_map_leaves(change, part) for part in value)
     return change(value)
