@@ -404,11 +404,11 @@ def test_nothing_is_begun_anew_where_it_would_not_come_as_far(monkeypatch):
     assert Deadline(process, 300.0, None).until == 3000
     left = Deadline(process, 1.0, 100.0)
     clock.now = 30.0
-    left.note()
+    left.mark()
     tries = [(60, False, True), (70, False, False), (70, True, True), (100, True, False)]
     for clock.now, process.is_over, begins in tries:
         with pytest.raises(Retry) if begins else nullcontext():
-            assert not left.do(fail)
+            assert not left.run(fail)
 
 
 def test_who_ends_at_the_score_of_a_later_part_is_not_waited_for_for_ever(process):
