@@ -2,8 +2,9 @@
 
 import torch
 
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs
+from attn_grade.mistakes import Mistakes
 
 LETTERS = "abc"
 

@@ -3,8 +3,9 @@
 import numpy as np
 import torch
 
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs
+from attn_grade.mistakes import Mistakes
 
 
 def reference(design: np.ndarray, target: np.ndarray) -> np.ndarray:

@@ -3,8 +3,9 @@
 import numpy as np
 import torch
 
-from attn_grade.exercise import Check, Exercise, Mistakes
+from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Inputs
+from attn_grade.mistakes import Mistakes
 from methods_bank.least_squares.fit import draw
 
 
