@@ -167,7 +167,7 @@ def test_blackboard_tells_the_time(folder: Path) -> None:
     [
         ("all/Kim Lee_8_assignsubmission_file/01_retrieval.ipynb", "2 students of the roster fit"),
         ("all/Nobody_8_assignsubmission_file/01_retrieval.ipynb", "0 students of the roster fit"),
-        ("strange.ipynb", "of no form that is known"),
+        ("strange.ipynb", "unknown form of name"),
     ],
 )
 def test_file_of_nobody_is_left_and_said(
