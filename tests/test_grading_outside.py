@@ -189,7 +189,10 @@ NOTED = {
         ),
         "files left",
     ),
-    "files of the course": ("import os\nlen([*os.walk('..')])", "looked through"),
+    "files of the course": (
+        "import attn_bank, os\nlen([*os.walk(attn_bank.__path__[0])])",
+        "looked through",
+    ),
 }
 
 
