@@ -16,6 +16,8 @@ export CHROMIUM
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
+# The tests start some two hundred processes, which would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help book browser test proofs serve lab exercises notebooks lint clean
 .DELETE_ON_ERROR:

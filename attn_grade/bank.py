@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from pkgutil import ModuleInfo, iter_modules
 
@@ -60,12 +60,17 @@ class Bank:
         Raises:
             ValueError: There is no such exercise; the message lists those that there are.
         """
-        if name not in (names := self.names()):
-            raise ValueError(f"there is no exercise {name!r}; there are: {', '.join(names)}")
+        if name not in self._names:
+            listed = ", ".join(self._names)
+            raise ValueError(f"there is no exercise {name!r}; there are: {listed}")
         return _load(self, name)
 
     def names(self) -> list[str]:
         """The names of all exercises, in the order of the problem sets."""
+        return list(self._names)
+
+    @cached_property
+    def _names(self) -> list[str]:
         names = []
         for folder in self._modules(self.package):
             if folder.ispkg:

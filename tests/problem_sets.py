@@ -1,9 +1,6 @@
 """The problem sets as their authors write them, read for the proofs, and graded by nbgrader."""
 
 import ast
-import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -11,6 +8,7 @@ from pathlib import Path
 import nbformat
 
 from attn_bank import find_exercise
+from tests.commands import type_command
 from tests.conftest import ROOT
 
 SOLUTIONS = ROOT / "solutions"
@@ -40,12 +38,9 @@ class Solution:
 
 def nbgrader(course: Path, *arguments: str) -> str:
     """Run an nbgrader command in a course, as an instructor types it; return what it says."""
-    environment = os.environ | {"JUPYTER_CONFIG_DIR": str(course.parent / "no-settings")}
-    environment |= {"PYTHONUNBUFFERED": "1"}  # what it prints and what it logs come in their order
-    command = [sys.executable, "-m", "nbgrader", *arguments]
-    both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    run = subprocess.run(command, cwd=course, env=environment, **both)
-    assert run.returncode == 0, run.stdout
+    environment = {"JUPYTER_CONFIG_DIR": str(course.parent / "no-settings")}
+    run = type_command("nbgrader", *arguments, folder=course, environment=environment)
+    assert run.status == 0, run.stdout
     return run.stdout
 
 

@@ -1,8 +1,6 @@
 """Laying out an exercise, the tables of parts, and what is said to be missing or stale."""
 
 import shutil
-import subprocess
-import sys
 from itertools import count
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from attn_grade.authoring.faults import faults_of
 from attn_grade.authoring.parts import with_table
 from attn_grade.nbgrader.course import Course
 from tests.autograding import seed_of_no_other_course
+from tests.commands import type_command
 from tests.conftest import ROOT
 from tests.test_nbgrader import lay_out
 
@@ -23,9 +22,8 @@ NEW = "02_edit_distance/count"
 
 def attn_grade(course: Path, *words: str) -> tuple[int, list[str]]:
     """Run a command in the folder of a course; its status, and what it says on stderr."""
-    command = [sys.executable, "-m", "attn_grade", *words]
-    run = subprocess.run(command, cwd=course, capture_output=True, text=True)
-    return run.returncode, run.stderr.splitlines()
+    run = type_command("attn_grade", *words, folder=course, apart=True)
+    return run.status, run.stderr.splitlines()
 
 
 @pytest.fixture

@@ -6,13 +6,16 @@ import io
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from tests.commands import type_command
 from tests.conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
@@ -47,6 +50,21 @@ def run(tool: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     with redirect_stdout(out), redirect_stderr(err):
         status = TOOLS[tool].main(command[1:])
     return subprocess.CompletedProcess(command, status, out.getvalue(), err.getvalue())
+
+
+def run_forked(command: list[str], **where) -> subprocess.CompletedProcess[str]:
+    """Run nbgrader as the builder asks for it, but in a process that has it imported."""
+    folder, environment = where["cwd"], where["env"]
+    ran = type_command(*command[2:], folder=folder, environment=environment, apart=True)
+    return subprocess.CompletedProcess(command, ran.status, ran.stdout, ran.stderr)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick_nbgrader() -> Iterator[None]:
+    """Spare each call of the builder the start of Python and the imports."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build_exercises, "subprocess", SimpleNamespace(run=run_forked))
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,6 @@ from __future__ import annotations
 import builtins
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from symtable import SymbolTable, symtable
@@ -17,22 +15,16 @@ from symtable import SymbolTable, symtable
 import nbformat
 import pytest
 
+from tests.commands import type_command
 from tests.conftest import ROOT, chapters
 
 # An address in memory, a home folder, an installed file: another one on every machine.
 MACHINE = re.compile(r"\bat 0x[0-9a-f]{6,}|/home/|/Users/|/root/|/tmp/|site-packages|ipykernel_\d")
 
 
-def run_tool(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run one of our builders as `make` does."""
-    return subprocess.run(
-        [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-
-
 def test_notebooks_hold_the_cells_of_their_texts_all_executed() -> None:
-    run = run_tool("tools/build_notebooks.py", "--check", *chapters())
-    assert (run.returncode, run.stderr) == (0, "")
+    run = type_command("tools/build_notebooks.py", "--check", *chapters(), folder=ROOT, apart=True)
+    assert (run.status, run.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("name", chapters())
@@ -90,8 +82,8 @@ def test_name_from_a_hidden_cell_is_found_out() -> None:
 
 
 def test_exercises_are_what_their_solutions_generate() -> None:
-    run = run_tool("tools/build_exercises.py", "--check")
-    assert (run.returncode, run.stderr) == (0, "")
+    run = type_command("tools/build_exercises.py", "--check", folder=ROOT, apart=True)
+    assert (run.status, run.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("exercises/*/*.ipynb")), ids=lambda p: p.stem)

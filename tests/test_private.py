@@ -19,6 +19,7 @@ from attn_grade.__main__ import app
 from attn_grade.nbgrader import private
 from attn_grade.nbgrader.course import CourseError
 from tests.accounts import Account, account, needs_root, open_folder
+from tests.commands import type_command
 from tests.conftest import ROOT
 from tests.problem_sets import EXERCISES, SOLUTIONS
 from tests.sampling import left_to_proofs
@@ -92,12 +93,10 @@ def go_the_whole_way(course: Path, umask: int) -> None:
 
 def typed(course: Path, umask: int, *words: str, status: int = 0) -> str:
     """Type a command in the folder of a course; return what it says."""
-    environment = {k: v for k, v in os.environ.items() if k != "ATTN_GRADE_SECRET"}
-    environment |= {"JUPYTER_CONFIG_DIR": str(course.parent / "no-settings"), "COLUMNS": "80"}
-    both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    command = [sys.executable, "-m", *words]
-    run = subprocess.run(command, cwd=course, env=environment, umask=umask, **both)
-    assert run.returncode == status, run.stdout
+    environment = {"ATTN_GRADE_SECRET": None, "COLUMNS": "80"}
+    environment |= {"JUPYTER_CONFIG_DIR": str(course.parent / "no-settings")}
+    run = type_command(*words, folder=course, environment=environment, umask=umask)
+    assert run.status == status, run.stdout
     return run.stdout
 
 

@@ -1,8 +1,6 @@
 """The translators that come with the course: small, fresh, and as good as their records say."""
 
 import json
-import subprocess
-import sys
 from itertools import islice
 from pathlib import Path
 
@@ -19,6 +17,8 @@ from attn_course.trained.measure import BUCKETS, error_rate_of, name_of, unseen_
 from attn_course.trained.recipes import RECIPES, find_recipe, narrow_window
 from attn_course.trained.store import FOLDER, round_to_half, save, write_record
 from attn_course.training import train
+from tests.commands import type_command
+from tests.conftest import ROOT
 from tests.sampling import left_to_proofs
 
 SHIPPED = [name for name, recipe in RECIPES.items() if recipe.ship]
@@ -147,12 +147,12 @@ def test_records_are_valid_json_with_figures_of_every_bucket() -> None:
 
 
 def test_command_offers_every_recipe_and_copying() -> None:
-    command = [sys.executable, "-m", "attn_course.trained"]
-    shown = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True).stdout
-    assert all(name in shown for name in [*RECIPES, "copying"])
-    unknown = subprocess.run([*command, "gru"], capture_output=True, text=True, check=False)
-    assert unknown.returncode == 2
-    assert "invalid choice: 'gru'" in unknown.stderr
+    shown = type_command("attn_course.trained", "--help", folder=ROOT)
+    assert shown.status == 0
+    assert all(name in shown.stdout for name in [*RECIPES, "copying"])
+    unknown = type_command("attn_course.trained", "gru", folder=ROOT)
+    assert unknown.status == 2
+    assert "invalid choice: 'gru'" in unknown.stdout
 
 
 @pytest.mark.parametrize("name", ["bahdanau", "copying", "recall", "without_recurrence"])
