@@ -19,14 +19,15 @@ from typing import Any, Self
 
 import torch
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
+
+from attn_grade.inside.dispatch import Onlooker
 
 EXPONENTIALS = {"exp", "exp2", "expm1", "softmax", "log_softmax", "logsumexp", "logaddexp"}
 Readings = dict[str, Any]  # from a process that may send anything; `add` checks them
 
 
-class Instrument(TorchDispatchMode):
+class Instrument(Onlooker):
     """Looks on at every operation of torch inside the `with` block, unless it is paused."""
 
     _active: ContextVar[tuple["Instrument", ...]] = ContextVar("active", default=())

@@ -19,7 +19,6 @@ from attn_grade.inside.watching import (
     NO_PACKAGES,
     UNWATCHED_CALLS,
     StudentPackages,
-    warm_up_watching,
     watched,
 )
 
@@ -92,8 +91,6 @@ class LocalSubmission:
             name: copy_of(value, name in wrt) for name, value in inputs.items()
         }
         borrowed = list(self._unwatched)
-        if self.may_use is not None:
-            warm_up_watching()  # before the clock starts
         try:
             with silenced(), seeded(seed), time_limited(seconds or SECONDS_A_CALL):
                 with self._watched(borrowed):

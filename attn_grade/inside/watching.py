@@ -18,7 +18,8 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
+
+from attn_grade.inside.dispatch import Onlooker
 
 # where pip installs packages, Debian and Colab included
 INSTALLED = ("site-packages", "dist-packages")
@@ -88,7 +89,6 @@ def watched(
         packages: Those whose functions are noticed.
         borrowed: Where to.
     """
-    warm_up_watching()
     with (
         _Functions(avoid, borrowed),
         _Operators(avoid, borrowed),
@@ -148,7 +148,7 @@ class _Functions(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-class _Operators(TorchDispatchMode):
+class _Operators(Onlooker):
     """Notices torch operators, by whichever name they were called."""
 
     def __init__(self, avoid: tuple[str, ...], borrowed: list[str]) -> None:
@@ -162,16 +162,6 @@ class _Operators(TorchDispatchMode):
         if name in self.avoid:
             self.borrowed.append(name)
         return func(*args, **(kwargs or {}))
-
-
-@cache
-def warm_up_watching() -> None:
-    """Make torch import the 800 modules that its first watched operator needs.
-
-    It takes seconds on a busy machine, which must not count as the answer's.
-    """
-    with _Operators((), []):
-        torch.ones(()).exp()
 
 
 def _called_by(packages: StudentPackages, caller: FrameType | None) -> bool:

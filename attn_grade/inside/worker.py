@@ -23,14 +23,14 @@ from attn_grade.inside.limits import KILL_GRACE, become, guard_worker
 from attn_grade.inside.notebook import Notebook
 from attn_grade.inside.scratch import empty
 from attn_grade.inside.wall import ENGINE, Wall
-from attn_grade.inside.watching import warm_up_watching
 from attn_grade.inside.wire import END, FORK, BrokenMessage, receive, send
 
 KILL_ROUNDS = 40  # tries to end all that a submission has left
 # It looks for fonts when it is first imported, by threads and processes which an answer must not
 # start, and for seconds.
 PRELOADED = ("matplotlib.font_manager",)
-LIBRARY_FOLDERS = {".cache", ".config", ".ipython"}  # they keep their own files there
+# Libraries keep files of their own in these, PyTorch's compiler in one with the user's name.
+LIBRARY_FOLDERS = (".cache", ".config", ".ipython", "torchinductor_")
 
 
 class Worker:
@@ -92,7 +92,7 @@ class Worker:
                 break
             time.sleep(0.01)
         names = [name for folder in self.folders for name in empty(folder)]
-        files = sum(name not in LIBRARY_FOLDERS for name in names)
+        files = sum(not name.startswith(LIBRARY_FOLDERS) for name in names)
         return {"processes": left, "alive": alive, "files": files}
 
 
@@ -112,7 +112,6 @@ def main() -> None:
         become(order["user"])
     guard_worker()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a submission could send it
-    warm_up_watching()
     wall = Wall(**order["wall"])
     for name in (*PRELOADED, wall.bank, *order["preload"]):
         with contextlib.suppress(ImportError):  # the cell that imports it will say so

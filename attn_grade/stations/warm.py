@@ -1,19 +1,23 @@
 """The confined process that is kept warm for the submissions of a problem set."""
 
+import re
 import tempfile
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 
+import nbformat
 import torch
 
 from attn_grade.host.isolation import lay_out
 from attn_grade.host.process import SandboxProcess
 from attn_grade.inside.level import Level
-from attn_grade.nbgrader.cells import imported_modules
+from attn_grade.nbgrader.cells import code_cells, imported_modules
 from attn_grade.nbgrader.course import Course
 from attn_grade.stations.levels import choose_level
 from attn_grade.stations.tasks import Task
+
+TRAINING = re.compile(r"\boptim\.|\.training\b")  # how modules that train are named
 
 
 class Grader:
@@ -39,12 +43,18 @@ class Grader:
         path = Path(self._open.enter_context(folder))
         wall = self.course.wall
         lay_out(path, wall)
-        preload = imported_modules(self.course.source(self._assignment))
-        where = wall, preload, self.course.root.resolve()
+        where = wall, self._preload(), self.course.root.resolve()
         process = SandboxProcess(self.level, path, *where)
         self._open.callback(process.stop)
         process.start()
         return process
+
+    def _preload(self) -> tuple[str, ...]:
+        """What submissions would import, each anew: an optimizer's first step, the compiler."""
+        source = self.course.source(self._assignment)
+        cells = code_cells(nbformat.read(source, as_version=4))
+        trains = any(TRAINING.search(cell.source) for cell in cells)
+        return (*imported_modules(source), *(("torch._dynamo",) if trains else ()))
 
     def close(self) -> None:
         """End the confined process, if there is one, and remove its files."""
