@@ -1,8 +1,7 @@
 """For every exercise: the right answers pass, and every way to be wrong is refused.
 
 A wrong answer is one of the bank of mistakes, or a mutant of the solution. `make test` takes a
-sample of the mutants and the draws of every exercise, and of the answers that train; `make proofs`
-takes all of them.
+sample of the mistakes, the mutants and the draws of every exercise; `make proofs` takes all.
 """
 
 import ast
@@ -23,7 +22,7 @@ from attn_grade.trial import draw_trials
 from tests.conftest import ROOT
 from tests.mutants import mutants_of
 from tests.problem_sets import find_solution
-from tests.sampling import left_to_proofs, sample, sampled
+from tests.sampling import sample, sampled, takes_all
 
 sys.path.insert(0, str(ROOT / "tools"))
 import bank_of_mistakes
@@ -32,8 +31,9 @@ import build_kill_matrix
 EXERCISES = exercise_names()
 SECRET = "the proofs"
 # How many `make test` takes: of twenty draws, on which all right answers are tried; of the right
-# answers, watched; of a solution's mutants; of wrong answers that train.
-DRAWS, RIGHT_ANSWERS, MUTANTS, SLOW_ANSWERS = 4, 2, 12, 2
+# answers, watched; of the mistakes, beside one that each check alone refuses; of a solution's
+# mutants; of wrong answers that train.
+DRAWS, RIGHT_ANSWERS, MISTAKES, MUTANTS, SLOW_ANSWERS = 2, 2, 5, 8, 1
 
 
 def right_answers(exercise: str) -> list:
@@ -67,11 +67,9 @@ def kill_matrix() -> bank_of_mistakes.Banks:
 
 
 def taken_mistakes(exercise: str) -> list[str]:
-    """The mistakes that are tried, by name: if they train, one for each check, and a few more."""
+    """The mistakes that are tried, by name: one for each check, and a few more."""
     names = [mistake.name for mistake in find_exercise(exercise).mistakes]
-    if not is_slow(exercise):
-        return names
-    wanted = {*sample(names, SLOW_ANSWERS)}
+    wanted = {*sample(names, SLOW_ANSWERS if is_slow(exercise) else MISTAKES)}
     by_check = {}
     for name in reversed(names):
         catching = bank_of_mistakes.catching(kill_matrix()[exercise].get(name, ()))
@@ -158,9 +156,12 @@ def test_bank_is_large_enough(exercise):
 @sampled
 @pytest.mark.parametrize("exercise", EXERCISES)
 def test_every_right_answer_earns_every_point(exercise):
-    """Watched, but for answers that train: watching makes loops slow, so the first stands in."""
+    """Watched, but for answers that train: watching makes loops slow, so the first stands in.
+
+    Of those, `make test` tries the solution alone.
+    """
     answers = list(enumerate(right_answers(exercise)))
-    for number, answer in sample(answers, 1 if is_slow(exercise) else RIGHT_ANSWERS, _name):
+    for number, answer in sample(answers, 0 if is_slow(exercise) else RIGHT_ANSWERS, _name):
         unwatched = number and is_slow(exercise)
         submission = LocalSubmission(answer) if unwatched else watched(exercise, answer)
         score = grade(find_exercise(exercise), submission, f"seed {number}")
@@ -183,14 +184,10 @@ def test_every_right_answer_is_right_on_twenty_hidden_draws(exercise):
 @pytest.mark.parametrize(
     ("exercise", "mistake"),
     [
-        pytest.param(
-            name,
-            mistake,
-            id=f"{name}-{mistake.name}",
-            marks=() if mistake.name in taken_mistakes(name) else left_to_proofs,
-        )
+        pytest.param(name, mistake, id=f"{name}-{mistake.name}", marks=sampled)
         for name in EXERCISES
         for mistake in find_exercise(name).mistakes
+        if mistake.name in taken_mistakes(name)
     ],
 )
 def test_mistake_earns_what_it_declares_and_shows_its_hint(exercise, mistake):
@@ -225,6 +222,7 @@ def test_every_mutant_of_the_solution_is_refused(exercise):
     assert not survivors, "\n".join(survivors)
 
 
+@sampled
 @pytest.mark.parametrize("exercise", EXERCISES)
 def test_mutants_declared_equivalent_exist_and_change_nothing(exercise):
     spec, solution = find_exercise(exercise), find_solution(exercise)
@@ -232,6 +230,8 @@ def test_mutants_declared_equivalent_exist_and_change_nothing(exercise):
         listed = "\n".join(mutants(exercise))
         assert change in mutants(exercise), f"{change} is no mutant; there are:\n{listed}"
         assert len(reason) > 20
+        if is_slow(exercise) and not takes_all():
+            continue
         answer = solution.function(spec.function, mutants(exercise)[change])
         score = grade(find_exercise(exercise), LocalSubmission(answer), SECRET)
         assert float(score) == spec.points, f"{change} does change something:\n{score}"
