@@ -93,7 +93,7 @@ def test_a_solved_problem_set_has_all_points_and_nothing_to_say(process, folder)
     assert len(graded.parts) >= 5
 
 
-@pytest.mark.parametrize("folder", SETS)
+@pytest.mark.parametrize("folder", parameters(SETS, 3))
 def test_a_problem_set_as_it_is_given_out_is_unwritten_and_runs(process, folder):
     graded = grade_notebook(read_cells(folder, "exercises"), BANK, process, "unknown")
     assert {part.state for part in graded.parts.values()} == {"missing"}

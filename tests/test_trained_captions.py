@@ -58,7 +58,7 @@ from attn_course.trained.captions.recipes import (
 from attn_course.trained.captions.store import save_captioner
 from attn_course.trained.store import round_to_half
 from attn_course.training import train
-from tests.sampling import left_to_proofs
+from tests.sampling import left_to_proofs, parameters
 
 SHIPPED = [name for name, trial in TRIALS.items() if trial.ship]
 RUNS = record("captions")["runs"]
@@ -92,7 +92,7 @@ def test_nothing_is_recorded_or_kept_that_no_trial_makes() -> None:
     assert {file.stem for file in store.FOLDER.glob("*.safetensors")} == set(SHIPPED)
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", parameters(SHIPPED, 2))
 def test_stored_weights_are_small_and_as_good_as_their_record_says(name: str) -> None:
     assert (store.FOLDER / f"{name}.safetensors").stat().st_size < MAX_BYTES
     found, stored = measure(load_captioner(name), TRIALS[name]), runs(name)[0]
@@ -295,6 +295,7 @@ def test_variance_of_one_word_is_that_of_its_parts() -> None:
     assert found["best"] == pytest.approx(float(best), rel=1e-2)
 
 
+@left_to_proofs
 @torch.no_grad()
 def test_estimated_variance_of_a_caption_is_steady_from_one_number_of_draws_to_another() -> None:
     model = build("hard", seed=3).eval()
@@ -316,7 +317,7 @@ def test_bound_of_a_trained_captioner_is_below_its_marginal() -> None:
     assert (exact_expected_log_likelihood(*paths) <= marginal + 1e-5).all()
 
 
-@pytest.mark.parametrize("name", ["soft", "hard"])
+@pytest.mark.parametrize("name", parameters(["soft", "hard"], 1))
 def test_stored_weights_follow_a_moved_weight_as_their_record_says(name: str) -> None:
     found, stored = moved(load_captioner(name)), runs(name)[0]["moved"]
     for what in ("word", "with_article"):

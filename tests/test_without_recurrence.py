@@ -8,6 +8,7 @@ from attn_course.recurrence import count_parameters
 from attn_course.trained import record
 from attn_course.trained.measure import BUCKETS, name_of
 from attn_course.trained.without_recurrence import EVERY, KINDS, RATES, SEEDS, STEPS, build, run
+from tests.sampling import left_to_proofs
 
 RECORD = record("without_recurrence")
 RUNS = RECORD["runs"]
@@ -42,6 +43,7 @@ def test_bleu_is_recorded_on_the_way_and_at_every_length() -> None:
         assert all(0 <= bleu <= 100 for bleu in made["bleu"].values())
 
 
+@left_to_proofs
 def test_a_few_steps_say_what_they_did() -> None:
     made = run("attention alone", RATES[0], SEEDS[0], 2, BUCKETS[:1])
     assert list(made["bleu"]) == ["5-10"]
