@@ -15,7 +15,7 @@ from attn_grade.inside.submission import LocalSubmission
 from attn_grade.judge import Finding, Findings, Submission, examine
 
 SECRET_VARIABLE = "ATTN_GRADE_SECRET"
-DEFAULT_SECRET = "attention"
+DEFAULT_SECRET = "public"
 UNTRIED = "not tried yet: it takes long, and comes once the rows above are right"
 
 
@@ -23,7 +23,7 @@ def hidden_secret() -> str:
     """The secret from which hidden inputs are drawn.
 
     It is the environment variable `ATTN_GRADE_SECRET`, which the instructor's nbgrader
-    configuration sets. Without it, it is the word "attention", which everybody can read here.
+    configuration sets. Without it, it is the word "public", as everybody can read here.
     """
     return os.environ.get(SECRET_VARIABLE) or DEFAULT_SECRET
 

@@ -1,4 +1,4 @@
-"""Whether an output is right, and if not, what is wrong with it, in words and numbers."""
+"""Comparing an output with the reference, and saying in words and numbers how it differs."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ Parts = list[Plain] | tuple[Plain, ...]
 
 
 def allowed_error(exact: Tensor, plain: Tensor, factor: float) -> float:
-    """How far from the exact output an answer may be.
+    """The largest difference from the exact output that is allowed.
 
     Args:
         exact: The reference's output, computed in float64.
@@ -35,7 +35,7 @@ def allowed_error(exact: Tensor, plain: Tensor, factor: float) -> float:
 
 
 def difference(output: Plain, plain: Plain, exact: Plain, check: Check) -> str | None:
-    """What is wrong with an output, or None.
+    """Say how an output differs from the reference; None if it is right.
 
     Args:
         output: The answer's output.

@@ -17,7 +17,7 @@ from attn_grade.trial import Trial, draw_trials, tensor_of
 
 
 class Submission(Protocol):
-    """Whatever can be asked for outcomes: a function of this process, or one behind a wall."""
+    """Anything that can be asked for outcomes: a function of this process, or one behind a wall."""
 
     def call(
         self,

@@ -1,1 +1,1 @@
-"""What an author of exercises needs: laying one out, tables of parts, and what is missing."""
+"""For authors of exercises: lay one out, write the tables of parts, say what is missing."""

@@ -1,4 +1,4 @@
-"""What is missing or stale in a course, in sentences that name the place and what mends it."""
+"""Faults of a course before its release, in sentences that name the place and the cure."""
 
 import ast
 import os
@@ -75,7 +75,7 @@ def _count(number: int, thing: str) -> str:
 
 
 def _count_functions(path: Path) -> int:
-    """How many functions a module defines at its top, but for those with an underscore."""
+    """The number of public functions at the top of a module."""
     if not path.is_file():
         return 0
     body = ast.parse(path.read_text(encoding="utf-8")).body
@@ -98,7 +98,7 @@ def _faults_of_cells(
 
 
 def _faults_found_by(check: str, root: Path) -> Iterator[str]:
-    """What a program of the course says on stderr, a sentence a line."""
+    """The lines that a program of the course writes to stderr, if it fails."""
     path = os.pathsep.join(filter(None, (str(root), os.environ.get("PYTHONPATH"))))
     command = [sys.executable, *shlex.split(check)]
     environment = os.environ | {"PYTHONPATH": path}

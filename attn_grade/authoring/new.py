@@ -55,7 +55,7 @@ def lay_out_exercise(course: Course, name: str) -> Iterator[Path]:
 
 
 def _folder_of_bank(course: Course) -> Path:
-    """Where the exercises are written down, which must be within the course."""
+    """The folder of the bank, which must lie within the course."""
     folder = Path(import_module(course.bank.package).__path__[0]).resolve()
     if not folder.is_relative_to(course.root):
         raise CourseError(

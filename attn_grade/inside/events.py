@@ -95,7 +95,7 @@ def _network_alarm(arguments: Arguments) -> Alarm | None:
 
 
 def _host(arguments: Arguments) -> object:
-    """Whom an event of the network means: a host, or what stands where one should."""
+    """The host that an event of the network names, or whatever was given in its place."""
     if not isinstance(arguments[0], socket.socket):
         return arguments[0]
     address = arguments[1]

@@ -32,11 +32,11 @@ NameOf = Callable[[Callback], int]
 
 
 class BrokenMessage(Exception):
-    """What arrived is no message, or there is nobody any more to send one."""
+    """The bytes that arrived are no message, or the other side has ended."""
 
 
 class TooLarge(BrokenMessage):
-    """What is to be sent is more than a message holds; nothing of it has been sent."""
+    """The data are too large for a message; nothing has been sent."""
 
 
 def pack(message: Message, name_of: NameOf | None) -> tuple[bytes, bytes]:

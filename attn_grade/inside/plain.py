@@ -45,7 +45,7 @@ Inputs = Mapping[str, Input]
 
 
 def as_plain(output: object) -> Plain:
-    """What an answer returned as plain data; what is none becomes `Foreign`, wherever it stands.
+    """Turn an answer's output into plain data; anything else in it becomes a `Foreign`.
 
     Raises:
         RecursionError: A list or a dictionary holds itself.
@@ -77,7 +77,7 @@ def plain_kind(output: object) -> str | None:
 
 
 def name_kind(output: object) -> str:
-    """What an output is, for a student to read."""
+    """The kind of an output, in words for a student."""
     if output is None:
         return "None (is there a `return`?)"
     if isinstance(output, Foreign):
@@ -113,7 +113,7 @@ def array_oddity(array: np.ndarray) -> str | None:
 
 
 def parts_of(value: Plain) -> list[Plain]:
-    """What a list, a tuple or a dictionary holds; nothing for what is none of them."""
+    """The items of a list, a tuple or a dictionary; none for anything else."""
     if isinstance(value, dict):
         return list(value.values())
     return list(value) if isinstance(value, list | tuple) else []

@@ -68,7 +68,7 @@ def check_gradable(course: Course, assignment: str) -> None:
 
 
 def problem_of_points(cell: NotebookNode, exercise: Exercise) -> str | None:
-    """What to say of a cell that gives other points than its exercise has."""
+    """The sentence about a cell whose points differ from the exercise's; none if they agree."""
     gives, has = cell.metadata.nbgrader.points, exercise.points
     if gives == has:
         return None

@@ -46,7 +46,7 @@ class HandIn:
 
     @property
     def autograded(self) -> Path:
-        """Where the notebook goes that is given back."""
+        """The path of the notebook that is given back."""
         return self.course.autograded(self.assignment, self.student)
 
     @property

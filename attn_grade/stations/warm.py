@@ -50,7 +50,7 @@ class Grader:
         return process
 
     def _preload(self) -> tuple[str, ...]:
-        """What submissions would import, each anew: an optimizer's first step, the compiler."""
+        """Modules that each submission would import anew; an optimizer imports the compiler."""
         source = self.course.source(self._assignment)
         cells = code_cells(nbformat.read(source, as_version=4))
         trains = any(TRAINING.search(cell.source) for cell in cells)
