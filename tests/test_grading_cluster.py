@@ -118,6 +118,7 @@ def test_worker_killed_and_worker_added_lose_nothing_and_grade_nothing_twice(
     assert not list(everyone.course.rglob(".run-*"))
 
 
+@left_to_proofs
 @pytest.mark.usefixtures("ctrl_c")
 def test_interrupt_cancels_what_has_not_begun_and_the_next_run_goes_on(everyone: Class) -> None:
     students = [f"slow{number}" for number in range(60, 66)]
@@ -132,6 +133,7 @@ def test_interrupt_cancels_what_has_not_begun_and_the_next_run_goes_on(everyone:
     assert all(noted(everyone.course, "completed")[student] == 1 for student in students)
 
 
+@left_to_proofs
 def test_submission_that_ends_its_workers_is_named_and_the_others_are_graded(
     everyone: Class,
 ) -> None:
