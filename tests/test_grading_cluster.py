@@ -32,7 +32,7 @@ from tests import noted_grading, postgresql, simulated_grading
 from tests.autograding import with_submission
 from tests.clusters import LocalCluster, kill
 from tests.problem_sets import nbgrader
-from tests.sampling import left_to_proofs
+from tests.sampling import left_to_proofs, sampled
 from tests.simulated_grading import (
     COURSE_ID,
     gradebook_marks,
@@ -97,6 +97,7 @@ def replace_worker(everyone: Class, workers: list[subprocess.Popen]) -> None:
     workers.append(everyone.cluster.add_worker("--no-nanny"))
 
 
+@sampled  # the proofs go on with its workers
 def test_worker_killed_and_worker_added_lose_nothing_and_grade_nothing_twice(
     everyone: Class,
 ) -> None:
