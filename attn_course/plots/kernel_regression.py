@@ -25,6 +25,7 @@ def one_estimate(
 ) -> Figure:
     """Draw soundings along a river, and what each counts in the estimate at one query."""
     with _drawn(2, 4.6, height_ratios=[3, 2], sharex=True) as (figure, (river, share)):
+        key, value, weights = key.numpy(), value.numpy(), weights.numpy()
         river.axvline(query, color=ROLE["query"], linestyle="--", label="query")
         share.axvline(query, color=ROLE["query"], linestyle="--")
         share.plot(key, 0 * key, "^", color=ROLE["key"], ms=10, clip_on=False, label="keys")
@@ -47,9 +48,11 @@ def kernels(distance: Tensor, heights: Mapping[str, Tensor]) -> Figure:
             axes.fill_between(distance, height, color=ROLE["weight"], alpha=0.35, linewidth=0)
             axes.plot(distance, height, color=ROLE["weight"])
             axes.set_title(name, loc="left")
-            axes.set(ylim=(0, 1.08), xlim=(0, float(distance.max())))
-        figure.supxlabel("distance from the query, in widths", fontsize="medium")
-        figure.supylabel("kernel", fontsize="medium")
+            axes.set(ylim=(0, 1.08), yticks=[0, 0.5, 1], xlim=(0, float(distance.max())))
+        for axes in panels[-1]:
+            axes.set_xlabel("distance, in widths")
+        for axes in panels[:, 0]:
+            axes.set_ylabel("kernel")
     return figure
 
 
@@ -178,7 +181,7 @@ def digits_by_rank(
 
 def _ink(axes: Axes, image: Tensor, frame: str, caption: str) -> None:
     """Draw a digit in a frame of the colour of its role."""
-    axes.imshow(image, cmap="gray_r", vmin=0, vmax=1)
+    axes.imshow(image.numpy(), cmap="gray_r", vmin=0, vmax=1)
     axes.set(xticks=[], yticks=[])
     axes.set_xlabel(caption)
     axes.spines[:].set(visible=True, color=frame, linewidth=2.5)
