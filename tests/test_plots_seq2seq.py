@@ -61,6 +61,11 @@ def encoder_decoder() -> Figure:
     return seq2seq.encoder_decoder(SOURCE, TARGET)
 
 
+def gru() -> Figure:
+    """Draw the gates of a GRU."""
+    return seq2seq.gru()
+
+
 def beam_tree() -> Figure:
     """Draw a small beam search."""
     return seq2seq.beam_tree(BEGINNINGS, KEPT)
@@ -86,7 +91,7 @@ def bleu_by_length() -> Figure:
     return seq2seq.bleu_by_length(WORDS_READ, BLEU, 52)
 
 
-DIAGRAMS = [recurrence, encoder_decoder, beam_tree]
+DIAGRAMS = [recurrence, encoder_decoder, gru, beam_tree]
 CURVES = [copied, reach, by_position, bleu_by_length]
 EVERY_FIGURE = pytest.mark.parametrize("draw", [*DIAGRAMS, *CURVES], ids=lambda draw: draw.__name__)
 
@@ -130,6 +135,15 @@ def test_decoder_gets_the_vector_in_every_state_and_each_word_in_the_next() -> N
     words = [places[word] for word in ("BOS", *TARGET[:-1])]
     assert_near(starts, words, atol=0.3)  # each begins at the word before
     assert_near([x for x, _ in ends], [x - 0.3 for x, _ in states])
+
+
+def test_gru_has_an_update_gate_twice_and_a_reset_gate_once() -> None:
+    (axes,) = gru().axes
+    boxed = [text.get_text() for text in axes.texts if text.get_bbox_patch()]
+    gates = {"$z$", "$1-z$", "$r$"}
+    assert sorted(boxed) == sorted([*gates, "$h_{i-1}$", "$\\tilde h_i$", "$h_i$"])
+    hollow = [t for t in axes.texts if t.get_text() in gates]
+    assert {t.get_bbox_patch().get_edgecolor()[:3] for t in hollow} == {to_rgb(ROLE["weight"])}
 
 
 # --- beam search --------------------------------------------------------------------------------
@@ -197,6 +211,17 @@ def test_curves_are_means_in_bands_from_the_least_to_the_greatest(
         assert_near(line.get_ydata(), scale * values.mean(0), rtol=1e-5)
     assert_bands(axes, at, [scale * values for values in runs.values()])
     assert len({(line.get_linestyle(), line.get_marker()) for line in drawn.values()}) == len(runs)
+    assert len({line.get_color() for line in drawn.values()}) == len(runs)
+
+
+def test_each_width_stands_where_half_of_the_sequences_come_through() -> None:
+    (axes,) = copied().axes
+    places = {t.get_text(): t.get_position() for t in axes.texts if t.get_bbox_patch()}
+    assert list(places) == [str(width) for width in WIDTHS.tolist()]
+    for width, (x, y) in places.items():
+        assert y == 50
+        at_x = np.interp(x, LENGTHS, 100 * EXACT[int(width)].mean(0))
+        assert at_x == pytest.approx(50, abs=0.01)
 
 
 def test_wider_vectors_are_darker() -> None:

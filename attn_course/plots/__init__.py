@@ -20,6 +20,9 @@ ROLE = {
     "output": "#D55E00",
 }
 INK = "#333333"
+# For lines that have one role and are compared with each other: hues that are far apart, and far
+# from paper.
+COMPARED = (ROLE["output"], ROLE["query"], INK, ROLE["weight"])
 FAINT = "#BBBBBB"
 PAPER = "#FFFFFF"
 

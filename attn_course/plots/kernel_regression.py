@@ -13,10 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from attn_course.plots import FAINT, INK, ROLE, style
+from attn_course.plots import COMPARED, FAINT, INK, ROLE, style
 
-# Kernels are told apart by their lines, since the colours of the book stand for roles.
-LINES = ["-", (0, (1, 1)), (0, (5, 2)), (0, (5, 2, 1, 2)), (0, (1, 4))]
+# Beside their hues, for readers who see few of them.
+LINES = ["-", (0, (1, 1)), (0, (5, 2)), (0, (5, 2, 1, 2))]
 OBSERVED = {"color": ROLE["value"], "s": 16, "alpha": 0.6, "linewidths": 0}
 
 
@@ -25,6 +25,7 @@ def one_estimate(
 ) -> Figure:
     """Draw soundings along a river, and what each counts in the estimate at one query."""
     with _drawn(2, 4.6, height_ratios=[3, 2], sharex=True) as (figure, (river, share)):
+        key, value, weights = key.numpy(), value.numpy(), weights.numpy()
         river.axvline(query, color=ROLE["query"], linestyle="--", label="query")
         share.axvline(query, color=ROLE["query"], linestyle="--")
         share.plot(key, 0 * key, "^", color=ROLE["key"], ms=10, clip_on=False, label="keys")
@@ -40,12 +41,18 @@ def one_estimate(
 
 
 def kernels(distance: Tensor, heights: Mapping[str, Tensor]) -> Figure:
-    """Draw how much a key counts at each distance, one line a kernel."""
-    with _drawn(1, 3.0) as (figure, axes):
-        for line, (name, height) in zip(LINES, heights.items(), strict=False):
-            axes.plot(distance, height, linestyle=line, color=ROLE["weight"], label=name)
-        axes.set(xlabel="distance from the query, in widths", ylabel="kernel", ylim=(0, 1.08))
-        axes.legend(handlelength=3.2, loc="center right", bbox_to_anchor=(1, 0.6))
+    """Draw how much a key counts at each distance, a panel for each kernel, two in a row."""
+    rows = -(-len(heights) // 2)
+    with _drawn(rows, 0.8 + 1.3 * rows, ncols=2, sharex=True, sharey=True) as (figure, panels):
+        for axes, (name, height) in zip(panels.flat, heights.items(), strict=True):
+            axes.fill_between(distance, height, color=ROLE["weight"], alpha=0.35, linewidth=0)
+            axes.plot(distance, height, color=ROLE["weight"])
+            axes.set_title(name, loc="left")
+            axes.set(ylim=(0, 1.08), yticks=[0, 0.5, 1], xlim=(0, float(distance.max())))
+        for axes in panels[-1]:
+            axes.set_xlabel("distance, in widths")
+        for axes in panels[:, 0]:
+            axes.set_ylabel("kernel")
     return figure
 
 
@@ -90,8 +97,8 @@ def errors_by_width(
 ) -> Figure:
     """Draw test errors against the width, and against the width times the kernel's spread."""
     with _drawn(2, 5.6) as (figure, (plain, scaled)):
-        for line, (name, error) in zip(LINES, errors.items(), strict=False):
-            drawing = {"linestyle": line, "color": ROLE["output"], "label": name}
+        for line, hue, (name, error) in zip(LINES, COMPARED, errors.items(), strict=False):
+            drawing = {"linestyle": line, "color": hue, "label": name}
             plain.plot(widths, error, **drawing)
             scaled.plot(widths * spreads[name], error, **drawing)
         for axes in (plain, scaled):
@@ -110,8 +117,8 @@ def errors_by_width(
 def errors_by_judge(widths: Tensor, errors: Mapping[str, Tensor], chosen: float) -> Figure:
     """Draw what several ways to measure an error say about each width."""
     with _drawn(1, 3.4) as (figure, axes):
-        for line, (name, error) in zip(LINES, errors.items(), strict=False):
-            axes.plot(widths, error, linestyle=line, color=ROLE["output"], label=name)
+        for line, hue, (name, error) in zip(LINES, COMPARED, errors.items(), strict=False):
+            axes.plot(widths, error, linestyle=line, color=hue, label=name)
         axes.axvline(chosen, color=FAINT, linewidth=1)
         axes.set(xscale="log", xlabel="width", ylabel="mean squared error", ylim=(0, 2.2))
         axes.set_xticks([0.01, 0.03, 0.1, 0.3, 1], ["0.01", "0.03", "0.1", "0.3", "1"])
@@ -161,9 +168,9 @@ def digits_by_rank(
         for rank, image in keys.items():
             _ink(panels[rank], image, ROLE["key"], str(rank))
         axes = panels["shares"]
-        for line, (name, share) in zip(LINES, shares.items(), strict=False):
+        for line, hue, (name, share) in zip(LINES, COMPARED, shares.items(), strict=False):
             ranks = np.arange(1, len(share) + 1)
-            axes.plot(ranks, share, linestyle=line, color=ROLE["weight"], label=name)
+            axes.plot(ranks, share, linestyle=line, color=hue, label=name)
         axes.set(xscale="log", xlim=(1, len(share)), ylim=(0, 1.05))
         axes.set(xlabel="key, counted from the nearest", ylabel="weight up to this key")
         axes.set_xticks(list(keys), [str(rank) for rank in keys])
@@ -174,7 +181,7 @@ def digits_by_rank(
 
 def _ink(axes: Axes, image: Tensor, frame: str, caption: str) -> None:
     """Draw a digit in a frame of the colour of its role."""
-    axes.imshow(image, cmap="gray_r", vmin=0, vmax=1)
+    axes.imshow(image.numpy(), cmap="gray_r", vmin=0, vmax=1)
     axes.set(xticks=[], yticks=[])
     axes.set_xlabel(caption)
     axes.spines[:].set(visible=True, color=frame, linewidth=2.5)

@@ -98,9 +98,10 @@ def hull(values: Tensor, blends: Tensor, half_rules: dict[str, Tensor]) -> Figur
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 5.2))
         axes.add_patch(Polygon(around, facecolor="#EDF5F1", edgecolor=ROLE["value"], zorder=0))
-        for marker, (label, broken) in zip("x+", half_rules.items(), strict=True):
+        hues = (ROLE["query"], INK)
+        for marker, hue, (label, broken) in zip("x+", hues, half_rules.items(), strict=True):
             axes.scatter(
-                *broken.T.numpy(), s=22, marker=marker, color=INK, linewidth=0.9, label=label
+                *broken.T.numpy(), s=26, marker=marker, color=hue, linewidth=1.2, label=label
             )
         axes.scatter(
             *blends.T.numpy(), s=7, color=ROLE["output"], label="weights that keep both rules"

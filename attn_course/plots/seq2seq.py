@@ -6,13 +6,14 @@ Every function returns a closed figure, so that a cell which ends with the call 
 from collections.abc import Mapping, Sequence, Set
 
 import matplotlib.pyplot as plt
+import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 from torch import Tensor
 
-from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, style
+from attn_course.plots import COMPARED, FAINT, INK, PAPER, ROLE, closed, style
 from attn_course.plots.curves import draw_mean_and_range
 
 Prefix = tuple[str, ...]
@@ -23,6 +24,9 @@ SHADES = ("#F2B48C", "#E88B51", ROLE["output"], "#7A3600")
 MARKS = ("o-", "s--", "^:", "D-.")
 STATE = {"boxstyle": "round,pad=0.4", "facecolor": PAPER, "edgecolor": INK}
 VECTOR = {"boxstyle": "round,pad=0.5", "facecolor": INK, "edgecolor": INK}
+WIDTH = {"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": "none"}
+GATE = {"boxstyle": "circle,pad=0.35", "facecolor": PAPER, "edgecolor": ROLE["weight"]}
+GATE |= {"linewidth": 2.5}
 
 
 # --- networks ---------------------------------------------------------------------------------
@@ -74,6 +78,30 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str]) -> Figure:
             axes.text(-1.95, y, name, ha="left", va="center", fontweight="bold")
         axes.text(-1.95, 0.1, "write", ha="left", va="center", fontweight="bold")
         axes.set(xlim=(-2, width + 0.6), ylim=(-0.2, 5.2))
+        axes.axis("off")
+    return closed(figure)
+
+
+def gru() -> Figure:
+    """Draw the two gates of a GRU: what of the old state makes the proposal, and what stays."""
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3.1))
+        _arrow(axes, (0.5, 2.5), (5.9, 2.5))
+        _arrow(axes, (0.15, 2.15), (1.25, 0.85))
+        _arrow(axes, (1.85, 0.6), (2.9, 0.6))
+        _arrow(axes, (3.3, -0.45), (3.3, 0.25))
+        _arrow(axes, (3.7, 0.85), (4.9, 2.4))
+        for place, name in (((0, 2.5), "$h_{i-1}$"), ((3.3, 0.6), "$\\tilde h_i$")):
+            _box(axes, place, name, STATE)
+        _box(axes, (6.3, 2.5), "$h_i$", STATE)
+        for place, name in (((2.5, 2.5), "$z$"), ((1.55, 0.6), "$r$"), ((4.3, 1.6), "$1-z$")):
+            _box(axes, place, name, GATE)
+        axes.text(3.3, -0.7, "$x_i$, the word", ha="center", va="center")
+        axes.text(2.5, 3.2, "update gate: what stays", ha="center")
+        axes.text(1.1, -0.3, "reset gate: what\nthe proposal sees", ha="center", va="center")
+        axes.text(4.0, 0.6, "proposal", va="center")
+        axes.text(4.95, 2.6, "+", ha="center", va="bottom", fontsize=15)
+        axes.set(xlim=(-0.6, 6.8), ylim=(-0.9, 3.5))
         axes.axis("off")
     return closed(figure)
 
@@ -171,6 +199,8 @@ def copied(lengths: Tensor, exact: Mapping[int, Tensor], longest_learned: int) -
         for mark, shade, (width, runs) in zip(MARKS, shades, exact.items(), strict=False):
             label = f"{width} numbers"
             draw_mean_and_range(axes, lengths, 100 * runs, mark, color=shade, label=label)
+            half = np.interp(-50, -100 * runs.mean(0), lengths)  # the curve falls
+            axes.text(half, 50, width, ha="center", va="center", bbox=WIDTH)
         axes.set(xlim=(1, longest), ylim=(0, 102))
         axes.set(xlabel="symbols in the sequence", ylabel="copied exactly, in %")
         figure.legend(loc="outside lower center", ncols=2, handlelength=3.2)
@@ -186,9 +216,9 @@ def reach(widths: Tensor, lengths: Mapping[str, Tensor]) -> Figure:
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.6))
-        for mark, (name, runs) in zip(MARKS, lengths.items(), strict=False):
+        for mark, hue, (name, runs) in zip(MARKS, COMPARED, lengths.items(), strict=False):
             tried = widths[: runs.shape[1]]
-            draw_mean_and_range(axes, tried, runs, mark, color=ROLE["output"], label=name)
+            draw_mean_and_range(axes, tried, runs, mark, color=hue, label=name)
         axes.set(xscale="log", xlabel="numbers in the vector", ylabel="symbols, half copied")
         axes.set_xticks(widths.tolist(), [str(width) for width in widths.tolist()])
         axes.set_ylim(bottom=0)
@@ -206,9 +236,9 @@ def by_position(shares: Mapping[str, Tensor], chance: float) -> Figure:
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.4))
-        for mark, (name, runs) in zip(MARKS, shares.items(), strict=False):
+        for mark, hue, (name, runs) in zip(MARKS, COMPARED, shares.items(), strict=False):
             at = 1 + torch.arange(runs.shape[1])
-            draw_mean_and_range(axes, at, 100 * runs, mark, color=ROLE["output"], label=name)
+            draw_mean_and_range(axes, at, 100 * runs, mark, color=hue, label=name)
         axes.axhline(100 * chance, color=FAINT, linestyle=":")
         axes.text(1, 100 * chance + 2, "guessing")
         axes.set(xlabel="position in the source", ylabel="right, in %", ylim=(0, 102))
@@ -231,8 +261,8 @@ def bleu_by_length(
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.6))
         grey_beyond(axes, longest_learned, 100)
-        for mark, (name, runs) in zip(MARKS, bleu.items(), strict=False):
-            draw_mean_and_range(axes, lengths, runs, mark, color=ROLE["output"], label=name)
+        for mark, hue, (name, runs) in zip(MARKS, COMPARED, bleu.items(), strict=False):
+            draw_mean_and_range(axes, lengths, runs, mark, color=hue, label=name)
         axes.set(
             xlim=(0, 100), ylim=(0, 1.02 * highest), xlabel="words in the source", ylabel="BLEU"
         )
