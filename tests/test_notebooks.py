@@ -60,15 +60,11 @@ def unexplained(cells: list[nbformat.NotebookNode]) -> list[str]:
     return found
 
 
-# Chapter 08 shows the NameError of a class that was renamed in one place of two.
-MISSING_ON_PURPOSE = {"SelfLooking"}
-
-
 @pytest.mark.parametrize("name", chapters())
 def test_code_that_a_reader_sees_uses_only_names_that_a_reader_sees(name: str) -> None:
     notebook = nbformat.read(ROOT / "book" / f"{name}.ipynb", as_version=4)
     found = unexplained([cell for cell in notebook.cells if cell.cell_type == "code"])
-    assert [missing for missing in found if missing not in MISSING_ON_PURPOSE] == []
+    assert found == []
 
 
 def test_name_from_a_hidden_cell_is_found_out() -> None:

@@ -147,6 +147,7 @@ def test_louder_draws_each_score_and_where_the_key_is_as_long_as_the_others() ->
         assert curve.get_label() == name
         assert_near(curve.get_xydata(), torch.stack([LENGTHS, shares], 1))
     assert len({curve.get_linestyle() for curve in curves}) == 2
+    assert len({curve.get_color() for curve in curves}) == 2
 
 
 def test_variances_shows_every_seed_on_the_line_of_the_width() -> None:
@@ -167,6 +168,7 @@ def test_slopes_draws_mean_and_range_of_each_scaling_told_apart_by_its_line() ->
         edges = band.get_paths()[0].vertices[:, 1]
         assert_near([edges.min(), edges.max()], [runs.min(), runs.max()], rtol=1e-6)
     assert len({line.get_linestyle() for line in axes.lines}) == 3
+    assert len({line.get_color() for line in axes.lines}) == 3
     assert axes.get_ylim()[0] == 0
 
 
@@ -180,6 +182,7 @@ def test_learning_draws_every_seed_in_means_of_ten_steps_and_names_each_scaling_
     styles = [{line.get_linestyle() for line in axes.lines[at : at + 3]} for at in (0, 3, 6)]
     assert [len(style) for style in styles] == [1, 1, 1]
     assert len(set.union(*styles)) == 3
+    assert len({line.get_color() for line in axes.lines}) == 3
     assert [text.get_text() for text in figure.legends[0].get_texts()] == NAMES
 
 

@@ -17,6 +17,7 @@ from numpy.testing import assert_allclose as assert_near
 from torch import Tensor
 
 from attn_course.plots import FAINT, ROLE, self_attention
+from attn_course.plots.one_word import follow_one
 from attn_course.plots.three_roles import three_roles as draw_three_roles
 from tests.figure_laws import MINUS, assert_laws, contrast, texts, words_in
 
@@ -77,6 +78,13 @@ def three_roles() -> Figure:
     return draw_three_roles(length=9, d_model=384, d_key=64, d_value=48)
 
 
+def one_word() -> Figure:
+    """Draw the way of the second of three words."""
+    key, value = torch.tensor([[0.0, 2], [1, 1], [2, 0]]), torch.tensor([[-2.0], [0], [2]])
+    scores = torch.tensor([0.0, 1, 3])
+    return follow_one(["river", "bank", "money"], 1, key / 2, key[2], key, scores, value)
+
+
 def places() -> Tensor:
     """Return vectors of 40 positions whose dot products depend on more than the distance."""
     return torch.rand(40, 16, generator=torch.Generator().manual_seed(0))
@@ -92,12 +100,12 @@ def shares() -> Figure:
     return self_attention.shares(COUNTS)
 
 
-FIGURES = [table, cosines, panels, rows, blend, three_roles, positions, shares]
+FIGURES = [table, cosines, panels, rows, blend, three_roles, one_word, positions, shares]
 
 
 @pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
-    assert_laws(draw, is_diagram=draw is three_roles)
+    assert_laws(draw, is_diagram=draw in (three_roles, one_word))
 
 
 def ticks(axes: Axes, axis: str) -> list[str]:
@@ -213,6 +221,28 @@ def test_three_roles_say_the_shape_of_every_matrix() -> None:
     assert shown.count("9 × 48") == 2  # values and outputs
     assert shown.count("9 × 9") == 1
     assert shown.count("9 × 384") == 1
+
+
+def test_one_word_shows_its_query_every_key_score_weight_and_value_and_the_output() -> None:
+    shown = words_in(one_word())
+    assert {"the query of bank", "river", "bank", "money", "0, 2", "1, 1"} <= set(shown)
+    assert shown.count("2, 0") == 2  # the query, and the key of money
+    assert {"0.00", "1.00", "3.00", f"{MINUS}2"} <= set(shown)
+    weights = torch.tensor([0.0, 1, 3]).softmax(0)
+    assert {f"{weight:.2f}" for weight in weights} <= set(shown)
+    assert f"{2 * (weights[2] - weights[0]):.3g}" in shown
+
+
+def test_one_word_gives_every_role_its_colour_and_weights_their_length() -> None:
+    (axes,) = one_word().axes
+    boxes = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+    faces = [to_rgb(box.get_facecolor()) for box in boxes]
+    counts = {"query": 1, "key": 3, "weight": 3, "value": 3, "output": 1}
+    assert {role: faces.count(to_rgb(ROLE[role])) for role in counts} == counts
+    bars = [box.get_width() for box, face in zip(boxes, faces, strict=True)
+            if face == to_rgb(ROLE["weight"])]  # fmt: skip
+    weights = torch.tensor([0.0, 1, 3]).softmax(0)
+    assert_near(np.array(bars) / sum(bars), weights, rtol=1e-5)
 
 
 def test_what_is_learned_is_white_and_what_is_computed_has_its_colour() -> None:

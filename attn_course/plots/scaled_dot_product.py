@@ -16,8 +16,8 @@ from torch import Tensor
 from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, style
 from attn_course.plots.curves import draw_mean_and_range
 
-# Curves are told apart by their lines, since the colours of the book stand for roles.
-MARKS = ("-", "--", ":")
+# How ways to score or to scale look: by line and colour, so that they are told apart at a glance.
+WAYS = (("-", ROLE["weight"]), ("--", INK), (":", ROLE["query"]))
 UNIT = 0.46  # of a box, for one position or one feature
 
 # --- shapes ---------------------------------------------------------------------------------------
@@ -90,8 +90,8 @@ def louder(lengths: Tensor, weights: Mapping[str, Tensor], others: float) -> Fig
         figure, axes = plt.subplots(figsize=(5.2, 3.1))
         axes.axvline(others, color=FAINT, linestyle=":")
         axes.text(others - 0.06, 0.95, "as long as\nthe others", va="top", ha="right")
-        for mark, (name, shares) in zip(MARKS, weights.items(), strict=False):
-            axes.plot(lengths, shares, mark, color=ROLE["weight"], label=name)
+        for (mark, colour), (name, shares) in zip(WAYS, weights.items(), strict=False):
+            axes.plot(lengths, shares, mark, color=colour, label=name)
         axes.set(xlim=(0, float(lengths.max())), ylim=(0, 1))
         axes.set(xlabel="length of the key", ylabel="its weight")
         axes.legend(loc="lower center", handlelength=3.2)
@@ -120,8 +120,8 @@ def slopes(widths: Tensor, norms: Mapping[str, Tensor]) -> Figure:
     """Draw the norm of the softmax's Jacobian, (num_seeds, num_widths), for each scaling."""
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.2))
-        for mark, (name, runs) in zip(MARKS, norms.items(), strict=False):
-            line = {"color": ROLE["weight"], "label": name}
+        for (mark, colour), (name, runs) in zip(WAYS, norms.items(), strict=False):
+            line = {"color": colour, "label": name}
             draw_mean_and_range(axes, widths, runs, f"o{mark}", **line)
         axes.set(xscale="log", ylim=(0, None), xlabel="width of query and key, d")
         axes.set_ylabel("norm of the Jacobian")
@@ -139,12 +139,12 @@ def learning(right: Mapping[str, Tensor], smooth: int) -> Figure:
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.2))
-        for mark, (name, runs) in zip(MARKS, right.items(), strict=False):
+        for (mark, colour), (name, runs) in zip(WAYS, right.items(), strict=False):
             windows = runs.unfold(-1, smooth, smooth).mean(-1)
             at = smooth * (1 + np.arange(windows.shape[-1]))
             for number, seed in enumerate(windows):
                 label = name if number == 0 else None
-                axes.plot(at, seed, mark, color=ROLE["output"], linewidth=1.6, label=label)
+                axes.plot(at, seed, mark, color=colour, linewidth=1.6, label=label)
         axes.set(xlim=(0, None), ylim=(0, 1.02), xlabel="step of training")
         axes.set_ylabel("share right")
         figure.legend(loc="outside upper center", ncols=len(right), handlelength=3.2)
