@@ -49,8 +49,10 @@ def configure(c: Config, root: Path, course_id: str, bank: str) -> None:
     _set_places(c.CourseDirectory, root, course_id)
     # `nbgrader collect` takes a hand-in from its owner alone, and the time from the file system.
     c.ExchangeFactory.collect = "attn_grade.nbgrader.inbound.OwnerCollect"
-    # Archives of learning systems, for `nbgrader zip_collect`: where they lie, whose file is whose.
+    # Archives of learning systems, for `nbgrader zip_collect`: where they lie, how they are
+    # unpacked, whose file is whose.
     c.ZipCollectApp.downloaded_directory = f"{GRADING}/downloaded"
+    c.ZipCollectApp.extractor_plugin = "attn_grade.nbgrader.uploads.UploadExtractor"
     c.ZipCollectApp.collector_plugin = "attn_grade.nbgrader.collect.RosterCollector"
     _set_grading(c)
     _set_pages(c)
