@@ -16,6 +16,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 
+from attn_grade.host.own_memory import limit_own_memory
 from attn_grade.records import SubmissionRecord
 from attn_grade.stations.grader import grade_submission
 from attn_grade.stations.tasks import Failure, Grade, Outcome, Task
@@ -113,8 +114,9 @@ class _Pool:
 
 
 def _begin(folder: str) -> None:
-    """Prepare a new worker process for its end."""
+    """Prepare a new worker process: for its end, and for what submissions may send it."""
     tempfile.tempdir = folder
+    limit_own_memory()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # that is for who started it
     signal.signal(signal.SIGTERM, _end)
     threading.Thread(target=_end_with_parent, daemon=True).start()
