@@ -106,6 +106,8 @@ def _set_grading(c: Config) -> None:
         PutBackCells,
         CheckCellMetadata,
     ]
+    # What grading would refuse is not released in the first place.
+    c.GenerateAssignment.exporter_class = "attn_grade.authoring.release.OnlyGradable"
     # The formgrader's icon Autograde would run students' code with the rights of whoever clicks it.
     c.Autograde.exporter_class = OutsideTheFormgrader
     # An endless loop costs the points of its cell, after this many seconds. Checks stop the calls
