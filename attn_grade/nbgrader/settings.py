@@ -54,6 +54,8 @@ def configure(c: Config, root: Path, course_id: str, bank: str) -> None:
     c.ZipCollectApp.downloaded_directory = f"{GRADING}/downloaded"
     c.ZipCollectApp.extractor_plugin = "attn_grade.nbgrader.uploads.UploadExtractor"
     c.ZipCollectApp.collector_plugin = "attn_grade.nbgrader.collect.RosterCollector"
+    # Marks are exported as they were graded, by whatever exporter of ours.
+    c.ExportApp.plugin_class = "attn_grade.nbgrader.checked_export.CheckedExporter"
     _set_grading(c)
     _set_pages(c)
     _read_secret(grading / "secret.txt")
@@ -125,6 +127,8 @@ def _set_pages(c: Config) -> None:
         ClearHiddenTests,
         CSSHTMLHeaderPreprocessor,
     ]
+    # No file of a student's is put beside the page.
+    c.GenerateFeedbackApp.CourseDirectory.ignore = ["*"]
     # What a student wrote must not run in the browser of who reads it: nbgrader's templates leave
     # all that to the filters, and nbconvert's own filter would take the tables of checks apart.
     c.HTMLExporter.sanitize_html = True
