@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from attn_grade.host.deadline import CELL_SECONDS, NOTEBOOK_SECONDS
 from attn_grade.host.isolation import strongest
+from attn_grade.inside import limits
 from attn_grade.inside.alarm import Kind
 from tests.confined import HONEST, SPARED, all_said, grade, open_process
 from tests.conftest import ROOT
@@ -51,3 +53,11 @@ def test_guide_lists_all_that_is_called_cheating_and_nothing_else() -> None:
     guide = (ROOT / "book" / "instructors.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| ((?:tried|called) [^|]+) \|", guide, re.M)
     assert sorted(listed) == sorted(kind.text.format("...") for kind in Kind if kind.accuses)
+
+
+def test_limits_in_the_promise_are_those_of_the_program() -> None:
+    promised = " ".join((ROOT / "SECURITY.md").read_text(encoding="utf-8").split())
+    memory, file = limits.MEMORY // 2**30, limits.FILE_SIZE // 2**20
+    assert f"at most {memory} GB of memory, {limits.PROCESSES} processes, {file} MB" in promised
+    assert (CELL_SECONDS, NOTEBOOK_SECONDS) == (180, 1800)
+    assert "three minutes for a cell and half an hour in all" in promised

@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from nbgrader.api import Gradebook
 from nbgrader.apps import ExportApp
 from typer.testing import CliRunner
 
@@ -24,62 +23,28 @@ from attn_grade.nbgrader.course import Course, GradingError
 from attn_grade.nbgrader.export import MoodleExporter
 from attn_grade.nbgrader.marks import unsandboxed
 from attn_grade.records import (
-    PartRecord,
     SubmissionRecord,
     read_record,
-    record_path,
     write_record,
 )
 from attn_grade.seal import KeyHeldError, key_held, seal_of
 from attn_grade.stations import levels
 from attn_grade.stations.tasks import Task
-from tests.conftest import ROOT
+from tests.gradebooks import GRADED, SET, book, lay_out_graded, path_of, record
 
 # nbgrader makes what belongs to a submission before the submission itself is kept.
 pytestmark = pytest.mark.filterwarnings("ignore:Object of type <Submitted:Warning")
 
-SET = "01_retrieval"
-GRADED = {"ada": 0.0, "eve": 1.5}
-
-
-def record(student: str, points: float) -> SubmissionRecord:
-    part = PartRecord("softmax-check", f"{SET}/softmax", points, 4.0, "graded")
-    return SubmissionRecord(SET, student, "graded", "limits", parts=(part,))
-
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A course in which two students are graded."""
-    course = tmp_path_factory.mktemp("graded") / "course"
-    shutil.copytree(ROOT / "solutions" / SET, course / "solutions" / SET)
-    shutil.copy(ROOT / "nbgrader_config.py", course)
-    (course / "grading").mkdir(mode=0o700)
-    with book(course) as gradebook:
-        gradebook.add_assignment(SET)
-        gradebook.add_notebook(SET, SET)
-        for cell, points in (("softmax-check", 4), ("words", 2)):
-            gradebook.add_grade_cell(cell, SET, SET, max_score=points, cell_type="code")
-        for student, points in GRADED.items():
-            gradebook.add_student(student)
-            gradebook.add_submission(SET, student)
-            gradebook.find_grade("softmax-check", SET, SET, student).auto_score = points
-            write_record(path_of(course, student), record(student, points))
-        gradebook.db.commit()
-    return course
+    return lay_out_graded(tmp_path_factory.mktemp("graded") / "course")
 
 
 @pytest.fixture
 def course(graded: Path, tmp_path: Path) -> Path:
     shutil.copytree(graded, tmp_path / "course")
     return tmp_path / "course"
-
-
-def book(course: Path) -> Gradebook:
-    return Gradebook(f"sqlite:///{course}/grading/gradebook.db", "attention")
-
-
-def path_of(course: Path, student: str) -> Path:
-    return record_path(course / "grading" / "results", SET, student)
 
 
 def export(course: Path, caplog: pytest.LogCaptureFixture, kind: type = MoodleExporter) -> str:
@@ -218,8 +183,16 @@ def test_key_is_on_no_disk_while_a_weak_level_grades(course: Path, monkeypatch) 
         with pytest.raises(KeyHeldError, match="without a sandbox"):
             seal_of(results, text)
         monkeypatch.undo()
+        (results / ".key").write_bytes(b"of a student")
     assert (results / ".key").stat().st_mode & 0o777 == 0o600
     assert read_record(path).points == 2.0
+
+
+def test_key_that_is_lost_means_that_nothing_is_as_it_was_graded(course: Path) -> None:
+    results = course / "grading" / "results"
+    (results / ".key").unlink()  # as if what held it had been killed
+    with key_held(results), pytest.raises(ValueError, match="not as it was written"):
+        read_record(path_of(course, "eve"))
 
 
 def writes_a_record(task: Task) -> SubmissionRecord:
