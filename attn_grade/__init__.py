@@ -1,7 +1,8 @@
 """The engine: from an answer to points, from a folder of hand-ins to a gradebook.
 
 It knows no course. What an exercise is stands in `exercise`, what a bank of them is in `bank`; from
-an answer to points leads `check`, by way of `trial`, `judge`, `compare` and `diagnosis`.
+an answer to points leads `check`, by way of `trial`, `judge`, `law`, `compare` and `diagnosis`.
+What is kept of a submission is in `records`, and `seal` shows that nobody has changed it.
 
 - `inside`: all that enters the confined process; it imports nothing of ours but itself.
 - `host`: the grader's side of the wall.
@@ -10,4 +11,5 @@ an answer to points leads `check`, by way of `trial`, `judge`, `compare` and `di
 - `autograde`: grading a class on this machine; `cluster`: on several.
 - `authoring`: what an author of exercises needs before anything is released.
 - `report`: what a class made of a problem set.
+- `data`: the data of a person or of a class, handed out, backed up and deleted.
 """

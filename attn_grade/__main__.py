@@ -1,21 +1,17 @@
 """Grading a class from the command line: `python -m attn_grade`, or `attn-grade`."""
 
-import signal
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from nbgrader.api import InvalidEntry
 from rich.console import Console
-from sqlalchemy.exc import DBAPIError
 
 from attn_grade.autograde.command import AutogradeOptions
 from attn_grade.autograde.command import autograde as grade_class
+from attn_grade.data.command import app as data_app
 from attn_grade.host.deadline import CELL_SECONDS
-from attn_grade.nbgrader.course import Course, CourseError, GradingError
+from attn_grade.nbgrader.course import Course
+from attn_grade.nbgrader.exits import report_errors
 from attn_grade.nbgrader.private import private_files
 
 app = typer.Typer(
@@ -24,31 +20,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(data_app, name="data")
 Assignment = Annotated[str, typer.Argument(help="Name of the problem set, such as 04_bahdanau.")]
 Folder = Annotated[Path, typer.Option(help="Folder of the course.")]
-
-
-@contextmanager
-def _report_errors(force: bool = False) -> Iterator[None]:
-    """Say why a command cannot be carried out, and end with the status that it has for that."""
-    ends = {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
-    before = {number: signal.getsignal(number) for number in ends}
-    for number in ends:
-        if before[number] != signal.SIG_IGN:  # as with nohup
-            signal.signal(number, lambda number, _: sys.exit(128 + number))  # and so clear up
-    console = Console(stderr=True)
-    try:
-        yield
-    except (CourseError, GradingError, OSError, DBAPIError, InvalidEntry) as error:
-        console.print(f"{error}", markup=False, style="red", soft_wrap=True)
-        raise typer.Exit(2) from None
-    except KeyboardInterrupt:
-        then = "starts over" if force else "continues"
-        console.print(f"Interrupted. Finished submissions are kept; the same command {then}.")
-        raise typer.Exit(130) from None
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @app.callback()
@@ -93,7 +67,7 @@ def autograde(
         csv=csv,
         cell_seconds=cell_seconds,
     )
-    with _report_errors(force), private_files(course):
+    with report_errors(force), private_files(course):
         all_graded = grade_class(options, Console())
     if not all_graded:
         raise typer.Exit(1)
@@ -117,7 +91,7 @@ def report(
     """Write a page on what the class made of a problem set that is graded."""
     from attn_grade.report.command import report as write
 
-    with _report_errors(), private_files(course):
+    with report_errors(), private_files(course):
         written = write(course, assignment, html)
     Console().print(f"{written}", markup=False, soft_wrap=True)
 
@@ -127,7 +101,7 @@ def check_course(course: Folder = Path()) -> None:
     """Say what is missing or stale, before anything is released."""
     from attn_grade.authoring.faults import faults_of
 
-    with _report_errors():
+    with report_errors():
         faults = list(faults_of(Course(course.resolve())))
     for fault in faults:
         Console(stderr=True).print(fault, markup=False, highlight=False, soft_wrap=True)
@@ -141,7 +115,7 @@ def tables(course: Folder = Path()) -> None:
     """Write the tables of parts into the problem sets, as the exercises give them."""
     from attn_grade.authoring.parts import write_tables
 
-    with _report_errors():
+    with report_errors():
         for path in write_tables(Course(course.resolve())):
             Console().print(f"{path}", markup=False, soft_wrap=True)
 
@@ -154,7 +128,7 @@ def new(
     """Lay out a new exercise: its module in the bank, its right answers, its cells."""
     from attn_grade.authoring.new import lay_out_exercise
 
-    with _report_errors():
+    with report_errors():
         for path in lay_out_exercise(Course(course.resolve()), exercise):
             Console().print(f"{path}", markup=False, soft_wrap=True)
         Console().print("Fill them in, and see what is still missing: attn-grade check-course")

@@ -12,7 +12,8 @@ from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Input, Inputs, Plain
 from attn_grade.inside.points import Points, Row
 from attn_grade.inside.submission import LocalSubmission
-from attn_grade.judge import Finding, Findings, Submission, examine
+from attn_grade.judge import Finding, Findings, examine
+from attn_grade.trial import Submission
 
 SECRET_VARIABLE = "ATTN_GRADE_SECRET"
 DEFAULT_SECRET = "public"

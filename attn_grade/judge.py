@@ -3,33 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
-
-from torch import Tensor
 
 from attn_grade.compare import difference
 from attn_grade.equality import identical
-from attn_grade.exercise import Exercise, Law
-from attn_grade.inside.call_context import OutOfTime
+from attn_grade.exercise import Exercise
 from attn_grade.inside.plain import Inputs, Plain, name_kind
-from attn_grade.inside.submission import Outcome, copy_of
-from attn_grade.trial import Trial, draw_trials, tensor_of
+from attn_grade.inside.submission import copy_of
+from attn_grade.law import MOST_NUMBERS, check_law, failure, numbers_in
+from attn_grade.trial import Submission, Trial, draw_trials, tensor_of
 
-
-class Submission(Protocol):
-    """Anything that can be asked for outcomes: a function of this process, or one behind a wall."""
-
-    def call(
-        self,
-        inputs: Inputs,
-        upstream: Tensor | None = None,
-        wrt: tuple[str, ...] = (),
-        seconds: float | None = None,
-        seed: int = 0,
-    ) -> Outcome: ...
-
-    def supports(self, device: str) -> bool:
-        """True if the function can be called with tensors on this device."""
+NO_MEMORY = "what it returns takes more memory than there is to grade it"
 
 
 @dataclass(frozen=True)
@@ -98,16 +81,23 @@ def examine_one(trial: Trial, submission: Submission) -> Finding | None:
     check = trial.check
     kind: Callable[..., tuple[str, Plain] | None] = _compare
     if check.law:
-        kind = partial(_check_law, check.law)
+        kind = partial(check_law, check.law)
     elif check.gradient:
         kind = _compare_gradients
     elif check.untouched:
         kind = _compare_inputs
-    if not (wrong := kind(trial, submission)):
+    try:
+        wrong = kind(trial, submission)
+    except MemoryError:
+        wrong = NO_MEMORY, NO_MEMORY
+    if not wrong:
         return None
+    reason, evidence = wrong
+    if numbers_in(evidence) > MOST_NUMBERS:  # it is kept until all parts are done
+        evidence = name_kind(evidence)
     # copies: what a student does with the inputs of a score must not change the trial
     shown = {n: copy_of(value) for n, value in trial.given.items() if n not in check.withheld}
-    return Finding(*wrong, inputs=shown, hidden=trial.hidden)
+    return Finding(reason, evidence, inputs=shown, hidden=trial.hidden)
 
 
 def _compare(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
@@ -117,7 +107,7 @@ def _compare(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
             continue
         there = trial.given_on(device)
         outcome = submission.call(there)
-        if failed := _failure(outcome):
+        if failed := failure(outcome):
             return failed
         if reason := difference(outcome.output, plain.output, exact, trial.check):
             where = "" if device == "cpu" else f"on {device}, where the inputs are: "
@@ -133,7 +123,7 @@ def _compare_gradients(trial: Trial, submission: Submission) -> tuple[str, Plain
     expected = tensor_of(plain)
     upstream = trial.upstream.to(expected.dtype)
     outcome = submission.call(trial.given, upstream, check.gradient)
-    if failed := _failure(outcome):
+    if failed := failure(outcome):
         return failed
     shape = getattr(outcome.output, "shape", None)
     if shape != expected.shape:
@@ -154,47 +144,10 @@ def _compare_inputs(trial: Trial, submission: Submission) -> tuple[str, Plain] |
     if wrong := _compare(trial, submission):
         return f"the output has to be right as well: {wrong[0]}", wrong[1]
     outcome = submission.call(trial.given)
-    if failed := _failure(outcome):
+    if failed := failure(outcome):
         return failed
     for name, before in trial.given.items():
         after = outcome.inputs_after[name]
         if not identical(after, before):
             return f"it changes {name}, which belongs to the caller", after
-    return None
-
-
-def _check_law(law: Law, trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
-    check = trial.check
-
-    class Failed(Exception):
-        pass
-
-    outputs = []
-
-    def call(changed: Inputs, seed: int = 0) -> Plain:
-        handed_over = {n: value for n, value in changed.items() if n not in check.withheld}
-        outcome = submission.call(handed_over, seconds=check.seconds, seed=seed)
-        if failed := _failure(outcome):
-            raise Failed(*failed)
-        outputs.append(outcome.output)
-        return outcome.output
-
-    try:
-        broken = law(call, dict(trial.given))
-    except Failed as failed:
-        return failed.args
-    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError):
-        kind = name_kind(outputs[-1])
-        return f"it is {kind}, to which this check does not apply", kind
-    return (broken, broken) if isinstance(broken, str) else broken
-
-
-def _failure(outcome: Outcome) -> tuple[str, Plain] | None:
-    if outcome.borrowed:
-        names = " and ".join(dict.fromkeys(outcome.borrowed))
-        return f"it calls {names}; the exercise is to write that yourself", f"borrowed {names}"
-    if outcome.error:
-        kind, message = outcome.error
-        ours = kind in ("", OutOfTime.__name__)  # no exception that a student knows
-        return (message if ours else f"it raised {kind}: {message}"), f"{kind}: {message}"
     return None

@@ -6,7 +6,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
-VERSION = 2  # of what is kept on disk
+from attn_grade.seal import is_sealed, seal_of
+
+VERSION = 3  # of what is kept on disk
 STATES = ("graded", "missing", "timed out", "crashed", "cheated?")  # from the best to the worst
 
 
@@ -67,6 +69,7 @@ class SubmissionRecord:
         parts: Its exercises.
         notes: What a person should know that belongs to no part.
         cell_seconds: How long a cell might take.
+        unreadable: Whether something was handed in, and it is no notebook that can be read.
         version: Of the grader that wrote it.
     """
 
@@ -79,6 +82,7 @@ class SubmissionRecord:
     parts: tuple[PartRecord, ...] = ()
     notes: tuple[str, ...] = ()
     cell_seconds: float = 0.0
+    unreadable: bool = False
     version: int = VERSION
 
     @property
@@ -104,6 +108,7 @@ class SubmissionRecord:
             found = json.loads(text)
             if (version := found.get("version", 1)) != VERSION:
                 raise ValueError(f"written by version {version} of the grader; this is {VERSION}")
+            found.pop("seal", None)
             parts = tuple(_part(**part) for part in found.pop("parts"))
             record = cls(parts=parts, notes=tuple(found.pop("notes")), **found)
             for state in (record.state, *(part.state for part in parts)):
@@ -128,8 +133,27 @@ def record_path(results: Path, assignment: str, student: str) -> Path:
 
 
 def write_record(path: Path, record: SubmissionRecord) -> None:
-    """Write a record atomically."""
-    replace_text(path, record.to_json())
+    """Write a record atomically, with a seal."""
+    about = asdict(record)
+    seal = seal_of(path.parent.parent, _canonical(about))
+    replace_text(path, json.dumps(about | {"seal": seal}, indent=1))
+
+
+def _canonical(about: dict[str, Any]) -> str:
+    return json.dumps(about, sort_keys=True)
+
+
+def _check_seal(path: Path, text: str) -> None:
+    """Check that a file holds what was written at this place.
+
+    Raises:
+        ValueError: It was changed, or lay elsewhere.
+    """
+    about = json.loads(text)
+    seal, place = str(about.pop("seal", "")), (about["assignment"], about["student"])
+    lies = (path.parent.name, path.name) == (place[0], f"{place[1]}.json")
+    if not lies or not is_sealed(path.parent.parent, _canonical(about), seal):
+        raise ValueError("not as it was written when the submission was graded")
 
 
 def replace_text(path: Path, text: str) -> None:
@@ -150,7 +174,9 @@ def read_record(path: Path) -> SubmissionRecord:
     """
     try:
         text = path.read_bytes().decode("utf-8", errors="replace")
-        return SubmissionRecord.from_json(text)
+        record = SubmissionRecord.from_json(text)
+        _check_seal(path, text)
+        return record
     except ValueError as error:
         raise ValueError(f"{path} is {error}") from None
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -11,6 +12,22 @@ from torch import Tensor
 from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Input, Inputs, Plain, map_leaves
 from attn_grade.inside.submission import LocalSubmission, Outcome
+
+
+class Submission(Protocol):
+    """Whatever can be asked for outcomes: a function of this process, or one behind a wall."""
+
+    def call(
+        self,
+        inputs: Inputs,
+        upstream: Tensor | None = None,
+        wrt: tuple[str, ...] = (),
+        seconds: float | None = None,
+        seed: int = 0,
+    ) -> Outcome: ...
+
+    def supports(self, device: str) -> bool:
+        """True if the function can be called with tensors on this device."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -164,7 +164,10 @@ def problem_set() -> nbformat.NotebookNode:
 
 def lay_out_course(folder: Path) -> Path:
     """Put the settings and one problem set into a folder; return the path of its source."""
-    shutil.copy(ROOT / "nbgrader_config.py", folder)
+    settings = (ROOT / "nbgrader_config.py").read_text(encoding="utf-8")
+    # its cells are for nbgrader alone to grade
+    settings += 'c.GenerateAssignment.exporter_class = "nbconvert.exporters.NotebookExporter"\n'
+    (folder / "nbgrader_config.py").write_text(settings, encoding="utf-8")
     source = folder / "solutions" / "01_a" / "01_a.ipynb"
     source.parent.mkdir(parents=True)
     nbformat.write(problem_set(), source)

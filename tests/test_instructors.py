@@ -31,6 +31,7 @@ from attn_grade.host.graded import MAX_OUTPUT
 from attn_grade.inside import limits
 from attn_grade.inside.submission import SECONDS_A_CALL
 from attn_grade.nbgrader.collect import RosterCollector
+from attn_grade.nbgrader.course import AttnGrade
 from attn_grade.nbgrader.export import TableExporter
 from attn_grade.nbgrader.inbound import OwnerCollect
 from attn_grade.records import STATES
@@ -166,7 +167,7 @@ def test_wrong_commands_would_be_noticed() -> None:
 
 def known_settings() -> dict[str, set[str]]:
     """What can be set of each class that the pages name."""
-    own = {OwnerCollect, RosterCollector, TableExporter}
+    own = {AttnGrade, OwnerCollect, RosterCollector, TableExporter}
     exchange = {Exchange, ExchangeCollect}
     classes = own | exchange | {AssignLatePenalties, CourseDirectory, LateSubmissionPlugin}
     return {cls.__name__: {*cls.class_traits(config=True)} for cls in classes}

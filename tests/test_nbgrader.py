@@ -128,7 +128,7 @@ def course(tmp_path_factory) -> Path:
     shutil.copytree(released, course / "grading" / "submitted" / "untouched" / FIRST)
     nbgrader(course, "autograde", FIRST)
     nbgrader(course, "generate_feedback", FIRST)
-    nbgrader(course, "export", "--to", "grades.csv")
+    nbgrader(course, "export", "--to", "grades.csv", "--exporter=nbgrader.plugins.CsvExportPlugin")
     return course
 
 

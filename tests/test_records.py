@@ -58,7 +58,7 @@ def test_record_of_an_earlier_version_is_refused_with_both_versions(tmp_path: Pa
     path = record_path(tmp_path, "01_retrieval", "ann")
     path.parent.mkdir()
     path.write_text(json.dumps(OLD), encoding="utf-8")
-    with pytest.raises(ValueError, match="written by version 1 of the grader; this is 2"):
+    with pytest.raises(ValueError, match="written by version 1 of the grader; this is 3"):
         read_record(path)
     assert read_records(tmp_path, "01_retrieval", skip_broken=True) == []
 
@@ -92,7 +92,7 @@ def test_record_that_is_not_there_is_missed_by_its_name(tmp_path: Path) -> None:
 
 
 def test_interrupted_writing_leaves_the_record_before(tmp_path: Path, monkeypatch) -> None:
-    path = tmp_path / "results" / "ann.json"
+    path = record_path(tmp_path, RECORD.assignment, RECORD.student)
     write_record(path, RECORD)
 
     def fail(*paths: object) -> None:
@@ -102,7 +102,7 @@ def test_interrupted_writing_leaves_the_record_before(tmp_path: Path, monkeypatc
     with pytest.raises(KeyboardInterrupt):
         write_record(path, replace(RECORD, parts=()))
     assert read_record(path) == RECORD
-    assert read_records(tmp_path, "results") == [RECORD]
+    assert read_records(tmp_path, RECORD.assignment) == [RECORD]
 
 
 def test_worst_state_is_the_one_that_a_person_should_hear_of_first() -> None:

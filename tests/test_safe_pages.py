@@ -6,7 +6,6 @@ import http.server
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -102,7 +101,10 @@ def course(tmp_path_factory: pytest.TempPathFactory, heard: tuple[str, list[str]
     One student is hostile; of another something hostile is quoted, for nothing of his can be read.
     """
     course = tmp_path_factory.mktemp("course")
-    shutil.copy(ROOT / "nbgrader_config.py", course)
+    settings = (ROOT / "nbgrader_config.py").read_text(encoding="utf-8")
+    # its cells are for nbgrader alone to grade
+    settings += 'c.GenerateAssignment.exporter_class = "nbconvert.exporters.NotebookExporter"\n'
+    (course / "nbgrader_config.py").write_text(settings, encoding="utf-8")
     source = course / "solutions" / "01_a" / "01_a.ipynb"
     source.parent.mkdir(parents=True)
     nbformat.write(hostile.problem_set(), source)

@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
-from nbformat import NotebookNode
 
 from attn_grade.authoring.parts import parts_in, sources_of, with_table
 from attn_grade.exercise import Exercise
 from attn_grade.nbgrader.cells import graded_cells, to_run
 from attn_grade.nbgrader.course import Course
-from attn_grade.nbgrader.gradable import NO_EXERCISE, problem_of_points
+from attn_grade.nbgrader.gradable import problems_of_set
 
 
 def faults_of(course: Course) -> Iterator[str]:
@@ -34,25 +33,34 @@ def faults_of(course: Course) -> Iterator[str]:
         yield from _faults_of_exercise(course, exercises[name])
     checked: set[str] = set()
     for path in sources_of(course):
-        notebook = nbformat.read(path, as_version=4)
-        place = path.relative_to(course.root)
-        yield from _faults_of_cells(notebook, place, exercises)
-        names = {found for cell in graded_cells(notebook) if (found := to_run(cell).exercise)}
-        checked |= names
-        if not names <= exercises.keys():
-            continue  # its parts cannot be told
-        for part in parts_in(notebook, course.bank):
-            if not part.title:
-                first = part.exercises[0].name
-                yield f"{first} is the first of its part: set its `title`, for the table"
-        if with_table(notebook, course.bank) != notebook:
-            said = "the table of parts, or a heading, is not what the exercises say"
-            yield f"{place}: {said}; run: attn-grade tables"
+        yield from faults_of_set(course, path.stem)
+        cells = graded_cells(nbformat.read(path, as_version=4))
+        checked |= {found for cell in cells if (found := to_run(cell).exercise)}
     for name in sorted(exercises.keys() - checked):
         source = course.source(name.partition("/")[0]).relative_to(course.root)
         yield f'{name} is in the bank, and no graded cell of {source} says check("{name}")'
     for check in course.settings.checks:
         yield from _faults_found_by(check, course.root)
+
+
+def faults_of_set(course: Course, assignment: str) -> Iterator[str]:
+    """All that an author should mend in a problem set before it is released."""
+    yield from problems_of_set(course, assignment)
+    source = course.source(assignment)
+    if not source.is_file():
+        return
+    notebook = nbformat.read(source, as_version=4)
+    try:
+        parts, changed = parts_in(notebook, course.bank), with_table(notebook, course.bank)
+    except Exception:  # an exercise cannot be used, as said above
+        return
+    for part in parts:
+        if not part.title:
+            first = part.exercises[0].name
+            yield f"{first} is the first of its part: set its `title`, for the table"
+    if changed != notebook:
+        said = "the table of parts, or a heading, is not what the exercises say"
+        yield f"{source.relative_to(course.root)}: {said}; run: attn-grade tables"
 
 
 def _faults_of_exercise(course: Course, exercise: Exercise) -> Iterator[str]:
@@ -81,20 +89,6 @@ def _count_functions(path: Path) -> int:
     body = ast.parse(path.read_text(encoding="utf-8")).body
     defined = (node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef))
     return sum(not node.name.startswith("_") for node in defined)
-
-
-def _faults_of_cells(
-    notebook: NotebookNode, place: Path, exercises: dict[str, Exercise]
-) -> Iterator[str]:
-    for cell in graded_cells(notebook):
-        said = f"{place}: {cell.metadata.nbgrader.grade_id}:"
-        name = to_run(cell).exercise
-        if name is None:
-            yield f"{said} {NO_EXERCISE}"
-        elif name not in exercises:
-            yield f"{said} there is no exercise {name!r}; lay it out: attn-grade new {name}"
-        elif problem := problem_of_points(cell, exercises[name]):
-            yield f"{said} {problem}"
 
 
 def _faults_found_by(check: str, root: Path) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sized
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,9 +26,10 @@ from attn_grade.inside.system_calls import can_refuse
 from attn_grade.nbgrader.course import Course, CourseError
 from attn_grade.nbgrader.gradable import check_gradable, check_released, check_writable
 from attn_grade.nbgrader.gradebook import prepare_gradebook
+from attn_grade.nbgrader.marks import unsandboxed
 from attn_grade.nbgrader.private import check_private
 from attn_grade.records import SubmissionRecord, record_path
-from attn_grade.stations.levels import SANDBOX_HELP, choose_level
+from attn_grade.stations.levels import choose_level
 from attn_grade.stations.tasks import Failure, Outcome, Task
 
 MAX_ROWS = 60  # of a table on the screen; the CSV has all
@@ -75,12 +76,16 @@ def autograde(options: AutogradeOptions, console: Console) -> bool:
     students = _prepare(options, course, csv)
     if options.scheduler is None:
         level = choose_level(options.level, options.require_sandbox)
-        isolation = f"isolation: {level}{_advice(level, options)}"
+        isolation = f"isolation: {level}{_advice(level)}"
         console.print(f"{_submissions(students)}, {isolation}", soft_wrap=True)
     before = _times(course, options.assignment, students)
     failures: list[Failure] = []
+    is_weak = options.level not in (None, str(Level.SANDBOX))
     try:
-        with closing(_failures(options, course, students, console)) as found:
+        with (
+            unsandboxed(course) if is_weak else nullcontext(),
+            closing(_failures(options, course, students, console)) as found,
+        ):
             failures.extend(found)
     except BaseException:  # what an interrupted run has graded is in the table too
         with suppress(Exception):
@@ -108,11 +113,11 @@ def _prepare(options: AutogradeOptions, course: Course, csv: Path) -> list[str]:
     return students
 
 
-def _advice(level: Level, options: AutogradeOptions) -> str:
-    """Advice on stronger isolation, or an empty string."""
-    if level < Level.SANDBOX and options.level is None:
-        return f". For a sandbox, {SANDBOX_HELP}"
-    if level == Level.SANDBOX and not can_refuse():
+def _advice(level: Level) -> str:
+    """What the level leaves open, or an empty string."""
+    if level < Level.SANDBOX:
+        return ". Submissions can read and change your files: only for people whom you trust"
+    if not can_refuse():
         return ". Some requests to the kernel are not refused: that takes libseccomp."
     return ""
 

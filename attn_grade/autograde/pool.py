@@ -16,7 +16,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 
+from attn_grade.host.own_memory import limit_own_memory
 from attn_grade.records import SubmissionRecord
+from attn_grade.seal import held_keys, hold
 from attn_grade.stations.grader import grade_submission
 from attn_grade.stations.tasks import Failure, Grade, Outcome, Task
 from attn_grade.stations.warm import close_graders
@@ -101,7 +103,7 @@ class _Pool:
         # a fork has torch and nbgrader imported already; macOS and Windows cannot
         method = "fork" if sys.platform == "linux" else "spawn"
         context = multiprocessing.get_context(method)
-        return ProcessPoolExecutor(1, context, _begin, (self._folder,))
+        return ProcessPoolExecutor(1, context, _begin, (self._folder, held_keys()))
 
     def _retry_or_fail(self, task: Task) -> Failure | None:
         """Give a submission out once more, in case it was not its fault; then no more."""
@@ -112,9 +114,11 @@ class _Pool:
         return Failure(task.student, f"the grader's own process ended {ATTEMPTS} times with it")
 
 
-def _begin(folder: str) -> None:
-    """Prepare a new worker process for its end."""
+def _begin(folder: str, keys: dict[str, bytes]) -> None:
+    """Prepare a new worker process: for its end, and for what submissions may send it."""
     tempfile.tempdir = folder
+    limit_own_memory()
+    hold(keys)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # that is for who started it
     signal.signal(signal.SIGTERM, _end)
     threading.Thread(target=_end_with_parent, daemon=True).start()

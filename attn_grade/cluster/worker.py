@@ -18,6 +18,7 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import DBAPIError
 
 from attn_grade.check import hidden_secret
+from attn_grade.host.own_memory import limit_own_memory
 from attn_grade.nbgrader.course import CONFIG, Course, GradingError
 from attn_grade.nbgrader.gradebook import with_retries
 from attn_grade.stations.digest import package_digest
@@ -95,6 +96,7 @@ def carry_out(order: str) -> str:
         JSON with one key: `record` (a SubmissionRecord as JSON), `failure` (why this submission
         cannot be graded) or `misfit` (why this worker can grade none).
     """
+    limit_own_memory()
     return json.dumps(_answer(**json.loads(order)))
 
 

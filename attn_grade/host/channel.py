@@ -89,12 +89,14 @@ class Channel:
                 self.ended = Ended(Cause.SLOW_NOTEBOOK)
         except (BrokenMessage, OSError) as error:
             self.ended = self._find_reason(error)
+        except MemoryError:
+            self.ended = Ended(Cause.TOO_MUCH)
         self.close()
         raise self.ended
 
-    def end(self) -> Ended:
-        """Close the channel to a process that sent nonsense; return the reason."""
-        self.ended = Ended(Cause.NONSENSE)
+    def end(self, cause: Cause = Cause.NONSENSE) -> Ended:
+        """Close the channel to a process that sent nonsense, or too much; return the reason."""
+        self.ended = Ended(cause)
         self.close()
         return self.ended
 

@@ -14,6 +14,7 @@ class Cause(enum.Enum):
     LEFT_RUNNING = "left {} processes running, more than {}"
     ENDED_ITSELF = "ended its own process"
     NONSENSE = "sent what is no answer"
+    TOO_MUCH = "sent more than there is memory for"
 
 
 OUT_OF_TIME = {Cause.SLOW_REQUEST, Cause.SLOW_CALL, Cause.SLOW_NOTEBOOK}

@@ -66,6 +66,8 @@ class RemoteSubmission:
                 desk.accumulate_gradients(reply.get("piled") or [])
             except MALFORMED:
                 return Outcome(error=("", f"it {self.channel.end()}"))
+            except MemoryError:
+                return Outcome(error=("", f"it {self.channel.end(Cause.TOO_MUCH)}"))
             except Ended as ended:
                 return Outcome(error=("", f"it {ended}"))
         if outcome.error and outcome.error[0] == "OutOfTime":

@@ -10,7 +10,7 @@ class Kind(enum.Enum):
 
     Attributes:
         accuses: Whether no honest notebook does it, so that a person should read the code; else it
-            is a remark, and no more.
+            is a remark, and no more. The guide for instructors lists those that do.
         text: What an instructor reads; a detail takes the place of the braces.
     """
 
@@ -23,13 +23,13 @@ class Kind(enum.Enum):
     SIGNALLED = True, "tried to send a signal to a process"
     CALLED_SYSTEM = True, "tried to call {} of the system"
     LIMITED = True, "tried to limit another process"
-    NETWORK = True, "tried to use the network"
     SOCKET = True, "tried to use {}"  # of another process
     COMPARED = False, "put a function of its own in the place of {}"  # perhaps to print
     STARTED = False, "started a process ({})"
     LOOKED_UP = False, "looked at what has called it ({})"
     LOOKED_THROUGH = False, "looked through {}"
     LIMITED_ITSELF = False, "changed its own limits"
+    NETWORK = False, "tried to use the network"
     LOOPBACK = False, "used a socket of its own machine"
     THREAD = False, "runs a thread beside its cells"
     OPEN_FILES = False, "keeps many files or sockets open"

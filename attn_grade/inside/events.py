@@ -49,8 +49,7 @@ def classify_event(event: str, arguments: Arguments, in_answer: bool, wall: Wall
     if event in NETWORK:
         return _network_alarm(arguments)
     if event in KILL_EVENTS:
-        is_nothing = event == "os.kill" and arguments == (os.getpid(), 0)  # asks whether it runs
-        return None if is_nothing else Alarm(Kind.SIGNALLED)
+        return None if _is_own(event, arguments[0]) else Alarm(Kind.SIGNALLED)
     if event in START_EVENTS and not _is_probing(event, arguments):
         return Alarm(Kind.STARTED, event)
     if in_answer and event in LOOKING:
@@ -63,6 +62,19 @@ def classify_event(event: str, arguments: Arguments, in_answer: bool, wall: Wall
         other = event == "resource.prlimit" and arguments[0] not in (0, os.getpid())
         return Alarm(Kind.LIMITED if other else Kind.LIMITED_ITSELF)
     return None
+
+
+def _is_own(event: str, target: object) -> bool:
+    """True if a signal is for this process, or for one that it has started itself."""
+    if event == "signal.pthread_kill" or (event == "os.kill" and target == os.getpid()):
+        return True
+    if not isinstance(target, int) or target <= 0 or not hasattr(os, "waitid"):
+        return False
+    try:  # which fails for any process that is no child; WNOWAIT leaves it to be waited for
+        os.waitid(os.P_PID, target, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except OSError:
+        return False
+    return True
 
 
 def _path_alarm(event: str, arguments: Arguments, wall: Wall) -> Alarm | None:

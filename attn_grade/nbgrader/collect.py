@@ -6,51 +6,103 @@
 They name files after the person in ways of their own; the roster says which student that is.
 """
 
-from collections.abc import Iterator
+from collections import defaultdict
+from functools import cached_property
 from pathlib import Path, PurePath
 
 from nbgrader.api import Gradebook, Student
 from nbgrader.plugins import FileNameCollectorPlugin
 
-from attn_grade.nbgrader.archive_names import read_name, read_name_by
+from attn_grade.nbgrader.archive_names import Named, read_name, read_name_by
 
 
 class RosterCollector(FileNameCollectorPlugin):
     """Knows the archives of Moodle, Canvas and Blackboard, and students by the gradebook.
 
     For others set `named_regexp`, with one of the groups `student_id`, `full_name` and
-    `lms_user_id`. Every notebook that somebody handed in is taken for that of the problem set,
-    whatever it is called now.
+    `lms_user_id`. Of each student one file is collected: the newest notebook, whatever it is called
+    now; or, of somebody without one, any file, so that it is graded as unreadable.
     """
 
     def collect(self, submitted_file: str) -> dict[str, str] | None:
-        """Return nbgrader's description of a file; None if it is no notebook or its student is
-        unknown."""
-        if Path(submitted_file).suffix not in self.valid_ext:
-            return None
+        """Return nbgrader's description of a file; None if it is not the one to collect."""
         path = self._within_archives(submitted_file)
-        if self.named_regexp:
-            named = read_name_by(self.named_regexp, path, self._students())
-        else:
-            named = read_name(path, self._students())
-        if named is None:
-            self.log.warning("%r: unknown form of name", submitted_file)
+        is_notebook = path.suffix in self.valid_ext
+        named = self._read(path)
+        if named is None or len(named.ids) != 1:
+            if is_notebook:
+                self.log.warning("%r: %s", submitted_file, _why_nobodys(named))
             return None
-        if len(named.ids) != 1:
-            fit = f"{len(named.ids)} students of the roster fit"
-            whom = f": {', '.join(named.ids)}" if named.ids else ""
-            self.log.warning("%r: %s %r%s", submitted_file, fit, named.part, whom)
+        (student,) = named.ids
+        others = self._files.get(student, [])
+        notebooks = [other for other in others if other.suffix in self.valid_ext]
+        if not is_notebook and (notebooks or path not in others[:1]):
             return None
-        collected = {"student_id": named.ids[0], "file_id": self.parent.coursedir.assignment_id}
+        if is_notebook and (problem := self._why_not(path, notebooks)):
+            self.log.warning("%r: %s", submitted_file, problem)
+            return None
+        collected = {"student_id": student, "file_id": self.parent.coursedir.assignment_id}
         return collected | ({"timestamp": named.time} if named.time else {})
 
-    def _within_archives(self, submitted_file: str) -> PurePath:
-        """The path of a file in the folder into which archives are extracted."""
-        app = self.parent
-        extracted = app._format_collect_path(app.extracted_directory)  # nbgrader tells nobody else
-        return PurePath(submitted_file).relative_to(extracted)
+    def _why_not(self, path: PurePath, notebooks: list[PurePath]) -> str | None:
+        """Why a notebook is not the one to collect of its student, or None if it is.
 
-    def _students(self) -> Iterator[Student]:
+        Args:
+            path: Of the notebook.
+            notebooks: All of the student.
+        """
+        times = {one: self._time(one) for one in notebooks}
+        newest = [one for one in notebooks if times[one] == max(times.values())]
+        name = f"{self.parent.coursedir.assignment_id}.ipynb"
+        chosen = [one for one in newest if one.name == name] or newest
+        if len(chosen) > 1:
+            listed = ", ".join(repr(str(one)) for one in chosen)
+            return f"one of several notebooks; put the right one in its place by hand: {listed}"
+        if path in chosen or not chosen:
+            return None
+        return f"the same student's {str(chosen[0])!r} is collected instead"
+
+    def _time(self, path: PurePath) -> str:
+        """When a file was handed in, as text that sorts by time; empty if the system is silent."""
+        named = self._read(path)
+        return (named and named.time) or ""
+
+    def _read(self, path: PurePath) -> Named | None:
+        if self.named_regexp:
+            return read_name_by(self.named_regexp, path, self._students())
+        return read_name(path, self._students())
+
+    @cached_property
+    def _files(self) -> dict[str, list[PurePath]]:
+        """The files that were unpacked, by the student whose they are."""
+        found: dict[str, list[PurePath]] = defaultdict(list)
+        for file in sorted(self._extracted.rglob("*")):
+            path = file.relative_to(self._extracted)
+            if file.is_file() and (named := self._read(path)) and len(named.ids) == 1:
+                found[named.ids[0]].append(path)
+        return found
+
+    @property
+    def _extracted(self) -> Path:
+        """The folder into which archives are unpacked."""
+        app = self.parent
+        return Path(app._format_collect_path(app.extracted_directory))  # nbgrader tells nobody else
+
+    def _within_archives(self, submitted_file: str) -> PurePath:
+        return PurePath(submitted_file).relative_to(self._extracted)
+
+    def _students(self) -> list[Student]:
+        return self._roster
+
+    @cached_property
+    def _roster(self) -> list[Student]:
         course = self.parent.coursedir
         with Gradebook(course.db_url, course.course_id) as gradebook:
-            yield from gradebook.students
+            return gradebook.students
+
+
+def _why_nobodys(named: Named | None) -> str:
+    if named is None:
+        return "unknown form of name"
+    whom = f": {', '.join(named.ids)}" if named.ids else ""
+    return f"{len(named.ids)} students of the roster fit {named.part!r}{whom}"

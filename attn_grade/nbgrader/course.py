@@ -14,7 +14,7 @@ from pathlib import Path
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import make_url
-from traitlets import Int, List, Unicode
+from traitlets import Bool, Int, List, Unicode
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import PyFileConfigLoader
 
@@ -30,14 +30,14 @@ class AttnGrade(Configurable):
 
     bank = Unicode(help="Name of the package of exercises, which has a `BANK`.").tag(config=True)
     min_mistakes = Int(8, help="So many mistakes an exercise must know.").tag(config=True)
-    right_answers = Unicode(
-        help="Folder of right answers, in a module `folder/part.py` for each exercise, if any."
-    ).tag(config=True)
+    right_answers = Unicode(help="Folder of right answers, `folder/part.py` for each.").tag(
+        config=True
+    )
     min_right_answers = Int(4, help="So many right answers it must hold.").tag(config=True)
     checks = List(
-        Unicode(),
-        help="Python programs of the course, with arguments, that say on stderr what is stale.",
+        Unicode(), help="Programs of the course, with arguments, that say on stderr what is stale."
     ).tag(config=True)
+    check_marks = Bool(True, help="Export no marks but those graded here.").tag(config=True)
 
 
 class CourseError(Exception):

@@ -2,8 +2,8 @@
 
     nbgrader export --exporter=attn_grade.nbgrader.export.MoodleExporter --to moodle.csv
 
-Students without a submission get an empty cell, which these systems leave alone; late penalties are
-subtracted.
+Students without a submission, or with one that cannot be read, get an empty cell, which these
+systems leave alone, where a word would stop the import; late penalties are subtracted.
 """
 
 import csv
@@ -13,6 +13,8 @@ from pathlib import Path
 from nbgrader.api import Assignment, Gradebook, Student
 from nbgrader.plugins import ExportPlugin
 from traitlets import Dict, Unicode
+
+from attn_grade.nbgrader.checked_export import check_before_export, chosen
 
 Points = dict[tuple[str, str], str]
 
@@ -35,11 +37,12 @@ class TableExporter(ExportPlugin):
 
     def export(self, gradebook: Gradebook) -> None:
         """Write the table into the file `to`, or into one named after the learning system."""
-        assignments = [a for a in gradebook.assignments if _chosen(a.name, self.assignment)]
-        students = [s for s in gradebook.students if _chosen(s.id, self.student)]
+        unreadable = check_before_export(self, gradebook)
+        assignments = [a for a in gradebook.assignments if chosen(a.name, self.assignment)]
+        students = [s for s in gradebook.students if chosen(s.id, self.student)]
         assignments.sort(key=lambda assignment: assignment.name)
         students.sort(key=lambda student: student.id)
-        points = self._points(assignments)
+        points = self._points(assignments) | dict.fromkeys(unreadable, "")
         table = [self.head(assignments), *self.below_head(assignments)]
         for student in students:
             earned = [points.get((student.id, a.name), "") for a in assignments]
@@ -148,7 +151,3 @@ class BlackboardExporter(TableExporter):
     def person(self, student: Student) -> tuple[str, ...]:
         """The user name."""
         return (student.id,)
-
-
-def _chosen(name: str, wanted: list[str]) -> bool:
-    return not wanted or name in map(str, wanted)

@@ -49,9 +49,13 @@ def configure(c: Config, root: Path, course_id: str, bank: str) -> None:
     _set_places(c.CourseDirectory, root, course_id)
     # `nbgrader collect` takes a hand-in from its owner alone, and the time from the file system.
     c.ExchangeFactory.collect = "attn_grade.nbgrader.inbound.OwnerCollect"
-    # Archives of learning systems, for `nbgrader zip_collect`: where they lie, whose file is whose.
+    # Archives of learning systems, for `nbgrader zip_collect`: where they lie, how they are
+    # unpacked, whose file is whose.
     c.ZipCollectApp.downloaded_directory = f"{GRADING}/downloaded"
+    c.ZipCollectApp.extractor_plugin = "attn_grade.nbgrader.uploads.UploadExtractor"
     c.ZipCollectApp.collector_plugin = "attn_grade.nbgrader.collect.RosterCollector"
+    # Marks are exported as they were graded, by whatever exporter of ours.
+    c.ExportApp.plugin_class = "attn_grade.nbgrader.checked_export.CheckedExporter"
     _set_grading(c)
     _set_pages(c)
     _read_secret(grading / "secret.txt")
@@ -104,6 +108,8 @@ def _set_grading(c: Config) -> None:
         PutBackCells,
         CheckCellMetadata,
     ]
+    # What grading would refuse is not released in the first place.
+    c.GenerateAssignment.exporter_class = "attn_grade.authoring.release.OnlyGradable"
     # The formgrader's icon Autograde would run students' code with the rights of whoever clicks it.
     c.Autograde.exporter_class = OutsideTheFormgrader
     # An endless loop costs the points of its cell, after this many seconds. Checks stop the calls
@@ -121,6 +127,8 @@ def _set_pages(c: Config) -> None:
         ClearHiddenTests,
         CSSHTMLHeaderPreprocessor,
     ]
+    # No file of a student's is put beside the page.
+    c.GenerateFeedbackApp.CourseDirectory.ignore = ["*"]
     # What a student wrote must not run in the browser of who reads it: nbgrader's templates leave
     # all that to the filters, and nbconvert's own filter would take the tables of checks apart.
     c.HTMLExporter.sanitize_html = True

@@ -5,6 +5,7 @@ from pathlib import Path
 from attn_grade.autograde.results import ungraded, with_missing_students
 from attn_grade.nbgrader.course import Course, CourseError
 from attn_grade.nbgrader.gradable import check_released
+from attn_grade.nbgrader.marks import changed_marks
 from attn_grade.nbgrader.private import check_private
 from attn_grade.records import read_records
 from attn_grade.report.page import write_report
@@ -20,7 +21,8 @@ def report(folder: Path, assignment: str, path: Path | None) -> Path:
         path: Where to; None for the usual place.
 
     Raises:
-        CourseError: There is no such course or problem set, or a file is no record.
+        CourseError: There is no such course or problem set, a file is no record, or the gradebook
+            holds other marks than were graded.
     """
     course = Course(folder.resolve())
     check_private(course)
@@ -29,6 +31,10 @@ def report(folder: Path, assignment: str, path: Path | None) -> Path:
         found = read_records(course.results, assignment)
     except ValueError as error:
         raise CourseError(f"{error}. Remove the file, and grade again.") from None
+    with course.gradebook() as gradebook:
+        changed = list(changed_marks(course, gradebook.find_assignment(assignment).submissions))
+    if changed and course.settings.check_marks:
+        raise CourseError("\n".join(changed))
     records = with_missing_students(course, assignment, found)
     written = path or course.results / f"{assignment}.html"
     outdated = [

@@ -8,6 +8,7 @@ from attn_grade.check import hidden_secret
 from attn_grade.host.isolation import folder_of
 from attn_grade.inside.wall import ENGINE
 from attn_grade.nbgrader.course import Course
+from attn_grade.stations.found import TIMESTAMP, notebook_in
 
 
 def digest_of(course: Course, assignment: str, student: str) -> str:
@@ -16,7 +17,7 @@ def digest_of(course: Course, assignment: str, student: str) -> str:
     _ = course.config  # puts the seed in place
     found = hashlib.sha256(f"{hidden_secret()}|{package_digest(course.bank)}".encode())
     folder = course.submitted(assignment, student)
-    notebook, handed_in_at = folder / f"{assignment}.ipynb", folder / "timestamp.txt"
+    notebook, handed_in_at = notebook_in(folder, assignment), folder / TIMESTAMP
     for path in (notebook, handed_in_at, course.source(assignment)):
         content = path.read_bytes() if path.is_file() else b"none"
         found.update(hashlib.sha256(content).digest())

@@ -14,6 +14,8 @@ from attn_grade.records import record_path
 
 MAX_NAMED = 5  # of the files that are left out
 TIMESTAMP = "timestamp.txt"
+# What a browser would run, if it lay beside the page that is given back.
+PAGES = ("*.htm", "*.html", "*.xhtml", "*.xht", "*.mhtml", "*.svg", "*.xml")
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class HandIn:
 
     @property
     def notebook(self) -> Path:
-        return self.folder / f"{self.assignment}.ipynb"
+        return notebook_in(self.folder, self.assignment)
 
     @property
     def autograded(self) -> Path:
@@ -67,11 +69,26 @@ def find(course: Course, assignment: str, student: str) -> HandIn:
         raise GradingError(f"nbgrader takes the folder {taken}. Give it another name.")
     folder = course.submitted(assignment, student)
     time, notes = read_timestamp(folder, course.config)
-    files, left_out = _files(folder, [*directory.ignore, "*.ipynb"])
+    if (name := notebook_in(folder, assignment).name) != f"{assignment}.ipynb":
+        notes.append(f"graded is {name!r}, the only notebook in the folder")
+    files, left_out = _files(folder, [*directory.ignore, "*.ipynb", *PAGES])
     if left_out:
         names = ", ".join(map(repr, sorted(left_out)[:MAX_NAMED]))
         notes.append(f"links and files of no use were left out: {names}")
     return HandIn(course, assignment, student, time, tuple(files), tuple(notes))
+
+
+def notebook_in(folder: Path, assignment: str) -> Path:
+    """The notebook that a student handed in.
+
+    A browser calls the second download `01_retrieval (1).ipynb`: what begins with the name of the
+    problem set is taken if it is the only notebook.
+    """
+    usual = folder / f"{assignment}.ipynb"
+    found = [path for path in folder.glob("*.ipynb") if not path.name.startswith(".")]
+    if len(found) == 1 and found[0].name.startswith(assignment) and found[0].is_file():
+        return found[0]
+    return usual
 
 
 def read_timestamp(folder: Path, config: Config) -> tuple[datetime | None, list[str]]:
@@ -100,7 +117,11 @@ def _files(source: Path, ignored: list[str]) -> tuple[list[Path], list[str]]:
     taken, left_out = [], []
 
     def wanted(names: list[str]) -> list[str]:
-        return [name for name in names if not any(fnmatch.fnmatch(name, one) for one in ignored)]
+        return [
+            name
+            for name in names
+            if not any(fnmatch.fnmatch(name.lower(), one.lower()) for one in ignored)
+        ]
 
     for place, folders, files in os.walk(source):
         folders[:] = wanted(folders)

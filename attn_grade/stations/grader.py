@@ -43,7 +43,7 @@ def grade_submission(task: Task) -> SubmissionRecord:
         hand_in = find(grader.course, task.assignment, task.student)
         digest = digest_of(grader.course, task.assignment, task.student)
         if not task.force:
-            limits = grader.least, task.cell_seconds
+            limits = grader.level, task.cell_seconds
             earlier = with_retries(lambda: earlier_record(hand_in, digest, *limits))
             if earlier:
                 return earlier

@@ -5,21 +5,28 @@ from attn_grade.inside.level import Level
 from attn_grade.nbgrader.course import GradingError
 
 SANDBOX_HELP = "bubblewrap has to be installed, and allowed to make namespaces."
+SAY_SO = (
+    "Without one a submission can read and change your files. If all of them come from people whom"
+    " you trust, say so: --level limits"
+)
 
 
 def choose_level(level: str | None, require_sandbox: bool) -> Level:
-    """The level of isolation to grade at.
+    """The level of isolation to grade at: a sandbox, unless a weaker one is asked for by name.
 
     Args:
-        level: Its name; None for the strongest that there is.
-        require_sandbox: Whether to refuse anything but the strongest of all.
+        level: Its name; None for a sandbox.
+        require_sandbox: Whether to refuse a weaker one even if it is named.
 
     Raises:
         GradingError: This machine does not offer it, or it is below what is required.
     """
-    chosen = strongest() if level is None else Level[level.upper()]
-    if chosen > strongest():
-        raise GradingError(f"This machine has no {chosen}, only {strongest()}: {SANDBOX_HELP}")
+    chosen = Level.SANDBOX if level is None else Level[level.upper()]
     if require_sandbox and chosen < Level.SANDBOX:
-        raise GradingError(f"A sandbox is required, and there is only {chosen}: {SANDBOX_HELP}")
-    return chosen
+        raise GradingError(f"A sandbox is required, not {chosen}.")
+    if chosen <= strongest():
+        return chosen
+    if level is not None:
+        raise GradingError(f"This machine has no {chosen}, only {strongest()}: {SANDBOX_HELP}")
+    said = f"A sandbox is required, and this machine has only {strongest()}: {SANDBOX_HELP}"
+    raise GradingError(said if require_sandbox else f"{said} {SAY_SO}")

@@ -99,7 +99,8 @@ def read_notebook(path: Path, bank: str) -> NotebookNode:
     if path.stat().st_size > MAX_BYTES:
         raise ValueError(f"{path.name} has {path.stat().st_size:,} bytes, above {MAX_BYTES:,}")
     try:
-        notebook = nbformat.read(path, as_version=4)
+        # some editors of Windows begin a text with a mark
+        notebook = nbformat.reads(path.read_text(encoding="utf-8-sig"), as_version=4)
         nbformat.validate(notebook)
     except Exception as error:  # what was handed in may be anything
         reason = [*str(error).strip().splitlines(), type(error).__name__][0]

@@ -28,7 +28,7 @@ def record_without(hand_in: HandIn, unreadable: Unreadable) -> SubmissionRecord:
     course = hand_in.course
     parts = missing_parts(course.bank, course.source(hand_in.assignment))
     names, notes = (hand_in.assignment, hand_in.student), (unreadable.reason, *hand_in.notes)
-    return SubmissionRecord(*names, "missing", parts=parts, notes=notes)
+    return SubmissionRecord(*names, "missing", parts=parts, notes=notes, unreadable=True)
 
 
 def part_record(

@@ -26,14 +26,13 @@ class Grader:
     Args:
         course: The course.
         assignment: Name of the problem set.
-        level: How far submissions are kept away.
-        least: How far they must have been kept away, if they have been graded before.
+        level: How far submissions are kept away, and must have been if they were graded before.
     """
 
-    def __init__(self, course: Course, assignment: str, level: Level, least: Level) -> None:
+    def __init__(self, course: Course, assignment: str, level: Level) -> None:
         torch.set_num_threads(1)  # there is a process for each processor already
         self.course, self._assignment = course, assignment
-        self.level, self.least = level, least
+        self.level = level
         self._open = ExitStack()
 
     @cached_property
@@ -76,8 +75,7 @@ def grader_of(task: Task) -> Grader:
     if key not in _latest:
         level = choose_level(task.level, task.require_sandbox)
         close_graders()
-        least = level if task.level or task.require_sandbox else Level.PLAIN
-        _latest[key] = Grader(course, task.assignment, level, least)
+        _latest[key] = Grader(course, task.assignment, level)
     return _latest[key]
 
 

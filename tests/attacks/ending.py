@@ -17,7 +17,7 @@ NETWORK = {
         "        except OSError as error: print(error)\n"
         "try: print('GOT', socket.getaddrinfo('example.org', 80))\n"
         "except OSError as error: print(error)",
-        "cheated\\?.*tried to use the network",
+        "tried to use the network",
     ),
     "sockets of the machine": wrong(
         "import glob, socket\n"

@@ -1,0 +1,60 @@
+"""The commands `attn-grade data ...`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from attn_grade.data.backup import back_up, restore
+from attn_grade.data.person import delete_person, export_person
+from attn_grade.nbgrader.course import Course
+from attn_grade.nbgrader.exits import report_errors
+from attn_grade.nbgrader.private import private_files
+
+app = typer.Typer(no_args_is_help=True, help="Hand out, back up, restore and delete data.")
+Folder = Annotated[Path, typer.Option(help="Folder of the course.")]
+Student = Annotated[str, typer.Argument(help="Id of the student.")]
+File = Annotated[Path, typer.Argument(help="The archive.")]
+SURE = "delete all that the course knows of {}? This cannot be undone"
+
+
+@app.command()
+def export(student: Student, to: File, course: Folder = Path()) -> None:
+    """Write all that is known of a student into a zip."""
+    with report_errors(), private_files(course):
+        _say(f"{to}: {export_person(Course(course.resolve()), student, to)} files")
+
+
+@app.command()
+def delete(
+    student: Student,
+    course: Folder = Path(),
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Delete all that is known of a student."""
+    if not yes:
+        typer.confirm(SURE.format(student).capitalize(), abort=True)
+    with report_errors():
+        left = delete_person(Course(course.resolve()), student)
+    _say("Deleted. Tables and reports of the class can be made again.")
+    if left:
+        _say("These may still hold something of the student: " + ", ".join(map(str, left)))
+
+
+@app.command()
+def backup(to: File, course: Folder = Path()) -> None:
+    """Write all of grading/ into a tar.gz; it holds everybody's data, and your seed."""
+    with report_errors(), private_files(course):
+        _say(f"{to}: {back_up(Course(course.resolve()), to):,} bytes")
+
+
+@app.command("restore")
+def put_back(source: File, course: Folder = Path()) -> None:
+    """Put a backup back into an empty grading/."""
+    with report_errors(), private_files(course):
+        _say(f"{restore(Course(course.resolve()), source)} files are put back")
+
+
+def _say(text: str) -> None:
+    Console().print(text, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,77 @@
+"""Holding an answer to a law: a function that calls it, and says what is broken."""
+
+import numpy as np
+from torch import Tensor
+
+from attn_grade.exercise import Law
+from attn_grade.inside.call_context import OutOfTime
+from attn_grade.inside.plain import Inputs, Plain, name_kind, parts_of
+from attn_grade.inside.submission import Outcome
+from attn_grade.trial import Submission, Trial
+
+# A law does with an output what it would do with the right one: it takes it apart, loops over it,
+# compares each of its numbers with all of another's. What is far larger never gets there.
+MOST_TIMES, LEAST_ROOM = 10, 10_000  # numbers: so often those of the right output, and so many more
+MOST_NUMBERS = 1_000_000  # where the right output is not known, and of what is kept of any output
+
+
+def check_law(law: Law, trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
+    """What a law finds broken, in words, and by what to recognise it; None if nothing is."""
+    check, most = trial.check, _most_numbers(trial)
+
+    class Failed(Exception):
+        pass
+
+    outputs = []
+
+    def call(changed: Inputs, seed: int = 0) -> Plain:
+        handed_over = {n: value for n, value in changed.items() if n not in check.withheld}
+        outcome = submission.call(handed_over, seconds=check.seconds, seed=seed)
+        if failed := failure(outcome):
+            raise Failed(*failed)
+        if numbers_in(outcome.output) > most:
+            raise Failed(*_not_applicable(outcome.output))
+        outputs.append(outcome.output)
+        return outcome.output
+
+    try:
+        broken = law(call, dict(trial.given))
+    except Failed as failed:
+        return failed.args
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError):
+        return _not_applicable(outputs[-1])
+    return (broken, broken) if isinstance(broken, str) else broken
+
+
+def failure(outcome: Outcome) -> tuple[str, Plain] | None:
+    """What to say of an answer that gave no output, and its evidence; None if it gave one."""
+    if outcome.borrowed:
+        names = " and ".join(dict.fromkeys(outcome.borrowed))
+        return f"it calls {names}; the exercise is to write that yourself", f"borrowed {names}"
+    if outcome.error:
+        kind, message = outcome.error
+        ours = kind in ("", OutOfTime.__name__)  # no exception that a student knows
+        return (message if ours else f"it raised {kind}: {message}"), f"{kind}: {message}"
+    return None
+
+
+def numbers_in(value: Plain) -> int:
+    """How many numbers, letters and the like a value holds, and the values in it."""
+    if isinstance(value, Tensor | np.ndarray):
+        return value.numel() if isinstance(value, Tensor) else value.size
+    if isinstance(value, str):
+        return len(value)
+    return 1 + sum(map(numbers_in, parts_of(value)))
+
+
+def _not_applicable(output: Plain) -> tuple[str, str]:
+    kind = name_kind(output)
+    return f"it is {kind}, to which this check does not apply", kind
+
+
+def _most_numbers(trial: Trial) -> int:
+    """How many numbers an output may have that a law gets to see."""
+    if trial.check.slow:  # the right answer takes long to make
+        return MOST_NUMBERS
+    right = trial.plain["cpu"]
+    return MOST_NUMBERS if right.error else MOST_TIMES * numbers_in(right.output) + LEAST_ROOM

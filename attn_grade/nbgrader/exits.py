@@ -1,0 +1,36 @@
+"""How a command ends that cannot be carried out: with a sentence, and a status of its own."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+from nbgrader.api import InvalidEntry
+from rich.console import Console
+from sqlalchemy.exc import DBAPIError
+
+from attn_grade.nbgrader.course import CourseError, GradingError
+
+
+@contextmanager
+def report_errors(force: bool = False) -> Iterator[None]:
+    """Say why a command cannot be carried out, and end with the status that it has for that."""
+    ends = {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in ends}
+    for number in ends:
+        if before[number] != signal.SIG_IGN:  # as with nohup
+            signal.signal(number, lambda number, _: sys.exit(128 + number))  # and so clear up
+    console = Console(stderr=True)
+    try:
+        yield
+    except (CourseError, GradingError, OSError, DBAPIError, InvalidEntry) as error:
+        console.print(f"{error}", markup=False, style="red", soft_wrap=True)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        then = "starts over" if force else "continues"
+        console.print(f"Interrupted. Finished submissions are kept; the same command {then}.")
+        raise typer.Exit(130) from None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,138 @@
+"""The memory of the grader's own process: what comes back is measured before it is touched."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from attn_bank import BANK
+from attn_grade.autograde.pool import grade_locally
+from attn_grade.compare import difference
+from attn_grade.host.own_memory import GRADER_MEMORY
+from attn_grade.inside import wire
+from attn_grade.inside.level import Level
+from attn_grade.inside.submission import Outcome
+from attn_grade.judge import NO_MEMORY, examine, examine_one
+from attn_grade.law import MOST_NUMBERS, numbers_in
+from attn_grade.records import SubmissionRecord
+from attn_grade.stations.tasks import Failure, Task
+from attn_grade.trial import Trial, draw_trials
+from tests.confined import HONEST, SPARED, TRIED, grade, is_full, open_process
+
+LENGTH = 2_000_000  # taken apart into numbers, a tensor of so many takes more than a gigabyte
+ODD = {
+    "a line": torch.zeros(LENGTH),
+    "truths": torch.zeros(LENGTH, dtype=torch.bool),
+    "a column": torch.zeros(LENGTH, 1, dtype=torch.int64),
+    "a row among others": torch.zeros(1, LENGTH, 1),
+    "three lines": (torch.zeros(LENGTH),) * 3,
+    "two words": ["x" * LENGTH, "y" * LENGTH],
+}
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="memory is measured by Linux")
+
+
+class Returns:
+    """Stands for a submission that answers all questions alike."""
+
+    def __init__(self, output: object) -> None:
+        self.output = output
+
+    def call(self, *_: object, **__: object) -> Outcome:
+        if isinstance(self.output, BaseException):
+            raise self.output
+        return Outcome(self.output)
+
+    def supports(self, device: str) -> bool:
+        return device == "cpu"
+
+
+def law_trials() -> list[Trial]:
+    """A draw of each check of the bank that is a law, and is not slow."""
+    exercises = map(BANK.find, BANK.names())
+    checks = [(e, c) for e in exercises for c in e.checks if c.law and not c.slow]
+    return [draw_trials(exercise, check, None)[0] for exercise, check in checks]
+
+
+def most_memory() -> int:
+    """Bytes that this process has used at most since that was forgotten."""
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(re.search(r"VmHWM:\s+(\d+)", status)[1])
+
+
+def forget_most_memory() -> None:
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+@linux_only
+def test_laws_take_nothing_apart_that_is_far_too_large() -> None:
+    trials = law_trials()
+    for trial in trials:
+        _ = trial.plain  # the right answer may well take memory
+    forget_most_memory()
+    before = most_memory()
+    for trial in trials:
+        for kind, output in ODD.items():
+            found = examine_one(trial, Returns(output))
+            assert found is not None, (trial.check.label, kind)
+    assert most_memory() - before < 100_000_000
+
+
+def test_evidence_that_is_kept_of_a_wrong_output_is_small() -> None:
+    exercise = BANK.find("01_retrieval/softmax")
+    huge = torch.zeros(1, MOST_NUMBERS + 1)
+    findings = examine(exercise, Returns(huge), None)
+    kept = [finding.evidence for found in findings for finding in found]
+    assert f"a tensor of shape {tuple(huge.shape)}" in kept
+    assert max(map(numbers_in, kept)) < 100
+
+
+def test_part_for_which_there_is_no_memory_says_so() -> None:
+    exercise = BANK.find("01_retrieval/softmax")
+    findings = examine(exercise, Returns(MemoryError()), None)
+    assert {finding.reason for found in findings for finding in found} == {NO_MEMORY}
+
+
+@pytest.mark.parametrize("exact", [True, None, "a word"])
+def test_tensor_in_the_place_of_a_word_is_wrong_and_no_error(exact: object) -> None:
+    check = BANK.find("01_retrieval/softmax").checks[0]
+    assert difference(torch.zeros(3), exact, exact, check)
+
+
+def takes_too_much(task: Task) -> SubmissionRecord:
+    """Grade, for one of the class, with more memory than the process may have."""
+    if task.student == "eve":
+        torch.empty(GRADER_MEMORY + 2**29, dtype=torch.uint8)
+    return SubmissionRecord(task.assignment, task.student, "graded")
+
+
+@linux_only
+def test_submission_above_the_limit_is_said_and_the_class_goes_on() -> None:
+    tasks = [Task("course", "set", student) for student in ("ada", "eve", "grace")]
+    outcomes = {task.student: found for task, found in grade_locally(tasks, 1, takes_too_much)}
+    assert isinstance(outcomes["eve"], Failure)
+    assert "memory" in outcomes["eve"].reason
+    assert [outcomes[name].state for name in ("ada", "grace")] == ["graded"] * 2
+
+
+def test_answer_that_sends_too_much_costs_its_part_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = wire.unpack
+
+    def unpack(form: bytes, body: bytes, call: object) -> object:
+        if len(body) > 2**24:
+            raise MemoryError  # as if the limit had been reached here
+        return whole(form, body, call)
+
+    with open_process(Level.PLAIN, tmp_path) as process:
+        monkeypatch.setattr(wire, "unpack", unpack)
+        answer = "def softmax(scores):\n    return torch.zeros(5_000_000)"
+        graded = grade(process, answer, TRIED, HONEST, SPARED)
+    tried = graded.parts["tried"]
+    assert (float(tried.points), tried.state) == (0, "crashed")
+    assert str(tried.trouble) == "sent more than there is memory for"
+    assert is_full(graded.parts["spared"])

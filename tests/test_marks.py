@@ -1,0 +1,226 @@
+"""What is exported and reported is what was graded, and a weak level is chosen by nobody but us."""
+
+from __future__ import annotations
+
+import csv
+import json
+import logging
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from nbgrader.apps import ExportApp
+from typer.testing import CliRunner
+
+from attn_grade import seal
+from attn_grade.__main__ import app
+from attn_grade.autograde.pool import grade_locally
+from attn_grade.inside.level import Level
+from attn_grade.nbgrader.checked_export import CheckedExporter
+from attn_grade.nbgrader.course import Course, GradingError
+from attn_grade.nbgrader.export import MoodleExporter
+from attn_grade.nbgrader.marks import unsandboxed
+from attn_grade.records import (
+    SubmissionRecord,
+    read_record,
+    write_record,
+)
+from attn_grade.seal import KeyHeldError, key_held, seal_of
+from attn_grade.stations import levels
+from attn_grade.stations.tasks import Task
+from tests.gradebooks import GRADED, SET, book, lay_out_graded, path_of, record
+
+# nbgrader makes what belongs to a submission before the submission itself is kept.
+pytestmark = pytest.mark.filterwarnings("ignore:Object of type <Submitted:Warning")
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return lay_out_graded(tmp_path_factory.mktemp("graded") / "course")
+
+
+@pytest.fixture
+def course(graded: Path, tmp_path: Path) -> Path:
+    shutil.copytree(graded, tmp_path / "course")
+    return tmp_path / "course"
+
+
+def export(course: Path, caplog: pytest.LogCaptureFixture, kind: type = MoodleExporter) -> str:
+    """The table that is exported; or, if there is none, what is said."""
+    target = course / "grading" / "table.csv"
+    app = ExportApp(coursedir=Course(course).directory)
+    exporter = kind(to=str(target), log=logging.getLogger("exporter"), parent=app)
+    with book(course) as gradebook, caplog.at_level("WARNING"):
+        try:
+            exporter.export(gradebook)
+        except SystemExit:
+            return caplog.text
+    return target.read_text(encoding="utf-8")
+
+
+def report(course: Path) -> str:
+    return CliRunner().invoke(app, ["report", SET, "--course", str(course)]).output
+
+
+def rewrite_gradebook(course: Path) -> None:
+    with book(course) as gradebook:
+        for student in GRADED:
+            gradebook.find_grade("softmax-check", SET, SET, student).auto_score = 198
+        gradebook.db.commit()
+
+
+def rewrite_another_cell(course: Path) -> None:
+    with book(course) as gradebook:
+        gradebook.find_grade("words", SET, SET, "eve").auto_score = 198
+        gradebook.db.commit()
+
+
+def promise_more_points(course: Path) -> None:
+    with book(course) as gradebook:
+        gradebook.find_grade_cell("softmax-check", SET, SET).max_score = 1
+        gradebook.db.commit()
+
+
+def give_a_bonus_for_lateness(course: Path) -> None:
+    with book(course) as gradebook:
+        notebook = gradebook.find_submission_notebook(SET, SET, "eve")
+        notebook.late_submission_penalty = -198
+        gradebook.db.commit()
+
+
+def rewrite_record_as_well(course: Path) -> None:
+    rewrite_gradebook(course)
+    for student in GRADED:
+        about = json.loads(path_of(course, student).read_text())
+        about["parts"][0]["points"] = 198.0
+        path_of(course, student).write_text(json.dumps(about))
+
+
+def seal_with_another_key(course: Path) -> None:
+    rewrite_gradebook(course)
+    (course / "grading" / "results" / ".key").write_bytes(b"of a student")
+    for student in GRADED:
+        write_record(path_of(course, student), record(student, 198.0))
+    (course / "grading" / "results" / ".key").write_bytes(b"put back by the grader")
+
+
+def take_the_record_of_another(course: Path) -> None:
+    shutil.copy(path_of(course, "eve"), path_of(course, "ada"))
+
+
+def remove_the_record(course: Path) -> None:
+    rewrite_gradebook(course)
+    path_of(course, "eve").unlink()
+
+
+FORGED = [
+    rewrite_gradebook,
+    rewrite_another_cell,
+    promise_more_points,
+    give_a_bonus_for_lateness,
+    rewrite_record_as_well,
+    seal_with_another_key,
+    take_the_record_of_another,
+    remove_the_record,
+]
+
+
+@pytest.mark.parametrize("forge", FORGED, ids=lambda forge: forge.__name__)
+def test_marks_that_were_not_graded_are_neither_exported_nor_reported(
+    forge: Callable[[Path], None], course: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for exporter in (MoodleExporter, CheckedExporter):
+        assert "eve" in export(course, caplog, exporter)
+    forge(course)
+    for exporter in (MoodleExporter, CheckedExporter):
+        said = export(course, caplog, exporter)
+        assert f"attn-grade autograde {SET} --student" in said
+        caplog.clear()
+    assert "grade" in report(course)
+    assert not (course / "grading" / "results" / f"{SET}.html").exists()
+
+
+def test_what_a_person_gives_later_is_exported(course: Path, caplog) -> None:
+    with book(course) as gradebook:
+        gradebook.find_grade("softmax-check", SET, SET, "ada").manual_score = 3
+        gradebook.db.commit()
+    assert "ada,,3\n" in export(course, caplog).replace("\r", "")
+
+
+def test_unreadable_work_is_exported_as_such_and_not_as_wrong(
+    course: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_record(path_of(course, "ada"), replace(record("ada", 0.0), unreadable=True))
+    assert "ada,,\n" in export(course, caplog).replace("\r", "")
+    assert "the work of ada is unreadable" in caplog.text
+    with caplog.at_level("WARNING"):
+        table = export(course, caplog, CheckedExporter)
+    lines = {line["student_id"]: line for line in csv.DictReader(table.splitlines())}
+    assert (lines["ada"]["score"], lines["eve"]["score"]) == ("unreadable", "1.5")
+
+
+def test_marks_of_nbgraders_own_command_are_exported_if_the_settings_say_so(
+    course: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path_of(course, "eve").unlink()
+    with (course / "nbgrader_config.py").open("a") as settings:
+        settings.write("c.AttnGrade.check_marks = False\n")
+    assert "eve,,1.5" in export(course, caplog)
+
+
+def test_key_is_on_no_disk_while_a_weak_level_grades(course: Path, monkeypatch) -> None:
+    results = course / "grading" / "results"
+    path = path_of(course, "eve")
+    text = path.read_text()
+    with key_held(results):
+        assert not (results / ".key").exists()
+        assert read_record(path) == record("eve", 1.5)  # as who holds the key
+        write_record(path, replace(record("eve", 2.0), seconds=1.0))
+        monkeypatch.setattr(seal, "_held", {})  # as another process
+        monkeypatch.setattr(seal, "LOCK_SECONDS", 0.0)
+        with pytest.raises(KeyHeldError, match="without a sandbox"):
+            seal_of(results, text)
+        monkeypatch.undo()
+        (results / ".key").write_bytes(b"of a student")
+    assert (results / ".key").stat().st_mode & 0o777 == 0o600
+    assert read_record(path).points == 2.0
+
+
+def test_key_that_is_lost_means_that_nothing_is_as_it_was_graded(course: Path) -> None:
+    results = course / "grading" / "results"
+    (results / ".key").unlink()  # as if what held it had been killed
+    with key_held(results), pytest.raises(ValueError, match="not as it was written"):
+        read_record(path_of(course, "eve"))
+
+
+def writes_a_record(task: Task) -> SubmissionRecord:
+    found = replace(record(task.student, 1.0), assignment=task.assignment)
+    write_record(path_of(Path(task.course), task.student), found)
+    return found
+
+
+def test_processes_of_the_grader_seal_with_the_key_that_it_holds(course: Path) -> None:
+    with key_held(course / "grading" / "results"):
+        list(grade_locally([Task(str(course), SET, "ada")], 1, writes_a_record))
+    assert read_record(path_of(course, "ada")).points == 1.0
+
+
+def test_points_given_by_hand_meanwhile_are_said(course: Path) -> None:
+    def work() -> None:
+        with unsandboxed(Course(course)), book(course) as gradebook:
+            gradebook.find_grade("softmax-check", SET, SET, "eve").extra_credit = 198
+            gradebook.db.commit()
+
+    with pytest.raises(GradingError, match="softmax-check"):
+        work()
+
+
+def test_weaker_level_is_taken_only_if_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(levels, "strongest", lambda: Level.LIMITS)
+    with pytest.raises(GradingError, match=r"sandbox is required.*say so: --level limits"):
+        levels.choose_level(None, require_sandbox=False)
+    assert levels.choose_level("limits", require_sandbox=False) == Level.LIMITS
+    with pytest.raises(GradingError, match="sandbox is required"):
+        levels.choose_level("limits", require_sandbox=True)
