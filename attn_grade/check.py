@@ -13,6 +13,7 @@ from attn_grade.inside.plain import Input, Inputs, Plain
 from attn_grade.inside.points import Points, Row
 from attn_grade.inside.submission import LocalSubmission
 from attn_grade.judge import Finding, Findings, Submission, examine
+from attn_grade.mistakes import Mistake
 
 SECRET_VARIABLE = "ATTN_GRADE_SECRET"
 DEFAULT_SECRET = "attention"
@@ -55,16 +56,25 @@ def points_of(
     problems = _problems(exercise.checks, findings)
     if all(map(_is_unwritten, findings, problems)):
         return no_points(exercise, "not written yet", unwritten=True)
-    mistake = recognise(exercise, findings, secret) if diagnose and any(findings) else None
+    known = recognise(exercise, findings, secret) if diagnose and any(findings) else None
     rows = tuple(
         Row(check.label, check.points, problem)
         for check, problem in zip(exercise.checks, problems, strict=True)
     )
     shown = [finding for found in findings for finding in found if not finding.hidden]
     inputs = shown[0].inputs if shown else None
-    if mistake is None:
+    if known is None:
         return Points(rows, None, inputs)
-    return Points(rows, mistake.hint, inputs, mistake.name)
+    if known.row is not None:
+        return Points(rows, _say_guess(exercise.checks[known.row], known.mistake), inputs)
+    return Points(rows, known.mistake.hint, inputs, known.mistake.name)
+
+
+def _say_guess(check: Check, mistake: Mistake) -> str:
+    return (
+        f'in the row "{check.label}" your numbers are exactly those of a mistake that we know; the'
+        f" other rows that failed cannot tell. Of that mistake we say: {mistake.hint}"
+    )
 
 
 def no_points(exercise: Exercise, problem: str, unwritten: bool = False) -> Points:

@@ -1,10 +1,12 @@
 """Equality of plain data: up to rounding, or to the last bit."""
 
+import math
+
 import numpy as np
 import torch
 from torch import Tensor
 
-from attn_grade.inside.plain import Input, Plain, array_oddity, oddity, plain_kind
+from attn_grade.inside.plain import Input, Plain, array_oddity, oddity, parts_of, plain_kind
 
 
 def same(one: Plain, other: Plain) -> bool:
@@ -59,6 +61,18 @@ def identical(one: Plain, other: Input) -> bool:
             type(one) is type(other) and len(one) == len(other) and all(map(identical, one, other))
         )
     return plain_kind(other) is not None or (type(one) is type(other) and one == other)
+
+
+def share_of_numbers(value: Plain) -> float:
+    """The share of finite numbers in what wrong answers are told apart by; 0 for words."""
+    if isinstance(value, np.ndarray) and not array_oddity(value):
+        value = as_tensor(value)
+    if isinstance(value, Tensor):
+        return value.isfinite().double().mean().item() if value.numel() and not oddity(value) else 0
+    if isinstance(value, list | tuple | dict):
+        return min(map(share_of_numbers, parts_of(value)), default=0)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(is_number and math.isfinite(value))
 
 
 def as_number(output: Plain) -> Plain:

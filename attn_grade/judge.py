@@ -8,7 +8,7 @@ from typing import Protocol
 from torch import Tensor
 
 from attn_grade.compare import difference
-from attn_grade.equality import identical
+from attn_grade.equality import as_number, identical
 from attn_grade.exercise import Exercise, Law
 from attn_grade.inside.call_context import OutOfTime
 from attn_grade.inside.plain import Inputs, Plain, name_kind
@@ -121,7 +121,8 @@ def _compare(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
             return failed
         if reason := difference(outcome.output, plain.output, exact, trial.check):
             where = "" if device == "cpu" else f"on {device}, where the inputs are: "
-            return where + reason, outcome.output
+            is_number = isinstance(exact, int | float)  # which may come as a tensor just as well
+            return where + reason, as_number(outcome.output) if is_number else outcome.output
         again = submission.call(there).output
         if reason := difference(again, plain.output, exact, trial.check):
             return f"called a second time with the same inputs, it is wrong: {reason}", "twice"

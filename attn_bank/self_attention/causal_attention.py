@@ -183,8 +183,8 @@ def adds_minus_infinity(query, key, value, real):
 
 @mistake(points=4)
 def adds_minus_ten_thousand(query, key, value, real):
-    """you add a large negative number to what is forbidden, and it may still score highest; put
-    minus infinity in its place, with `masked_fill`"""
+    """a large negative number, added or filled in, is not low enough: what is forbidden may still
+    score highest. Put minus infinity in its place, with `masked_fill`"""
     seen = _seen(real)
     weights = torch.softmax(scaled_dot_scores(query, key) - 1e4 * ~seen, -1)
     return weights.masked_fill(~seen, 0) @ value
