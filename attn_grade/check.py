@@ -111,6 +111,8 @@ def _problem(check: Check, found: list[Finding]) -> str | None:
     public = [finding for finding in found if not finding.hidden]
     if public:
         return f"{public[0].reason.rstrip('.')}. Given: {_list_shapes(public[0].inputs)}"
+    if found and found[0].late:
+        return f"right on the inputs that you can see; on others {found[0].reason}"
     if found and check.slow:
         return "wrong on inputs that you do not see"
     if found:

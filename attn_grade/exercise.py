@@ -36,9 +36,9 @@ class Check:
         untouched: Whether the inputs are compared too, before and after.
         law: `law(call, inputs)` returns what is broken, or None; it replaces the comparison with
             the reference. `call(inputs)` is the student's output, and `call(inputs, seed)`
-            the one with other random numbers. The words may come in a tuple with evidence by which
-            mistakes are told apart, where the words hold numbers that differ from one wrong answer
-            to the next.
+            the one with other random numbers; with `seconds` a call may take longer than usual.
+            The words may come in a tuple with evidence by which mistakes are told apart, where the
+            words hold numbers that differ from one wrong answer to the next.
         withheld: Names of inputs that a law sees and the answer does not, such as the truth about
             what the answer has to guess.
         tolerance: Allowed error as a multiple of the error that the reference itself makes in

@@ -1,5 +1,6 @@
 """Holding an answer to the checks of its exercise."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +12,7 @@ from attn_grade.compare import difference
 from attn_grade.equality import as_number, identical
 from attn_grade.exercise import Exercise, Law
 from attn_grade.inside.call_context import OutOfTime
-from attn_grade.inside.plain import Inputs, Plain, name_kind
+from attn_grade.inside.plain import NONE, Inputs, Plain, name_kind
 from attn_grade.inside.submission import Outcome, copy_of
 from attn_grade.trial import Trial, draw_trials, tensor_of
 
@@ -41,12 +42,14 @@ class Finding:
         evidence: What the answer gave there; two answers with the same evidence erred alike.
         inputs: What the answer was given.
         hidden: Whether the inputs are among those that a student must not see.
+        late: Whether a call did not come back.
     """
 
     reason: str
     evidence: Plain
     inputs: Inputs
     hidden: bool
+    late: bool = False
 
 
 Findings = list[list[Finding]]
@@ -56,7 +59,8 @@ def examine(exercise: Exercise, submission: Submission, secret: str | None) -> F
     """The failures of each check of the exercise; none where the answer is right.
 
     There is nothing either for a slow check that comes after a failed one: it is not tried. With a
-    secret the answer is tried on the hidden inputs too, once it has been on all public ones.
+    secret the answer is tried on the hidden inputs too, once it has been on all public ones. A
+    call that does not come back ends the check that it was made for, and no other.
     """
     public = examine_public(exercise, submission, slow=secret is None)
     return public if secret is None else examine_hidden(exercise, submission, secret, public)
@@ -82,7 +86,7 @@ def examine_hidden(
     """The second round, which may come later: the hidden inputs, after what was `public`."""
     findings: Findings = []
     for check, before in zip(exercise.checks, public, strict=True):
-        untried = check.slow and any(findings)
+        untried = (check.slow and any(findings)) or any(found.late for found in before)
         trials = [] if untried else draw_trials(exercise, check, secret)
         hidden = [trial for trial in trials if trial.hidden]
         findings.append([*before, *_examine_all(hidden, submission)])
@@ -90,7 +94,13 @@ def examine_hidden(
 
 
 def _examine_all(trials: list[Trial], submission: Submission) -> list[Finding]:
-    return [found for trial in trials if (found := examine_one(trial, submission))]
+    findings: list[Finding] = []
+    for trial in trials:
+        if found := examine_one(trial, submission):
+            findings.append(found)
+            if found.late:  # the row is lost, and waiting for each of its calls takes too long
+                break
+    return findings
 
 
 def examine_one(trial: Trial, submission: Submission) -> Finding | None:
@@ -107,7 +117,8 @@ def examine_one(trial: Trial, submission: Submission) -> Finding | None:
         return None
     # copies: what a student does with the inputs of a score must not change the trial
     shown = {n: copy_of(value) for n, value in trial.given.items() if n not in check.withheld}
-    return Finding(*wrong, inputs=shown, hidden=trial.hidden)
+    late = isinstance(wrong[1], str) and wrong[1].startswith(f"{OutOfTime.__name__}: ")
+    return Finding(*wrong, inputs=shown, hidden=trial.hidden, late=late)
 
 
 def _compare(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
@@ -121,12 +132,19 @@ def _compare(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
             return failed
         if reason := difference(outcome.output, plain.output, exact, trial.check):
             where = "" if device == "cpu" else f"on {device}, where the inputs are: "
+            if _may_be_none(trial.reference):
+                reason = reason.replace(NONE, "None")
             is_number = isinstance(exact, int | float)  # which may come as a tensor just as well
             return where + reason, as_number(outcome.output) if is_number else outcome.output
         again = submission.call(there).output
         if reason := difference(again, plain.output, exact, trial.check):
             return f"called a second time with the same inputs, it is wrong: {reason}", "twice"
     return None
+
+
+def _may_be_none(reference: Callable[..., Plain]) -> bool:
+    """True if nothing is an answer, and no sign of a forgotten `return`."""
+    return "None" in str(inspect.signature(reference).return_annotation)
 
 
 def _compare_gradients(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
@@ -172,9 +190,9 @@ def _check_law(law: Law, trial: Trial, submission: Submission) -> tuple[str, Pla
 
     outputs = []
 
-    def call(changed: Inputs, seed: int = 0) -> Plain:
+    def call(changed: Inputs, seed: int = 0, seconds: float | None = None) -> Plain:
         handed_over = {n: value for n, value in changed.items() if n not in check.withheld}
-        outcome = submission.call(handed_over, seconds=check.seconds, seed=seed)
+        outcome = submission.call(handed_over, seconds=seconds or check.seconds, seed=seed)
         if failed := _failure(outcome):
             raise Failed(*failed)
         outputs.append(outcome.output)

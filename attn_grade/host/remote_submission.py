@@ -68,7 +68,7 @@ class RemoteSubmission:
                 return Outcome(error=("", f"it {self.channel.end()}"))
             except Ended as ended:
                 return Outcome(error=("", f"it {ended}"))
-        if outcome.error and outcome.error[0] == "OutOfTime":
+        if outcome.late:
             self._late = Ended(Cause.SLOW_CALL, f"{limit:g}")
         return outcome
 
