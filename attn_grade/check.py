@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from torch import Tensor
 
-from attn_grade.diagnosis import recognise
+from attn_grade.diagnosis import Recognised, recognise
 from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Input, Inputs, Plain
 from attn_grade.inside.points import Points, Row
@@ -67,14 +67,22 @@ def points_of(
         return Points(rows, None, inputs)
     if known.row is not None:
         return Points(rows, _say_guess(exercise.checks[known.row], known.mistake), inputs)
-    return Points(rows, known.mistake.hint, inputs, known.mistake.name)
+    hint = _say_more(exercise.checks, known) if known.others or known.dtype else known.mistake.hint
+    return Points(rows, hint, inputs, known.mistake.name)
 
 
 def _say_guess(check: Check, mistake: Mistake) -> str:
     return (
-        f'in the row "{check.label}" your numbers are exactly those of a mistake that we know; the'
-        f" other rows that failed cannot tell. Of that mistake we say: {mistake.hint}"
+        f'in the row "{check.label}" your numbers are exactly those of a mistake that we know;'
+        f" the other rows that failed cannot tell. Of that mistake we say: {mistake.hint}"
     )
+
+
+def _say_more(checks: tuple[Check, ...], known: Recognised) -> str:
+    more = ["return the dtype of the inputs"] if known.dtype else []
+    more += [f'see what the row "{checks[row].label}" says' for row in known.others]
+    first = f"there is more than one thing to mend. First: {known.mistake.hint}."
+    return f"{first} Then {', and '.join(more)}"
 
 
 def no_points(exercise: Exercise, problem: str, unwritten: bool = False) -> Points:

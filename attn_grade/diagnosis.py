@@ -5,6 +5,7 @@ agrees only at the first check that failed is said as that, and only if nothing 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -25,10 +26,14 @@ class Recognised(NamedTuple):
     Args:
         mistake: The mistake.
         row: The index of the one check at which it is known to agree; None if at all.
+        others: The indices of checks that another fault has spoiled.
+        dtype: Whether the dtype of the output is wrong besides.
     """
 
     mistake: Mistake
     row: int | None = None
+    others: tuple[int, ...] = ()
+    dtype: bool = False
 
 
 def recognise(exercise: Exercise, findings: Findings, secret: str | None) -> Recognised | None:
@@ -47,8 +52,9 @@ def recognise(exercise: Exercise, findings: Findings, secret: str | None) -> Rec
 
 def by_evidence(exercise: Exercise, findings: Findings) -> Recognised | None:
     """The mistake that declares as its evidence what was found first, or None."""
-    first = _first(findings)
-    for mistake in exercise.mistakes if first is not None else ():
+    if (first := _first(findings)) is None:
+        return None
+    for mistake in exercise.mistakes:
         if mistake.evidence is not None and same(mistake.evidence, findings[first][0].evidence):
             return Recognised(mistake)
     return None
@@ -60,6 +66,9 @@ def choose(findings: Findings, made: Made) -> Recognised | None:
     It fails the same checks. If it gives the same evidence at all of them, it is what was done. If
     only at the first, then that evidence has to hold numbers, and at no other check may its numbers
     differ: there one of the two gives an error or `nan`. Nor may another mistake agree as well.
+
+    A fault of another kind may hide it: where it is the dtype, numbers are compared without that;
+    checks at which there is an error, or a gradient that is cut off, are left out.
     """
     first = _first(findings)
     if first is None:
@@ -68,6 +77,8 @@ def choose(findings: Findings, made: Made) -> Recognised | None:
     for mistake, theirs in fitting:
         if all(map(_alike, findings, theirs)):
             return Recognised(mistake)
+    if both := _beside_another_fault(findings, made):
+        return both
     if not all(share_of_numbers(one.evidence) for one in findings[first]):
         return None
     near = [
@@ -78,6 +89,25 @@ def choose(findings: Findings, made: Made) -> Recognised | None:
     return Recognised(near[0], first) if len({mistake.hint for mistake in near}) == 1 else None
 
 
+def _beside_another_fault(findings: Findings, made: Made) -> Recognised | None:
+    """The one mistake that agrees in numbers wherever another fault does not hide it, or None."""
+    hidden = tuple(row for row, found in enumerate(findings) if any(map(_is_word, found)))
+    bare = [[one for f in found if (one := _without_dtype(f))] for found in findings]
+    shown = [row for row, found in enumerate(bare) if row not in hidden]
+    dtype = any(map(_has_other_dtype, (one for row in shown for one in findings[row])))
+    telling = [row for row in shown if bare[row] and all(map(_tells, bare[row]))]
+    if not telling or not (hidden or dtype):
+        return None
+    fitting = [
+        mistake
+        for mistake, theirs in made
+        if all(_alike(bare[row], [*map(_bare, theirs[row])]) for row in shown)
+    ]
+    if len({mistake.hint for mistake in fitting}) != 1:
+        return None
+    return Recognised(fitting[0], None, hidden, dtype)
+
+
 def _first(findings: Findings) -> int | None:
     return next((index for index, found in enumerate(findings) if found), None)
 
@@ -85,6 +115,32 @@ def _first(findings: Findings) -> int | None:
 @lru_cache(maxsize=512)  # both rounds of all mistakes of a problem set, for one secret
 def _findings(exercise: Exercise, mistake: Mistake, secret: str | None) -> Findings:
     return examine(exercise, LocalSubmission(mistake.answer), secret)
+
+
+def _is_word(found: Finding) -> bool:
+    return isinstance(found.evidence, str)
+
+
+def _tells(found: Finding) -> bool:
+    return share_of_numbers(found.evidence) == 1
+
+
+def _has_other_dtype(found: Finding) -> bool:
+    return _bare(found) is not found
+
+
+def _bare(found: Finding) -> Finding:
+    """The finding with the numbers in the dtype that they should have."""
+    one, right = found.evidence, found.expected
+    if isinstance(one, Tensor) and isinstance(right, Tensor) and one.dtype != right.dtype:
+        return replace(found, evidence=one.to(right.dtype))
+    return found
+
+
+def _without_dtype(found: Finding) -> Finding | None:
+    """Likewise; None if the dtype was all that was wrong."""
+    bare = _bare(found)
+    return None if bare is not found and same(bare.evidence, found.expected) else bare
 
 
 def _alike(mine: list[Finding], theirs: list[Finding]) -> bool:

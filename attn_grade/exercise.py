@@ -43,6 +43,8 @@ class Check:
             what the answer has to guess.
         tolerance: Allowed error as a multiple of the error that the reference itself makes in
             `dtype`, seen from float64, but at least of the rounding of the largest output.
+        easier: Whether another check asks for more. It refuses nothing by itself; it is there so
+            that an answer that is nearly right earns something, and hears what it lacks.
         seconds: How long a call may take, for an answer that trains; None is the usual limit.
             Such a check is slow: it is tried only if all checks before it are passed, and by the
             instructor on the hidden inputs alone.
@@ -59,6 +61,7 @@ class Check:
     law: Law | None = None
     withheld: tuple[str, ...] = ()
     tolerance: float = 64.0
+    easier: bool = False
     seconds: float | None = None
 
     @property

@@ -43,6 +43,7 @@ class Finding:
         inputs: What the answer was given.
         hidden: Whether the inputs are among those that a student must not see.
         late: Whether a call did not come back.
+        expected: What is right there; None if a law judged.
     """
 
     reason: str
@@ -50,9 +51,12 @@ class Finding:
     inputs: Inputs
     hidden: bool
     late: bool = False
+    expected: Plain = None
 
 
 Findings = list[list[Finding]]
+# The reason, the evidence and, where there is one, the right output.
+Wrong = tuple[str, Plain] | tuple[str, Plain, Plain]
 
 
 def examine(exercise: Exercise, submission: Submission, secret: str | None) -> Findings:
@@ -106,7 +110,7 @@ def _examine_all(trials: list[Trial], submission: Submission) -> list[Finding]:
 def examine_one(trial: Trial, submission: Submission) -> Finding | None:
     """The failure of an answer on one draw, or None."""
     check = trial.check
-    kind: Callable[..., tuple[str, Plain] | None] = _compare
+    kind: Callable[..., Wrong | None] = _compare
     if check.law:
         kind = partial(_check_law, check.law)
     elif check.gradient:
@@ -117,11 +121,12 @@ def examine_one(trial: Trial, submission: Submission) -> Finding | None:
         return None
     # copies: what a student does with the inputs of a score must not change the trial
     shown = {n: copy_of(value) for n, value in trial.given.items() if n not in check.withheld}
-    late = isinstance(wrong[1], str) and wrong[1].startswith(f"{OutOfTime.__name__}: ")
-    return Finding(*wrong, inputs=shown, hidden=trial.hidden, late=late)
+    reason, evidence, expected = wrong if len(wrong) == 3 else (*wrong, None)
+    late = isinstance(evidence, str) and evidence.startswith(f"{OutOfTime.__name__}: ")
+    return Finding(reason, evidence, shown, trial.hidden, late, expected)
 
 
-def _compare(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
+def _compare(trial: Trial, submission: Submission) -> Wrong | None:
     exact = trial.exact.output
     for device, plain in trial.plain.items():
         if not submission.supports(device):
@@ -135,7 +140,8 @@ def _compare(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
             if _may_be_none(trial.reference):
                 reason = reason.replace(NONE, "None")
             is_number = isinstance(exact, int | float)  # which may come as a tensor just as well
-            return where + reason, as_number(outcome.output) if is_number else outcome.output
+            given = as_number(outcome.output) if is_number else outcome.output
+            return where + reason, given, plain.output
         again = submission.call(there).output
         if reason := difference(again, plain.output, exact, trial.check):
             return f"called a second time with the same inputs, it is wrong: {reason}", "twice"
@@ -147,7 +153,7 @@ def _may_be_none(reference: Callable[..., Plain]) -> bool:
     return "None" in str(inspect.signature(reference).return_annotation)
 
 
-def _compare_gradients(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
+def _compare_gradients(trial: Trial, submission: Submission) -> Wrong | None:
     check, exact, plain = trial.check, trial.exact, trial.plain["cpu"]
     expected = tensor_of(plain)
     upstream = trial.upstream.to(expected.dtype)
@@ -164,14 +170,14 @@ def _compare_gradients(trial: Trial, submission: Submission) -> tuple[str, Plain
             reason = f"no gradient reaches {name}: something cuts the output off from it"
             return reason, f"cut: {name}"
         if wrong := difference(found, plain.gradients[name], exact.gradients[name], check):
-            return f"the gradient that reaches {name}: {wrong}", found
+            return f"the gradient that reaches {name}: {wrong}", found, plain.gradients[name]
     return None
 
 
-def _compare_inputs(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
+def _compare_inputs(trial: Trial, submission: Submission) -> Wrong | None:
     # the inputs of a function that does nothing stay untouched too: no points for that
     if wrong := _compare(trial, submission):
-        return f"the output has to be right as well: {wrong[0]}", wrong[1]
+        return f"the output has to be right as well: {wrong[0]}", *wrong[1:]
     outcome = submission.call(trial.given)
     if failed := _failure(outcome):
         return failed

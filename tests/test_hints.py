@@ -87,5 +87,6 @@ def test_mutant_that_is_said_to_be_a_mistake_is_that_on_other_inputs_too(exercis
                 continue
             for other, there in found.items():
                 (theirs,) = (f for m, f in made(exercise, other) if m == said.mistake)
-                spared = [row for row, mine in enumerate(there) if theirs[row] and not mine]
+                rows = [row for row in range(len(there)) if row not in said.others]
+                spared = [row for row in rows if theirs[row] and not there[row]]
                 assert not spared, f"{change}: {said.mistake.name} by {secret}, not by {other}"
