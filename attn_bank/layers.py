@@ -6,7 +6,7 @@ docstrings go on after "a layer that".
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -24,11 +24,13 @@ class Layer:
         name: Which one.
         weights: Projections of query, key and value, each (d_model, d_model).
         max_len: How many tokens it takes at most.
+        calls: The shapes of the tokens that it has been called with.
     """
 
     name: str
     weights: tuple[Tensor, Tensor, Tensor]
     max_len: int
+    calls: list[tuple[int, ...]] = field(default_factory=list)
 
     def __call__(self, tokens: Tensor) -> Tensor:
         """What the layer makes of the tokens.
@@ -36,6 +38,7 @@ class Layer:
         Raises:
             ValueError: There are more than it takes.
         """
+        self.calls.append(tuple(tokens.shape))
         if tokens.shape[-2] > self.max_len:
             raise ValueError(f"{tokens.shape[-2]} tokens; this layer takes {self.max_len} at most")
         return self._function(self, tokens)
@@ -171,6 +174,13 @@ def marks_the_first_if_low(layer: Layer, tokens: Tensor) -> Tensor:
     """adds 1 to the first token, but only where the mean of all first features is below -0.3."""
     is_low = tokens[..., :1].mean(-2, keepdim=True) < -0.3
     return layer.project(tokens) + (_place(tokens) == 0) * is_low
+
+
+@_among(NOT_EQUIVARIANT)
+def marks_the_first_if_high(layer: Layer, tokens: Tensor) -> Tensor:
+    """adds 1 to the first token, but only where the mean of all first features is above 0.3."""
+    is_high = tokens[..., :1].mean(-2, keepdim=True) > 0.3
+    return layer.project(tokens) + (_place(tokens) == 0) * is_high
 
 
 @_among(NOT_EQUIVARIANT)

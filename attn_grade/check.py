@@ -7,12 +7,13 @@ from collections.abc import Callable
 import numpy as np
 from torch import Tensor
 
-from attn_grade.diagnosis import recognise
+from attn_grade.diagnosis import Recognised, recognise
 from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.plain import Input, Inputs, Plain
 from attn_grade.inside.points import Points, Row
 from attn_grade.inside.submission import LocalSubmission
 from attn_grade.judge import Finding, Findings, examine
+from attn_grade.mistakes import Mistake
 from attn_grade.trial import Submission
 
 SECRET_VARIABLE = "ATTN_GRADE_SECRET"
@@ -56,16 +57,33 @@ def points_of(
     problems = _problems(exercise.checks, findings)
     if all(map(_is_unwritten, findings, problems)):
         return no_points(exercise, "not written yet", unwritten=True)
-    mistake = recognise(exercise, findings, secret) if diagnose and any(findings) else None
+    known = recognise(exercise, findings, secret) if diagnose and any(findings) else None
     rows = tuple(
         Row(check.label, check.points, problem)
         for check, problem in zip(exercise.checks, problems, strict=True)
     )
     shown = [finding for found in findings for finding in found if not finding.hidden]
     inputs = shown[0].inputs if shown else None
-    if mistake is None:
+    if known is None:
         return Points(rows, None, inputs)
-    return Points(rows, mistake.hint, inputs, mistake.name)
+    if known.row is not None:
+        return Points(rows, _say_guess(exercise.checks[known.row], known.mistake), inputs)
+    hint = _say_more(exercise.checks, known) if known.others or known.dtype else known.mistake.hint
+    return Points(rows, hint, inputs, known.mistake.name)
+
+
+def _say_guess(check: Check, mistake: Mistake) -> str:
+    return (
+        f'in the row "{check.label}" your numbers are exactly those of a mistake that we know;'
+        f" the other rows that failed cannot tell. Of that mistake we say: {mistake.hint}"
+    )
+
+
+def _say_more(checks: tuple[Check, ...], known: Recognised) -> str:
+    more = ["return the dtype of the inputs"] if known.dtype else []
+    more += [f'see what the row "{checks[row].label}" says' for row in known.others]
+    first = f"there is more than one thing to mend. First: {known.mistake.hint}."
+    return f"{first} Then {', and '.join(more)}"
 
 
 def no_points(exercise: Exercise, problem: str, unwritten: bool = False) -> Points:
@@ -102,6 +120,8 @@ def _problem(check: Check, found: list[Finding]) -> str | None:
     public = [finding for finding in found if not finding.hidden]
     if public:
         return f"{public[0].reason.rstrip('.')}. Given: {_list_shapes(public[0].inputs)}"
+    if found and found[0].late:
+        return f"right on the inputs that you can see; on others {found[0].reason}"
     if found and check.slow:
         return "wrong on inputs that you do not see"
     if found:

@@ -10,6 +10,7 @@ from attn_grade.equality import as_number, as_tensor, same
 from attn_grade.exercise import Check
 from attn_grade.inside.plain import Plain, array_oddity, name_kind, oddity
 
+MAX_LISTED = 16  # things in a list that is shown as it is, and characters of each
 Parts = list[Plain] | tuple[Plain, ...]
 
 
@@ -64,12 +65,21 @@ def difference(output: Plain, plain: Plain, exact: Plain, check: Check) -> str |
 
 def _difference_of_parts(output: Plain, plain: Parts, exact: Parts, check: Check) -> str | None:
     if not isinstance(output, list | tuple) or len(output) != len(exact):
+        if _is_short(output) and _is_short(exact):
+            return f"it is {output} and should be {exact}"
         things = f"{len(exact)} things in a {type(exact).__name__}"
         return f"it is {name_kind(output)}; expected {things}"
     for index, parts in enumerate(zip(output, plain, exact, strict=True)):
         if reason := difference(*parts, check):
             return f"number {index + 1} of the {len(exact)} things returned: {reason}"
     return None
+
+
+def _is_short(value: Plain) -> bool:
+    """True for a list or tuple of a few whole numbers or words, which can be read as it is."""
+    if not isinstance(value, list | tuple) or len(value) > MAX_LISTED:
+        return False
+    return all(isinstance(part, int | str) and len(str(part)) < MAX_LISTED for part in value)
 
 
 def _difference_by_key(
@@ -106,7 +116,17 @@ def _difference_of_numbers(output: Plain, exact: float, check: Check) -> str | N
     if isinstance(output, bool) or not isinstance(output, int | float):
         return f"it is {name_kind(output)}; expected one number"
     allowed = check.tolerance * torch.finfo(check.dtype).eps * abs(exact)
-    return None if abs(output - exact) <= allowed else f"it is {output:.4g}, not {exact:.4g}"
+    return (
+        None
+        if abs(output - exact) <= allowed
+        else "it is {}, not {}".format(*told_apart(output, exact))
+    )
+
+
+def told_apart(one: float, other: float) -> tuple[str, str]:
+    """Two numbers with as many digits as it takes to see that they differ, but at least four."""
+    shown = ((f"{one:.{digits}g}", f"{other:.{digits}g}") for digits in range(4, 18))
+    return next((pair for pair in shown if pair[0] != pair[1]), (repr(one), repr(other)))
 
 
 def _wrong_form(output: Tensor, plain: Tensor) -> str | None:
@@ -135,8 +155,9 @@ def _wrong_numbers(output: Tensor, plain: Tensor, exact: Tensor, check: Check) -
         return f"{nan} of its {got.numel()} numbers are NaN"
     first = tuple(wrong.nonzero()[0].tolist())
     where = f"at {list(first)} " if first else ""
+    it, right = told_apart(got[first].item(), exact[first].item())
     return (
-        f"{where}it is {got[first].item():.4g} and should be {exact[first].item():.4g}"
+        f"{where}it is {it} and should be {right}"
         f" ({int(wrong.sum())} of {wrong.numel()} differ){_pattern(got, exact)}"
     )
 
@@ -145,11 +166,14 @@ def _pattern(got: Tensor, exact: Tensor) -> str:
     """A relation between the two that holds everywhere, if there is one."""
     if not exact.is_floating_point():
         return ""
+    if not got.any():
+        return ": all your numbers are 0" if got.numel() > 1 else ""
     if same(-got, exact):
         return ": your numbers are those of the right answer with the sign changed"
     if got.ndim > 1 and got.mT.shape == exact.shape and same(got.mT, exact):
         return ": your answer is transposed"
     ratio = (got / exact)[exact.abs() > 1e-6]
     if ratio.numel() > 1 and ratio.isfinite().all() and same(got, exact * ratio.mean()):
-        return f": every number is {ratio.mean().item():.4g} times what it should be"
+        times, _ = told_apart(ratio.mean().item(), 1.0)
+        return f": every number is {times} times what it should be"
     return ""

@@ -1,14 +1,22 @@
 """Equality of plain data: up to rounding, or to the last bit."""
 
+import math
+
 import numpy as np
 import torch
 from torch import Tensor
 
-from attn_grade.inside.plain import Input, Plain, array_oddity, oddity, plain_kind
+from attn_grade.inside.plain import Input, Plain, array_oddity, oddity, parts_of, plain_kind
 
 
-def same(one: Plain, other: Plain) -> bool:
-    """True if two outputs are the same up to rounding, NaN and infinities included."""
+def same(one: Plain, other: Plain, tolerance: float = 1e-5) -> bool:
+    """True if two outputs are the same up to rounding, NaN and infinities included.
+
+    Args:
+        one: Of a tensor, the dtype too.
+        other: Likewise.
+        tolerance: Allowed difference of tensors, as a share of the largest number.
+    """
     if isinstance(one, Tensor) and isinstance(other, Tensor):
         if oddity(one) or oddity(other) or one.device != other.device:
             return False
@@ -18,7 +26,7 @@ def same(one: Plain, other: Plain) -> bool:
             return torch.equal(one, other)
         finite = other[other.isfinite()].abs()
         scale = finite.max().item() if finite.numel() else 1.0
-        close = torch.isclose(one, other, rtol=0, atol=1e-5 * scale, equal_nan=True)
+        close = torch.isclose(one, other, rtol=0, atol=tolerance * scale, equal_nan=True)
         return bool(close.all())
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         odd = array_oddity(one) or array_oddity(other)
@@ -59,6 +67,19 @@ def identical(one: Plain, other: Input) -> bool:
             type(one) is type(other) and len(one) == len(other) and all(map(identical, one, other))
         )
     return plain_kind(other) is not None or (type(one) is type(other) and one == other)
+
+
+def share_of_numbers(value: Plain) -> float:
+    """The share of finite numbers in what wrong answers are told apart by; 0 for words."""
+    if isinstance(value, np.ndarray) and not array_oddity(value):
+        value = as_tensor(value)
+    if isinstance(value, Tensor):
+        return value.isfinite().double().mean().item() if value.numel() and not oddity(value) else 0
+    if isinstance(value, list | tuple | dict):
+        return min(map(share_of_numbers, parts_of(value)), default=0)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0
+    return float(math.isfinite(value))
 
 
 def as_number(output: Plain) -> Plain:

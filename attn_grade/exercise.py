@@ -36,13 +36,15 @@ class Check:
         untouched: Whether the inputs are compared too, before and after.
         law: `law(call, inputs)` returns what is broken, or None; it replaces the comparison with
             the reference. `call(inputs)` is the student's output, and `call(inputs, seed)`
-            the one with other random numbers. The words may come in a tuple with evidence by which
-            mistakes are told apart, where the words hold numbers that differ from one wrong answer
-            to the next.
+            the one with other random numbers; with `seconds` a call may take longer than usual.
+            The words may come in a tuple with evidence by which mistakes are told apart, where the
+            words hold numbers that differ from one wrong answer to the next.
         withheld: Names of inputs that a law sees and the answer does not, such as the truth about
             what the answer has to guess.
         tolerance: Allowed error as a multiple of the error that the reference itself makes in
             `dtype`, seen from float64, but at least of the rounding of the largest output.
+        easier: Whether another check asks for more. It refuses nothing by itself; it is there so
+            that an answer that is nearly right earns something, and hears what it lacks.
         seconds: How long a call may take, for an answer that trains; None is the usual limit.
             Such a check is slow: it is tried only if all checks before it are passed, and by the
             instructor on the hidden inputs alone.
@@ -59,6 +61,7 @@ class Check:
     law: Law | None = None
     withheld: tuple[str, ...] = ()
     tolerance: float = 64.0
+    easier: bool = False
     seconds: float | None = None
 
     @property

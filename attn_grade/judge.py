@@ -1,13 +1,15 @@
 """Holding an answer to the checks of its exercise."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 from attn_grade.compare import difference
-from attn_grade.equality import identical
+from attn_grade.equality import as_number, identical
 from attn_grade.exercise import Exercise
-from attn_grade.inside.plain import Inputs, Plain, name_kind
+from attn_grade.inside.call_context import OutOfTime
+from attn_grade.inside.plain import NONE, Inputs, Plain, name_kind
 from attn_grade.inside.submission import copy_of
 from attn_grade.law import MOST_NUMBERS, check_law, failure, numbers_in
 from attn_grade.trial import Submission, Trial, draw_trials, tensor_of
@@ -24,22 +26,29 @@ class Finding:
         evidence: What the answer gave there; two answers with the same evidence erred alike.
         inputs: What the answer was given.
         hidden: Whether the inputs are among those that a student must not see.
+        late: Whether a call did not come back.
+        expected: What is right there; None if a law judged.
     """
 
     reason: str
     evidence: Plain
     inputs: Inputs
     hidden: bool
+    late: bool = False
+    expected: Plain = None
 
 
 Findings = list[list[Finding]]
+# The reason, the evidence and, where there is one, the right output.
+Wrong = tuple[str, Plain] | tuple[str, Plain, Plain]
 
 
 def examine(exercise: Exercise, submission: Submission, secret: str | None) -> Findings:
     """The failures of each check of the exercise; none where the answer is right.
 
     There is nothing either for a slow check that comes after a failed one: it is not tried. With a
-    secret the answer is tried on the hidden inputs too, once it has been on all public ones.
+    secret the answer is tried on the hidden inputs too, once it has been on all public ones. A
+    call that does not come back ends the check that it was made for, and no other.
     """
     public = examine_public(exercise, submission, slow=secret is None)
     return public if secret is None else examine_hidden(exercise, submission, secret, public)
@@ -65,7 +74,7 @@ def examine_hidden(
     """The second round, which may come later: the hidden inputs, after what was `public`."""
     findings: Findings = []
     for check, before in zip(exercise.checks, public, strict=True):
-        untried = check.slow and any(findings)
+        untried = (check.slow and any(findings)) or any(found.late for found in before)
         trials = [] if untried else draw_trials(exercise, check, secret)
         hidden = [trial for trial in trials if trial.hidden]
         findings.append([*before, *_examine_all(hidden, submission)])
@@ -73,34 +82,42 @@ def examine_hidden(
 
 
 def _examine_all(trials: list[Trial], submission: Submission) -> list[Finding]:
-    return [found for trial in trials if (found := examine_one(trial, submission))]
+    findings: list[Finding] = []
+    for trial in trials:
+        if found := examine_one(trial, submission):
+            findings.append(found)
+            if found.late:  # the row is lost, and waiting for each of its calls takes too long
+                break
+    return findings
 
 
 def examine_one(trial: Trial, submission: Submission) -> Finding | None:
     """The failure of an answer on one draw, or None."""
     check = trial.check
-    kind: Callable[..., tuple[str, Plain] | None] = _compare
+    kind: Callable[..., Wrong | None] = _compare
     if check.law:
         kind = partial(check_law, check.law)
     elif check.gradient:
         kind = _compare_gradients
     elif check.untouched:
         kind = _compare_inputs
+    wrong: Wrong | None
     try:
         wrong = kind(trial, submission)
     except MemoryError:
         wrong = NO_MEMORY, NO_MEMORY
     if not wrong:
         return None
-    reason, evidence = wrong
+    reason, evidence, expected = wrong if len(wrong) == 3 else (*wrong, None)
     if numbers_in(evidence) > MOST_NUMBERS:  # it is kept until all parts are done
         evidence = name_kind(evidence)
     # copies: what a student does with the inputs of a score must not change the trial
     shown = {n: copy_of(value) for n, value in trial.given.items() if n not in check.withheld}
-    return Finding(reason, evidence, inputs=shown, hidden=trial.hidden)
+    late = isinstance(evidence, str) and evidence.startswith(f"{OutOfTime.__name__}: ")
+    return Finding(reason, evidence, shown, trial.hidden, late, expected)
 
 
-def _compare(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
+def _compare(trial: Trial, submission: Submission) -> Wrong | None:
     exact = trial.exact.output
     for device, plain in trial.plain.items():
         if not submission.supports(device):
@@ -111,14 +128,23 @@ def _compare(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
             return failed
         if reason := difference(outcome.output, plain.output, exact, trial.check):
             where = "" if device == "cpu" else f"on {device}, where the inputs are: "
-            return where + reason, outcome.output
+            if _may_be_none(trial.reference):
+                reason = reason.replace(NONE, "None")
+            is_number = isinstance(exact, int | float)  # which may come as a tensor just as well
+            given = as_number(outcome.output) if is_number else outcome.output
+            return where + reason, given, plain.output
         again = submission.call(there).output
         if reason := difference(again, plain.output, exact, trial.check):
             return f"called a second time with the same inputs, it is wrong: {reason}", "twice"
     return None
 
 
-def _compare_gradients(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
+def _may_be_none(reference: Callable[..., Plain]) -> bool:
+    """True if nothing is an answer, and no sign of a forgotten `return`."""
+    return "None" in str(inspect.signature(reference).return_annotation)
+
+
+def _compare_gradients(trial: Trial, submission: Submission) -> Wrong | None:
     check, exact, plain = trial.check, trial.exact, trial.plain["cpu"]
     expected = tensor_of(plain)
     upstream = trial.upstream.to(expected.dtype)
@@ -135,14 +161,14 @@ def _compare_gradients(trial: Trial, submission: Submission) -> tuple[str, Plain
             reason = f"no gradient reaches {name}: something cuts the output off from it"
             return reason, f"cut: {name}"
         if wrong := difference(found, plain.gradients[name], exact.gradients[name], check):
-            return f"the gradient that reaches {name}: {wrong}", found
+            return f"the gradient that reaches {name}: {wrong}", found, plain.gradients[name]
     return None
 
 
-def _compare_inputs(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
+def _compare_inputs(trial: Trial, submission: Submission) -> Wrong | None:
     # the inputs of a function that does nothing stay untouched too: no points for that
     if wrong := _compare(trial, submission):
-        return f"the output has to be right as well: {wrong[0]}", wrong[1]
+        return f"the output has to be right as well: {wrong[0]}", *wrong[1:]
     outcome = submission.call(trial.given)
     if failed := failure(outcome):
         return failed

@@ -80,7 +80,7 @@ def test_failing_answer_costs_its_points_and_says_why(answer, said):
     assert "Traceback" not in str(score)
 
 
-def test_answer_that_never_returns_is_waited_for_once(monkeypatch):
+def test_answer_that_never_returns_is_waited_for_once_a_row(monkeypatch):
     check(SOFTMAX, by_hand)  # what the first check loads must not count
     monkeypatch.setattr(submission, "SECONDS_A_CALL", 0.5)
 
@@ -97,6 +97,25 @@ def test_answer_that_never_returns_is_waited_for_once(monkeypatch):
     assert time.perf_counter() - started < 4  # waiting for each of the 12 calls would take 6
     assert float(score) == 0
     assert "did not return within 0.5 seconds" in str(score)
+
+
+def test_call_that_does_not_return_costs_its_row_alone_and_is_what_the_row_says(monkeypatch):
+    check(SOFTMAX, by_hand)
+    monkeypatch.setattr(submission, "SECONDS_A_CALL", 0.5)
+
+    def hangs_on_eleven_keys(scores):
+        while scores.shape[-1] == 11:
+            pass
+        return by_hand(scores)
+
+    score = check(SOFTMAX, hangs_on_eleven_keys, hidden=True)
+    late = [row for row in score.rows if row.problem]
+    assert len(late) == 1
+    assert late[0].problem == (
+        "right on the inputs that you can see; on others it did not return within 0.5 seconds"
+    )
+    assert float(score) == score.of - late[0].points
+    assert check(SOFTMAX, hangs_on_eleven_keys) == score.of
 
 
 def test_slow_answer_has_its_own_time_limit(monkeypatch):

@@ -46,6 +46,21 @@ ANY = Check("any", 1, lambda generator: {})
         (0.3, 0.2, "it is 0.3, not 0.2"),
         ("a", "b", "it is 'a' and should be 'b'"),
         ((1.0,), (1.0, 2.0), "it is a tuple of 1; expected 2 things"),
+        ([3, 4, 4, 2], [3, 4, 2], "it is [3, 4, 4, 2] and should be [3, 4, 2]"),
+        (["a"], ["a", "dog"], "it is ['a'] and should be ['a', 'dog']"),
+        ([3] * 99, [3, 4], "it is a list of 99; expected 2 things in a list"),
+        (2.36304, 2.363, "it is 2.36304, not 2.363"),
+        (
+            torch.tensor([2.36304]),
+            torch.tensor([2.363]),
+            "it is 2.36304 and should be 2.363",
+        ),
+        (
+            1.0002 * torch.arange(1.0, 4),
+            torch.arange(1.0, 4),
+            "every number is 1.0002 times",
+        ),
+        (torch.zeros(3), torch.arange(1.0, 4), "(3 of 3 differ): all your numbers are 0"),
         ((1.0, 3.0), (1.0, 2.0), "number 2 of the 2 things returned: it is 3, not 2"),
         (np.ones((3, 5)), np.ones((5, 3)), "shape is (3, 5) and should be (5, 3): two axes are"),
         (np.ones(3), np.ones(3, np.float32), "dtype is float64 and should be float32"),
@@ -354,3 +369,15 @@ def test_slow_check_is_tried_once_all_others_are_passed_and_on_one_kind_of_input
             assert len(asked) == times
             hidden = slow.inputs("", secret)[0]["number"]
             assert all(torch.equal(output, 2 * hidden.float()) for output in asked)
+
+
+def none_at_all(number) -> float | None:
+    return None if number[0] > 2 else 1.0
+
+
+def test_none_is_no_sign_of_a_forgotten_return_where_it_is_an_answer():
+    said = "it is {}; expected one number"
+    one = Exercise("count", lambda number: 1.0, (Check("it counts", 1, draw),))
+    assert first_reason(one, lambda number: None) == said.format("None (is there a `return`?)")
+    optional = Exercise("count", none_at_all, (Check("it counts", 1, draw),))
+    assert first_reason(optional, lambda number: None) == said.format("None")

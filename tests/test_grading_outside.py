@@ -340,6 +340,18 @@ def test_an_accident_costs_its_part_alone(process, hurry, source, state, words):
     assert is_full(graded.parts["spared"])
 
 
+def test_a_late_call_costs_its_row_alone(process, hurry):
+    slow = RIGHT.replace(":\n", ":\n    while scores.shape[-1] == 11: pass\n", 1)
+    part = grade(process, slow, TRIED).parts["tried"]
+    late = [row for row in part.points.rows if row.problem]
+    assert [row.problem for row in late] == [
+        "right on the inputs that you can see; on others it did not return within 1.5 seconds"
+    ]
+    assert float(part.points) == part.points.of - late[0].points
+    assert float(part.public) == part.points.of
+    assert part.state == "timed out"
+
+
 def test_a_cell_that_may_well_run_elsewhere_is_named(process):
     graded = grade(process, "import torhc", RIGHT, TRIED)
     assert graded.notes == ["a cell stopped with ModuleNotFoundError: No module named 'torhc'"]

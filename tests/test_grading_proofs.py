@@ -242,7 +242,11 @@ def test_mutants_declared_equivalent_exist_and_change_nothing(exercise):
 def test_without_any_one_check_some_wrong_answer_passes(exercise):
     refused = failed_checks(exercise).values()
     for check in find_exercise(exercise).checks:
-        assert [check.label] in refused, f"{check.label!r} refuses nothing by itself"
+        if check.easier:
+            nearly_right = any(check.label not in labels for labels in refused)
+            assert nearly_right, f"{check.label!r} is easier, but nothing passes it alone"
+        else:
+            assert [check.label] in refused, f"{check.label!r} refuses nothing by itself"
 
 
 @pytest.mark.parametrize("exercise", EXERCISES)

@@ -99,11 +99,12 @@ def test_answer_that_hangs_on_hidden_inputs_only_is_right_on_all_public_ones(mon
         return by_hand(scores)
 
     score = grade(find_exercise(SOFTMAX), LocalSubmission(hangs), SECRET)
-    assert float(score) == 0
+    late = [row for row in score.rows if row.problem]
+    assert float(score) == score.of - sum(row.points for row in late)
     assert score.inputs is None
-    assert {row.problem[:41] for row in score.rows} == {
-        "right on the inputs that you can see, wron"[:41]
-    }
+    said = "right on the inputs that you can see; on others it did not return within 0.5 seconds"
+    assert {row.problem for row in late} == {said}
+    assert len(late) < len(score.rows)
 
 
 def draw(generator, kind="public"):

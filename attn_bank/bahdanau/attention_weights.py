@@ -84,13 +84,31 @@ def shares_out_again_what_padding_had(scores, source_len):
     return weights / total.where(total > 0, 1)
 
 
-@mistake(points=3)
+NOTHING_LEFT = """you take the weights of padding away after the powers, be it `exp` or the softmax,
+    and divide by what is left; where padding scores high, or a source has no token, nothing is
+    left, and 0/0 is `nan`; mask the scores before"""
+
+
+@mistake(points=3, hint=NOTHING_LEFT)
 def divides_nothing_by_nothing(scores, source_len):
-    """you take the powers first and mask them afterwards; where padding scores high, all powers of
-    tokens are 0, and 0/0 is `nan`; mask the scores, before `exp`"""
     raised = (scores - scores.amax(-1, keepdim=True)).exp()
     raised = raised.masked_fill(_padding(scores, source_len), 0)
     return raised / raised.sum(-1, keepdim=True)
+
+
+@mistake(points=2.5, hint=NOTHING_LEFT)
+def shares_out_nothing(scores, source_len):
+    weights = torch.softmax(scores, -1) * ~_padding(scores, source_len)
+    return weights / weights.sum(-1, keepdim=True)
+
+
+@mistake(points=2)
+def takes_powers_as_they_are(scores, source_len):
+    """you take the powers of the scores as they are, which overflow where a score is high and are
+    all 0 where all are low, and then the quotient is `nan`; mask the scores, and let
+    `torch.softmax` take the highest off"""
+    powers = scores.exp() * ~_padding(scores, source_len)
+    return powers / powers.sum(-1, keepdim=True)
 
 
 @mistake(points=3)

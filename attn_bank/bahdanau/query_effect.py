@@ -32,14 +32,14 @@ def draw_scores(generator: Generator, batch: int, query_len: int, key_len: int) 
 
 
 def draw_sums(generator: Generator, **sizes: int) -> Inputs:
-    """The scores of the second sentence are sums, of a number of the query and one of the key.
+    """The scores of the first sentence are sums, of a number of the query and one of the key.
 
     The number of the first query is so large that its power is not, in float32.
     """
     inputs = draw_scores(generator, **sizes)
     scores = inputs["scores"]
     of_query = torch.arange(scores.shape[1], 0, -1, dtype=scores.dtype)
-    scores[1] = 100 * of_query.unsqueeze(-1) + scores[1, :1]
+    scores[0] = 100 * of_query.unsqueeze(-1) + scores[0, :1]
     return inputs
 
 
@@ -214,7 +214,8 @@ EXERCISE = Exercise(
             hidden_sizes=({"batch": 5, "query_len": 7, "key_len": 3},),
         ),
         Check(
-            "where all scores are a number of the query plus a number of the key, it is 0",
+            "where the scores of a sentence are a number of the query plus a number of the key,"
+            " it is 0",
             1.5,
             draw_sums,
             sizes=({"batch": 2, "query_len": 2, "key_len": 5},),

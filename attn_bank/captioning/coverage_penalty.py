@@ -224,6 +224,11 @@ def returns_a_python_number():
     """you return a Python number, which carries no gradient; leave out `item()` or `float`"""
 
 
+@mistake(computes=then(reference, lambda penalty: penalty.unsqueeze(0)))
+def keeps_an_axis():
+    """your penalty is right, but has an axis of length one left; a loss has none"""
+
+
 @mistake(points=2.5, computes=in_dtype(reference, torch.float64))
 def works_in_double_precision():
     """you compute in float64 and return it; the penalty has the dtype of the weights"""

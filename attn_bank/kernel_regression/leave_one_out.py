@@ -80,8 +80,9 @@ def does_not_normalise_again(key, value, width):
 
 @mistake(points=3)
 def normalises_again_after_softmax(key, value, width):
-    """you take the softmax with the key itself and divide again without it: where the others are
-    far away their weights are 0 by then; forbid the diagonal before the softmax"""
+    """you take the key itself away after the powers, whether softmax or `exp` has raised them:
+    where the others are far away, theirs are 0 by then, and nothing is left to divide; give the
+    diagonal the score minus infinity, before the softmax"""
     weights = torch.softmax(_scores(key, width), -1).masked_fill(_myself(key), 0)
     total = weights.sum(-1, keepdim=True)
     return weights / total.where(total > 0, 1) @ value

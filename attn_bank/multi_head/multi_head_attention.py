@@ -168,7 +168,7 @@ def scales_by_the_width_of_the_query(**inputs):
     return _attend(**inputs, width=lambda query, value: inputs["query"].shape[-1])
 
 
-@mistake(ending=_SCALE)
+@mistake(points=1, ending=_SCALE)
 def scales_by_the_share_of_the_query(**inputs):
     """you take `d_head` to be `d_query / num_heads`, which is common but no law: here the rows of
     `w_query` say how wide the heads are"""
@@ -176,7 +176,7 @@ def scales_by_the_share_of_the_query(**inputs):
     return _attend(**inputs, width=lambda query, value: share)
 
 
-@mistake(ending=_SCALE)
+@mistake(points=1, ending=_SCALE)
 def scales_by_the_width_of_the_values(**inputs):
     """you divide by the root of the width of one head's values, but it is queries and keys that are
     multiplied"""
@@ -377,7 +377,7 @@ def wants_as_many_key_heads(**inputs):
     return _attend(**inputs, share=lambda heads, group: heads)
 
 
-@mistake(points=3)
+@mistake(points=4)
 def wants_a_batch(**inputs):
     """your answer needs exactly one batch axis; a text alone, `(query_len, d_query)`, should do as
     well"""
@@ -410,8 +410,28 @@ EXERCISE = Exercise(
     checks=(
         Check(
             "each head compares its own queries with its own keys, over the root of `d_head`, and"
-            " `w_output` joins them, with or without a batch",
-            2,
+            " `w_output` joins them",
+            1,
+            draw_texts,
+            sizes=(
+                {
+                    **{"query_len": 3, "key_len": 5, "d_query": 6, "d_key": 6, "d_value": 6},
+                    **{"num_heads": 2, "num_key_heads": 2, "d_head": 3, "d_head_value": 3},
+                    **{"d_output": 6, "batch": 2},
+                },
+            ),
+            hidden_sizes=(
+                {
+                    **{"query_len": 5, "key_len": 2, "d_query": 10, "d_key": 10, "d_value": 10},
+                    **{"num_heads": 5, "num_key_heads": 5, "d_head": 2, "d_head_value": 2},
+                    **{"d_output": 10, "batch": 3},
+                },
+            ),
+            easier=True,
+        ),
+        Check(
+            "there may be no batch, and all the widths may differ",
+            1,
             draw_texts,
             sizes=(
                 {

@@ -89,21 +89,21 @@ def returns_a_list(tokens, num_heads):
     return list(tokens.chunk(num_heads, -1))
 
 
-@mistake(points=1)
+@mistake(points=0.5)
 def puts_the_heads_first(tokens, num_heads):
     """your heads come before the batch; `torch.stack(..., -3)` puts them directly before the
     tokens"""
     return torch.stack(tokens.chunk(num_heads, -1))
 
 
-@mistake
+@mistake(points=1)
 def counts_axes_from_the_left(tokens, num_heads):
     """you swap the axes 1 and 2, counted from the left, which fits a single batch axis only; count
     from the right: `transpose(-3, -2)`"""
     return tokens.unflatten(-1, (num_heads, -1)).transpose(1, 2)
 
 
-@mistake(points=1)
+@mistake(points=1.5)
 def makes_one_axis_of_the_batch(tokens, num_heads):
     """you make one axis of all that come before the tokens, and with none there is nothing to
     flatten; cut the last axis alone, as `unflatten(-1, ...)` does, and leave the others in peace"""
@@ -111,7 +111,7 @@ def makes_one_axis_of_the_batch(tokens, num_heads):
     return reference(flat, num_heads).unflatten(0, tokens.shape[:-2])
 
 
-@mistake
+@mistake(points=1)
 def wants_one_batch_axis(tokens, num_heads):
     """`batch, length, d_model = tokens.shape` wants exactly three axes; there may be more or fewer:
     `tokens.unflatten(-1, ...)` needs to know of the last one only"""
@@ -131,9 +131,17 @@ EXERCISE = Exercise(
     minutes=10,
     checks=(
         Check(
-            "one text alone, `(length, d_model)`: head 0 has the first `d_head` features of every"
-            " token, head 1 the next ones, and so on",
+            "a batch of texts, `(batch, length, d_model)`: the heads come directly before the"
+            " tokens; head 0 has the first `d_head` features of each, head 1 the next, and so on",
             1,
+            draw_tokens,
+            sizes=({"batch": 2, "length": 3, "num_heads": 5, "d_head": 7},),
+            hidden_sizes=({"batch": 5, "length": 7, "num_heads": 2, "d_head": 3},),
+            easier=True,
+        ),
+        Check(
+            "one text alone, `(length, d_model)`",
+            0.5,
             draw_tokens,
             sizes=(
                 {"length": 3, "num_heads": 2, "d_head": 5},
@@ -146,17 +154,11 @@ EXERCISE = Exercise(
             ),
         ),
         Check(
-            "a batch of texts, and a batch of beams: the heads come directly before the tokens",
-            1,
+            "a batch of beams, `(batch, beams, length, d_model)`",
+            0.5,
             draw_tokens,
-            sizes=(
-                {"batch": 2, "length": 3, "num_heads": 5, "d_head": 7},
-                {"batch": 3, "beams": 5, "length": 2, "num_heads": 7, "d_head": 3},
-            ),
-            hidden_sizes=(
-                {"batch": 5, "length": 7, "num_heads": 2, "d_head": 3},
-                {"batch": 2, "beams": 3, "length": 7, "num_heads": 3, "d_head": 2},
-            ),
+            sizes=({"batch": 3, "beams": 5, "length": 2, "num_heads": 7, "d_head": 3},),
+            hidden_sizes=({"batch": 2, "beams": 3, "length": 7, "num_heads": 3, "d_head": 2},),
         ),
     ),
     mistakes=mistake.collected,

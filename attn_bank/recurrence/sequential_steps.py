@@ -10,6 +10,8 @@ from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.mistakes import Mistakes
 
 Needs = list[list[int]]
+# An answer that looks through all operations in every turn needs a twentieth of it.
+MOST_SECONDS = 60.0
 
 
 def reference(needs: Needs) -> int | None:
@@ -69,10 +71,11 @@ def draw_free(generator: Generator, number: int) -> Inputs:
 
 
 def draw_chain(generator: Generator, number: int, others: int) -> Inputs:
-    """A chain of `number`, and others that wait for one of its end, but not for the last.
+    """A chain of `number`, more than JupyterLab lets a function call itself, and a few others.
 
-    They keep those busy who look through all that wait in every turn. A longer chain would do so
-    too, but a function that calls itself deeper than this can end Python without a word.
+    These wait for its end, but not for the last. There are few, because to look through all that
+    wait in every turn is slow, and not wrong. In a much longer chain a function that calls itself
+    can end Python without a word.
     """
     chain = [[place - 1] * (place > 0) for place in range(number)]
     waiting = [[number - 2 - other % 100] for other in range(others)]
@@ -102,7 +105,7 @@ def takes_as_many_turns(
     Where exactly Python gives up depends on who called the answer; its words are not compared.
     """
     try:
-        found = call(inputs)
+        found = call(inputs, seconds=MOST_SECONDS)
     except Exception as failed:  # the judge's, of what a student reads and what it is known by
         if "RecursionError" not in failed.args[0]:
             raise
@@ -264,6 +267,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="how many turns it takes",
     minutes=20,
+    may_use=None,  # no package does it, and watching makes loops ten times as slow
     equivalent_mutants={
         "1 -> 2": "a turn to spare: the loop ends with the first in which nobody is ready"
     },
@@ -298,11 +302,12 @@ EXERCISE = Exercise(
             law=takes_as_many_turns,
         ),
         Check(
-            "a chain of 4,000 among 20,000 operations takes 4,000 turns, and you no long time",
+            "a chain of 3,500 among 3,550 operations takes 3,500 turns; no function calls itself"
+            " that often",
             0.5,
             draw_chain,
-            sizes=({"number": 4000, "others": 16_000},),
-            hidden_sizes=({"number": 2003, "others": 500},),
+            sizes=({"number": 3500, "others": 50},),
+            hidden_sizes=({"number": 3203, "others": 20},),
             law=takes_as_many_turns,
         ),
     ),

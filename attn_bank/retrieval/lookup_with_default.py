@@ -114,6 +114,29 @@ def normalises_twice(scores, value, mask, default):
     return torch.where(some, weights / total @ value, default)
 
 
+def _share_out_powers(scores: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    powers = torch.exp(scores - scores.amax(-1, keepdim=True)) * mask
+    total = powers.sum(-1, keepdim=True)
+    return powers / total.where(total > 0, 1) @ value, total > 0
+
+
+@mistake(points=3.5)
+def finds_empty_rows_by_their_sum(scores, value, mask, default):
+    """a query gets the default from you although it has keys: the highest score of all is that of a
+    forbidden key, and beside it the powers of the allowed ones round to 0. Forbid keys before you
+    look for the highest score, and ask the mask whether there is any"""
+    output, some = _share_out_powers(scores, value, mask)
+    return torch.where(some, output, default)
+
+
+@mistake(points=3.5)
+def takes_the_highest_forbidden_score_off(scores, value, mask, default):
+    """the highest score of all is that of a forbidden key, and beside it the powers of the allowed
+    ones round to 0, so that the output is 0; forbid keys before you look for the highest score"""
+    output, _ = _share_out_powers(scores, value, mask)
+    return torch.where(mask.any(-1, keepdim=True), output, default)
+
+
 @mistake(points=3, computes=given(reference, default=torch.zeros_like))
 def returns_zero_without_keys():
     """a query that may attend to no key gets zero from you; here it should get `default`"""

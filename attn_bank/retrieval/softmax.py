@@ -59,14 +59,14 @@ def normalises_over_everything(scores):
     return torch.softmax(scores.flatten(), dim=0).reshape(scores.shape)
 
 
-@mistake(points=2.5)
+@mistake(points=3)
 def counts_axes_from_the_front(scores):
     """you took axis 1, which is the last one only where there are two: count from the back,
     `dim=-1`"""
     return torch.softmax(scores, dim=1)
 
 
-@mistake(points=3)
+@mistake(points=2.5)
 def overflows(scores):
     """your formula is right and the computer is not: `exp` of a score above 88 is infinite in
     float32, and infinity over infinity is `nan`. Adding one number to all scores of a row changes
@@ -75,7 +75,7 @@ def overflows(scores):
     return raised / raised.sum(-1, keepdim=True)
 
 
-@mistake(points=3)
+@mistake(points=2.5)
 def subtracts_one_maximum_for_all(scores):
     """you subtracted the largest of all scores; in a row that lies far below it every power is then
     0, and 0 over 0 is `nan`. Subtract from each row its own maximum (`keepdim=True` keeps the
@@ -84,7 +84,7 @@ def subtracts_one_maximum_for_all(scores):
     return raised / raised.sum(-1, keepdim=True)
 
 
-@mistake(points=3)
+@mistake(points=2.5)
 def cuts_large_scores_off(scores):
     """you cut the scores off at a fixed number: two scores beyond it look the same, and their
     weights with them. Subtract the row's maximum, which changes no weight"""
@@ -152,14 +152,14 @@ EXERCISE = Exercise(
     checks=(
         Check(
             "each row of weights is the softmax of its row of scores, whatever axes come before",
-            1.5,
+            1,
             draw_scores,
             sizes=({"query_len": 3, "key_len": 5}, {"batch": 2, "query_len": 3, "key_len": 5}),
             hidden_sizes=({"key_len": 7}, {"a": 2, "b": 3, "query_len": 5, "key_len": 11}),
         ),
         Check(
             "scores in the thousands, positive or negative, give the right weights, and no `nan`",
-            1,
+            1.5,
             draw_large_scores,
             sizes=({"query_len": 3, "key_len": 5},),
             hidden_sizes=({"query_len": 5, "key_len": 7},),

@@ -78,7 +78,12 @@ def hides_the_future(
         changed = {n: torch.where(before, inputs[n], 3 - inputs[n]) for n in ("key", "value")}
         if not same(call(inputs | changed)[..., :place, :], output[..., :place, :]):
             return f"keys and values from place {place} on change outputs before it", output
-    return None if same(output, exact) else ("nothing leaks, but it is not right", output)
+    if same(output, exact):
+        return None
+    off = (output - exact).abs().nan_to_num(math.inf)
+    place = tuple((off == off.max()).nonzero()[0].tolist())
+    said = f"at {[*place]} it is {output[place]:.4g} and should be {exact[place]:.4g}"
+    return f"nothing leaks, but it is not right: {said}", output
 
 
 def _masked(scores: Tensor, seen: Tensor, value: Tensor, fill: float) -> Tensor:
@@ -183,8 +188,8 @@ def adds_minus_infinity(query, key, value, real):
 
 @mistake(points=4)
 def adds_minus_ten_thousand(query, key, value, real):
-    """you add a large negative number to what is forbidden, and it may still score highest; put
-    minus infinity in its place, with `masked_fill`"""
+    """a large negative number, added or filled in, is not low enough: what is forbidden may still
+    score highest. Put minus infinity in its place, with `masked_fill`"""
     seen = _seen(real)
     weights = torch.softmax(scaled_dot_scores(query, key) - 1e4 * ~seen, -1)
     return weights.masked_fill(~seen, 0) @ value

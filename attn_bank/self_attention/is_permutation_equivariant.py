@@ -4,6 +4,7 @@ The layers are those of `attn_bank.layers`.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import torch
 from torch import Generator, Tensor
@@ -52,7 +53,8 @@ def give_layer(generator: Generator, layer: str, d_model: int, max_len: int, tri
 def is_judged_right(
     call: Callable[[Inputs], Plain], inputs: Inputs
 ) -> tuple[str, Plain] | str | None:
-    layer, verdict = inputs["layer"], call(inputs)
+    layer = replace(inputs["layer"], calls=[])
+    verdict = call(inputs | {"layer": layer})
     if isinstance(verdict, Tensor) and verdict.numel() == 1:
         verdict = verdict.item()
     if not isinstance(verdict, bool):
@@ -60,11 +62,24 @@ def is_judged_right(
         return f"it returns {kind}; expected True or False", kind
     if verdict == layer.is_equivariant:
         return None
+    if verdict and len(layer.calls) == 2 and _always_calls_twice(call, inputs):
+        said = f"it lets `{layer.name}` through after a single trial of {inputs['trials']}"
+        return said, "one trial"
     if verdict:
         said = f"it lets `{layer.name}` through, a layer that {layer.what}"
     else:
         said = f"it refuses `{layer.name}`, a layer that {layer.what}: that is equivariant"
     return said, [layer.name]  # in a list: a mistake may be told from its first row alone
+
+
+def _always_calls_twice(call: Callable[[Inputs, int], Plain], inputs: Inputs) -> bool:
+    """True if it is done after one trial whatever is drawn, not because one trial decides it."""
+    for seed in range(1, 17):
+        layer = replace(inputs["layer"], calls=[])
+        call(inputs | {"layer": layer}, seed)
+        if len(layer.calls) != 2:
+            return False
+    return True
 
 
 def layers(sizes: dict[str, int], *names: str) -> tuple[dict[str, int | str], ...]:
@@ -219,10 +234,10 @@ def wants_the_width_of_the_tokens(layer, d_model, max_len, trials):
     return _test(judge)(layer, d_model, max_len, trials)
 
 
-@mistake(points=4)
+@mistake(points=4, evidence="one trial")
 def tries_once(layer, d_model, max_len, trials):
-    """you try one sentence, or few; a layer that errs now and then gets through. Is your `return
-    True` inside the loop?"""
+    """you are done after a single trial, so that a layer that errs now and then gets through. Is
+    your `return True` inside the loop?"""
     return _agree(layer, torch.randn(max_len, d_model))
 
 
@@ -460,7 +475,9 @@ EXERCISE = Exercise(
             "it refuses a layer that errs with some tokens only",
             1,
             give_layer,
-            sizes=layers(SIZES, "attends_to_all", "marks_the_first_if_low"),
+            sizes=layers(
+                SIZES, "attends_to_all", "marks_the_first_if_low", "marks_the_first_if_high"
+            ),
             hidden_sizes=layers(OTHERS, "marks_the_first_if_low"),
             law=is_judged_right,
         ),

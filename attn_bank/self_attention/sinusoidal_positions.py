@@ -47,14 +47,28 @@ def _compare(output: Tensor, exact: Tensor) -> tuple[str, Plain] | None:
 
 
 def _turns_evenly(output: Tensor) -> tuple[str, Plain] | None:
-    """Places apart by `step` differ by the same turn everywhere, that of place `step` from 0."""
+    """Places apart by `step` differ by the same turn everywhere, that of place `step` from 0.
+
+    The first pair turns by 1 from each place to the next.
+    """
     sine, cosine = output.double().unflatten(-1, (-1, 2)).unbind(-1)
-    step = len(output) // 3
-    ahead = sine[:-step] * cosine[step] + cosine[:-step] * sine[step]
-    error = (sine[step:] - ahead).abs().max().item()
-    if error <= ALLOWED and abs(sine[1, 0].item() - math.sin(1)) <= ALLOWED:
+    error = max(_uneven(sine, cosine, step) for step in (1, len(output) // 3))
+    first = (sine[1, 0] * cosine[0, 0] - cosine[1, 0] * sine[0, 0]).item()
+    if error <= ALLOWED and abs(first - math.sin(1)) <= ALLOWED:
         return None
+    if error <= ALLOWED:
+        return "it is wrong near the start already, and its first pair does not turn by 1", output[
+            -1
+        ]
     return "it is wrong near the start already, and its pairs do not turn evenly", output[-1]
+
+
+def _uneven(sine: Tensor, cosine: Tensor, step: int) -> float:
+    """The largest error of the sines that the turn of the first `step` places foretells."""
+    turn_sine = sine[step] * cosine[0] - cosine[step] * sine[0]
+    turn_cosine = cosine[step] * cosine[0] + sine[step] * sine[0]
+    ahead = sine[:-step] * turn_cosine + cosine[:-step] * turn_sine
+    return (sine[step:] - ahead).abs().max().item()
 
 
 def _angle(length: int, d_model: int, base: float = 10_000.0, first: int = 0) -> Tensor:
@@ -109,7 +123,7 @@ def gives_each_feature_its_own_angle(length, d_model):
     return torch.where(feature % 2 == 0, angle.sin(), angle.cos()).float()
 
 
-@mistake
+@mistake(points=1)
 def begins_at_one(length, d_model):
     """your first row is that of position 1; the first position is 0, where all sines are 0 and all
     cosines 1"""

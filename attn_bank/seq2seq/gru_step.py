@@ -46,6 +46,15 @@ def draw_cell(
     }
 
 
+def draw_half_open_cell(generator: Generator, **sizes: int) -> Inputs:
+    """Both gates are one half, whatever comes in, so that it does not matter which is which."""
+    inputs = draw_cell(generator, **sizes)
+    gates = torch.arange(3 * sizes["d_hidden"]) < 2 * sizes["d_hidden"]
+    for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
+        inputs[name][gates] = 0
+    return inputs
+
+
 def _parts(
     inputs: Tensor,
     state: Tensor,
@@ -154,7 +163,7 @@ def never_resets(inputs, state, **cell):
     return _blend(_gates(parts)[1], state, torch.tanh(parts[2] + parts[5]))
 
 
-@mistake
+@mistake(points=1)
 def updates_the_other_way_round(inputs, state, **cell):
     """your update gate keeps the old state where it is 0, as in the paper of Bahdanau and others;
     in `nn.GRU` it keeps the old state where it is 1: that line was no slip"""
@@ -163,7 +172,7 @@ def updates_the_other_way_round(inputs, state, **cell):
     return _blend(1 - update, state, torch.tanh(parts[2] + reset * parts[5]))
 
 
-@mistake
+@mistake(points=1)
 def takes_the_update_gate_first(inputs, state, **cell):
     """you take the first third of the rows for the update gate; `nn.GRU` stores the reset gate
     first, then the update gate, then the candidate"""
@@ -197,7 +206,7 @@ def rectifies_the_candidate(inputs, state, **cell):
     return _blend(update, state, torch.relu(parts[2] + reset * parts[5]))
 
 
-@mistake
+@mistake(points=1)
 def forgets_the_new_state_of_the_gates(inputs, state, **cell):
     """your gates look at the input alone; each of them sees the old state as well"""
     parts = _parts(inputs, state, **cell)
@@ -285,8 +294,16 @@ EXERCISE = Exercise(
     avoid=("gru_cell", "gru", "GRU", "GRUCell"),
     checks=(
         Check(
+            "with both gates half open, the candidate and the blend are right",
+            1,
+            draw_half_open_cell,
+            sizes=({"batch": 3, "d_input": 5, "d_hidden": 2},),
+            hidden_sizes=({"batch": 2, "d_input": 3, "d_hidden": 7},),
+            easier=True,
+        ),
+        Check(
             "it is the state that `nn.GRUCell` computes, for any two widths",
-            2.5,
+            1.5,
             draw_cell,
             sizes=(
                 {"batch": 3, "d_input": 5, "d_hidden": 2},

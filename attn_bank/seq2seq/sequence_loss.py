@@ -202,6 +202,15 @@ def cuts_the_gradient(logits, target_output):
     return torch.full_like(logits[0, 0, 0], reference(logits, target_output).item())
 
 
+@mistake(points=3.5)
+def cuts_the_gradient_of_the_denominator(logits, target_output):
+    """your loss is right, but its gradient lacks a part: no gradient comes through the denominator
+    of the softmax, so that the logits of wrong words are never pushed down; `detach` nothing"""
+    log_p = logits - logits.logsumexp(-1, keepdim=True).detach()
+    log_p = log_p.gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
+    return _mean_over(target_output != PAD, -log_p)
+
+
 @mistake(points=0.5, computes=in_dtype(reference, torch.float64))
 def works_in_double_precision():
     """you compute in float64 and return it; the output has the dtype of the inputs"""

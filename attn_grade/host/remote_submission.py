@@ -70,7 +70,7 @@ class RemoteSubmission:
                 return Outcome(error=("", f"it {self.channel.end(Cause.TOO_MUCH)}"))
             except Ended as ended:
                 return Outcome(error=("", f"it {ended}"))
-        if outcome.error and outcome.error[0] == "OutOfTime":
+        if outcome.late:
             self._late = Ended(Cause.SLOW_CALL, f"{limit:g}")
         return outcome
 

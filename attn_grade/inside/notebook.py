@@ -126,7 +126,7 @@ def _answer_calls(
             readings = [instrument.readings() for instrument in instruments]
             piled = [back.number for back in backs if back.has_gradient()]
             raised = alarms.take(compare=False)
-            if submission.never_returned:
+            if outcome.late:
                 raised = [alarm for alarm in raised if alarm != SWITCHED_OFF]
             reply = {"readings": readings, "piled": piled, "alarms": raised}
             try:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
+NONE = "None (is there a `return`?)"
 MAX_BITS = 1000  # of an integer; more would not fit a float
 # Of arrays that torch has, too: numbers, never objects, words or records.
 ARRAY_DTYPES = {"bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32"}
@@ -79,7 +80,7 @@ def plain_kind(output: object) -> str | None:
 def name_kind(output: object) -> str:
     """The kind of an output, in words for a student."""
     if output is None:
-        return "None (is there a `return`?)"
+        return NONE
     if isinstance(output, Foreign):
         return output.kind
     if isinstance(output, Tensor):

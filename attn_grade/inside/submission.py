@@ -45,6 +45,11 @@ class Outcome:
     inputs_after: Mapping[str, Plain] = field(default_factory=dict)
     borrowed: tuple[str, ...] = ()
 
+    @property
+    def late(self) -> bool:
+        """True if the call did not come back in time."""
+        return self.error is not None and self.error[0] == OutOfTime.__name__
+
 
 class LocalSubmission:
     """A function of this process, watched while it runs.
@@ -65,7 +70,6 @@ class LocalSubmission:
     ) -> None:
         self.function, self.avoid, self.may_use = function, avoid, may_use
         self.packages = packages
-        self.never_returned: Outcome | None = None
         self._unwatched: list[str] = []
 
     def call(
@@ -85,8 +89,6 @@ class LocalSubmission:
             seconds: How long it may take; None is the usual limit.
             seed: Of torch's random numbers; another seed shows who sets one inside.
         """
-        if self.never_returned:  # do not wait for it again
-            return self.never_returned
         given: dict[str, Any] = {
             name: copy_of(value, name in wrt) for name, value in inputs.items()
         }
@@ -100,8 +102,7 @@ class LocalSubmission:
         except KeyboardInterrupt:
             raise
         except OutOfTime as error:
-            self.never_returned = Outcome(error=_describe(error))
-            return self.never_returned
+            return Outcome(error=_describe(error))
         except BaseException as error:  # an answer may well call exit()
             return Outcome(error=_describe(error), borrowed=tuple(borrowed))
         finally:  # a thread that it has started may work for later calls

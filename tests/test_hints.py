@@ -1,0 +1,92 @@
+"""A hint is true of the answer, or it is not shown."""
+
+import ast
+from functools import cache
+
+import pytest
+
+from attn_bank import exercise_names, find_exercise
+from attn_grade.check import grade
+from attn_grade.diagnosis import Recognised, by_evidence, choose
+from attn_grade.inside.submission import LocalSubmission
+from attn_grade.judge import Findings, examine
+from attn_grade.mistakes import Mistake
+from tests.false_hints import FALSE
+from tests.mutants import mutants_of
+from tests.problem_sets import find_solution
+from tests.sampling import sample, sampled
+
+# What inputs are drawn from: those that everybody sees, alone and with hidden ones.
+ROUNDS = (None, *(f"seed {number}" for number in range(20)))
+# How many rounds and mutants `make test` takes of each exercise.
+TAKEN_ROUNDS, TAKEN_MUTANTS = 1, 2
+QUICK = [name for name in exercise_names() if not any(c.slow for c in find_exercise(name).checks)]
+
+
+@pytest.mark.parametrize("secret", [None, "one"])
+@pytest.mark.parametrize("answer", FALSE, ids=lambda answer: answer.__name__)
+def test_wrong_answer_is_told_what_it_did_and_not_what_it_did_not(answer, secret):
+    exercise, mistake, false = FALSE[answer]
+    score = grade(find_exercise(exercise), LocalSubmission(answer), secret)
+    assert score.mistake == mistake
+    assert false not in str(score)
+
+
+@cache
+def made(exercise: str, secret: str | None) -> list[tuple[Mistake, Findings]]:
+    """The mistakes of an exercise, and what is found of each."""
+    spec = find_exercise(exercise)
+    return [(m, examine(spec, LocalSubmission(m.answer), secret)) for m in spec.mistakes]
+
+
+@cache
+def mutants(exercise: str) -> dict:
+    """Functions that are the solution but for one change, by the change."""
+    solution, found = find_solution(exercise), {}
+    changed = mutants_of(ast.unparse(ast.parse(solution.source)))
+    for change in sample(changed, TAKEN_MUTANTS, lambda change: f"{exercise} {change}"):
+        try:
+            found[change] = solution.function(find_exercise(exercise).function, changed[change])
+        except Exception:  # it cannot even be defined
+            continue
+    return found
+
+
+def said_of(exercise: str, findings: Findings, secret: str | None) -> Recognised | None:
+    """What is recognised, as `recognise` does, but from mistakes that are made once."""
+    return by_evidence(find_exercise(exercise), findings) or choose(
+        findings, [(m, theirs) for m, theirs in made(exercise, secret) if m.evidence is None]
+    )
+
+
+@sampled
+@pytest.mark.parametrize("exercise", QUICK)
+def test_no_hint_of_one_mistake_is_shown_for_another(exercise):
+    for secret in sample(ROUNDS, TAKEN_ROUNDS, lambda secret: f"{exercise} {secret}"):
+        for mistake, findings in made(exercise, secret):
+            if any(findings):  # some are found on hidden inputs alone
+                said = said_of(exercise, findings, secret)
+                assert said, f"{mistake.name}, {secret}: not recognised"
+                assert (said.mistake.hint, said.row) == (mistake.hint, None), (
+                    f"{mistake.name}, {secret}: taken for {said.mistake.name}"
+                )
+
+
+@sampled
+@pytest.mark.parametrize("exercise", QUICK)
+def test_mutant_that_is_said_to_be_a_mistake_is_that_on_other_inputs_too(exercise):
+    rounds = sample(ROUNDS, TAKEN_ROUNDS, lambda secret: f"{exercise} {secret}")
+    for change, answer in mutants(exercise).items():
+        found = {
+            secret: examine(find_exercise(exercise), LocalSubmission(answer), secret)
+            for secret in {*rounds, None}
+        }
+        for secret, findings in found.items():
+            said = said_of(exercise, findings, secret)
+            if said is None or said.row is not None or said.mistake.evidence is not None:
+                continue
+            for other, there in found.items():
+                (theirs,) = (f for m, f in made(exercise, other) if m == said.mistake)
+                rows = [row for row in range(len(there)) if row not in said.others]
+                spared = [row for row in rows if theirs[row] and not there[row]]
+                assert not spared, f"{change}: {said.mistake.name} by {secret}, not by {other}"
