@@ -96,8 +96,8 @@ def _beside_another_fault(findings: Findings, made: Made) -> Recognised | None:
     shown = [row for row, found in enumerate(bare) if row not in hidden]
     dtype = any(map(_has_other_dtype, (one for row in shown for one in findings[row])))
     telling = [row for row in shown if bare[row] and all(map(_tells, bare[row]))]
-    if not telling or not (hidden or dtype):
-        return None
+    if not (hidden or dtype) or _first(findings) in hidden or len(telling) <= len(hidden):
+        return None  # nothing is spoiled, or too much for what is left to be more than chance
     fitting = [
         mistake
         for mistake, theirs in made

@@ -4,6 +4,7 @@ import ast
 from functools import cache
 
 import pytest
+import torch
 
 from attn_bank import exercise_names, find_exercise
 from attn_grade.check import grade
@@ -30,6 +31,43 @@ def test_wrong_answer_is_told_what_it_did_and_not_what_it_did_not(answer, secret
     score = grade(find_exercise(exercise), LocalSubmission(answer), secret)
     assert score.mistake == mistake
     assert false not in str(score)
+
+
+def reversed_update(inputs, state, weight_ih, weight_hh, bias_ih, bias_hh):
+    """A GRU whose update gate keeps the new, by a product that takes two axes only."""
+    from_input = (torch.mm(inputs, weight_ih.T) + bias_ih).chunk(3, 1)
+    from_state = (torch.mm(state, weight_hh.T) + bias_hh).chunk(3, 1)
+    reset, update = (torch.sigmoid(from_input[i] + from_state[i]) for i in (0, 1))
+    candidate = torch.tanh(from_input[2] + reset * from_state[2])
+    return update * candidate + (1 - update) * state
+
+
+AXES = 'see what the row "there may be no axis before the last, or several" says'
+OTHER_FAULTS = {
+    "axes": (reversed_update, f"Then {AXES}"),
+    "axes and dtype": (
+        lambda **cell: reversed_update(**cell).double(),
+        f"Then return the dtype of the inputs, and {AXES}",
+    ),
+    "a gradient that is cut off": (
+        lambda **cell: reversed_update(**cell).detach(),
+        None,  # with the axes, two rows are spoiled, and one is left
+    ),
+}
+
+
+@pytest.mark.parametrize(("answer", "then"), OTHER_FAULTS.values(), ids=OTHER_FAULTS)
+def test_mistake_is_found_beside_another_fault_and_both_are_said(answer, then):
+    score = grade(find_exercise("03_seq2seq/gru_step"), LocalSubmission(answer), None)
+    if then is None:
+        assert score.mistake is None
+        assert score.hint.startswith('in the row "it is the state that `nn.GRUCell` computes')
+    else:
+        assert score.mistake == "updates_the_other_way_round"
+        assert score.hint.startswith(
+            "there is more than one thing to mend. First: your update gate"
+        )
+        assert score.hint.endswith(then)
 
 
 @cache

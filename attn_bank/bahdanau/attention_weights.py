@@ -63,8 +63,8 @@ def ignores_the_lengths(scores, source_len):
 
 @mistake
 def multiplies_scores_by_the_mask(scores, source_len):
-    """you set the scores of padding to 0, but a score of 0 has the power 1, a good deal more than
-    nothing; the score whose power is 0 is minus infinity"""
+    """the scores of padding are 0 in yours, or nearly, but a score of 0 has the power 1, a good
+    deal more than nothing; the score whose power is 0 is minus infinity"""
     return torch.softmax(scores * ~_padding(scores, source_len), -1)
 
 
@@ -113,16 +113,17 @@ def takes_powers_as_they_are(scores, source_len):
 
 @mistake(points=3)
 def fills_with_minus_a_billion(scores, source_len):
-    """you fill the padding with -1e9, which is low only as long as no token scores lower, and gives
-    a source without tokens weights after all; minus infinity is lower than everything"""
+    """you fill the padding with a large negative number, which is low only as long as no token
+    scores lower, and gives a source without tokens weights after all; minus infinity is lower than
+    everything"""
     return torch.softmax(scores.masked_fill(_padding(scores, source_len), -1e9), -1)
 
 
 @mistake(points=3.5)
 def fills_with_minus_a_billion_and_clears(scores, source_len):
-    """you fill the padding with -1e9, which is low only as long as no token scores lower; where one
-    does, padding takes the weight and takes it along when you set it to 0; minus infinity is lower
-    than everything"""
+    """you fill the padding with a large negative number, which is low only as long as no token
+    scores lower; where one does, padding takes the weight and takes it along when you set it to 0;
+    minus infinity is lower than everything"""
     weights = fills_with_minus_a_billion(scores, source_len)
     return weights.masked_fill(_padding(scores, source_len), 0)
 

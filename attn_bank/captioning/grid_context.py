@@ -219,7 +219,7 @@ def shares_out_again_after_the_softmax(scores, features, mask):
 
 @mistake(points=1.5)
 def multiplies_scores_by_the_mask(scores, features, mask):
-    """you set the scores of forbidden cells to 0, and `exp(0)` is 1: they still take weight. The
+    """the scores of forbidden cells are about 0, and `exp(0)` is 1: they still take weight. The
     score that takes none is minus infinity"""
     return _add(_flat(scores * mask), features)
 

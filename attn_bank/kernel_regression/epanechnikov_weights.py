@@ -207,6 +207,14 @@ def works_in_double_precision():
     """you compute in float64 and return it; the output has the dtype of the inputs"""
 
 
+@mistake
+def drops_the_axis_of_the_sum(query, key, width):
+    """the sum of the kernel has lost its axis, so that it divides the wrong numbers: keep it,
+    `keepdim=True`"""
+    kernel = (1 - squared_distances(query, key) / width**2).clamp_min(0)
+    return kernel / kernel.sum(-1)
+
+
 EXERCISE = Exercise(
     function="epanechnikov_weights",
     reference=reference,

@@ -188,6 +188,22 @@ def works_in_double_precision():
     """you compute in float64 and return it; the output has the dtype of the inputs"""
 
 
+@mistake
+def drops_the_axis_of_the_sum(query, key, value, width):
+    """the sum of the kernel has lost its axis, so that it divides the wrong numbers: keep it,
+    `keepdim=True`, or let softmax divide"""
+    kernel = torch.exp(-squared_distances(query, key) / (2 * width**2))
+    return kernel / kernel.sum(-1) @ value
+
+
+@mistake(points=1)
+def takes_the_distance_for_its_square(query, key, value, width):
+    """your kernel falls with the distance divided by twice the squared width; the distance itself
+    has to be squared as well: `-d² / 2w²`"""
+    distance = squared_distances(query, key).sqrt()
+    return torch.softmax(-distance / (2 * width**2), -1) @ value
+
+
 EXERCISE = Exercise(
     function="gaussian_regression",
     reference=reference,

@@ -192,6 +192,24 @@ def works_in_double_precision():
     """you compute in float64 and return it; the output has the dtype of the inputs"""
 
 
+@mistake(points=2.5)
+def turns_all_axes_of_the_keys(key, value, width):
+    """you turn the order of all axes round, as `.T` does; only the last two should swap, which is
+    `.mT`"""
+    turned = key.permute(*reversed(range(key.ndim)))
+    squares = key.square().sum(-1)
+    squared = squares.unsqueeze(-1) - 2 * key @ turned + squares.unsqueeze(-2)
+    return _masked(-squared / (2 * width**2), _myself(key)) @ value
+
+
+@mistake(points=1.5)
+def takes_the_distance_for_its_square(key, value, width):
+    """your kernel falls with the distance divided by twice the squared width; the distance itself
+    has to be squared as well: `-d² / 2w²`"""
+    distance = squared_distances(key, key).sqrt()
+    return _masked(-distance / (2 * width**2), _myself(key)) @ value
+
+
 EXERCISE = Exercise(
     function="leave_one_out",
     reference=reference,

@@ -261,7 +261,7 @@ def takes_a_score_of_zero_for_forbidden(**inputs):
 
 @mistake(points=3)
 def multiplies_scores_by_the_mask(**inputs):
-    """you put 0 in the place of a forbidden score; the softmax gives weight to a score of 0, too.
+    """a forbidden score is about 0 in yours; the softmax gives weight to a score of 0, too.
     Put minus infinity there"""
     return _step(**inputs, weigh=lambda scores, seen: (scores * seen).softmax(-1))
 
@@ -382,6 +382,14 @@ def counts_places_from_the_end(**inputs):
 
 
 _FULL_ROOM = {"batch": 2, "d_model": 5, "num_heads": 3, "num_key_heads": 3, "d_head": 2}
+
+
+@mistake(points=2.5)
+def wants_as_many_key_heads(**inputs):
+    """there are fewer key heads than query heads, and the two axes do not fit; repeat keys and
+    values for the heads that share them: `repeat_interleave` along axis `-3`"""
+    return _step(**inputs, share=lambda heads, group: heads)
+
 
 EXERCISE = Exercise(
     function="decode_step",

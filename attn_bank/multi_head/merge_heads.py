@@ -102,6 +102,14 @@ def works_in_double_precision():
     """you return float64; nothing is computed here, so the dtype stays as it is: drop `double`"""
 
 
+@mistake
+def wants_one_batch_axis(heads):
+    """you name the axes of one batch, and there may be none or several; count from the right:
+    `heads.transpose(-3, -2).flatten(-2)`"""
+    batch, num_heads, length, d_head = heads.shape
+    return heads.transpose(1, 2).reshape(batch, length, num_heads * d_head)
+
+
 EXERCISE = Exercise(
     function="merge_heads",
     reference=reference,

@@ -395,6 +395,56 @@ def takes_the_key_weight_for_a_constant():
     """you cut `w_key` off from the graph, so it will never learn; drop `detach` and `data`"""
 
 
+@mistake
+def takes_the_output_matrix_the_other_way_round(**inputs):
+    """you multiply by `w_output` as it is; it is stored as in `nn.Linear`, one row for each output,
+    so it is `merged @ w_output.mT`"""
+    return _attend(**inputs, finish=lambda merged, weight: merged @ weight)
+
+
+@mistake
+def cuts_into_heads_behind_the_batch(**inputs):
+    """you cut the tokens by `reshape` to `(batch, length, d_head, num_heads)`, so that features
+    change heads; cut them into `(num_heads, d_head)`, then bring the heads before the tokens"""
+
+    def cut(tokens, num_heads):
+        return tokens.unflatten(-1, (-1, num_heads)).movedim(-1, -3)
+
+    def join(heads):
+        return heads.movedim(-3, -1).flatten(-2)
+
+    return _attend(**inputs, cut=cut, join=join)
+
+
+@mistake(points=4)
+def fills_with_a_billionth(**inputs):
+    """you put 1e-9 where the mask is False, which is nearly 0, a score like any other; put minus
+    infinity there, as `masked_softmax` does"""
+
+    def weigh(scores, mask):
+        return scores.masked_fill(~mask, 1e-9).softmax(-1)
+
+    return _attend(**inputs, weigh=weigh)
+
+
+@mistake(points=4)
+def divides_nothing_by_nothing(**inputs):
+    """you mask after the softmax and divide by what is left; where nothing may be seen, or a
+    forbidden key scores high, that is 0/0. Mask the scores, before the softmax"""
+
+    def weigh(scores, mask):
+        weights = torch.softmax(scores, -1) * mask
+        return weights / weights.sum(-1, keepdim=True)
+
+    return _attend(**inputs, weigh=weigh)
+
+
+@mistake
+def has_no_softmax(**inputs):
+    """you multiply the values by the scores; a softmax over the keys makes weights of them"""
+    return _attend(**inputs, weigh=lambda scores, mask: scores * mask)
+
+
 EXERCISE = Exercise(
     function="multi_head_attention",
     reference=reference,

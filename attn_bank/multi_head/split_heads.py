@@ -124,6 +124,22 @@ def works_in_double_precision():
     """you return float64; nothing is computed here, so the dtype stays as it is: drop `double`"""
 
 
+@mistake
+def cuts_behind_one_batch_axis(tokens, num_heads):
+    """you `view` or `reshape` to `(batch, num_heads, length, d_head)` at once, which deals out
+    tokens and not features, and you want one batch axis; cut the last axis alone, then swap two"""
+    batch, length, d_model = tokens.shape
+    return tokens.reshape(batch, num_heads, length, d_model // num_heads)
+
+
+@mistake
+def keeps_the_heads_behind_one_batch_axis(tokens, num_heads):
+    """you have cut the features, for one batch axis, but the heads still stand behind the tokens;
+    swap the two, and count axes from the right: `transpose(-3, -2)`"""
+    batch, length, d_model = tokens.shape
+    return tokens.view(batch, length, num_heads, d_model // num_heads)
+
+
 EXERCISE = Exercise(
     function="split_heads",
     reference=reference,

@@ -89,7 +89,7 @@ def forgets_the_mask(scores, value, mask, default):
 
 @mistake(points=1)
 def multiplies_the_scores_by_the_mask(scores, value, mask, default):
-    """you set forbidden scores to 0. A score of 0 is a score like any other, and `exp(0)` is 1; the
+    """forbidden scores are about 0. A score of 0 is a score like any other, and `exp(0)` is 1; the
     score whose power is 0 is minus infinity"""
     some = mask.any(-1, keepdim=True)
     return torch.where(some, torch.softmax(scores * mask, -1) @ value, default)

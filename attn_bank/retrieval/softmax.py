@@ -143,6 +143,31 @@ def works_in_double_precision():
     given"""
 
 
+@mistake
+def drops_the_axis_of_the_maximum(scores):
+    """the maximum or the sum of each row has lost its axis, so that rows and columns do not fit, or
+    fit by chance and wrongly: keep it, `keepdim=True`"""
+    raised = torch.exp(scores - scores.amax(-1))
+    return raised / raised.sum(-1)
+
+
+@mistake
+def overflows_and_normalises_over_the_queries(scores):
+    """your weights sum to 1 over the queries, down each column; they should sum to 1 over the keys,
+    along the last axis (`dim=-1`). And `exp` of a large score is infinite: subtract the maximum of
+    each row first"""
+    raised = torch.exp(scores)
+    return raised / raised.sum(-2 if scores.ndim > 1 else -1, keepdim=True)
+
+
+@mistake(points=2.5)
+def replaces_nan(scores):
+    """you put a number in the place of `nan`; where the powers overflow, the right weights are lost
+    by then. Subtract the maximum of each row before `exp`, and there is no `nan`"""
+    raised = torch.exp(scores)
+    return (raised / raised.sum(-1, keepdim=True)).nan_to_num(0)
+
+
 EXERCISE = Exercise(
     function="softmax",
     reference=reference,

@@ -230,6 +230,13 @@ def works_in_single_precision():
     """you convert to float32 and return that; the output has the dtype of the inputs"""
 
 
+@mistake
+def mixes_keys_and_features(query, key, value):
+    """you multiply the queries by the keys as they are; each score is a dot product over the
+    features, so the keys are transposed: `key.mT`"""
+    return torch.softmax(query @ key / math.sqrt(query.shape[-1]), -1) @ value
+
+
 EXERCISE = Exercise(
     function="attention",
     reference=reference,

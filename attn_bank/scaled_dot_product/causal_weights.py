@@ -234,7 +234,7 @@ def shares_out_again_after_the_softmax(scores, length):
 
 @mistake
 def multiplies_the_scores_by_the_mask(scores, length):
-    """you set forbidden scores to 0, and `exp(0)` is 1: they still take weight. The score that
+    """forbidden scores are about 0, and `exp(0)` is 1: they still take weight. The score that
     takes none is minus infinity"""
     return torch.softmax(scores * _seen(scores, length), -1)
 

@@ -154,7 +154,7 @@ def shares_out_again_after_the_softmax(tokens, length):
 
 @mistake
 def multiplies_the_scores_by_the_mask(tokens, length):
-    """you set the scores of the padding to 0, and `exp(0)` is 1: it still takes weight. The score
+    """the scores of the padding are about 0, and `exp(0)` is 1: it still takes weight. The score
     that takes none is minus infinity"""
     scores = tokens @ _last(tokens, length).unsqueeze(-1) / tokens.shape[-1] ** 0.5
     weights = torch.softmax(scores * _real(tokens, length).unsqueeze(-1), 1)

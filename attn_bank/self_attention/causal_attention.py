@@ -153,7 +153,7 @@ def shares_out_again_after_the_softmax(query, key, value, real):
 
 @mistake
 def multiplies_scores_by_the_mask(query, key, value, real):
-    """you put 0 in the place of a forbidden score; the softmax gives weight to a score of 0, too.
+    """a forbidden score is about 0 in yours; the softmax gives weight to a score of 0, too.
     Put minus infinity there"""
     return _masked(scaled_dot_scores(query, key), _seen(real), value, 0.0)
 
@@ -329,6 +329,14 @@ def takes_weights_for_constants():
 @mistake(points=1, computes=in_dtype(reference, torch.float64))
 def works_in_double_precision():
     """you compute in float64 and return it; the output has the dtype of the inputs"""
+
+
+@mistake(points=2)
+def shares_out_nothing(query, key, value, real):
+    """you mask after the softmax and divide by what is left; where nothing may be seen, or what is
+    forbidden scores high, that is 0/0. Mask the scores, before the softmax"""
+    weights = torch.softmax(scaled_dot_scores(query, key), -1) * _seen(real)
+    return weights / weights.sum(-1, keepdim=True) @ value
 
 
 EXERCISE = Exercise(

@@ -428,6 +428,18 @@ def divides_by_zero(layer, d_model, max_len, trials):
     return _within(error)(layer, d_model, max_len, trials)
 
 
+@mistake(points=1)
+def compares_as_allclose_does(layer, d_model, max_len, trials):
+    """you compare as `torch.allclose` does by itself, which measures each error by its own number:
+    a number near zero is then allowed no rounding, or all numbers are small enough to pass.
+    Measure by the largest number of the output"""
+
+    def error(one, other):
+        return bool(((one - other).abs() <= 1e-8 + 1e-5 * other.abs()).all())
+
+    return _within(error)(layer, d_model, max_len, trials)
+
+
 EXERCISE = Exercise(
     function="is_permutation_equivariant",
     reference=reference,

@@ -193,7 +193,7 @@ def takes_the_largest_of_all_off(scores, real):
 
 @mistake(points=1.5)
 def multiplies_scores_by_the_mask(scores, real):
-    """you put 0 in the place of padding's scores; the softmax gives weight to a score of 0, too.
+    """padding's scores are about 0 in yours; the softmax gives weight to a score of 0, too.
     Put minus infinity there"""
     return _mean(_own(torch.softmax(scores * real.unsqueeze(-2), -1)), real)
 

@@ -228,6 +228,23 @@ def returns_double_precision(length, d_model):
     return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)
 
 
+@mistake
+def leaves_the_first_row_empty(length, d_model):
+    """your first row is all zeros; the cosine of 0 is 1, so every second number of row 0 is 1"""
+    table = reference(length, d_model).clone()
+    table[0] = 0
+    return table
+
+
+@mistake
+def leaves_the_first_row_empty_and_counts_pairs(length, d_model):
+    """your first row is all zeros, and the cosine of 0 is 1; and your exponent is `i / d_model`
+    where `i` counts the pairs, and should be `2i / d_model`"""
+    table = counts_pairs_in_the_exponent(length, d_model).clone()
+    table[0] = 0
+    return table
+
+
 EXERCISE = Exercise(
     function="sinusoidal_positions",
     reference=reference,

@@ -448,6 +448,24 @@ OTHER_BEAMS = (frees_the_place_of_what_has_ended, shrinks_with_each_end)
 # wide enough for all beginnings of the small tables that it is used with
 WIDE = 50
 
+
+@mistake(points=3.5)
+def counts_the_beginning_and_prunes_by_the_score(log_probability, beam_width, length_power):
+    """you divide by the length at every step, when the beam is cut, and your length counts `BOS`;
+    cut the beam by the log-probability, and divide once, at the end, by the words behind `BOS`"""
+
+    def score(sentence):
+        return sentence.total / (len(sentence.words) + 1) ** length_power
+
+    def prune(beam, number):
+        last[:] = sorted(beam, key=score, reverse=True)[:number]
+        return last
+
+    last: Beam = []
+    _search(log_probability, beam_width, length_power, prune=prune)
+    return last[0].words, score(last[0])
+
+
 EXERCISE = Exercise(
     function="beam_search",
     reference=reference,

@@ -286,6 +286,65 @@ def works_in_double_precision():
     """you compute in float64 and return it; the output has the dtype of the inputs"""
 
 
+@mistake
+def resets_before_the_product_and_updates_the_other_way_round(inputs, state, **cell):
+    """two things are as in other papers: you reset the state before the matrix product, and your
+    update gate keeps the old state where it is 0; `nn.GRU` resets after the product, and keeps the
+    old state where the gate is 1"""
+    parts = _parts(inputs, state, **cell)
+    reset, update = _gates(parts)
+    remembered = (reset * state) @ _third(cell["weight_hh"]).T + _third(cell["bias_hh"])
+    return _blend(1 - update, state, torch.tanh(parts[2] + remembered))
+
+
+@mistake
+def leaves_out_both_biases_and_updates_the_other_way_round(inputs, state, **cell):
+    """the candidate has no bias, as in the formula that was printed, and needs both, one of them
+    reset; and your update gate keeps the old state where it is 0: it keeps it where it is 1, that
+    line was no slip"""
+    reset, update = _gates(_parts(inputs, state, **cell))
+    remembered = state @ _third(cell["weight_hh"]).T
+    candidate = torch.tanh(inputs @ _third(cell["weight_ih"]).T + reset * remembered)
+    return _blend(1 - update, state, candidate)
+
+
+@mistake
+def resets_before_the_product_without_its_bias(inputs, state, **cell):
+    """you reset the state before the matrix product, and the candidate lacks its biases; `nn.GRU`
+    multiplies by the gate after the product, and resets `bias_hh` with it"""
+    reset, update = _gates(_parts(inputs, state, **cell))
+    remembered = (reset * state) @ _third(cell["weight_hh"]).T
+    candidate = torch.tanh(inputs @ _third(cell["weight_ih"]).T + remembered)
+    return _blend(update, state, candidate)
+
+
+@mistake(points=1)
+def takes_one_gate_for_both(inputs, state, **cell):
+    """you use one gate for both, where there are two: the first third of the rows is the reset
+    gate, the second the update gate"""
+    parts = _parts(inputs, state, **cell)
+    reset, _ = _gates(parts)
+    return _blend(reset, state, torch.tanh(parts[2] + reset * parts[5]))
+
+
+@mistake
+def leaves_the_gates_open(inputs, state, **cell):
+    """your gates are not squashed; each is a `sigmoid`, from 0 to 1"""
+    parts = _parts(inputs, state, **cell)
+    reset, update = parts[0] + parts[3], parts[1] + parts[4]
+    return _blend(update, state, torch.tanh(parts[2] + reset * parts[5]))
+
+
+@mistake(points=3.5)
+def wants_a_batch(inputs, state, **cell):
+    """your product takes exactly two axes, as `torch.mm` does; `@` takes any number"""
+    from_input = torch.mm(inputs, cell["weight_ih"].T) + cell["bias_ih"]
+    from_state = torch.mm(state, cell["weight_hh"].T) + cell["bias_hh"]
+    parts = (*from_input.chunk(3, -1), *from_state.chunk(3, -1))
+    reset, update = _gates(parts)
+    return _blend(update, state, torch.tanh(parts[2] + reset * parts[5]))
+
+
 EXERCISE = Exercise(
     function="gru_step",
     reference=reference,

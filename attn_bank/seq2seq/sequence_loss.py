@@ -216,6 +216,21 @@ def works_in_double_precision():
     """you compute in float64 and return it; the output has the dtype of the inputs"""
 
 
+@mistake
+def divides_by_the_sentences_again(logits, target_output):
+    """your mean over the words is right, and then you divide it by the number of sentences; the
+    mean is the loss"""
+    return reference(logits, target_output) / len(logits)
+
+
+@mistake
+def averages_over_all_places_and_sentences(logits, target_output):
+    """you divide the sum of the words by all places and once more by the sentences; divide once, by
+    the number of words"""
+    losses = _losses(logits, target_output).masked_fill(target_output == PAD, 0)
+    return losses.mean() / len(losses)
+
+
 EXERCISE = Exercise(
     function="sequence_loss",
     reference=reference,
