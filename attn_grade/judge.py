@@ -7,7 +7,7 @@ from typing import Protocol
 
 from torch import Tensor
 
-from attn_grade.compare import difference
+from attn_grade.compare import difference, wrong_dtype
 from attn_grade.equality import identical
 from attn_grade.exercise import Exercise, Law
 from attn_grade.inside.call_context import OutOfTime
@@ -101,9 +101,12 @@ def examine_one(trial: Trial, submission: Submission) -> Finding | None:
         kind = partial(_check_law, check.law)
     elif check.gradient:
         kind = _compare_gradients
-    elif check.untouched:
-        kind = _compare_inputs
-    if not (wrong := kind(trial, submission)):
+    wrong = kind(trial, submission)
+    if check.untouched:
+        # the inputs of a function that does nothing stay untouched too: no points for that
+        said = wrong and (f"the output has to be right as well: {wrong[0]}", wrong[1])
+        wrong = said or _compare_inputs(trial, submission)
+    if not wrong:
         return None
     # copies: what a student does with the inputs of a score must not change the trial
     shown = {n: copy_of(value) for n, value in trial.given.items() if n not in check.withheld}
@@ -136,10 +139,12 @@ def _compare_gradients(trial: Trial, submission: Submission) -> tuple[str, Plain
     if failed := _failure(outcome):
         return failed
     shape = getattr(outcome.output, "shape", None)
-    if shape != expected.shape:
+    if not isinstance(outcome.output, Tensor) or shape != expected.shape:
         kind = name_kind(outcome.output)
         reason = f"its output is {kind}; expected a tensor of shape {tuple(expected.shape)}"
         return reason, None if shape is None else [*shape]
+    if wrong := wrong_dtype(outcome.output, expected):
+        return f"its output: {wrong}", str(outcome.output.dtype)
     for name in check.gradient:
         if (found := outcome.gradients.get(name)) is None:
             reason = f"no gradient reaches {name}: something cuts the output off from it"
@@ -150,16 +155,13 @@ def _compare_gradients(trial: Trial, submission: Submission) -> tuple[str, Plain
 
 
 def _compare_inputs(trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
-    # the inputs of a function that does nothing stay untouched too: no points for that
-    if wrong := _compare(trial, submission):
-        return f"the output has to be right as well: {wrong[0]}", wrong[1]
     outcome = submission.call(trial.given)
     if failed := _failure(outcome):
         return failed
     for name, before in trial.given.items():
         after = outcome.inputs_after[name]
         if not identical(after, before):
-            return f"it changes {name}, which belongs to the caller", after
+            return f"it changes {name}, which belongs to the caller", f"changed: {name}"
     return None
 
 

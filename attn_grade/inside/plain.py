@@ -124,6 +124,19 @@ def map_leaves(change: Callable[[Input], Input], value: Input) -> Input:
     return _map_leaves(change, value)
 
 
+def cast_floats(value: Input, dtype: torch.dtype) -> Any:
+    """The value with its floating-point tensors and arrays in another dtype."""
+
+    def cast(leaf: Input) -> Input:
+        if isinstance(leaf, Tensor) and leaf.is_floating_point():
+            return leaf.to(dtype)
+        if isinstance(leaf, np.ndarray) and np.issubdtype(leaf.dtype, np.floating):
+            return leaf.astype(str(dtype).removeprefix("torch."))
+        return leaf
+
+    return map_leaves(cast, value)
+
+
 def _map_leaves(change: Callable[[Any], Any], value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _map_leaves(change, part) for key, part in value.items()}
