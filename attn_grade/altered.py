@@ -1,4 +1,4 @@
-"""The reference, altered in ways that need no knowledge of the exercise: wrong ones, and right ones.
+"""The reference, altered in ways that need no knowledge of the exercise, into wrong and right ones.
 
 Each is a `Variant`. A wrong one that can be made of a reference is forbidden, unless the exercise
 waives it with a reason; see `attn_grade.promises`.
@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 
 from attn_grade.exercise import Promises
 from attn_grade.inside.plain import Inputs, Plain, cast_floats, map_leaves, parts_of
-from attn_grade.wrong_answers import Answer, cut_off, given, in_dtype, leafwise, squeezed
+from attn_grade.wrong_answers import Answer, cut_off, given, in_dtype, leafwise, squeezed, then
 
 CUTS_OFF = "cuts off"
 FILLS = (-1e3, -1e9)
@@ -37,11 +37,12 @@ WRONG = {
     "squeezes": "`squeeze` without an axis takes away every axis of length 1, that of a batch of"
     " one too; leave it out, or name the axis that you mean",
     "repeats the first": None,
-    **{f"fills with {low:g}": None for low in FILLS},
+    "fills with": None,
     "is off by a millionth": None,
     "returns a list": None,
     "returns the shape": None,
-    "returns floats": None,
+    "returns floats": "whole numbers are asked, and you return floats: `//` divides whole numbers"
+    " into whole numbers, and `/` never does",
 }
 RIGHT = (
     "computes in float64",
@@ -59,7 +60,7 @@ class Variant:
     Args:
         kind: How, a key of `WRONG` or one of `RIGHT`.
         answer: What can be called.
-        of: The input that it is about; empty if it is about none.
+        of: The input or the number that it is about; empty if it is about none.
     """
 
     kind: str
@@ -92,7 +93,7 @@ def wrong_variants(
         for name in tensors:
             yield Variant(CUTS_OFF, cut_off(reference, name), name)
     for name, value in inputs.items():
-        if isinstance(value, Tensor | np.ndarray | list | dict) and len(value):
+        if 0 not in value.shape if _is_array(value) else isinstance(value, list | dict) and value:
             yield Variant("changes", _after(_change, reference, name), name)
     for name in tensors:
         yield Variant("marks", _after(Tensor.requires_grad_, reference, name), name)
@@ -102,7 +103,7 @@ def wrong_variants(
             yield Variant("repeats the first", leafwise(reference, _repeat))
     for low in FILLS:
         if _Fill.is_used(reference, inputs):
-            yield Variant(f"fills with {low:g}", _under(partial(_Fill, low), reference))
+            yield Variant("fills with", _under(partial(_Fill, low), reference), f"{low:g}")
     if _has(_is_real, output):
         shift = leafwise(reference, lambda leaf: leaf * (1 + 1e-6) if _is_real(leaf) else leaf)
         yield Variant("is off by a millionth", shift)
@@ -126,7 +127,10 @@ def right_variants(
         scatter = dict.fromkeys(arrays, partial(map_leaves, _scatter))
         yield Variant("takes scattered numbers", given(reference, **scatter))
     if promises.any_axes:
-        yield Variant("adds an axis in front", _in_front(reference, promises.batch))
+        in_front = given(reference, **dict.fromkeys(promises.batch, lambda value: value[None]))
+        has_it = isinstance(output, Tensor) and in_front(**inputs).ndim > output.ndim
+        taken = then(in_front, lambda made: made[0]) if has_it else in_front
+        yield Variant("adds an axis in front", taken)
     if _has(_is_real, output):
         yield Variant("sums in another order", _under(_Reversed, reference))
         real = leafwise(reference, lambda leaf: leaf.nan_to_num() if _is_tensor(leaf) else leaf)
@@ -167,8 +171,8 @@ def _inside(answer: Answer, dtype: torch.dtype) -> Answer:
     def changed(**inputs: Any) -> Any:
         seen: list[Any] = []
         map_leaves(lambda leaf: seen.append(leaf) or leaf, list(inputs.values()))
-        name = next(str(leaf.dtype) for leaf in seen if _is_floating(leaf))
-        own = getattr(torch, name.removeprefix("torch."))
+        names = [str(leaf.dtype).removeprefix("torch.") for leaf in seen if _is_floating(leaf)]
+        own = getattr(torch, names[0]) if names else dtype
         return cast_floats(in_dtype(answer, dtype)(**inputs), own)
 
     return changed
@@ -211,18 +215,6 @@ def _scatter(leaf: Any) -> Any:
     return torch.stack((leaf, leaf), -1)[..., 0]
 
 
-def _in_front(answer: Answer, names: tuple[str, ...]) -> Answer:
-    """The answer for a batch of one, out of which the one is taken."""
-
-    @wraps(answer)
-    def changed(**inputs: Any) -> Any:
-        alone = {name: inputs[name].unsqueeze(0) for name in names}
-        shape = answer(**inputs).shape
-        return answer(**inputs | alone).reshape(shape)
-
-    return changed
-
-
 def _under(mode: Callable[[], TorchFunctionMode], answer: Answer) -> Answer:
     @wraps(answer)
     def changed(**inputs: Any) -> Any:
@@ -235,7 +227,7 @@ def _under(mode: Callable[[], TorchFunctionMode], answer: Answer) -> Answer:
 class _Fill(TorchFunctionMode):
     """Writes another number wherever minus infinity is to be written."""
 
-    WRITE = {"masked_fill", "masked_fill_", "where", "full", "full_like", "new_full", "fill_"}
+    WRITE = ("masked_fill", "masked_fill_", "where", "full", "full_like", "new_full", "fill_")
 
     def __init__(self, low: float) -> None:
         super().__init__()

@@ -86,9 +86,11 @@ class Promises:
 
     Args:
         points: Of the row that the engine adds for the dtype, the arguments and a batch of one.
-        batch: Names of the inputs that share an axis in front, the batch.
+        batch: Names of the inputs that share an axis in front, such as that of a batch.
         any_axes: Whether any number of axes may stand in its place.
         like: Place of the check whose draws that row takes; None means the first that compares.
+        answer: What is broken to see that it is refused, where the reference, though right, would
+            be refused itself.
         waives: By the name of a fault what lets an answer have it; see `attn_grade.promises`.
     """
 
@@ -96,6 +98,7 @@ class Promises:
     batch: tuple[str, ...] = ()
     any_axes: bool = False
     like: int | None = None
+    answer: Callable[..., Plain] | None = None
     waives: Mapping[str, str] = field(default_factory=dict)
 
 

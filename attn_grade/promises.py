@@ -23,7 +23,7 @@ SAID = {
     "casts to float32": "the output has the dtype of the inputs, here float64",
     "changes": "what is given stays as it was",
 }
-ALONE = "a batch may hold one alone"
+ALONE = "an axis of length 1 in front stays"
 
 
 def keep_promises(exercise: Exercise) -> Exercise:
@@ -64,15 +64,20 @@ def waiver(exercise: Exercise, variant: Variant) -> str | None:
 def _variants(exercise: Exercise, make: Callable[..., Iterator[Variant]]) -> list[Variant]:
     if (inputs := _sample(exercise)) is None:
         return []
-    output = LocalSubmission(exercise.reference).call(inputs).output
-    return [*make(exercise.reference, exercise.promises or Promises(), inputs, output)]
+    promises = exercise.promises or Promises()
+    answer = promises.answer or exercise.reference
+    output = LocalSubmission(answer).call(inputs).output
+    return [*make(answer, promises, inputs, output)]
 
 
 def _sample(exercise: Exercise) -> Inputs | None:
     """Inputs of the row, or of the first check; None if all train."""
     quick = [check for check in exercise.checks if not check.slow]
     check = _like(exercise) or next(iter(quick), None)
-    return check and check.inputs(exercise.name)[0]
+    if check is None:
+        return None
+    inputs = check.inputs(exercise.name)[0]
+    return {name: value for name, value in inputs.items() if name not in check.withheld}
 
 
 def _like(exercise: Exercise) -> Check | None:

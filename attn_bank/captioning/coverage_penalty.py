@@ -5,10 +5,10 @@ from torch import Generator, Tensor
 
 from attn_bank.captioning import draw_weights
 from attn_course.image_grid import doubly_stochastic_penalty
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import cut_off, given, in_dtype, then
+from attn_grade.wrong_answers import given, then
 
 
 def reference(weights: Tensor, is_word: Tensor, share: float) -> Tensor:
@@ -213,26 +213,9 @@ def writes_into_the_weights(weights, is_word, share):
     return reference(weights, is_word, share)
 
 
-@mistake(points=3, computes=cut_off(reference, "weights"))
-def takes_weights_for_constants():
-    """no gradient reaches the weights, and a penalty that nothing feels changes nothing; drop
-    `detach`, `data` and `no_grad`"""
-
-
 @mistake(computes=then(reference, Tensor.item))
 def returns_a_python_number():
     """you return a Python number, which carries no gradient; leave out `item()` or `float`"""
-
-
-@mistake(points=2.5, computes=in_dtype(reference, torch.float64))
-def works_in_double_precision():
-    """you compute in float64 and return it; the penalty has the dtype of the weights"""
-
-
-@mistake(points=2.5, computes=in_dtype(reference, torch.float32))
-def works_in_single_precision():
-    """you compute in float32, whatever came in; the penalty has the dtype of the weights, and their
-    precision"""
 
 
 EXERCISE = Exercise(
@@ -241,11 +224,12 @@ EXERCISE = Exercise(
     title="a penalty on cells that nobody looks at",
     minutes=20,
     equivalent_mutants={"-1 -> 1 (2)": "of two axes, cells are the last one and number 1"},
+    promises=Promises(batch=("weights", "is_word")),
     checks=(
         Check(
             "the squared distance of what each cell got from `share`, added up over the cells, the"
             " mean over the captions",
-            1.5,
+            1,
             draw_captions,
             sizes=(
                 {"batch": 3, "target_len": 5, "num_cells": 7, "quarters": 4},
@@ -257,14 +241,11 @@ EXERCISE = Exercise(
             ),
         ),
         Check(
-            "the weights at padding do not count, whatever they are; the tensors of the caller stay"
-            " as they are",
+            "the weights at padding do not count, whatever they are",
             1.5,
             draw_padded_captions,
             sizes=({"batch": 3, "target_len": 7, "num_cells": 5},),
             hidden_sizes=({"batch": 5, "target_len": 5, "num_cells": 3},),
-            dtype=torch.float64,
-            untouched=True,
         ),
         Check(
             "the right gradient reaches the weights",

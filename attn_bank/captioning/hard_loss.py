@@ -4,7 +4,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given, then
@@ -259,6 +259,13 @@ EXERCISE = Exercise(
     title="a gradient from draws",
     minutes=35,
     equivalent_mutants={"-1 -> 1": "of two axes, cells are the last one and number 1"},
+    promises=Promises(
+        batch=("scores", "cells", "reward", "baseline"),
+        like=1,
+        waives={
+            "cuts off": "gradients are asked of scores and rewards alone",
+        },
+    ),
     checks=(
         Check(
             "over all that can be drawn, each cell as often as its weight says, the gradient of the"
@@ -274,7 +281,7 @@ EXERCISE = Exercise(
         Check(
             "one draw that is better than its baseline: the score of its cell goes up, by as much"
             " as it is better, and the others go down",
-            1.5,
+            1,
             draw_one_each,
             sizes=({"batch": 3, "num_cells": 5},),
             hidden_sizes=({"batch": 7, "num_cells": 3}, {"batch": 1, "num_cells": 11}),

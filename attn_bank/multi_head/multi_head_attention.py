@@ -8,10 +8,10 @@ from torch import Generator, Tensor
 from attn_bank.draws import draw_normal, draw_weight, in_front
 from attn_bank.multi_head import merge, split
 from attn_course.retrieval import masked_softmax
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import cut_off, given, mistaking
+from attn_grade.wrong_answers import given, mistaking
 
 Map = Callable[[Tensor], Tensor]
 
@@ -385,16 +385,6 @@ def wants_a_batch(**inputs):
     return reference(**inputs)
 
 
-@mistake(points=4, computes=cut_off(reference, "w_output"))
-def takes_the_output_weight_for_a_constant():
-    """you cut `w_output` off from the graph, so it will never learn; drop `detach` and `data`"""
-
-
-@mistake(points=4, computes=cut_off(reference, "w_key"))
-def takes_the_key_weight_for_a_constant():
-    """you cut `w_key` off from the graph, so it will never learn; drop `detach` and `data`"""
-
-
 EXERCISE = Exercise(
     function="multi_head_attention",
     reference=reference,
@@ -407,11 +397,18 @@ EXERCISE = Exercise(
         "_native_multi_head_attention",
     ),
     may_use=("attn_course.retrieval.masked_softmax",),
+    promises=Promises(
+        batch=("query", "key", "value", "mask"),
+        any_axes=True,
+        waives={
+            "cuts off": "gradients are asked of the four matrices alone",
+        },
+    ),
     checks=(
         Check(
             "each head compares its own queries with its own keys, over the root of `d_head`, and"
             " `w_output` joins them, with or without a batch",
-            2,
+            1.5,
             draw_texts,
             sizes=(
                 {
@@ -458,11 +455,9 @@ EXERCISE = Exercise(
             ),
         ),
         Check(
-            "`mask` holds for all heads of its own text, and stays as it was; a query that may see"
-            " nothing gets zeros",
+            "`mask` holds for all heads of its own text; a query that may see nothing gets zeros",
             1,
             draw_masks,
-            untouched=True,
             sizes=(
                 {
                     **{"query_len": 5, "key_len": 7, "d_query": 2, "d_key": 5, "d_value": 3},

@@ -5,10 +5,10 @@ from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
 from attn_course import multi_head
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import in_dtype, then, transposed
+from attn_grade.wrong_answers import then, transposed
 
 
 def reference(tokens: Tensor, num_heads: int) -> Tensor:
@@ -119,21 +119,23 @@ def wants_one_batch_axis(tokens, num_heads):
     return tokens.view(batch, length, num_heads, d_model // num_heads).transpose(1, 2)
 
 
-@mistake(computes=in_dtype(reference, torch.float64))
-def works_in_double_precision():
-    """you return float64; nothing is computed here, so the dtype stays as it is: drop `double`"""
-
-
 EXERCISE = Exercise(
     function="split_heads",
     reference=reference,
     title="cut the features into heads, and join them again",
     minutes=10,
+    promises=Promises(
+        batch=("tokens",),
+        any_axes=True,
+        waives={
+            "cuts off": "gradients are asked of the whole layer, in part B",
+        },
+    ),
     checks=(
         Check(
             "one text alone, `(length, d_model)`: head 0 has the first `d_head` features of every"
             " token, head 1 the next ones, and so on",
-            1,
+            0.5,
             draw_tokens,
             sizes=(
                 {"length": 3, "num_heads": 2, "d_head": 5},

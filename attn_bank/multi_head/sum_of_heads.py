@@ -6,7 +6,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight, in_front
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
 
@@ -252,11 +252,18 @@ EXERCISE = Exercise(
     minutes=15,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward", "MultiheadAttention"),
     may_use=("attn_course.retrieval.masked_softmax",),
+    promises=Promises(
+        batch=("query", "key", "value"),
+        any_axes=True,
+        waives={
+            "cuts off": "gradients are asked of the layer in part B, which this one equals",
+        },
+    ),
     checks=(
         Check(
             "one text: every query attends to all keys in each head, and what the heads bring,"
             " each times its own output matrix, is added up",
-            1,
+            0.5,
             draw_heads,
             sizes=(
                 {"query_len": 3, "key_len": 5, "d_query": 2, "d_key": 3, "d_value": 11, **_OUTPUT},

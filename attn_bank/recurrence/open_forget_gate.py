@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
-from attn_grade.exercise import Check, Exercise, Law
+from attn_grade.exercise import Check, Exercise, Law, Promises
 from attn_grade.inside.plain import Inputs, Plain, name_kind
 from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given, then
@@ -289,6 +289,11 @@ EXERCISE = Exercise(
     reference=reference,
     title="a gate that stays open, and a half-truth refuted",
     minutes=20,
+    promises=Promises(
+        waives={
+            "squeezes": "vectors of four gates have no axis of length 1",
+        },
+    ),
     checks=(
         Check(
             "the two biases of the forget gate sum to what keeps the share over the distance",
@@ -306,16 +311,14 @@ EXERCISE = Exercise(
             law=keeps_the_share(1e-5),
         ),
         Check(
-            "the other three gates keep their biases, that of the forget gate is all in `bias_hh`,"
-            " and what was given stays as it was",
-            1,
+            "the other three gates keep their biases, that of the forget gate is all in `bias_hh`",
+            0.5,
             draw_biases,
             sizes=(
                 {"d_hidden": 3, "share": 0.6, "distance": 10**5},
                 {"d_hidden": 1, "share": 0.2, "distance": 10**5},
             ),
             hidden_sizes=({"d_hidden": 5, "share": 0.7, "distance": 2 * 10**5},),
-            untouched=True,
         ),
         Check(
             "in float64 twelve digits are right, even where the gate is 1 up to rounding",

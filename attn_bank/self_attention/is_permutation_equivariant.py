@@ -10,7 +10,8 @@ from torch import Generator, Tensor
 
 from attn_bank.layers import Layer
 from attn_bank.self_attention import draw_projection
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
+from attn_grade.inside.instruments import Count
 from attn_grade.inside.plain import Inputs, Plain, name_kind
 from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given, then
@@ -52,13 +53,19 @@ def give_layer(generator: Generator, layer: str, d_model: int, max_len: int, tri
 def is_judged_right(
     call: Callable[[Inputs], Plain], inputs: Inputs
 ) -> tuple[str, Plain] | str | None:
-    layer, verdict = inputs["layer"], call(inputs)
+    layer = inputs["layer"]
+    with Count() as work:
+        verdict = call(inputs)
     if isinstance(verdict, Tensor) and verdict.numel() == 1:
         verdict = verdict.item()
     if not isinstance(verdict, bool):
         kind = name_kind(verdict)
         return f"it returns {kind}; expected True or False", kind
     if verdict == layer.is_equivariant:
+        with Count() as half:
+            call(inputs | {"trials": inputs["trials"] // 2})
+        if verdict and work.number < 1.5 * half.number:
+            return "half as many `trials` are as much work", "other trials"
         return None
     if verdict:
         said = f"it lets `{layer.name}` through, a layer that {layer.what}"
@@ -413,6 +420,12 @@ def divides_by_zero(layer, d_model, max_len, trials):
     return _within(error)(layer, d_model, max_len, trials)
 
 
+@mistake(points=0)
+def ignores_trials(layer, d_model, max_len, trials):
+    """you make as many trials whatever `trials` says; it is how many the caller asks for"""
+    return reference(layer, d_model, max_len, 100)
+
+
 EXERCISE = Exercise(
     function="is_permutation_equivariant",
     reference=reference,
@@ -426,6 +439,7 @@ EXERCISE = Exercise(
             " now on one side and now on the other"
         ),
     },
+    promises=Promises(points=0),
     checks=(
         Check(
             "it tells equivariant layers from those that know places, whatever they do with them",

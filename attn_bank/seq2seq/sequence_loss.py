@@ -6,10 +6,10 @@ from torch import Generator, Tensor, nn
 from attn_bank.draws import draw_normal
 from attn_bank.seq2seq import draw_sentences, draw_words, end_and_pad
 from attn_course.seq2seq import EOS, PAD
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import in_dtype, then
+from attn_grade.wrong_answers import then
 
 
 def reference(logits: Tensor, target_output: Tensor) -> Tensor:
@@ -202,22 +202,18 @@ def cuts_the_gradient(logits, target_output):
     return torch.full_like(logits[0, 0, 0], reference(logits, target_output).item())
 
 
-@mistake(points=0.5, computes=in_dtype(reference, torch.float64))
-def works_in_double_precision():
-    """you compute in float64 and return it; the output has the dtype of the inputs"""
-
-
 EXERCISE = Exercise(
     function="sequence_loss",
     reference=reference,
     title="find the slip: a mean over words that are not there",
     minutes=15,
     avoid=("cross_entropy", "nll_loss", "NLLLoss", "CrossEntropyLoss"),
+    promises=Promises(batch=("logits", "target_output")),
     checks=(
         Check(
             "it is the mean of `-log p` over all words of the batch, the ends counted as words"
             " and the padding not",
-            2.5,
+            2,
             draw_batch,
             sizes=(
                 {"batch": 3, "target_len": 7, "vocab_size": 11},
