@@ -28,8 +28,8 @@ WRONG = {
     " float32, and the digits that float64 inputs have are lost",
     "casts to float64": "you return float64, whatever comes in: the output has the dtype of the"
     " inputs",
-    CUTS_OFF: "no gradient reaches `{}`: `detach`, `no_grad`, `data`, `item` or a new"
-    " `torch.tensor` cuts the output off from it",
+    CUTS_OFF: "no gradient reaches `{}`: either it does not occur in what you return, or `detach`,"
+    " `no_grad`, `data`, `item` or a new `torch.tensor` cuts that off from it",
     "changes": "you change `{}`, which belongs to the caller: `+=`, `x[...] =` and methods whose"
     " names end in `_` write into what they are given; make a new one",
     "marks": "you mark `{0}` of the caller for gradients: take `{0}.detach().requires_grad_()`,"
@@ -72,6 +72,11 @@ class Variant:
         return f"{self.kind} {self.of}".rstrip()
 
     @property
+    def sign(self) -> str | None:
+        """The evidence of whoever errs like this, where that does not depend on numbers."""
+        return {"changes": f"changed: {self.of}", "marks": f"marked: {self.of}"}.get(self.kind)
+
+    @property
     def hint(self) -> str | None:
         """What a student reads who erred like this."""
         hint = WRONG.get(self.kind)
@@ -104,8 +109,8 @@ def wrong_variants(
     for low in FILLS:
         if _Fill.is_used(reference, inputs):
             yield Variant("fills with", _under(partial(_Fill, low), reference), f"{low:g}")
-    if _has(_is_real, output):
-        shift = leafwise(reference, lambda leaf: leaf * (1 + 1e-6) if _is_real(leaf) else leaf)
+    if _has(_is_floating, output):
+        shift = leafwise(reference, lambda leaf: leaf * (1 + 1e-6) if _is_floating(leaf) else leaf)
         yield Variant("is off by a millionth", shift)
     yield Variant("returns a list", leafwise(reference, _listed))
     if _has(_is_array, output):

@@ -11,7 +11,7 @@ from attn_grade.compare import difference, wrong_dtype
 from attn_grade.equality import identical
 from attn_grade.exercise import Exercise, Law
 from attn_grade.inside.call_context import OutOfTime
-from attn_grade.inside.plain import Inputs, Plain, name_kind
+from attn_grade.inside.plain import Foreign, Inputs, Plain, name_kind
 from attn_grade.inside.submission import Outcome, copy_of
 from attn_grade.trial import Trial, draw_trials, tensor_of
 
@@ -160,6 +160,11 @@ def _compare_inputs(trial: Trial, submission: Submission) -> tuple[str, Plain] |
         return failed
     for name, before in trial.given.items():
         after = outcome.inputs_after[name]
+        if isinstance(after, Foreign) and isinstance(before, Tensor):
+            return (
+                f"it leaves {name}, which belongs to the caller, as {after.kind}",
+                f"marked: {name}",
+            )
         if not identical(after, before):
             return f"it changes {name}, which belongs to the caller", f"changed: {name}"
     return None

@@ -27,14 +27,20 @@ ALONE = "an axis of length 1 in front stays"
 
 
 def keep_promises(exercise: Exercise) -> Exercise:
-    """The exercise with the row of its promises, and with the mistakes that break them."""
+    """The exercise with the row of its promises, and with the mistakes that break them.
+
+    A mistake that the exercise has under the name of one of these, `cuts_off_query` for example,
+    stands in its place.
+    """
     if exercise.promises is None:
         return exercise
+    known = {mistake.name for mistake in exercise.mistakes}
     mistakes = []
     for variant in wrong_answers(exercise):
-        if variant.hint and not waiver(exercise, variant):
-            variant.answer.__name__ = variant.name.replace(" ", "_")
-            mistakes.append(Mistake(variant.answer, variant.hint, points=None))
+        variant.answer.__name__ = variant.name.replace(" ", "_")
+        if variant.hint and not waiver(exercise, variant) and variant.answer.__name__ not in known:
+            sign = variant.sign if variant.of not in _promised(exercise) else None
+            mistakes.append(Mistake(variant.answer, variant.hint, None, sign))
     return replace(
         exercise,
         checks=(*exercise.checks, *_rows(exercise, exercise.promises)),
@@ -55,10 +61,14 @@ def right_answers(exercise: Exercise) -> list[Variant]:
 def waiver(exercise: Exercise, variant: Variant) -> str | None:
     """Why the exercise does not forbid a wrong answer; None where it does."""
     waives = exercise.promises.waives if exercise.promises else {}
-    promised = {name for check in exercise.checks for name in check.gradient}
-    if variant.name in waives or (variant.kind == CUTS_OFF and variant.of in promised):
+    if variant.name in waives or (variant.kind == CUTS_OFF and variant.of in _promised(exercise)):
         return waives.get(variant.name)
     return waives.get(variant.kind)
+
+
+def _promised(exercise: Exercise) -> set[str]:
+    """The inputs that gradients are asked of."""
+    return {name for check in exercise.checks for name in check.gradient}
 
 
 def _variants(exercise: Exercise, make: Callable[..., Iterator[Variant]]) -> list[Variant]:
@@ -96,8 +106,8 @@ def _rows(exercise: Exercise, promises: Promises) -> Iterator[Check]:
     sizes, hidden = like.sizes, like.hidden_sizes
     if promises.batch:
         said.append(ALONE)
-        sizes = (*sizes, {**sizes[0], "alone": 1})
-        hidden = None if hidden is None else (*hidden, {**hidden[0], "alone": 1})
+        sizes = (*sizes, {**sizes[-1], "alone": 1})
+        hidden = None if hidden is None else (*hidden, {**hidden[-1], "alone": 1})
     yield replace(
         like,
         label="; ".join(said),
@@ -105,7 +115,7 @@ def _rows(exercise: Exercise, promises: Promises) -> Iterator[Check]:
         draw=_draw_alone(like.draw, promises),
         sizes=sizes,
         hidden_sizes=hidden,
-        dtype=torch.float64,
+        dtype=torch.float64 if "casts to float32" in kinds else like.dtype,
         untouched=True,
     )
 

@@ -62,11 +62,9 @@ def takes_all_at_once(
             " fewer queries and keys: there is a loop",
             "two loops" if for_all.number > 2 * for_fewer.number else "one loop",
         )
-    if reason := multiplies_pairs(for_all, needed):
-        return reason
     enough = output.numel() * len(inputs["score_weight"])
     if 0 < largest.numbers <= enough:  # without a sight of its tensors, no points
-        return None
+        return multiplies_pairs(for_all, needed)
     return (
         f"it makes a tensor of shape {largest.shape}, {largest.numbers} numbers; {enough} are"
         " enough, `d_score` for each pair of a query and a key",

@@ -166,7 +166,7 @@ def takes_softmax_over_the_batch(scores, source_len):
     return torch.softmax(filled, 0).nan_to_num(0)
 
 
-@mistake(points=2.5)
+@mistake(points=2)
 def takes_softmax_over_all_pairs(scores, source_len):
     """you flatten queries and keys into one row before the softmax, so all queries of a sentence
     share a weight of 1; each has its own, over the last axis. It does not show as long as there is

@@ -202,6 +202,7 @@ EXERCISE = Exercise(
     title="find the slip: a score that ignores its query",
     minutes=20,
     promises=Promises(
+        like=2,
         batch=("scores", "source_len"),
         waives={
             "cuts off": "what it returns is read, and nothing is learned through it",
@@ -212,7 +213,7 @@ EXERCISE = Exercise(
         Check(
             "the largest difference between the weights that two queries of a sentence give to"
             " the same key",
-            1,
+            1.5,
             draw_scores,
             sizes=(
                 {"batch": 3, "query_len": 4, "key_len": 5},
@@ -229,7 +230,7 @@ EXERCISE = Exercise(
         ),
         Check(
             "what the scores at padding say does not count",
-            1,
+            0.5,
             draw_padded,
             sizes=({"batch": 3, "query_len": 2, "key_len": 5},),
             hidden_sizes=({"batch": 5, "query_len": 2, "key_len": 7},),

@@ -205,8 +205,8 @@ def takes_off_what_padding_got(weights, is_word, share):
     return (share - weights.sum(1) - (~is_word).sum(1, keepdim=True)).square().sum(-1).mean()
 
 
-@mistake(points=2.5)
-def writes_into_the_weights(weights, is_word, share):
+@mistake(points=3.5)
+def changes_weights(weights, is_word, share):
     """the penalty is right, but you write zeros into the weights of the caller, who goes on with
     them; multiply by the mask, or use `masked_fill`"""
     weights.data[~is_word] = 0
@@ -224,12 +224,12 @@ EXERCISE = Exercise(
     title="a penalty on cells that nobody looks at",
     minutes=20,
     equivalent_mutants={"-1 -> 1 (2)": "of two axes, cells are the last one and number 1"},
-    promises=Promises(batch=("weights", "is_word")),
+    promises=Promises(like=1, batch=("weights", "is_word")),
     checks=(
         Check(
             "the squared distance of what each cell got from `share`, added up over the cells, the"
             " mean over the captions",
-            1,
+            1.5,
             draw_captions,
             sizes=(
                 {"batch": 3, "target_len": 5, "num_cells": 7, "quarters": 4},
@@ -242,7 +242,7 @@ EXERCISE = Exercise(
         ),
         Check(
             "the weights at padding do not count, whatever they are",
-            1.5,
+            1,
             draw_padded_captions,
             sizes=({"batch": 3, "target_len": 7, "num_cells": 5},),
             hidden_sizes=({"batch": 5, "target_len": 5, "num_cells": 3},),

@@ -172,7 +172,7 @@ def sums_over_the_features(scores, features, mask):
     return keeps_the_grid(scores, features, mask).sum(-1)
 
 
-@mistake(points=2.5)
+@mistake(points=2)
 def counts_axes_from_the_front(scores, features, mask):
     """you sum over the axes 1 and 2, which are those of the grid only behind one batch axis; count
     from the back: `(-3, -2)`"""
@@ -180,7 +180,7 @@ def counts_axes_from_the_front(scores, features, mask):
     return (weights.unsqueeze(-1) * features).sum((1, 2))
 
 
-@mistake(points=2.5)
+@mistake(points=2)
 def takes_the_first_axis_for_a_batch(scores, features, mask):
     """you take the first axis for a batch; there may be none, or two. Count axes from the back:
     `flatten(-2)` for the scores, `(-3, -2)` for the features"""
@@ -271,8 +271,8 @@ def takes_the_largest_of_all_off(scores, features, mask):
     return _add(powers / total.where(total > 0, 1), features)
 
 
-@mistake(points=3)
-def writes_into_the_scores(scores, features, mask):
+@mistake(points=3.5)
+def changes_scores(scores, features, mask):
     """your context is right, but you write into the scores that you were given, as all names do
     that end in `_`; `masked_fill` makes new ones"""
     context = reference(scores, features, mask)
@@ -286,12 +286,12 @@ EXERCISE = Exercise(
     title="one softmax for the whole image",
     minutes=20,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward"),
-    promises=Promises(batch=("scores", "features", "mask"), any_axes=True),
+    promises=Promises(like=1, batch=("scores", "features", "mask"), any_axes=True),
     checks=(
         Check(
             "one softmax over all cells of an image, and the mean of their features by it; any"
             " number of axes may come before",
-            1,
+            1.5,
             draw_grid,
             sizes=(
                 {"batch": 3, "height": 3, "width": 3, "d_feature": 3},
@@ -304,7 +304,7 @@ EXERCISE = Exercise(
         ),
         Check(
             "cells that may not be looked at have no weight; where none may, the context is 0",
-            1,
+            0.5,
             draw_masked_grid,
             sizes=({"batch": 3, "height": 2, "width": 5, "d_feature": 3},),
             hidden_sizes=({"batch": 2, "height": 5, "width": 3, "d_feature": 7},),

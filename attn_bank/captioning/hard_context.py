@@ -379,7 +379,7 @@ def returns_them_the_other_way_round():
     """you return the cells first; the context comes first"""
 
 
-@mistake(points=3)
+@mistake(points=3.5)
 def takes_powers_as_they_are(scores, features):
     """you take the powers of the scores as they are; that of 200 is more than a number can hold,
     and that of -400 is 0 for every cell; `torch.softmax` takes the largest score off first"""

@@ -160,7 +160,7 @@ def takes_the_score_for_the_logarithm(scores, cells, reward, baseline):
     return _loss(_advantage(reward, baseline), scores.gather(-1, cells), reward)
 
 
-@mistake(points=3.5)
+@mistake(points=4)
 def takes_the_logarithm_of_the_weight(scores, cells, reward, baseline):
     """your logarithm is of a number that the machine has rounded to 0, or that is too large for it:
     no logarithm, and `nan` for a gradient. `torch.log_softmax` works out the logarithm of the
@@ -219,7 +219,7 @@ def forgets_both(scores, cells, reward, baseline):
 
 
 @mistake(points=3.5)
-def forgets_what_is_said(scores, cells, reward, baseline):
+def cuts_off_reward(scores, cells, reward, baseline):
     """no gradient reaches the reward, so that nothing learns what to say; the reward stands in the
     loss by itself too"""
     return _loss(_advantage(reward, baseline), _log_weight(scores, cells), reward.detach())

@@ -397,7 +397,7 @@ def works_on_the_weights_themselves(**given):
 
 
 @mistake(points=3.5)
-def writes_into_the_weights(**given):
+def changes_weights(**given):
     """your numbers are right, but the weights of the caller are no longer what they were: `clone()`
     before you exchange"""
     asked = _Asked(**given)

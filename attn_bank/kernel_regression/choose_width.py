@@ -178,7 +178,7 @@ def squares_the_correlation(key, value, widths):
     return width, torch.corrcoef(both.mT)[0, 1].square().item()
 
 
-@mistake(points=3)
+@mistake(points=2.5)
 def compares_absolute_errors(key, value, widths):
     """you choose by the mean absolute error, which counts outliers less; square the errors"""
     errors = [(_estimate(key, value, w) - value).abs().mean().item() for w in widths]

@@ -171,7 +171,7 @@ def spreads_an_empty_window_over_all_keys(query, key, width):
     return torch.softmax(scores, -1)
 
 
-@mistake(points=3)
+@mistake(points=2.5)
 def saves_the_division_by_a_small_number(query, key, width):
     """a small number in the denominator makes the weights of a lone key at the edge sum to less
     than 1; change the denominator only where it is 0"""
@@ -197,7 +197,7 @@ def replaces_nan_afterwards(query, key, width):
     return (kernel / kernel.sum(-1, keepdim=True)).nan_to_num(0)
 
 
-@mistake(points=2)
+@mistake(points=1)
 def knows_no_batch(query, key, width):
     """your new axes are counted from the left, which fits two axes only; count from the right:
     `query.unsqueeze(-2) - key.unsqueeze(-3)`"""

@@ -117,7 +117,7 @@ def divides_nothing_by_nothing(query, key, value, width):
     return kernel @ value / kernel.sum(-1, keepdim=True)
 
 
-@mistake(points=3)
+@mistake(points=2.5)
 def saves_the_division_by_a_small_number(query, key, value, width):
     """a small number in the denominator hides the NaN and gives the estimate 0, which no value
     supports; subtract the largest score of each query before `exp` instead"""
@@ -150,7 +150,7 @@ def takes_the_nearest_key(query, key, value, width):
     return (squared == squared.amin(-1, keepdim=True)).to(value.dtype) @ value
 
 
-@mistake(points=2.5)
+@mistake(points=2)
 def knows_no_batch(query, key, value, width):
     """your new axes are counted from the left, which fits two axes only; count from the right:
     `query.unsqueeze(-2) - key.unsqueeze(-3)`"""
@@ -162,15 +162,6 @@ def knows_no_batch(query, key, value, width):
 def turns_the_width_into_a_number():
     """you turn `width` into a Python number, so no gradient can reach it and nobody can learn it;
     compute with the tensor"""
-
-
-@mistake(points=3.5)
-def detaches_the_weights(query, key, value, width):
-    """your weights are cut off from the graph, so only `value` gets a gradient; drop `no_grad` and
-    `detach`"""
-    with torch.no_grad():
-        weights = torch.softmax(-squared_distances(query, key) / (2 * width**2), -1)
-    return weights @ value
 
 
 @mistake(points=3.5)

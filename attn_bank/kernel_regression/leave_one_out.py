@@ -95,7 +95,7 @@ def divides_nothing_by_nothing(key, value, width):
     return kernel @ value / kernel.sum(-1, keepdim=True)
 
 
-@mistake(points=2)
+@mistake(points=1.5)
 def takes_its_own_share_back(key, value, width):
     """you estimate with the key itself and subtract its share afterwards: nothing is left where its
     share was nearly all; forbid the diagonal before the softmax"""

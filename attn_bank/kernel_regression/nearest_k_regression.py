@@ -181,7 +181,7 @@ def spreads_a_width_of_zero_over_all_keys(query, key, value, k):
     return torch.softmax(scores, -1) @ value
 
 
-@mistake(points=3.5)
+@mistake(points=3)
 def adds_a_small_number_to_the_width(query, key, value, k):
     """you add a small number to the width, which is no longer small when the keys are micrometres
     apart; change the width only where it is 0, or use `torch.finfo(dtype).tiny`"""

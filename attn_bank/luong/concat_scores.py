@@ -48,11 +48,9 @@ def writes_no_pairs(
         right = reference(**inputs)
     if not same(output, right):
         return "the scores have to be right as well"
-    if reason := multiplies_pairs(work, needed):
-        return reason
     d_score, pairs = len(inputs["score_weight"]), output.numel()
     if 0 < largest.numbers <= pairs * d_score:  # without a sight of its tensors, no points
-        return None
+        return multiplies_pairs(work, needed)
     joined = largest.numbers >= pairs * inputs["weight"].shape[-1]
     return (
         f"it makes a tensor of shape {largest.shape}, {largest.numbers} numbers;"

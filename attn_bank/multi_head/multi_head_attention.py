@@ -292,8 +292,8 @@ def shares_out_again_after_the_softmax(**inputs):
     return _attend(**inputs, weigh=weigh)
 
 
-@mistake(points=4)
-def writes_into_the_mask(**inputs):
+@mistake(points=4.5)
+def changes_mask(**inputs):
     """you write into `mask`, which belongs to the caller, as `|=` does, an index on the left of
     `=`, and all names that end in `_`; make a new mask"""
     empty = ~inputs["mask"].any(-1, keepdim=True)
@@ -310,7 +310,7 @@ def has_one_mask_for_all_texts(**inputs):
 
 
 @mistake(points=4)
-def cuts_the_weights_off(**inputs):
+def cuts_off_w_query(**inputs):
     """your weights are cut off from the graph, so `w_query` and `w_key` will never learn; drop
     `detach`, `data` and `no_grad`"""
     return _attend(**inputs, weigh=lambda scores, mask: masked_softmax(scores.detach(), mask))
@@ -398,8 +398,8 @@ EXERCISE = Exercise(
     ),
     may_use=("attn_course.retrieval.masked_softmax",),
     promises=Promises(
+        like=2,
         batch=("query", "key", "value", "mask"),
-        any_axes=True,
         waives={
             "cuts off": "gradients are asked of the four matrices alone",
         },
@@ -408,7 +408,7 @@ EXERCISE = Exercise(
         Check(
             "each head compares its own queries with its own keys, over the root of `d_head`, and"
             " `w_output` joins them, with or without a batch",
-            1.5,
+            2,
             draw_texts,
             sizes=(
                 {
@@ -456,7 +456,7 @@ EXERCISE = Exercise(
         ),
         Check(
             "`mask` holds for all heads of its own text; a query that may see nothing gets zeros",
-            1,
+            0.5,
             draw_masks,
             sizes=(
                 {

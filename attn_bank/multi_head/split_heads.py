@@ -89,7 +89,7 @@ def returns_a_list(tokens, num_heads):
     return list(tokens.chunk(num_heads, -1))
 
 
-@mistake(points=1)
+@mistake(points=0.5)
 def puts_the_heads_first(tokens, num_heads):
     """your heads come before the batch; `torch.stack(..., -3)` puts them directly before the
     tokens"""

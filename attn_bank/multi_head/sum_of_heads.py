@@ -253,8 +253,8 @@ EXERCISE = Exercise(
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward", "MultiheadAttention"),
     may_use=("attn_course.retrieval.masked_softmax",),
     promises=Promises(
+        like=1,
         batch=("query", "key", "value"),
-        any_axes=True,
         waives={
             "cuts off": "gradients are asked of the layer in part B, which this one equals",
         },
@@ -263,7 +263,7 @@ EXERCISE = Exercise(
         Check(
             "one text: every query attends to all keys in each head, and what the heads bring,"
             " each times its own output matrix, is added up",
-            0.5,
+            1,
             draw_heads,
             sizes=(
                 {"query_len": 3, "key_len": 5, "d_query": 2, "d_key": 3, "d_value": 11, **_OUTPUT},
@@ -281,7 +281,7 @@ EXERCISE = Exercise(
         ),
         Check(
             "a batch of texts, each by itself; scores may be some hundreds",
-            1,
+            0.5,
             draw_heads,
             sizes=(
                 {

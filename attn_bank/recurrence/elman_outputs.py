@@ -179,7 +179,7 @@ def carries_the_state_to_the_next_sequence(tokens, w_input, w_state, bias, w_out
     return outputs.reshape(*tokens.shape[:-1], -1)
 
 
-@mistake(points=3)
+@mistake(points=2.5)
 def knows_one_batch_axis_only(tokens, w_input, w_state, bias, w_output):
     """you count axes from the left, which fits three axes only; the tokens are the last axis but
     one: `tokens.unbind(-2)`, `torch.stack(outputs, -2)`"""
@@ -213,7 +213,7 @@ def cuts_now_and_then(tokens, w_input, w_state, bias, w_output):
     return torch.stack(states, -2) @ w_output.mT
 
 
-@mistake(points=2.5)
+@mistake(points=2)
 def writes_tanh_with_exponentials(tokens, w_input, w_state, bias, w_output):
     """you write tanh with exponentials, which are infinite for large numbers, and infinite by
     infinite is no number; use `torch.tanh`"""

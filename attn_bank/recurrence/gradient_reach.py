@@ -233,15 +233,15 @@ def piles_up_and_wants_every_token_used(layer, tokens, direction):
     return _lengths(tokens.grad).mean(0).flip(0)
 
 
-@mistake(points=4.5)
-def fills_single_precision(layer, tokens, direction):
+@mistake(points=4)
+def casts_to_float32(layer, tokens, direction):
     """you return float32 whatever the tokens are; keep their dtype, or small gradients are zero
     before they are"""
     reach = torch.zeros(tokens.shape[1], device=tokens.device)
     return reach.copy_(reference(layer, tokens, direction))
 
 
-@mistake(points=3.5)
+@mistake(points=3)
 def adds_a_little(layer, tokens, direction):
     """you add a small number under the root, and no gradient falls below it; leave it out"""
     return (_gradient(layer, tokens, direction).square().sum(-1) + 1e-20).sqrt().mean(0).flip(0)

@@ -119,7 +119,7 @@ def normalises_twice(scores, value, mask, default):
     return torch.where(some, weights / total @ value, default)
 
 
-@mistake(points=3, computes=given(reference, default=torch.zeros_like))
+@mistake(points=2, computes=given(reference, default=torch.zeros_like))
 def returns_zero_without_keys():
     """a query that may attend to no key gets zero from you; here it should get `default`"""
 
@@ -138,7 +138,7 @@ def returns_the_mean_without_keys(scores, value, mask, default):
     return torch.softmax(scores.masked_fill(~mask, -1e9), -1) @ value
 
 
-@mistake(points=1)
+@mistake
 def adds_the_default_everywhere(scores, value, mask, default):
     """you added the default to every query; only those without keys get it, in place of a blend"""
     return reference(scores, value, mask, torch.zeros_like(default)) + default

@@ -60,7 +60,7 @@ def normalises_over_everything(scores):
     return torch.softmax(scores.flatten(), dim=0).reshape(scores.shape)
 
 
-@mistake(points=2.5)
+@mistake(points=2)
 def counts_axes_from_the_front(scores):
     """you took axis 1, which is the last one only where there are two: count from the back,
     `dim=-1`"""
@@ -93,7 +93,7 @@ def cuts_large_scores_off(scores):
     return raised / raised.sum(-1, keepdim=True)
 
 
-@mistake(points=3.5)
+@mistake(points=2.5)
 def subtracts_the_mean(scores):
     """you subtracted the mean of a row. That changes no weight either, but it does not keep the
     powers small, and it is minus infinity as soon as one score is. Subtract the maximum"""
@@ -121,15 +121,6 @@ def adds_a_small_number_to_the_sum(scores):
     is subtracted the sum is at least 1, and nothing needs to be added"""
     raised = torch.exp(scores - scores.amax(-1, keepdim=True))
     return raised / (raised.sum(-1, keepdim=True) + 1e-3)
-
-
-@mistake(points=3.5)
-def changes_the_scores(scores):
-    """your weights are right, but you wrote into `scores`, which the caller may need again: write
-    `scores = scores - ...` and not `scores -= ...`"""
-    with torch.no_grad():
-        scores -= scores.amax(-1, keepdim=True)
-    return torch.softmax(scores, dim=-1)
 
 
 EXERCISE = Exercise(

@@ -91,7 +91,7 @@ def sums_over_all_rows(weights, upstream):
     return weights * (upstream - (weights * upstream).sum())
 
 
-@mistake(points=1.5)
+@mistake(points=1)
 def counts_axes_from_the_front(weights, upstream):
     """you summed over axis 1, which is the last one only where there are two: count from the back,
     `-1`"""
@@ -116,14 +116,6 @@ def divides_by_the_sum_of_the_weights(weights, upstream):
     without keys, where it is 0: leave the division out"""
     mean = (weights * upstream).sum(-1, keepdim=True) / weights.sum(-1, keepdim=True)
     return weights * (upstream - mean)
-
-
-@mistake(points=3.5)
-def changes_the_upstream(weights, upstream):
-    """your gradient is right, but you wrote into `upstream`, which the caller may need again: write
-    `upstream = upstream - ...` and not `upstream -= ...`"""
-    upstream -= (weights * upstream).sum(-1, keepdim=True)
-    return weights * upstream
 
 
 EXERCISE = Exercise(

@@ -80,7 +80,7 @@ def divides_by_the_width(query, key, value):
     return _attend(query, key, value, width=query.shape[-2] ** 2)
 
 
-@mistake(points=1)
+@mistake(points=0.5)
 def takes_axis_zero(query, key, value):
     """you took axis 0, which is the keys' only where there is nothing in front; count from the
     back, `dim=-2`"""

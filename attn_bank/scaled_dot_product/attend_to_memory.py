@@ -154,8 +154,8 @@ EXERCISE = Exercise(
     minutes=10,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward"),
     promises=Promises(
+        like=1,
         batch=("query", "memory"),
-        any_axes=True,
         waives={
             "cuts off": "gradients are asked in part A, whose formula this is",
         },
@@ -163,7 +163,7 @@ EXERCISE = Exercise(
     checks=(
         Check(
             "one table of queries, one memory: a row of the output for each query",
-            0.5,
+            1,
             draw_memory,
             sizes=(
                 {"query_len": 3, "memory_len": 5, "width": 7},
@@ -173,7 +173,7 @@ EXERCISE = Exercise(
         ),
         Check(
             "a batch of them: each table keeps to its own memory",
-            1,
+            0.5,
             draw_memory,
             sizes=(
                 {"batch": 2, "query_len": 3, "memory_len": 5, "width": 7},

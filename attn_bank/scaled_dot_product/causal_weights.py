@@ -311,13 +311,6 @@ def knows_one_batch_axis_only(scores, length):
     return _masked(scores, _earlier(scores) & real)
 
 
-@mistake(points=3)
-def writes_into_the_scores(scores, length):
-    """you write into the scores of the caller, as `/=`, `-=` and all methods with a `_` at the end
-    do; nothing can be learned through a tensor that is overwritten. Make a new one: `x = x / 2`"""
-    return torch.softmax(scores.masked_fill_(~_seen(scores, length), -math.inf), -1).nan_to_num(0)
-
-
 EXERCISE = Exercise(
     function="causal_weights",
     reference=reference,

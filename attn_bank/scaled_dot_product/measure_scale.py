@@ -205,14 +205,6 @@ def scales_both(query, key, exponent):
 
 
 @mistake(points=1.5)
-def writes_into_the_queries(query, key, exponent):
-    """your numbers are right, but `query *= ...` writes into the tensor of the caller, who goes on
-    with it: write `query = query * ...`"""
-    query *= query.shape[-1] ** exponent
-    return reference(query, key, 0)
-
-
-@mistake(points=1.5)
 def overflows(query, key, exponent):
     """`exp` of a score above 88 is infinite in float32; torch's own `softmax` subtracts the largest
     score first"""

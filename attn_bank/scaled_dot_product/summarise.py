@@ -189,7 +189,7 @@ def keeps_the_axis_of_the_query():
 
 
 @mistake(points=1.5)
-def writes_into_the_padding(tokens, length):
+def changes_tokens(tokens, length):
     """your output is right, but you write into `tokens`, which the caller may need again"""
     output = reference(tokens, length)
     tokens[~_real(tokens, length)] = 0

@@ -128,7 +128,7 @@ def makes_one_number_of_the_batch():
     """you return one number for all sentences; each has its own"""
 
 
-@mistake(points=1.5)
+@mistake(points=1)
 def knows_one_batch_axis_only(scores, real):
     """you count the axes of the diagonal from the left, which fits three axes only; count from the
     right: `diagonal(dim1=-2, dim2=-1)`"""
@@ -198,8 +198,8 @@ def multiplies_scores_by_the_mask(scores, real):
     return _mean(_own(torch.softmax(scores * real.unsqueeze(-2), -1)), real)
 
 
-@mistake(points=2)
-def writes_into_the_scores(scores, real):
+@mistake(points=2.5)
+def changes_scores(scores, real):
     """you write into the scores that you were given, as all names do that end in `_`; `masked_fill`
     makes new ones"""
     weights = scores.masked_fill_(~real.unsqueeze(-2), -torch.inf).softmax(-1)
@@ -222,6 +222,7 @@ EXERCISE = Exercise(
     title="measure how much of itself a word hears",
     minutes=20,
     promises=Promises(
+        like=1,
         batch=("scores", "real"),
         any_axes=True,
         waives={
@@ -233,7 +234,7 @@ EXERCISE = Exercise(
         Check(
             "the mean over the tokens of the weight that each gives to itself, one number for each"
             " sentence; any number of axes may come before",
-            1,
+            1.5,
             draw_scores,
             sizes=({"length": 5}, {"batch": 3, "length": 7}),
             hidden_sizes=({"length": 2}, {"batch": 2, "beams": 3, "length": 5}),
@@ -241,7 +242,7 @@ EXERCISE = Exercise(
         Check(
             "padding takes no weight, and is not one of those asked; a sentence of padding alone"
             " gets 0",
-            1,
+            0.5,
             draw_padded_scores,
             sizes=({"batch": 4, "length": 7},),
             hidden_sizes=({"batch": 5, "length": 11},),

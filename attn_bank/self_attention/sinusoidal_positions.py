@@ -208,7 +208,7 @@ def computes_angles_in_single_precision(length, d_model):
 
 
 @mistake(points=1)
-def returns_double_precision(length, d_model):
+def casts_to_float64(length, d_model):
     """you return float64; compute in it, and return float32, the dtype of tokens"""
     angle = _angle(length, d_model)
     return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)

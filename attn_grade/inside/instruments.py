@@ -118,23 +118,26 @@ class Count(Instrument):
 
     Attributes:
         number: How often it is asked for something.
+        made: How many numbers the tensors have that it makes.
         products: How many pairs of numbers its matrix products multiply.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.number = self.products = 0
+        self.number = self.made = self.products = 0
 
     def _note(self, func: Any, args: Any, made: Any) -> None:
         self.number += 1
+        self.made += sum(tensor.numel() for tensor in filter(torch.is_tensor, tree_leaves(made)))
         if (factor := PRODUCTS.get(func.overloadpacket.__name__)) is not None:
             self.products += made.numel() * args[factor].shape[-1]
 
     def readings(self) -> Readings:
-        return {"number": self.number, "products": self.products}
+        return {"number": self.number, "made": self.made, "products": self.products}
 
     def add(self, readings: Readings) -> None:
         self.number += int(readings["number"])
+        self.made += int(readings["made"])
         self.products += int(readings["products"])
 
 
