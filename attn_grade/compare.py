@@ -57,9 +57,9 @@ def difference(output: Plain, plain: Plain, exact: Plain, check: Check) -> str |
         return _difference_of_numbers(output, exact, check)
     if not isinstance(exact, Tensor) or not isinstance(plain, Tensor):
         raise TypeError(f"a reference returns {name_kind(plain)}, in float64 {name_kind(exact)}")
-    if not isinstance(output, Tensor) or oddity(output):
-        return f"it is {name_kind(output)}; expected a tensor of shape {tuple(plain.shape)}"
-    return _wrong_form(output, plain) or _wrong_numbers(output, plain, exact, check)
+    if reason := wrong_form(output, plain):
+        return reason
+    return _wrong_numbers(output, plain, exact, check) if isinstance(output, Tensor) else None
 
 
 def _difference_of_parts(output: Plain, plain: Parts, exact: Parts, check: Check) -> str | None:
@@ -96,7 +96,7 @@ def _difference_of_arrays(
 ) -> str | None:
     if not isinstance(output, np.ndarray) or array_oddity(output):
         return f"it is {name_kind(output)}; expected a numpy array of shape {plain.shape}"
-    if output.shape == plain.shape and (reason := wrong_dtype(output, plain)):
+    if output.shape == plain.shape and (reason := _wrong_dtype(output, plain)):
         return reason
     return difference(as_tensor(output), as_tensor(plain), as_tensor(exact), check)
 
@@ -117,20 +117,23 @@ def _difference_of_numbers(output: Plain, exact: float, check: Check) -> str | N
     return None if abs(output - exact) <= allowed else f"it is {output:.4g}, not {exact:.4g}"
 
 
-def _wrong_form(output: Tensor, plain: Tensor) -> str | None:
+def wrong_form(output: Plain, plain: Tensor) -> str | None:
+    """What is wrong with an output apart from its numbers, or None."""
+    if not isinstance(output, Tensor) or oddity(output):
+        return f"it is {name_kind(output)}; expected a tensor of shape {tuple(plain.shape)}"
     if output.shape != plain.shape:
         flipped = plain.ndim >= 2 and output.shape == plain.mT.shape
         return f"its shape is {tuple(output.shape)} and should be {tuple(plain.shape)}" + (
             ": two axes are swapped" if flipped else ""
         )
-    if reason := wrong_dtype(output, plain):
+    if reason := _wrong_dtype(output, plain):
         return reason
     if output.device != plain.device:
         return f"it is on {output.device} and should be on {plain.device}, as the inputs"
     return None
 
 
-def wrong_dtype(output: Tensor | np.ndarray, plain: Tensor | np.ndarray) -> str | None:
+def _wrong_dtype(output: Tensor | np.ndarray, plain: Tensor | np.ndarray) -> str | None:
     """What is wrong with the dtype of an output, or None."""
     if output.dtype == plain.dtype:
         return None

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from torch import Tensor
 
-from attn_grade.compare import difference, wrong_dtype
+from attn_grade.compare import difference, wrong_form
 from attn_grade.equality import identical
 from attn_grade.exercise import Exercise, Law
 from attn_grade.inside.call_context import OutOfTime
@@ -138,17 +138,12 @@ def _compare_gradients(trial: Trial, submission: Submission) -> tuple[str, Plain
     outcome = submission.call(trial.given, upstream, check.gradient)
     if failed := _failure(outcome):
         return failed
-    shape = getattr(outcome.output, "shape", None)
-    if not isinstance(outcome.output, Tensor) or shape != expected.shape:
-        kind = name_kind(outcome.output)
-        reason = f"its output is {kind}; expected a tensor of shape {tuple(expected.shape)}"
-        return reason, None if shape is None else [*shape]
-    if wrong := wrong_dtype(outcome.output, expected):
-        return f"its output: {wrong}", str(outcome.output.dtype)
+    if wrong := wrong_form(outcome.output, expected):
+        return wrong, [*getattr(outcome.output, "shape", ()), wrong.split()[1]]
     for name in check.gradient:
         if (found := outcome.gradients.get(name)) is None:
-            reason = f"no gradient reaches {name}: something cuts the output off from it"
-            return reason, f"cut: {name}"
+            cut = f"no gradient reaches {name}: something cuts the output off from it"
+            return cut, f"cut: {name}"
         if wrong := difference(found, plain.gradients[name], exact.gradients[name], check):
             return f"the gradient that reaches {name}: {wrong}", found
     return None
@@ -160,13 +155,11 @@ def _compare_inputs(trial: Trial, submission: Submission) -> tuple[str, Plain] |
         return failed
     for name, before in trial.given.items():
         after = outcome.inputs_after[name]
-        if isinstance(after, Foreign) and isinstance(before, Tensor):
-            return (
-                f"it leaves {name}, which belongs to the caller, as {after.kind}",
-                f"marked: {name}",
-            )
         if not identical(after, before):
-            return f"it changes {name}, which belongs to the caller", f"changed: {name}"
+            marked = isinstance(after, Foreign) and isinstance(before, Tensor)
+            made = f", and makes it {name_kind(after)}" if marked else ""
+            said = f"it changes {name}, which belongs to the caller{made}"
+            return said, f"{'marked' if marked else 'changed'}: {name}"
     return None
 
 

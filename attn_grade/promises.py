@@ -1,6 +1,6 @@
 """What follows from the promises of an exercise: a row of its table, and its wrong answers.
 
-The engine can break a reference in many ways, see `attn_grade.altered`. Each is forbidden, unless
+The engine can break a reference in many ways, see `attn_grade.variants`. Each is forbidden, unless
 the exercise waives it: under the name of the fault, such as "squeezes" or "cuts off mask", with a
 reason. "cuts off" alone waives the gradients of all inputs that no check asks for.
 """
@@ -12,11 +12,11 @@ from typing import Any
 import torch
 from torch import Generator
 
-from attn_grade.altered import CUTS_OFF, Variant, right_variants, wrong_variants
 from attn_grade.exercise import Check, Draw, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.inside.submission import LocalSubmission
 from attn_grade.mistakes import Mistake
+from attn_grade.variants import CUTS_OFF, Variant, right_variants, wrong_variants
 
 # What the row says, by what can be broken.
 SAID = {

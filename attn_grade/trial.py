@@ -104,13 +104,12 @@ def _draw(exercise: Exercise, check: Check, secret: str | None) -> tuple[Trial, 
 
 
 def _nudged(leaf: Input) -> Input:
-    """Floating-point numbers off by their last bit, up and down in turns."""
-    if isinstance(leaf, np.ndarray):
-        return leaf if leaf.dtype != np.float64 else _nudged(torch.from_numpy(leaf)).numpy()
-    if not isinstance(leaf, Tensor) or not leaf.is_floating_point():
+    """Numbers in float64 off by their last bit, up and down in turns."""
+    if isinstance(leaf, np.ndarray) and leaf.dtype == np.float64:
+        return leaf + np.spacing(leaf) * (-1) ** np.arange(leaf.size).reshape(leaf.shape)
+    if not isinstance(leaf, Tensor) or leaf.dtype != torch.float64:
         return leaf
-    signs = torch.ones(leaf.numel(), device=leaf.device).reshape(leaf.shape)
-    signs.view(-1)[::2] = -1
+    signs = (-1.0) ** torch.arange(leaf.numel(), device=leaf.device).reshape(leaf.shape)
     return leaf * (1 + torch.finfo(leaf.dtype).eps * signs)
 
 

@@ -4,14 +4,13 @@ import pytest
 import torch
 
 from attn_grade.inside import watching
+from attn_grade.inside.instrument import active_instruments, paused
 from attn_grade.inside.instruments import (
     INSTRUMENTS,
     Count,
     Kept,
     Largest,
-    active_instruments,
     measure_here,
-    paused,
 )
 from attn_grade.inside.submission import LocalSubmission
 

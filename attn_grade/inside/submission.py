@@ -133,7 +133,7 @@ def copy_of(value: Input, requires_grad: bool = False) -> Any:
     return map_leaves(copy, value)  # a list that an answer sorts or empties is its own
 
 
-def _left(value: object, asked: bool) -> Plain:
+def _left(value: Input, asked: bool) -> Plain:
     """What a call left of an argument: one that it has marked for gradients is not what it was."""
 
     def leave(leaf: Input) -> Input:
