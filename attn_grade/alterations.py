@@ -3,40 +3,40 @@
 from collections.abc import Callable
 from copy import deepcopy
 from functools import wraps
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from attn_grade.inside.plain import Inputs, cast_floats, parts_of
+from attn_grade.inside.plain import Input, Inputs, cast_floats, parts_of
 from attn_grade.wrong_answers import Answer, in_dtype
 
+Array = Tensor | np.ndarray
 
-def has(kind: Callable[[Any], bool], value: Any) -> bool:
+
+def has(kind: Callable[[object], bool], value: object) -> bool:
     """True if a value is of this kind, or holds one that is."""
-    if isinstance(value, list | tuple | dict):
-        return any(has(kind, part) for part in parts_of(value))
-    return kind(value)
+    return any(has(kind, part) for part in parts_of(value)) or kind(value)
 
 
-def is_tensor(leaf: Any) -> bool:
+def is_tensor(leaf: object) -> TypeGuard[Tensor]:
     """True for a tensor."""
     return isinstance(leaf, Tensor)
 
 
-def is_array(leaf: Any) -> bool:
+def is_array(leaf: object) -> TypeGuard[Array]:
     """True for a tensor or an array."""
     return isinstance(leaf, Tensor | np.ndarray)
 
 
-def is_floating(leaf: Any) -> bool:
+def is_floating(leaf: object) -> TypeGuard[Array]:
     """True for a tensor or an array of floating-point numbers."""
     return is_array(leaf) and "float" in str(leaf.dtype)
 
 
-def is_whole(leaf: Any) -> bool:
+def is_whole(leaf: object) -> bool:
     """True for a whole number, or a tensor or an array of them."""
     whole = not isinstance(leaf, bool) and isinstance(leaf, int)
     return whole or (is_array(leaf) and "int" in str(leaf.dtype))
@@ -59,7 +59,7 @@ def inside(answer: Answer, dtype: torch.dtype) -> Answer:
     return changed
 
 
-def after(act: Callable[[Any], object], answer: Answer, name: str) -> Answer:
+def after(act: Callable[[Tensor], object], answer: Answer, name: str) -> Answer:
     """The answer, after something has been done to the input that it was given."""
 
     @wraps(answer)
@@ -71,39 +71,37 @@ def after(act: Callable[[Any], object], answer: Answer, name: str) -> Answer:
     return changed
 
 
-def can_change(value: Any) -> bool:
+def can_change(value: object) -> bool:
     """True if an answer could write something else into a value."""
     return (
-        0 not in value.shape if is_array(value) else bool(value) and isinstance(value, list | dict)
+        0 not in value.shape if is_array(value) else isinstance(value, list | dict) and value != []
     )
 
 
-def change(value: Any) -> None:
+def change(value: Input) -> None:
     """Write something else into a tensor or an array, or empty a list or a dictionary."""
     if isinstance(value, list | dict):
         value.clear()
-    elif is_floating(value):
-        value /= 2
-        value += 1
-    else:
-        value[...] = ~value if "bool" in str(value.dtype) else value + 1
+    elif is_array(value):
+        other: Any = ~value if "bool" in str(value.dtype) else value + 1
+        value[...] = other / 2 if is_floating(value) else other
 
 
-def repeat_first(leaf: Any) -> Any:
+def repeat_first(leaf: Input) -> Input:
     """The first entry of a tensor in the place of all the others."""
     return leaf[:1].expand_as(leaf) if is_tensor(leaf) and leaf.ndim else leaf
 
 
-def listed(leaf: Any) -> Any:
+def listed(leaf: Input) -> Any:
     """What a leaf is as a list, or in one."""
     return leaf.tolist() if is_array(leaf) else [leaf]
 
 
-def scatter(leaf: Any) -> Any:
+def scatter(leaf: Input) -> Input:
     """The same numbers, between which others lie in memory."""
-    if not is_tensor(leaf):
-        return leaf.repeat(2, -1)[..., ::2] if is_array(leaf) and leaf.ndim else leaf
-    return torch.stack((leaf, leaf), -1)[..., 0]
+    if isinstance(leaf, np.ndarray):
+        return np.stack((leaf, leaf), -1)[..., 0]
+    return torch.stack((leaf, leaf), -1)[..., 0] if isinstance(leaf, Tensor) else leaf
 
 
 def under(mode: Callable[[], TorchFunctionMode], answer: Answer) -> Answer:

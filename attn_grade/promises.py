@@ -35,15 +35,15 @@ def keep_promises(exercise: Exercise) -> Exercise:
     if exercise.promises is None:
         return exercise
     known = {mistake.name for mistake in exercise.mistakes}
-    mistakes = []
-    for variant in wrong_answers(exercise):
+    variants, mistakes = wrong_answers(exercise), []
+    for variant in variants:
         variant.answer.__name__ = variant.name.replace(" ", "_")
         if variant.hint and not waiver(exercise, variant) and variant.answer.__name__ not in known:
             sign = variant.sign if variant.of not in _promised(exercise) else None
             mistakes.append(Mistake(variant.answer, variant.hint, None, sign))
     return replace(
         exercise,
-        checks=(*exercise.checks, *_rows(exercise, exercise.promises)),
+        checks=(*exercise.checks, *_rows(exercise, exercise.promises, variants)),
         mistakes=(*exercise.mistakes, *mistakes),
     )
 
@@ -76,8 +76,9 @@ def _variants(exercise: Exercise, make: Callable[..., Iterator[Variant]]) -> lis
         return []
     promises = exercise.promises or Promises()
     answer = promises.answer or exercise.reference
-    output = LocalSubmission(answer).call(inputs).output
-    return [*make(answer, promises, inputs, output)]
+    with torch.device("cpu"):  # whatever default an earlier cell has set
+        output = LocalSubmission(answer).call(inputs).output
+        return [*make(answer, promises, inputs, output)]
 
 
 def _sample(exercise: Exercise) -> Inputs | None:
@@ -98,8 +99,8 @@ def _like(exercise: Exercise) -> Check | None:
     return next(compared, None)
 
 
-def _rows(exercise: Exercise, promises: Promises) -> Iterator[Check]:
-    kinds = {variant.kind for variant in wrong_answers(exercise)}
+def _rows(exercise: Exercise, promises: Promises, variants: list[Variant]) -> Iterator[Check]:
+    kinds = {variant.kind for variant in variants}
     said = [words for kind, words in SAID.items() if kind in kinds]
     if not said or not promises.points or not (like := _like(exercise)):
         return

@@ -146,8 +146,9 @@ def right_variants(
         yield Variant("takes scattered numbers", given(reference, **scattered))
     if promises.any_axes:
         in_front = given(reference, **dict.fromkeys(promises.batch, lambda value: value[None]))
-        has_it = isinstance(output, Tensor) and in_front(**inputs).ndim > output.ndim
-        taken = then(in_front, lambda made: made[0]) if has_it else in_front
+        made = in_front(**inputs)
+        both = isinstance(output, Tensor) and isinstance(made, Tensor) and made.ndim > output.ndim
+        taken = then(in_front, lambda made: made[0]) if both else in_front
         yield Variant("adds an axis in front", taken)
     if has(is_floating, output):
         yield Variant("sums in another order", under(Reversed, reference))

@@ -15,9 +15,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attn_grade.inside.plain import cast_floats, map_leaves
+from attn_grade.inside.plain import Plain, cast_floats, map_leaves
 
-Answer = Callable[..., Any]
+Answer = Callable[..., Plain]
 
 
 def given(answer: Answer, **changes: Any) -> Answer:
@@ -87,17 +87,3 @@ def squeezed(answer: Answer) -> Answer:
 def transposed(answer: Answer) -> Answer:
     """The answer with its last two axes exchanged."""
     return then(answer, lambda output: output.mT)
-
-
-def overwriting(answer: Answer, **changes: Callable[[Tensor], Tensor]) -> Answer:
-    """The answer, which leaves these inputs changed: by name, what becomes of each."""
-
-    @wraps(answer)
-    def changed(*args: Any, **inputs: Any) -> Any:
-        inputs |= _by_name(answer, args)
-        kept = {name: inputs[name].clone() for name in changes}
-        for name, change in changes.items():
-            inputs[name].copy_(change(inputs[name]))
-        return answer(**inputs | kept)
-
-    return changed

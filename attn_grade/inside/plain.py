@@ -112,7 +112,7 @@ def array_oddity(array: np.ndarray) -> str | None:
     return None if array.dtype.name in ARRAY_DTYPES else f"dtype {array.dtype.name}"
 
 
-def parts_of(value: Plain) -> list[Plain]:
+def parts_of(value: object) -> list[Plain]:
     """What a list, a tuple or a dictionary holds; nothing for what is none of them."""
     if isinstance(value, dict):
         return list(value.values())
