@@ -46,6 +46,8 @@ class Check:
         seconds: How long a call may take, for an answer that trains; None is the usual limit.
             Such a check is slow: it is tried only if all checks before it are passed, and by the
             instructor on the hidden inputs alone.
+        repeats: Whether it draws what another check draws, and looks at more than the numbers:
+            wrong numbers fail both.
     """
 
     label: str
@@ -60,6 +62,7 @@ class Check:
     withheld: tuple[str, ...] = ()
     tolerance: float = 64.0
     seconds: float | None = None
+    repeats: bool = False
 
     @property
     def slow(self) -> bool:

@@ -118,6 +118,7 @@ def _rows(exercise: Exercise, promises: Promises, variants: list[Variant]) -> It
         hidden_sizes=hidden,
         dtype=torch.float64 if "casts to float32" in kinds else like.dtype,
         untouched=True,
+        repeats=True,
     )
 
 

@@ -109,8 +109,8 @@ def _nudged(leaf: Input) -> Input:
         return leaf + np.spacing(leaf) * (-1) ** np.arange(leaf.size).reshape(leaf.shape)
     if not isinstance(leaf, Tensor) or leaf.dtype != torch.float64:
         return leaf
-    signs = (-1.0) ** torch.arange(leaf.numel(), device=leaf.device).reshape(leaf.shape)
-    return leaf * (1 + torch.finfo(leaf.dtype).eps * signs)
+    signs = 1 - 2 * (torch.arange(leaf.numel(), device=leaf.device) % 2).to(leaf.dtype)
+    return leaf * (1 + torch.finfo(leaf.dtype).eps * signs.reshape(leaf.shape))
 
 
 def _devices(check: Check) -> list[str]:

@@ -417,12 +417,7 @@ EXERCISE = Exercise(
         "exchanged(named, other) -> exchanged(other, named)": "an exchange has no direction",
         "exchanged(named, empty) -> exchanged(empty, named)": "an exchange has no direction",
     },
-    promises=Promises(
-        points=0,
-        waives={
-            "is off by a millionth": "a share of some dozen images cannot be so little off",
-        },
-    ),
+    promises=Promises(points=0),
     checks=(
         Check(
             "pointing: how often the cell that is named has more weight than every other",
