@@ -11,6 +11,7 @@ from attn_grade.exercise import Exercise
 from attn_grade.inside.plain import Plain
 from attn_grade.inside.points import Points
 from attn_grade.inside.watching import StudentPackages
+from attn_grade.promises import keep_promises
 
 
 class Bank:
@@ -93,4 +94,4 @@ class Bank:
 def _load(bank: Bank, name: str) -> Exercise:
     folder, part = name.split("/")
     exercise = import_module(f"{bank.package}.{folder.partition('_')[2]}.{part}").EXERCISE
-    return replace(exercise, name=name, packages=bank.watched)
+    return keep_promises(replace(exercise, name=name, packages=bank.watched))

@@ -54,13 +54,15 @@ def difference(output: Plain, plain: Plain, exact: Plain, check: Check) -> str |
         # a tensor is compared with nothing else: it would give a truth for each of its numbers
         right = isinstance(output, type(exact)) and output == exact
         return None if right else f"it is {output!r:.60} and should be {exact!r:.60}"
-    if isinstance(exact, int | float):
-        return _difference_of_numbers(output, float(exact), check)
+    if isinstance(exact, int):
+        return _difference_of_whole_numbers(output, exact)
+    if isinstance(exact, float):
+        return _difference_of_numbers(output, exact, check)
     if not isinstance(exact, Tensor) or not isinstance(plain, Tensor):
         raise TypeError(f"a reference returns {name_kind(plain)}, in float64 {name_kind(exact)}")
-    if not isinstance(output, Tensor) or oddity(output):
-        return f"it is {name_kind(output)}; expected a tensor of shape {tuple(plain.shape)}"
-    return _wrong_form(output, plain) or _wrong_numbers(output, plain, exact, check)
+    if reason := wrong_form(output, plain):
+        return reason
+    return _wrong_numbers(output, plain, exact, check) if isinstance(output, Tensor) else None
 
 
 def _difference_of_parts(output: Plain, plain: Parts, exact: Parts, check: Check) -> str | None:
@@ -106,9 +108,17 @@ def _difference_of_arrays(
 ) -> str | None:
     if not isinstance(output, np.ndarray) or array_oddity(output):
         return f"it is {name_kind(output)}; expected a numpy array of shape {plain.shape}"
-    if output.shape == plain.shape and output.dtype != plain.dtype:
-        return f"its dtype is {output.dtype} and should be {plain.dtype}, as that of the inputs"
+    if output.shape == plain.shape and (reason := _wrong_dtype(output, plain)):
+        return reason
     return difference(as_tensor(output), as_tensor(plain), as_tensor(exact), check)
+
+
+def _difference_of_whole_numbers(output: Plain, exact: int) -> str | None:
+    output = as_number(output)
+    if isinstance(output, bool) or not isinstance(output, int):
+        said = f"{output!r:.60}" if isinstance(output, float) else name_kind(output)
+        return f"it is {said}; expected a whole number, an int"
+    return None if output == exact else f"it is {output}, not {exact}"
 
 
 def _difference_of_numbers(output: Plain, exact: float, check: Check) -> str | None:
@@ -129,17 +139,27 @@ def told_apart(one: float, other: float) -> tuple[str, str]:
     return next((pair for pair in shown if pair[0] != pair[1]), (repr(one), repr(other)))
 
 
-def _wrong_form(output: Tensor, plain: Tensor) -> str | None:
+def wrong_form(output: Plain, plain: Tensor) -> str | None:
+    """What is wrong with an output apart from its numbers, or None."""
+    if not isinstance(output, Tensor) or oddity(output):
+        return f"it is {name_kind(output)}; expected a tensor of shape {tuple(plain.shape)}"
     if output.shape != plain.shape:
         flipped = plain.ndim >= 2 and output.shape == plain.mT.shape
         return f"its shape is {tuple(output.shape)} and should be {tuple(plain.shape)}" + (
             ": two axes are swapped" if flipped else ""
         )
-    if output.dtype != plain.dtype:
-        return f"its dtype is {output.dtype} and should be {plain.dtype}, as that of the inputs"
+    if reason := _wrong_dtype(output, plain):
+        return reason
     if output.device != plain.device:
         return f"it is on {output.device} and should be on {plain.device}, as the inputs"
     return None
+
+
+def _wrong_dtype(output: Tensor | np.ndarray, plain: Tensor | np.ndarray) -> str | None:
+    """What is wrong with the dtype of an output, or None."""
+    if output.dtype == plain.dtype:
+        return None
+    return f"its dtype is {output.dtype} and should be {plain.dtype}, as that of the inputs"
 
 
 def _wrong_numbers(output: Tensor, plain: Tensor, exact: Tensor, check: Check) -> str | None:

@@ -33,7 +33,7 @@ class Check:
         hidden_sizes: Sizes of the inputs that only the instructor draws; None means `sizes` again.
         dtype: The dtype that floating-point inputs are handed over in.
         gradient: Names of inputs; the gradients that reach them are compared instead of the output.
-        untouched: Whether the inputs are compared too, before and after.
+        untouched: Whether the inputs have to be the same afterwards too, as they were before.
         law: `law(call, inputs)` returns what is broken, or None; it replaces the comparison with
             the reference. `call(inputs)` is the student's output, and `call(inputs, seed)`
             the one with other random numbers; with `seconds` a call may take longer than usual.
@@ -48,6 +48,8 @@ class Check:
         seconds: How long a call may take, for an answer that trains; None is the usual limit.
             Such a check is slow: it is tried only if all checks before it are passed, and by the
             instructor on the hidden inputs alone.
+        repeats: Whether it draws what another check draws, and looks at more than the numbers:
+            wrong numbers fail both.
     """
 
     label: str
@@ -63,6 +65,7 @@ class Check:
     tolerance: float = 64.0
     easier: bool = False
     seconds: float | None = None
+    repeats: bool = False
 
     @property
     def slow(self) -> bool:
@@ -79,6 +82,32 @@ class Check:
             ]
 
 
+@dataclass(frozen=True, eq=False)
+class Promises:
+    """What a statement says of every answer besides its numbers.
+
+    All that the engine knows to break is promised: that the output has the dtype of the inputs,
+    that the caller's arguments stay as they are, that gradients arrive, that axes of length one
+    stay, and the rest of `attn_grade.wrong_answers`. What is not promised is waived, with a reason.
+
+    Args:
+        points: Of the row that the engine adds for the dtype, the arguments and a batch of one.
+        batch: Names of the inputs that share an axis in front, such as that of a batch.
+        any_axes: Whether any number of axes may stand in its place.
+        like: Place of the check whose draws that row takes; None means the first that compares.
+        answer: What is broken to see that it is refused, where the reference, though right, would
+            be refused itself.
+        waives: By the name of a fault what lets an answer have it; see `attn_grade.promises`.
+    """
+
+    points: float = 0.5
+    batch: tuple[str, ...] = ()
+    any_axes: bool = False
+    like: int | None = None
+    answer: Callable[..., Plain] | None = None
+    waives: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, eq=False)  # likewise
 class Exercise:
     """A graded part of a problem set.
@@ -86,10 +115,13 @@ class Exercise:
     Args:
         function: The name under which the student defines the answer.
         reference: The right answer.
-        checks: The rows of the table; their points add up to those of the exercise.
+        checks: The rows of the table; their points add up to those of the exercise. Its bank adds
+            the row of its promises.
+        promises: What its statement says of every answer; None if it says nothing.
         title: What to do, for the table of parts; empty if it shares a part with the one before.
         minutes: How long it takes a student, for the same table.
-        mistakes: Wrong answers that students give, recognised by what they compute.
+        mistakes: Wrong answers that students give, recognised by what they compute. Its bank adds
+            those that break its promises.
         avoid: Names of library functions that would do the exercise instead of the student.
         may_use: Functions of the course's packages that an answer may call; all others are
             noticed. With None an answer may call whatever it likes, and is not slowed down by
@@ -102,6 +134,7 @@ class Exercise:
     function: str
     reference: Callable[..., Plain]
     checks: tuple[Check, ...]
+    promises: Promises | None = None
     title: str = ""
     minutes: int = 0
     mistakes: tuple[Mistake, ...] = ()

@@ -3,13 +3,14 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
-from attn_grade.compare import difference
+from torch import Tensor
+
+from attn_grade.compare import difference, wrong_form
 from attn_grade.equality import as_number, identical
 from attn_grade.exercise import Exercise
 from attn_grade.inside.call_context import OutOfTime
-from attn_grade.inside.plain import NONE, Inputs, Plain, name_kind
+from attn_grade.inside.plain import NONE, Foreign, Inputs, Plain, name_kind
 from attn_grade.inside.submission import copy_of
 from attn_grade.law import MOST_NUMBERS, check_law, failure, numbers_in
 from attn_grade.trial import Submission, Trial, draw_trials, tensor_of
@@ -94,16 +95,8 @@ def _examine_all(trials: list[Trial], submission: Submission) -> list[Finding]:
 def examine_one(trial: Trial, submission: Submission) -> Finding | None:
     """The failure of an answer on one draw, or None."""
     check = trial.check
-    kind: Callable[..., Wrong | None] = _compare
-    if check.law:
-        kind = partial(check_law, check.law)
-    elif check.gradient:
-        kind = _compare_gradients
-    elif check.untouched:
-        kind = _compare_inputs
-    wrong: Wrong | None
     try:
-        wrong = kind(trial, submission)
+        wrong = _wrong(trial, submission)
     except MemoryError:
         wrong = NO_MEMORY, NO_MEMORY
     if not wrong:
@@ -115,6 +108,19 @@ def examine_one(trial: Trial, submission: Submission) -> Finding | None:
     shown = {n: copy_of(value) for n, value in trial.given.items() if n not in check.withheld}
     late = isinstance(evidence, str) and evidence.startswith(f"{OutOfTime.__name__}: ")
     return Finding(reason, evidence, shown, trial.hidden, late, expected)
+
+
+def _wrong(trial: Trial, submission: Submission) -> Wrong | None:
+    check = trial.check
+    wrong: Wrong | None
+    if check.law:
+        wrong = check_law(check.law, trial, submission)
+    else:
+        wrong = (_compare_gradients if check.gradient else _compare)(trial, submission)
+    if wrong and check.untouched:
+        # the inputs of a function that does nothing stay untouched too: no points for that
+        return f"the output has to be right as well: {wrong[0]}", *wrong[1:]
+    return wrong or (_compare_inputs(trial, submission) if check.untouched else None)
 
 
 def _compare(trial: Trial, submission: Submission) -> Wrong | None:
@@ -151,29 +157,26 @@ def _compare_gradients(trial: Trial, submission: Submission) -> Wrong | None:
     outcome = submission.call(trial.given, upstream, check.gradient)
     if failed := failure(outcome):
         return failed
-    shape = getattr(outcome.output, "shape", None)
-    if shape != expected.shape:
-        kind = name_kind(outcome.output)
-        reason = f"its output is {kind}; expected a tensor of shape {tuple(expected.shape)}"
-        return reason, None if shape is None else [*shape]
+    if wrong := wrong_form(outcome.output, expected):
+        return wrong, [*getattr(outcome.output, "shape", ()), wrong.split()[1]]
     for name in check.gradient:
         if (found := outcome.gradients.get(name)) is None:
-            reason = f"no gradient reaches {name}: something cuts the output off from it"
-            return reason, f"cut: {name}"
+            cut = f"no gradient reaches {name}: something cuts the output off from it"
+            return cut, f"cut: {name}"
         if wrong := difference(found, plain.gradients[name], exact.gradients[name], check):
             return f"the gradient that reaches {name}: {wrong}", found, plain.gradients[name]
     return None
 
 
 def _compare_inputs(trial: Trial, submission: Submission) -> Wrong | None:
-    # the inputs of a function that does nothing stay untouched too: no points for that
-    if wrong := _compare(trial, submission):
-        return f"the output has to be right as well: {wrong[0]}", *wrong[1:]
     outcome = submission.call(trial.given)
     if failed := failure(outcome):
         return failed
     for name, before in trial.given.items():
         after = outcome.inputs_after[name]
         if not identical(after, before):
-            return f"it changes {name}, which belongs to the caller", after
+            marked = isinstance(after, Foreign) and isinstance(before, Tensor)
+            made = f", and makes it {name_kind(after)}" if marked else ""
+            said = f"it changes {name}, which belongs to the caller{made}"
+            return said, f"{'marked' if marked else 'changed'}: {name}"
     return None

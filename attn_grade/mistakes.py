@@ -16,14 +16,14 @@ class Mistake:
     Args:
         answer: The wrong answer.
         hint: What was done, and what should have been done.
-        points: What it earns.
+        points: What it earns; None if that follows from the checks that it fails.
         evidence: What the law of the first check that it fails recognises it by. Without it the
             mistake is made anew to be compared with, for which one that trains is too slow.
     """
 
     answer: Callable[..., Plain]
     hint: str
-    points: float
+    points: float | None
     evidence: Plain = None
 
     @property

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attn_grade.exercise import Check, Exercise
-from attn_grade.inside.plain import Input, Inputs, Plain, map_leaves
+from attn_grade.inside.plain import Input, Inputs, Plain, cast_floats, map_leaves
 from attn_grade.inside.submission import LocalSubmission, Outcome
 
 
@@ -49,7 +49,7 @@ class Trial:
     @cached_property
     def given(self) -> Inputs:
         """The inputs in the dtype that an answer gets them in."""
-        return _cast(self.inputs, self.check.dtype)
+        return {n: cast_floats(value, self.check.dtype) for n, value in self.inputs.items()}
 
     @cached_property
     def exact(self) -> Outcome:
@@ -60,9 +60,11 @@ class Trial:
     def plain(self) -> dict[str, Outcome]:
         """The reference's outcomes on the inputs as given, on each available device.
 
-        A gradient is compared on the CPU alone.
+        A gradient is compared on the CPU alone. What is given in float64 is not rounded as what is
+        given in float32 is, so it is nudged by as much: how far that takes the reference from its
+        exact outcome is what the conditioning of the question allows.
         """
-        return {device: self._ask(self.given_on(device)) for device in _devices(self.check)}
+        return {device: self._ask(self._rounded(device)) for device in _devices(self.check)}
 
     @cached_property
     def upstream(self) -> Tensor:
@@ -77,6 +79,12 @@ class Trial:
             return leaf.to(device) if isinstance(leaf, Tensor) else leaf
 
         return {name: map_leaves(move, value) for name, value in self.given.items()}
+
+    def _rounded(self, device: str) -> Inputs:
+        there = self.given_on(device)
+        if self.check.dtype != torch.float64:
+            return there
+        return {name: map_leaves(_nudged, value) for name, value in there.items()}
 
     def _ask(self, inputs: Inputs) -> Outcome:
         gradient = self.check.gradient
@@ -112,17 +120,14 @@ def _draw(exercise: Exercise, check: Check, secret: str | None) -> tuple[Trial, 
     )
 
 
-def _cast(inputs: Inputs, dtype: torch.dtype) -> Inputs:
-    """The inputs with their floating-point tensors and arrays in another dtype."""
-
-    def cast(leaf: Input) -> Input:
-        if isinstance(leaf, Tensor) and leaf.is_floating_point():
-            return leaf.to(dtype)
-        if isinstance(leaf, np.ndarray) and np.issubdtype(leaf.dtype, np.floating):
-            return leaf.astype(str(dtype).removeprefix("torch."))
+def _nudged(leaf: Input) -> Input:
+    """Numbers in float64 off by their last bit, up and down in turns."""
+    if isinstance(leaf, np.ndarray) and leaf.dtype == np.float64:
+        return leaf + np.spacing(leaf) * (-1) ** np.arange(leaf.size).reshape(leaf.shape)
+    if not isinstance(leaf, Tensor) or leaf.dtype != torch.float64:
         return leaf
-
-    return {name: map_leaves(cast, value) for name, value in inputs.items()}
+    signs = 1 - 2 * (torch.arange(leaf.numel(), device=leaf.device) % 2).to(leaf.dtype)
+    return leaf * (1 + torch.finfo(leaf.dtype).eps * signs.reshape(leaf.shape))
 
 
 def _devices(check: Check) -> list[str]:

@@ -1,8 +1,8 @@
 """Makers of wrong answers: another answer, usually the reference, in which one thing is changed.
 
-    @mistake(points=2, computes=in_dtype(reference, torch.float64))
-    def works_in_double_precision():
-        \"""you compute in float64 and return it; the output has the dtype of the scores\"""
+    @mistake(points=2, computes=given(reference, mask=torch.logical_not))
+    def turns_the_mask_round():
+        \"""you allow what is forbidden; True means that the query may attend\"""
 
 What is made is called as the answer is, with its inputs in order or by name.
 """
@@ -15,7 +15,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-Answer = Callable[..., Any]
+from attn_grade.inside.plain import Plain, cast_floats, map_leaves
+
+Answer = Callable[..., Plain]
 
 
 def given(answer: Answer, **changes: Any) -> Answer:
@@ -56,16 +58,18 @@ def then(answer: Answer, change: Callable[[Any], Any]) -> Answer:
     return changed
 
 
+def leafwise(answer: Answer, change: Callable[[Any], Any]) -> Answer:
+    """The answer, and in the end something more with each leaf of its output."""
+    return then(answer, lambda output: map_leaves(change, output))
+
+
 def in_dtype(answer: Answer, dtype: torch.dtype) -> Answer:
     """The answer in another precision, from the inputs to the output."""
 
-    def cast(value: Any) -> Any:
-        is_float = isinstance(value, Tensor) and value.is_floating_point()
-        return value.to(dtype) if is_float else value
-
     @wraps(answer)
     def changed(*args: Any, **inputs: Any) -> Any:
-        return answer(*map(cast, args), **{name: cast(value) for name, value in inputs.items()})
+        cast = {name: cast_floats(value, dtype) for name, value in inputs.items()}
+        return cast_floats(answer(*(cast_floats(one, dtype) for one in args), **cast), dtype)
 
     return changed
 
@@ -77,23 +81,9 @@ def cut_off(answer: Answer, *names: str) -> Answer:
 
 def squeezed(answer: Answer) -> Answer:
     """The answer without its axes of length one."""
-    return then(answer, Tensor.squeeze)
+    return leafwise(answer, lambda leaf: leaf.squeeze() if isinstance(leaf, Tensor) else leaf)
 
 
 def transposed(answer: Answer) -> Answer:
     """The answer with its last two axes exchanged."""
     return then(answer, lambda output: output.mT)
-
-
-def overwriting(answer: Answer, **changes: Callable[[Tensor], Tensor]) -> Answer:
-    """The answer, which leaves these inputs changed: by name, what becomes of each."""
-
-    @wraps(answer)
-    def changed(*args: Any, **inputs: Any) -> Any:
-        inputs |= _by_name(answer, args)
-        kept = {name: inputs[name].clone() for name in changes}
-        for name, change in changes.items():
-            inputs[name].copy_(change(inputs[name]))
-        return answer(**inputs | kept)
-
-    return changed

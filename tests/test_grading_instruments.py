@@ -4,14 +4,13 @@ import pytest
 import torch
 
 from attn_grade.inside import watching
+from attn_grade.inside.instrument import active_instruments, paused
 from attn_grade.inside.instruments import (
     INSTRUMENTS,
     Count,
     Kept,
     Largest,
-    active_instruments,
     measure_here,
-    paused,
 )
 from attn_grade.inside.submission import LocalSubmission
 
@@ -106,10 +105,10 @@ def test_adding_takes_the_larger_the_union_and_the_sum():
         readings = {"numbers": numbers, "shape": shape}
         largest.add(readings)
         kept.add(readings | {"held": numbers + 1, "raised": shape})
-        count.add({"number": numbers})
+        count.add({"number": numbers, "made": 2 * numbers, "products": 0})
     assert largest.readings() == {"numbers": 35, "shape": (5, 7)}
     assert kept.readings() == {"numbers": 35, "shape": (5, 7), "held": 36, "raised": (2, 3, 5, 7)}
-    assert count.readings() == {"number": 43}
+    assert count.readings() == {"number": 43, "made": 86, "products": 0}
 
 
 @pytest.mark.parametrize("readings", [{}, {"numbers": "many", "shape": ()}, {"numbers": None}])

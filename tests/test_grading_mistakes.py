@@ -16,7 +16,6 @@ from attn_grade.wrong_answers import (
     given,
     in_dtype,
     mistaking,
-    overwriting,
     squeezed,
     then,
     transposed,
@@ -144,18 +143,13 @@ def test_cut_off_lets_no_gradient_through_to_the_inputs_named():
     assert inputs["key"].grad is not None
 
 
-def test_overwriting_leaves_the_output_right_and_the_input_changed():
-    inputs = INPUTS | {"query": INPUTS["query"].clone()}
-    output = overwriting(score, query=lambda query: query / 2)(**inputs)
-    assert torch.equal(output, score(**INPUTS))
-    assert torch.equal(inputs["query"], INPUTS["query"] / 2)
-
-
 @pytest.mark.parametrize("exercise", exercise_names())
 def test_every_mistake_is_found_under_its_name_in_its_module(exercise):
     spec = find_exercise(exercise)
     module = import_module(spec.reference.__module__)
     for found in spec.mistakes:
+        if found.points is None:  # its promises made it
+            continue
         assert getattr(module, found.name) is found.answer, found.name
 
 

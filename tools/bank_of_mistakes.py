@@ -35,7 +35,7 @@ def examine_all() -> Banks:
         exercise = find_exercise(name)
         for mistake in exercise.mistakes:
             least, most = points_of(exercise, bank[mistake.name])
-            if not least <= mistake.points <= most:
+            if mistake.points is not None and not least <= mistake.points <= most:
                 said = f"earns {least:g} to {most:g}, declares {mistake.points:g}"
                 raise BuildError(f"{name}: {mistake.name} {said}")
     return found
@@ -80,3 +80,9 @@ def points_of(exercise: Exercise, cells: Cells) -> tuple[float, float]:
 def catching(cells: Cells) -> list[int]:
     """The places of the checks that catch a mistake, whatever the seed."""
     return [place for place, cell in enumerate(cells) if cell in (CAUGHT, HIDDEN)]
+
+
+def deciding(exercise: Exercise, cells: Cells) -> list[int]:
+    """The places of those checks, without one that only repeats what another of them says."""
+    places = catching(cells)
+    return [place for place in places if not exercise.checks[place].repeats] or places

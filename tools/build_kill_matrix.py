@@ -29,9 +29,12 @@ from bank_of_mistakes import (
     Banks,
     Cells,
     catching,
+    deciding,
     examine_all,
+    points_of,
 )
 from cells import BuildError, put
+from table_of_variants import write_table
 
 from attn_bank import exercise_names, find_exercise
 from attn_grade.exercise import Exercise
@@ -58,7 +61,9 @@ above the table.
 | {PASSED} | passed |
 | {UNTRIED} | not tried: a check that takes long waits until the others are passed |
 
-What a mistake earns is the sum of the points of the checks that it passes.
+What a mistake earns is the sum of the points of the checks that it passes. The last check of most
+exercises repeats draws of another one, in float64, to look at more than the numbers. Wrong numbers
+fail both, so it does not count where another check catches as well.
 """
 # A row of a table of the page: the mistake, what it earns, and a cell for each check.
 ROW = re.compile(r"^\| (?P<mistake>\w[^|]*) \| [\d.]+ \| (?P<cells>[^|]+(?: \| [^|]+)*) \|$")
@@ -66,7 +71,7 @@ ROW = re.compile(r"^\| (?P<mistake>\w[^|]*) \| [\d.]+ \| (?P<cells>[^|]+(?: \| [
 
 def write_page(found: Banks) -> str:
     """The whole page, from what the checks said of the mistakes."""
-    parts = [INTRODUCTION.format(totals=write_totals(found))]
+    parts = [INTRODUCTION.format(totals=write_totals(found)), write_table([*found])]
     for problem_set, names in groupby(found, key=lambda name: name.split("/")[0]):
         parts.append(f"## Problem set {problem_set[:2]}\n")
         parts.append(f"For the chapter [](./{problem_set}.ipynb).\n")
@@ -78,7 +83,7 @@ def write_totals(found: Banks) -> str:
     """How much was examined, what hangs on a single check, and which checks nothing here needs."""
     everything = list(chain.from_iterable(bank.values() for bank in found.values()))
     checks = sum(len(find_exercise(name).checks) for name in found)
-    once = sum(len(catching(cells)) == 1 for cells in everything)
+    once = sum(alone(find_exercise(name), bank).total() for name, bank in found.items())
     unseen = sum(CAUGHT not in cells for cells in everything)
     luck = sum(SOME in cells for cells in everything)
     return (
@@ -93,7 +98,7 @@ def write_spare(found: Banks) -> str:
     """The checks without which every mistake of the banks would still be caught."""
     spare = []
     for name, bank in found.items():
-        numbers = {*range(len(find_exercise(name).checks))} - {*alone(bank)}
+        numbers = {*range(len(find_exercise(name).checks))} - {*alone(find_exercise(name), bank)}
         spare += [f"{place + 1} of `{name}`" for place in sorted(numbers)]
     if not spare:
         return "No check could go: each of\nthem is the only one to catch some mistake."
@@ -103,14 +108,15 @@ def write_spare(found: Banks) -> str:
     )
 
 
-def alone(bank: Mapping[str, Cells]) -> Counter[int]:
+def alone(exercise: Exercise, bank: Mapping[str, Cells]) -> Counter[int]:
     """How many mistakes a check, by its place, is the only one to catch."""
-    return Counter(places[0] for cells in bank.values() if len(places := catching(cells)) == 1)
+    deciders = (deciding(exercise, cells) for cells in bank.values())
+    return Counter(places[0] for places in deciders if len(places) == 1)
 
 
 def write_exercise(exercise: Exercise, bank: Mapping[str, Cells]) -> str:
     """The section of an exercise: its checks, numbered, and a row for each mistake."""
-    caught, only = Counter(chain.from_iterable(map(catching, bank.values()))), alone(bank)
+    caught, only = Counter(chain.from_iterable(map(catching, bank.values()))), alone(exercise, bank)
     lines = [f"### `{exercise.function}`", ""]
     for place, check in enumerate(exercise.checks):
         points = f"{check.points:g} point{'' if check.points == 1 else 's'}"
@@ -120,7 +126,9 @@ def write_exercise(exercise: Exercise, bank: Mapping[str, Cells]) -> str:
     lines += ["", f"| mistake | earns | {' | '.join(numbers)} |"]
     lines.append(f"|---|--:|{':-:|' * len(numbers)}")
     for mistake in exercise.mistakes:
-        row = [in_words(mistake.name), f"{mistake.points:g}", *bank[mistake.name]]
+        least, _ = points_of(exercise, cells := bank[mistake.name])
+        earns = least if mistake.points is None else mistake.points
+        row = [in_words(mistake.name), f"{earns:g}", *cells]
         lines.append(f"| {' | '.join(row)} |")
     return "\n".join([*lines, ""])
 

@@ -6,12 +6,13 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
+from attn_bank.work import multiplies_pairs
 from attn_grade.equality import same
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.instruments import Count, Largest
 from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import cut_off, in_dtype, squeezed, then, transposed
+from attn_grade.wrong_answers import then, transposed
 
 
 def reference(
@@ -51,7 +52,9 @@ def takes_all_at_once(
         output = call(inputs)
     with Count() as for_fewer:
         call(fewer)
-    if not same(output, reference(**inputs)):
+    with Count() as needed:
+        right = reference(**inputs)
+    if not same(output, right):
         return "the scores have to be right as well"
     if for_all.number > for_fewer.number:
         return (
@@ -61,7 +64,7 @@ def takes_all_at_once(
         )
     enough = output.numel() * len(inputs["score_weight"])
     if 0 < largest.numbers <= enough:  # without a sight of its tensors, no points
-        return None
+        return multiplies_pairs(for_all, needed)
     return (
         f"it makes a tensor of shape {largest.shape}, {largest.numbers} numbers; {enough} are"
         " enough, `d_score` for each pair of a query and a key",
@@ -172,18 +175,6 @@ def mixes_the_sentences(query, key, w_query, w_key, score_weight):
     return (torch.tanh(hidden) @ score_weight).mean(1)
 
 
-@mistake(points=2, computes=squeezed(reference))
-def squeezes_all_axes():
-    """`squeeze()` drops every axis of size 1, also that of a single query, which is what a decoder
-    asks, or of a single sentence; say which axis you mean: `squeeze(-1)`"""
-
-
-@mistake(points=3, computes=cut_off(reference, "query"))
-def cuts_the_queries_off():
-    """no gradient reaches the queries, so the decoder could not learn what to ask for; drop
-    `detach`, `item` or `no_grad`"""
-
-
 @mistake(points=3)
 def goes_through_two_loops(query, key, w_query, w_key, score_weight):
     """the numbers are right, but there are the two loops still; let broadcasting pair every query
@@ -215,9 +206,12 @@ def puts_all_pairs_end_to_end(query, key, w_query, w_key, score_weight):
     return torch.tanh(pairs @ weight.mT) @ score_weight
 
 
-@mistake(points=1, computes=in_dtype(reference, torch.float64))
-def works_in_double_precision():
-    """you compute in float64 and return it; the scores have the dtype of the inputs"""
+@mistake(points=3)
+def multiplies_every_pair(query, key, w_query, w_key, score_weight):
+    """you multiply each query and each key with its weight once for every pair: `expand` costs
+    nothing, but a product of what it shows does. Multiply first, and pair what comes out"""
+    queries, keys = _pairs(query, key)
+    return torch.tanh(queries @ w_query.mT + keys @ w_key.mT) @ score_weight
 
 
 EXERCISE = Exercise(
@@ -225,11 +219,12 @@ EXERCISE = Exercise(
     reference=reference,
     title="the additive score, out of its two loops",
     minutes=20,
+    promises=Promises(batch=("query", "key")),
     checks=(
         Check(
             "every query of a sentence has a score for every key of the same sentence, as the two"
             " loops have it",
-            2,
+            1.5,
             draw_states,
             sizes=(
                 {"batch": 2, "query_len": 3, "key_len": 5, "d_query": 7, "d_key": 11, "d_score": 4},

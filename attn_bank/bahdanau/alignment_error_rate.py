@@ -6,7 +6,7 @@ from torch import Generator, Tensor
 from attn_bank.bahdanau import draw_lengths
 from attn_bank.draws import draw_normal
 from attn_course import metrics
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import then
@@ -190,10 +190,11 @@ EXERCISE = Exercise(
     reference=reference,
     title="measure whether a model looks where a person would",
     minutes=20,
+    promises=Promises(batch=("weights", "sure", "possible", "target_mask")),
     checks=(
         Check(
             "the links of all sentences are counted together, one from each target word",
-            2,
+            1.5,
             draw_links,
             sizes=({"batch": 3, "target_len": 5, "source_len": 7},),
             hidden_sizes=(

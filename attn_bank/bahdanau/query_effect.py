@@ -6,7 +6,7 @@ from torch import Generator, Tensor
 from attn_bank.bahdanau import draw_lengths, padding_after
 from attn_bank.draws import draw_normal
 from attn_course.retrieval import masked_softmax
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import then
@@ -201,6 +201,14 @@ EXERCISE = Exercise(
     reference=reference,
     title="find the slip: a score that ignores its query",
     minutes=20,
+    promises=Promises(
+        like=2,
+        batch=("scores", "source_len"),
+        waives={
+            "cuts off": "what it returns is read, and nothing is learned through it",
+            "fills with": "`attention_weights` of part A does the masking, and is asked there how",
+        },
+    ),
     checks=(
         Check(
             "the largest difference between the weights that two queries of a sentence give to"
@@ -223,7 +231,7 @@ EXERCISE = Exercise(
         ),
         Check(
             "what the scores at padding say does not count",
-            1,
+            0.5,
             draw_padded,
             sizes=({"batch": 3, "query_len": 2, "key_len": 5},),
             hidden_sizes=({"batch": 5, "query_len": 2, "key_len": 7},),

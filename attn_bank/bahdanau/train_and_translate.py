@@ -22,7 +22,7 @@ from attn_course.seq2seq import (
     Translator,
     sequence_loss,
 )
-from attn_grade.exercise import Check, Exercise, Law
+from attn_grade.exercise import Check, Exercise, Law, Promises
 from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given
@@ -228,6 +228,7 @@ EXERCISE = Exercise(
             "on most draws no batch has a gradient that throws the translator back"
         ),
     },
+    promises=Promises(points=0),
     checks=(
         Check(
             "from 100 batches of rows with one or two names it learns to translate such rows that"

@@ -5,10 +5,10 @@ from torch import Generator, Tensor
 
 from attn_bank.captioning import draw_weights
 from attn_course.image_grid import doubly_stochastic_penalty
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import cut_off, given, in_dtype, then
+from attn_grade.wrong_answers import given, then
 
 
 def reference(weights: Tensor, is_word: Tensor, share: float) -> Tensor:
@@ -205,18 +205,12 @@ def takes_off_what_padding_got(weights, is_word, share):
     return (share - weights.sum(1) - (~is_word).sum(1, keepdim=True)).square().sum(-1).mean()
 
 
-@mistake(points=2.5)
-def writes_into_the_weights(weights, is_word, share):
+@mistake(points=3.5)
+def changes_weights(weights, is_word, share):
     """the penalty is right, but you write zeros into the weights of the caller, who goes on with
     them; multiply by the mask, or use `masked_fill`"""
     weights.data[~is_word] = 0
     return reference(weights, is_word, share)
-
-
-@mistake(points=3, computes=cut_off(reference, "weights"))
-def takes_weights_for_constants():
-    """no gradient reaches the weights, and a penalty that nothing feels changes nothing; drop
-    `detach`, `data` and `no_grad`"""
 
 
 @mistake(computes=then(reference, Tensor.item))
@@ -229,23 +223,13 @@ def keeps_an_axis():
     """your penalty is right, but has an axis of length one left; a loss has none"""
 
 
-@mistake(points=2.5, computes=in_dtype(reference, torch.float64))
-def works_in_double_precision():
-    """you compute in float64 and return it; the penalty has the dtype of the weights"""
-
-
-@mistake(points=2.5, computes=in_dtype(reference, torch.float32))
-def works_in_single_precision():
-    """you compute in float32, whatever came in; the penalty has the dtype of the weights, and their
-    precision"""
-
-
 EXERCISE = Exercise(
     function="coverage_penalty",
     reference=reference,
     title="a penalty on cells that nobody looks at",
     minutes=20,
     equivalent_mutants={"-1 -> 1 (2)": "of two axes, cells are the last one and number 1"},
+    promises=Promises(like=1, batch=("weights", "is_word")),
     checks=(
         Check(
             "the squared distance of what each cell got from `share`, added up over the cells, the"
@@ -262,14 +246,11 @@ EXERCISE = Exercise(
             ),
         ),
         Check(
-            "the weights at padding do not count, whatever they are; the tensors of the caller stay"
-            " as they are",
-            1.5,
+            "the weights at padding do not count, whatever they are",
+            1,
             draw_padded_captions,
             sizes=({"batch": 3, "target_len": 7, "num_cells": 5},),
             hidden_sizes=({"batch": 5, "target_len": 5, "num_cells": 3},),
-            dtype=torch.float64,
-            untouched=True,
         ),
         Check(
             "the right gradient reaches the weights",

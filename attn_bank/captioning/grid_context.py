@@ -6,10 +6,10 @@ from torch import Generator, Tensor
 from attn_bank.draws import draw_normal, in_front
 from attn_course.image_grid import grid_context as mean_of_cells
 from attn_course.image_grid import grid_weights
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import cut_off, given, in_dtype
+from attn_grade.wrong_answers import given
 
 
 def reference(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
@@ -172,7 +172,7 @@ def sums_over_the_features(scores, features, mask):
     return keeps_the_grid(scores, features, mask).sum(-1)
 
 
-@mistake(points=2.5)
+@mistake(points=2)
 def counts_axes_from_the_front(scores, features, mask):
     """you sum over the axes 1 and 2, which are those of the grid only behind one batch axis; count
     from the back: `(-3, -2)`"""
@@ -180,7 +180,7 @@ def counts_axes_from_the_front(scores, features, mask):
     return (weights.unsqueeze(-1) * features).sum((1, 2))
 
 
-@mistake(points=2.5)
+@mistake(points=2)
 def takes_the_first_axis_for_a_batch(scores, features, mask):
     """you take the first axis for a batch; there may be none, or two. Count axes from the back:
     `flatten(-2)` for the scores, `(-3, -2)` for the features"""
@@ -271,30 +271,13 @@ def takes_the_largest_of_all_off(scores, features, mask):
     return _add(powers / total.where(total > 0, 1), features)
 
 
-@mistake(points=3)
-def writes_into_the_scores(scores, features, mask):
+@mistake(points=3.5)
+def changes_scores(scores, features, mask):
     """your context is right, but you write into the scores that you were given, as all names do
     that end in `_`; `masked_fill` makes new ones"""
     context = reference(scores, features, mask)
     scores.data[~mask] = -1e30
     return context
-
-
-@mistake(points=3, computes=cut_off(reference, "scores"))
-def takes_weights_for_constants():
-    """no gradient reaches the scores, so that nothing could learn where to look; drop `detach`,
-    `data` and `no_grad`"""
-
-
-@mistake(points=2, computes=in_dtype(reference, torch.float64))
-def works_in_double_precision():
-    """you compute in float64 and return it; the output has the dtype of the inputs"""
-
-
-@mistake(points=3, computes=in_dtype(reference, torch.float32))
-def works_in_single_precision():
-    """you compute in float32, whatever came in; the output has the dtype of the inputs, and their
-    precision"""
 
 
 EXERCISE = Exercise(
@@ -303,6 +286,7 @@ EXERCISE = Exercise(
     title="one softmax for the whole image",
     minutes=20,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward"),
+    promises=Promises(like=1, batch=("scores", "features", "mask"), any_axes=True),
     checks=(
         Check(
             "one softmax over all cells of an image, and the mean of their features by it; any"
@@ -319,14 +303,11 @@ EXERCISE = Exercise(
             ),
         ),
         Check(
-            "cells that may not be looked at have no weight; where none may, the context is 0; the"
-            " tensors of the caller stay as they are",
-            1,
+            "cells that may not be looked at have no weight; where none may, the context is 0",
+            0.5,
             draw_masked_grid,
             sizes=({"batch": 3, "height": 2, "width": 5, "d_feature": 3},),
             hidden_sizes=({"batch": 2, "height": 5, "width": 3, "d_feature": 7},),
-            dtype=torch.float64,
-            untouched=True,
         ),
         Check(
             "scores may be some hundreds, above zero or below, and those of forbidden cells the"

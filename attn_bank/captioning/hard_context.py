@@ -9,10 +9,10 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs, Plain, name_kind
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import in_dtype, overwriting, then
+from attn_grade.wrong_answers import then
 
 Drawn = tuple[Tensor, Tensor]
 # Of a right answer, the deviance of the counts of six cells (chi-squared, 5 degrees) exceeds 45
@@ -338,19 +338,6 @@ def sets_a_seed(scores, features):
     return reference(scores, features)
 
 
-@mistake(
-    points=3, computes=overwriting(reference, scores=lambda s: s - s.amax((1, 2), keepdim=True))
-)
-def writes_into_the_scores():
-    """your draw is right, but you write into the scores that you were given, as `-=` does, and all
-    names that end in `_`; make new ones"""
-
-
-@mistake(points=3, computes=in_dtype(reference, torch.float32))
-def works_in_single_precision():
-    """you return float32, whatever came in; the context has the dtype of the features"""
-
-
 @mistake(points=3)
 def draws_twice(scores, features):
     """you draw twice, once for the context and once for the cell that you return; draw once, and
@@ -406,7 +393,7 @@ def returns_them_the_other_way_round():
     """you return the cells first; the context comes first"""
 
 
-@mistake(points=3)
+@mistake(points=3.5)
 def takes_powers_as_they_are(scores, features):
     """you take the powers of the scores as they are; that of 200 is more than a number can hold,
     and that of -400 is 0 for every cell; `torch.softmax` takes the largest score off first"""
@@ -420,6 +407,7 @@ EXERCISE = Exercise(
     title="find the slip: hard attention",
     minutes=20,
     equivalent_mutants={"-1 -> 1": "of two axes, cells are the last one and number 1"},
+    promises=Promises(batch=("scores", "features")),
     checks=(
         Check(
             "the context of an image is what stands at one cell, and that is the cell you return",
@@ -446,9 +434,8 @@ EXERCISE = Exercise(
         ),
         Check(
             "a cell with all the weight is always drawn: scores may be some hundreds, above zero or"
-            " below, and minus infinity where a cell is forbidden; the tensors of the caller stay"
-            " as they are",
-            1,
+            " below, and minus infinity where a cell is forbidden",
+            0.5,
             draw_certain_grids,
             sizes=(
                 {"batch": 3, "height": 2, "width": 3, "d_feature": 2, "low": 0},
@@ -458,7 +445,6 @@ EXERCISE = Exercise(
                 {"batch": 5, "height": 3, "width": 5, "d_feature": 3, "low": 0},
                 {"batch": 7, "height": 2, "width": 2, "d_feature": 2, "low": 1},
             ),
-            untouched=True,
         ),
     ),
     mistakes=mistake.collected,

@@ -4,7 +4,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given, then
@@ -160,7 +160,7 @@ def takes_the_score_for_the_logarithm(scores, cells, reward, baseline):
     return _loss(_advantage(reward, baseline), scores.gather(-1, cells), reward)
 
 
-@mistake(points=3.5)
+@mistake(points=4)
 def takes_the_logarithm_of_the_weight(scores, cells, reward, baseline):
     """your logarithm is of a number that the machine has rounded to 0, or that is too large for it:
     no logarithm, and `nan` for a gradient. `torch.log_softmax` works out the logarithm of the
@@ -219,7 +219,7 @@ def forgets_both(scores, cells, reward, baseline):
 
 
 @mistake(points=3.5)
-def forgets_what_is_said(scores, cells, reward, baseline):
+def cuts_off_reward(scores, cells, reward, baseline):
     """no gradient reaches the reward, so that nothing learns what to say; the reward stands in the
     loss by itself too"""
     return _loss(_advantage(reward, baseline), _log_weight(scores, cells), reward.detach())
@@ -259,6 +259,13 @@ EXERCISE = Exercise(
     title="a gradient from draws",
     minutes=35,
     equivalent_mutants={"-1 -> 1": "of two axes, cells are the last one and number 1"},
+    promises=Promises(
+        batch=("scores", "cells", "reward", "baseline"),
+        like=1,
+        waives={
+            "cuts off": "gradients are asked of scores and rewards alone",
+        },
+    ),
     checks=(
         Check(
             "over all that can be drawn, each cell as often as its weight says, the gradient of the"
@@ -274,7 +281,7 @@ EXERCISE = Exercise(
         Check(
             "one draw that is better than its baseline: the score of its cell goes up, by as much"
             " as it is better, and the others go down",
-            1.5,
+            1,
             draw_one_each,
             sizes=({"batch": 3, "num_cells": 5},),
             hidden_sizes=({"batch": 7, "num_cells": 3}, {"batch": 1, "num_cells": 11}),

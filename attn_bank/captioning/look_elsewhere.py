@@ -7,7 +7,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.captioning import draw_weights
-from attn_grade.exercise import Check, Exercise, Law
+from attn_grade.exercise import Check, Exercise, Law, Promises
 from attn_grade.inside.plain import Inputs, Plain, name_kind
 from attn_grade.mistakes import Mistakes
 
@@ -397,7 +397,7 @@ def works_on_the_weights_themselves(**given):
 
 
 @mistake(points=3.5)
-def writes_into_the_weights(**given):
+def changes_weights(**given):
     """your numbers are right, but the weights of the caller are no longer what they were: `clone()`
     before you exchange"""
     asked = _Asked(**given)
@@ -417,6 +417,7 @@ EXERCISE = Exercise(
         "exchanged(named, other) -> exchanged(other, named)": "an exchange has no direction",
         "exchanged(named, empty) -> exchanged(empty, named)": "an exchange has no direction",
     },
+    promises=Promises(points=0),
     checks=(
         Check(
             "pointing: how often the cell that is named has more weight than every other",

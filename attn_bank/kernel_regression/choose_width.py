@@ -12,7 +12,7 @@ from torch import Tensor
 from attn_bank.draws import draw_normal, draw_uniform
 from attn_bank.kernel_regression import squared_distances
 from attn_course import kernel_regression
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import then
@@ -178,7 +178,7 @@ def squares_the_correlation(key, value, widths):
     return width, torch.corrcoef(both.mT)[0, 1].square().item()
 
 
-@mistake(points=3)
+@mistake(points=2.5)
 def compares_absolute_errors(key, value, widths):
     """you choose by the mean absolute error, which counts outliers less; square the errors"""
     errors = [(_estimate(key, value, w) - value).abs().mean().item() for w in widths]
@@ -225,11 +225,16 @@ EXERCISE = Exercise(
     minutes=25,
     avoid=("fit", "leave_one_out_error", "cross_val_score", "cross_val_predict"),
     may_use=("attn_course.kernel_regression.leave_one_out",),
+    promises=Promises(
+        waives={
+            "fills with": "`leave_one_out` of part C, or of the package, does the hiding",
+        },
+    ),
     checks=(
         Check(
             "on a noisy wave, the width with the smallest leave-one-out error, from a list in any"
             " order, and its R²",
-            3,
+            2.5,
             draw_wave,
             sizes=({"key_len": 41, "num_widths": 7}, {"key_len": 59, "num_widths": 5}),
             hidden_sizes=({"key_len": 37, "num_widths": 8}, {"key_len": 67, "num_widths": 6}),

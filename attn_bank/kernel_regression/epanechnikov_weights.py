@@ -7,10 +7,9 @@ from attn_bank.draws import draw_normal, draw_uniform
 from attn_bank.kernel_regression import draw_points, squared_distances
 from attn_course.kernel_regression import kernel_scores, log_epanechnikov
 from attn_course.retrieval import masked_softmax
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import in_dtype
 
 
 def reference(query: Tensor, key: Tensor, width: float) -> Tensor:
@@ -44,14 +43,18 @@ def draw_edges(generator: torch.Generator, key_len: int, d_key: int) -> Inputs:
     return {"query": query[torch.randperm(4, generator=generator)], "key": key, "width": 2.0}
 
 
-def draw_one_empty_window(generator: torch.Generator, **sizes: int) -> Inputs:
+def draw_empty_windows(generator: torch.Generator, **sizes: int) -> Inputs:
+    """The first query is far from all keys, and the second has one exactly at its edge."""
     inputs = draw_near_keys(generator, **sizes)
+    key = (inputs["key"] * 64).round() / 64
     inputs["query"][0] -= 50
-    return inputs
+    inputs["query"][1] = key[key[:, 0].argmax()]
+    inputs["query"][1, 0] += 2
+    return inputs | {"key": key, "width": 2.0}
 
 
 def _kernel(query: Tensor, key: Tensor, width: float) -> Tensor:
-    return (1 - squared_distances(query, key) / width**2).clamp_min(0)
+    return torch.relu(1 - squared_distances(query, key) / width**2)
 
 
 def _normalise(kernel: Tensor, axis: int = -1) -> Tensor:
@@ -168,7 +171,7 @@ def spreads_an_empty_window_over_all_keys(query, key, width):
     return torch.softmax(scores, -1)
 
 
-@mistake(points=3)
+@mistake(points=2.5)
 def saves_the_division_by_a_small_number(query, key, width):
     """a small number in the denominator makes the weights of a lone key at the edge sum to less
     than 1; change the denominator only where it is 0"""
@@ -194,7 +197,7 @@ def replaces_nan_afterwards(query, key, width):
     return (kernel / kernel.sum(-1, keepdim=True)).nan_to_num(0)
 
 
-@mistake(points=2)
+@mistake(points=1)
 def knows_no_batch(query, key, width):
     """your new axes are counted from the left, which fits two axes only; count from the right:
     `query.unsqueeze(-2) - key.unsqueeze(-3)`"""
@@ -202,9 +205,11 @@ def knows_no_batch(query, key, width):
     return _normalise((1 - squared / width**2).clamp_min(0))
 
 
-@mistake(points=1, computes=in_dtype(reference, torch.float64))
-def works_in_double_precision():
-    """you compute in float64 and return it; the output has the dtype of the inputs"""
+@mistake(points=3)
+def clamps_at_the_edge(query, key, width):
+    """your weights are right, but `clamp` lets a gradient through where the kernel is exactly 0: a
+    key at one width is outside the window. At 0 the gradient of `relu` is 0"""
+    return _normalise((1 - squared_distances(query, key) / width**2).clamp_min(0))
 
 
 @mistake
@@ -220,11 +225,12 @@ EXERCISE = Exercise(
     reference=reference,
     title="find the slip: a kernel under another's name",
     minutes=20,
+    promises=Promises(batch=("query", "key"), any_axes=True),
     checks=(
         Check(
             "the weights are in the proportion of Epanechnikov's kernel, and sum to 1 over the"
             " keys of each query; further axes may come before",
-            2,
+            1.5,
             draw_near_keys,
             sizes=(
                 {"query_len": 3, "key_len": 5, "d_key": 1},
@@ -245,9 +251,9 @@ EXERCISE = Exercise(
         ),
         Check(
             "the right gradient reaches `query` and `key`; that of a query with an empty window is"
-            " 0, not `nan`",
+            " 0, not `nan`, even with a key exactly at its edge",
             1,
-            draw_one_empty_window,
+            draw_empty_windows,
             sizes=({"query_len": 3, "key_len": 5, "d_key": 1},),
             hidden_sizes=({"query_len": 5, "key_len": 7, "d_key": 2},),
             gradient=("query", "key"),

@@ -8,10 +8,10 @@ from torch import Tensor
 from attn_bank.draws import draw_normal
 from attn_bank.kernel_regression import draw_points, draw_uneven_keys, squared_distances
 from attn_course import kernel_regression
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, in_dtype
+from attn_grade.wrong_answers import given
 
 Width = float | Tensor
 
@@ -96,7 +96,7 @@ def divides_nothing_by_nothing(key, value, width):
     return kernel @ value / kernel.sum(-1, keepdim=True)
 
 
-@mistake(points=2)
+@mistake(points=1.5)
 def takes_its_own_share_back(key, value, width):
     """you estimate with the key itself and subtract its share afterwards: nothing is left where its
     share was nearly all; forbid the diagonal before the softmax"""
@@ -187,11 +187,6 @@ def fills_the_diagonal_of_two_axes(key, value, width):
     return torch.softmax(scores, -1).nan_to_num(0) @ value
 
 
-@mistake(points=0.5, computes=in_dtype(reference, torch.float64))
-def works_in_double_precision():
-    """you compute in float64 and return it; the output has the dtype of the inputs"""
-
-
 @mistake(points=2.5)
 def turns_all_axes_of_the_keys(key, value, width):
     """you turn the order of all axes round, as `.T` does; only the last two should swap, which is
@@ -216,11 +211,12 @@ EXERCISE = Exercise(
     title="leave each key out of its own estimate",
     minutes=20,
     avoid=("scaled_dot_product_attention", "fit"),
+    promises=Promises(batch=("key", "value"), any_axes=True),
     checks=(
         Check(
             "each key is estimated from all the others, by the Gaussian kernel; further axes may"
             " come before",
-            1.5,
+            1,
             draw_table,
             sizes=(
                 {"key_len": 5, "d_key": 2, "d_value": 3},
@@ -246,7 +242,7 @@ EXERCISE = Exercise(
             0.5,
             draw_twins,
             sizes=({"key_len": 5, "d_key": 1, "d_value": 2},),
-            hidden_sizes=({"key_len": 7, "d_key": 3, "d_value": 1},),
+            hidden_sizes=({"key_len": 29, "d_key": 3, "d_value": 1},),
         ),
         Check(
             "a lone key, with nothing to be estimated from, gets the estimate 0",

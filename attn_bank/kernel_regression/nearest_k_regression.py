@@ -6,10 +6,9 @@ from torch import Tensor
 from attn_bank.draws import draw_normal
 from attn_bank.kernel_regression import draw_points, squared_distances
 from attn_course.retrieval import attend, masked_softmax
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import in_dtype
 
 
 def reference(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
@@ -182,7 +181,7 @@ def spreads_a_width_of_zero_over_all_keys(query, key, value, k):
     return torch.softmax(scores, -1) @ value
 
 
-@mistake(points=3.5)
+@mistake(points=3)
 def adds_a_small_number_to_the_width(query, key, value, k):
     """you add a small number to the width, which is no longer small when the keys are micrometres
     apart; change the width only where it is 0, or use `torch.finfo(dtype).tiny`"""
@@ -206,22 +205,18 @@ def knows_no_batch(query, key, value, k):
     return _estimate(squared, _squared_width(squared, k), value)
 
 
-@mistake(points=0.5, computes=in_dtype(reference, torch.float64))
-def works_in_double_precision():
-    """you compute in float64 and return it; the output has the dtype of the inputs"""
-
-
 EXERCISE = Exercise(
     function="nearest_k_regression",
     reference=reference,
     title="a width for each query",
     minutes=20,
     avoid=("scaled_dot_product_attention", "fit", "kneighbors"),
+    promises=Promises(batch=("query", "key", "value"), any_axes=True),
     checks=(
         Check(
             "each query has its own width, the distance to its k-th nearest key, and all keys count"
             " by the Gaussian kernel; further axes may come before",
-            2,
+            1.5,
             draw_with_k,
             sizes=(
                 {"query_len": 3, "key_len": 7, "d_key": 1, "d_value": 2, "k": 3},
@@ -238,7 +233,7 @@ EXERCISE = Exercise(
             " the values there",
             1,
             draw_zero_width,
-            sizes=({"key_len": 7, "d_key": 1, "d_value": 2, "k": 2},),
+            sizes=({"key_len": 29, "d_key": 1, "d_value": 2, "k": 2},),
             hidden_sizes=(
                 {"key_len": 5, "d_key": 2, "d_value": 1, "k": 1},
                 {"key_len": 11, "d_key": 3, "d_value": 2, "k": 3},

@@ -9,10 +9,10 @@ from torch import Generator, Tensor
 from attn_bank.draws import draw_normal, draw_weight
 from attn_bank.luong import draw_mask
 from attn_course.retrieval import masked_softmax
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, squeezed, then
+from attn_grade.wrong_answers import given, then
 
 
 class Step(NamedTuple):
@@ -231,22 +231,23 @@ def takes_what_is_fed_for_a_constant(**inputs):
     return _attentional(_decode(inputs, feed=lambda seen: seen.attentional.detach()))
 
 
-@mistake(points=2, computes=squeezed(reference))
-def squeezes_a_batch_of_one_away():
-    """`squeeze()` takes away every axis of length 1, also a batch of one sentence; name the axis,
-    as in `squeeze(1)`"""
-
-
 EXERCISE = Exercise(
     function="attentional_states",
     reference=reference,
     title="find the slip: what input feeding feeds",
     minutes=25,
     avoid=("rnn_tanh", "rnn_tanh_cell", "RNN", "RNNCell", "scaled_dot_product_attention"),
+    promises=Promises(
+        batch=("words", "annotations", "mask", "state"),
+        waives={
+            "cuts off": "gradients are asked of the three weights alone",
+            "fills with": "scores of states that `tanh` made stay small",
+        },
+    ),
     checks=(
         Check(
             "the attentional state of every step, fed to the step after it; the first is fed zeros",
-            3,
+            2.5,
             draw_sentences,
             sizes=(
                 {"batch": 3, "target_len": 5, "source_len": 7, "d_embedding": 2, "d_hidden": 5},

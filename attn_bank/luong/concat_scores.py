@@ -6,13 +6,14 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight, in_front
+from attn_bank.work import multiplies_pairs
 from attn_course import luong
 from attn_grade.equality import same
-from attn_grade.exercise import Check, Exercise
-from attn_grade.inside.instruments import Largest
+from attn_grade.exercise import Check, Exercise, Promises
+from attn_grade.inside.instruments import Count, Largest
 from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import cut_off, in_dtype, then, transposed
+from attn_grade.wrong_answers import then, transposed
 
 
 def reference(query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor) -> Tensor:
@@ -41,13 +42,15 @@ def draw_states(
 def writes_no_pairs(
     call: Callable[[Inputs], Plain], inputs: Inputs
 ) -> tuple[str, str] | str | None:
-    with Largest() as largest:
+    with Largest() as largest, Count() as work:
         output = call(inputs)
-    if not same(output, reference(**inputs)):
+    with Count() as needed:
+        right = reference(**inputs)
+    if not same(output, right):
         return "the scores have to be right as well"
     d_score, pairs = len(inputs["score_weight"]), output.numel()
     if 0 < largest.numbers <= pairs * d_score:  # without a sight of its tensors, no points
-        return None
+        return multiplies_pairs(work, needed)
     joined = largest.numbers >= pairs * inputs["weight"].shape[-1]
     return (
         f"it makes a tensor of shape {largest.shape}, {largest.numbers} numbers;"
@@ -190,14 +193,12 @@ def knows_one_batch_axis_only(query, key, weight, score_weight):
     return torch.tanh(hidden) @ score_weight
 
 
-@mistake(points=3, computes=cut_off(reference, "weight"))
-def takes_the_weight_for_a_constant():
-    """you cut `weight` off from the graph, so it will never learn; drop `detach` and `data`"""
-
-
-@mistake(points=1, computes=in_dtype(reference, torch.float64))
-def works_in_double_precision():
-    """you compute in float64 and return it; the output has the dtype of the inputs"""
+@mistake(points=3)
+def multiplies_every_pair(query, key, weight, score_weight):
+    """you multiply each query and each key with its weight once for every pair: `expand` costs
+    nothing, but a product of what it shows does. Multiply first, and pair what comes out"""
+    pairs = zip(_pairs(query, key), weight.split([query.shape[-1], key.shape[-1]], -1), strict=True)
+    return torch.tanh(sum(pair @ part.mT for pair, part in pairs)) @ score_weight
 
 
 EXERCISE = Exercise(
@@ -205,11 +206,12 @@ EXERCISE = Exercise(
     reference=reference,
     title="two vectors end to end, without the table of pairs",
     minutes=20,
+    promises=Promises(batch=("query", "key"), any_axes=True),
     checks=(
         Check(
             "every query is scored against every key, `v · tanh(W [q; k])`; widths and lengths may"
             " differ, and any number of axes may come before",
-            2,
+            1.5,
             draw_states,
             sizes=(
                 {"query_len": 3, "key_len": 5, "d_query": 7, "d_key": 7, "d_score": 2},

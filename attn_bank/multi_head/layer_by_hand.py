@@ -7,7 +7,7 @@ from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
 from attn_bank.multi_head import multi_head_attention, split
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.mistakes import Mistakes
 
@@ -262,6 +262,12 @@ EXERCISE = Exercise(
     reference=reference,
     title="two heads by hand, and the best that one can do",
     minutes=20,
+    promises=Promises(
+        points=0,
+        waives={
+            "is off by a millionth": "it is judged by what it explains",
+        },
+    ),
     checks=(
         Check(
             "two heads: the layer returns the value of `first` less that of `second`, R² at least"

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Generator
 
-from attn_grade.exercise import Check, Exercise, Law
+from attn_grade.exercise import Check, Exercise, Law, Promises
 from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given, mistaking
@@ -45,6 +45,8 @@ def gives(index: int) -> Law:
         if not isinstance(output, list | tuple) or len(output) != 2:
             return "two numbers are asked, `layers, numbers`", "not two"
         found, wanted = output[index], reference(**inputs)[index]
+        if isinstance(found, float) and found == wanted:
+            return f"it is {found!r:.20}; expected a whole number, an int", [found]
         return None if found == wanted else (f"it is {found!r:.20}, not {wanted}", found)
 
     return judge
@@ -184,6 +186,7 @@ EXERCISE = Exercise(
     function="layer_size",
     reference=reference,
     minutes=10,
+    promises=Promises(points=0),
     checks=(
         Check(
             "the number of small layers",

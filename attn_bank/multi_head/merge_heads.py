@@ -5,10 +5,10 @@ from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
 from attn_course import multi_head
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, in_dtype, transposed
+from attn_grade.wrong_answers import given, transposed
 
 
 def reference(heads: Tensor) -> Tensor:
@@ -97,11 +97,6 @@ def makes_columns_of_the_tokens():
     """your answer is transposed: rows are tokens, `(length, d_model)`"""
 
 
-@mistake(computes=in_dtype(reference, torch.float64))
-def works_in_double_precision():
-    """you return float64; nothing is computed here, so the dtype stays as it is: drop `double`"""
-
-
 @mistake
 def wants_one_batch_axis(heads):
     """you name the axes of one batch, and there may be none or several; count from the right:
@@ -114,11 +109,18 @@ EXERCISE = Exercise(
     function="merge_heads",
     reference=reference,
     minutes=5,
+    promises=Promises(
+        batch=("heads",),
+        any_axes=True,
+        waives={
+            "cuts off": "gradients are asked of the whole layer, in part B",
+        },
+    ),
     checks=(
         Check(
             "every token has the features of all heads again, those of head 0 first; any number of"
             " axes may come before, also none",
-            1,
+            0.5,
             draw_heads,
             sizes=(
                 {"length": 3, "num_heads": 2, "d_head": 5},

@@ -8,10 +8,10 @@ from torch import Generator, Tensor
 from attn_bank.draws import draw_normal, draw_weight, in_front
 from attn_bank.multi_head import merge, split
 from attn_course.retrieval import masked_softmax
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import cut_off, given, mistaking
+from attn_grade.wrong_answers import given, mistaking
 
 Map = Callable[[Tensor], Tensor]
 
@@ -292,8 +292,8 @@ def shares_out_again_after_the_softmax(**inputs):
     return _attend(**inputs, weigh=weigh)
 
 
-@mistake(points=4)
-def writes_into_the_mask(**inputs):
+@mistake(points=4.5)
+def changes_mask(**inputs):
     """you write into `mask`, which belongs to the caller, as `|=` does, an index on the left of
     `=`, and all names that end in `_`; make a new mask"""
     empty = ~inputs["mask"].any(-1, keepdim=True)
@@ -310,7 +310,7 @@ def has_one_mask_for_all_texts(**inputs):
 
 
 @mistake(points=4)
-def cuts_the_weights_off(**inputs):
+def cuts_off_w_query(**inputs):
     """your weights are cut off from the graph, so `w_query` and `w_key` will never learn; drop
     `detach`, `data` and `no_grad`"""
     return _attend(**inputs, weigh=lambda scores, mask: masked_softmax(scores.detach(), mask))
@@ -385,16 +385,6 @@ def wants_a_batch(**inputs):
     return reference(**inputs)
 
 
-@mistake(points=4, computes=cut_off(reference, "w_output"))
-def takes_the_output_weight_for_a_constant():
-    """you cut `w_output` off from the graph, so it will never learn; drop `detach` and `data`"""
-
-
-@mistake(points=4, computes=cut_off(reference, "w_key"))
-def takes_the_key_weight_for_a_constant():
-    """you cut `w_key` off from the graph, so it will never learn; drop `detach` and `data`"""
-
-
 @mistake
 def takes_the_output_matrix_the_other_way_round(**inputs):
     """you multiply by `w_output` as it is; it is stored as in `nn.Linear`, one row for each output,
@@ -457,6 +447,13 @@ EXERCISE = Exercise(
         "_native_multi_head_attention",
     ),
     may_use=("attn_course.retrieval.masked_softmax",),
+    promises=Promises(
+        like=2,
+        batch=("query", "key", "value", "mask"),
+        waives={
+            "cuts off": "gradients are asked of the four matrices alone",
+        },
+    ),
     checks=(
         Check(
             "each head compares its own queries with its own keys, over the root of `d_head`, and"
@@ -528,11 +525,9 @@ EXERCISE = Exercise(
             ),
         ),
         Check(
-            "`mask` holds for all heads of its own text, and stays as it was; a query that may see"
-            " nothing gets zeros",
-            1,
+            "`mask` holds for all heads of its own text; a query that may see nothing gets zeros",
+            0.5,
             draw_masks,
-            untouched=True,
             sizes=(
                 {
                     **{"query_len": 5, "key_len": 7, "d_query": 2, "d_key": 5, "d_value": 3},

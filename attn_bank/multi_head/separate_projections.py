@@ -3,7 +3,7 @@
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given, then
@@ -154,15 +154,16 @@ EXERCISE = Exercise(
     reference=reference,
     title="weights of published layers, packed in two ways",
     minutes=15,
+    promises=Promises(),
     checks=(
         Check(
             "as PyTorch packs them: all rows of the queries, then those of the keys, then those of"
             " the values",
-            1,
+            0.5,
             draw_layer,
             sizes=(
                 {"num_heads": 2, "d_head": 5, "d_input": 10, "by_head": False},
-                {"num_heads": 5, "d_head": 2, "d_input": 7, "by_head": False},
+                {"num_heads": 5, "d_head": 2, "d_input": 1, "by_head": False},
             ),
             hidden_sizes=({"num_heads": 7, "d_head": 3, "d_input": 5, "by_head": False},),
         ),

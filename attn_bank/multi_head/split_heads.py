@@ -5,10 +5,10 @@ from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
 from attn_course import multi_head
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import in_dtype, then, transposed
+from attn_grade.wrong_answers import then, transposed
 
 
 def reference(tokens: Tensor, num_heads: int) -> Tensor:
@@ -119,11 +119,6 @@ def wants_one_batch_axis(tokens, num_heads):
     return tokens.view(batch, length, num_heads, d_model // num_heads).transpose(1, 2)
 
 
-@mistake(computes=in_dtype(reference, torch.float64))
-def works_in_double_precision():
-    """you return float64; nothing is computed here, so the dtype stays as it is: drop `double`"""
-
-
 @mistake
 def cuts_behind_one_batch_axis(tokens, num_heads):
     """you `view` or `reshape` to `(batch, num_heads, length, d_head)` at once, which deals out
@@ -145,6 +140,13 @@ EXERCISE = Exercise(
     reference=reference,
     title="cut the features into heads, and join them again",
     minutes=10,
+    promises=Promises(
+        batch=("tokens",),
+        any_axes=True,
+        waives={
+            "cuts off": "gradients are asked of the whole layer, in part B",
+        },
+    ),
     checks=(
         Check(
             "a batch of texts, `(batch, length, d_model)`: the heads come directly before the"

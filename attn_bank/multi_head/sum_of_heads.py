@@ -6,7 +6,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight, in_front
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
 
@@ -252,6 +252,13 @@ EXERCISE = Exercise(
     minutes=15,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward", "MultiheadAttention"),
     may_use=("attn_course.retrieval.masked_softmax",),
+    promises=Promises(
+        like=1,
+        batch=("query", "key", "value"),
+        waives={
+            "cuts off": "gradients are asked of the layer in part B, which this one equals",
+        },
+    ),
     checks=(
         Check(
             "one text: every query attends to all keys in each head, and what the heads bring,"
@@ -274,7 +281,7 @@ EXERCISE = Exercise(
         ),
         Check(
             "a batch of texts, each by itself; scores may be some hundreds",
-            1,
+            0.5,
             draw_heads,
             sizes=(
                 {

@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 from attn_bank.draws import draw_normal, draw_weight
 from attn_bank.sequence_layers import SequenceLayer
 from attn_grade.equality import same
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given, then
@@ -233,15 +233,15 @@ def piles_up_and_wants_every_token_used(layer, tokens, direction):
     return _lengths(tokens.grad).mean(0).flip(0)
 
 
-@mistake(points=4.5)
-def fills_single_precision(layer, tokens, direction):
+@mistake(points=4)
+def casts_to_float32(layer, tokens, direction):
     """you return float32 whatever the tokens are; keep their dtype, or small gradients are zero
     before they are"""
     reach = torch.zeros(tokens.shape[1], device=tokens.device)
     return reach.copy_(reference(layer, tokens, direction))
 
 
-@mistake(points=3.5)
+@mistake(points=3)
 def adds_a_little(layer, tokens, direction):
     """you add a small number under the root, and no gradient falls below it; leave it out"""
     return (_gradient(layer, tokens, direction).square().sum(-1) + 1e-20).sqrt().mean(0).flip(0)
@@ -264,10 +264,16 @@ EXERCISE = Exercise(
         ),
         "0 -> -1 (2)": "one axis is left once the mean is taken: the first is the last",
     },
+    promises=Promises(
+        batch=("tokens",),
+        waives={
+            "cuts off": "what it returns is read, and nothing is learned through it",
+        },
+    ),
     checks=(
         Check(
             "one text: the length of the gradient at each token, the last token first",
-            1.5,
+            1,
             give_layer,
             sizes=layers("feeds_its_state_back", "attends", length=5, d_in=3, d_out=4),
             hidden_sizes=(

@@ -3,7 +3,7 @@
 import torch
 from torch import Generator
 
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given
@@ -228,6 +228,7 @@ EXERCISE = Exercise(
     title="find the slip: what length costs",
     minutes=15,
     avoid=("parameters", "named_parameters", "state_dict"),
+    promises=Promises(points=0),
     checks=(
         Check(
             "the plain recurrent layer, for a text of any length",

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from attn_course.data.colours import load_colours
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given, then
@@ -183,10 +183,16 @@ EXERCISE = Exercise(
         "attn_course.retrieval.distance_scores",
         "attn_course.retrieval.masked_softmax",
     ),
+    promises=Promises(
+        batch=("temperatures",),
+        waives={
+            "cuts off": "what it returns is read, and nothing is learned through it",
+        },
+    ),
     checks=(
         Check(
             "the error of the guesses is right at every temperature",
-            3,
+            2.5,
             draw_groups,
             sizes=(
                 {"query_len": 3, "key_len": 5, "d_key": 7, "groups": 2},

@@ -5,10 +5,10 @@ import math
 import torch
 from torch import Tensor
 
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import cut_off, given
+from attn_grade.wrong_answers import given
 
 
 def reference(scores: Tensor, value: Tensor, mask: Tensor, default: Tensor) -> Tensor:
@@ -43,9 +43,12 @@ def draw_masked_table(
     }
 
 
-def draw_queries_without_keys(generator: torch.Generator, **sizes: int) -> Inputs:
-    """Every second query may attend to no key, and the others to all."""
+def draw_queries_without_keys(
+    generator: torch.Generator, blank: bool = False, **sizes: int
+) -> Inputs:
+    """Every second query may attend to no key, and the others to all, whose values may be blank."""
     table = draw_masked_table(generator, **sizes)
+    table["value"] *= not blank
     table["mask"][:] = (torch.arange(sizes["query_len"]) % 2 == 1).unsqueeze(-1)
     return table
 
@@ -56,9 +59,11 @@ def draw_some_queries_without_keys(generator: torch.Generator, **sizes: int) -> 
     return table
 
 
-def draw_high_forbidden_scores(generator: torch.Generator, **sizes: int) -> Inputs:
+def draw_high_forbidden_scores(
+    generator: torch.Generator, level: float = 0.0, **sizes: int
+) -> Inputs:
     table = draw_masked_table(generator, **sizes)
-    table["scores"] += 1000.0 * ~table["mask"]
+    table["scores"] += level + 1000.0 * ~table["mask"]
     return table
 
 
@@ -137,7 +142,7 @@ def takes_the_highest_forbidden_score_off(scores, value, mask, default):
     return torch.where(mask.any(-1, keepdim=True), output, default)
 
 
-@mistake(points=3, computes=given(reference, default=torch.zeros_like))
+@mistake(points=2, computes=given(reference, default=torch.zeros_like))
 def returns_zero_without_keys():
     """a query that may attend to no key gets zero from you; here it should get `default`"""
 
@@ -156,7 +161,7 @@ def returns_the_mean_without_keys(scores, value, mask, default):
     return torch.softmax(scores.masked_fill(~mask, -1e9), -1) @ value
 
 
-@mistake(points=1)
+@mistake
 def adds_the_default_everywhere(scores, value, mask, default):
     """you added the default to every query; only those without keys get it, in place of a blend"""
     return reference(scores, value, mask, torch.zeros_like(default)) + default
@@ -188,10 +193,13 @@ def writes_rows_by_index(scores, value, mask, default):
     return output
 
 
-@mistake(points=3, computes=cut_off(reference, "scores"))
-def detaches_the_weights():
-    """your output is right, but the weights are cut off from the scores (`detach`, `no_grad`,
-    `item` or `numpy`): nothing could learn to attend"""
+@mistake(points=3)
+def takes_0_for_no_key(scores, value, mask, default):
+    """you give the default where the blend is 0; a blend of allowed values may be 0 as well. Ask
+    the mask whether there is a key: `mask.any(-1, keepdim=True)`"""
+    some = mask.any(-1, keepdim=True)
+    blend = reference(scores, value, mask, torch.zeros_like(default))
+    return torch.where((blend == 0).all(-1, keepdim=True) | ~some, default, blend)
 
 
 EXERCISE = Exercise(
@@ -200,10 +208,17 @@ EXERCISE = Exercise(
     title="a lookup that knows when to say nothing",
     minutes=25,
     avoid=("scaled_dot_product_attention",),
+    promises=Promises(
+        batch=("scores", "value"),
+        any_axes=True,
+        waives={
+            "fills with -1e+09": "scores are in the thousands, far above it",
+        },
+    ),
     checks=(
         Check(
             "only allowed keys count, whatever axes come before, and with one row of mask for all",
-            1.5,
+            1,
             draw_masked_table,
             sizes=(
                 {"query_len": 3, "key_len": 5, "d_value": 2},
@@ -215,26 +230,33 @@ EXERCISE = Exercise(
             ),
         ),
         Check(
-            "a query that may attend to no key gets the default",
+            "a query that may attend to no key gets the default, and no other does, even where all"
+            " values are 0",
             1,
             draw_queries_without_keys,
-            sizes=({"query_len": 3, "key_len": 5, "d_value": 2},),
+            sizes=(
+                {"query_len": 3, "key_len": 5, "d_value": 2},
+                {"query_len": 3, "key_len": 5, "d_value": 2, "blank": True},
+            ),
             hidden_sizes=({"query_len": 5, "key_len": 2, "d_value": 3},),
         ),
         Check(
-            "the gradients that reach scores and values are right and finite, whether or not a "
-            "query has keys",
+            "the gradients that reach scores, values and default are right and finite, whether or"
+            " not a query has keys",
             1,
             draw_some_queries_without_keys,
             sizes=({"query_len": 3, "key_len": 5, "d_value": 2},),
             hidden_sizes=({"query_len": 5, "key_len": 7, "d_value": 3},),
-            gradient=("scores", "value"),
+            gradient=("scores", "value", "default"),
         ),
         Check(
-            "a forbidden key changes nothing, however high its score",
+            "a forbidden key changes nothing, however high its score, and however low the others",
             0.5,
             draw_high_forbidden_scores,
-            sizes=({"query_len": 3, "key_len": 5, "d_value": 2},),
+            sizes=(
+                {"query_len": 3, "key_len": 5, "d_value": 2},
+                {"query_len": 3, "key_len": 5, "d_value": 2, "level": -2000.0},
+            ),
             hidden_sizes=({"query_len": 5, "key_len": 7, "d_value": 3},),
         ),
     ),

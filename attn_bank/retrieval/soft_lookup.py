@@ -5,10 +5,9 @@ import math
 import torch
 from torch import Tensor
 
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import cut_off
 
 
 def reference(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
@@ -154,22 +153,17 @@ def normalises_axis_1(query, key, value, temperature):
     return torch.softmax(query @ key.mT / temperature, dim=1) @ value
 
 
-@mistake(points=3.5, computes=cut_off(reference, "query", "key"))
-def detaches_the_weights():
-    """your blend is right, but the weights are cut off (`detach`, `no_grad`, `item` or `numpy`): no
-    gradient reaches queries and keys. Stay within torch operations"""
-
-
 EXERCISE = Exercise(
     function="soft_lookup",
     reference=reference,
     title="the soft lookup, for all queries at once",
     minutes=15,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward"),
+    promises=Promises(batch=("query", "key", "value"), any_axes=True),
     checks=(
         Check(
             "every query gets its blend of the values, whatever axes come before",
-            2,
+            1.5,
             draw_table,
             sizes=(
                 {"query_len": 3, "key_len": 5, "d_key": 7, "d_value": 2},

@@ -7,10 +7,10 @@ from torch import Generator, Tensor
 
 from attn_bank.scaled_dot_product import as_columns, draw_vectors
 from attn_course import scaled_dot_product
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import in_dtype, overwriting, squeezed, transposed
+from attn_grade.wrong_answers import transposed
 
 
 def reference(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -80,7 +80,7 @@ def divides_by_the_width(query, key, value):
     return _attend(query, key, value, width=query.shape[-2] ** 2)
 
 
-@mistake(points=1)
+@mistake(points=0.5)
 def takes_axis_zero(query, key, value):
     """you took axis 0, which is the keys' only where there is nothing in front; count from the
     back, `dim=-2`"""
@@ -116,24 +116,6 @@ def needs_a_batch(query, key, value):
     return value @ torch.softmax(scores, query.ndim - 2 if query.ndim > 2 else 1)
 
 
-@mistake(points=1, computes=squeezed(reference))
-def drops_axes_of_length_one():
-    """`squeeze()` takes away every axis of length 1, also a batch of one and a single query; leave
-    it out"""
-
-
-@mistake(points=1, computes=overwriting(reference, query=lambda q: q / math.sqrt(q.shape[-2])))
-def writes_into_the_queries():
-    """your output is right, but `query /= ...` writes into the tensor of the caller, whose queries
-    become shorter at each call: write `query = query / ...`"""
-
-
-@mistake(points=1, computes=in_dtype(reference, torch.float32))
-def works_in_single_precision():
-    """you compute in float32 and return it; the output has the dtype of the inputs, which may be
-    float64"""
-
-
 @mistake(computes=transposed(reference))
 def returns_rows():
     """your numbers are right and your output is transposed: columns come in, so columns go out,
@@ -158,20 +140,22 @@ def returns_the_weights(query, key, value):
     return torch.softmax(key.mT @ query / math.sqrt(query.shape[-2]), -2)
 
 
-@mistake(points=1, computes=in_dtype(reference, torch.float64))
-def works_in_double_precision():
-    """you compute in float64 and return it; the output has the dtype of the inputs"""
-
-
 EXERCISE = Exercise(
     function="attend_in_columns",
     reference=reference,
     minutes=10,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward"),
+    promises=Promises(
+        batch=("query", "key", "value"),
+        any_axes=True,
+        waives={
+            "cuts off": "gradients are asked in part A, whose formula this is",
+        },
+    ),
     checks=(
         Check(
             "one column of the output for each column of queries",
-            1,
+            0.5,
             draw_columns,
             sizes=(
                 {"query_len": 3, "key_len": 3, "d_key": 5, "d_value": 3},
@@ -180,7 +164,7 @@ EXERCISE = Exercise(
             hidden_sizes=({"query_len": 7, "key_len": 2, "d_key": 3, "d_value": 11},),
         ),
         Check(
-            "the same with any number of axes in front; what comes in stays as it is",
+            "the same with any number of axes in front",
             1,
             draw_columns,
             sizes=(
@@ -198,8 +182,6 @@ EXERCISE = Exercise(
                     "d_value": 3,
                 },
             ),
-            dtype=torch.float64,
-            untouched=True,
         ),
     ),
     mistakes=mistake.collected,

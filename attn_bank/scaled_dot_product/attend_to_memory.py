@@ -5,10 +5,9 @@ from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
 from attn_course import scaled_dot_product
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import in_dtype, overwriting, squeezed
 
 
 def reference(query: Tensor, memory: Tensor) -> Tensor:
@@ -139,12 +138,6 @@ def squeezes_the_batch_together(query, memory):
     return output.reshape(query.shape)
 
 
-@mistake(points=1, computes=squeezed(reference))
-def drops_axes_of_length_one():
-    """`squeeze()` takes away every axis of length 1, also a batch of one and a single query; leave
-    it out"""
-
-
 @mistake(points=1)
 def drops_a_batch_of_one(query, memory):
     """`squeeze(0)` takes away the batch that you put in front, and also one that was there and has
@@ -154,29 +147,19 @@ def drops_a_batch_of_one(query, memory):
     return torch.bmm(torch.softmax(torch.bmm(query, memory.mT) / width**0.5, 2), memory).squeeze(0)
 
 
-@mistake(points=1, computes=overwriting(reference, query=lambda q: q / q.shape[-1] ** 0.5))
-def writes_into_the_queries():
-    """your output is right, but `query /= ...` writes into the tensor of the caller, whose queries
-    become shorter at each call: write `query = query / ...`"""
-
-
-@mistake(points=1, computes=in_dtype(reference, torch.float32))
-def works_in_single_precision():
-    """you compute in float32 and return it; the output has the dtype of the inputs, which may be
-    float64"""
-
-
-@mistake(points=1, computes=in_dtype(reference, torch.float64))
-def works_in_double_precision():
-    """you compute in float64 and return it; the output has the dtype of the inputs"""
-
-
 EXERCISE = Exercise(
     function="attend_to_memory",
     reference=reference,
     title="repair three snippets",
     minutes=10,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward"),
+    promises=Promises(
+        like=1,
+        batch=("query", "memory"),
+        waives={
+            "cuts off": "gradients are asked in part A, whose formula this is",
+        },
+    ),
     checks=(
         Check(
             "one table of queries, one memory: a row of the output for each query",
@@ -189,9 +172,8 @@ EXERCISE = Exercise(
             hidden_sizes=({"query_len": 2, "memory_len": 7, "width": 11},),
         ),
         Check(
-            "a batch of them: each table keeps to its own memory, and `query` and `memory` stay as"
-            " they are",
-            1,
+            "a batch of them: each table keeps to its own memory",
+            0.5,
             draw_memory,
             sizes=(
                 {"batch": 2, "query_len": 3, "memory_len": 5, "width": 7},
@@ -202,8 +184,6 @@ EXERCISE = Exercise(
                 {"batch": 5, "query_len": 5, "memory_len": 3, "width": 2},
                 {"batch": 1, "query_len": 1, "memory_len": 2, "width": 13},
             ),
-            dtype=torch.float64,
-            untouched=True,
         ),
     ),
     mistakes=mistake.collected,

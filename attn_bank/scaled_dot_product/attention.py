@@ -8,10 +8,10 @@ from torch import Generator, Tensor
 from attn_bank.draws import draw_normal
 from attn_bank.scaled_dot_product import draw_vectors
 from attn_course import scaled_dot_product
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import cut_off, given, in_dtype, overwriting, squeezed
+from attn_grade.wrong_answers import given
 
 
 def reference(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -201,35 +201,6 @@ def raises_without_a_maximum(query, key, value):
     return raised / raised.sum(-1, keepdim=True) @ value
 
 
-@mistake(points=1.5, computes=squeezed(reference))
-def drops_axes_of_length_one():
-    """`squeeze()` takes away every axis of length 1, also a batch of one and a single query; leave
-    it out, or name the axis that you mean"""
-
-
-@mistake(points=2, computes=overwriting(reference, query=lambda q: q / math.sqrt(q.shape[-1])))
-def writes_into_the_queries():
-    """you write into the queries of the caller, as `/=`, `-=` and all methods with a `_` at the end
-    do; nothing can be learned through a tensor that is overwritten. Make a new one: `x = x / 2`"""
-
-
-@mistake(points=2, computes=cut_off(reference, "key"))
-def takes_the_keys_for_constants():
-    """you cut the keys off from the graph, so that no layer that makes them could learn; drop
-    `detach` and `data`"""
-
-
-@mistake(points=2, computes=cut_off(reference, "query", "key"))
-def takes_the_weights_for_constants():
-    """you cut the weights off from the graph, so that nothing learns where to look; drop `detach`
-    and `no_grad`"""
-
-
-@mistake(points=2.5, computes=in_dtype(reference, torch.float32))
-def works_in_single_precision():
-    """you convert to float32 and return that; the output has the dtype of the inputs"""
-
-
 @mistake
 def mixes_keys_and_features(query, key, value):
     """you multiply the queries by the keys as they are; each score is a dot product over the
@@ -243,11 +214,12 @@ EXERCISE = Exercise(
     title="scaled dot-product attention",
     minutes=10,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward", "MultiheadAttention"),
+    promises=Promises(batch=("query", "key", "value"), any_axes=True),
     checks=(
         Check(
             "each query gets the mean of the values, weighted by the softmax of `q · k / √d` over"
             " the keys; any number of axes may come before",
-            1.5,
+            1,
             draw_vectors,
             sizes=(
                 {"query_len": 3, "key_len": 5, "d_key": 4, "d_value": 7},

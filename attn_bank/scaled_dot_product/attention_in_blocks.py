@@ -8,11 +8,11 @@ from torch import Generator, Tensor
 
 from attn_bank.scaled_dot_product import UNSEEN, draw_vectors, why_not
 from attn_course import scaled_dot_product
-from attn_grade.exercise import Check, Exercise
-from attn_grade.inside.instruments import Kept
+from attn_grade.exercise import Check, Exercise, Promises
+from attn_grade.inside.instruments import Count, Kept
 from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import cut_off, given, in_dtype, overwriting, squeezed
+from attn_grade.wrong_answers import given
 
 Maximum = Callable[[Tensor, Tensor], Tensor]
 
@@ -99,7 +99,7 @@ def draw_far_scores(
 
 
 def holds_no_table(call: Callable[[Inputs], Plain], inputs: Inputs) -> tuple[str, str] | str | None:
-    with Kept() as blocks:
+    with Kept() as blocks, Count() as work:
         output = call(inputs)
     right = reference(**inputs)
     if reason := why_not(output, right, "the output has to be right as well"):
@@ -123,6 +123,13 @@ def holds_no_table(call: Callable[[Inputs], Plain], inputs: Inputs) -> tuple[str
             f"its tensors are small, but {blocks.held} numbers are stored at one time; the whole"
             f" table has {table}",
             "the table in pieces",
+        )
+    once = table * (inputs["key"].shape[-1] + inputs["value"].shape[-1])
+    if work.products > 1.25 * once:
+        return (
+            f"its matrix products multiply {work.products} pairs of numbers; {once} are enough to"
+            " read each key and each value once",
+            "two passes",
         )
     if block_len not in blocks.raised:
         return (
@@ -327,33 +334,6 @@ def takes_the_factor_for_a_constant(query, key, value, block_len):
     )
 
 
-@mistake(
-    points=3.5,
-    computes=overwriting(_in_blocks, query=lambda q: q / math.sqrt(q.shape[-1])),
-)
-def writes_into_the_queries():
-    """you write into the queries of the caller, as `/=`, `-=` and all methods with a `_` at the end
-    do; nothing can be learned through a tensor that is overwritten. Make a new one: `x = x / 2`"""
-
-
-@mistake(points=2.5, computes=squeezed(_in_blocks))
-def drops_axes_of_length_one():
-    """`squeeze()` takes away every axis of length 1, also a batch of one and a single query; leave
-    it out, or name the axis that you mean"""
-
-
-@mistake(points=3, computes=in_dtype(_in_blocks, torch.float32))
-def works_in_single_precision():
-    """you compute in float32 and return it; the output has the dtype of the inputs, which may be
-    float64"""
-
-
-@mistake(points=3.5, computes=cut_off(_in_blocks, "query", "key"))
-def cuts_the_blocks_off():
-    """your output is right, but the weights are cut off from queries and keys: drop `detach` and
-    `no_grad`"""
-
-
 @mistake(points=3.5)
 def takes_the_total_for_a_constant(query, key, value, block_len):
     """your output is right, but the sum that you divide by is cut off from the graph; only the
@@ -369,9 +349,18 @@ def counts_axes_from_the_front(query, key, value, block_len):
     return _in_blocks(query, key, value, block_len, axis=0)
 
 
-@mistake(points=1.5, computes=in_dtype(_in_blocks, torch.float64))
-def works_in_double_precision():
-    """you compute in float64 and return it; the output has the dtype of the inputs"""
+@mistake(points=3)
+def reads_the_keys_twice(query, key, value, block_len):
+    """you go over the keys twice, once for the maxima and once for the sums: in one pass the
+    running maximum shrinks what has been added up before it"""
+    query = query / math.sqrt(query.shape[-1])
+    blocks = key.split(block_len, -2)
+    top = torch.stack([(query @ one.mT).amax(-1) for one in blocks]).amax(0).unsqueeze(-1)
+    blend = total = 0
+    for one, its_value in zip(blocks, value.split(block_len, -2), strict=True):
+        powers = torch.exp(query @ one.mT - top)
+        blend, total = blend + powers @ its_value, total + powers.sum(-1, keepdim=True)
+    return blend / total
 
 
 EXERCISE = Exercise(
@@ -380,11 +369,12 @@ EXERCISE = Exercise(
     title="softmax in one pass, from block to block",
     minutes=30,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward", "flex_attention"),
+    promises=Promises(answer=_in_blocks, batch=("query", "key", "value"), any_axes=True),
     checks=(
         Check(
             "the output is that of part A, whatever the length of a block; it need not divide the"
             " number of keys; any number of axes may come before",
-            1.5,
+            1,
             draw_blocks,
             sizes=(
                 {"query_len": 3, "key_len": 7, "d_key": 5, "d_value": 2, "block_len": 3},

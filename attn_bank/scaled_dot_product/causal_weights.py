@@ -8,10 +8,10 @@ from torch import Generator, Tensor
 from attn_bank.draws import draw_normal, in_front
 from attn_course.retrieval import masked_softmax
 from attn_course.scaled_dot_product import causal_mask, padding_mask
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import cut_off, given, in_dtype, squeezed
+from attn_grade.wrong_answers import given
 
 
 def reference(scores: Tensor, length: Tensor) -> Tensor:
@@ -294,12 +294,6 @@ def adds_a_wall_of_minus_infinity(scores, length):
     return torch.softmax(scores + wall, -1).nan_to_num(0)
 
 
-@mistake(points=3, computes=cut_off(reference, "scores"))
-def cuts_the_scores_off():
-    """your weights are right, but `detach`, `no_grad` or `data` cut them off from the scores:
-    nothing could learn through them"""
-
-
 @mistake
 def normalises_over_the_queries(scores, length):
     """your weights sum to 1 over the queries, down each column; they should sum to 1 over the keys,
@@ -317,41 +311,18 @@ def knows_one_batch_axis_only(scores, length):
     return _masked(scores, _earlier(scores) & real)
 
 
-@mistake(points=2.5, computes=squeezed(reference))
-def drops_axes_of_length_one():
-    """`squeeze()` takes away every axis of length 1, also that of a single query; leave it out, or
-    name the axis that you mean"""
-
-
-@mistake(points=3)
-def writes_into_the_scores(scores, length):
-    """you write into the scores of the caller, as `/=`, `-=` and all methods with a `_` at the end
-    do; nothing can be learned through a tensor that is overwritten. Make a new one: `x = x / 2`"""
-    return torch.softmax(scores.masked_fill_(~_seen(scores, length), -math.inf), -1).nan_to_num(0)
-
-
-@mistake(points=3, computes=in_dtype(reference, torch.float32))
-def works_in_single_precision():
-    """you compute in float32 and return it; the weights have the dtype of the scores, which may be
-    float64"""
-
-
-@mistake(points=2, computes=in_dtype(reference, torch.float64))
-def works_in_double_precision():
-    """you compute in float64 and return it; the output has the dtype of the scores"""
-
-
 EXERCISE = Exercise(
     function="causal_weights",
     reference=reference,
     title="two masks at once, and the row that they leave empty",
     minutes=25,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward"),
+    promises=Promises(batch=("scores", "length"), any_axes=True),
     checks=(
         Check(
             "in each row the weights are the softmax over the words that do not come later than the"
             " query; the queries are the last positions; any number of axes may come before",
-            1.5,
+            1,
             draw_scores,
             sizes=(
                 {"query_len": 5, "key_len": 5},

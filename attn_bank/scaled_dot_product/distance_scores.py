@@ -7,11 +7,11 @@ from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
 from attn_bank.scaled_dot_product import UNSEEN, why_not
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.instruments import Largest
 from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, in_dtype, overwriting, squeezed, then, transposed
+from attn_grade.wrong_answers import given, then, transposed
 
 
 def reference(query: Tensor, key: Tensor) -> Tensor:
@@ -232,29 +232,6 @@ def takes_the_squares_for_constants(query, key):
     return _scores(query, key, -_squares(query.detach()) / 2, -_squares(key.detach()) / 2)
 
 
-@mistake(points=1.5, computes=squeezed(reference))
-def drops_axes_of_length_one():
-    """`squeeze()` takes away every axis of length 1, also that of a single query; leave it out, or
-    name the axis that you mean"""
-
-
-@mistake(points=2.5, computes=overwriting(reference, query=torch.square, key=torch.square))
-def writes_into_both():
-    """you write into the tensors of the caller, as `/=`, `-=` and all methods with a `_` at the end
-    do; nothing can be learned through a tensor that is overwritten. Make a new one: `x = x / 2`"""
-
-
-@mistake(points=2, computes=in_dtype(reference, torch.float32))
-def works_in_single_precision():
-    """you compute in float32 and return it; the output has the dtype of the inputs, which may be
-    float64"""
-
-
-@mistake(points=1.5, computes=in_dtype(reference, torch.float64))
-def works_in_double_precision():
-    """you compute in float64 and return it; the output has the dtype of the inputs"""
-
-
 EXERCISE = Exercise(
     function="distance_scores",
     reference=reference,
@@ -264,11 +241,12 @@ EXERCISE = Exercise(
         *("cdist", "cdist_forward", "euclidean_dist", "pairwise_distance", "pdist", "dist"),
         *("mse_loss", "pairwise_distances", "euclidean_distances", "distance_matrix"),
     ),
+    promises=Promises(batch=("query", "key"), any_axes=True),
     checks=(
         Check(
             "every query is scored against every key by `-|q - k|² / 2`; any number of axes may"
             " come before",
-            1.5,
+            1,
             draw_vectors,
             sizes=(
                 {"query_len": 3, "key_len": 3, "d_key": 2},

@@ -5,10 +5,10 @@ from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
 from attn_course import scaled_dot_product
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import in_dtype, overwriting, squeezed, then
+from attn_grade.wrong_answers import then
 
 
 def reference(tokens: Tensor, length: Tensor) -> Tensor:
@@ -188,35 +188,12 @@ def keeps_the_axis_of_the_query():
     it, `squeeze(1)`"""
 
 
-@mistake(points=1, computes=squeezed(reference))
-def squeezes_a_batch_of_one_away():
-    """`squeeze()` takes away every axis of length 1, also a batch of one sentence; name the axis,
-    as in `squeeze(1)`"""
-
-
-@mistake(points=1.5, computes=overwriting(reference, length=lambda length: length - 1))
-def writes_into_the_lengths():
-    """your output is right, but `length -= 1` writes into the tensor of the caller, whose sentences
-    become shorter at each call: write `length - 1`"""
-
-
 @mistake(points=1.5)
-def writes_into_the_padding(tokens, length):
+def changes_tokens(tokens, length):
     """your output is right, but you write into `tokens`, which the caller may need again"""
     output = reference(tokens, length)
     tokens[~_real(tokens, length)] = 0
     return output
-
-
-@mistake(points=1.5, computes=in_dtype(reference, torch.float32))
-def works_in_single_precision():
-    """you compute in float32 and return it; the output has the dtype of the tokens, which may be
-    float64"""
-
-
-@mistake(points=0.5, computes=in_dtype(reference, torch.float64))
-def works_in_double_precision():
-    """you compute in float64 and return it; the output has the dtype of the inputs"""
 
 
 EXERCISE = Exercise(
@@ -224,6 +201,13 @@ EXERCISE = Exercise(
     reference=reference,
     minutes=10,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward"),
+    promises=Promises(
+        batch=("tokens", "length"),
+        waives={
+            "cuts off": "gradients are asked in part A, whose formula this is",
+            "fills with": "a word scores itself, which gives 0 or more, so no row lies that low",
+        },
+    ),
     checks=(
         Check(
             "the last word of each sentence asks all words of its sentence; what stands in the"
@@ -246,15 +230,6 @@ EXERCISE = Exercise(
             draw_sentences,
             sizes=({"batch": 3, "max_len": 7, "d_model": 3, "noise": 10**10},),
             hidden_sizes=({"batch": 5, "max_len": 5, "d_model": 7, "noise": 10**10},),
-        ),
-        Check(
-            "`tokens` and `length` of the caller stay as they are",
-            0.5,
-            draw_sentences,
-            sizes=({"batch": 3, "max_len": 5, "d_model": 2, "noise": 1},),
-            hidden_sizes=({"batch": 2, "max_len": 7, "d_model": 3, "noise": 1},),
-            dtype=torch.float64,
-            untouched=True,
         ),
     ),
     mistakes=mistake.collected,

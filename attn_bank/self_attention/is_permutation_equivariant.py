@@ -11,7 +11,8 @@ from torch import Generator, Tensor
 
 from attn_bank.layers import Layer
 from attn_bank.self_attention import draw_projection
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
+from attn_grade.inside.instruments import Count
 from attn_grade.inside.plain import Inputs, Plain, name_kind
 from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given, then
@@ -80,6 +81,19 @@ def _always_calls_twice(call: Callable[[Inputs, int], Plain], inputs: Inputs) ->
         if len(layer.calls) != 2:
             return False
     return True
+
+
+def tries_often_enough(
+    call: Callable[[Inputs], Plain], inputs: Inputs
+) -> tuple[str, Plain] | str | None:
+    """It judges rightly, and half as many trials make it half the work, in numbers drawn."""
+    with Count() as work:
+        wrong = is_judged_right(call, inputs)
+    with Count() as half:
+        call(inputs | {"trials": inputs["trials"] // 2})
+    if wrong or not inputs["layer"].is_equivariant or work.made > 1.5 * half.made:
+        return wrong
+    return f"{inputs['trials']} `trials` are hardly more work than half of them", "other trials"
 
 
 def layers(sizes: dict[str, int], *names: str) -> tuple[dict[str, int | str], ...]:
@@ -440,6 +454,12 @@ def compares_as_allclose_does(layer, d_model, max_len, trials):
     return _within(error)(layer, d_model, max_len, trials)
 
 
+@mistake(points=5)
+def ignores_trials(layer, d_model, max_len, trials):
+    """you make as many trials whatever `trials` says; it is how many the caller asks for"""
+    return reference(layer, d_model, max_len, 100)
+
+
 EXERCISE = Exercise(
     function="is_permutation_equivariant",
     reference=reference,
@@ -453,6 +473,7 @@ EXERCISE = Exercise(
             " now on one side and now on the other"
         ),
     },
+    promises=Promises(points=0),
     checks=(
         Check(
             "it tells equivariant layers from those that know places, whatever they do with them",
@@ -484,14 +505,14 @@ EXERCISE = Exercise(
             law=is_judged_right,
         ),
         Check(
-            "it refuses a layer that errs with some tokens only",
+            "it refuses a layer that errs with some tokens only, in as many `trials` as are asked",
             1,
             give_layer,
             sizes=layers(
                 SIZES, "attends_to_all", "marks_the_first_if_low", "marks_the_first_if_high"
             ),
             hidden_sizes=layers(OTHERS, "marks_the_first_if_low"),
-            law=is_judged_right,
+            law=tries_often_enough,
         ),
         Check(
             "it refuses a layer that errs with the longest sentences only, or with the shortest",

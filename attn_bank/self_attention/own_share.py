@@ -5,10 +5,10 @@ from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
 from attn_course.retrieval import masked_softmax
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, in_dtype, then
+from attn_grade.wrong_answers import given, then
 
 
 def reference(scores: Tensor, real: Tensor) -> Tensor:
@@ -128,7 +128,7 @@ def makes_one_number_of_the_batch():
     """you return one number for all sentences; each has its own"""
 
 
-@mistake(points=1.5)
+@mistake(points=1)
 def knows_one_batch_axis_only(scores, real):
     """you count the axes of the diagonal from the left, which fits three axes only; count from the
     right: `diagonal(dim1=-2, dim2=-1)`"""
@@ -198,8 +198,8 @@ def multiplies_scores_by_the_mask(scores, real):
     return _mean(_own(torch.softmax(scores * real.unsqueeze(-2), -1)), real)
 
 
-@mistake(points=2)
-def writes_into_the_scores(scores, real):
+@mistake(points=2.5)
+def changes_scores(scores, real):
     """you write into the scores that you were given, as all names do that end in `_`; `masked_fill`
     makes new ones"""
     weights = scores.masked_fill_(~real.unsqueeze(-2), -torch.inf).softmax(-1)
@@ -216,16 +216,20 @@ def takes_powers_as_they_are(scores, real):
     return _mean(_own(powers) / total, real)
 
 
-@mistake(computes=in_dtype(reference, torch.float64))
-def works_in_double_precision():
-    """you compute in float64 and return it; the output has the dtype of the scores"""
-
-
 EXERCISE = Exercise(
     function="own_share",
     reference=reference,
     title="measure how much of itself a word hears",
     minutes=20,
+    promises=Promises(
+        like=1,
+        batch=("scores", "real"),
+        any_axes=True,
+        waives={
+            "cuts off": "what it returns is read, and nothing is learned through it",
+            "fills with": "scores are said to be some hundreds",
+        },
+    ),
     checks=(
         Check(
             "the mean over the tokens of the weight that each gives to itself, one number for each"
@@ -237,12 +241,11 @@ EXERCISE = Exercise(
         ),
         Check(
             "padding takes no weight, and is not one of those asked; a sentence of padding alone"
-            " gets 0; the scores stay as they were",
-            1,
+            " gets 0",
+            0.5,
             draw_padded_scores,
             sizes=({"batch": 4, "length": 7},),
             hidden_sizes=({"batch": 5, "length": 11},),
-            untouched=True,
         ),
         Check(
             "scores may be some hundreds, above zero or below, and those of padding the highest",

@@ -8,10 +8,10 @@ from torch import Generator, Tensor
 from attn_bank.draws import draw_normal, in_front
 from attn_bank.self_attention import draw_projection
 from attn_course.scaled_dot_product import attention, attention_weights, scaled_dot_scores
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import cut_off, in_dtype, mistaking
+from attn_grade.wrong_answers import mistaking
 
 
 def reference(tokens: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor) -> Tensor:
@@ -271,28 +271,18 @@ def takes_the_weights_for_constants(tokens, w_query, w_key, w_value):
     return attention(query.detach(), key.detach(), value)
 
 
-@mistake(points=3, computes=cut_off(reference, "w_query", "w_key", "w_value"))
-def takes_the_projections_for_constants():
-    """the matrices are cut off from the graph, so they will never learn; drop `detach`, `data` and
-    `no_grad`"""
-
-
-@mistake(points=1, computes=in_dtype(reference, torch.float64))
-def works_in_double_precision():
-    """you compute in float64 and return it; the output has the dtype of the inputs"""
-
-
 EXERCISE = Exercise(
     function="self_attention",
     reference=reference,
     title="find the slips: self-attention as it was published",
     minutes=20,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward", "MultiheadAttention"),
+    promises=Promises(batch=("tokens",), any_axes=True),
     checks=(
         Check(
             "queries, keys and values are made of the same tokens, by their three matrices, and"
             " every token attends to all; any number of axes may come before",
-            2,
+            1.5,
             draw_tokens,
             sizes=(
                 {"length": 5, "d_model": 7, "d_key": 3, "d_value": 2},

@@ -7,7 +7,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_course import self_attention
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import transposed
@@ -222,7 +222,7 @@ def computes_angles_in_single_precision(length, d_model):
 
 
 @mistake(points=1)
-def returns_double_precision(length, d_model):
+def casts_to_float64(length, d_model):
     """you return float64; compute in it, and return float32, the dtype of tokens"""
     angle = _angle(length, d_model)
     return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)
@@ -253,6 +253,12 @@ EXERCISE = Exercise(
     equivalent_mutants={
         "-1 -> 1": "the new axis behind the only one is axis 1 counted from the left as well",
     },
+    promises=Promises(
+        points=0,
+        waives={
+            "is off by a millionth": "an error of 0.00001 is allowed",
+        },
+    ),
     checks=(
         Check(
             "row `p` holds the vector of position `p`, from 0 on: sine and cosine in turns, each"

@@ -7,7 +7,7 @@ from attn_bank.draws import draw_normal
 from attn_bank.seq2seq import draw_lengths, draw_sentences
 from attn_course import seq2seq
 from attn_course.seq2seq import PAD
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
 
@@ -131,13 +131,13 @@ def rolls_all_by_one_amount(sequence, mask):
     return sequence.flip(1).roll(int(mask[0].sum()) - mask.shape[1], 1)
 
 
-@mistake(points=2.5)
+@mistake(points=2)
 def erases_the_padding(sequence, mask):
     """you overwrite the padding with 0; what stands there stays as it is"""
     return _erase_padding(reference(sequence, mask), mask)
 
 
-@mistake(points=2.5)
+@mistake(points=2)
 def turns_the_padding_round_too(sequence, mask):
     """you turn the padding round within itself, which shows when it is not all the same; what
     stands there stays as it is"""
@@ -145,7 +145,7 @@ def turns_the_padding_round_too(sequence, mask):
     return _take(sequence, mirrored % mask.shape[1])
 
 
-@mistake(points=2.5)
+@mistake(points=2)
 def looks_for_zeros_instead_of_the_mask(sequence, mask):
     """you look for zeros in `sequence` and not at `mask`; of vectors nobody can tell by looking
     which are padding"""
@@ -153,7 +153,7 @@ def looks_for_zeros_instead_of_the_mask(sequence, mask):
     return reference(sequence, words if words.ndim == 2 else words.any(-1))
 
 
-@mistake(points=2.5)
+@mistake(points=2)
 def multiplies_by_a_permutation(sequence, mask):
     """a permutation matrix turns floats round, but refuses whole numbers, which words are; choose
     by index instead"""
@@ -186,7 +186,7 @@ def writes_over_the_sentences(sequence, mask):
 
 
 @mistake(points=3.5)
-def copies_the_numbers(sequence, mask):
+def cuts_off_sequence(sequence, mask):
     """you copy the numbers into a new tensor outside of the graph, so no gradient reaches
     `sequence`; choose from `sequence` by an index"""
     return torch.zeros_like(sequence).copy_(reference(sequence.detach(), mask))
@@ -197,6 +197,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="turn sentences round, and leave their padding",
     minutes=15,
+    promises=Promises(batch=("sequence", "mask"), like=1),
     checks=(
         Check(
             "the words of each sentence are turned round, and the padding stays behind them",
@@ -222,14 +223,6 @@ EXERCISE = Exercise(
             sizes=({"batch": 3, "length": 5, "d_annotation": 2},),
             hidden_sizes=({"batch": 5, "length": 7, "d_annotation": 3},),
             gradient=("sequence",),
-        ),
-        Check(
-            "it leaves `sequence` and `mask` as they are",
-            0.5,
-            draw_annotations,
-            sizes=({"batch": 3, "length": 5, "d_annotation": 2},),
-            hidden_sizes=({"batch": 5, "length": 7, "d_annotation": 3},),
-            untouched=True,
         ),
     ),
     mistakes=mistake.collected,

@@ -6,10 +6,10 @@ from torch import Generator, Tensor, nn
 from attn_bank.draws import draw_normal
 from attn_bank.seq2seq import draw_sentences, draw_words, end_and_pad
 from attn_course.seq2seq import EOS, PAD
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import in_dtype, then
+from attn_grade.wrong_answers import then
 
 
 def reference(logits: Tensor, target_output: Tensor) -> Tensor:
@@ -156,7 +156,7 @@ def takes_the_logarithm_of_a_softmax(logits, target_output):
     return _mean_over(target_output != PAD, -p.log())
 
 
-@mistake(points=3.5)
+@mistake(points=3)
 def adds_a_small_number_to_the_probability(logits, target_output):
     """you add a small number so that the logarithm stays finite, which bounds the loss of a word
     however wrong it is; `log_softmax` needs no such number"""
@@ -197,23 +197,12 @@ def counts_bits():
 
 
 @mistake(points=3.5)
-def cuts_the_gradient(logits, target_output):
-    """you turn the loss into a number, so that nothing can learn from it; return the tensor"""
-    return torch.full_like(logits[0, 0, 0], reference(logits, target_output).item())
-
-
-@mistake(points=3.5)
 def cuts_the_gradient_of_the_denominator(logits, target_output):
     """your loss is right, but its gradient lacks a part: no gradient comes through the denominator
     of the softmax, so that the logits of wrong words are never pushed down; `detach` nothing"""
     log_p = logits - logits.logsumexp(-1, keepdim=True).detach()
     log_p = log_p.gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
     return _mean_over(target_output != PAD, -log_p)
-
-
-@mistake(points=0.5, computes=in_dtype(reference, torch.float64))
-def works_in_double_precision():
-    """you compute in float64 and return it; the output has the dtype of the inputs"""
 
 
 @mistake
@@ -237,11 +226,12 @@ EXERCISE = Exercise(
     title="find the slip: a mean over words that are not there",
     minutes=15,
     avoid=("cross_entropy", "nll_loss", "NLLLoss", "CrossEntropyLoss"),
+    promises=Promises(batch=("logits", "target_output")),
     checks=(
         Check(
             "it is the mean of `-log p` over all words of the batch, the ends counted as words"
             " and the padding not",
-            2.5,
+            2,
             draw_batch,
             sizes=(
                 {"batch": 3, "target_len": 7, "vocab_size": 11},

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attn_grade.host.channel import Channel
 from attn_grade.host.ended import Cause, Ended
-from attn_grade.inside.instruments import Instrument, active_instruments, paused
+from attn_grade.inside.instrument import Instrument, active_instruments, paused
 from attn_grade.inside.packing import MALFORMED
 from attn_grade.inside.plain import Inputs, Plain, as_plain
 from attn_grade.inside.submission import SECONDS_A_CALL, Outcome

@@ -14,79 +14,17 @@ import weakref
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from contextvars import ContextVar
-from typing import Any, Self
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
-from attn_grade.inside.dispatch import Onlooker
+from attn_grade.inside.instrument import Instrument, Readings
 
 EXPONENTIALS = {"exp", "exp2", "expm1", "softmax", "log_softmax", "logsumexp", "logaddexp"}
-Readings = dict[str, Any]  # from a process that may send anything; `add` checks them
-
-
-class Instrument(Onlooker):
-    """Looks on at every operation of torch inside the `with` block, unless it is paused."""
-
-    _active: ContextVar[tuple["Instrument", ...]] = ContextVar("active", default=())
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.is_paused = False
-
-    def __enter__(self) -> Self:
-        self._before = self._active.set((*active_instruments(), self))
-        super().__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        super().__exit__(*error)
-        self._active.reset(self._before)
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        made = func(*args, **(kwargs or {}))
-        if not self.is_paused:
-            self._note(func, args, made)
-        return made
-
-    def _note(self, func: Any, args: Any, made: Any) -> None:
-        """Look at an operation, what it was given and what it made."""
-        raise NotImplementedError
-
-    def readings(self) -> Readings:
-        """The readings, as plain data."""
-        raise NotImplementedError
-
-    def add(self, readings: Readings) -> None:
-        """Add readings from another process to those of this one.
-
-        Raises:
-            KeyError: Something is missing from the readings.
-            TypeError, ValueError: Something in them is no number.
-        """
-        raise NotImplementedError
-
-
-def active_instruments() -> tuple[Instrument, ...]:
-    """The instruments whose `with` block is open in this thread, from the outermost to the
-    innermost."""
-    return Instrument._active.get()
-
-
-@contextmanager
-def paused() -> Iterator[tuple[Instrument, ...]]:
-    """The active instruments, which see nothing of what is done inside the `with` block."""
-    instruments = active_instruments()
-    before = [instrument.is_paused for instrument in instruments]
-    try:
-        for instrument in instruments:
-            instrument.is_paused = True
-        yield instruments
-    finally:
-        for instrument, rested in zip(instruments, before, strict=True):
-            instrument.is_paused = rested
+# Matrix products, with the place of the factor whose last axis is summed over.
+PRODUCTS = {"mm": 0, "bmm": 0, "mv": 0, "dot": 0, "addmm": 1, "baddbmm": 1, "addmv": 1}
 
 
 @contextmanager
@@ -176,20 +114,31 @@ class Kept(Largest):
 
 
 class Count(Instrument):
-    """Counts how often torch is asked for something, as `number`, for laws about loops."""
+    """Counts what torch is asked for, for laws about loops and about work.
+
+    Attributes:
+        number: How often it is asked for something.
+        made: How many numbers the tensors have that it makes.
+        products: How many pairs of numbers its matrix products multiply.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self.number = 0
+        self.number = self.made = self.products = 0
 
     def _note(self, func: Any, args: Any, made: Any) -> None:
         self.number += 1
+        self.made += sum(tensor.numel() for tensor in filter(torch.is_tensor, tree_leaves(made)))
+        if (factor := PRODUCTS.get(func.overloadpacket.__name__)) is not None:
+            self.products += made.numel() * args[factor].shape[-1]
 
     def readings(self) -> Readings:
-        return {"number": self.number}
+        return {"number": self.number, "made": self.made, "products": self.products}
 
     def add(self, readings: Readings) -> None:
         self.number += int(readings["number"])
+        self.made += int(readings["made"])
+        self.products += int(readings["products"])
 
 
 def stored(tensor: Tensor) -> int:

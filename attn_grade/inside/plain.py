@@ -113,7 +113,7 @@ def array_oddity(array: np.ndarray) -> str | None:
     return None if array.dtype.name in ARRAY_DTYPES else f"dtype {array.dtype.name}"
 
 
-def parts_of(value: Plain) -> list[Plain]:
+def parts_of(value: object) -> list[Plain]:
     """The items of a list, a tuple or a dictionary; none for anything else."""
     if isinstance(value, dict):
         return list(value.values())
@@ -123,6 +123,19 @@ def parts_of(value: Plain) -> list[Plain]:
 def map_leaves(change: Callable[[Input], Input], value: Input) -> Input:
     """The value with each of its leaves changed: what is no list, tuple or dictionary."""
     return _map_leaves(change, value)
+
+
+def cast_floats(value: Input, dtype: torch.dtype) -> Any:
+    """The value with its floating-point tensors and arrays in another dtype."""
+
+    def cast(leaf: Input) -> Input:
+        if isinstance(leaf, Tensor) and leaf.is_floating_point():
+            return leaf.to(dtype)
+        if isinstance(leaf, np.ndarray) and np.issubdtype(leaf.dtype, np.floating):
+            return leaf.astype(str(dtype).removeprefix("torch."))
+        return leaf
+
+    return map_leaves(cast, value)
 
 
 def _map_leaves(change: Callable[[Any], Any], value: Any) -> Any:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from attn_grade.inside.call_context import OutOfTime, seeded, silenced, time_limited
-from attn_grade.inside.plain import Input, Inputs, Plain, as_plain, map_leaves
+from attn_grade.inside.plain import Foreign, Input, Inputs, Plain, as_plain, map_leaves
 from attn_grade.inside.watching import (
     NO_PACKAGES,
     UNWATCHED_CALLS,
@@ -98,7 +98,8 @@ class LocalSubmission:
                 with self._watched(borrowed):
                     output = self.function(**given)
                 gradients = _plain(_gradients(output, upstream, given, wrt))
-                output, after = as_plain(output), _plain(given)
+                output = as_plain(output)
+                after = {name: _left(value, name in wrt) for name, value in given.items()}
         except KeyboardInterrupt:
             raise
         except OutOfTime as error:
@@ -128,6 +129,16 @@ def copy_of(value: Input, requires_grad: bool = False) -> Any:
         return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
 
     return map_leaves(copy, value)  # a list that an answer sorts or empties is its own
+
+
+def _left(value: Input, asked: bool) -> Plain:
+    """What a call left of an argument: one that it has marked for gradients is not what it was."""
+
+    def leave(leaf: Input) -> Input:
+        marked = isinstance(leaf, Tensor) and leaf.requires_grad and not asked
+        return Foreign("a tensor that requires a gradient") if marked else leaf
+
+    return as_plain(map_leaves(leave, value))
 
 
 def _plain(values: Mapping[str, object]) -> dict[str, Plain]:

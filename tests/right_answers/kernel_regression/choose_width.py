@@ -33,8 +33,7 @@ def by_sorted_pairs(key, value, widths):
 
 
 def by_double_precision(key, value, widths):
-    widths.sort()
-    width = min(widths, key=lambda w: _error(key.double(), value.double(), w))
+    width = min(sorted(widths), key=lambda w: _error(key.double(), value.double(), w))
     error = _error(key.double(), value.double(), width)
     spread = value.double().sub(value.double().mean()).square().sum().item()
     return [width, 1 - error / spread]

@@ -14,13 +14,13 @@ def by_a_harmless_denominator(query, key, width):
 
 def by_the_density(query, key, width):
     distance = torch.cdist(query, key) / width
-    kernel = 0.75 * torch.clamp(1 - distance**2, min=0)
+    kernel = 0.75 * torch.where(distance < 1, 1 - distance**2, 0)
     return kernel / kernel.sum(-1, keepdim=True).clamp_min(torch.finfo(kernel.dtype).tiny)
 
 
 def by_l1_normalise(query, key, width):
     difference = (query.unsqueeze(-2) - key.unsqueeze(-3)) / width
-    kernel = (1 - difference.square().sum(-1)).clamp(min=0)
+    kernel = (1 - difference.square().sum(-1)).relu()
     return torch.nn.functional.normalize(kernel, p=1, dim=-1, eps=1e-12)
 
 
@@ -34,7 +34,7 @@ def by_masked_softmax(query, key, width):
 
 def by_the_squared_window(query, key, width):
     squared = torch.linalg.vector_norm(query.unsqueeze(-2) - key.unsqueeze(-3), dim=-1) ** 2
-    room = torch.maximum(width**2 - squared, torch.zeros_like(squared))
+    room = (width**2 - squared) * (squared < width**2)
     total = torch.einsum("...k->...", room).unsqueeze(-1)
     return room / (total + (total == 0))
 
@@ -44,6 +44,6 @@ def by_loops(query, key, width):
         return torch.stack([by_loops(q, k, width) for q, k in zip(query, key, strict=True)])
     rows = []
     for one in query:
-        kernel = (1 - ((one - key) / width).square().sum(1)).clamp_min(0)
+        kernel = (1 - ((one - key) / width).square().sum(1)).relu()
         rows.append(kernel / kernel.sum() if kernel.sum() > 0 else torch.zeros_like(kernel))
     return torch.stack(rows)

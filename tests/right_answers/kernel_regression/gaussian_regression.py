@@ -17,7 +17,8 @@ def by_hand(query, key, value, width):
 
 
 def by_logsumexp(query, key, value, width):
-    scores = -torch.cdist(query, key).div(width).pow(2).div(2)
+    how = "donot_use_mm_for_euclid_dist"  # which would lose digits from 26 keys on
+    scores = -torch.cdist(query, key, compute_mode=how).div(width).pow(2).div(2)
     weights = torch.exp(scores - torch.logsumexp(scores, -1, keepdim=True))
     return torch.einsum("...qk,...kv->...qv", weights, value)
 

@@ -44,8 +44,9 @@ def by_mapping(query, key, value):
 
 
 def by_single_precision_inside(query, key, value):
-    scores = query.float() @ key.float().mT / math.sqrt(query.shape[-1])
-    return (torch.nn.functional.softmax(scores, dim=-1) @ value.float()).to(value.dtype)
+    wide = torch.promote_types(query.dtype, torch.float32)
+    scores = query.to(wide) @ key.to(wide).mT / math.sqrt(query.shape[-1])
+    return (torch.nn.functional.softmax(scores, dim=-1) @ value.to(wide)).to(value.dtype)
 
 
 def by_writing_into_its_own(query, key, value):

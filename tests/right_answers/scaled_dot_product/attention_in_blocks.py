@@ -63,19 +63,6 @@ def by_a_last_column(query, key, value, block_len):
     return blend[..., :-1] / blend[..., -1:]
 
 
-def by_two_passes(query, key, value, block_len):
-    """The maximum first, the powers in a second pass: no factor is needed."""
-    query, best = query / query.shape[-1] ** 0.5, None
-    for keys in key.split(block_len, -2):
-        top = (query @ keys.mT).amax(-1, keepdim=True)
-        best = top if best is None else torch.maximum(best, top)
-    total, blend = 0, 0
-    for keys, values in zip(key.split(block_len, -2), value.split(block_len, -2), strict=True):
-        powers = torch.exp(query @ keys.mT - best)
-        total, blend = total + powers.sum(-1, keepdim=True), blend + powers @ values
-    return blend / total
-
-
 def by_halves(query, key, value, block_len):
     """The first block and the rest, each by itself, are put together."""
 

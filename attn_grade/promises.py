@@ -1,0 +1,133 @@
+"""What follows from the promises of an exercise: a row of its table, and its wrong answers.
+
+The engine can break a reference in many ways, see `attn_grade.variants`. Each is forbidden, unless
+the exercise waives it: under the name of the fault, such as "squeezes" or "cuts off mask", with a
+reason. "cuts off" alone waives the gradients of all inputs that no check asks for.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Generator
+
+from attn_grade.exercise import Check, Draw, Exercise, Promises
+from attn_grade.inside.plain import Inputs
+from attn_grade.inside.submission import LocalSubmission
+from attn_grade.mistakes import Mistake
+from attn_grade.variants import CUTS_OFF, Variant, right_variants, wrong_variants
+
+# What the row says, by what can be broken.
+SAID = {
+    "casts to float32": "the output has the dtype of the inputs, here float64",
+    "changes": "what is given stays as it was",
+}
+ALONE = "an axis of length 1 in front stays"
+
+
+def keep_promises(exercise: Exercise) -> Exercise:
+    """The exercise with the row of its promises, and with the mistakes that break them.
+
+    A mistake that the exercise has under the name of one of these, `cuts_off_query` for example,
+    stands in its place.
+    """
+    if exercise.promises is None:
+        return exercise
+    known = {mistake.name for mistake in exercise.mistakes}
+    variants, mistakes = wrong_answers(exercise), []
+    for variant in variants:
+        variant.answer.__name__ = variant.name.replace(" ", "_")
+        if variant.hint and not waiver(exercise, variant) and variant.answer.__name__ not in known:
+            sign = variant.sign if variant.of not in _promised(exercise) else None
+            mistakes.append(Mistake(variant.answer, variant.hint, None, sign))
+    return replace(
+        exercise,
+        checks=(*exercise.checks, *_rows(exercise, exercise.promises, variants)),
+        mistakes=(*exercise.mistakes, *mistakes),
+    )
+
+
+def wrong_answers(exercise: Exercise) -> list[Variant]:
+    """What breaks something that an answer to the exercise could break, forbidden or not."""
+    return _variants(exercise, wrong_variants)
+
+
+def right_answers(exercise: Exercise) -> list[Variant]:
+    """What is right because the reference is."""
+    return _variants(exercise, right_variants)
+
+
+def waiver(exercise: Exercise, variant: Variant) -> str | None:
+    """Why the exercise does not forbid a wrong answer; None where it does."""
+    waives = exercise.promises.waives if exercise.promises else {}
+    if variant.name in waives or (variant.kind == CUTS_OFF and variant.of in _promised(exercise)):
+        return waives.get(variant.name)
+    return waives.get(variant.kind)
+
+
+def _promised(exercise: Exercise) -> set[str]:
+    """The inputs that gradients are asked of."""
+    return {name for check in exercise.checks for name in check.gradient}
+
+
+def _variants(exercise: Exercise, make: Callable[..., Iterator[Variant]]) -> list[Variant]:
+    if (inputs := _sample(exercise)) is None:
+        return []
+    promises = exercise.promises or Promises()
+    answer = promises.answer or exercise.reference
+    with torch.device("cpu"):  # whatever default an earlier cell has set
+        output = LocalSubmission(answer).call(inputs).output
+        return [*make(answer, promises, inputs, output)]
+
+
+def _sample(exercise: Exercise) -> Inputs | None:
+    """Inputs of the row, or of the first check; None if all train."""
+    quick = [check for check in exercise.checks if not check.slow]
+    check = _like(exercise) or next(iter(quick), None)
+    if check is None:
+        return None
+    inputs = check.inputs(exercise.name)[0]
+    return {name: value for name, value in inputs.items() if name not in check.withheld}
+
+
+def _like(exercise: Exercise) -> Check | None:
+    """The check whose draws the row takes."""
+    if exercise.promises and exercise.promises.like is not None:
+        return exercise.checks[exercise.promises.like]
+    compared = (c for c in exercise.checks if not (c.law or c.gradient or c.slow))
+    return next(compared, None)
+
+
+def _rows(exercise: Exercise, promises: Promises, variants: list[Variant]) -> Iterator[Check]:
+    kinds = {variant.kind for variant in variants}
+    said = [words for kind, words in SAID.items() if kind in kinds]
+    if not said or not promises.points or not (like := _like(exercise)):
+        return
+    sizes, hidden = like.sizes, like.hidden_sizes
+    if promises.batch:
+        said.append(ALONE)
+        sizes = (*sizes, {**sizes[-1], "alone": 1})
+        hidden = None if hidden is None else (*hidden, {**hidden[-1], "alone": 1})
+    yield replace(
+        like,
+        label="; ".join(said),
+        points=promises.points,
+        draw=_draw_alone(like.draw, promises),
+        sizes=sizes,
+        hidden_sizes=hidden,
+        dtype=torch.float64 if "casts to float32" in kinds else like.dtype,
+        untouched=True,
+        repeats=True,
+    )
+
+
+def _draw_alone(draw: Draw, promises: Promises) -> Draw:
+    """Draw as before, or a batch of one: the first, or what has no batch yet."""
+    one = None if promises.any_axes else slice(1)
+
+    def drawn(generator: Generator, alone: int = 0, **sizes: Any) -> Inputs:
+        inputs: dict[str, Any] = {**draw(generator, **sizes)}
+        return inputs | {name: inputs[name][one] for name in promises.batch if alone}
+
+    return drawn

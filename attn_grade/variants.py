@@ -1,0 +1,156 @@
+"""The reference, altered in ways that need no knowledge of the exercise, into wrong and right ones.
+
+Each is a `Variant`. A wrong one that can be made of a reference is forbidden, unless the exercise
+waives it with a reason; see `attn_grade.promises`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from attn_grade.alterations import (
+    Fill,
+    Reversed,
+    after,
+    can_change,
+    change,
+    has,
+    inside,
+    is_array,
+    is_floating,
+    is_tensor,
+    is_whole,
+    listed,
+    repeat_first,
+    scatter,
+    under,
+)
+from attn_grade.exercise import Promises
+from attn_grade.inside.plain import Inputs, Plain, map_leaves
+from attn_grade.wrong_answers import Answer, cut_off, given, in_dtype, leafwise, squeezed, then
+
+CUTS_OFF = "cuts off"
+FILLS = (-1e3, -1e9)
+WRONG = {
+    "casts to float32": "you compute in float32 and return it: the output has the dtype of the"
+    " inputs, which may be float64",
+    "rounds to float32": "your output has the right dtype, but on the way its numbers are held in"
+    " float32, and the digits that float64 inputs have are lost",
+    "casts to float64": "you return float64, whatever comes in: the output has the dtype of the"
+    " inputs",
+    CUTS_OFF: "no gradient reaches `{}`: either it does not occur in what you return, or `detach`,"
+    " `no_grad`, `data`, `item` or a new `torch.tensor` cuts that off from it",
+    "changes": "you change `{}`, which belongs to the caller: `+=`, `x[...] =` and methods whose"
+    " names end in `_` write into what they are given; make a new one",
+    "marks": "you mark `{0}` of the caller for gradients: take `{0}.detach().requires_grad_()`,"
+    " which is a tensor of your own",
+    "squeezes": "`squeeze` without an axis takes away every axis of length 1, that of a batch of"
+    " one too; leave it out, or name the axis that you mean",
+    "repeats the first": None,
+    "fills with": None,
+    "is off by a millionth": None,
+    "returns a list": None,
+    "returns the shape": None,
+    "returns floats": "whole numbers are asked, and you return floats: `//` divides whole numbers"
+    " into whole numbers, and `/` never does",
+}
+RIGHT = (
+    "computes in float64",
+    "takes scattered numbers",
+    "adds an axis in front",
+    "sums in another order",
+    "replaces nan",
+)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The reference, altered.
+
+    Args:
+        kind: How, a key of `WRONG` or one of `RIGHT`.
+        answer: What can be called.
+        of: The input or the number that it is about; empty if it is about none.
+    """
+
+    kind: str
+    answer: Answer
+    of: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind} {self.of}".rstrip()
+
+    @property
+    def sign(self) -> str | None:
+        """The evidence of whoever errs like this, where that does not depend on numbers."""
+        return {"changes": f"changed: {self.of}", "marks": f"marked: {self.of}"}.get(self.kind)
+
+    @property
+    def hint(self) -> str | None:
+        """What a student reads who erred like this."""
+        hint = WRONG.get(self.kind)
+        return hint and hint.format(self.of)
+
+
+def wrong_variants(
+    reference: Answer, promises: Promises, inputs: Inputs, output: Plain
+) -> Iterator[Variant]:
+    """The wrong answers that can be made of a reference which turns these inputs into this."""
+    floats = [name for name, value in inputs.items() if has(is_floating, value)]
+    tensors = [name for name in floats if isinstance(inputs[name], Tensor)]
+    if has(is_floating, output):
+        if floats:
+            yield Variant("casts to float32", in_dtype(reference, torch.float32))
+            yield Variant("rounds to float32", inside(reference, torch.float32))
+        yield Variant("casts to float64", in_dtype(reference, torch.float64))
+    if isinstance(output, Tensor) and output.is_floating_point():
+        for name in tensors:
+            yield Variant(CUTS_OFF, cut_off(reference, name), name)
+    for name, value in inputs.items():
+        if can_change(value):
+            yield Variant("changes", after(change, reference, name), name)
+    for name in tensors:
+        yield Variant("marks", after(Tensor.requires_grad_, reference, name), name)
+    if has(lambda leaf: isinstance(leaf, Tensor) and leaf.ndim > 0, output):
+        yield Variant("squeezes", squeezed(reference))
+        if promises.batch:
+            yield Variant("repeats the first", leafwise(reference, repeat_first))
+    for low in FILLS:
+        if Fill.is_used(reference, inputs):
+            yield Variant("fills with", under(partial(Fill, low), reference), f"{low:g}")
+    if has(is_floating, output):
+        shift = leafwise(reference, lambda leaf: leaf * (1 + 1e-6) if is_floating(leaf) else leaf)
+        yield Variant("is off by a millionth", shift)
+    yield Variant("returns a list", leafwise(reference, listed))
+    if has(is_array, output):
+        shape = leafwise(reference, lambda leaf: list(leaf.shape) if is_array(leaf) else leaf)
+        yield Variant("returns the shape", shape)
+    if has(is_whole, output):
+        real = leafwise(reference, lambda leaf: leaf * 1.0 if is_whole(leaf) else leaf)
+        yield Variant("returns floats", real)
+
+
+def right_variants(
+    reference: Answer, promises: Promises, inputs: Inputs, output: Plain
+) -> Iterator[Variant]:
+    """The right answers that can be made of such a reference."""
+    arrays = [name for name, value in inputs.items() if has(is_array, value)]
+    if has(is_floating, output) and any(has(is_floating, inputs[name]) for name in arrays):
+        yield Variant("computes in float64", inside(reference, torch.float64))
+    if arrays:
+        scattered = dict.fromkeys(arrays, partial(map_leaves, scatter))
+        yield Variant("takes scattered numbers", given(reference, **scattered))
+    if promises.any_axes:
+        in_front = given(reference, **dict.fromkeys(promises.batch, lambda value: value[None]))
+        made = in_front(**inputs)
+        both = isinstance(output, Tensor) and isinstance(made, Tensor) and made.ndim > output.ndim
+        taken = then(in_front, lambda made: made[0]) if both else in_front
+        yield Variant("adds an axis in front", taken)
+    if has(is_floating, output):
+        yield Variant("sums in another order", under(Reversed, reference))
+        real = leafwise(reference, lambda leaf: leaf.nan_to_num() if is_tensor(leaf) else leaf)
+        yield Variant("replaces nan", real)
