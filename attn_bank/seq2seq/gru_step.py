@@ -345,7 +345,7 @@ EXERCISE = Exercise(
         ),
         Check(
             "it is the state that `nn.GRUCell` computes, for any two widths",
-            1.5,
+            1,
             draw_cell,
             sizes=(
                 {"batch": 3, "d_input": 5, "d_hidden": 2},
