@@ -14,7 +14,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from attn_grade.__main__ import app
-from attn_grade.autograde import command
+from attn_grade.autograde import command, summary
 from attn_grade.autograde.summary import (
     count_states,
     log_lines,
@@ -113,7 +113,7 @@ def run(course: Path, *words: str) -> tuple[int, str]:
 
 
 def test_table_of_a_large_class_is_in_the_csv_alone(course, monkeypatch):
-    students = [f"s{number:03}" for number in range(command.MAX_ROWS + 1)]
+    students = [f"s{number:03}" for number in range(summary.MAX_ROWS + 1)]
     for student in students:
         (course / "grading" / "submitted" / student / FIRST).mkdir(parents=True)
         write_record(path_of_record(course, student), record(student))

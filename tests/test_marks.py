@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from attn_grade import seal
 from attn_grade.__main__ import app
+from attn_grade.autograde.command import _changed
 from attn_grade.autograde.pool import grade_locally
 from attn_grade.inside.level import Level
 from attn_grade.nbgrader.checked_export import CheckedExporter
@@ -186,6 +187,13 @@ def test_key_is_on_no_disk_while_a_weak_level_grades(course: Path, monkeypatch) 
         (results / ".key").write_bytes(b"of a student")
     assert (results / ".key").stat().st_mode & 0o777 == 0o600
     assert read_record(path).points == 2.0
+
+
+def test_record_that_is_changed_meanwhile_counts_as_not_graded(course: Path) -> None:
+    rewrite_record_as_well(course)
+    (failure, other) = _changed(Course(course), SET, {"ada", "eve", "nobody"})
+    assert (failure.student, other.student) == ("ada", "eve")
+    assert "not as it was written" in failure.reason
 
 
 def test_key_that_is_lost_means_that_nothing_is_as_it_was_graded(course: Path) -> None:

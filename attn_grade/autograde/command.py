@@ -1,8 +1,7 @@
 """The command that grades a class, from its words to its exit status."""
 
 import os
-from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Sized
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ from rich.progress import (
 
 from attn_grade.autograde.pool import grade_locally
 from attn_grade.autograde.results import write_results
-from attn_grade.autograde.summary import count_states, make_legend, make_table, plain
+from attn_grade.autograde.summary import count_submissions, plain, print_summary
 from attn_grade.host.deadline import CELL_SECONDS
 from attn_grade.inside.level import Level
 from attn_grade.inside.system_calls import can_refuse
@@ -28,11 +27,9 @@ from attn_grade.nbgrader.gradable import check_gradable, check_released, check_w
 from attn_grade.nbgrader.gradebook import prepare_gradebook
 from attn_grade.nbgrader.marks import unsandboxed
 from attn_grade.nbgrader.private import check_private
-from attn_grade.records import SubmissionRecord, record_path
+from attn_grade.records import read_record, record_path
 from attn_grade.stations.levels import choose_level
 from attn_grade.stations.tasks import Failure, Outcome, Task
-
-MAX_ROWS = 60  # of a table on the screen; the CSV has all
 
 
 @dataclass(frozen=True)
@@ -77,7 +74,7 @@ def autograde(options: AutogradeOptions, console: Console) -> bool:
     if options.scheduler is None:
         level = choose_level(options.level, options.require_sandbox)
         isolation = f"isolation: {level}{_advice(level)}"
-        console.print(f"{_submissions(students)}, {isolation}", soft_wrap=True)
+        console.print(f"{count_submissions(students)}, {isolation}", soft_wrap=True)
     before = _times(course, options.assignment, students)
     failures: list[Failure] = []
     is_weak = options.level not in (None, str(Level.SANDBOX))
@@ -91,11 +88,12 @@ def autograde(options: AutogradeOptions, console: Console) -> bool:
         with suppress(Exception):
             write_results(course, options.assignment, csv, failures)
         raise
+    failures += _changed(course, options.assignment, set(students) - {f.student for f in failures})
     records, log, lines = write_results(course, options.assignment, csv, failures)
     graded = set(students) - {failure.student for failure in failures}
     if left := before & _times(course, options.assignment, graded):
         console.print(f"Already graded: {len(left)}. Use --force to grade them again.")
-    _print_summary(students, records, failures, console, level_shown=options.scheduler is None)
+    print_summary(students, records, failures, console, level_shown=options.scheduler is None)
     message = f"{csv} has all points; {log} lists what to look at ({lines})."
     console.print(message, markup=False, soft_wrap=True)
     return not failures
@@ -120,6 +118,17 @@ def _advice(level: Level) -> str:
     if not can_refuse():
         return ". Some requests to the kernel are not refused: that takes libseccomp."
     return ""
+
+
+def _changed(course: Course, assignment: str, students: set[str]) -> Iterator[Failure]:
+    """The submissions whose records are not as they were written, as by one that ran unconfined."""
+    for student in sorted(students):
+        try:
+            read_record(record_path(course.results, assignment, student))
+        except FileNotFoundError:
+            continue
+        except ValueError as error:
+            yield Failure(student, str(error))
 
 
 def _times(course: Course, assignment: str, students: Iterable[str]) -> set[tuple[Path, int]]:
@@ -167,35 +176,3 @@ def default_jobs() -> int:
     """A process for each processor that we may use: it and its confined one work in turns."""
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return count or 1
-
-
-def _print_summary(
-    students: list[str],
-    records: list[SubmissionRecord],
-    failures: list[Failure],
-    console: Console,
-    level_shown: bool,
-) -> None:
-    """Say on the screen what came of the submissions that were to be graded.
-
-    Args:
-        students: Their names.
-        records: Of all students.
-        failures: Of those that could not be graded.
-        console: The screen.
-        level_shown: Whether it is on the screen already at which level they are graded.
-    """
-    now = [record for record in records if record.student in set(students)]
-    if len(students) <= MAX_ROWS:
-        console.print(make_table(now, failures))
-        console.print(make_legend(now), markup=False, highlight=False)
-    levels = Counter(record.level for record in now if record.level)
-    if len(levels) > 1 or (levels and not level_shown):
-        found = ", ".join(f"{count} {level}" for level, count in levels.most_common())
-        console.print(f"Isolation: {found}.")
-    counted = count_states(now) or "none graded"
-    console.print(f"{_submissions(now)}: {counted}; {len(failures)} not graded.")
-
-
-def _submissions(some: Sized) -> str:
-    return f"{len(some)} submission{'' if len(some) == 1 else 's'}"

@@ -3,10 +3,11 @@
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from pathlib import Path
 
 from rich import box
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -19,6 +20,7 @@ COLUMNS = (
 )
 MARKS = {"graded": " ", "missing": "–", "timed out": "t", "crashed": "!", "cheated?": "?"}
 COLOURS = {"graded": "none", "missing": "dim", "timed out": "yellow", "crashed": "yellow"}
+MAX_ROWS = 60  # of a table on the screen; the CSV has all
 FORMULA = ("=", "+", "-", "@")  # with which a spreadsheet begins to compute
 
 
@@ -125,3 +127,36 @@ def _cell(part: PartRecord) -> str:
 
 def _number(points: float) -> str:
     return f"{round(points, 2):g}"
+
+
+def print_summary(
+    students: list[str],
+    records: list[SubmissionRecord],
+    failures: list[Failure],
+    console: Console,
+    level_shown: bool,
+) -> None:
+    """Say on the screen what came of the submissions that were to be graded.
+
+    Args:
+        students: Their names.
+        records: Of all students.
+        failures: Of those that could not be graded.
+        console: The screen.
+        level_shown: Whether it is on the screen already at which level they are graded.
+    """
+    now = [record for record in records if record.student in set(students)]
+    if len(students) <= MAX_ROWS:
+        console.print(make_table(now, failures))
+        console.print(make_legend(now), markup=False, highlight=False)
+    levels = Counter(record.level for record in now if record.level)
+    if len(levels) > 1 or (levels and not level_shown):
+        found = ", ".join(f"{count} {level}" for level, count in levels.most_common())
+        console.print(f"Isolation: {found}.")
+    counted = count_states(now) or "none graded"
+    console.print(f"{count_submissions(now)}: {counted}; {len(failures)} not graded.")
+
+
+def count_submissions(some: Sized) -> str:
+    """The number of some submissions, in words."""
+    return f"{len(some)} submission{'' if len(some) == 1 else 's'}"
