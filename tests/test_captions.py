@@ -248,5 +248,5 @@ def test_photographs_and_cells_that_there_are_not_are_refused() -> None:
         load_photograph("cat")
     with pytest.raises(ValueError, match="cell=500 must be from 1 to 427"):
         load_photograph("china", 500)
-    with pytest.raises(ValueError, match=r"sides \(427, 640\) are no multiples of cell=32"):
+    with pytest.raises(ValueError, match=r"sides \(427, 640\) are not multiples of cell=32"):
         cell_features(load_photograph("china", 1), 32)

@@ -864,7 +864,7 @@ def test_rule_that_gives_numbers_is_refused(path: Callable) -> None:
 
 def test_unequal_widths_are_refused_with_their_numbers() -> None:
     query, key, value = roles(BATCH)
-    with pytest.raises(ValueError, match=r"of one width, but d_query=2 and d_key=3"):
+    with pytest.raises(ValueError, match=r"of equal width, but d_query=2 and d_key=3"):
         fast_attention(query[..., :2], key, value)
 
 

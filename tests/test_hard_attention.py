@@ -104,7 +104,7 @@ def test_generator_decides_the_draws() -> None:
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (torch.tensor([[0.5, 0.5], [0.0, 0.0]]), "1 of 2 rows have no cell to be drawn"),
+        (torch.tensor([[0.5, 0.5], [0.0, 0.0]]), "1 of 2 rows have no cell to draw"),
         (torch.tensor([[1.5, -0.5]]), "negative or infinite"),
         (torch.tensor([[math.inf, 0.0]]), "negative or infinite"),
         (torch.tensor([[math.nan, 0.0]]), "weights holds 1 NaN among 2"),
@@ -312,7 +312,7 @@ def test_every_path_is_every_way_to_draw_with_its_probability() -> None:
 
 def test_more_paths_than_anyone_can_wait_for_are_refused() -> None:
     model, tokens = make(), torch.full((1, 6), 5)
-    with pytest.raises(ValueError, match="6 cells at 6 words make 46656 paths; too many"):
+    with pytest.raises(ValueError, match="6 cells at 6 words make 46656 paths, more than 20000"):
         every_path(model, model.start(images(1)), tokens, tokens)
 
 

@@ -649,9 +649,9 @@ def test_layer_comes_back_from_disk_and_copies_live_their_own_lives() -> None:
         ({"num_key_heads": 0}, "num_heads=6 is not divisible by num_key_heads=0"),
         ({"num_key_heads": 12}, "num_heads=6 is not divisible by num_key_heads=12"),
         ({"num_key_heads": -2}, "num_heads=6 is not divisible by num_key_heads=-2"),
-        ({"dropout": -0.1}, "dropout=-0.1 is not a share"),
-        ({"dropout": 1.1}, "dropout=1.1 is not a share"),
-        ({"dropout": math.nan}, "dropout=nan is not a share"),
+        ({"dropout": -0.1}, "dropout=-0.1 must be a share"),
+        ({"dropout": 1.1}, "dropout=1.1 must be a share"),
+        ({"dropout": math.nan}, "dropout=nan must be a share"),
     ],
 )
 def test_options_that_make_no_sense_are_refused_with_their_numbers(

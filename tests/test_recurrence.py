@@ -95,7 +95,7 @@ def test_open_forget_gate_keeps_what_a_shut_one_loses() -> None:
 @pytest.mark.parametrize(
     ("kind", "settings", "message"),
     [
-        ("transformer", {}, "no recurrent network; there are rnn, gru, lstm"),
+        ("transformer", {}, "kind=.transformer. is unknown; choose from rnn, gru, lstm"),
         ("gru", {"gain": 1.0}, "a 'gru' does not have gain=1.0"),
         ("rnn", {"forget_bias": 1.0}, "forget_bias=1.0"),
     ],
@@ -212,7 +212,7 @@ def test_very_long_chain_is_counted() -> None:
 
 
 def test_tensor_that_nothing_made_has_no_chain() -> None:
-    with pytest.raises(ValueError, match=r"shape \(4, 2\) was made: nothing it was made of"):
+    with pytest.raises(ValueError, match=r"shape \(4, 2\) was made: none of its inputs"):
         longest_chain(torch.ones(4, 2))
 
 

@@ -293,9 +293,9 @@ def test_source_without_sentences_or_that_is_no_tensor_is_refused() -> None:
 
 
 def test_cell_that_does_not_exist_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="'rnn' is no recurrent cell; there are gru, lstm"):
+    with pytest.raises(ValueError, match="'rnn' is not a recurrent cell; choose from gru, lstm"):
         make_encoder(cell="rnn")
-    with pytest.raises(ValueError, match="'GRU' is no recurrent cell"):
+    with pytest.raises(ValueError, match="'GRU' is not a recurrent cell"):
         make_translator(cell="GRU")
 
 
