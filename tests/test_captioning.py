@@ -357,7 +357,10 @@ def test_eye_sees_each_cell_and_a_little_around_it() -> None:
 @pytest.mark.parametrize(
     ("work", "message"),
     [
-        (lambda m: m.start(draw(2, 1, 16, 16)), "the image has 4 cells, but the model has 6 places"),
+        (
+            lambda m: m.start(draw(2, 1, 16, 16)),
+            "the image has 4 cells, but the model has 6 places",
+        ),
         (lambda m: m.start(draw(2, 1, 16, 20)), r"sides \(16, 20\) are not multiples of 8"),
         (lambda m: m.start(draw(2, 3, 16, 24)), r"image has shape \(2, 3, 16, 24\); expected"),
         (lambda m: m.start(images() * math.nan), "image holds 768 NaN among 768"),

@@ -280,7 +280,7 @@ def test_scores_that_do_not_fit_are_refused_with_their_numbers() -> None:
         general_scores(query.float(), key, draw(D_QUERY, D_KEY))
     with pytest.raises(ValueError, match="of equal width, but they have 7 and 11"):
         make_score("dot", 7, 11)
-    with pytest.raises(ValueError, match="'scaled' is not a score; choose from dot, general, concat"):
+    with pytest.raises(ValueError, match="'scaled' is not a score; choose from dot, general"):
         make_score("scaled", 7, 7)
 
 
@@ -505,7 +505,7 @@ def test_keys_are_projected_once_for_each_source_however_many_words_follow(score
     ("change", "message"),
     [
         ({"score": "scaled"}, "'scaled' is not a score; choose from dot, general, concat"),
-        ({"attention": "local"}, "attention='local' is unknown; choose from global, local-m, local-p"),
+        ({"attention": "local"}, "attention='local' is unknown; choose from global, local-m"),
         ({"cell": "rnn"}, "'rnn' is not a recurrent cell; choose from gru, lstm"),
         ({"window": 0.0}, "window=0 must be positive and finite"),
         ({"window": -2}, "window=-2 must be positive and finite"),

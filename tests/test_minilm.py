@@ -315,9 +315,9 @@ def test_sentence_with_more_pieces_than_positions_is_refused(model: MiniLM) -> N
 
 
 def test_batch_of_no_sentences_is_refused(model: MiniLM) -> None:
-    with pytest.raises(ValueError, match=r"a list of sentences is wanted, not \[\]"):
+    with pytest.raises(ValueError, match=r"expected a list of sentences, not \[\]"):
         model.batch([])
-    with pytest.raises(ValueError, match="a list of sentences is wanted, not 'one sentence'"):
+    with pytest.raises(ValueError, match="expected a list of sentences, not 'one sentence'"):
         model.batch("one sentence")
     with pytest.raises(ValueError, match="no word in the sentence ''"):
         model.batch(["Yes", ""])

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from attn_course.plots import FAINT, INK, ROLE, style
 
-# Kernels are told apart by their lines, since the colours of the book stand for roles.
+# Kernels differ in line style, since the colours of the book mean roles.
 LINES = ["-", (0, (1, 1)), (0, (5, 2)), (0, (5, 2, 1, 2)), (0, (1, 4))]
 OBSERVED = {"color": ROLE["value"], "s": 16, "alpha": 0.6, "linewidths": 0}
 
@@ -23,7 +23,7 @@ OBSERVED = {"color": ROLE["value"], "s": 16, "alpha": 0.6, "linewidths": 0}
 def one_estimate(
     query: float, key: Tensor, value: Tensor, weights: Tensor, output: float
 ) -> Figure:
-    """Draw soundings along a river, and what each counts in the estimate at one query."""
+    """Draw soundings along a river, and the weight of each in the estimate at one query."""
     with _drawn(2, 4.6, height_ratios=[3, 2], sharex=True) as (figure, (river, share)):
         river.axvline(query, color=ROLE["query"], linestyle="--", label="query")
         share.axvline(query, color=ROLE["query"], linestyle="--")
@@ -40,7 +40,7 @@ def one_estimate(
 
 
 def kernels(distance: Tensor, heights: Mapping[str, Tensor]) -> Figure:
-    """Draw how much a key counts at each distance, one line a kernel."""
+    """Draw how much a key counts at each distance, one line for each kernel."""
     with _drawn(1, 3.0) as (figure, axes):
         for line, (name, height) in zip(LINES, heights.items(), strict=False):
             axes.plot(distance, height, linestyle=line, color=ROLE["weight"], label=name)
@@ -69,7 +69,7 @@ def fits(
 def weight_matrices(
     weights: Mapping[str, Tensor], scores: Mapping[str, Tensor], reach: float
 ) -> Figure:
-    """Draw matrices of weights, two in a row; what a score of minus infinity masks stays blank."""
+    """Draw matrices of weights, two in a row; cells with a score of minus infinity stay blank."""
     with _drawn(2, 5.4, ncols=2, sharex=True, sharey=True) as (figure, panels):
         top = max(float(matrix.max()) for matrix in weights.values())
         for axes, (name, matrix) in zip(panels.flat, weights.items(), strict=True):
@@ -108,7 +108,7 @@ def errors_by_width(
 
 
 def errors_by_judge(widths: Tensor, errors: Mapping[str, Tensor], chosen: float) -> Figure:
-    """Draw what several ways to measure an error say about each width."""
+    """Draw the error of each width, measured in several ways."""
     with _drawn(1, 3.4) as (figure, axes):
         for line, (name, error) in zip(LINES, errors.items(), strict=False):
             axes.plot(widths, error, linestyle=line, color=ROLE["output"], label=name)
@@ -150,7 +150,7 @@ def digits_by_rank(
     """Draw how much of the weight the nearest keys of a handwritten query have together.
 
     Args:
-        query: The image that is asked about, 8 x 8.
+        query: The image used as the query, 8 x 8.
         keys: Images of some keys by their rank, 1 being the nearest.
         shares: For each name, the weight of the nearest 1, 2, 3 ... keys, summed.
     """
@@ -173,7 +173,7 @@ def digits_by_rank(
 
 
 def _ink(axes: Axes, image: Tensor, frame: str, caption: str) -> None:
-    """Draw a digit in a frame of the colour of its role."""
+    """Draw a digit in a frame in the colour of its role."""
     axes.imshow(image, cmap="gray_r", vmin=0, vmax=1)
     axes.set(xticks=[], yticks=[])
     axes.set_xlabel(caption)
@@ -182,7 +182,7 @@ def _ink(axes: Axes, image: Tensor, frame: str, caption: str) -> None:
 
 @contextmanager
 def _drawn(nrows: int, height: float, **layout: Any) -> Iterator[tuple[Figure, Any]]:
-    """Give a figure of the book's width with its panels; lay it out and close it at the end."""
+    """Yield a figure of the book's width and its panels; lay it out and close it at the end."""
     with style():
         figure, axes = plt.subplots(nrows, figsize=(5.2, height), **layout)
         yield figure, axes
@@ -190,7 +190,7 @@ def _drawn(nrows: int, height: float, **layout: Any) -> Iterator[tuple[Figure, A
 
 
 def _closed(figure: Figure) -> Figure:
-    """Lay the figure out under the book's style, and take it from pyplot's list of open ones."""
+    """Lay out the figure in the book's style, and remove it from pyplot's open ones."""
     with style():
         figure.draw_without_rendering()
     plt.close(figure)

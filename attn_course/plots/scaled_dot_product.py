@@ -16,7 +16,7 @@ from torch import Tensor
 from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, style
 from attn_course.plots.curves import draw_mean_and_range
 
-# Curves are told apart by their lines, since the colours of the book stand for roles.
+# Curves differ in line style, since the colours of the book mean roles.
 MARKS = ("-", "--", ":")
 UNIT = 0.46  # of a box, for one position or one feature
 
@@ -24,7 +24,7 @@ UNIT = 0.46  # of a box, for one position or one feature
 
 
 def layer_shapes(query_len: int, key_len: int, d_key: int, d_value: int) -> Figure:
-    """Draw the two products of the layer as boxes, each axis as long as it is."""
+    """Draw the two products of the layer as boxes, with the length of each axis to scale."""
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.9))
         query, key, value = (query_len, d_key), (d_key, key_len), (key_len, d_value)
@@ -47,13 +47,13 @@ def layer_shapes(query_len: int, key_len: int, d_key: int, d_value: int) -> Figu
 def _product(
     axes: Axes, y: float, factors: list[tuple[str, str, tuple[int, int]]], sign: str = "="
 ) -> float:
-    """Draw two matrices and a sign side by side; return where the result may stand."""
+    """Draw two matrices and a sign side by side; return the position of the result."""
     x = 0.0
     for text, (role, name, shape) in zip(("·", sign), factors, strict=True):
         _matrix(axes, x, y, role, name, shape)
         gap = 1.25 if len(text) == 1 else 2.15
         x += UNIT * shape[1] + gap
-        # the length of the next matrix stands before it
+        # the length of the next matrix is written before it
         axes.text(x - gap / 2 - 0.225, y, text, ha="center", va="center", fontsize=14)
     return x
 
@@ -79,12 +79,12 @@ def _matrix(axes: Axes, x: float, y: float, role: str, name: str, shape: tuple[i
 
 
 def louder(lengths: Tensor, weights: Mapping[str, Tensor], others: float) -> Figure:
-    """Draw the weight of one key against its length, for each way to score.
+    """Draw the weight of one key against its length, for each score.
 
     Args:
-        lengths: How long the key is made.
+        lengths: Lengths of the key.
         weights: Its weight at each length, by the name of the score.
-        others: How long all other keys are.
+        others: Length of all other keys.
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.1))
@@ -134,8 +134,8 @@ def learning(right: Mapping[str, Tensor], smooth: int) -> Figure:
     """Draw the share of right answers in training, (num_seeds, steps), for each scaling.
 
     Args:
-        right: What was measured at every step.
-        smooth: Over how many steps to take the mean.
+        right: The share of right answers at every step.
+        smooth: Number of steps over which to take the mean.
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.2))
@@ -152,7 +152,7 @@ def learning(right: Mapping[str, Tensor], smooth: int) -> Figure:
 
 
 def _plain_ticks(axes: Axes, widths: Tensor) -> None:
-    """Write widths as numbers, every second one."""
+    """Label every second width with its number."""
     axes.minorticks_off()
     some = [int(width) for width in widths[::2]]
     axes.set_xticks(some, [str(width) for width in some])
@@ -162,7 +162,7 @@ def _plain_ticks(axes: Axes, widths: Tensor) -> None:
 
 
 def masks(allowed: Mapping[str, Tensor]) -> Figure:
-    """Draw masks, (query_len, key_len): purple where a query may attend, crossed where not."""
+    """Draw masks, (query_len, key_len): purple if a query may attend, else crossed out."""
     with style():
         rows = -(-len(allowed) // 2)
         figure, panels = plt.subplots(rows, 2, figsize=(5.2, 2.5 * rows), sharex=True, sharey=True)
@@ -185,13 +185,13 @@ def masks(allowed: Mapping[str, Tensor]) -> Figure:
 
 
 def in_blocks(powers: Tensor, values: Tensor, block_len: int, states: Sequence[str]) -> Figure:
-    """Draw a softmax that meets its keys a block at a time, and what it remembers in between.
+    """Draw a softmax that reads its keys one block at a time, and its state after each block.
 
     Args:
         powers: e to the score of each key, (key_len,).
         values: The value of each key, (key_len,).
         block_len: Keys in a block.
-        states: What is remembered after each block.
+        states: The state after each block.
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 2.9))
@@ -220,7 +220,7 @@ def _box(axes: Axes, x: float, y: float, text: str, face: str) -> None:
 
 
 def _box_to_box(axes: Axes, block_len: int, blocks: int) -> None:
-    """Draw an arrow from what one block leaves behind to the next."""
+    """Draw an arrow from the state after one block to the next block."""
     for block in range(blocks - 1):
         middle = (block + 0.5) * (block_len + 0.8) + (block_len - 1) / 2
         arrow = {"arrowstyle": "->", "color": INK}
