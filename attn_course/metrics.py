@@ -100,7 +100,7 @@ def hard_links(
     A target word without any weight gets no link.
 
     Args:
-        weights: How much each target word looks at each source word.
+        weights: The weight of each source word, a row for each target word.
         source_len: Number of source words; later columns, such as an end mark or padding, get no
             link. None means all columns.
         target_len: Number of target words. None means all rows.

@@ -27,19 +27,12 @@ from attn_course.image_grid import (
 )
 from attn_course.retrieval import attend
 from attn_course.seq2seq import BOS, EOS, PAD, sequence_loss
+from tests.tensors import CLOSELY, DEVICES, EXACTLY, draw
 
 BATCH, HEIGHT, WIDTH, CELLS, D_FEATURE, TARGET_LEN = 2, 3, 5, 6, 7, 4
 D_EMBEDDING, D_HIDDEN, D_SCORE, VOCAB = 3, 11, 5, 13
 KINDS = pytest.mark.parametrize("kind", [Captioner, UniformCaptioner, HardCaptioner])
-DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
-EXACTLY = {"rtol": 0, "atol": 0}
-CLOSELY = {"rtol": 1e-10, "atol": 1e-12}
 some_law = settings(max_examples=30, deadline=None, derandomize=True)
-
-
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    """Return normal numbers in float64, the same for the same seed."""
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def make(kind: type[Captioner] = Captioner, gated: bool = True, sharp: float = 4) -> Captioner:

@@ -26,8 +26,7 @@ from attn_course.data.captions import (
 from attn_course.data.photographs import cell_features, load_photograph
 from attn_course.data.regression import load_digits
 from attn_course.data.tokens import BOS, EOS, PAD, UNK
-
-DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+from tests.tensors import DEVICES
 
 
 def some(number: int = 300, seed: int = 0, **how: object) -> list[CaptionedImage]:

@@ -31,6 +31,7 @@ from attn_course.luong import (
 )
 from attn_course.retrieval import attend, dot_scores
 from attn_course.seq2seq import BOS, EOS, PAD, Encoder, sequence_loss
+from tests.tensors import CLOSELY, DEVICES, EXACTLY, draw
 
 BATCH, QUERY_LEN, KEY_LEN, D_QUERY, D_KEY, D_SCORE = 2, 3, 5, 7, 11, 13
 SOURCE_LEN, TARGET_LEN = 7, 5
@@ -41,9 +42,6 @@ WORDS = (5, 4, 1)  # and of their translations
 SCORES = ["dot", "general", "concat"]
 ATTENTIONS = ["global", "local-m", "local-p"]
 CELLS = ["gru", "lstm"]
-DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
-EXACTLY = {"rtol": 0, "atol": 0}
-CLOSELY = {"rtol": 1e-10, "atol": 1e-12}  # float64, a few hundred operations
 some_law = settings(max_examples=40, deadline=None, derandomize=True)
 every_score_and_attention = pytest.mark.parametrize(
     ("score", "attention"), list(itertools.product(SCORES, ATTENTIONS))
@@ -56,11 +54,6 @@ VARIANTS = [
 every_variant = pytest.mark.parametrize(
     "options", VARIANTS, ids=lambda options: "-".join(map(str, options.values()))
 )
-
-
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    """Return normal numbers in float64, the same for the same seed."""
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def row(*numbers: float) -> Tensor:

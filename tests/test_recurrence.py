@@ -21,15 +21,10 @@ from attn_course.recurrence import (
     longest_chain,
 )
 from attn_course.self_attention import SelfAttention
+from tests.tensors import CLOSELY, draw
 
 BATCH, LENGTH, D_MODEL, D_HIDDEN = 2, 7, 3, 5
 KINDS = pytest.mark.parametrize("kind", NETWORKS)
-CLOSELY = {"rtol": 1e-10, "atol": 1e-12}
-
-
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    """Return normal numbers in float64, the same for the same seed."""
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def make(kind: str, **settings: float) -> RecurrentLayer:

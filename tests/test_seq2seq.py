@@ -29,6 +29,7 @@ from attn_course.seq2seq import (
     sequence_loss,
     token_mask,
 )
+from tests.tensors import CLOSELY, DEVICES, EXACTLY
 
 BATCH, SOURCE_LEN, TARGET_LEN = 3, 7, 5
 D_EMBEDDING, D_HIDDEN, D_DECODER = 2, 11, 19
@@ -36,9 +37,6 @@ VOCAB, TARGET_VOCAB = 17, 13
 LENGTHS = (7, 2, 5)  # of the sources of a batch, EOS included
 CELLS = ["gru", "lstm"]
 ONE_STEP = {"gru": nn.GRUCell, "lstm": nn.LSTMCell}
-DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
-EXACTLY = {"rtol": 0, "atol": 0}
-CLOSELY = {"rtol": 1e-10, "atol": 1e-12}  # float64, a few hundred operations
 some_law = settings(max_examples=50, deadline=None, derandomize=True)
 every_encoder = pytest.mark.parametrize(
     ("cell", "bidirectional", "num_layers", "reverse_source"),

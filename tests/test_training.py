@@ -41,8 +41,8 @@ from tests.points import (
     train_points,
     validation_error,
 )
+from tests.tensors import EXACTLY
 
-EXACTLY = {"rtol": 0, "atol": 0}
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
 
 

@@ -1,4 +1,4 @@
-"""How the figure of chapter 06 is drawn in the browser, before its script takes over."""
+"""The figure of chapter 06 in the browser, before its script takes over."""
 
 from collections.abc import Sequence
 from html import escape
@@ -12,7 +12,7 @@ from attn_course.plots import ROLE
 
 WIDTH, SIDE = 560, 312  # of the picture, and of the image in it
 EDGE = 4  # around the image, for its frames
-LIST, WIDE = 344, 212  # where the guesses stand, and the longest of their bars
+LIST, WIDE = 344, 212  # left edge of the guesses, and the longest of their bars
 BLOCK, LINE = 168, 42  # from one list of guesses to the next, and from guess to guess
 STAGE = SIDE + 2 * EDGE
 FILM = STAGE + 44  # where the images of all words begin
@@ -21,7 +21,7 @@ WORTH_A_NUMBER = 10  # percent; small images stay legible without less
 
 
 def svg(state: State) -> str:
-    """The picture: the image with the weights of one word, then small ones with those of all words.
+    """The picture: the image with the weights of one word, then small copies for all words.
 
     Parts that the script moves are marked with `data-part`; the small images it removes.
     """

@@ -1,4 +1,4 @@
-"""How the figure of kernel regression is drawn in the browser, before its script takes over."""
+"""The figure of kernel regression in the browser, before its script takes over."""
 
 from html import escape
 

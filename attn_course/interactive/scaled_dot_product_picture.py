@@ -1,4 +1,4 @@
-"""How the figure of the attention layer is drawn in the browser, before its script takes over."""
+"""The figure of the attention layer in the browser, before its script takes over."""
 
 from html import escape
 

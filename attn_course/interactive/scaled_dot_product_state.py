@@ -51,7 +51,7 @@ class State:
     causal: bool = False
     half_width: int | None = None
     length: int | None = None
-    # what the sliders of masks that are off stand at
+    # the values of the sliders of masks that are off
     resting: tuple[int, int] = field(default=(1, 1))
 
     @cached_property

@@ -133,5 +133,5 @@ class Encoder(nn.Module):
             raise ValueError("there are no tokens to encode")
         if is_true_of_any((ids < 0) | (ids >= vocab_size)):
             worst = f"numbers from {int(ids.min())} to {int(ids.max())}"
-            raise ValueError(f"{worst}, but those of tokens are from 0 to {vocab_size - 1}")
+            raise ValueError(f"{worst}, but tokens are numbered from 0 to {vocab_size - 1}")
         return self.norm(self.words(ids) + self.positions(length) + self.segment)

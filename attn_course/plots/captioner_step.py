@@ -10,9 +10,9 @@ from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, style
 from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
 
 SIDE = 2.7  # of a grid, in the units of the diagram
-IMAGE, GRID, DECODER = 0.0, 4.2, 9.1  # where image and grid begin, and where the states stand
+IMAGE, GRID, DECODER = 0.0, 4.2, 9.1  # left edges of image, grid and states
 FEATURES, WEIGHTS, CONTEXT, SAID = 0.0, 4.0, 8.4, 11.0  # heights
-GIVEN = (7.3, 9.9)  # where the word before stands, between the context, the state and the word
+GIVEN = (7.3, 9.9)  # place of the word before
 
 
 def captioner_step(image: Tensor, weights: Tensor, given: str, said: str) -> Figure:

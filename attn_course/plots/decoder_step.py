@@ -16,7 +16,7 @@ WORDS, ANNOTATIONS, SCORES, WEIGHTS, CONTEXT, SAID = 0.0, 1.0, 2.15, 3.1, 5.0, 7
 LEFT, APART, DECODER = 1.75, 1.9, 8.0
 # How high the picture is that ends with a row.
 TOP = {SCORES: 2.6, WEIGHTS: 4.0, CONTEXT: 5.5, SAID: 7.3}
-GIVEN = (5.3, 6.2)  # where the word before stands, between the context, the state and the word
+GIVEN = (5.3, 6.2)  # place of the word before
 LINE = {"color": FAINT, "linewidth": 1.2, "zorder": 0}
 
 

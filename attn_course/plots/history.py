@@ -42,15 +42,15 @@ STYLE = f"""
 """
 ALT = (
     f"{len(WORKS)} works from 1964 to 2023, in the order in which they became public. Each row "
-    "says what is looked at, and whether softly by content, softly by place, or at one place."
+    "says what the work looks at, and whether softly by content, softly by place, or at one place."
 )
 CAPTION = """
-Soft weights by content stand in the oldest rows. In networks, looks at one place at a time and a
-window that goes by place stand before them. In 2017 two of the five columns are all that joins
-the words of a translator; most later rows make this cheaper, or examine it. A date is that of the
-first preprint, or of print if there was none; a year in brackets is that of a later publication.
-Of three or more authors the first is named. Rows are in order, not to scale; each leads to its
-place in the text.
+Soft weights by content are in the oldest rows. In networks, looks at one place at a time and a
+window that moves by place came first. In 2017 two of the five columns are all that joins the words
+of a translator; most later rows make this cheaper, or examine it. A date is when the first preprint
+appeared, or the printed work if there was none; a year in brackets is the year of a later
+publication. Of three or more authors only the first is named. Rows are in order, not to scale; each
+links to its place in the text.
 """
 
 

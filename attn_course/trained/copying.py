@@ -27,7 +27,7 @@ SEEDS = (0, 1, 2)
 NUM_SYMBOLS, LENGTHS = 20, (1, 20)  # learned from; the tests go on beyond
 BATCH_SIZE, NUM_PAIRS = 32, 64_000
 TEST_LENGTHS, TEST_SEED, NUM_TESTS = tuple(range(1, 25)), 10_000, 500
-LOOKED_INTO = 12  # the length at which every position is looked at by itself
+LOOKED_INTO = 12  # the length at which each position is measured separately
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ def unseen(task: str, number: int = NUM_TESTS) -> PhraseBatch:
 
 
 def train_reader(trial: Trial, seed: int) -> tuple[Reader, list[float]]:
-    """Train a reader; also return its losses, each a mean over 100 steps."""
+    """Train a reader; return it and its losses, each a mean over 100 steps."""
     (phrases, num_questions), words = PHRASES[trial.task], vocabulary(trial.task)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -134,7 +134,7 @@ def measure_reader(model: Reader, trial: Trial) -> dict[str, object]:
 
 
 def train_memory(trial: Trial, seed: int) -> tuple[Memory, list[float]]:
-    """Train a memory; also return its losses, each a mean over 100 steps."""
+    """Train a memory; return it and its losses, each a mean over 100 steps."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = Memory(NUM_ROLES, D_CONTENT, trial.d_model, trial.num_heads)
