@@ -1,6 +1,6 @@
 """Sentences from a model that predicts the next word: greedy decoding and beam search.
 
-Any model will do that has the methods `start` and `step` of `attn_course.seq2seq.Translator`.
+Any model with the methods `start` and `step` of `attn_course.seq2seq.Translator` will do.
 """
 
 import math

@@ -88,9 +88,9 @@ def captioned_images(
     """
     least, most = digits
     if split not in get_args(Split):
-        raise ValueError(f"there is no split {split!r}; there are {', '.join(get_args(Split))}")
+        raise ValueError(f"there is no split {split!r}; choose from {', '.join(get_args(Split))}")
     if grid < 2:
-        raise ValueError(f"{grid=} must be at least 2, or nothing is beside anything")
+        raise ValueError(f"{grid=} must be at least 2, or no cell has a neighbour")
     if not 1 <= least <= most <= grid**2:
         raise ValueError(f"{digits=} must be two numbers in order, from 1 to {grid**2} cells")
     return _images(Draw(seed), split, grid, least, most)

@@ -22,7 +22,9 @@ def load_photograph(name: Name = "china", cell: int = 32) -> Float[Tensor, "3 he
     Source: Shipped with scikit-learn; by danielbuechele and by vultilion, under CC BY 2.0.
     """
     if name not in get_args(Name):
-        raise ValueError(f"there is no photograph {name!r}; there are {', '.join(get_args(Name))}")
+        raise ValueError(
+            f"there is no photograph {name!r}; choose from {', '.join(get_args(Name))}"
+        )
     from sklearn.datasets import load_sample_image
 
     image = torch.tensor(load_sample_image(f"{name}.jpg")).permute(2, 0, 1).float() / 255

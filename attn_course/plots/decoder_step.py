@@ -11,10 +11,10 @@ from torch import Tensor
 
 from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, signed, style
 
-# The height of each row of the walk, and the place of the decoder beside it.
+# The height of each row, and the place of the decoder next to the rows.
 WORDS, ANNOTATIONS, SCORES, WEIGHTS, CONTEXT, SAID = 0.0, 1.0, 2.15, 3.1, 5.0, 7.0
 LEFT, APART, DECODER = 1.75, 1.9, 8.0
-# How high the picture is that ends with a row.
+# The height of the picture that ends with each row.
 TOP = {SCORES: 2.6, WEIGHTS: 4.0, CONTEXT: 5.5, SAID: 7.3}
 GIVEN = (5.3, 6.2)  # place of the word before
 LINE = {"color": FAINT, "linewidth": 1.2, "zorder": 0}

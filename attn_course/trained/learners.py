@@ -39,7 +39,7 @@ class Learner(nn.Module):
     def __init__(self, name: str) -> None:
         super().__init__()
         if name not in LAYERS:
-            raise ValueError(f"there is no layer {name!r}; there are {', '.join(LAYERS)}")
+            raise ValueError(f"there is no layer {name!r}; choose from {', '.join(LAYERS)}")
         self.name, (build, d_output) = name, LAYERS[name]
         self.embed_key = nn.Embedding(NUM_KEYS, D_MODEL)
         self.embed_value = nn.Embedding(BLANK + 1, D_MODEL)

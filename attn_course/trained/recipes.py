@@ -112,5 +112,5 @@ def find_recipe(name: str) -> Recipe:
         ValueError: There is no such recipe; the message lists all recipes.
     """
     if name not in RECIPES:
-        raise ValueError(f"there is no recipe {name!r}; there are: {', '.join(RECIPES)}")
+        raise ValueError(f"there is no recipe {name!r}; choose from {', '.join(RECIPES)}")
     return RECIPES[name]

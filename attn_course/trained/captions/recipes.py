@@ -72,7 +72,7 @@ def find_trial(name: str) -> Trial:
         ValueError: There is no such trial; the message lists all trials.
     """
     if name not in TRIALS:
-        raise ValueError(f"there is no captioner {name!r}; there are {', '.join(TRIALS)}")
+        raise ValueError(f"there is no captioner {name!r}; choose from {', '.join(TRIALS)}")
     return TRIALS[name]
 
 
