@@ -15,12 +15,12 @@ def additive_scores(
     key: Float[Tensor, "*batch key_len d_score"],
     score_weight: Float[Tensor, " d_score"],
 ) -> Float[Tensor, "*batch query_len key_len"]:
-    """Score of every key for every query: `v · tanh(q + k)`, one hidden layer on the two of them.
+    """Score of every key for every query: `v · tanh(q + k)`, one hidden layer over both.
 
     Args:
-        query: The queries, multiplied by their half of the hidden layer.
-        key: The keys, multiplied by theirs: that product is needed once, whatever the queries.
-        score_weight: What each hidden unit adds to the score.
+        query: The queries, already multiplied by their half of the hidden layer.
+        key: The keys, already multiplied by their half: one product serves all queries.
+        score_weight: The weight with which each hidden unit enters the score.
 
     Raises:
         TypeError: The arguments differ in dtype or are not floating-point.
@@ -36,8 +36,8 @@ class AdditiveScore(nn.Module):
 
     Args:
         d_query: Width of a query.
-        d_key: Width of a key, which may differ.
-        d_score: Hidden units.
+        d_key: Width of a key, which may be different.
+        d_score: Number of hidden units.
     """
 
     def __init__(self, d_query: int, d_key: int, d_score: int) -> None:
@@ -52,7 +52,7 @@ class AdditiveScore(nn.Module):
         query: Float[Tensor, "*batch query_len d_query"],
         projected_key: Float[Tensor, "*batch key_len d_score"],
     ) -> Float[Tensor, "*batch query_len key_len"]:
-        """The scores of keys that have been through `project_key` already."""
+        """The scores of keys that have already been through `project_key`."""
         return additive_scores(self.project_query(query), projected_key, self.score_weight)
 
 
@@ -66,13 +66,17 @@ class AttentionTranslator(Translator):
         Float[Tensor, "batch target_len source_len"],
         State,
     ]:
-        """What `decode` returns, and between the two the weights it had at each word."""
+        """Read `tokens` one after another; return the logits, the weights and the state.
+
+        The logits and the state are those that `decode` returns; row `t` of the weights says how
+        the decoder divided its attention at word `t`.
+        """
         raise NotImplementedError
 
     def decode(
         self, tokens: Int[Tensor, "batch target_len"], state: State
     ) -> tuple[Float[Tensor, "batch target_len vocab_size"], State]:
-        """Read `tokens` one after the other and attend at each of them."""
+        """Read `tokens` one after another, attending to the annotations at each."""
         logits, _, state = self.trace(tokens, state)
         return logits, state
 
@@ -82,7 +86,7 @@ class AttentionTranslator(Translator):
         source: Int[Tensor, "batch source_len"],
         target_input: Int[Tensor, "batch target_len"],
     ) -> Float[Tensor, "batch target_len source_len"]:
-        """The weights over the source when each next word was chosen, under teacher forcing.
+        """The weights over the source at the choice of each next word, under teacher forcing.
 
         Row `t` belongs to the word that follows `target_input[:, t]`.
         """
@@ -90,17 +94,17 @@ class AttentionTranslator(Translator):
 
 
 class BahdanauTranslator(AttentionTranslator):
-    """A translator that asks, before each word, what of the source it needs for it.
+    """A translator that, before each word, asks for the part of the source that it needs.
 
     The query is the decoder's state before the word, the keys and the values are the
-    annotations; the context that comes back enters the recurrent cell.
+    annotations; the resulting context enters the recurrent cell.
 
     Args:
-        encoder: It gives the annotations, and the decoder's first state.
+        encoder: It gives the annotations and the decoder's first state.
         vocab_size: Number of words of the target language.
-        d_embedding: Numbers that stand for a word of the target language.
-        d_hidden: Width of the state of the decoder.
-        d_score: Hidden units of the score.
+        d_embedding: Width of the vector of a word of the target language.
+        d_hidden: Width of the decoder's state.
+        d_score: Number of hidden units of the score.
 
     Source: Bahdanau et al. 2015. Its readout is a maxout layer, and its first state is computed
     from the backward half of the encoder alone.
@@ -129,7 +133,7 @@ class BahdanauTranslator(AttentionTranslator):
         Float[Tensor, "batch target_len source_len"],
         State,
     ]:
-        """Score, weigh, take the context, step the cell: once for each word."""
+        """Compute the scores, the weights and the context, then step the cell, for each word."""
         annotations, projected_key, mask, hidden = state
         words = embed(self.embedding, tokens)
         states, contexts, weights = [], [], []

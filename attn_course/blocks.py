@@ -1,4 +1,4 @@
-"""Work cut into blocks, so that what it needs in between never has to be held all at once."""
+"""Work cut into blocks, so that intermediate results are never all in memory at once."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -10,39 +10,39 @@ from torch.utils.checkpoint import checkpoint
 
 R = TypeVar("R")
 
-# A block is chosen so that query-key pairs times features stay below this. In single
-# precision that is 36 MB a tensor: above 32 MB the C library maps memory for each tensor and hands
-# it back, below it keeps the pieces, and 20,000 x 20,000 pairs were seen to pile up to 4 GB.
+# A block is chosen so that query-key pairs times features stay below this. In single precision that
+# is 36 MB a tensor. Above 32 MB the C library maps memory for each tensor and returns it; below, it
+# keeps the pieces, and for 20,000 x 20,000 pairs we saw them pile up to 4 GB.
 NUMBERS_IN_A_BLOCK = 9 * 2**20
-# What piles up is at most one tensor of all pairs. Where that is small, a block is, too, and stays
-# in the processor's cache from one operation to the next.
+# The pile is at most as large as one tensor of all pairs. If that is small, blocks can be small too
+# and stay in the processor's cache from one operation to the next.
 SMALL_NUMBERS = 2**24
 NUMBERS_IN_A_SMALL_BLOCK = 2**20
-# To begin with, the C library also hands small pieces back after each operation, and the next one
-# takes most of its time to get them anew; once it has seen 31 MB freed, it keeps as much at hand.
+# At first the C library returns even small pieces after each operation, and the next operation
+# spends most of its time getting them again. Once 31 MB have been freed, it keeps that much.
 torch.empty(31 * 2**20, dtype=torch.uint8)
 
 
 def numbers_in_a_block(all_numbers: int) -> int:
-    """How many of so many numbers a block may have."""
+    """The most numbers that a block may have, if all blocks together have `all_numbers`."""
     return NUMBERS_IN_A_SMALL_BLOCK if all_numbers <= SMALL_NUMBERS else NUMBERS_IN_A_BLOCK
 
 
 def blocks(length: int, block_len: int) -> Iterator[slice]:
-    """Slices that cover `length` positions, each at most `block_len` long; one if it is 0."""
+    """Yield slices of at most `block_len` that cover `length` positions; an empty one for 0."""
     for start in range(0, max(1, length), block_len):
         yield slice(start, min(start + block_len, length))
 
 
 def recomputed(function: Callable[..., R], *arguments: object, random: bool = False) -> R:
-    """Call `function`, and have its intermediate results made anew for the backward pass.
+    """Call `function`, and recompute its intermediate results for the backward pass.
 
-    Keeping those of every block would undo the blocks. `random` says that the function draws
-    random numbers, which have to be the same ones the second time.
+    Keeping the results of every block would defeat the purpose of blocks. Set `random` if the
+    function draws random numbers, which must be the same when it is recomputed.
 
     Raises:
         RuntimeError: At the backward pass, if a tensor among the arguments, or in a `partial`, has
-            been changed in place: made anew, the results would be others.
+            been changed in place: recomputed results would differ.
     """
     if not torch.is_grad_enabled() or not _can_recompute():
         return function(*arguments)
@@ -53,7 +53,7 @@ def recomputed(function: Callable[..., R], *arguments: object, random: bool = Fa
 def _unless_changed(function: Callable[..., R], arguments: tuple[object, ...]) -> Callable[..., R]:
     """Call `function` only as long as no tensor in a tuple or partial has been changed in place.
 
-    PyTorch watches those that are arguments themselves, and holding them here would keep them.
+    PyTorch watches tensors that are arguments themselves; a reference here would keep them alive.
     """
     hidden = [argument for argument in arguments if not isinstance(argument, Tensor)]
     tensors = list(_tensors((function, *hidden)))
@@ -68,7 +68,7 @@ def _unless_changed(function: Callable[..., R], arguments: tuple[object, ...]) -
 
 
 def _tensors(thing: object) -> Iterator[Tensor]:
-    """All tensors in tuples, dictionaries and partials."""
+    """Yield all tensors in tuples, dictionaries and partials."""
     if isinstance(thing, Tensor):
         yield thing
     elif isinstance(thing, partial):
@@ -79,7 +79,7 @@ def _tensors(thing: object) -> Iterator[Tensor]:
 
 
 def _can_recompute() -> bool:
-    """Whether a call can be repeated for its gradient: within `torch.func.grad` it cannot."""
+    """True if a call can be repeated for its gradient; within `torch.func.grad` it cannot."""
     if torch.compiler.is_compiling():
         return True
     try:

@@ -12,18 +12,19 @@ from attn_course.retrieval import masked_softmax
 from attn_course.seq2seq import PAD, State, embed, readout
 from attn_course.shapes import checked
 
-# From the weights that the model has to those that make the context, (batch, num_cells) both.
+# From the model's weights to the weights that make the context, both (batch, num_cells).
 Use = Callable[[Tensor], Tensor]
 
 
 class Trace(NamedTuple):
-    """What a captioner did at each word.
+    """The steps of a captioner, word by word.
 
     Attributes:
-        logits: Of the next word, (batch, target_len, vocab_size).
-        weights: What the softmax said of the cells, (batch, target_len, num_cells).
-        used: With what the context was made, of the same shape; for soft attention the same.
-        state: From which to go on.
+        logits: Logits of the next word, (batch, target_len, vocab_size).
+        weights: The softmax over the cells, (batch, target_len, num_cells).
+        used: The weights that made the context, of the same shape; in soft attention they equal
+            `weights`.
+        state: The state from which to continue.
     """
 
     logits: Tensor
@@ -37,7 +38,7 @@ class GridEncoder(nn.Sequential):
 
     Args:
         d_feature: Width of a feature vector.
-        d_hidden: Channels of the layers in between.
+        d_hidden: Number of channels of the first layer; the second has twice as many.
     """
 
     def __init__(self, d_feature: int = 64, d_hidden: int = 32) -> None:
@@ -48,7 +49,7 @@ class GridEncoder(nn.Sequential):
             nn.Conv2d(d_hidden, 2 * d_hidden, 3, padding=1),
             nn.ReLU(),
             nn.MaxPool2d(2),
-            # a layer that still knows where in the cell a stroke is, as a maximum would not
+            # unlike a maximum, this layer still knows where in its cell a stroke is
             nn.Conv2d(2 * d_hidden, d_feature, 2, stride=2),
             nn.ReLU(),
         )
@@ -61,27 +62,28 @@ class GridEncoder(nn.Sequential):
         """The features of the cells, row by row.
 
         Raises:
-            ValueError: A side of the image is no multiple of 8, or the image holds NaN.
+            ValueError: A side of the image is not a multiple of 8, or the image holds NaN.
         """
         if image.shape[2] % 8 or image.shape[3] % 8:
-            raise ValueError(f"sides {tuple(image.shape[2:])} are no multiples of 8 pixels")
+            raise ValueError(f"sides {tuple(image.shape[2:])} are not multiples of 8 pixels")
         return super().forward(image).flatten(2).mT
 
 
 class Captioner(nn.Module):
-    """A decoder that asks, before each word, what of the image it needs for it: soft attention.
+    """A decoder that, before each word, asks for the part of the image it needs: soft attention.
 
     Args:
-        vision: From images to (batch, num_cells, d_feature), with an attribute `d_feature`.
-        num_cells: Cells of the grid; each has a learned vector for its place.
+        vision: A module from images to (batch, num_cells, d_feature), with an attribute
+            `d_feature`.
+        num_cells: Number of cells of the grid; each has a learned vector for its place.
         vocab_size: Number of words.
-        d_embedding: Numbers that stand for a word.
-        d_hidden: Width of the state of the decoder.
-        d_score: Hidden units of the score.
-        gated: Whether a number β from 0 to 1, computed from the state, scales the context.
+        d_embedding: Width of a word's vector.
+        d_hidden: Width of the decoder's state.
+        d_score: Number of hidden units of the score.
+        gated: If True, a number β from 0 to 1, computed from the state, scales the context.
 
-    Source: Xu et al. 2015, sections 3.1 and 4.2. Theirs is an LSTM with two first states, each
-    computed from the mean of the features by a network of its own; it learns no places.
+    Source: Xu et al. 2015, sections 3.1 and 4.2. Their decoder is an LSTM, whose two first states
+    come from the mean of the features, each through a network of its own; it learns no places.
     """
 
     def __init__(
@@ -96,7 +98,7 @@ class Captioner(nn.Module):
         gated: bool = True,
     ) -> None:
         super().__init__()
-        d_feature: int = vision.d_feature  # type: ignore[assignment]  # which a Module may hide
+        d_feature: int = vision.d_feature  # type: ignore[assignment]  # a Module hides the type
         self.vision = vision
         self.places = nn.Parameter(0.1 * torch.randn(num_cells, d_feature))
         self.embedding = nn.Embedding(vocab_size, d_embedding, padding_idx=PAD)
@@ -107,11 +109,11 @@ class Captioner(nn.Module):
         self.readout = readout(d_hidden + d_embedding + d_feature, d_hidden, vocab_size)
 
     def weigh(self, scores: Tensor, mask: Tensor) -> Tensor:
-        """From scores, (batch, 1, num_cells), to weights of the same shape."""
+        """Turn scores, (batch, 1, num_cells), into weights of the same shape."""
         return masked_softmax(scores, mask)
 
     def use(self, weights: Tensor) -> Tensor:
-        """From weights, (batch, num_cells), to those that make the context: here the same."""
+        """Turn weights, (batch, num_cells), into those that make the context; here the same."""
         return weights
 
     @checked
@@ -123,34 +125,37 @@ class Captioner(nn.Module):
         """The features with their places, their projection, the mask, and the first state.
 
         Args:
-            image: What is to be described.
-            mask: True at the cells that may be looked at; None allows all.
+            image: The images to describe.
+            mask: True at the cells that the decoder may look at; None allows all.
 
         Raises:
-            ValueError: The grid has other cells than the model, or a shape does not fit.
+            ValueError: The image and the model have different numbers of cells, or a shape does
+                not fit.
         """
         seen = self.vision(image)
         if seen.shape[1:] != self.places.shape:
             raise ValueError(
-                f"the image has {seen.shape[1]} cells, but the model {len(self.places)} places"
+                f"the image has {seen.shape[1]} cells, but the model has {len(self.places)} places"
             )
         features = seen + self.places
         if mask is None:
             mask = torch.ones_like(features[..., 0], dtype=torch.bool)
         elif mask.shape[1] != seen.shape[1]:
-            raise ValueError(f"the mask has {mask.shape[1]} cells, but the image {seen.shape[1]}")
+            raise ValueError(
+                f"the mask has {mask.shape[1]} cells, but the image has {seen.shape[1]}"
+            )
         hidden = torch.tanh(self.bridge(features.mean(1)))
         return features, self.score.project_key(features), mask.unsqueeze(1), hidden
 
     def trace(
         self, tokens: Int[Tensor, "batch target_len"], state: State, use: Use | None = None
     ) -> Trace:
-        """Score, weigh, take the context, step the cell: once for each word.
+        """Compute the scores, the weights and the context, then step the cell, for each word.
 
         Args:
-            tokens: Words to be read, one after the other.
-            state: From `start`, or from an earlier trace.
-            use: What makes the context, instead of the model's own `use`; called at each word.
+            tokens: Words to read, one after another.
+            state: The state from `start`, or from an earlier trace.
+            use: Called at each word in place of the model's own `use`.
         """
         features, projected_key, mask, hidden = state
         words = embed(self.embedding, tokens)
@@ -173,7 +178,7 @@ class Captioner(nn.Module):
     def step(
         self, token: Int[Tensor, " batch"], state: State
     ) -> tuple[Float[Tensor, "batch vocab_size"], State]:
-        """The logits of the word after `token`, and the state from which to go on."""
+        """The logits of the word after `token`, and the state from which to continue."""
         trace = self.trace(token.unsqueeze(1), state)
         return trace.logits.squeeze(1), trace.state
 
@@ -192,13 +197,13 @@ class Captioner(nn.Module):
         image: Float[Tensor, "batch 1 height width"],
         target_input: Int[Tensor, "batch target_len"],
     ) -> Float[Tensor, "batch target_len num_cells"]:
-        """The weights over the cells when each next word was chosen, under teacher forcing."""
+        """The weights over the cells at the choice of each next word, under teacher forcing."""
         return self.trace(target_input, self.start(image)).weights
 
 
 class UniformCaptioner(Captioner):
-    """A captioner that may not choose: all cells that may be looked at count alike."""
+    """A captioner that cannot choose: all cells that the mask allows count equally."""
 
     def weigh(self, scores: Tensor, mask: Tensor) -> Tensor:
-        """The same weight for each cell, whatever the scores."""
+        """The same weight for each allowed cell, whatever the scores."""
         return masked_softmax(torch.zeros_like(scores), mask)

@@ -1,4 +1,4 @@
-"""What would a captioner say, had it looked elsewhere? It is told where, word by word."""
+"""Counterfactual captions: what would a captioner have said if it had looked elsewhere?"""
 
 import torch
 from torch import Tensor
@@ -8,24 +8,24 @@ from attn_course.seq2seq import State
 
 
 class Directed:
-    """A captioner that looks where it is told: what would it say, had it looked elsewhere?
+    """A captioner that looks where it is told, word by word.
 
-    It decodes as a captioner does, greedily or with a beam, and takes given words by `decode`.
+    It decodes as a captioner does, greedily or with a beam; `decode` reads given words.
 
     Args:
         model: Any captioner.
-        weights: Those to make the context with, (batch, given_len, num_cells). Where a row is all
-            zero, and behind the last row, the model looks where it would.
+        weights: The weights that make the context, (batch, given_len, num_cells). Where a row is
+            all zero, and after the last row, the model looks where it normally would.
     """
 
     def __init__(self, model: Captioner, weights: Tensor) -> None:
         self.model, self.weights = model, weights
 
     def start(self, image: Tensor, mask: Tensor | None = None) -> State:
-        """The model's own start, the weights, and how many words have been read.
+        """The model's own start, the weights, and the number of words read so far.
 
         Raises:
-            ValueError: The weights are not for these images, or not for these cells.
+            ValueError: The weights do not match the number of images or of cells.
         """
         given = self.weights
         wanted = (len(image), len(self.model.places))
@@ -53,6 +53,6 @@ class Directed:
         return trace.logits, (trace.state, given, count + tokens.shape[1])
 
     def step(self, token: Tensor, state: State) -> tuple[Tensor, State]:
-        """The logits of the word after `token`, and the state from which to go on."""
+        """The logits of the word after `token`, and the state from which to continue."""
         logits, state = self.decode(token.unsqueeze(1), state)
         return logits.squeeze(1), state

@@ -1,6 +1,6 @@
-"""From a model that knows the next word to a sentence: greedy decoding and beam search.
+"""Sentences from a model that predicts the next word: greedy decoding and beam search.
 
-Any model serves that has the methods `start` and `step` of `attn_course.seq2seq.Translator`.
+Any model with the methods `start` and `step` of `attn_course.seq2seq.Translator` will do.
 """
 
 import math
@@ -15,25 +15,25 @@ from attn_course.shapes import checked, is_true_of_any
 
 
 class Stepwise(Protocol):
-    """A model that gives one word after the other."""
+    """A model that gives one word after another."""
 
     def start(self, source: Tensor) -> State:
-        """What is known before the first word."""
+        """The state before the first word."""
 
     def step(self, token: Tensor, state: State) -> tuple[Tensor, State]:
-        """Logits of the word after `token`, (batch, vocab_size), and the state to go on from."""
+        """Logits of the word after `token`, (batch, vocab_size), and the state after it."""
 
 
 class Hypotheses(NamedTuple):
-    """The sentences that a beam search was left with, the best first.
+    """The sentences that a beam search ended with, the best first.
 
     Attributes:
         tokens: (batch, beam_width, length); EOS ends a sentence, PAD follows. A sentence without
-            EOS was cut off: at `max_len`, or when the best could no longer be overtaken. With
-            fewer sentences than the beam is wide, the rest is all PAD.
-        log_probability: Sum of the logarithms over the words with EOS, (batch, beam_width);
-            minus infinity where there is no sentence.
-        score: The log-probability divided by the power of the length, what they are ranked by.
+            EOS was cut off: at `max_len`, or when the best could no longer be overtaken. If there
+            are fewer sentences than the beam is wide, the remaining rows are all PAD.
+        log_probability: Sum of the log-probabilities of the words, including EOS,
+            (batch, beam_width); minus infinity where there is no sentence.
+        score: The log-probability divided by a power of the length; sentences are ranked by it.
     """
 
     tokens: Tensor
@@ -46,18 +46,19 @@ class Hypotheses(NamedTuple):
 def greedy_decode(
     model: Stepwise, source: Shaped[Tensor, "batch first_axis *rest"], max_len: int
 ) -> Int[Tensor, "batch target_len"]:
-    """The most probable word at each step, until every sentence has ended.
+    """Take the most probable word at each step, until every sentence has ended.
 
     Args:
-        model: What gives the probabilities; in training mode its dropout is at work.
-        source: What to start from: sentences of numbers, or whatever the model takes.
-        max_len: The most words a sentence may have, EOS included.
+        model: The model to decode; in training mode its dropout is active.
+        source: The input to start from: sentences of numbers, or whatever the model takes.
+        max_len: The most words a sentence may have, including EOS.
 
     Returns:
         Sentences that end in EOS, or were cut off at `max_len`; PAD follows.
 
     Raises:
-        ValueError: `max_len` is below 1, a source is empty, there is none, or the model gives NaN.
+        ValueError: `max_len` is below 1, there is no source or an empty one, or the model gives
+            NaN.
     """
     _require_at_least_one(max_len=max_len, sentences=len(source))
     state = model.start(source)
@@ -81,21 +82,21 @@ def beam_search(
     beam_width: int,
     length_power: float = 0.0,
 ) -> Hypotheses:
-    """Keep the `beam_width` most probable beginnings at each step; one that has ended stays as is.
+    """Keep the `beam_width` most probable beginnings at each step, and sentences that have ended.
 
-    A source is done with when no beginning can overtake the best sentence that has ended.
+    A source is finished when no beginning can overtake the best sentence that has ended.
 
     Args:
-        model: What gives the probabilities; in training mode its dropout is at work.
-        source: What to start from: sentences of numbers, or whatever the model takes.
-        max_len: The most words a sentence may have, EOS included.
+        model: The model to decode; in training mode its dropout is active.
+        source: The input to start from: sentences of numbers, or whatever the model takes.
+        max_len: The most words a sentence may have, including EOS.
         beam_width: Number of beginnings kept; 1 is greedy decoding.
         length_power: Sentences are ranked by their log-probability divided by this power of their
-            length, EOS included: 0 favours short ones, 1 takes the mean of a word.
+            length, including EOS: 0 favours short ones, 1 ranks by the mean over the words.
 
     Raises:
-        ValueError: `max_len` or `beam_width` is below 1, the power is negative or infinite, a
-            source is empty, there is none, or the model gives NaN.
+        ValueError: `max_len` or `beam_width` is below 1, the power is negative or infinite, there
+            is no source or an empty one, or the model gives NaN.
     """
     _require_at_least_one(max_len=max_len, beam_width=beam_width, sentences=len(source))
     if not 0 <= length_power < math.inf:
@@ -120,7 +121,7 @@ def beam_search(
 
 
 def _log_probability(logits: Tensor) -> Tensor:
-    """Of every next word; PAD and BOS are no words, and a sentence cannot go on with them."""
+    """Log-probability of every next word; minus infinity for PAD and BOS, which are no words."""
     wide = logits.to(torch.promote_types(logits.dtype, torch.float32))
     log_probability = wide.log_softmax(-1)
     if is_true_of_any(unknown := log_probability.isnan()):
@@ -132,7 +133,7 @@ def _log_probability(logits: Tensor) -> Tensor:
 
 
 def _empty_beam(source: Tensor, beam_width: int) -> Hypotheses:
-    """The beginning without words, once for each source; the other places are free."""
+    """A beam with the empty beginning of each source in its first place; the others are free."""
     log_probability = torch.full((len(source), beam_width), -math.inf, device=source.device)
     log_probability[:, 0] = 0
     tokens = torch.empty(len(source), beam_width, 0, dtype=torch.long, device=source.device)
@@ -142,11 +143,11 @@ def _empty_beam(source: Tensor, beam_width: int) -> Hypotheses:
 def _extend(
     beam: Hypotheses, logits: Tensor, decided: Tensor, length_power: float
 ) -> tuple[Hypotheses, Tensor]:
-    """The best sentences with one more word, and the place each had in the beam before."""
+    """The best sentences with one more word, and the previous place of each in the beam."""
     beam_width, vocab_size = beam.tokens.shape[1], logits.shape[-1]
     words = _log_probability(logits).unflatten(0, (-1, beam_width))
-    # a sentence that has ended goes on with PAD, which costs nothing; so do all of a source that
-    # is done with, or what came second would depend on the sources beside it
+    # a sentence that has ended continues with PAD, which costs nothing; so do all sentences of a
+    # finished source, or its second-best would depend on the other sources in the batch
     stay = torch.full_like(words[0, 0], -math.inf)
     stay[PAD] = 0
     stays = _ended(beam.tokens) | decided.unsqueeze(-1)
@@ -162,10 +163,10 @@ def _extend(
 
 
 def _is_decided(beam: Hypotheses, max_len: int, length_power: float) -> Tensor:
-    """For each source, whether a sentence that has ended is ahead of all that others can reach."""
+    """True for each source whose best ended sentence no other can overtake."""
     ended = _ended(beam.tokens)
     best = beam.score.masked_fill(~ended, -math.inf).amax(-1)
-    # a longer sentence is never more probable, but its length may be divided by
+    # a longer sentence is never more probable, but its score is divided by more
     reachable = (beam.log_probability / max_len**length_power).masked_fill(ended, -math.inf)
     return best >= reachable.amax(-1)
 

@@ -1,7 +1,7 @@
-"""What hard attention estimates from draws, added up over all that can be drawn.
+"""The expectations that hard attention estimates from draws, summed exactly over every draw.
 
-On a small grid the expected reward, its gradient and the variance of an estimate of it are sums,
-and the estimate can be held against them.
+On a small grid the expected reward, its gradient and the variance of a gradient estimate are sums
+short enough to compute, and the estimates can be checked against them.
 """
 
 from typing import NamedTuple
@@ -23,7 +23,7 @@ def exact_expected_log_likelihood(
     log_policy: Float[Tensor, "*batch num_draws"],
     log_likelihood: Float[Tensor, "*batch num_draws"],
 ) -> Float[Tensor, "*batch"]:
-    """What hard attention climbs, `Σ_s π(s) log p(y|s)`, added up over all that can be drawn.
+    """The objective that hard attention climbs, `Σ_s π(s) log p(y|s)`, summed over every draw.
 
     Args:
         log_policy: Log-probability of each draw; minus infinity for one that cannot happen.
@@ -41,9 +41,9 @@ def exact_log_marginal(
     log_policy: Float[Tensor, "*batch num_draws"],
     log_likelihood: Float[Tensor, "*batch num_draws"],
 ) -> Float[Tensor, "*batch"]:
-    """Log-probability of the words whatever is drawn, `log Σ_s π(s) p(y|s)`: above the bound.
+    """Log-probability of the words over all draws, `log Σ_s π(s) p(y|s)`: it is above the bound.
 
-    The arguments and errors are those of `exact_expected_log_likelihood`.
+    It has the arguments and errors of `exact_expected_log_likelihood`.
     """
     return torch.logsumexp(log_policy + log_likelihood, -1)
 
@@ -52,11 +52,11 @@ def exact_log_marginal(
 def exact_score_gradient(
     weights: Float[Tensor, "*batch num_cells"], reward: Float[Tensor, "*batch num_cells"]
 ) -> Float[Tensor, "*batch num_cells"]:
-    """Gradient of the expected reward `Σ α R` by the scores: `α (R - Σ α R)`.
+    """Gradient of the expected reward `Σ α R` with respect to the scores: `α (R - Σ α R)`.
 
     Args:
         weights: The softmax of the scores.
-        reward: What each cell is worth, if it is drawn.
+        reward: The reward if the cell is drawn.
 
     Raises:
         TypeError: The arguments differ in dtype.
@@ -71,10 +71,10 @@ def reinforce_variance(
     reward: Float[Tensor, "*batch num_cells"],
     baseline: float | Float[Tensor, "*batch"] = 0.0,
 ) -> Float[Tensor, "*batch"]:
-    """Variance of one draw's gradient by the scores, `(R_s - b)(onehot_s - α)`, over all draws.
+    """Variance of the gradient by the scores that one draw gives, `(R_s - b)(onehot_s - α)`.
 
-    The mean squared distance from `exact_score_gradient`, added up over the cells exactly. The
-    errors are those of `exact_score_gradient`.
+    It is the mean squared distance from `exact_score_gradient`, summed exactly over the cells that
+    can be drawn. It has the errors of `exact_score_gradient`.
     """
     baseline = baseline.unsqueeze(-1) if isinstance(baseline, Tensor) else baseline
     square = weights * (reward - baseline).square() * _square_of_step(weights)
@@ -86,9 +86,9 @@ def reinforce_variance(
 def best_baseline(
     weights: Float[Tensor, "*batch num_cells"], reward: Float[Tensor, "*batch num_cells"]
 ) -> Float[Tensor, "*batch"]:
-    """The baseline of the least `reinforce_variance`; 0 where no baseline changes anything.
+    """The baseline with the smallest `reinforce_variance`; 0 where no baseline makes a difference.
 
-    The mean of the rewards, weighted by `α |onehot - α|²`. The errors are those of
+    It is the mean of the rewards, weighted by `α |onehot - α|²`. It has the errors of
     `exact_score_gradient`.
     """
     counted = weights * _square_of_step(weights)
@@ -97,7 +97,7 @@ def best_baseline(
 
 
 class Paths(NamedTuple):
-    """All that can be drawn at some words, (batch, num_paths) each.
+    """Every possible sequence of draws at some words, each attribute (batch, num_paths).
 
     Attributes:
         log_policy: Log-probability of drawing these cells, one at each word.
@@ -114,20 +114,22 @@ def every_path(
     target_input: Int[Tensor, "batch target_len"],
     target_output: Int[Tensor, "batch target_len"],
 ) -> Paths:
-    """Look at every cell in turn, at each of the words: `num_cells ** target_len` ways to do so.
+    """Follow every path, one cell at each word: there are `num_cells ** target_len` of them.
 
     Args:
         model: Any captioner.
-        state: Before the first of the words, from `start` or from a trace.
-        target_input: The words before those to be said.
-        target_output: The words to be said; padding has no likelihood.
+        state: The state before the first word, from `start` or from a trace.
+        target_input: For each word to predict, the word before it.
+        target_output: The words to predict; padding does not count.
 
     Raises:
         ValueError: There are more than 20 000 paths.
     """
     num_cells, length = len(model.places), target_input.shape[1]
     if (num_paths := num_cells**length) > MOST_PATHS:
-        raise ValueError(f"{num_cells} cells at {length} words make {num_paths} paths; too many")
+        raise ValueError(
+            f"{num_cells} cells at {length} words make {num_paths} paths, more than {MOST_PATHS}"
+        )
     number = torch.arange(num_cells, device=target_input.device)
     paths = torch.cartesian_prod(*[number] * length).view(num_paths, length)
     cells = paths.repeat(len(target_input), 1)
@@ -140,7 +142,7 @@ def every_path(
 
 
 def _repeat(state: State, times: int) -> State:
-    """Each row of a state so many times, one copy behind the other."""
+    """Repeat each row of a state, with its copies next to one another."""
     return tuple(
         _repeat(part, times) if isinstance(part, tuple) else part.repeat_interleave(times, 0)
         for part in state

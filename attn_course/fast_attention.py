@@ -1,7 +1,7 @@
 """The output of attention without its table of weights: fused where possible, else in blocks.
 
-`attention` of `attn_course.scaled_dot_product` is the same function, written as the equation; its
-memory grows with query_len times key_len, that of `fast_attention` with their sum.
+`attn_course.scaled_dot_product.attention` is the same function, written as the equation. Its memory
+grows with query_len times key_len; the memory of `fast_attention` grows with their sum.
 """
 
 import math
@@ -27,7 +27,7 @@ from attn_course.scaled_dot_product import (
 )
 from attn_course.shapes import checked, is_true_of_any, refuse_nan
 
-# A call of the fused kernel costs more than its work on fewer queries with a rule.
+# With a rule and fewer queries, a call of the fused kernel costs more than the work it does.
 QUERIES_AT_ONCE = 512
 SMALLEST_BLOCK = 16
 
@@ -47,25 +47,25 @@ def fast_attention(
     """Mean of the values, weighted by how well each key answers the query.
 
     Args:
-        query: What each position looks for.
-        key: What each position offers.
-        value: What each position gives, if it is looked at.
+        query: The vector with which each position looks.
+        key: The vector that each position offers to queries.
+        value: The vector that each position contributes, according to its weight.
         mask: True where the query may attend; None allows every key.
-        rule: A mask that is never held as a whole, such as `causal` or `window(64)`. A query has
-            to pass both the mask and the rule. Keys that it forbids to all queries of a block
-            cost nothing.
-        score: Compares queries and keys. A part of the queries and of the keys must give that
-            part of the scores. PyTorch's kernel, which is taken for `scaled_dot_scores`, has no
-            second derivative; `partial(scaled_dot_scores)` goes through the blocks, which have.
+        rule: A mask that is never held as a whole, such as `causal` or `window(64)`. A pair counts
+            only if both the mask and the rule allow it. Keys that the rule forbids to all queries
+            of a block cost nothing.
+        score: Compares queries and keys. For a part of the queries and of the keys, it must return
+            that part of the scores. `scaled_dot_scores` uses PyTorch's kernel, which has no second
+            derivative; `partial(scaled_dot_scores)` uses the blocks, which have one.
         dropout: Share of the weights that are set to 0, drawn anew at each call.
-        block_len: How many queries, and how many keys, at most meet in one block. If None, as
-            many as have room for a number per pair and feature in some 36 MB.
+        block_len: The most queries, and the most keys, in one block. If None, a block is as large
+            as one number per pair and feature allows within about 36 MB.
 
     Raises:
         TypeError: The arguments differ in dtype, or the mask is not boolean.
         ValueError: There are no keys, a shape or device does not fit, an argument holds NaN
-            that a query may attend to, a score is NaN or plus infinity, or the block length is not
-            positive.
+            to which a query may attend, a score is NaN or plus infinity, or the block length is
+            not positive.
 
     Source: Milakov and Gimelshein 2018 (softmax in one pass); Rabe and Staats 2021; Dao et al.
     2022.
@@ -74,9 +74,9 @@ def fast_attention(
         raise ValueError("key_len=0: there is no key to attend to")
     if block_len is not None and block_len < 1:
         raise ValueError(f"{block_len=} must be positive")
-    # on a processor the fused kernel gives up at dropout, and holds the whole table
+    # on a CPU the fused kernel does not support dropout, and holds the whole table
     if score is scaled_dot_scores and (dropout == 0 or query.is_cuda):
-        # the kernel takes a query whose scores are all NaN for one that may attend to no key
+        # the kernel treats a query whose scores are all NaN as one that may attend to no key
         refuse_nan("fast_attention", {"query": query, "key": key})
         return _fused(_Inputs(query, key, value, mask, rule, block_len or QUERIES_AT_ONCE), dropout)
     block_len = block_len or _fitting_block_len(query, key)
@@ -92,7 +92,7 @@ def fast_attention(
 
 
 def _fitting_block_len(query: Tensor, key: Tensor) -> int:
-    """Side of a block, from which a score may make a vector as wide as a query for each pair."""
+    """Side of a block in which a score may make one vector, as wide as a query, for each pair."""
     numbers_of_a_pair = max(1, math.prod(query.shape[:-2]) * query.shape[-1])
     pairs = query.shape[-2] * key.shape[-2]
     fitting = numbers_in_a_block(numbers_of_a_pair * pairs) // numbers_of_a_pair
@@ -100,12 +100,12 @@ def _fitting_block_len(query: Tensor, key: Tensor) -> int:
 
 
 def _score_with(score: nn.Module, weights: dict[str, Tensor], query: Tensor, key: Tensor) -> Tensor:
-    """The score with the weights that it had at the call, whatever it has when it is made anew."""
+    """The score with its weights at the call, even if they change before it is recomputed."""
     return functional_call(score, weights, (query, key))
 
 
 class _Inputs(NamedTuple):
-    """What the blocks are cut from."""
+    """The arguments from which blocks are cut."""
 
     query: Tensor
     key: Tensor
@@ -124,15 +124,16 @@ class _Inputs(NamedTuple):
         if self.rule is None:
             return mask
         query_position, key_position = positions(query_len, key_len, self.query.device)
-        # in blocks, because a rule may make whole numbers of its own for every pair
+        # in blocks, because a rule may make integers of its own for every pair
         parts = key_position[columns].split(self.block_len)
         ruled = [allowed_by(self.rule, query_position[rows], part) for part in parts]
         return combine(mask, torch.cat(ruled, -1) if len(ruled) > 1 else ruled[0])
 
     def reached(self, rows: slice) -> Iterator[tuple[slice, Tensor | None]]:
-        """The blocks of keys that a block of queries may attend to, with their masks; never empty.
+        """Yield the blocks of keys that a block of queries may attend to, with their masks.
 
-        Without any, the output would be zero as well, but no gradient would know where it is from.
+        There is always at least one: without any, the output would be zero just the same, but it
+        would not be connected to the inputs, and gradients could not be taken.
         """
         nothing = True
         for part in blocks(self.key.shape[-2], self.block_len):
@@ -145,19 +146,19 @@ class _Inputs(NamedTuple):
 
 
 def _rows(score: Score, dropout: float, inputs: _Inputs, rows: slice) -> Tensor:
-    """The output of one block of queries, from one block of keys after the other."""
+    """The output for one block of queries, from one block of keys after another."""
     query, key, value = inputs.query[..., rows, :], inputs.key, inputs.value
     state = _Running.before(query, value)
     for columns, allowed in inputs.reached(rows):
         part = query, key[..., columns, :], value[..., columns, :], allowed
-        # tensors one by one: what lies in a tuple would be kept, and not made anew
+        # tensors one by one: those in a tuple would be kept, not recomputed
         absorb = partial(_absorb, score, dropout)
         state = _Running(*recomputed(absorb, *part, *state, random=dropout > 0))
     return state.output_so_far().to(value.dtype)
 
 
 class _Running(NamedTuple):
-    """A softmax over the keys met so far, in at least single precision.
+    """A softmax over the keys seen so far, in at least single precision.
 
     Args:
         best: The highest score of each query, (*batch, query_len, 1).
@@ -177,7 +178,7 @@ class _Running(NamedTuple):
         return cls(torch.full_like(zeros[..., :1], -math.inf), zeros[..., :1], zeros[..., 1:])
 
     def output_so_far(self) -> Tensor:
-        """The weighted mean; 0 for a query that has met no key it may attend to."""
+        """The weighted mean; 0 for a query that has seen no key it may attend to."""
         return self.blend / self.total.where(self.total > 0, 1)
 
 
@@ -200,7 +201,7 @@ def _absorb(
         )
     if allowed is not None:
         scores = scores.masked_fill(~allowed, -math.inf)
-    # what is subtracted cancels, so that no gradient has to pass through it
+    # the subtracted maximum cancels, so no gradient has to pass through it
     best = torch.maximum(state.best, scores.detach().amax(-1, keepdim=True))
     finite = best.masked_fill(best == -math.inf, 0)
     kept, weights = torch.exp(state.best - finite), torch.exp(scores - finite)
@@ -210,11 +211,11 @@ def _absorb(
 
 
 def _fused(inputs: _Inputs, dropout: float) -> Tensor:
-    """Scaled dot-product attention by PyTorch's kernel, which has blocks of its own."""
+    """Scaled dot-product attention with PyTorch's kernel, which has blocks of its own."""
     query, key, value, mask, rule, block_len = inputs
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(
-            f"a dot product needs queries and keys of one width, but d_query={query.shape[-1]} "
+            f"a dot product needs queries and keys of equal width, but d_query={query.shape[-1]} "
             f"and d_key={key.shape[-1]}"
         )
     whole = rule is causal and mask is None and query.shape[-2] == key.shape[-2]
@@ -223,7 +224,7 @@ def _fused(inputs: _Inputs, dropout: float) -> Tensor:
     parts = list(blocks(query.shape[-2], block_len))
     if len(parts) == 1:
         return _fused_rows(dropout, inputs, *parts)
-    # the kernel turns its part of the mask into numbers, and keeps those for the gradient
+    # the kernel turns its part of the mask into numbers, and keeps them for the gradient
     rows = [
         recomputed(partial(_fused_rows, dropout), inputs, part, random=dropout > 0)
         for part in parts
@@ -232,23 +233,23 @@ def _fused(inputs: _Inputs, dropout: float) -> Tensor:
 
 
 def _fused_rows(dropout: float, inputs: _Inputs, rows: slice) -> Tensor:
-    """The output of one block of queries, from all the keys that they reach."""
+    """The output for one block of queries, from all the keys that they reach."""
     query, key, value = inputs.query[..., rows, :], inputs.key, inputs.value
     allowed = inputs.allowed(rows, slice(None))
-    assert allowed is not None  # without mask and rule nothing is cut into rows
+    assert allowed is not None  # without a mask or a rule nothing is cut into rows
     allowed = allowed.expand(*allowed.shape[:-1], key.shape[-2])
     reach = _reach(allowed)
     return _kernel(query, key[..., reach, :], value[..., reach, :], allowed[..., reach], dropout)
 
 
 def _reach(allowed: Tensor) -> slice:
-    """From the first to the last key that any query of a block may attend to; never empty."""
+    """The slice from the first to the last key that any query may attend to; never empty."""
     if torch.compiler.is_compiling():
         return slice(None)
     try:
         reached = allowed.flatten(0, -2).any(0).nonzero()
         return slice(int(reached[0]), int(reached[-1]) + 1) if len(reached) else slice(0, 1)
-    except RuntimeError:  # torch.vmap and the meta device have no values to look at
+    except RuntimeError:  # under torch.vmap and on the meta device there are no values to read
         return slice(None)
 
 
@@ -260,7 +261,7 @@ def _kernel(
     dropout: float,
     is_causal: bool = False,
 ) -> Tensor:
-    """The fused kernel, which wants four axes and one width."""
+    """Call the fused kernel, which expects four axes and equal widths."""
     batch, d_key, d_value = query.shape[:-2], key.shape[-1], value.shape[-1]
     if mask is not None and len(batch) > 2:
         mask = mask.expand(*batch, *mask.shape[-2:])
@@ -288,7 +289,7 @@ def _widen(tensor: Tensor, width: int) -> Tensor:
 
 def _four_axes(tensor: Tensor) -> Tensor:
     if tensor.stride(-1) != 1:
-        # the kernel that has no blocks would be taken, and hold the whole table
+        # otherwise PyTorch would choose the kernel without blocks, which holds the whole table
         tensor = tensor.clone(memory_format=torch.contiguous_format)
     if tensor.ndim > 4:
         return tensor.flatten(0, -4)

@@ -1,10 +1,10 @@
 """Hard attention: one cell is drawn at each word, and REINFORCE learns from where it was drawn.
 
-The weights are still a softmax; they are now the probabilities of the draw. A draw has no gradient,
-so the gradient of what is to be expected is estimated from draws.
+The weights are still a softmax, but here they are the probabilities of the draw. A draw has no
+gradient, so the gradient of the expected reward is estimated from draws.
 
-With the log-likelihood of the caption as the reward, the expected reward is a lower bound of the
-logarithm of the caption's probability, `E[log p] ≤ log E[p]`: what Xu et al. 2015 climb.
+If the reward is the log-likelihood of the caption, the expected reward is a lower bound on the
+logarithm of the caption's probability, `E[log p] ≤ log E[p]`. Xu et al. 2015 climb this bound.
 """
 
 from typing import Any, NamedTuple
@@ -26,8 +26,8 @@ def draw_cells(
     """The number of one cell for each row, drawn with the weights as probabilities.
 
     Args:
-        weights: Rows that sum to 1; a row in other units is drawn from in proportion.
-        generator: Where the randomness comes from, on the device of the weights.
+        weights: Rows that sum to 1; a row with another sum is normalized.
+        generator: Source of randomness, on the same device as the weights.
 
     Raises:
         ValueError: A row has no weight at all, or a weight is negative, infinite or NaN.
@@ -36,9 +36,9 @@ def draw_cells(
     """
     flat = weights.detach().flatten(0, -2)
     if is_true_of_any((flat < 0) | (flat == torch.inf)):
-        raise ValueError("a weight is negative or infinite: no probability")
+        raise ValueError("a weight is negative or infinite, so it is not a probability")
     if is_true_of_any(nowhere := flat.sum(-1) == 0):
-        raise ValueError(f"{int(nowhere.sum())} of {len(flat)} rows have no cell to be drawn")
+        raise ValueError(f"{int(nowhere.sum())} of {len(flat)} rows have no cell to draw")
     return torch.multinomial(flat, 1, generator=generator).view(weights.shape[:-1])
 
 
@@ -58,7 +58,7 @@ def log_weight_of(
 
 @checked
 def entropy(weights: Float[Tensor, "*batch num_cells"]) -> Float[Tensor, "*batch"]:
-    """How undecided each row is: `-Σ α log α` in nats, from 0 for one cell to log(num_cells).
+    """Entropy of each row: `-Σ α log α` in nats, from 0 for a single cell to log(num_cells).
 
     Raises:
         ValueError: A weight is NaN.
@@ -71,7 +71,7 @@ def caption_log_likelihood(
     logits: Float[Tensor, "batch target_len vocab_size"],
     target_output: Int[Tensor, "batch target_len"],
 ) -> Float[Tensor, " batch"]:
-    """Log-probability of each caption, the sum over its words with EOS; padding does not count.
+    """Log-probability of each caption, summed over its words and EOS; padding does not count.
 
     Raises:
         ValueError: A shape does not fit, or a logit is NaN.
@@ -87,17 +87,17 @@ def reinforce_loss(
     baseline: float | Float[Tensor, "*each"] = 0.0,
     mask: Bool[Tensor, "batch target_len"] | None = None,
 ) -> Float[Tensor, ""]:
-    """A number whose gradient is, on average over the draws, minus that of the expected reward.
+    """A loss whose gradient, averaged over the draws, is minus the gradient of the expected reward.
 
-    `-(R - b) Σ_t log π(s_t)`, the mean over the captions. The number itself means nothing. Through
-    the reward and the baseline no gradient flows. A baseline that does not depend on the draw
-    changes the gradient of one draw, but not the average.
+    It is the mean of `-(R - b) Σ_t log π(s_t)` over the captions; its value means nothing. No
+    gradient flows through the reward or the baseline. A baseline that does not depend on the draw
+    changes the gradient of each draw, but not their average.
 
     Args:
         log_policy: Logarithm of the weight of each cell that was drawn.
-        reward: What each caption is worth, given these draws.
-        baseline: What is taken off the reward: one number, or one for each caption.
-        mask: True at words that were drawn for; None means all.
+        reward: The reward of each caption, given these draws.
+        baseline: Subtracted from the reward: one number, or one for each caption.
+        mask: True at the words with a draw; None means all.
 
     Raises:
         TypeError: The arguments differ in dtype.
@@ -114,14 +114,14 @@ def reinforce_loss(
 
 
 class MovingAverage(nn.Module):
-    """A baseline that follows the rewards: `b ← 0.9 b + 0.1 R`; it begins with the first of them.
+    """A baseline that follows the rewards: `b ← 0.9 b + 0.1 R`, starting from the first reward.
 
-    It is kept with the weights of a model of which it is a part.
+    It is saved with the weights of the model that it belongs to.
 
     Args:
-        decay: How much of the old stays at each update.
+        decay: Share of the old value that is kept at each update.
 
-    Source: Xu et al. 2015, section 4.1, with 0.9.
+    Source: Xu et al. 2015, section 4.1, where it is 0.9.
     """
 
     value: Tensor
@@ -137,7 +137,7 @@ class MovingAverage(nn.Module):
 
     @torch.no_grad()
     def forward(self, reward: Tensor) -> Tensor:
-        """The baseline after the mean of these rewards, (batch,), has been taken in."""
+        """Update the baseline with the mean of these rewards, (batch,), and return it."""
         mean = reward.detach().mean().to(self.value.dtype)
         older = self.value if self.updates else mean
         self.value = self.decay * older + (1 - self.decay) * mean
@@ -146,13 +146,14 @@ class MovingAverage(nn.Module):
 
 
 class Draws(NamedTuple):
-    """What a captioner did with cells that it drew.
+    """The steps of a captioner that draws its cells.
 
     Attributes:
-        logits: Of the next word, (batch, target_len, vocab_size).
+        logits: Logits of the next word, (batch, target_len, vocab_size).
         weights: The probabilities of the draws, (batch, target_len, num_cells).
-        cells: What was drawn, (batch, target_len).
-        hard: Whether the draw was looked at, and not the mean of all cells, (batch,).
+        cells: The cells drawn, (batch, target_len).
+        hard: True for captions that used the drawn cells, False for captions that used the
+            weighted mean of all cells, (batch,).
     """
 
     logits: Tensor
@@ -162,10 +163,11 @@ class Draws(NamedTuple):
 
 
 class HardCaptioner(Captioner):
-    """A captioner that looks at one cell at a time. To train it, it draws: `draw`.
+    """A captioner that looks at one cell at a time.
 
-    To write, it takes the likeliest cell; that has no gradient, and is not how it learns. The
-    arguments are those of `Captioner`; `baseline` is its moving average of rewards.
+    In training it draws the cell, with `draw`. When it writes, it takes the likeliest cell, a
+    choice that has no gradient. It has the arguments of `Captioner`; its attribute `baseline` is a
+    moving average of the rewards.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -173,7 +175,7 @@ class HardCaptioner(Captioner):
         self.baseline = MovingAverage()
 
     def use(self, weights: Tensor) -> Tensor:
-        """All on the cell with the greatest weight; nothing where there is no weight."""
+        """Put all the weight on the likeliest cell; a row without weight stays zero."""
         return one_hot(weights.argmax(-1), weights) * (weights.sum(-1, keepdim=True) > 0)
 
     def draw(
@@ -183,16 +185,16 @@ class HardCaptioner(Captioner):
         soft_share: float = 0.0,
         generator: torch.Generator | None = None,
     ) -> Draws:
-        """Read given words, and look at a cell that is drawn at each of them.
+        """Read given words, looking at a drawn cell at each of them.
 
         Args:
-            target_input: The words before those to be said.
-            state: From `start`.
-            soft_share: The probability for a whole caption that the context is the mean of all
-                cells at every word after all; with it the gradient has less variance, and a bias.
-            generator: Where the randomness comes from, on the device of the model.
+            target_input: For each word to predict, the word before it.
+            state: The state from `start`.
+            soft_share: The probability that a caption uses the weighted mean of all cells at every
+                word instead; this lowers the variance of the gradient, but adds a bias.
+            generator: Source of randomness, on the same device as the model.
 
-        Source: Xu et al. 2015, section 4.1, with `soft_share` 0.5.
+        Source: Xu et al. 2015, section 4.1, where `soft_share` is 0.5.
         """
         device, cells = target_input.device, []
         chance = torch.rand(len(target_input), device=device, generator=generator)
@@ -207,11 +209,11 @@ class HardCaptioner(Captioner):
 
 
 def one_hot(cells: Tensor, weights: Tensor) -> Tensor:
-    """Weights of the shape and dtype of the given ones, those of each row all on one cell."""
+    """Weights shaped like the given ones, in their dtype, with each row all on one cell."""
     return functional.one_hot(cells, weights.shape[-1]).to(weights.dtype)
 
 
 def _log(weights: Tensor) -> Tensor:
-    """log α, and minus infinity where α is 0, with the gradient 0 and not NaN."""
+    """log α; where α is 0, it is minus infinity with the gradient 0, not NaN."""
     positive = weights > 0
     return weights.where(positive, 1).log().masked_fill(~positive, -torch.inf)

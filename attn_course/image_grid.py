@@ -1,7 +1,7 @@
 """Weights over the cells of an image: the softmax, the mean, the pixels, and a penalty.
 
-A cell is to a captioner what an annotated word is to a translator: cut the grid into a row, and the
-softmax and the mean are those of the chapters before.
+A cell is to a captioner what an annotated word is to a translator: lay the cells of the grid in a
+row, and the softmax and the mean are the same as for words.
 """
 
 from jaxtyping import Bool, Float
@@ -28,9 +28,9 @@ def grid_context(
     weights: Float[Tensor, "*batch grid_height grid_width"],
     features: Float[Tensor, "*batch grid_height grid_width d_feature"],
 ) -> Float[Tensor, "*batch d_feature"]:
-    """The mean of the cells' features: each vector times the one number of its cell, then the sum.
+    """The weighted mean of the cells' features: the sum of each vector times its cell's weight.
 
-    It is as wide as one feature, however many cells there are.
+    It is as wide as one feature vector, however many cells there are.
 
     Raises:
         TypeError: The arguments differ in dtype or are not floating-point.
@@ -45,11 +45,11 @@ def grid_context(
 def over_pixels(
     weights: Float[Tensor, "*batch grid_height grid_width"], cell: int
 ) -> Float[Tensor, "*batch height width"]:
-    """Lay each weight over the pixels of its cell; they share it, so that the sum stays.
+    """Divide each cell's weight equally among its pixels, so that the sum stays the same.
 
     Args:
-        weights: Of the cells.
-        cell: Pixels of the side of a cell.
+        weights: Weights of the cells.
+        cell: Side of a cell, in pixels.
 
     Raises:
         ValueError: `cell` is not positive, or a weight is NaN.
@@ -64,13 +64,14 @@ def doubly_stochastic_penalty(
     mask: Bool[Tensor, "batch target_len"] | None = None,
     share: float = 1.0,
 ) -> Float[Tensor, ""]:
-    """How far the cells are from getting the same weight over a whole caption: `Σ_i (1 - Σ_t α)²`.
+    """Penalty for cells that get unequal weight over a whole caption: `Σ_i (1 - Σ_t α)²`.
 
-    The weights of each word sum to 1 over the cells. This asks that those of each cell sum to
-    `share` over the words, which all cells can only do if there are `share` times as many words.
+    The weights of each word sum to 1 over the cells. The penalty asks that the weights of each cell
+    sum to `share` over the words, which is possible for all cells only if the caption has `share`
+    words for each cell.
 
     Args:
-        weights: At each word of each caption.
+        weights: Weights over the cells at each word of each caption.
         mask: True at words, False at padding, which does not count; None means no padding.
         share: The weight that every cell should get.
 

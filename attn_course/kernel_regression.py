@@ -1,9 +1,9 @@
 """Nadaraya-Watson kernel regression: attention whose score is the logarithm of a kernel.
 
-A kernel says how much a key counts at a distance from the query. The estimate at the query is the
-mean of the values with these weights, `Σ κ v / Σ κ`. Since `κ = exp(log κ)`, that is the softmax of
-`log κ`: the score of a key is the logarithm of its kernel, and a key outside a compact kernel has
-the score minus infinity, as if a mask had forbidden it.
+A kernel says how much a key counts at a given distance from the query. The estimate at the query is
+the mean of the values with these weights, `Σ κ v / Σ κ`. Since `κ = exp(log κ)`, the weights are
+the softmax of `log κ`: the score of a key is the logarithm of its kernel, and a key outside a
+compact kernel has the score minus infinity, as if a mask had forbidden it.
 """
 
 import math
@@ -27,7 +27,7 @@ def log_gaussian(squared_distance: Tensor) -> Tensor:
 
 
 def log_boxcar(squared_distance: Tensor) -> Tensor:
-    """Logarithm of 1 where u ≤ 1, of 0 elsewhere."""
+    """Logarithm of the kernel that is 1 where u ≤ 1 and 0 elsewhere."""
     return torch.zeros_like(squared_distance).masked_fill(squared_distance > 1, -math.inf)
 
 
@@ -42,13 +42,14 @@ def log_triangular(squared_distance: Tensor) -> Tensor:
 def log_epanechnikov(squared_distance: Tensor) -> Tensor:
     """Logarithm of `max(0, 1 - u²)`; the factor 3/4 of the density cancels in the weights.
 
-    Source: Epanechnikov 1969. `max(0, 1 - u)`, often printed under this name, is triangular.
+    Source: Epanechnikov 1969. The kernel often printed under this name, `max(0, 1 - u)`, is the
+    triangular one.
     """
     return _log_positive_part(1 - squared_distance)
 
 
 def _log_positive_part(number: Tensor) -> Tensor:
-    """log(max(0, number)), with the gradient 0 and not NaN where the number is not positive."""
+    """log(max(0, number)); where the number is not positive, its gradient is 0, not NaN."""
     positive = number > 0
     return number.where(positive, 1).log().masked_fill(~positive, -math.inf)
 
@@ -63,8 +64,8 @@ def kernel_scores(
     """Score of every key for every query: the logarithm of the kernel at their distance.
 
     Args:
-        query: Where the regression is asked for.
-        key: Where it has been observed.
+        query: Points at which to estimate.
+        key: Points of the observations.
         width: Distance that counts as 1, in the unit of the keys; a tensor to learn it.
         log_kernel: Maps the squared distance in widths to the logarithm of the kernel.
 
@@ -88,17 +89,18 @@ def nadaraya_watson(
 ) -> Float[Tensor, "*batch query_len d_value"]:
     """Estimate at each query: the mean of the values, weighted by the kernel around the query.
 
-    Works through the queries in blocks, forwards and backwards, and so needs memory for one block
-    of weights whatever the number of queries; `torch.func.grad` and its like keep all of them.
+    It works through the queries in blocks, both forwards and backwards, so the memory it needs is
+    for one block of weights, however many queries there are; `torch.func.grad` and similar
+    transforms keep all of the weights.
 
     Args:
-        query: Where the regression is asked for.
-        key: Where it has been observed.
-        value: What was observed there.
+        query: Points at which to estimate.
+        key: Points of the observations.
+        value: Values observed there.
         width: Distance that counts as 1, in the unit of the keys; a tensor to learn it.
         log_kernel: Maps the squared distance in widths to the logarithm of the kernel.
-        empty_output: The estimate where a compact kernel holds no key, so that the formula says
-            0/0; None stands for zero. `value.mean(-2)` is the estimate of an ever wider kernel.
+        empty_output: The estimate where a compact kernel holds no key, so that the formula gives
+            0/0; None means zero. `value.mean(-2)` is the limit as the kernel widens.
 
     Raises:
         TypeError: The arguments differ in dtype or are not floating-point.
@@ -120,7 +122,7 @@ def leave_one_out(
 ) -> Float[Tensor, "*batch key_len d_value"]:
     """Estimate at each key from all the other keys: attention with the diagonal masked.
 
-    The arguments and errors are those of `nadaraya_watson`.
+    It has the arguments and errors of `nadaraya_watson`.
     """
     return _estimate_in_blocks(key, key, value, width, log_kernel, empty_output, True)
 
@@ -134,8 +136,8 @@ def leave_one_out_error(
 ) -> Float[Tensor, ""]:
     """Mean squared error of `leave_one_out`, in the squared unit of the values.
 
-    Where a key has no neighbour within the kernel, the mean of all values stands in.
-    The arguments and errors are those of `nadaraya_watson`.
+    For a key without neighbours within the kernel, the estimate is the mean of all values.
+    It has the arguments and errors of `nadaraya_watson`.
     """
     estimate = leave_one_out(key, value, width, log_kernel, value.mean(-2))
     return (estimate - value).square().mean()
@@ -150,7 +152,7 @@ def choose_width(
     """The width among `widths` with the smallest leave-one-out error; the first if several tie.
 
     Raises:
-        ValueError: `widths` is empty, or as `nadaraya_watson` does.
+        ValueError: `widths` is empty, or `nadaraya_watson` refuses an argument.
     """
     widths = [float(width) for width in widths]
     if not widths:
@@ -160,7 +162,7 @@ def choose_width(
 
 
 def _squared_distance(query: Tensor, key: Tensor) -> Tensor:
-    """What `distance_scores` is minus of; a sum of one feature costs no pass over the pairs."""
+    """Minus `distance_scores`; if keys have one feature, the pass that sums features is spared."""
     if key.shape[-1] == 1:
         return (query - key.mT).square_()
     return -distance_scores(query, key)
@@ -194,7 +196,7 @@ def _estimate(
     start: int,
     query: Tensor,
 ) -> Tensor:
-    """The estimates of one block of queries, the first of which is query number `start`."""
+    """The estimates for one block of queries, whose first is query number `start`."""
     scores = kernel_scores(query, key, width, log_kernel)
     mask = _all_but_self(start, scores) if exclude_self else None
     output = attend(scores, value, mask)
@@ -206,7 +208,7 @@ def _estimate(
 
 
 def _blocks(query: Tensor, length: int) -> Iterator[tuple[int, Tensor]]:
-    """Slices of the queries, with the index of the first query of each."""
+    """Yield slices of the queries, each with the index of its first query."""
     for start in range(0, max(1, query.shape[-2]), length):
         yield start, query[..., start : start + length, :]
 

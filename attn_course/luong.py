@@ -21,7 +21,7 @@ def general_scores(
     key: Float[Tensor, "*batch key_len d_key"],
     weight: Float[Tensor, "d_query d_key"],
 ) -> Float[Tensor, "*batch query_len key_len"]:
-    """Score of every key for every query: `q W k`, a dot product that has learned what to compare.
+    """Score of every key for every query: `q W k`, a dot product that learns what to compare.
 
     Raises:
         TypeError: The arguments differ in dtype or are not floating-point.
@@ -42,10 +42,11 @@ def concat_scores(
     """Score of every key for every query: `v · tanh(W [q; k])`, which is the additive score.
 
     Args:
-        query: What the decoder looks for.
-        key: What the source offers.
-        weight: The hidden layer; its first `d_query` columns meet the query, the others the key.
-        score_weight: What each hidden unit adds to the score.
+        query: Vectors of the decoder that say what it looks for.
+        key: Vectors of the source to compare them with.
+        weight: The hidden layer; its first `d_query` columns multiply the query, the others the
+            key.
+        score_weight: The weight with which each hidden unit enters the score.
 
     Raises:
         TypeError: The arguments differ in dtype or are not floating-point.
@@ -100,45 +101,45 @@ class DotScore(nn.Module):
         super().__init__()
         if d_query != d_key:
             raise ValueError(
-                f"a dot score needs states and annotations of one width, but they have {d_query} "
+                f"a dot score needs states and annotations of equal width, but they have {d_query} "
                 f"and {d_key}"
             )
         self.project_key = nn.Identity()
 
     def forward(self, query: Tensor, projected_key: Tensor) -> Tensor:
-        """(batch, query_len, key_len)"""
+        """The scores, (batch, query_len, key_len), of keys that went through `project_key`."""
         return dot_scores(query, projected_key)
 
 
 class GeneralScore(nn.Module):
-    """`general_scores` with its weight, which meets the keys once, whatever the queries."""
+    """`general_scores` with its weight, which multiplies the keys once for all queries."""
 
     def __init__(self, d_query: int, d_key: int) -> None:
         super().__init__()
         self.project_key = nn.Linear(d_key, d_query, bias=False)
 
     def forward(self, query: Tensor, projected_key: Tensor) -> Tensor:
-        """(batch, query_len, key_len)"""
+        """The scores, (batch, query_len, key_len), of keys that went through `project_key`."""
         return dot_scores(query, projected_key)
 
 
 def make_score(name: Score, d_query: int, d_key: int) -> AdditiveScore | DotScore | GeneralScore:
-    """The score of that name, with its weights.
+    """The score with this name, and its weights.
 
     Raises:
-        ValueError: There is none, or it cannot compare these widths.
+        ValueError: The name is unknown, or the score cannot compare these widths.
     """
     if name == "concat":
         return AdditiveScore(d_query, d_key, d_query)
     scores: dict[str, type[DotScore] | type[GeneralScore]]
     scores = {"dot": DotScore, "general": GeneralScore}
     if name not in scores:
-        raise ValueError(f"{name!r} is no score; there are dot, general, concat")
+        raise ValueError(f"{name!r} is not a score; choose from dot, general, concat")
     return scores[name](d_query, d_key)
 
 
 class Memory(NamedTuple):
-    """What stays the same for all words of a translation."""
+    """The part of the state that is the same for all words of a translation."""
 
     annotations: Tensor
     projected_key: Tensor
@@ -148,23 +149,23 @@ class Memory(NamedTuple):
 class LuongTranslator(AttentionTranslator):
     """A translator that steps first and then looks back, from its new state.
 
-    The context does not enter the recurrence but is joined with the state, to the attentional
-    state `tanh(W [context; state])`, from which the word is read. Therefore all steps can be
-    computed at once when the words are given, unless the attentional state is fed to the next
-    step: input feeding.
+    The context does not enter the recurrence. It joins the state in the attentional state
+    `tanh(W [context; state])`, from which the word is predicted. All steps can therefore be
+    computed at once when the words are given, unless input feeding passes the attentional state on
+    to the next step.
 
     Args:
-        encoder: It gives the annotations, and the decoder's first state.
+        encoder: It gives the annotations and the decoder's first state.
         vocab_size: Number of words of the target language.
-        d_embedding: Numbers that stand for a word of the target language.
-        d_hidden: Width of the state of the decoder, and of the attentional state.
+        d_embedding: Width of the vector of a word of the target language.
+        d_hidden: Width of the decoder's state and of the attentional state.
         score: "dot", "general" or "concat".
         attention: "global"; "local-m", a window of the source around the position of the word; or
-            "local-p", a window around a position that is predicted.
+            "local-p", a window around a predicted position.
         window: Half the width of the window, in words.
-        input_feeding: Whether the attentional state enters the next step beside the word.
+        input_feeding: If True, the attentional state enters the next step together with the word.
         cell: "gru" or "lstm".
-        num_layers: Layers of the decoder.
+        num_layers: Number of layers of the decoder.
 
     Source: Luong et al. 2015.
     """
@@ -185,7 +186,7 @@ class LuongTranslator(AttentionTranslator):
     ) -> None:
         super().__init__(encoder, vocab_size, d_embedding)
         if attention not in ("global", "local-m", "local-p"):
-            raise ValueError(f"{attention!r} is no attention; there are global, local-m, local-p")
+            raise ValueError(f"{attention=} is unknown; choose from global, local-m, local-p")
         require_positive("window", window)
         self.attention, self.window, self.input_feeding = attention, window, input_feeding
         d_context = encoder.d_annotation
@@ -219,7 +220,7 @@ class LuongTranslator(AttentionTranslator):
         Float[Tensor, "batch target_len source_len"],
         State,
     ]:
-        """All words at once; with input feeding, one after the other."""
+        """Read all words at once; with input feeding, one after another."""
         words = embed(self.embedding, tokens)
         steps = words.split(1, 1) if self.input_feeding else [words]
         attentional, weights = [], []
@@ -230,7 +231,7 @@ class LuongTranslator(AttentionTranslator):
         return self.readout(torch.cat(attentional, 1)), torch.cat(weights, 1), state
 
     def _advance(self, words: Tensor, state: State) -> tuple[Tensor, Tensor, State]:
-        """The attentional states of some words, the weights, and the state after them."""
+        """The attentional states at some words, the weights, and the state after the words."""
         memory, hidden, attentional, position = state
         if self.input_feeding:
             words = torch.cat([words, attentional.unsqueeze(1)], -1)
@@ -242,7 +243,7 @@ class LuongTranslator(AttentionTranslator):
         return vectors, weights, (memory, hidden, vectors[:, -1], positions[:, -1] + 1)
 
     def _weights(self, states: Tensor, positions: Tensor, memory: Memory) -> Tensor:
-        """(batch, target_len, source_len); the rows of "local-p" sum to less than 1."""
+        """The weights, (batch, target_len, source_len); rows of "local-p" sum to less than 1."""
         scores = self.score(states, memory.projected_key)
         if self.attention == "global":
             return masked_softmax(scores, memory.mask)

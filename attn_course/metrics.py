@@ -1,7 +1,7 @@
-"""How good a translation is, and how well attention found the words that belong together.
+"""Measures of the quality of a translation, and of the alignment that attention found.
 
-BLEU compares what a model wrote with a reference; the alignment error rate compares links between
-words with those that people drew. A sentence is a sequence of words. A link is a pair (i, j): word
+BLEU compares a model's sentences with references; the alignment error rate compares links between
+words with links that people drew. A sentence is a sequence of words. A link is a pair (i, j): word
 i of the source belongs to word j of the target.
 """
 
@@ -22,14 +22,15 @@ LONGEST_GROUP = 4
 def corpus_bleu(hypotheses: Sequence[Sentence], references: Sequence[Sentence]) -> float:
     """BLEU of a whole corpus, from 0 to 100 for the references themselves.
 
-    The geometric mean of the shares of word groups, from one word to four, that the reference has,
-    times `exp(1 - reference words / hypothesis words)` where the hypotheses are shorter. The groups
-    of all sentences are counted together; it is no mean over sentences. Words are compared as they
-    are, with upper and lower case: sacreBLEU's `nrefs:1|case:mixed|eff:no|tok:none|smooth:exp`.
+    It is the geometric mean of four shares, the shares of the groups of one to four words that are
+    also in the reference, times `exp(1 - reference words / hypothesis words)` if the hypotheses are
+    shorter. The groups of all sentences are counted together, so BLEU is not a mean over sentences.
+    Words are compared as they are, and case matters: sacreBLEU's
+    `nrefs:1|case:mixed|eff:no|tok:none|smooth:exp`.
 
     Args:
-        hypotheses: What the model wrote, a sequence of words for each sentence.
-        references: What it should have written, in the same order.
+        hypotheses: The model's sentences, each a sequence of words.
+        references: The correct sentences, in the same order.
 
     Raises:
         TypeError: A sentence is not a sequence of words; a string is not one.
@@ -47,7 +48,7 @@ def corpus_bleu(hypotheses: Sequence[Sentence], references: Sequence[Sentence]) 
 
 
 def exact_match(hypotheses: Sequence[Sentence], references: Sequence[Sentence]) -> float:
-    """Share of the sentences, from 0 to 1, that equal their reference in every word.
+    """Share of the sentences, from 0 to 1, that match their reference in every word.
 
     Raises:
         ValueError: There are no sentences, or their numbers differ.
@@ -62,13 +63,13 @@ def alignment_error_rate(
 ) -> float:
     """Disagreement with links that people drew: `1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|)`.
 
-    It is 0 for links that hold all sure ones and, besides, only possible ones; 1 if no link is even
-    possible. The links of all sentences are counted together.
+    It is 0 if the links include every sure one and the rest are all possible, and 1 if no link is
+    even possible. The links of all sentences are counted together.
 
     Args:
         links: A, the links to judge, a set for each sentence.
-        sure: S, those that must be there.
-        possible: P, those that may be there; the sure ones are among them.
+        sure: S, the links that must be there.
+        possible: P, the links that may be there, including the sure ones.
 
     Raises:
         TypeError: A sentence's links are not a set.
@@ -99,10 +100,10 @@ def hard_links(
     A target word without any weight gets no link.
 
     Args:
-        weights: How much each target word looks at each source word.
-        source_len: How many source words there are; columns behind them, an end mark or padding,
-            get no link. None stands for all columns.
-        target_len: How many target words there are. None stands for all rows.
+        weights: The weight of each source word, a row for each target word.
+        source_len: Number of source words; later columns, such as an end mark or padding, get no
+            link. None means all columns.
+        target_len: Number of target words. None means all rows.
 
     Returns:
         Pairs (i, j) of source word i and target word j.
@@ -123,17 +124,17 @@ def hard_links(
 
 
 def _require_pairs(**corpora: Sequence[object]) -> None:
-    """Refuse corpora without sentences, or of different numbers of sentences."""
+    """Refuse corpora without sentences, or with different numbers of sentences."""
     lengths = {name: len(corpus) for name, corpus in corpora.items()}
     listed = ", ".join(f"{length} {name}" for name, length in lengths.items())
     if len(set(lengths.values())) > 1:
-        raise ValueError(f"every sentence needs its partner, but there are {listed}")
+        raise ValueError(f"every sentence needs a partner, but there are {listed}")
     if 0 in lengths.values():
         raise ValueError(f"there is no sentence to judge: {listed}")
 
 
 def _line(name: str, number: int, sentence: Sentence) -> str:
-    """Join words with spaces, as sacreBLEU takes them; it would cut a word at any space inside."""
+    """Join words with spaces for sacreBLEU, which would split a word at any space inside it."""
     if isinstance(sentence, str) or not all(isinstance(word, str) for word in sentence):
         raise TypeError(f"{name}[{number}] is {sentence!r:.60}; expected a sequence of words")
     for word in sentence:

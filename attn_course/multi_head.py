@@ -13,12 +13,12 @@ from attn_course.shapes import checked
 def split_heads(
     tokens: Float[Tensor, "*batch length d_model"], num_heads: int
 ) -> Float[Tensor, "*batch num_heads length d_head"]:
-    """Cut the features of every token into as many equal parts as there are heads.
+    """Divide the features of every token equally among the heads.
 
-    Head 0 has the first `d_model / num_heads` features of each token, and so on.
+    Head 0 gets the first `d_model / num_heads` features of each token, and so on.
 
     Raises:
-        ValueError: The features cannot be shared out equally.
+        ValueError: The features cannot be divided equally.
     """
     d_model = tokens.shape[-1]
     if num_heads < 1 or d_model % num_heads:
@@ -37,7 +37,7 @@ def merge_heads(
 class KeyValueCache:
     """Keys and values of the tokens so far, so that a decoder need not compute them again.
 
-    They are kept split by heads, `(*batch, num_key_heads, length, d_head)`. The memory doubles
+    They are kept split by head, `(*batch, num_key_heads, length, d_head)`. The memory doubles
     when it is full. A cache is for decoding: no gradient flows through it.
     """
 
@@ -47,18 +47,18 @@ class KeyValueCache:
         self._value: Tensor | None = None
 
     def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Add the keys and values of new tokens; return those of all tokens.
+        """Add the keys and values of new tokens; return the keys and the values of all tokens.
 
         Raises:
-            RuntimeError: A gradient is wanted of them.
-            ValueError: They do not fit to those of the tokens before.
+            RuntimeError: The keys or the values require a gradient.
+            ValueError: Their shape, dtype or device does not fit the cache.
         """
         if key.requires_grad or value.requires_grad:
             raise RuntimeError("a cache keeps no gradients: decode under torch.no_grad()")
         if key.shape[:-1] != value.shape[:-1]:
             raise ValueError(
                 f"keys of shape {tuple(key.shape)} and values of shape {tuple(value.shape)} "
-                "are not of the same tokens"
+                "do not belong to the same tokens"
             )
         self._key = self._with_room(self._key, key)
         self._value = self._with_room(self._value, value)
@@ -69,13 +69,13 @@ class KeyValueCache:
         return self._key[..., :end, :], self._value[..., :end, :]
 
     def _with_room(self, kept: Tensor | None, new: Tensor) -> Tensor:
-        """The memory, or one twice as long with the same beginning."""
+        """The memory if the new tokens fit, else a longer one with the same beginning."""
         if kept is None:
             return torch.empty_like(new)
         if (kept.shape[:-2], kept.shape[-1]) != (new.shape[:-2], new.shape[-1]):
             raise ValueError(
                 f"the cache holds {tuple(kept.shape[:-2])} sequences by heads, {kept.shape[-1]} "
-                f"wide, but the new tokens are {tuple(new.shape[:-2])}, {new.shape[-1]} wide"
+                f"wide, but the new tokens have {tuple(new.shape[:-2])}, {new.shape[-1]} wide"
             )
         if (kept.dtype, kept.device) != (new.dtype, new.device):
             raise ValueError(
@@ -96,16 +96,17 @@ class MultiHeadAttention(nn.Module):
     Args:
         d_model: Width of a query token and of the output; each head has `d_model / num_heads`.
         num_heads: Number of heads.
-        num_key_heads: Number of heads of keys and values, each shared by as many heads of
-            queries: `num_heads` if None. 1 is multi-query attention, others are grouped-query.
-        d_key: Width of the tokens that keys are made of; `d_model` if None.
-        d_value: Width of the tokens that values are made of; `d_key` if None.
-        bias: Whether the four projections add a constant.
+        num_key_heads: Number of heads of keys and values, each shared by equally many heads of
+            queries; `num_heads` if None. 1 is multi-query attention, a number in between is
+            grouped-query attention.
+        d_key: Width of the tokens from which keys are made; `d_model` if None.
+        d_value: Width of the tokens from which values are made; `d_key` if None.
+        bias: If True, the four projections add a constant.
         dropout: Share of the weights that are set to 0 in training.
 
     Raises:
-        ValueError: `d_model` is not divisible by `num_heads`, or that not by `num_key_heads`, or
-            the dropout is not a share.
+        ValueError: `d_model` is not divisible by `num_heads`, or `num_heads` not by
+            `num_key_heads`, or the dropout is not between 0 and 1.
 
     Source: Vaswani et al. 2017, section 3.2.2; Ainslie et al. 2023 (grouped queries).
     """
@@ -128,7 +129,7 @@ class MultiHeadAttention(nn.Module):
         if num_key_heads < 1 or num_heads % num_key_heads:
             raise ValueError(f"{num_heads=} is not divisible by {num_key_heads=}")
         if not 0 <= dropout <= 1:
-            raise ValueError(f"{dropout=} is not a share: it must be from 0 to 1")
+            raise ValueError(f"{dropout=} must be a share from 0 to 1")
         self.num_heads, self.num_key_heads, self.dropout = num_heads, num_key_heads, dropout
         d_key = d_model if d_key is None else d_key
         d_value = d_key if d_value is None else d_value
@@ -148,14 +149,14 @@ class MultiHeadAttention(nn.Module):
         *,
         is_causal: bool = False,
     ) -> Float[Tensor, "*batch query_len d_model"]:
-        """What the heads bring together.
+        """The outputs of all heads, joined by the output projection.
 
         Args:
             query: The tokens that look.
-            key: The tokens that are looked at; those of `query` if None, which is self-attention.
-            value: The tokens that values are made of; those of `key` if None.
+            key: The tokens that they look at; `query` if None, which is self-attention.
+            value: The tokens from which values are made; `key` if None.
             mask: True where the query may attend, for all heads.
-            is_causal: Whether a query may attend to no later position.
+            is_causal: If True, a query may not attend to later positions.
         """
         key = query if key is None else key
         value = key if value is None else value
@@ -171,7 +172,7 @@ class MultiHeadAttention(nn.Module):
         *,
         is_causal: bool = False,
     ) -> Float[Tensor, "*batch num_heads query_len key_len"]:
-        """The weights of each head, which `forward` uses without ever holding them all."""
+        """The weights of each head, which `forward` uses but never holds all at once."""
         key = query if key is None else key
         heads = split_heads(self.project_query(query), self.num_heads)
         keys = self._share(split_heads(self.project_key(key), self.num_key_heads))
@@ -182,10 +183,10 @@ class MultiHeadAttention(nn.Module):
     def step(
         self, tokens: Float[Tensor, "*batch new_len d_model"], cache: KeyValueCache
     ) -> Float[Tensor, "*batch new_len d_model"]:
-        """Causal self-attention of the next tokens on themselves and on all in the cache.
+        """Causal self-attention of the next tokens to themselves and to all tokens in the cache.
 
-        The steps together give what `forward` of all tokens with `is_causal` does. The new keys
-        and values are added to the cache.
+        The steps together give the same result as `forward` on all tokens with `is_causal`. The
+        new keys and values are added to the cache.
         """
         heads = split_heads(self.project_query(tokens), self.num_heads)
         so_far = cache.append(*self._keys_and_values(tokens, tokens))
@@ -209,19 +210,19 @@ class MultiHeadAttention(nn.Module):
         return self.project_output(merge_heads(output))
 
     def _share(self, heads: Tensor) -> Tensor:
-        """Hand each head of keys or values to all the heads of queries that share it."""
+        """Repeat each head of keys or values for all the heads of queries that share it."""
         group = self.num_heads // self.num_key_heads
         return heads if group == 1 else heads.repeat_interleave(group, -3)
 
     @classmethod
     def from_torch(cls, other: nn.MultiheadAttention) -> "MultiHeadAttention":
-        """The same layer with a copy of the weights of PyTorch's.
+        """The equivalent of PyTorch's layer, with a copy of its weights.
 
         Raises:
-            ValueError: It appends a key that no token has, which this layer cannot.
+            ValueError: PyTorch's layer appends a key that belongs to no token; this layer cannot.
         """
         if other.bias_k is not None or other.add_zero_attn:
-            raise ValueError("add_bias_kv and add_zero_attn append a key; there is no such option")
+            raise ValueError("add_bias_kv and add_zero_attn append a key, which is not supported")
         layer = cls(
             other.embed_dim,
             other.num_heads,
@@ -236,10 +237,10 @@ class MultiHeadAttention(nn.Module):
         return layer.train(other.training)
 
     def to_torch(self) -> nn.MultiheadAttention:
-        """PyTorch's layer with a copy of these weights; it wants the batch axis first.
+        """PyTorch's layer with a copy of these weights; it expects the batch axis first.
 
         Raises:
-            ValueError: Heads of queries share heads of keys, which PyTorch's layer cannot.
+            ValueError: Heads of queries share heads of keys; PyTorch's layer cannot do that.
         """
         if self.num_key_heads != self.num_heads:
             raise ValueError(
@@ -269,7 +270,7 @@ class MultiHeadAttention(nn.Module):
 
 
 def _slices(other: nn.MultiheadAttention) -> list[Tensor]:
-    """What PyTorch's layer has in the places of `_projections`."""
+    """The parameters of PyTorch's layer, in the order of `_projections`."""
     if other._qkv_same_embed_dim:
         weights = other.in_proj_weight.chunk(3)
     else:
@@ -280,5 +281,5 @@ def _slices(other: nn.MultiheadAttention) -> list[Tensor]:
 
 
 def _for_heads(mask: Tensor | None) -> Tensor | None:
-    """A mask with an axis for the heads, which all have the same."""
+    """The mask with an axis for the heads, all of which share it."""
     return mask if mask is None or mask.ndim == 2 else mask.unsqueeze(-3)

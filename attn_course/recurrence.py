@@ -1,7 +1,7 @@
-"""Probes of layers that read a sequence: how far gradients reach, and what must wait for what.
+"""Probes of layers that read a sequence: the reach of gradients, and the steps that must wait.
 
 A layer is anything that maps (batch, length, d_in) to (batch, length, d_out): a recurrent network,
-self-attention, or a stack of either. A probe asks the same question of all of them.
+self-attention, or a stack of either. A probe asks the same question of each of them.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,8 +29,8 @@ def elman(
 ) -> Float[Tensor, "batch length d_hidden"]:
     """The states of a plain recurrent network, `h_t = tanh(W x_t + U h_{t-1} + b)`, from `h_0 = 0`.
 
-    The state is fed back, not the output: that would be Jordan's network. Elman's own units were
-    logistic, between 0 and 1; the tanh is what PyTorch's `nn.RNN` has.
+    The state is fed back; Jordan's network feeds back the output. Elman's own units were logistic,
+    between 0 and 1; the tanh is the one in PyTorch's `nn.RNN`.
 
     Raises:
         TypeError: The arguments differ in dtype or are not floating-point.
@@ -55,12 +55,13 @@ class RecurrentLayer(nn.Module):
         kind: "rnn" (Elman's, with tanh), "gru" or "lstm".
         d_model: Width of a token.
         d_hidden: Width of the state; `d_model` if None.
-        gain: The recurrent weights of an "rnn" begin as a random rotation times this; None leaves
-            them as PyTorch draws them.
-        forget_bias: What is added inside the forget gate of an "lstm" at the start; None leaves it.
+        gain: Factor of the random rotation with which the recurrent weights of an "rnn" begin;
+            None leaves them as PyTorch draws them.
+        forget_bias: Initial bias of the forget gate of an "lstm"; None leaves it as PyTorch draws
+            it.
 
     Raises:
-        ValueError: There is no such kind, or it has no such setting.
+        ValueError: The kind is unknown, or does not have this setting.
 
     Source: Elman 1990; Cho et al. 2014; Hochreiter and Schmidhuber 1997 with Gers et al. 2000.
     """
@@ -76,7 +77,7 @@ class RecurrentLayer(nn.Module):
     ) -> None:
         super().__init__()
         if kind not in NETWORKS:
-            raise ValueError(f"{kind!r} is no recurrent network; there are {', '.join(NETWORKS)}")
+            raise ValueError(f"{kind=} is unknown; choose from {', '.join(NETWORKS)}")
         if (gain is not None and kind != "rnn") or (forget_bias is not None and kind != "lstm"):
             raise ValueError(f"a {kind!r} does not have {gain=} and {forget_bias=}")
         d_hidden = d_model if d_hidden is None else d_hidden
@@ -100,7 +101,7 @@ class RecurrentLayer(nn.Module):
     def unrolled(
         self, tokens: Float[Tensor, "batch length d_model"]
     ) -> Float[Tensor, "batch length d_hidden"]:
-        """The same states, token after token: nothing is hidden in one fused operation."""
+        """The same states, computed token by token, so that no fused operation hides the steps."""
         network = self.network
         step: dict[str, Callable[..., Any]]
         step = {"RNN_TANH": torch.rnn_tanh_cell, "GRU": torch.gru_cell, "LSTM": torch.lstm_cell}
@@ -114,7 +115,7 @@ class RecurrentLayer(nn.Module):
 
 
 def last_along(layer: Callable[[Tensor], Tensor], direction: Tensor) -> Objective:
-    """The objective that reads one number off the last output: its product with `direction`."""
+    """The objective that reads one number off the last output: its dot product with `direction`."""
     return lambda tokens: layer(tokens)[:, -1] @ direction
 
 
@@ -122,21 +123,22 @@ def last_along(layer: Callable[[Tensor], Tensor], direction: Tensor) -> Objectiv
 def gradient_reach(
     objective: Objective, tokens: Float[Tensor, "batch length d_in"]
 ) -> Float[Tensor, " length"]:
-    """How much what comes out at the end depends on each input: gradient norm by distance.
+    """Norm of the objective's gradient with respect to each input, by distance from the last.
 
-    Over 100 steps and more a gradient can fall below the least number of float32, about 1e-45,
+    Over 100 steps or more, a gradient can fall below the smallest number in float32, about 1e-45,
     and is 0 from there on; in float64 it can be followed further.
 
     Args:
-        objective: One number for each sequence, such as `last_along` or a loss at the last token.
-        tokens: The inputs, at which the gradient is taken.
+        objective: Gives one number for each sequence, such as `last_along` or a loss at the last
+            token.
+        tokens: The inputs at which the gradient is taken.
 
     Returns:
         The mean over the batch; entry `k` belongs to the input `k` steps before the last.
 
     Raises:
-        ValueError: The objective is not one number for each sequence, or does not depend on the
-            tokens.
+        ValueError: The objective does not give one number for each sequence, or does not depend on
+            the tokens.
     """
     tokens = tokens.detach().requires_grad_()
     numbers = objective(tokens)
@@ -157,11 +159,12 @@ def decay_per_step(reach: Float[Tensor, " length"], near: int, far: int) -> Floa
 
     Args:
         reach: From `gradient_reach`.
-        near: The distance to begin at.
-        far: The distance to end at.
+        near: The smaller distance, in steps.
+        far: The larger distance, in steps.
 
     Raises:
-        ValueError: The distances are not in order or too far, or nothing is left at one of them.
+        ValueError: The distances are out of order or too large, or the gradient at one of them is
+            zero.
     """
     if not 0 <= near < far < len(reach):
         raise ValueError(f"{near=} and {far=} must be in order, and below {len(reach)}")
@@ -173,11 +176,10 @@ def decay_per_step(reach: Float[Tensor, " length"], near: int, far: int) -> Floa
 
 
 def longest_chain(output: Tensor) -> int:
-    """How many operations had to wait for one another: the longest path back through autograd.
+    """Number of operations that had to wait for one another: the longest path through autograd.
 
-    However many processors there are, they cannot be done in fewer turns. An operation counts as
-    one, however much it does inside; so does what only changes the shape. A fused operation hides
-    its own chain.
+    No number of processors can finish in fewer steps. Each operation counts as one, however much
+    work it does, even if it only changes the shape. A fused operation hides its own chain.
 
     Raises:
         ValueError: Autograd has not recorded how the tensor was made.
@@ -189,12 +191,12 @@ def longest_chain(output: Tensor) -> int:
 
 
 def count_parameters(module: nn.Module) -> int:
-    """How many numbers a module learns."""
+    """Number of learnable parameters of a module."""
     return sum(weight.numel() for weight in module.parameters() if weight.requires_grad)
 
 
 def _norms(vectors: Tensor) -> Tensor:
-    """Norms over the last axis, also where squares would be too small or too large to write."""
+    """Norms over the last axis, even where the squares would underflow or overflow."""
     greatest = vectors.abs().amax(-1, keepdim=True)
     unit = torch.where((greatest > 0) & greatest.isfinite(), greatest, 1)
     return (vectors / unit).norm(dim=-1) * unit.squeeze(-1)
@@ -204,7 +206,7 @@ def _maker(output: Tensor) -> Node:
     if output.grad_fn is None:
         raise ValueError(
             f"autograd has not recorded how this tensor of shape {tuple(output.shape)} was made: "
-            "nothing it was made of wants a gradient, or it was made under no_grad"
+            "none of its inputs requires a gradient, or it was made under no_grad"
         )
     return output.grad_fn
 
@@ -214,7 +216,7 @@ def _before(node: Node) -> list[Node]:
 
 
 def _inputs_first(last: Node) -> Iterator[Node]:
-    """All operations behind the last, each one after those that it waits for."""
+    """Yield all operations up to the last, each after the operations that it waits for."""
     stack, opened, done = [last], set(), set()
     while stack:
         node = stack[-1]

@@ -1,7 +1,7 @@
 """From an exact lookup to a soft one: scores, softmax over the keys, weighted mean of the values.
 
-`masked_softmax` and `attend` are the primitive of the whole course: every mechanism that follows is
-a way to compute scores, and then these two.
+`masked_softmax` and `attend` are the building blocks of the whole course: every mechanism that
+follows computes scores in its own way, then applies these two.
 """
 
 import math
@@ -19,12 +19,12 @@ def exact_lookup(
     key: Shaped[Tensor, "*batch key_len d_key"],
     value: Float[Tensor, "*batch key_len d_value"],
 ) -> Float[Tensor, "*batch query_len d_value"]:
-    """Value of the key that equals each query, as `SELECT value WHERE key = query` returns it.
+    """The value of the key that equals each query: `SELECT value WHERE key = query`.
 
-    Where several keys equal the query, the mean of their values is returned.
+    If several keys equal the query, it is the mean of their values.
 
     Raises:
-        KeyError: A query equals no key; the message holds the first such query.
+        KeyError: A query equals no key; the message gives the first such query.
         ValueError: There are no keys, a shape does not fit, or an argument holds NaN.
     """
     _require_keys(key.shape[-2])
@@ -43,10 +43,10 @@ def nearest_lookup(
     scores: Float[Tensor, "*batch query_len key_len"],
     value: Float[Tensor, "*batch key_len d_value"],
 ) -> Float[Tensor, "*batch query_len d_value"]:
-    """Value of the key with the highest score; the mean of the values where keys tie for it.
+    """The value of the key with the highest score; if several keys tie, the mean of their values.
 
-    It is the limit of `attend(scores / temperature, value)` as the temperature falls to 0, also for
-    a query whose scores are all minus infinity: zero.
+    It is the limit of `attend(scores / temperature, value)` as the temperature falls to 0. If all
+    scores of a query are minus infinity, both are zero.
 
     Raises:
         ValueError: There are no keys, a shape does not fit, an argument holds NaN, or a score is
@@ -96,7 +96,7 @@ def masked_softmax(
 ) -> Float[Tensor, "*batch query_len key_len"]:
     """Softmax of each row of scores over the keys that the row may attend to.
 
-    A score of minus infinity forbids its key as a False in the mask does.
+    A score of minus infinity forbids its key, just as False in the mask does.
 
     Args:
         scores: Any real numbers, or minus infinity.
@@ -133,9 +133,9 @@ def attend(
     """Mean of the values, weighted by the softmax of the scores over the keys.
 
     Args:
-        scores: How well each key suits each query.
-        value: What each key has to give. An infinite value spoils the output even of a query that
-            may not attend to it, because its weight 0 times infinity is NaN.
+        scores: The higher the score, the better the key suits the query.
+        value: The value that belongs to each key. An infinite value spoils the output even of a
+            query that may not attend to it, because its weight 0 times infinity is NaN.
         mask: True where the query may attend; None allows every key.
 
     Returns:
@@ -156,14 +156,14 @@ def soft_lookup(
     value: Float[Tensor, "*batch key_len d_value"],
     temperature: float | Float[Tensor, ""] = 1.0,
 ) -> Float[Tensor, "*batch query_len d_value"]:
-    """Blend of all values, in which a key counts the more the closer it is to the query.
+    """Blend of all values: the closer a key is to the query, the more its value counts.
 
     Args:
-        query: What is asked for.
-        key: What each row of the table is found by.
-        value: What each row of the table holds.
-        temperature: In the unit of the squared distance. Towards 0 only the nearest key counts;
-            towards infinity all keys count alike.
+        query: The points to look up.
+        key: The key of each row of the table.
+        value: The value of each row of the table.
+        temperature: In units of squared distance. Towards 0 only the nearest key counts; towards
+            infinity all keys count equally.
 
     Raises:
         TypeError: The arguments differ in dtype or are not floating-point.
@@ -173,8 +173,8 @@ def soft_lookup(
     require_positive("temperature", temperature)
     _require_keys(key.shape[-2])
     scores = distance_scores(query, key)
-    # before the division, which could send all scores to -inf, the best
-    # of them becomes 0
+    # make the best score 0 first, since the division alone could send
+    # all scores to -inf
     best = scores.amax(-1, keepdim=True).detach()
     return attend((scores - best) / temperature, value)
 
@@ -186,11 +186,11 @@ def softmax_jacobian(
     """Derivative of every weight with respect to every score, `diag(α) - α αᵀ`.
 
     Args:
-        weights: What softmax returned.
+        weights: The result of a softmax.
 
     Returns:
-        Entry (i, j) says by how much weight i grows when score j does. Rows and columns sum to 0,
-        since what one key gains the others lose.
+        Entry (i, j) is the rate at which weight i grows with score j. Rows and columns sum to 0,
+        since one key gains exactly as much as the others lose.
 
     Raises:
         ValueError: The weights hold NaN.
@@ -203,7 +203,7 @@ def softmax_jacobian(
 def effective_number_of_keys(
     weights: Float[Tensor, "*batch key_len"],
 ) -> Float[Tensor, "*batch"]:
-    """How many keys share the weight: `1 / Σ α²`, from 1 (one-hot) to key_len (uniform).
+    """Effective number of keys that share the weight: `1 / Σ α²`, from 1 (one-hot) to key_len.
 
     A row without any weight has 0 effective keys.
 
@@ -226,7 +226,7 @@ def _require_keys(key_len: int) -> None:
 
 def _require_ranking(scores: Tensor) -> None:
     """Refuse scores that arithmetic has driven to NaN or plus infinity."""
-    highest = scores.detach().amax(-1)  # NaN or plus infinity as soon as one score is
+    highest = scores.detach().amax(-1)  # NaN or plus infinity if any score is
     if is_true_of_any(~(highest < math.inf)):
         unranked = ~(scores.detach() < math.inf)
         raise ValueError(

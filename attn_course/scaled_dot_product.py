@@ -1,7 +1,7 @@
 """The attention layer: a score, a mask, a softmax over the keys, a weighted mean of the values.
 
-Every attention of the course is `attention` with another score. A score is a function of queries
-and keys; those with weights of their own are given them by `functools.partial`:
+Every attention of the course is `attention` with a different score. A score is a function of
+queries and keys; if it has weights of its own, `functools.partial` supplies them:
 
     retrieval           attention(query, key, value, score=distance_scores)
     kernel regression   attention(query, key, value, score=partial(kernel_scores, width=0.5))
@@ -24,7 +24,7 @@ from attn_course.shapes import checked, is_true_of_any
 
 # Queries and keys to scores: (query_len, d_query) and (key_len, d_key) to (query_len, key_len).
 Score = Callable[[Tensor, Tensor], Tensor]
-# Positions of a query and of a key to whether the one may attend to the other.
+# Positions of a query and of a key to True where the query may attend to the key.
 Rule = Callable[[Tensor, Tensor], Tensor]
 
 
@@ -35,7 +35,8 @@ def scaled_dot_scores(
 ) -> Float[Tensor, "*batch query_len key_len"]:
     """Score of every key for every query: their dot product over the square root of their width.
 
-    Where the features are independent and have variance 1, so has the score, whatever the width.
+    If the features are independent with mean 0 and variance 1, the score has variance 1 too,
+    whatever the width.
 
     Raises:
         TypeError: The arguments differ in dtype or are not floating-point.
@@ -58,8 +59,8 @@ def attention_weights(
     """Softmax over the keys of the scores that the mask allows.
 
     Args:
-        query: What each position looks for.
-        key: What each position offers.
+        query: The vector with which each position looks.
+        key: The vector that each position offers to queries.
         mask: True where the query may attend; None allows every key.
         score: Compares queries and keys.
 
@@ -86,21 +87,22 @@ def attention(
 ) -> Float[Tensor, "*batch query_len d_value"]:
     """Mean of the values, weighted by how well each key answers the query.
 
-    It holds the whole table of scores; `attn_course.fast_attention` returns the same without.
+    It holds the whole table of scores; `attn_course.fast_attention` returns the same result
+    without one.
 
     Args:
-        query: What each position looks for.
-        key: What each position offers.
-        value: What each position gives, if it is looked at.
+        query: The vector with which each position looks.
+        key: The vector that each position offers to queries.
+        value: The vector that each position contributes, according to its weight.
         mask: True where the query may attend; None allows every key.
         score: Compares queries and keys.
         dropout: Share of the weights that are set to 0, drawn anew at each call. The others grow
-            to make up for them on average, so that a row no longer sums to 1.
+            to make up for it on average, so a row no longer sums to exactly 1.
 
     Raises:
         TypeError: The arguments differ in dtype, or the mask is not boolean.
         ValueError: There are no keys, a shape or device does not fit, an argument holds NaN, a
-            score is plus infinity, or the dropout is not a share.
+            score is plus infinity, or the dropout is not between 0 and 1.
 
     Source: Vaswani et al. 2017, eq. 1.
     """
@@ -111,12 +113,12 @@ def attention(
 
 
 def causal(query_position: Tensor, key_position: Tensor) -> Tensor:
-    """The rule that a query may attend to itself and to what came before it."""
+    """The rule that a query may attend to its own position and to those before it."""
     return key_position <= query_position
 
 
 def window(half_width: int) -> Rule:
-    """The rule that a query may attend to what is at most `half_width` positions away.
+    """The rule that a query may attend to keys that are at most `half_width` positions away.
 
     Raises:
         ValueError: `half_width` is negative.
@@ -131,8 +133,8 @@ def positions(
 ) -> tuple[Tensor, Tensor]:
     """The position of each query, (query_len, 1), and of each key, (key_len).
 
-    The queries are the last ones of the sequence that the keys are; where the two are equally
-    long, both begin at 0.
+    The keys are a sequence and the queries are its last positions; if there are as many queries as
+    keys, both begin at 0.
     """
     query_position = torch.arange(key_len - query_len, key_len, device=device)
     return query_position.unsqueeze(-1), torch.arange(key_len, device=device)
@@ -141,23 +143,23 @@ def positions(
 def mask_of(
     rule: Rule, query_len: int, key_len: int, device: torch.device | str = "cpu"
 ) -> Bool[Tensor, "query_len key_len"]:
-    """The mask that a rule makes for so many queries and keys.
+    """The mask that a rule makes for `query_len` queries and `key_len` keys.
 
-    The queries are the last positions of the sequence, so that a decoder which asks one query of
-    all keys so far gets the last row of the mask of the whole.
+    The queries are the last positions of the sequence, so a decoder that asks one query of all the
+    keys so far gets the last row of the full mask.
     """
     return allowed_by(rule, *positions(query_len, key_len, device))
 
 
 def allowed_by(rule: Rule, query_position: Tensor, key_position: Tensor) -> Tensor:
-    """What a rule says of these queries and keys, also if it looks at only one of the two.
+    """The mask that a rule gives for these positions, even if it depends on only one of the two.
 
     Raises:
-        TypeError: It says something else than True and False.
+        TypeError: The rule returns something other than True and False.
     """
     allowed = rule(query_position, key_position)
     if allowed.dtype != torch.bool:
-        raise TypeError(f"a rule has to give torch.bool, but this one gives {allowed.dtype}")
+        raise TypeError(f"a rule must return torch.bool, but this one returns {allowed.dtype}")
     return allowed.expand(len(query_position), len(key_position))
 
 
@@ -170,17 +172,17 @@ def causal_mask(
 
 @checked
 def padding_mask(length: Int[Tensor, "*batch"], key_len: int) -> Bool[Tensor, "*batch 1 key_len"]:
-    """True at the first `length` keys of each sequence, for whatever query.
+    """True at the first `length` keys of each sequence, for every query.
 
     Raises:
         ValueError: A length is negative or more than `key_len`.
     """
     if is_true_of_any((length < 0) | (length > key_len)):
-        raise ValueError(f"lengths must be from 0 to {key_len=}, but are {length.tolist()}")
+        raise ValueError(f"lengths must be from 0 to {key_len=}, but they are {length.tolist()}")
     return torch.arange(key_len, device=length.device) < length[..., None, None]
 
 
 def combine(*masks: Tensor | None) -> Tensor | None:
-    """The mask that allows what all of them allow; None allows everything."""
+    """The mask that allows only the pairs that all masks allow; None allows every pair."""
     given = [mask for mask in masks if mask is not None]
     return reduce(and_, given) if given else None

@@ -14,10 +14,10 @@ def basic_self_attention(
     tokens: Float[Tensor, "*batch length d_model"],
     mask: Bool[Tensor, "*#batch #length #length"] | None = None,
 ) -> Float[Tensor, "*batch length d_model"]:
-    """Each token becomes a mean of all tokens, weighted by its dot products with them.
+    """Each token becomes a mean of all tokens, weighted by the softmax of its dot products.
 
-    Nothing in it is learned. The scores are symmetric, and that of a token with itself is its
-    squared length, which other tokens seldom reach.
+    Nothing is learned. The scores are symmetric, and the score of a token with itself is its
+    squared length, which its scores with other tokens seldom reach.
 
     Raises:
         TypeError: The tokens are not floating-point, or the mask is not boolean.
@@ -27,14 +27,14 @@ def basic_self_attention(
 
 
 class SelfAttention(nn.Module):
-    """Scaled dot-product attention of a sentence on itself, through three learned projections.
+    """Scaled dot-product attention of a sentence to itself, through three learned projections.
 
     Args:
         d_model: Width of a token.
         d_key: Width of its query and of its key; `d_model` if None.
         d_value: Width of its value, and of the output; `d_model` if None.
-        bias: Whether the projections add a constant. That of the key has no effect: it adds the
-            same number to all scores of a query.
+        bias: If True, the projections add a constant. The key's constant has no effect: it adds
+            the same number to all scores of a query.
 
     Source: Vaswani et al. 2017, section 3.2, with one head and without output projection.
     """
@@ -60,7 +60,7 @@ class SelfAttention(nn.Module):
         tokens: Float[Tensor, "*batch length d_model"],
         mask: Bool[Tensor, "*#batch #length #length"] | None = None,
     ) -> Float[Tensor, "*batch length d_value"]:
-        """What each token has learned of the others."""
+        """For each token, the mean of all values, weighted by how well their keys answer it."""
         query, key = self.project_query(tokens), self.project_key(tokens)
         return attention(query, key, self.project_value(tokens), mask)
 
@@ -70,14 +70,14 @@ class SelfAttention(nn.Module):
         tokens: Float[Tensor, "*batch length d_model"],
         mask: Bool[Tensor, "*#batch #length #length"] | None = None,
     ) -> Float[Tensor, "*batch length length"]:
-        """How much each token, a row, looks at each other."""
+        """The attention weights: each row is a token, and says how much it looks at each token."""
         return attention_weights(self.project_query(tokens), self.project_key(tokens), mask)
 
 
 def sinusoidal_positions(
     length: int, d_model: int, device: torch.device | str = "cpu"
 ) -> Float[Tensor, "length d_model"]:
-    """A vector for each position: sines and cosines of `d_model / 2` frequencies.
+    """A vector for each position: sines and cosines at `d_model / 2` frequencies.
 
     Feature `2i` is the sine and `2i + 1` the cosine of `position / 10000 ** (2i / d_model)`.
 
@@ -88,8 +88,8 @@ def sinusoidal_positions(
     """
     if length < 1 or d_model < 2 or d_model % 2:
         raise ValueError(f"{length=} must be positive and {d_model=} positive and even")
-    # in single precision the sine of position 10,000 has lost four of its seven digits; not every
-    # device has double
+    # in double precision, since in single precision the sine of position 10,000 loses four of its
+    # seven digits; on the CPU, since not every device has double
     position = torch.arange(length, dtype=torch.float64).unsqueeze(-1)
     angle = position / 10_000 ** (torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
     vectors = torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)
@@ -97,14 +97,14 @@ def sinusoidal_positions(
 
 
 class LearnedPositions(nn.Module):
-    """A vector for each position, to be learned like those of words.
+    """A vector for each position, learned just as the vectors of words are.
 
     Args:
-        max_len: Number of positions there are vectors for.
+        max_len: Number of positions that have a vector.
         d_model: Width of a vector.
 
     Raises:
-        ValueError: One of them is not positive.
+        ValueError: An argument is not positive.
 
     Source: Gehring et al. 2017.
     """
@@ -119,7 +119,7 @@ class LearnedPositions(nn.Module):
         """The vectors of the first `length` positions.
 
         Raises:
-            ValueError: There are not so many, or the number is negative.
+            ValueError: `length` is negative or greater than the number of positions.
         """
         if not 0 <= length <= len(self.vectors):
             raise ValueError(f"{length=}, but there are vectors for {len(self.vectors)} positions")

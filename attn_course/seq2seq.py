@@ -19,16 +19,17 @@ PAD, BOS, EOS = 0, 1, 2
 
 CELLS: dict[str, Callable[..., nn.RNNBase]] = {"gru": nn.GRU, "lstm": nn.LSTM}
 Cell = Literal["gru", "lstm"]
-# What a decoder remembers between two words: tensors whose first axis is the batch, in tuples.
+# The memory of a decoder between two words: tensors whose first axis is the batch, in tuples.
 State = tuple[Any, ...]
 
 
 class Encoding(NamedTuple):
-    """What an encoder makes of a batch of sentences.
+    """A batch of sentences, encoded.
 
     Attributes:
         annotations: One vector for each token, (batch, source_len, d_annotation); zero at padding.
-        final: What was left when the last token had been read, (batch, d_annotation).
+        final: One vector for the whole sentence, (batch, d_annotation); for a recurrent encoder,
+            its state after the last token.
         mask: True at tokens, False at padding, (batch, source_len).
     """
 
@@ -39,7 +40,7 @@ class Encoding(NamedTuple):
 
 @checked
 def token_mask(tokens: Int[Tensor, "batch length"]) -> Bool[Tensor, "batch length"]:
-    """True at the tokens of each sentence, False at the padding behind them.
+    """True at the tokens of each sentence, False at the padding after them.
 
     Raises:
         ValueError: A sentence is empty, or has padding between its tokens.
@@ -53,7 +54,7 @@ def token_mask(tokens: Int[Tensor, "batch length"]) -> Bool[Tensor, "batch lengt
     if is_true_of_any(hole := (mask[:, 1:] & ~mask[:, :-1]).any(-1)):
         first = int(hole.nonzero()[0])
         raise ValueError(
-            f"PAD={PAD} may stand behind a sentence only, but is within {tokens[first].tolist()}"
+            f"PAD={PAD} may only follow a sentence, but is within {tokens[first].tolist()}"
         )
     return mask
 
@@ -62,7 +63,7 @@ def token_mask(tokens: Int[Tensor, "batch length"]) -> Bool[Tensor, "batch lengt
 def reverse_within_length(
     sequence: Shaped[Tensor, "batch length *rest"], mask: Bool[Tensor, "batch length"]
 ) -> Shaped[Tensor, "batch length *rest"]:
-    """Turn each sentence round and leave its padding behind it. Twice changes nothing."""
+    """Reverse each sentence and leave its padding at the end. Doing it twice changes nothing."""
     position = torch.arange(mask.shape[1], device=mask.device)
     mirrored = mask.sum(1, keepdim=True) - 1 - position
     index = torch.where(mask, mirrored, position)
@@ -74,15 +75,15 @@ class Encoder(nn.Module):
 
     Args:
         vocab_size: Number of words of the source language.
-        d_embedding: Numbers that stand for a word.
+        d_embedding: Width of a word's vector.
         d_hidden: Width of the state of one direction.
         cell: "gru" or "lstm".
-        num_layers: Layers on top of each other.
-        bidirectional: Whether a second network reads from the end; an annotation then holds
-            what has been read up to its word from the left, and what from the right.
-        reverse_source: Whether to read every sentence from its end, as Sutskever et al. 2014 do.
+        num_layers: Number of layers, each on top of the one before.
+        bidirectional: If True, a second network reads from the end; an annotation is then the
+            state of the first network at its word, followed by the state of the second.
+        reverse_source: If True, every sentence is read from its end, as in Sutskever et al. 2014.
             The annotations keep the order of the words.
-        dropout: Share of the numbers dropped between the layers in training.
+        dropout: Share of the numbers that are set to 0 between the layers in training.
     """
 
     def __init__(
@@ -115,7 +116,8 @@ class Encoder(nn.Module):
         """Read each sentence up to its own end.
 
         Raises:
-            ValueError: A sentence is empty or has a hole, or a token is not in the vocabulary.
+            ValueError: A sentence is empty or has padding between its tokens, or a token is not in
+                the vocabulary.
         """
         mask = token_mask(source)
         words = embed(self.embedding, source)
@@ -132,20 +134,20 @@ class Encoder(nn.Module):
 
 
 class Recurrent(nn.Module):
-    """A GRU or an LSTM whose state has the batch first, as everything else has."""
+    """A GRU or an LSTM whose state has the batch as its first axis, as everything else does."""
 
     def __init__(self, d_input: int, d_hidden: int, cell: Cell = "gru", num_layers: int = 1):
         super().__init__()
         self.network = find_cell(cell)(d_input, d_hidden, num_layers, batch_first=True)
 
     def start(self, hidden: Tensor) -> State:
-        """The state whose layers hold `hidden`, (batch, num_layers * d_hidden), in turn."""
+        """The state with `hidden`, (batch, num_layers * d_hidden), divided among the layers."""
         hidden = hidden.unflatten(-1, (self.network.num_layers, -1))
         return (hidden, torch.zeros_like(hidden)) if self.network.mode == "LSTM" else (hidden,)
 
     def forward(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
-        """Read `inputs`, (batch, length, d_input); return (batch, length, d_hidden), and the state
-        after the last of them."""
+        """Read `inputs`, (batch, length, d_input); return the outputs, (batch, length, d_hidden),
+        and the state after the last of them."""
         layers_first = tuple(part.transpose(0, 1).contiguous() for part in state)
         lstm = len(layers_first) == 2
         outputs, last = self.network(inputs, layers_first if lstm else layers_first[0])
@@ -153,10 +155,10 @@ class Recurrent(nn.Module):
 
 
 class Translator(nn.Module):
-    """An encoder and a decoder: what all translators of the course have in common.
+    """An encoder and a decoder: the common base of all translators in the course.
 
-    A kind of translator says what its decoder remembers of a sentence, `start`, and how it goes
-    on, `decode`: by one word or, when the words are given, by all of them.
+    Each kind of translator defines the state from which its decoder starts, `start`, and how it
+    continues, `decode`: by one word or, when the words are given, by all of them.
     """
 
     encoder: Any  # each kind of translator has its own
@@ -167,13 +169,13 @@ class Translator(nn.Module):
         self.embedding = nn.Embedding(vocab_size, d_embedding, padding_idx=PAD)
 
     def start(self, source: Int[Tensor, "batch source_len"]) -> State:
-        """Read the source; return what the decoder knows before its first word."""
+        """Read the source; return the decoder's state before its first word."""
         raise NotImplementedError
 
     def decode(
         self, tokens: Int[Tensor, "batch target_len"], state: State
     ) -> tuple[Float[Tensor, "batch target_len vocab_size"], State]:
-        """Read `tokens` one after the other; return the logits of the word after each of them,
+        """Read `tokens` one after another; return the logits of the word after each of them,
         and the state after the last."""
         raise NotImplementedError
 
@@ -181,7 +183,7 @@ class Translator(nn.Module):
     def step(
         self, token: Int[Tensor, " batch"], state: State
     ) -> tuple[Float[Tensor, "batch vocab_size"], State]:
-        """The logits of the word after `token`, and the state from which to go on."""
+        """The logits of the word after `token`, and the state from which to continue."""
         logits, state = self.decode(token.unsqueeze(1), state)
         return logits.squeeze(1), state
 
@@ -195,7 +197,7 @@ class Translator(nn.Module):
 
         Args:
             source: Sentences that end in EOS, padded.
-            target_input: Their translations, each behind a BOS and without its EOS, padded.
+            target_input: Their translations, each with a BOS before it and without EOS, padded.
         """
         return self.decode(target_input, self.start(source))[0]
 
@@ -206,13 +208,13 @@ class FixedVectorTranslator(Translator):
     Args:
         encoder: Its last state is the vector.
         vocab_size: Number of words of the target language.
-        d_embedding: Numbers that stand for a word of the target language.
-        d_hidden: Width of the state of the decoder.
+        d_embedding: Width of the vector of a word of the target language.
+        d_hidden: Width of the decoder's state.
         cell: "gru" or "lstm".
-        num_layers: Layers of the decoder.
+        num_layers: Number of layers of the decoder.
 
     Source: Cho et al. 2014, whose decoder sees the vector at every step; in Sutskever et al. 2014
-    the vector is its first state only.
+    the vector is only the decoder's first state.
     """
 
     def __init__(
@@ -239,7 +241,7 @@ class FixedVectorTranslator(Translator):
     def decode(
         self, tokens: Int[Tensor, "batch target_len"], state: State
     ) -> tuple[Float[Tensor, "batch target_len vocab_size"], State]:
-        """The same vector beside every word."""
+        """Read `tokens`, each together with the same vector."""
         context, hidden = state
         words = embed(self.embedding, tokens)
         contexts = context.unsqueeze(1).expand(-1, tokens.shape[1], -1)
@@ -255,11 +257,11 @@ def sequence_loss(
     """Mean over all words of `-log p(word | the words before it, the source)`, in nats.
 
     Args:
-        logits: What the translator says of each next word.
+        logits: The translator's logits of each next word.
         target_output: The right words, each sentence ending in EOS; padding does not count.
 
     Raises:
-        ValueError: There is nothing but padding.
+        ValueError: `target_output` is all padding.
     """
     if is_true_of_any((target_output == PAD).all()):
         raise ValueError(f"target_output of shape {tuple(target_output.shape)} is all padding")
@@ -286,16 +288,16 @@ def embed(embedding: nn.Embedding, tokens: Tensor) -> Tensor:
 
 
 def readout(d_input: int, d_hidden: int, vocab_size: int) -> nn.Module:
-    """From what the decoder knows at a step to the logits of its word: one hidden layer."""
+    """A network of one hidden layer, from all that the decoder knows at a step to the logits."""
     return nn.Sequential(nn.Linear(d_input, d_hidden), nn.Tanh(), nn.Linear(d_hidden, vocab_size))
 
 
 def find_cell(name: str) -> Callable[..., nn.RNNBase]:
-    """The recurrent network of that name.
+    """The recurrent network with this name.
 
     Raises:
-        ValueError: There is none.
+        ValueError: The name is unknown.
     """
     if name not in CELLS:
-        raise ValueError(f"{name!r} is no recurrent cell; there are {', '.join(CELLS)}")
+        raise ValueError(f"{name!r} is not a recurrent cell; choose from {', '.join(CELLS)}")
     return CELLS[name]

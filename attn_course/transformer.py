@@ -1,4 +1,4 @@
-"""Blocks of attention without recurrence, stacked, and a translator made of nothing else."""
+"""Stacked blocks of attention without recurrence, and a translator made of nothing else."""
 
 from typing import NamedTuple
 
@@ -31,18 +31,18 @@ class Sizes(NamedTuple):
 class Block(nn.Module):
     """Self-attention, attention to a source if there is one, and two linear maps with a ReLU.
 
-    Each of them reads the tokens normed, and what it gives is added to the tokens.
+    Each of them reads normalized tokens, and its output is added to the tokens.
 
     Args:
         d_model: Width of a token.
         num_heads: Number of heads.
         d_hidden: Width between the two linear maps.
-        looks_at_source: Whether there is an attention to a source.
-        residual: Whether what a part gives is added; False puts it in place of the tokens.
-        norm: Whether tokens are normed before they are read.
+        looks_at_source: If True, the block also attends to a source.
+        residual: If True, the output of each part is added to the tokens, else it replaces them.
+        norm: If True, each part reads normalized tokens.
 
-    Source: Vaswani et al. 2017, section 3, which norms each sum; Xiong et al. 2020 norm what is
-    read, as here.
+    Source: Vaswani et al. 2017, section 3, who normalize each sum; Xiong et al. 2020 normalize the
+    input of each part, as here.
     """
 
     def __init__(
@@ -76,14 +76,14 @@ class Block(nn.Module):
         *,
         is_causal: bool = False,
     ) -> Float[Tensor, "batch length d_model"]:
-        """The tokens, each with what it has learned of the others.
+        """The tokens, each with information from the others added to it.
 
         Args:
             tokens: One vector for each position.
             mask: True where a position may attend to another.
-            source: What is looked at besides, if the block does so.
+            source: The vectors of the source, if the block attends to one.
             source_mask: True where a position may attend to a position of the source.
-            is_causal: Whether a position may attend to no later one.
+            is_causal: If True, a position may not attend to later ones.
         """
         looked = self.attention(self.norm_attention(tokens), mask=mask, is_causal=is_causal)
         tokens = self._join(tokens, looked)
@@ -101,7 +101,7 @@ class AttentionEncoder(nn.Module):
 
     Args:
         vocab_size: Number of words of the source language.
-        sizes: Of the stack.
+        sizes: Sizes of the stack.
     """
 
     def __init__(self, vocab_size: int, sizes: Sizes) -> None:
@@ -113,10 +113,11 @@ class AttentionEncoder(nn.Module):
 
     @checked
     def forward(self, source: Int[Tensor, "batch source_len"]) -> Encoding:
-        """Read all words at once. What is left of the sentence is the mean of its annotations.
+        """Read all words at once. The vector of the whole sentence is the mean of its annotations.
 
         Raises:
-            ValueError: A sentence is empty or has a hole, or a token is not in the vocabulary.
+            ValueError: A sentence is empty or has padding between its tokens, or a token is not in
+                the vocabulary.
         """
         mask = token_mask(source)
         tokens = with_positions(self.embedding, source)
@@ -129,14 +130,14 @@ class AttentionEncoder(nn.Module):
 class TransformerTranslator(Translator):
     """A translator without recurrence: its state is the words it has written.
 
-    At each step it reads them all again; chapter 09 has the cache that spares that.
+    At each step it reads them all again; the cache of chapter 09 makes that unnecessary.
 
     Args:
         encoder: It gives the annotations.
         vocab_size: Number of words of the target language.
-        sizes: Of the stack of the decoder.
+        sizes: Sizes of the decoder's stack.
 
-    Source: Vaswani et al. 2017, with the norms of Xiong et al. 2020.
+    Source: Vaswani et al. 2017, with the normalization of Xiong et al. 2020.
     """
 
     def __init__(self, encoder: AttentionEncoder, vocab_size: int, sizes: Sizes) -> None:
@@ -149,14 +150,14 @@ class TransformerTranslator(Translator):
         self.readout = nn.Linear(sizes.d_model, vocab_size)
 
     def start(self, source: Int[Tensor, "batch source_len"]) -> State:
-        """The annotations, their mask, and no word yet."""
+        """The annotations, their mask, and an empty sentence."""
         annotations, _, mask = self.encoder(source)
         return annotations, mask.unsqueeze(1), source[:, :0]
 
     def decode(
         self, tokens: Int[Tensor, "batch target_len"], state: State
     ) -> tuple[Float[Tensor, "batch target_len vocab_size"], State]:
-        """Read `tokens` behind the words before, all at once."""
+        """Read `tokens` after the words written so far, all at once."""
         annotations, mask, before = state
         words = torch.cat([before, tokens], 1)
         hidden = with_positions(self.embedding, words)
@@ -167,7 +168,7 @@ class TransformerTranslator(Translator):
 
 
 def embedding(vocab_size: int, d_model: int) -> nn.Embedding:
-    """Vectors of words about as long as the vectors of positions are."""
+    """An embedding whose word vectors are about as long as the vectors of positions."""
     table = nn.Embedding(vocab_size, d_model, padding_idx=PAD)
     with torch.no_grad():
         table.weight *= 0.5**0.5  # a vector of a position has the length (d_model / 2) ** 0.5
@@ -175,7 +176,7 @@ def embedding(vocab_size: int, d_model: int) -> nn.Embedding:
 
 
 def with_positions(table: nn.Embedding, tokens: Int[Tensor, "batch length"]) -> Tensor:
-    """The vectors of the words, each with that of its position added."""
+    """The vectors of the words, each with the vector of its position added."""
     vectors = embed(table, tokens)
     _, length, d_model = vectors.shape
     return vectors + sinusoidal_positions(length, d_model, vectors.device).to(vectors.dtype)

@@ -22,6 +22,7 @@ from attn_course.bahdanau import AdditiveScore, BahdanauTranslator, additive_sco
 from attn_course.decoding import beam_search, greedy_decode
 from attn_course.retrieval import masked_softmax
 from attn_course.seq2seq import BOS, EOS, PAD, Encoder, sequence_loss
+from tests.tensors import CLOSELY, DEVICES, EXACTLY, draw
 
 BATCH, QUERY_LEN, KEY_LEN, D_SCORE, D_QUERY, D_KEY = 2, 3, 5, 7, 11, 13
 SOURCE_LEN, TARGET_LEN = 7, 5
@@ -29,15 +30,7 @@ D_EMBEDDING, D_HIDDEN, D_DECODER, D_ALIGN = 2, 3, 13, 11
 VOCAB, TARGET_VOCAB = 23, 19
 LENGTHS = (7, 2, 5)  # of the sources of a batch, EOS included
 WORDS = (5, 4, 1)  # and of their translations
-DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
-EXACTLY = {"rtol": 0, "atol": 0}
-CLOSELY = {"rtol": 1e-10, "atol": 1e-12}  # float64, a few hundred operations
 some_law = settings(max_examples=40, deadline=None, derandomize=True)
-
-
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    """Return normal numbers in float64, the same for the same seed."""
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def projected() -> tuple[Tensor, Tensor, Tensor]:

@@ -20,14 +20,9 @@ from attn_course.blocks import (
     numbers_in_a_block,
     recomputed,
 )
+from tests.tensors import EXACTLY, draw
 
-EXACTLY = {"rtol": 0, "atol": 0}
 some_law = settings(max_examples=50, deadline=None, derandomize=True)
-
-
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    """Return normal numbers in float64, the same for the same seed."""
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 class Counted:

@@ -27,19 +27,12 @@ from attn_course.image_grid import (
 )
 from attn_course.retrieval import attend
 from attn_course.seq2seq import BOS, EOS, PAD, sequence_loss
+from tests.tensors import CLOSELY, DEVICES, EXACTLY, draw
 
 BATCH, HEIGHT, WIDTH, CELLS, D_FEATURE, TARGET_LEN = 2, 3, 5, 6, 7, 4
 D_EMBEDDING, D_HIDDEN, D_SCORE, VOCAB = 3, 11, 5, 13
 KINDS = pytest.mark.parametrize("kind", [Captioner, UniformCaptioner, HardCaptioner])
-DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
-EXACTLY = {"rtol": 0, "atol": 0}
-CLOSELY = {"rtol": 1e-10, "atol": 1e-12}
 some_law = settings(max_examples=30, deadline=None, derandomize=True)
-
-
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    """Return normal numbers in float64, the same for the same seed."""
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def make(kind: type[Captioner] = Captioner, gated: bool = True, sharp: float = 4) -> Captioner:
@@ -357,13 +350,16 @@ def test_eye_sees_each_cell_and_a_little_around_it() -> None:
 @pytest.mark.parametrize(
     ("work", "message"),
     [
-        (lambda m: m.start(draw(2, 1, 16, 16)), "the image has 4 cells, but the model 6 places"),
-        (lambda m: m.start(draw(2, 1, 16, 20)), r"sides \(16, 20\) are no multiples of 8"),
+        (
+            lambda m: m.start(draw(2, 1, 16, 16)),
+            "the image has 4 cells, but the model has 6 places",
+        ),
+        (lambda m: m.start(draw(2, 1, 16, 20)), r"sides \(16, 20\) are not multiples of 8"),
         (lambda m: m.start(draw(2, 3, 16, 24)), r"image has shape \(2, 3, 16, 24\); expected"),
         (lambda m: m.start(images() * math.nan), "image holds 768 NaN among 768"),
         (
             lambda m: m.start(images(), torch.ones(2, 5).bool()),
-            "the mask has 5 cells, but the image 6",
+            "the mask has 5 cells, but the image has 6",
         ),
         (lambda m: m(images(), torch.tensor([[BOS], [VOCAB]])), "outside the vocabulary of 13"),
         (lambda m: m(images(), torch.zeros(3, 2).long()), r"batch=2 in image but 3 here"),

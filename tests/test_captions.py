@@ -26,8 +26,7 @@ from attn_course.data.captions import (
 from attn_course.data.photographs import cell_features, load_photograph
 from attn_course.data.regression import load_digits
 from attn_course.data.tokens import BOS, EOS, PAD, UNK
-
-DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+from tests.tensors import DEVICES
 
 
 def some(number: int = 300, seed: int = 0, **how: object) -> list[CaptionedImage]:
@@ -186,7 +185,7 @@ def test_batch_goes_to_a_device_whole(device: str) -> None:
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ({"split": "train"}, "no split 'train'; there are training, validation, test"),
+        ({"split": "train"}, "no split 'train'; choose from training, validation, test"),
         ({"grid": 1}, "grid=1 must be at least 2"),
         ({"digits": (0, 2)}, r"digits=\(0, 2\) must be two numbers in order, from 1 to 9"),
         ({"digits": (3, 2)}, r"digits=\(3, 2\)"),
@@ -244,9 +243,9 @@ def test_features_of_a_cell_are_mean_and_spread_of_its_own_pixels() -> None:
 
 
 def test_photographs_and_cells_that_there_are_not_are_refused() -> None:
-    with pytest.raises(ValueError, match="no photograph 'cat'; there are china, flower"):
+    with pytest.raises(ValueError, match="no photograph 'cat'; choose from china, flower"):
         load_photograph("cat")
     with pytest.raises(ValueError, match="cell=500 must be from 1 to 427"):
         load_photograph("china", 500)
-    with pytest.raises(ValueError, match=r"sides \(427, 640\) are no multiples of cell=32"):
+    with pytest.raises(ValueError, match=r"sides \(427, 640\) are not multiples of cell=32"):
         cell_features(load_photograph("china", 1), 32)

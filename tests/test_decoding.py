@@ -23,12 +23,11 @@ from attn_course.bahdanau import BahdanauTranslator
 from attn_course.decoding import Hypotheses, beam_search, greedy_decode
 from attn_course.luong import LuongTranslator
 from attn_course.seq2seq import BOS, EOS, PAD, Encoder, FixedVectorTranslator, Translator
+from tests.tensors import CLOSELY, EXACTLY
 
 A, B, C = 3, 4, 5  # the words of the toys
 VOCAB = 6
 SOURCE_VOCAB, TARGET_VOCAB, D_EMBEDDING, D_HIDDEN = 13, 11, 3, 5
-EXACTLY = {"rtol": 0, "atol": 0}
-CLOSELY = {"rtol": 1e-10, "atol": 1e-10}  # float64, a few hundred operations
 some_law = settings(max_examples=40, deadline=None, derandomize=True)
 KINDS = ["fixed", "bahdanau", "luong", "feeding"]
 

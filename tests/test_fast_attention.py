@@ -43,13 +43,11 @@ from attn_course.scaled_dot_product import (
     window,
 )
 from attn_grade.inside.instruments import Largest
+from tests.tensors import CLOSELY, DEVICES, EXACTLY, draw
 
 BATCH, QUERY_LEN, KEY_LEN, D_KEY, D_VALUE = 2, 11, 13, 3, 5
 DTYPES = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
 HALVES = [torch.bfloat16, torch.float16]
-DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
-EXACTLY = {"rtol": 0, "atol": 0}
-CLOSELY = {"rtol": 1e-10, "atol": 1e-12}
 some_law = settings(max_examples=40, deadline=None, derandomize=True)
 slow_vmap = pytest.mark.filterwarnings("ignore:There is a performance drop")
 
@@ -62,11 +60,6 @@ PATHS: dict[str, Callable[..., Tensor]] = {
     "one block": partial(fast_attention, score=plain_scores),
 }
 every_path = pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)
-
-
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    """Return normal numbers in float64, the same for the same seed."""
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def roles(*batch: int, query_len: int = QUERY_LEN, key_len: int = KEY_LEN) -> list[Tensor]:
@@ -864,7 +857,7 @@ def test_rule_that_gives_numbers_is_refused(path: Callable) -> None:
 
 def test_unequal_widths_are_refused_with_their_numbers() -> None:
     query, key, value = roles(BATCH)
-    with pytest.raises(ValueError, match=r"of one width, but d_query=2 and d_key=3"):
+    with pytest.raises(ValueError, match=r"of equal width, but d_query=2 and d_key=3"):
         fast_attention(query[..., :2], key, value)
 
 

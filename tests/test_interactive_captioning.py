@@ -705,7 +705,7 @@ def test_html_is_the_same_for_every_run_and_needs_nothing_from_elsewhere() -> No
 
 def test_png_and_text_stand_in_where_there_is_no_browser(tmp_path: Path) -> None:
     bundle = drawn()._repr_mimebundle_()
-    assert bundle["text/plain"].startswith("A caption word by word, and where its words looked")
+    assert bundle["text/plain"].startswith("A caption word by word, and where each word looked")
     assert "Word 2 of 7: “nine”" in bundle["text/plain"]
     file = tmp_path / "figure.png"
     file.write_bytes(b64decode(bundle["image/png"]))

@@ -398,7 +398,7 @@ def test_html_is_the_same_for_every_run_and_needs_nothing_from_elsewhere() -> No
 def test_png_and_text_stand_in_where_there_is_no_browser(tmp_path: Path) -> None:
     bundle = drawn()._repr_mimebundle_()
     assert bundle["text/plain"].startswith(
-        "The weights of a sentence, to be changed by the reader."
+        "The weights of a sentence, with controls to change them."
     )
     assert "Query fly: " in bundle["text/plain"]
     file = tmp_path / "figure.png"
@@ -415,8 +415,8 @@ def test_png_and_text_stand_in_where_there_is_no_browser(tmp_path: Path) -> None
         ({"words": ["a"] * 13}, r"shows 1 to 12 words, not 13"),
         ({"words": []}, r"shows 1 to 12 words, not 0"),
         ({"words": WORDS[:3]}, r"there are 3 words but 7 queries"),
-        ({"row": 7}, r"row=7 is no token: they are counted from 0 to 6"),
-        ({"column": -1}, r"column=-1 is no token"),
+        ({"row": 7}, r"row=7 is not a token: they are numbered from 0 to 6"),
+        ({"column": -1}, r"column=-1 is not a token"),
         ({"length": 8}, r"length=8 is not from 0 to 7"),
         ({"temperature": 0.0}, r"temperature=0 must be positive and finite"),
         ({"query": rows(0) / 0}, r"query holds 35 infinite numbers among 35"),

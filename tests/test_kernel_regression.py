@@ -31,8 +31,8 @@ from attn_course.kernel_regression import (
 )
 from attn_course.retrieval import masked_softmax
 from tests.sampling import left_to_proofs
+from tests.tensors import DEVICES, TIGHTLY
 
-DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 DTYPES = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
 # Each kernel as its textbook writes it, in the distance u in widths and not its square.
 DEFINITIONS = {
@@ -45,7 +45,6 @@ COMPACT = [log_boxcar, log_triangular, log_epanechnikov]
 every_kernel = pytest.mark.parametrize(
     "log_kernel", DEFINITIONS, ids=lambda kernel: kernel.__name__
 )
-EXACT = {"rtol": 1e-12, "atol": 1e-12}  # float64, a few dozen operations
 numbers = st.floats(-5, 5, allow_nan=False, width=32)
 some_law = settings(max_examples=60, deadline=None, derandomize=True)
 
@@ -93,7 +92,7 @@ def by_the_formula(
 def test_kernel_at_zero_half_one_and_two_widths(log_kernel: Callable, heights: list[float]) -> None:
     distance = torch.tensor([0.0, 0.5, 1.0, 2.0], dtype=torch.float64)
     found = log_kernel(distance.square()).exp()
-    assert_close(found, torch.tensor(heights, dtype=torch.float64), **EXACT)
+    assert_close(found, torch.tensor(heights, dtype=torch.float64), **TIGHTLY)
 
 
 @every_kernel
@@ -136,7 +135,7 @@ def test_score_of_a_key_is_the_logarithm_of_the_kernel_at_its_distance(
         [DEFINITIONS[log_kernel](math.dist(q, k) / 1.7) for k in key.tolist()]
         for q in query.tolist()
     ]
-    assert_close(scores.exp(), torch.tensor(wanted, dtype=torch.float64), **EXACT)
+    assert_close(scores.exp(), torch.tensor(wanted, dtype=torch.float64), **TIGHTLY)
 
 
 def test_score_outside_a_compact_kernel_is_a_mask() -> None:
@@ -149,7 +148,7 @@ def test_score_outside_a_compact_kernel_is_a_mask() -> None:
         assert_close(
             nadaraya_watson(query, key, value, 1.0, log_kernel),
             masked_softmax(finite, inside) @ value,
-            **EXACT,
+            **TIGHTLY,
         )
 
 
@@ -178,7 +177,7 @@ def test_distance_counts_all_features_together() -> None:
     query = torch.zeros(1, 2, dtype=torch.float64)
     # 5 from the first key, half a width: weights 0.75 and 1
     found = nadaraya_watson(query, key, column(7.0, 0.0), 10.0, log_epanechnikov)
-    assert_close(found, column(0.75 * 7 / 1.75), **EXACT)
+    assert_close(found, column(0.75 * 7 / 1.75), **TIGHTLY)
 
 
 @every_kernel
@@ -186,7 +185,7 @@ def test_distance_counts_all_features_together() -> None:
 def test_estimate_agrees_with_the_formula_written_out(log_kernel: Callable, d_key: int) -> None:
     query, key, value = sample(query_len=11, key_len=13, d_key=d_key)
     wanted = by_the_formula(query, key, value, 1.3, log_kernel)
-    assert_close(nadaraya_watson(query, key, value, 1.3, log_kernel), wanted, **EXACT)
+    assert_close(nadaraya_watson(query, key, value, 1.3, log_kernel), wanted, **TIGHTLY)
 
 
 # The estimate: its laws
@@ -201,7 +200,7 @@ def test_constant_values_are_reproduced(
     key = column(*keys)
     width = float((key - query).abs().min()) + 0.5  # some key is in the window
     found = nadaraya_watson(column(query), key, torch.full_like(key, constant), width, log_kernel)
-    assert_close(found, column(constant), **EXACT)
+    assert_close(found, column(constant), **TIGHTLY)
 
 
 @every_kernel
@@ -225,7 +224,7 @@ def test_order_of_the_keys_does_not_matter(log_kernel: Callable) -> None:
     assert_close(
         nadaraya_watson(query, key[order], value[order], 0.9, log_kernel),
         nadaraya_watson(query, key, value, 0.9, log_kernel),
-        **EXACT,
+        **TIGHTLY,
     )
 
 
@@ -234,7 +233,9 @@ def test_order_of_the_queries_is_kept(log_kernel: Callable) -> None:
     query, key, value = sample(query_len=11)
     order = torch.randperm(11, generator=torch.Generator().manual_seed(1))
     whole = nadaraya_watson(query, key, value, 0.9, log_kernel)
-    assert_close(nadaraya_watson(query[order], key, value, 0.9, log_kernel), whole[order], **EXACT)
+    assert_close(
+        nadaraya_watson(query[order], key, value, 0.9, log_kernel), whole[order], **TIGHTLY
+    )
 
 
 @every_kernel
@@ -247,7 +248,7 @@ def test_moving_or_stretching_the_axis_with_the_width_changes_nothing(
     before = nadaraya_watson(query, key, value, 0.9, log_kernel)
     # powers of two, so that the boxcar's edge stays where it is to the last digit
     stretched = nadaraya_watson(factor * query, factor * key, value, factor * 0.9, log_kernel)
-    assert_close(stretched, before, **EXACT)
+    assert_close(stretched, before, **TIGHTLY)
     moved = nadaraya_watson(query + shift, key + shift, value, 0.9, log_kernel)
     assert_close(moved, before, rtol=1e-9, atol=1e-9)
 
@@ -258,13 +259,13 @@ def test_estimate_is_linear_in_the_values(log_kernel: Callable) -> None:
     first = nadaraya_watson(query, key, value, 0.9, log_kernel)
     second = nadaraya_watson(query, key, value.square(), 0.9, log_kernel)
     both = nadaraya_watson(query, key, 2 * value - 3 * value.square(), 0.9, log_kernel)
-    assert_close(both, 2 * first - 3 * second, **EXACT)
+    assert_close(both, 2 * first - 3 * second, **TIGHTLY)
 
 
 def test_narrow_gaussian_returns_the_nearest_value() -> None:
     query, key, value = sample(query_len=11, key_len=13)
     nearest = (query.unsqueeze(-2) - key).square().sum(-1).argmin(-1)
-    assert_close(nadaraya_watson(query, key, value, 1e-6), value[nearest], **EXACT)
+    assert_close(nadaraya_watson(query, key, value, 1e-6), value[nearest], **TIGHTLY)
 
 
 @every_kernel
@@ -283,7 +284,7 @@ def test_batch_axes_are_worked_through_one_by_one(log_kernel: Callable, d_key: i
     for i in range(2):
         for j in range(3):
             one = nadaraya_watson(query[i, j], key[i, j], value[i, j], 0.6, log_kernel, empty[i, j])
-            assert_close(whole[i, j], one, **EXACT)
+            assert_close(whole[i, j], one, **TIGHTLY)
 
 
 def test_no_queries_and_no_batch_give_no_estimates() -> None:
@@ -353,7 +354,7 @@ def test_compact_kernels_agree_with_scikit_learn(
 
     model = RadiusNeighborsRegressor(radius=width, weights=weigh).fit(key.numpy(), value.numpy())
     theirs = torch.from_numpy(model.predict(query.numpy()))
-    assert_close(nadaraya_watson(query, key, value, width, log_kernel), theirs, **EXACT)
+    assert_close(nadaraya_watson(query, key, value, width, log_kernel), theirs, **TIGHTLY)
 
 
 # Empty windows
@@ -366,7 +367,7 @@ def test_query_with_an_empty_window_gets_zero_or_what_it_is_given(log_kernel: Ca
     plain = nadaraya_watson(query, key, value, 0.6, log_kernel)
     assert_close(plain[1], torch.zeros(2, dtype=torch.float64), rtol=0, atol=0)
     mean = nadaraya_watson(query, key, value, 0.6, log_kernel, value.mean(0))
-    assert_close(mean[1], torch.tensor([3.0, 6.0], dtype=torch.float64), **EXACT)
+    assert_close(mean[1], torch.tensor([3.0, 6.0], dtype=torch.float64), **TIGHTLY)
     assert_close(mean[0], plain[0], rtol=0, atol=0)
 
 
@@ -395,7 +396,7 @@ def test_empty_window_has_finite_gradients_and_hands_them_to_its_stand_in(
 def test_gaussian_window_is_never_empty_in_reach_of_the_dtype() -> None:
     # exp(-u²/2) itself is 0 in float64 from 39 widths on
     found = nadaraya_watson(column(0.0), column(100.0, 101.0), column(3.0, 5.0), 1.0)
-    assert_close(found, column(3.0), **EXACT)
+    assert_close(found, column(3.0), **TIGHTLY)
 
 
 # Blocks
@@ -449,7 +450,7 @@ def test_blocks_change_neither_values_nor_gradients(
     assert starts[: math.ceil(11 / length)] == list(range(0, 11, length))
     assert len(in_blocks) == len(whole)
     for one, other in zip(in_blocks, whole, strict=True):
-        assert_close(one, other, **EXACT)
+        assert_close(one, other, **TIGHTLY)
 
 
 def test_blocks_work_without_any_gradient_and_with_a_kernel_that_learns(
@@ -466,8 +467,8 @@ def test_blocks_work_without_any_gradient_and_with_a_kernel_that_learns(
     blocks_of(3 * 26)
     in_blocks = nadaraya_watson(query, key, value, 0.8, learned)
     (found,) = torch.autograd.grad(in_blocks.sin().sum(), power)
-    assert_close(in_blocks, whole, **EXACT)
-    assert_close(found, wanted, **EXACT)
+    assert_close(in_blocks, whole, **TIGHTLY)
+    assert_close(found, wanted, **TIGHTLY)
 
 
 def test_first_block_is_held_to_the_signature(blocks_of: Callable[[int], list[int]]) -> None:
@@ -516,19 +517,19 @@ def test_leave_one_out_equals_the_loop_that_deletes_one_key(
         one = nadaraya_watson(key[i : i + 1], key[others], value[others], 0.7, log_kernel, empty)
         rows.append(one)
     found = leave_one_out(key, value, 0.7, log_kernel, empty)
-    assert_close(found, torch.cat(rows), **EXACT)
+    assert_close(found, torch.cat(rows), **TIGHTLY)
 
 
 def test_leave_one_out_of_two_keys_swaps_their_values() -> None:
     key, value = column(0.0, 1.0), column(2.0, 6.0)
-    assert_close(leave_one_out(key, value, 3.0), column(6.0, 2.0), **EXACT)
+    assert_close(leave_one_out(key, value, 3.0), column(6.0, 2.0), **TIGHTLY)
     assert leave_one_out_error(key, value, 3.0).item() == 16.0
 
 
 def test_leave_one_out_of_one_key_has_an_empty_window() -> None:
     key, value = column(0.4), column(3.0)
-    assert_close(leave_one_out(key, value, 1.0), column(0.0), **EXACT)
-    assert_close(leave_one_out(key, value, 1.0, log_boxcar, value.mean(0)), value, **EXACT)
+    assert_close(leave_one_out(key, value, 1.0), column(0.0), **TIGHTLY)
+    assert_close(leave_one_out(key, value, 1.0, log_boxcar, value.mean(0)), value, **TIGHTLY)
 
 
 def test_mean_stands_in_for_a_key_without_neighbours_in_the_error() -> None:
@@ -637,14 +638,14 @@ def test_compiled_function_gives_the_same() -> None:
     compiled = torch.compile(nadaraya_watson, backend="eager")
     for log_kernel in (log_gaussian, log_epanechnikov):
         found = compiled(query, key, value, 0.8, log_kernel)
-        assert_close(found, nadaraya_watson(query, key, value, 0.8, log_kernel), **EXACT)
+        assert_close(found, nadaraya_watson(query, key, value, 0.8, log_kernel), **TIGHTLY)
 
 
 def test_vmap_over_a_batch_gives_the_same() -> None:
     query, key, value = sample(batch=(3,))
     mapped = torch.func.vmap(lambda *given: nadaraya_watson(*given, 0.8, log_triangular))
     whole = nadaraya_watson(query, key, value, 0.8, log_triangular)
-    assert_close(mapped(query, key, value), whole, **EXACT)
+    assert_close(mapped(query, key, value), whole, **TIGHTLY)
 
 
 @pytest.mark.parametrize("transform", [torch.func.grad, torch.func.jacrev])
@@ -656,7 +657,7 @@ def test_transforms_of_torch_func_take_more_queries_than_one_block(
     error = partial(leave_one_out_error, key, value)
     whole = transform(error)(width)
     monkeypatch.setattr(blocks, "NUMBERS_IN_A_SMALL_BLOCK", key.numel())
-    assert_close(transform(error)(width), whole, **EXACT)
+    assert_close(transform(error)(width), whole, **TIGHTLY)
 
 
 # Bad input

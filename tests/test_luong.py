@@ -31,6 +31,7 @@ from attn_course.luong import (
 )
 from attn_course.retrieval import attend, dot_scores
 from attn_course.seq2seq import BOS, EOS, PAD, Encoder, sequence_loss
+from tests.tensors import CLOSELY, DEVICES, EXACTLY, draw
 
 BATCH, QUERY_LEN, KEY_LEN, D_QUERY, D_KEY, D_SCORE = 2, 3, 5, 7, 11, 13
 SOURCE_LEN, TARGET_LEN = 7, 5
@@ -41,9 +42,6 @@ WORDS = (5, 4, 1)  # and of their translations
 SCORES = ["dot", "general", "concat"]
 ATTENTIONS = ["global", "local-m", "local-p"]
 CELLS = ["gru", "lstm"]
-DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
-EXACTLY = {"rtol": 0, "atol": 0}
-CLOSELY = {"rtol": 1e-10, "atol": 1e-12}  # float64, a few hundred operations
 some_law = settings(max_examples=40, deadline=None, derandomize=True)
 every_score_and_attention = pytest.mark.parametrize(
     ("score", "attention"), list(itertools.product(SCORES, ATTENTIONS))
@@ -56,11 +54,6 @@ VARIANTS = [
 every_variant = pytest.mark.parametrize(
     "options", VARIANTS, ids=lambda options: "-".join(map(str, options.values()))
 )
-
-
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    """Return normal numbers in float64, the same for the same seed."""
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def row(*numbers: float) -> Tensor:
@@ -278,9 +271,9 @@ def test_scores_that_do_not_fit_are_refused_with_their_numbers() -> None:
         concat_scores(query, key, draw(D_SCORE, 18), draw(5))
     with pytest.raises(TypeError, match="must share one dtype"):
         general_scores(query.float(), key, draw(D_QUERY, D_KEY))
-    with pytest.raises(ValueError, match="of one width, but they have 7 and 11"):
+    with pytest.raises(ValueError, match="of equal width, but they have 7 and 11"):
         make_score("dot", 7, 11)
-    with pytest.raises(ValueError, match="'scaled' is no score; there are dot, general, concat"):
+    with pytest.raises(ValueError, match="'scaled' is not a score; choose from dot, general"):
         make_score("scaled", 7, 7)
 
 
@@ -504,9 +497,9 @@ def test_keys_are_projected_once_for_each_source_however_many_words_follow(score
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"score": "scaled"}, "'scaled' is no score; there are dot, general, concat"),
-        ({"attention": "local"}, "'local' is no attention; there are global, local-m, local-p"),
-        ({"cell": "rnn"}, "'rnn' is no recurrent cell; there are gru, lstm"),
+        ({"score": "scaled"}, "'scaled' is not a score; choose from dot, general, concat"),
+        ({"attention": "local"}, "attention='local' is unknown; choose from global, local-m"),
+        ({"cell": "rnn"}, "'rnn' is not a recurrent cell; choose from gru, lstm"),
         ({"window": 0.0}, "window=0 must be positive and finite"),
         ({"window": -2}, "window=-2 must be positive and finite"),
         ({"window": math.nan}, "window=nan must be positive and finite"),
@@ -519,7 +512,7 @@ def test_options_that_make_no_sense_are_refused_by_name(change: dict, message: s
 
 def test_dot_score_needs_states_as_wide_as_annotations() -> None:
     encoder = Encoder(VOCAB, D_EMBEDDING, 7)
-    with pytest.raises(ValueError, match="of one width, but they have 11 and 14"):
+    with pytest.raises(ValueError, match="of equal width, but they have 11 and 14"):
         LuongTranslator(encoder, TARGET_VOCAB, D_EMBEDDING, 11, score="dot")
     for score in ("general", "concat"):  # these learn to compare different widths
         model = LuongTranslator(encoder, TARGET_VOCAB, D_EMBEDDING, 11, score=score)

@@ -215,7 +215,7 @@ REFUSED: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "more hypotheses": (
         lambda: corpus_bleu([THE_CAT] * 3, [THE_CAT] * 2),
         ValueError,
-        "every sentence needs its partner, but there are 3 hypotheses, 2 references$",
+        "every sentence needs a partner, but there are 3 hypotheses, 2 references$",
     ),
     "no sentences": (
         lambda: corpus_bleu([], []),

@@ -137,7 +137,7 @@ def test_learners_have_nearly_as_many_parameters() -> None:
 
 
 def test_learner_that_there_is_not_is_refused() -> None:
-    with pytest.raises(ValueError, match="no layer 'abacus'; there are rnn, gru"):
+    with pytest.raises(ValueError, match="no layer 'abacus'; choose from rnn, gru"):
         build_learner("abacus", 0)
 
 

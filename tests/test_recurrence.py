@@ -21,15 +21,10 @@ from attn_course.recurrence import (
     longest_chain,
 )
 from attn_course.self_attention import SelfAttention
+from tests.tensors import CLOSELY, draw
 
 BATCH, LENGTH, D_MODEL, D_HIDDEN = 2, 7, 3, 5
 KINDS = pytest.mark.parametrize("kind", NETWORKS)
-CLOSELY = {"rtol": 1e-10, "atol": 1e-12}
-
-
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    """Return normal numbers in float64, the same for the same seed."""
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def make(kind: str, **settings: float) -> RecurrentLayer:
@@ -95,7 +90,7 @@ def test_open_forget_gate_keeps_what_a_shut_one_loses() -> None:
 @pytest.mark.parametrize(
     ("kind", "settings", "message"),
     [
-        ("transformer", {}, "no recurrent network; there are rnn, gru, lstm"),
+        ("transformer", {}, "kind=.transformer. is unknown; choose from rnn, gru, lstm"),
         ("gru", {"gain": 1.0}, "a 'gru' does not have gain=1.0"),
         ("rnn", {"forget_bias": 1.0}, "forget_bias=1.0"),
     ],
@@ -212,7 +207,7 @@ def test_very_long_chain_is_counted() -> None:
 
 
 def test_tensor_that_nothing_made_has_no_chain() -> None:
-    with pytest.raises(ValueError, match=r"shape \(4, 2\) was made: nothing it was made of"):
+    with pytest.raises(ValueError, match=r"shape \(4, 2\) was made: none of its inputs"):
         longest_chain(torch.ones(4, 2))
 
 

@@ -33,6 +33,7 @@ from attn_course.retrieval import (
     soft_lookup,
     softmax_jacobian,
 )
+from tests.tensors import DEVICES, EXACTLY, TIGHTLY, draw
 
 # Busy machines are slow, and a run that fails must fail again.
 settings.register_profile("course", deadline=None, derandomize=True, max_examples=50)
@@ -46,18 +47,7 @@ SCORES = (BATCH, QUERY_LEN, KEY_LEN)
 INFINITY = math.inf
 
 DTYPES = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
-DEVICES = ["cpu"]
-if torch.cuda.is_available():
-    DEVICES.append("cuda")
-if torch.backends.mps.is_available():
-    DEVICES.append("mps")
-EXACTLY = {"rtol": 0, "atol": 0}
-CLOSELY = {"rtol": 1e-12, "atol": 1e-14}
-
-
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    """Return normal numbers in float64, the same for the same seed."""
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+WITH_MPS = [*DEVICES, *(["mps"] if torch.backends.mps.is_available() else [])]
 
 
 def some_mask(*shape: int, seed: int = 1) -> Tensor:
@@ -127,7 +117,7 @@ def test_exact_lookup_agrees_with_a_dictionary() -> None:
     table = {tuple(k.tolist()): v for k, v in zip(key, value, strict=True)}
     asked = key[[4, 0, 2]]
     expected = torch.stack([table[tuple(query.tolist())] for query in asked])
-    assert_close(exact_lookup(asked, key, value), expected, **CLOSELY)
+    assert_close(exact_lookup(asked, key, value), expected, **TIGHTLY)
 
 
 # --- nearest lookup -----------------------------------------------------------------------------
@@ -145,7 +135,7 @@ def test_nearest_lookup_shares_a_tie_evenly() -> None:
 def test_nearest_lookup_agrees_with_scikit_learn() -> None:
     query, key, value = draw(*QUERY[1:]), draw(*KEY[1:], seed=1), draw(*VALUE[1:], seed=2)
     found = NearestNeighbors(n_neighbors=1).fit(key.numpy()).kneighbors(query.numpy())[1][:, 0]
-    assert_close(nearest_lookup(distance_scores(query, key), value), value[found], **CLOSELY)
+    assert_close(nearest_lookup(distance_scores(query, key), value), value[found], **TIGHTLY)
 
 
 def test_nearest_lookup_is_the_limit_of_attention_as_the_temperature_falls() -> None:
@@ -180,7 +170,7 @@ def test_dot_scores_agree_with_one_dot_product_at_a_time() -> None:
     query, key = draw(*QUERY), draw(*KEY, seed=1)
     scores = dot_scores(query, key)
     for batch, i, j in itertools.product(range(BATCH), range(QUERY_LEN), range(KEY_LEN)):
-        assert_close(scores[batch, i, j], torch.dot(query[batch, i], key[batch, j]), **CLOSELY)
+        assert_close(scores[batch, i, j], torch.dot(query[batch, i], key[batch, j]), **TIGHTLY)
 
 
 def test_dot_scores_are_linear_in_the_query() -> None:
@@ -198,7 +188,7 @@ def test_distance_scores_agree_with_scipy() -> None:
     query, key = draw(*QUERY), draw(*KEY, seed=1)
     for scores, q, k in zip(distance_scores(query, key), query, key, strict=True):
         expected = -scipy.spatial.distance.cdist(q.numpy(), k.numpy(), "sqeuclidean")
-        assert_close(scores, torch.from_numpy(expected), **CLOSELY)
+        assert_close(scores, torch.from_numpy(expected), **TIGHTLY)
 
 
 def test_distance_scores_do_not_change_when_everything_moves() -> None:
@@ -217,20 +207,20 @@ def test_distance_scores_keep_their_digits_far_from_the_origin() -> None:
 
 def test_masked_softmax_by_hand() -> None:
     weights = masked_softmax(row(0, 1))
-    assert_close(weights, row(1, math.e) / (1 + math.e), **CLOSELY)
-    assert_close(masked_softmax(row(6, 3, 1).log()), row(0.6, 0.3, 0.1), **CLOSELY)
+    assert_close(weights, row(1, math.e) / (1 + math.e), **TIGHTLY)
+    assert_close(masked_softmax(row(6, 3, 1).log()), row(0.6, 0.3, 0.1), **TIGHTLY)
 
 
 def test_masked_softmax_agrees_with_scipy() -> None:
     scores = 10 * draw(*SCORES)
     expected = torch.from_numpy(scipy.special.softmax(scores.numpy(), axis=-1))
-    assert_close(masked_softmax(scores), expected, **CLOSELY)
+    assert_close(masked_softmax(scores), expected, **TIGHTLY)
 
 
 def test_softmax_runs_over_the_last_axis_whatever_stands_in_front() -> None:
     scores = draw(13, *SCORES)
     assert_close(masked_softmax(scores).sum(-1), torch.ones(13, BATCH, QUERY_LEN).double())
-    assert_close(masked_softmax(scores)[7, 1, 2:3], masked_softmax(scores[7, 1, 2:3]), **CLOSELY)
+    assert_close(masked_softmax(scores)[7, 1, 2:3], masked_softmax(scores[7, 1, 2:3]), **TIGHTLY)
 
 
 @given(rows_of_scores)
@@ -252,7 +242,7 @@ def test_a_constant_added_to_all_scores_changes_no_weight(
 def test_reordered_scores_give_reordered_weights(order: list[int]) -> None:
     scores, mask = draw(*SCORES), some_mask(*SCORES)
     expected = masked_softmax(scores, mask)[..., order]
-    assert_close(masked_softmax(scores[..., order], mask[..., order]), expected, **CLOSELY)
+    assert_close(masked_softmax(scores[..., order], mask[..., order]), expected, **TIGHTLY)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -275,7 +265,7 @@ def test_masked_keys_might_as_well_not_be_there() -> None:
     scores, value = draw(*SCORES), draw(*VALUE, seed=1)
     allowed = torch.tensor([True, False, True, True, False])
     output = attend(scores, value, allowed.expand(QUERY_LEN, -1))
-    assert_close(output, attend(scores[..., allowed], value[:, allowed]), **CLOSELY)
+    assert_close(output, attend(scores[..., allowed], value[:, allowed]), **TIGHTLY)
 
 
 def test_score_of_minus_infinity_forbids_its_key_as_the_mask_does() -> None:
@@ -336,7 +326,7 @@ def test_attend_agrees_with_scaled_dot_product_attention(masked: bool) -> None:
     mask = some_mask(*SCORES) if masked else None
     output = attend(0.3 * dot_scores(query, key), value, mask)
     expected = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=0.3)
-    assert_close(output, expected, **CLOSELY)
+    assert_close(output, expected, **TIGHTLY)
 
 
 @given(st.lists(rows_of_scores.filter(lambda r: len(r) > 4).map(lambda r: r[:5]), min_size=1))
@@ -357,21 +347,21 @@ def test_reordering_keys_changes_nothing_and_reordering_queries_reorders_the_out
     scores, value, mask = draw(*SCORES), draw(*VALUE, seed=1), some_mask(*SCORES)
     output = attend(scores, value, mask)
     reordered = attend(scores[..., keys], value[:, keys], mask[..., keys])
-    assert_close(reordered, output, **CLOSELY)
+    assert_close(reordered, output, **TIGHTLY)
     reordered = attend(scores[:, queries], value, mask[:, queries])
-    assert_close(reordered, output[:, queries], **CLOSELY)
+    assert_close(reordered, output[:, queries], **TIGHTLY)
 
 
 def test_batch_entries_do_not_mix() -> None:
     scores, value, mask = draw(*SCORES), draw(*VALUE, seed=1), some_mask(*SCORES)
     for entry, output in enumerate(attend(scores, value, mask)):
-        assert_close(output, attend(scores[entry], value[entry], mask[entry]), **CLOSELY)
+        assert_close(output, attend(scores[entry], value[entry], mask[entry]), **TIGHTLY)
 
 
 def test_any_number_of_batch_axes_may_stand_in_front_also_of_length_zero() -> None:
     query, key, value = draw(13, *QUERY), draw(13, *KEY, seed=1), draw(13, *VALUE, seed=2)
     expected = soft_lookup(query.flatten(0, 1), key.flatten(0, 1), value.flatten(0, 1))
-    assert_close(soft_lookup(query, key, value).flatten(0, 1), expected, **CLOSELY)
+    assert_close(soft_lookup(query, key, value).flatten(0, 1), expected, **TIGHTLY)
     assert soft_lookup(query[:0], key[:0], value[:0]).shape == (0, BATCH, QUERY_LEN, D_VALUE)
     assert soft_lookup(query[..., :0, :], key, value).shape == (13, BATCH, 0, D_VALUE)
 
@@ -384,7 +374,7 @@ def test_soft_lookup_mixes_the_values_of_the_two_keys_that_the_query_is_like() -
     output = soft_lookup(row(2, 2), key, column(10, 20, 30, 40, 50))
     powers = [math.exp(-distance) for distance in (1, 9, 10, 2, 13)]
     blend = sum(p * v for p, v in zip(powers, (10, 20, 30, 40, 50), strict=True)) / sum(powers)
-    assert_close(output, column(blend), **CLOSELY)
+    assert_close(output, column(blend), **TIGHTLY)
     assert_close(output, column(10 * math.e + 40) / (1 + math.e), rtol=1e-3, atol=0)
 
 
@@ -392,7 +382,7 @@ def test_soft_lookup_mixes_the_values_of_the_two_keys_that_the_query_is_like() -
 def test_soft_lookup_agrees_with_scipy(temperature: float) -> None:
     query, key, value = draw(*QUERY), draw(*KEY, seed=1), draw(*VALUE, seed=2)
     expected = weighted(query, key, value, temperature)
-    assert_close(soft_lookup(query, key, value, temperature), expected, **CLOSELY)
+    assert_close(soft_lookup(query, key, value, temperature), expected, **TIGHTLY)
 
 
 def test_soft_lookup_is_scaled_dot_product_attention_with_one_more_feature() -> None:
@@ -431,7 +421,7 @@ def test_temperature_may_be_a_tensor_that_learns() -> None:
     query, key, value = draw(*QUERY), draw(*KEY, seed=1), draw(*VALUE, seed=2)
     temperature = torch.tensor(0.7, dtype=torch.float64, requires_grad=True)
     output = soft_lookup(query, key, value, temperature)
-    assert_close(output, soft_lookup(query, key, value, 0.7), **CLOSELY)
+    assert_close(output, soft_lookup(query, key, value, 0.7), **TIGHTLY)
     (slope,) = torch.autograd.grad(output.sum(), temperature)
     ends = [soft_lookup(query, key, value, 0.7 + step).sum() for step in (1e-6, -1e-6)]
     assert_close(slope, (ends[0] - ends[1]) / 2e-6, rtol=1e-6, atol=1e-6)
@@ -457,7 +447,7 @@ def test_jacobian_by_hand() -> None:
 def test_jacobian_agrees_with_automatic_differentiation() -> None:
     scores = draw(BATCH, KEY_LEN)
     expected = vmap(jacrev(lambda s: torch.softmax(s, -1)))(scores)
-    assert_close(softmax_jacobian(torch.softmax(scores, -1)), expected, **CLOSELY)
+    assert_close(softmax_jacobian(torch.softmax(scores, -1)), expected, **TIGHTLY)
 
 
 @given(rows_of_scores)
@@ -472,7 +462,7 @@ def test_raising_a_score_pulls_the_output_towards_its_value_by_its_weight() -> N
     scores, value = draw(1, KEY_LEN), draw(KEY_LEN, D_VALUE, seed=1)
     pulls = jacrev(lambda s: attend(s, value))(scores)[0, :, 0].mT
     expected = masked_softmax(scores).mT * (value - attend(scores, value))
-    assert_close(pulls, expected, **CLOSELY)
+    assert_close(pulls, expected, **TIGHTLY)
 
 
 @pytest.mark.parametrize(
@@ -528,7 +518,7 @@ def cast(arguments: tuple[Tensor, ...], dtype: torch.dtype, device: str) -> list
 
 @EVERY_CALL
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", WITH_MPS)
 def test_result_has_the_dtype_and_device_of_the_arguments_and_their_accuracy(
     call: Call, dtype: torch.dtype, device: str
 ) -> None:
@@ -586,7 +576,7 @@ def test_arguments_stay_as_they_were_and_the_answer_is_the_same_twice(call: Call
 @EVERY_CALL
 def test_vmap_over_the_batch_is_the_batch(call: Call) -> None:
     function, arguments = call
-    assert_close(vmap(function)(*arguments), function(*arguments), **CLOSELY)
+    assert_close(vmap(function)(*arguments), function(*arguments), **TIGHTLY)
 
 
 @EVERY_CALL
@@ -594,14 +584,14 @@ def test_compiled_in_one_graph_it_gives_the_same(call: Call) -> None:
     function, arguments = call
     torch.compiler.reset()
     compiled = torch.compile(function, backend="eager", fullgraph=True)
-    assert_close(compiled(*arguments), function(*arguments), **CLOSELY)
+    assert_close(compiled(*arguments), function(*arguments), **TIGHTLY)
 
 
 @EVERY_CALL
 def test_layout_in_memory_does_not_matter(call: Call) -> None:
     function, arguments = call
     strided = [a.mT.contiguous().mT if a.ndim > 2 else a for a in arguments]
-    assert_close(function(*strided), function(*arguments), **CLOSELY)
+    assert_close(function(*strided), function(*arguments), **TIGHTLY)
 
 
 @EVERY_CALL

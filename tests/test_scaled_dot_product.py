@@ -49,19 +49,12 @@ from attn_course.scaled_dot_product import (
     scaled_dot_scores,
     window,
 )
+from tests.tensors import DEVICES, EXACTLY, TIGHTLY, draw
 
 BATCH, QUERY_LEN, KEY_LEN, D_KEY, D_VALUE = 2, 3, 5, 7, 11
 DTYPES = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
-DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
-EXACTLY = {"rtol": 0, "atol": 0}
-CLOSELY = {"rtol": 1e-12, "atol": 1e-14}
 some_law = settings(max_examples=40, deadline=None, derandomize=True)
 batches = pytest.mark.parametrize("batch", [(), (3,), (2, 3), (2, 1, 3), (2, 1, 3, 2), (0,)])
-
-
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    """Return normal numbers in float64, the same for the same seed."""
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def roles(*batch: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -136,8 +129,8 @@ def test_half_precision_holds_the_score_where_it_cannot_hold_the_product() -> No
 def test_weights_and_output_by_hand() -> None:
     # scores 0 and ln 3, so that the weights are 1/4 and 3/4
     query, key = rows([2.0, 0, 0, 0]), rows([0.0, 1, 1, 1], [math.log(3), 0, 0, 0])
-    assert_close(attention_weights(query, key), rows([0.25, 0.75]), **CLOSELY)
-    assert_close(attention(query, key, rows([8.0, 4], [0, -4])), rows([2.0, -2]), **CLOSELY)
+    assert_close(attention_weights(query, key), rows([0.25, 0.75]), **TIGHTLY)
+    assert_close(attention(query, key, rows([8.0, 4], [0, -4])), rows([2.0, -2]), **TIGHTLY)
 
 
 @pytest.mark.parametrize("masked", [False, True])
@@ -147,7 +140,7 @@ def test_output_agrees_with_loops_over_pythons_numbers(masked: bool) -> None:
     output = attention(query, key, value, mask)
     for b in range(BATCH):
         expected = by_loops(query[b], key[b], value[b], None if mask is None else mask[b])
-        assert_close(output[b], rows(*expected), **CLOSELY)
+        assert_close(output[b], rows(*expected), **TIGHTLY)
 
 
 @pytest.mark.parametrize("masked", [False, True])
@@ -160,17 +153,17 @@ def test_output_agrees_with_pytorchs_for_any_number_of_batch_axes(
     output = attention(query, key, value, mask)
     assert output.shape == (*batch, QUERY_LEN, D_VALUE)
     expected = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-    assert_close(output, expected, **CLOSELY)
+    assert_close(output, expected, **TIGHTLY)
     weights = attention_weights(query, key, mask)
     assert weights.shape == (*batch, QUERY_LEN, KEY_LEN)
-    assert_close(weights @ value, expected, **CLOSELY)
+    assert_close(weights @ value, expected, **TIGHTLY)
 
 
 def test_weights_are_a_distribution_over_the_allowed_keys() -> None:
     query, key, _ = roles(BATCH)
     mask = some_mask(BATCH, QUERY_LEN, KEY_LEN)
     weights = attention_weights(query, key, mask)
-    assert_close(weights.sum(-1), torch.ones(BATCH, QUERY_LEN).double(), **CLOSELY)
+    assert_close(weights.sum(-1), torch.ones(BATCH, QUERY_LEN).double(), **TIGHTLY)
     assert torch.equal(weights > 0, mask)
 
 
@@ -214,7 +207,7 @@ def test_order_of_the_keys_does_not_matter_and_that_of_the_queries_is_kept(
     mask = some_mask(BATCH, QUERY_LEN, KEY_LEN)
     output = attention(query, key, value, mask)
     moved = attention(query[:, queries], key[:, keys], value[:, keys], mask[:, queries][..., keys])
-    assert_close(moved, output[:, queries], **CLOSELY)
+    assert_close(moved, output[:, queries], **TIGHTLY)
 
 
 @some_law
@@ -225,9 +218,9 @@ def test_masking_keys_is_deleting_them(kept: set[int]) -> None:
     mask = torch.zeros(KEY_LEN, dtype=torch.bool)
     mask[index] = True
     expected = attention(query, key[:, index], value[:, index])
-    assert_close(attention(query, key, value, mask[None, None]), expected, **CLOSELY)
+    assert_close(attention(query, key, value, mask[None, None]), expected, **TIGHTLY)
     wild = value.where(mask[:, None], 1e30)  # what is not allowed is not seen
-    assert_close(attention(query, key, wild, mask[None, None]), expected, **CLOSELY)
+    assert_close(attention(query, key, wild, mask[None, None]), expected, **TIGHTLY)
 
 
 def test_what_is_added_to_all_keys_cancels_and_what_is_added_to_the_queries_does_not() -> None:
@@ -241,29 +234,29 @@ def test_what_is_added_to_all_keys_cancels_and_what_is_added_to_the_queries_does
 def test_what_is_added_to_all_values_is_added_to_the_output() -> None:
     query, key, value = roles(BATCH)
     expected = attention(query, key, value) + 100
-    assert_close(attention(query, key, value + 100), expected, **CLOSELY)
+    assert_close(attention(query, key, value + 100), expected, **TIGHTLY)
 
 
 def test_output_is_linear_in_the_values() -> None:
     query, key, value = roles(BATCH)
     matrix = draw(D_VALUE, 13, seed=4)
     expected = attention(query, key, value) @ matrix
-    assert_close(attention(query, key, value @ matrix), expected, **CLOSELY)
+    assert_close(attention(query, key, value @ matrix), expected, **TIGHTLY)
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
 def test_scale_of_the_query_is_an_inverse_temperature(temperature: float) -> None:
     query, key, _ = roles(BATCH)
     expected = torch.softmax(query @ key.mT / (D_KEY**0.5 * temperature), -1)
-    assert_close(attention_weights(query / temperature, key), expected, **CLOSELY)
+    assert_close(attention_weights(query / temperature, key), expected, **TIGHTLY)
     unscaled = attention_weights(query * D_KEY**0.5, key)
-    assert_close(unscaled, attention_weights(query, key, score=dot_scores), **CLOSELY)
+    assert_close(unscaled, attention_weights(query, key, score=dot_scores), **TIGHTLY)
 
 
 def test_cold_attention_looks_up_and_hot_attention_averages() -> None:
     query, key, value = roles(BATCH)
     best = (query @ key.mT).argmax(-1, keepdim=True).expand(-1, -1, D_VALUE)
-    assert_close(attention(query * 1e4, key, value), value.gather(1, best), **CLOSELY)
+    assert_close(attention(query * 1e4, key, value), value.gather(1, best), **TIGHTLY)
     mean = value.mean(-2, keepdim=True).expand(-1, QUERY_LEN, -1)
     assert_close(attention(query * 1e-12, key, value), mean, rtol=1e-9, atol=1e-9)
 
@@ -272,7 +265,7 @@ def test_rotating_queries_and_keys_together_changes_nothing() -> None:
     query, key, value = roles(BATCH)
     rotation = torch.linalg.qr(draw(D_KEY, D_KEY, seed=4))[0]
     turned = attention(query @ rotation, key @ rotation, value)
-    assert_close(turned, attention(query, key, value), **CLOSELY)
+    assert_close(turned, attention(query, key, value), **TIGHTLY)
 
 
 # --- one call for the scores of all chapters ----------------------------------------------------
@@ -281,7 +274,7 @@ def test_rotating_queries_and_keys_together_changes_nothing() -> None:
 def test_retrieval_is_attention_with_the_distance_score() -> None:
     query, key, value = roles(BATCH)
     found = attention(query, key, value, score=distance_scores)
-    assert_close(found, soft_lookup(query, key, value, 1.0), **CLOSELY)
+    assert_close(found, soft_lookup(query, key, value, 1.0), **TIGHTLY)
 
 
 @pytest.mark.parametrize("log_kernel", [None, log_boxcar, log_epanechnikov])
@@ -289,7 +282,7 @@ def test_kernel_regression_is_attention_with_the_kernel_score(log_kernel: Callab
     query, key, value = roles(BATCH)
     options = {"width": 3.5} | ({} if log_kernel is None else {"log_kernel": log_kernel})
     found = attention(query, key, value, score=partial(kernel_scores, **options))
-    assert_close(found, nadaraya_watson(query, key, value, **options), **CLOSELY)
+    assert_close(found, nadaraya_watson(query, key, value, **options), **TIGHTLY)
 
 
 def test_bahdanaus_context_is_attention_with_the_additive_score() -> None:
@@ -299,17 +292,17 @@ def test_bahdanaus_context_is_attention_with_the_additive_score() -> None:
     key = score.project_key(annotations)
     mask = some_mask(BATCH, 1, KEY_LEN)
     expected = attend(score(state, key), annotations, mask)
-    assert_close(attention(state, key, annotations, mask, score=score), expected, **CLOSELY)
+    assert_close(attention(state, key, annotations, mask, score=score), expected, **TIGHTLY)
     apart = partial(additive_scores, score_weight=score.score_weight)
     query = score.project_query(state)
-    assert_close(attention(query, key, annotations, mask, score=apart), expected, **CLOSELY)
+    assert_close(attention(query, key, annotations, mask, score=apart), expected, **TIGHTLY)
 
 
 def test_luongs_scores_are_attention_between_unequal_widths() -> None:
     query, key, value = draw(2, 3, 13), draw(2, 5, 7, seed=1), draw(2, 5, 11, seed=2)
     weight = draw(13, 7, seed=4)
     found = attention(query, key, value, score=partial(general_scores, weight=weight))
-    assert_close(found, torch.softmax(query @ weight @ key.mT, -1) @ value, **CLOSELY)
+    assert_close(found, torch.softmax(query @ weight @ key.mT, -1) @ value, **TIGHTLY)
     hidden, outer = draw(17, 20, seed=5), draw(17, seed=6)
     score = partial(concat_scores, weight=hidden, score_weight=outer)
     pairs = [
@@ -319,7 +312,7 @@ def test_luongs_scores_are_attention_between_unequal_widths() -> None:
     ]
     scores = (torch.stack(pairs) @ hidden.mT).tanh() @ outer
     expected = torch.softmax(scores.unflatten(0, (2, 3)), -1) @ value
-    assert_close(attention(query, key, value, score=score), expected, **CLOSELY)
+    assert_close(attention(query, key, value, score=score), expected, **TIGHTLY)
 
 
 def test_dot_and_distance_weigh_alike_where_the_keys_are_equally_long() -> None:
@@ -327,7 +320,7 @@ def test_dot_and_distance_weigh_alike_where_the_keys_are_equally_long() -> None:
     key = F.normalize(key, dim=-1)
     # -|q - k|² = 2 q·k - |q|² - |k|², of which only the first depends on the key
     distance = attention_weights(query, key, score=distance_scores)
-    assert_close(distance, attention_weights(2 * query, key, score=dot_scores), **CLOSELY)
+    assert_close(distance, attention_weights(2 * query, key, score=dot_scores), **TIGHTLY)
 
 
 SCORES: dict[str, Score] = {
@@ -347,7 +340,7 @@ def test_attention_is_the_softmax_of_any_score_times_the_values(score: Score) ->
     mask = some_mask(BATCH, QUERY_LEN, KEY_LEN)
     weights = masked_softmax(score(query, key), mask)
     assert_close(attention_weights(query, key, mask, score=score), weights, **EXACTLY)
-    assert_close(attention(query, key, value, mask, score=score), weights @ value, **CLOSELY)
+    assert_close(attention(query, key, value, mask, score=score), weights @ value, **TIGHTLY)
 
 
 # --- masks --------------------------------------------------------------------------------------
@@ -434,8 +427,8 @@ def test_padding_mask_counts_its_lengths(batch: tuple[int, ...]) -> None:
 def test_padding_mask_gives_each_sequence_what_it_gets_alone() -> None:
     query, key, value = roles(BATCH)
     output = attention(query, key, value, padding_mask(torch.tensor([3, 5]), KEY_LEN))
-    assert_close(output[0], attention(query[0], key[0, :3], value[0, :3]), **CLOSELY)
-    assert_close(output[1], attention(query[1], key[1], value[1]), **CLOSELY)
+    assert_close(output[0], attention(query[0], key[0, :3], value[0, :3]), **TIGHTLY)
+    assert_close(output[1], attention(query[1], key[1], value[1]), **TIGHTLY)
 
 
 def test_combined_masks_allow_what_all_of_them_allow() -> None:
@@ -456,7 +449,7 @@ def test_mask_is_broadcast_over_what_it_lacks(shape: tuple[int, ...]) -> None:
     query, key, value = roles(7, BATCH)
     mask = some_mask(*shape)
     whole = mask.expand(7, BATCH, QUERY_LEN, KEY_LEN)
-    assert_close(attention(query, key, value, mask), attention(query, key, value, whole), **CLOSELY)
+    assert_close(attention(query, key, value, mask), attention(query, key, value, whole), **TIGHTLY)
     weights = attention_weights(query, key, mask)
     assert weights[~whole].count_nonzero() == 0
 
@@ -501,7 +494,7 @@ def test_rows_without_a_key_do_not_touch_the_gradients_of_the_others() -> None:
     query, key, value = parts
     without = attention(query[[0, 2]], key, value, mask[[0, 2]]).square().sum()
     for one, other in zip(gradients, torch.autograd.grad(without, parts), strict=True):
-        assert_close(one, other, **CLOSELY)
+        assert_close(one, other, **TIGHTLY)
 
 
 def test_scores_of_minus_infinity_forbid_as_a_mask_does() -> None:
@@ -526,7 +519,7 @@ def test_dropout_sets_weights_to_zero_and_lets_the_others_grow() -> None:
     weights = attention_weights(query, key)
     gone = dropped == 0
     assert 0 < gone.sum() < gone.numel()
-    assert_close(dropped, (weights / 0.6).masked_fill(gone, 0), **CLOSELY)
+    assert_close(dropped, (weights / 0.6).masked_fill(gone, 0), **TIGHTLY)
     assert (dropped.sum(-1) - 1).abs().min() > 1e-3  # no row sums to 1 any more
 
 
@@ -622,14 +615,14 @@ def test_gradient_fades_where_the_scores_are_not_scaled() -> None:
 
 def test_vmap_over_the_batch_is_the_batch() -> None:
     parts, mask = roles(BATCH), some_mask(BATCH, QUERY_LEN, KEY_LEN)
-    assert_close(vmap(attention)(*parts, mask), attention(*parts, mask), **CLOSELY)
-    assert_close(vmap(attention_weights)(*parts[:2]), attention_weights(*parts[:2]), **CLOSELY)
+    assert_close(vmap(attention)(*parts, mask), attention(*parts, mask), **TIGHTLY)
+    assert_close(vmap(attention_weights)(*parts[:2]), attention_weights(*parts[:2]), **TIGHTLY)
 
 
 def test_jacobian_of_the_values_is_the_weights() -> None:
     query, key, value = roles()
     jacobian = jacrev(lambda v: attention(query, key, v[:, None])[:, 0])(value[:, 0])
-    assert_close(jacobian, attention_weights(query, key), **CLOSELY)
+    assert_close(jacobian, attention_weights(query, key), **TIGHTLY)
 
 
 @every_score
@@ -638,7 +631,7 @@ def test_compiled_in_one_graph_it_gives_the_same(score: Score) -> None:
     parts, mask = roles(BATCH), some_mask(BATCH, QUERY_LEN, KEY_LEN)
     compiled = torch.compile(attention, backend="eager", fullgraph=True)
     expected = attention(*parts, mask, score=score)
-    assert_close(compiled(*parts, mask, score=score), expected, **CLOSELY)
+    assert_close(compiled(*parts, mask, score=score), expected, **TIGHTLY)
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -666,7 +659,7 @@ def test_arguments_stay_as_they_were_and_memory_layout_does_not_matter() -> None
     for part, copy in zip((*parts, mask), before, strict=True):
         assert_close(part, copy, **EXACTLY)
     strided = [part.mT.contiguous().mT for part in (*parts, mask)]
-    assert_close(attention(*strided), output, **CLOSELY)
+    assert_close(attention(*strided), output, **TIGHTLY)
 
 
 # --- bad input, for the equation and for the fast path alike ------------------------------------
@@ -764,4 +757,4 @@ def test_cuda_agrees_with_the_processor() -> None:
     parts, mask = roles(BATCH), some_mask(BATCH, QUERY_LEN, KEY_LEN)
     mask[0, 1] = False
     found = attention(*(part.cuda() for part in (*parts, mask)))
-    assert_close(found.cpu(), attention(*parts, mask), **CLOSELY)
+    assert_close(found.cpu(), attention(*parts, mask), **TIGHTLY)

@@ -30,18 +30,11 @@ from attn_course.self_attention import (
     basic_self_attention,
     sinusoidal_positions,
 )
+from tests.tensors import DEVICES, EXACTLY, TIGHTLY, draw
 
 BATCH, LENGTH, D_MODEL, D_KEY, D_VALUE = 2, 5, 7, 3, 11
 DTYPES = [torch.float64, torch.float32, torch.bfloat16, torch.float16]
-DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
-EXACTLY = {"rtol": 0, "atol": 0}
-CLOSELY = {"rtol": 1e-12, "atol": 1e-13}
 some_law = settings(max_examples=40, deadline=None, derandomize=True)
-
-
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    """Return normal numbers in float64, the same for the same seed."""
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def sentence(*batch: int) -> Tensor:
@@ -78,7 +71,7 @@ def test_basic_self_attention_by_hand() -> None:
     length = math.log(3) ** 0.5
     tokens = torch.tensor([[length, 0.0], [0.0, length]], dtype=torch.float64)
     expected = torch.tensor([[3.0, 1.0], [1.0, 3.0]]).double() / 4 * length
-    assert_close(basic_self_attention(tokens), expected, **CLOSELY)
+    assert_close(basic_self_attention(tokens), expected, **TIGHTLY)
 
 
 @pytest.mark.parametrize("masked", [False, True])
@@ -103,9 +96,9 @@ def test_basic_self_attention_agrees_with_loops(masked: bool) -> None:
 def test_scores_are_symmetric_but_weights_are_not() -> None:
     tokens = sentence()
     scores = tokens @ tokens.mT
-    assert_close(scores, scores.mT, **CLOSELY)
+    assert_close(scores, scores.mT, **TIGHTLY)
     weights = masked_softmax(scores)
-    assert_close(basic_self_attention(tokens), weights @ tokens, **CLOSELY)
+    assert_close(basic_self_attention(tokens), weights @ tokens, **TIGHTLY)
     assert (weights - weights.mT).abs().max() > 0.1
 
 
@@ -123,7 +116,7 @@ def test_own_length_dominates_and_projections_are_free_of_that() -> None:
 def test_rotating_the_tokens_rotates_what_they_become() -> None:
     tokens, rotation = sentence(), torch.linalg.qr(draw(D_MODEL, D_MODEL, seed=1))[0]
     expected = basic_self_attention(tokens) @ rotation
-    assert_close(basic_self_attention(tokens @ rotation), expected, **CLOSELY)
+    assert_close(basic_self_attention(tokens @ rotation), expected, **TIGHTLY)
 
 
 # --- with projections ---------------------------------------------------------------------------
@@ -139,8 +132,8 @@ def test_layer_is_attention_of_three_products(bias: bool) -> None:
     )
     assert query.shape[-1] == key.shape[-1] == D_KEY
     expected = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-    assert_close(model(tokens, mask), expected, **CLOSELY)
-    assert_close(model.weights(tokens, mask) @ value, expected, **CLOSELY)
+    assert_close(model(tokens, mask), expected, **TIGHTLY)
+    assert_close(model.weights(tokens, mask) @ value, expected, **TIGHTLY)
     assert torch.equal(model.weights(tokens, mask) > 0, mask)
 
 
@@ -159,8 +152,8 @@ def test_layer_agrees_with_pytorchs_of_one_head_before_its_output_projection() -
         theirs.out_proj.weight.copy_(torch.eye(D_MODEL))
     tokens = sentence()
     expected, weights = theirs(tokens, tokens, tokens)
-    assert_close(ours(tokens), expected, **CLOSELY)
-    assert_close(ours.weights(tokens), weights, **CLOSELY)
+    assert_close(ours(tokens), expected, **TIGHTLY)
+    assert_close(ours.weights(tokens), weights, **TIGHTLY)
 
 
 @pytest.mark.parametrize(
@@ -205,7 +198,7 @@ def test_bias_of_the_value_is_added_to_the_output() -> None:
     before, more = model(tokens), draw(D_VALUE, seed=4)
     with torch.no_grad():
         model.project_value.bias.add_(more)
-    assert_close(model(tokens), before + more, **CLOSELY)
+    assert_close(model(tokens), before + more, **TIGHTLY)
 
 
 def test_only_the_product_of_the_two_projections_counts() -> None:
@@ -234,9 +227,9 @@ def test_order_of_the_tokens_only_orders_the_outputs(order: list[int]) -> None:
     tokens = sentence()
     mask = some_mask(BATCH, LENGTH, LENGTH)
     for call in CALLS.values():
-        assert_close(call(tokens[:, order]), call(tokens)[:, order], **CLOSELY)
+        assert_close(call(tokens[:, order]), call(tokens)[:, order], **TIGHTLY)
         moved = call(tokens[:, order], mask[:, order][..., order])
-        assert_close(moved, call(tokens, mask)[:, order], **CLOSELY)
+        assert_close(moved, call(tokens, mask)[:, order], **TIGHTLY)
 
 
 @every_call
@@ -257,16 +250,16 @@ def test_causal_outputs_do_not_change_when_words_follow(call: Callable) -> None:
     whole = call(tokens, causal_mask(LENGTH))
     for length in range(1, LENGTH + 1):
         found = call(tokens[:, :length], causal_mask(length))
-        assert_close(found, whole[:, :length], **CLOSELY)
-    assert_close(whole[:, 0], call(tokens[:, :1])[:, 0], **CLOSELY)
+        assert_close(found, whole[:, :length], **TIGHTLY)
+    assert_close(whole[:, 0], call(tokens[:, :1])[:, 0], **TIGHTLY)
 
 
 @every_call
 def test_padding_changes_nothing(call: Callable) -> None:
     tokens = sentence()
     output = call(tokens, padding_mask(torch.tensor([3, 5]), LENGTH))
-    assert_close(output[0, :3], call(tokens[0, :3]), **CLOSELY)
-    assert_close(output[1], call(tokens[1]), **CLOSELY)
+    assert_close(output[0, :3], call(tokens[0, :3]), **TIGHTLY)
+    assert_close(output[1], call(tokens[1]), **TIGHTLY)
 
 
 @every_call
@@ -274,8 +267,8 @@ def test_repeating_the_sentence_changes_nothing(call: Callable) -> None:
     # a mean does not depend on how long the sentence is
     tokens = sentence()
     twice = call(torch.cat([tokens, tokens], 1))
-    assert_close(twice[:, :LENGTH], call(tokens), **CLOSELY)
-    assert_close(twice[:, LENGTH:], call(tokens), **CLOSELY)
+    assert_close(twice[:, :LENGTH], call(tokens), **TIGHTLY)
+    assert_close(twice[:, LENGTH:], call(tokens), **TIGHTLY)
 
 
 @every_call
@@ -286,14 +279,14 @@ def test_any_number_of_batch_axes(call: Callable, batch: tuple[int, ...]) -> Non
     assert output.shape[:-1] == (*batch, LENGTH)
     flat = tokens.reshape(-1, LENGTH, D_MODEL)
     for one, other in zip(flat, output.reshape(-1, *output.shape[-2:]), strict=True):
-        assert_close(call(one, causal_mask(LENGTH)), other, **CLOSELY)
+        assert_close(call(one, causal_mask(LENGTH)), other, **TIGHTLY)
 
 
 @every_call
 def test_one_token_has_only_itself(call: Callable) -> None:
     token = sentence()[:, :1]
     value = token if call is basic_self_attention else call.project_value(token)
-    assert_close(call(token), value, **CLOSELY)
+    assert_close(call(token), value, **TIGHTLY)
 
 
 @every_call
@@ -326,10 +319,10 @@ def test_gradients_of_the_weights_agree_with_finite_differences() -> None:
 @every_call
 def test_vmap_and_compilation_give_the_same(call: Callable) -> None:
     tokens, mask = sentence(), some_mask(BATCH, LENGTH, LENGTH)
-    assert_close(vmap(call)(tokens, mask), call(tokens, mask), **CLOSELY)
+    assert_close(vmap(call)(tokens, mask), call(tokens, mask), **TIGHTLY)
     torch.compiler.reset()
     compiled = torch.compile(call, backend="eager", fullgraph=True)
-    assert_close(compiled(tokens, mask), call(tokens, mask), **CLOSELY)
+    assert_close(compiled(tokens, mask), call(tokens, mask), **TIGHTLY)
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -548,8 +541,8 @@ def test_cuda_agrees_with_the_processor() -> None:
     model, tokens, mask = layer(bias=True), sentence(), causal_mask(LENGTH)
     expected, weights = model(tokens, mask), model.weights(tokens, mask)
     model.cuda()
-    assert_close(model(tokens.cuda(), mask.cuda()).cpu(), expected, **CLOSELY)
-    assert_close(model.weights(tokens.cuda(), mask.cuda()).cpu(), weights, **CLOSELY)
+    assert_close(model(tokens.cuda(), mask.cuda()).cpu(), expected, **TIGHTLY)
+    assert_close(model.weights(tokens.cuda(), mask.cuda()).cpu(), weights, **TIGHTLY)
     assert_close(sinusoidal_positions(7, 6, "cuda").cpu(), sinusoidal_positions(7, 6), **EXACTLY)
 
 

@@ -29,6 +29,7 @@ from attn_course.seq2seq import (
     sequence_loss,
     token_mask,
 )
+from tests.tensors import CLOSELY, DEVICES, EXACTLY
 
 BATCH, SOURCE_LEN, TARGET_LEN = 3, 7, 5
 D_EMBEDDING, D_HIDDEN, D_DECODER = 2, 11, 19
@@ -36,9 +37,6 @@ VOCAB, TARGET_VOCAB = 17, 13
 LENGTHS = (7, 2, 5)  # of the sources of a batch, EOS included
 CELLS = ["gru", "lstm"]
 ONE_STEP = {"gru": nn.GRUCell, "lstm": nn.LSTMCell}
-DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
-EXACTLY = {"rtol": 0, "atol": 0}
-CLOSELY = {"rtol": 1e-10, "atol": 1e-12}  # float64, a few hundred operations
 some_law = settings(max_examples=50, deadline=None, derandomize=True)
 every_encoder = pytest.mark.parametrize(
     ("cell", "bidirectional", "num_layers", "reverse_source"),
@@ -293,9 +291,9 @@ def test_source_without_sentences_or_that_is_no_tensor_is_refused() -> None:
 
 
 def test_cell_that_does_not_exist_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="'rnn' is no recurrent cell; there are gru, lstm"):
+    with pytest.raises(ValueError, match="'rnn' is not a recurrent cell; choose from gru, lstm"):
         make_encoder(cell="rnn")
-    with pytest.raises(ValueError, match="'GRU' is no recurrent cell"):
+    with pytest.raises(ValueError, match="'GRU' is not a recurrent cell"):
         make_translator(cell="GRU")
 
 

@@ -130,7 +130,7 @@ def test_rounding_is_what_half_precision_does_and_no_more() -> None:
 
 
 def test_unknown_names_are_answered_with_those_there_are() -> None:
-    with pytest.raises(ValueError, match=r"no recipe 'gru'; there are: bahdanau, .*fixed"):
+    with pytest.raises(ValueError, match=r"no recipe 'gru'; choose from bahdanau, .*fixed"):
         load("gru")
     with pytest.raises(ValueError, match=r"'luong_concat' do not come .*bahdanau, fixed"):
         load("luong_concat")

@@ -377,7 +377,7 @@ def test_saving_and_loading_keeps_the_rounded_captioner(
 
 
 def test_unknown_names_are_answered_with_those_there_are() -> None:
-    with pytest.raises(ValueError, match="no captioner 'loud'; there are soft, hard, uniform"):
+    with pytest.raises(ValueError, match="no captioner 'loud'; choose from soft, hard, uniform"):
         load_captioner("loud")
     with pytest.raises(
         ValueError, match=r"'soft_penalty' do not come .* hard, soft, soft_large, uniform"

@@ -41,8 +41,8 @@ from tests.points import (
     train_points,
     validation_error,
 )
+from tests.tensors import EXACTLY
 
-EXACTLY = {"rtol": 0, "atol": 0}
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
 
 
@@ -541,7 +541,7 @@ def test_damaged_checkpoint_is_refused(damage: Callable[[bytes], bytes], kept: P
 def test_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "weights.pt"
     torch.save(new_model().state_dict(), file)
-    with pytest.raises(ValueError, match=r"weights.pt is no checkpoint of a training run"):
+    with pytest.raises(ValueError, match=r"weights.pt is not a checkpoint of a training run"):
         train_points(new_model(), checkpoint=file)
 
 
@@ -663,5 +663,5 @@ def test_setting_that_makes_no_sense_is_refused(settings: dict[str, Any], text: 
 
 
 def test_model_without_anything_to_train_is_refused() -> None:
-    with pytest.raises(ValueError, match="no weight that wants a gradient"):
+    with pytest.raises(ValueError, match="no weight of the model requires a gradient"):
         train_points(new_model().requires_grad_(False))

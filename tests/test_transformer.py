@@ -13,16 +13,11 @@ from attn_course.recurrence import count_parameters
 from attn_course.scaled_dot_product import causal_mask
 from attn_course.seq2seq import BOS, EOS, PAD, sequence_loss
 from attn_course.transformer import AttentionEncoder, Block, Sizes, TransformerTranslator
+from tests.tensors import CLOSELY, draw
 
 BATCH, LENGTH, SOURCE_LEN, D_MODEL, HEADS, D_HIDDEN = 2, 5, 7, 6, 3, 11
 SIZES, SOURCE_WORDS, TARGET_WORDS = Sizes(D_MODEL, HEADS, D_HIDDEN, 2), 17, 13
-CLOSELY = {"rtol": 1e-9, "atol": 1e-10}
 THEIRS = {"norm_first": True, "batch_first": True, "dtype": torch.float64}
-
-
-def draw(*shape: int, seed: int = 0) -> Tensor:
-    """Return normal numbers in float64, the same for the same seed."""
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def make(**settings: bool) -> Block:

@@ -1,4 +1,4 @@
-"""What the benchmarks measured, and on which machine: the book prints its tables from here.
+"""The results of the benchmarks, and their machines: the book prints its tables from here.
 
 `python benchmarks/attention.py` writes `attention_cpu.json`, or with a GPU `attention_cuda.json`;
 `python benchmarks/recurrence.py` likewise.
@@ -12,10 +12,10 @@ FOLDER = Path(__file__).parent
 
 
 def load_benchmark(name: str) -> dict[str, Any]:
-    """What the benchmark of that name has measured last: its machine, and a list for each table.
+    """The latest results of the benchmark with this name: its machine, and a list for each table.
 
     Raises:
-        FileNotFoundError: It has not been run; the message holds those that have.
+        FileNotFoundError: The benchmark has not been run; the message lists those that have.
     """
     path = FOLDER / f"{name}.json"
     if not path.is_file():

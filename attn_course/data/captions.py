@@ -1,9 +1,9 @@
-"""Images of handwritten digits on a grid, with captions that say what is where; made here.
+"""Images of handwritten digits on a grid, made here, with captions that name the digits in order.
 
-A caption names the digits in reading order, row by row, and how each lies to the next:
-"a three is left of an eight , which is above a two". It is known which cell each digit's word is
-about. The digits are real, by many hands, and those to learn from are not those to test with,
-though by the same writers.
+A caption names the digits in reading order, row by row, and the position of each relative to the
+next: "a three is left of an eight , which is above a two". The data say which cell each digit's
+word is about. The digits are real, written by many hands; the splits share no digit, though they
+share the writers.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ from attn_course.data.tokens import BOS, Vocabulary, pad
 
 Split = Literal["training", "validation", "test"]
 Words = tuple[str, ...]
-# The numbers of scikit-learn's 1797 images in each split: of every six four, one and one.
+# The indices of scikit-learn's 1797 images in each split: of every six, four, one and one.
 DIGITS_OF = {
     "training": tuple(number for number in range(1797) if number % 6 < 4),
     "validation": tuple(range(4, 1797, 6)),
@@ -35,14 +35,14 @@ VOCABULARY = Vocabulary(
 
 
 class CaptionedImage(NamedTuple):
-    """An image and what is on it.
+    """An image with its caption and its digits.
 
     Attributes:
         image: From 0 (paper) to 1 (ink), (1, height, width).
         words: The caption.
-        cells: For each word the number of the cell whose digit it names, counted from 0 in reading
+        cells: For each word, the number of the cell whose digit it names, counted from 0 in reading
             order; None for words that name no digit.
-        digits: What is in each cell, row by row; None where it is empty.
+        digits: The digit in each cell, row by row; None where the cell is empty.
     """
 
     image: Tensor
@@ -56,8 +56,8 @@ class CaptionBatch(NamedTuple):
 
     Attributes:
         image: (batch, 1, height, width).
-        target_input: What the decoder is given: BOS, then the caption, (batch, target_len).
-        target_output: What it should say: the caption, then EOS, padded with PAD.
+        target_input: The words that the decoder reads: BOS, then the caption, (batch, target_len).
+        target_output: The words that it should predict: the caption, then EOS, padded with PAD.
         cell: The cell that each word of `target_output` names, or NO_CELL = -1.
     """
 
@@ -74,13 +74,13 @@ class CaptionBatch(NamedTuple):
 def captioned_images(
     seed: int, split: Split = "training", grid: int = 3, digits: tuple[int, int] = (2, 3)
 ) -> Iterator[CaptionedImage]:
-    """Captioned images without end.
+    """Yield captioned images without end.
 
     Args:
         seed: The same seed gives the same images on every machine.
-        split: From which digits they are composed; no digit is in two splits.
-        grid: Cells in a row, and in a column.
-        digits: Least and largest number of digits on an image, each number as likely.
+        split: The split that the digits come from; no digit is in two splits.
+        grid: Number of cells in a row, and in a column.
+        digits: Smallest and largest number of digits on an image; all numbers are equally likely.
 
     Raises:
         ValueError: The split is unknown, the grid is below 2, the numbers of digits are not in
@@ -88,9 +88,9 @@ def captioned_images(
     """
     least, most = digits
     if split not in get_args(Split):
-        raise ValueError(f"there is no split {split!r}; there are {', '.join(get_args(Split))}")
+        raise ValueError(f"there is no split {split!r}; choose from {', '.join(get_args(Split))}")
     if grid < 2:
-        raise ValueError(f"{grid=} must be at least 2, or nothing is beside anything")
+        raise ValueError(f"{grid=} must be at least 2, or no cell has a neighbour")
     if not 1 <= least <= most <= grid**2:
         raise ValueError(f"{digits=} must be two numbers in order, from 1 to {grid**2} cells")
     return _images(Draw(seed), split, grid, least, most)
@@ -107,8 +107,8 @@ def compose(numbers: dict[int, int], grid: int) -> CaptionedImage:
     """The image with given digits in given cells, and its caption.
 
     Args:
-        numbers: For each cell that is not empty the number of a digit in `load_digits`.
-        grid: Cells in a row, and in a column.
+        numbers: For each cell that is not empty, the index of an image in `load_digits`.
+        grid: Number of cells in a row, and in a column.
 
     Raises:
         ValueError: There is no digit, a cell is not on the grid, or a digit is not in the data.
@@ -128,11 +128,11 @@ def compose(numbers: dict[int, int], grid: int) -> CaptionedImage:
 
 
 def caption(digits: dict[int, int], grid: int) -> tuple[Words, tuple[int | None, ...]]:
-    """The words of an image, and the cell that each of them names.
+    """The words of an image's caption, and the cell that each of them names.
 
     Args:
-        digits: For each cell that is not empty the digit in it, in reading order.
-        grid: Cells in a row.
+        digits: For each cell that is not empty, the digit in it, in reading order.
+        grid: Number of cells in a row.
     """
     first = next(iter(digits))
     words, cells = list(_named(digits[first])), [None, first]
@@ -145,7 +145,7 @@ def caption(digits: dict[int, int], grid: int) -> tuple[Words, tuple[int | None,
 
 
 def relation(cell: int, later: int, grid: int) -> Words:
-    """How a cell lies to one that comes later in reading order."""
+    """The words for the position of a cell relative to one that comes later in reading order."""
     row, column = divmod(cell, grid)
     later_row, later_column = divmod(later, grid)
     if row == later_row:
@@ -183,9 +183,9 @@ def caption_batches(
     grid: int = 3,
     digits: tuple[int, int] = (2, 3),
 ) -> Iterator[CaptionBatch]:
-    """Batches without end, of images that are never seen twice but by chance.
+    """Yield batches without end, of images that repeat only by chance.
 
-    The arguments and errors are those of `captioned_images`; `batch_size` is at least 1.
+    It has the arguments and errors of `captioned_images`; `batch_size` is at least 1.
     """
     if batch_size < 1:
         raise ValueError(f"{batch_size=} must be at least 1")

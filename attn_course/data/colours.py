@@ -1,4 +1,4 @@
-"""Colours with names, as the xkcd survey of 2010 found them: 949 keys to look up.
+"""Colours with names, from the xkcd survey of 2010: 949 keys to look up.
 
 Source: Munroe 2010, the list that matplotlib ships (public domain, CC0).
 """
@@ -15,7 +15,7 @@ def load_colours() -> tuple[list[str], Tensor]:
 
     Returns:
         The names in alphabetical order, and an int64 tensor of shape (949, 3) with numbers from 0
-        to 255, one row a name. No two names have the same row.
+        to 255, one row per name. No two names have the same row.
     """
     names = sorted(name.removeprefix("xkcd:") for name in XKCD_COLORS)
     rows = [[round(255 * part) for part in to_rgb(f"xkcd:{name}")] for name in names]
@@ -23,7 +23,7 @@ def load_colours() -> tuple[list[str], Tensor]:
 
 
 def colour_database() -> sqlite3.Connection:
-    """The colours as a table `colour (name, r, g, b)` of a database in memory."""
+    """The colours as a table `colour (name, r, g, b)` in an in-memory database."""
     names, rgb = load_colours()
     database = sqlite3.connect(":memory:")
     database.execute("CREATE TABLE colour (name TEXT PRIMARY KEY, r INT, g INT, b INT)")

@@ -1,7 +1,7 @@
-"""Sequences to copy or to turn round: all that a model has to do is to remember.
+"""Sequences to copy or to reverse: a model only has to remember them.
 
-There is no grammar to learn and no word to guess from the others, so every mistake is something
-that the model has forgotten.
+There is no grammar to learn, and no word can be guessed from the others, so every mistake is
+something that the model has forgotten.
 """
 
 from collections.abc import Iterator
@@ -17,12 +17,12 @@ FIRST_SYMBOL = len(SPECIAL)
 def copy_pairs(
     seed: int, num_symbols: int = 20, lengths: tuple[int, int] = (1, 20)
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """Random sequences, each with itself, without end; made for `attn_course.data.tokens.batches`.
+    """Yield random sequences without end, each paired with itself, for `data.tokens.batches`.
 
     Args:
         seed: The same seed gives the same sequences on every machine.
-        num_symbols: How many different symbols there are, each as likely, numbered from 4.
-        lengths: Least and largest number of symbols, each number as likely; EOS comes on top.
+        num_symbols: Number of different symbols, numbered from 4; all are equally likely.
+        lengths: Smallest and largest number of symbols, without EOS; all are equally likely.
 
     Raises:
         ValueError: There is no symbol, the lengths are not in order from 1 on, or the seed is
@@ -39,7 +39,7 @@ def copy_pairs(
 def reversal_pairs(
     seed: int, num_symbols: int = 20, lengths: tuple[int, int] = (1, 20)
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """The sequences of `copy_pairs`, each with itself from back to front; EOS stays last."""
+    """Yield the sequences of `copy_pairs`, each paired with its reverse; EOS stays last."""
     pairs = copy_pairs(seed, num_symbols, lengths)
     return ((source, [*source[-2::-1], EOS]) for source, _ in pairs)
 

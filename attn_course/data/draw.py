@@ -1,4 +1,4 @@
-"""Chance that falls the same way everywhere: draws from a seed, for data that must not differ."""
+"""Random draws that are the same everywhere for the same seed, for data that must not differ."""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -10,8 +10,8 @@ T = TypeVar("T")
 class Draw:
     """Draws that depend on the seed alone, not on the machine or the version of Python.
 
-    Python promises that `random.Random(seed).random()` gives the same numbers for ever. It does not
-    promise so for `choice` and `shuffle`, whose code has changed before. So everything here is
+    Python promises that `random.Random(seed).random()` will always give the same numbers. It makes
+    no such promise for `choice` and `shuffle`, whose code has changed before. So everything here is
     made from `random()`.
 
     Args:
@@ -27,7 +27,7 @@ class Draw:
         self._random = random.Random(seed)
 
     def below(self, limit: int) -> int:
-        """A whole number from 0 to `limit - 1`, each as likely."""
+        """A whole number from 0 to `limit - 1`, all equally likely."""
         return int(self._random.random() * limit)
 
     def between(self, least: int, most: int) -> int:
@@ -35,11 +35,11 @@ class Draw:
         return least + self.below(most - least + 1)
 
     def chance(self, probability: float) -> bool:
-        """Whether something happens that has this probability."""
+        """True with this probability."""
         return self._random.random() < probability
 
     def one_of(self, items: Sequence[T]) -> T:
-        """One of the items, each as likely."""
+        """One of the items, all equally likely."""
         return items[self.below(len(items))]
 
     def shuffled(self, items: Iterable[T]) -> list[T]:

@@ -1,12 +1,12 @@
-"""What the history page puts on its picture: works, their dates, and what each looks at, and how.
+"""The works in the picture of the history page: their dates, what they look at, and how.
 
-Every date was looked up. The tests hold each against the bibliography, where the month of a
-preprint stands in its arXiv number: 1409.0473 became public in September 2014.
+Every date was looked up. The tests compare each with the bibliography, where the arXiv number of a
+preprint contains its month: 1409.0473 became public in September 2014.
 """
 
 from typing import NamedTuple
 
-# What is looked at.
+# What a work looks at.
 LANES = {
     "points": "data points",
     "image": "an image",
@@ -14,7 +14,7 @@ LANES = {
     "memory": "a memory",
     "itself": "the sequence itself",
 }
-# How it is looked at.
+# How it looks.
 KINDS = {
     "content": "soft, by content",
     "hard": "one place at a time",
@@ -28,12 +28,12 @@ class Work(NamedTuple):
 
     Attributes:
         key: Its entry in the bibliography.
-        date: When it was first public: the month of its first preprint, else the year of print.
-        printed: The year of its publication where that came later, else empty.
-        who: Its one or two authors, or the first of more.
-        what: What it brought, in a few words.
+        date: When it became public: the month of its first preprint, else the year of print.
+        printed: The year of its publication if that came later, else empty.
+        who: Its one or two authors, or the first of three or more.
+        what: Its contribution, in a few words.
         marks: What it looks at and how, such as "sequence+itself:content": lanes and kinds.
-        told: The anchor of the section that tells of it.
+        told: The anchor of the section about it.
     """
 
     key: str
@@ -46,17 +46,17 @@ class Work(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The work in a few words, with the year of a later publication."""
+        """The work in a few words, with the year of its publication if that came later."""
         return f"{self.who}: {self.what}{f' ({self.printed})' if self.printed else ''}"
 
     @property
     def seen(self) -> list[tuple[str, str]]:
-        """Lane and kind of each mark, which are all pairs of both."""
+        """Lane and kind of each mark: every pair of a lane and a kind."""
         lanes, kinds = (part.split("+") for part in self.marks.split(":"))
         return [(lane, kind) for lane in lanes for kind in kinds]
 
 
-# GPT has no number on arXiv; its month is that in which it was announced.
+# GPT has no number on arXiv; its month is the month of its announcement.
 TABLE = """
 nadaraya1964estimating | 1964 | | Nadaraya | kernel regression | points:content | formula
 watson1964smooth | 1964 | | Watson | the same formula | points:content | formula

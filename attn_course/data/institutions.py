@@ -1,8 +1,8 @@
 """Names of institutions in a row: a language small enough to learn in seconds.
 
 The African Monetary Council and the French Bank are le Conseil monétaire africain et la Banque
-française. French turns each name round, and its article and adjectives agree with a noun that
-English says last. So a translator has to look for it: the words are few, their order is hard.
+française. French reverses each name, and its article and adjectives agree with a noun that English
+puts last. So a translator has to look for it: the words are few, but their order is hard.
 """
 
 from collections.abc import Iterator
@@ -15,12 +15,12 @@ from attn_course.data.translation.phrases import Phrase, definite, join
 
 
 def institution_pairs(seed: int, names: tuple[int, int] = (1, 3)) -> Iterator[SentencePair]:
-    """Rows of institutions in English and French, without end; of about 90 words, both languages.
+    """Yield rows of institutions in English and French, without end, from about 90 words in all.
 
     Args:
         seed: The same seed gives the same rows on every machine.
-        names: Least and largest number of names in a row, each number as likely; no row has the
-            same noun twice, and there are eight of them. A name has three or four English words.
+        names: Smallest and largest number of names in a row, all numbers equally likely. There are
+            eight nouns, and no row has the same noun twice. A name has three or four English words.
 
     Raises:
         ValueError: The numbers of names are not in order within 1 to 8, or the seed is negative.

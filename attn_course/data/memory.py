@@ -1,4 +1,4 @@
-"""Slots with a role and a content, and the difference of two of them: what no mean can be."""
+"""Slots with a role and a content, and the difference of two contents, which no mean can give."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -13,9 +13,10 @@ class MemoryBatch(NamedTuple):
     """Memories, each with its slots in an order of its own.
 
     Attributes:
-        roles: Which role each slot has, (batch, num_roles).
-        contents: What is in each slot: independent normal numbers, (batch, num_roles, d_content).
-        difference: The content of role 0 minus that of role 1, (batch, d_content).
+        roles: The role of each slot, (batch, num_roles).
+        contents: The content of each slot, independent normal numbers,
+            (batch, num_roles, d_content).
+        difference: The content of role 0 minus the content of role 1, (batch, d_content).
     """
 
     roles: Tensor
@@ -28,7 +29,7 @@ class MemoryBatch(NamedTuple):
 
 
 def memory_batches(seed: int, batch_size: int = 256) -> Iterator[MemoryBatch]:
-    """Batches without end; the same seed gives the same ones."""
+    """Yield batches without end; the same seed gives the same batches."""
     generator = torch.Generator().manual_seed(seed)
     while True:
         roles = torch.rand(batch_size, NUM_ROLES, generator=generator).argsort(1)

@@ -10,19 +10,21 @@ Name = Literal["china", "flower"]
 
 
 def load_photograph(name: Name = "china", cell: int = 32) -> Float[Tensor, "3 height width"]:
-    """A photograph in red, green and blue from 0 to 1, cut at its margins to whole cells.
+    """A photograph in red, green and blue from 0 to 1, cropped at its margins to whole cells.
 
     Args:
         name: "china", the roofs of a palace, or "flower"; 427 x 640 pixels each.
-        cell: Pixels of the side of a cell.
+        cell: Side of a cell, in pixels.
 
     Raises:
-        ValueError: There is no such photograph, or the cell does not fit into it.
+        ValueError: There is no such photograph, or a cell does not fit into it.
 
-    Source: shipped with scikit-learn; by danielbuechele and by vultilion, under CC BY 2.0.
+    Source: Shipped with scikit-learn; by danielbuechele and by vultilion, under CC BY 2.0.
     """
     if name not in get_args(Name):
-        raise ValueError(f"there is no photograph {name!r}; there are {', '.join(get_args(Name))}")
+        raise ValueError(
+            f"there is no photograph {name!r}; choose from {', '.join(get_args(Name))}"
+        )
     from sklearn.datasets import load_sample_image
 
     image = torch.tensor(load_sample_image(f"{name}.jpg")).permute(2, 0, 1).float() / 255
@@ -36,20 +38,20 @@ def load_photograph(name: Name = "china", cell: int = 32) -> Float[Tensor, "3 he
 def cell_features(
     image: Float[Tensor, "channels height width"], cell: int
 ) -> Float[Tensor, "grid_height grid_width features"]:
-    """What a look without a trained network makes of each cell: mean and spread of each channel.
+    """Features of each cell without a trained network: mean and standard deviation per channel.
 
     Args:
-        image: Its sides are multiples of `cell`.
-        cell: Pixels of the side of a cell.
+        image: An image whose sides are multiples of `cell`.
+        cell: Side of a cell, in pixels.
 
     Returns:
         Two numbers for each channel, the means first.
 
     Raises:
-        ValueError: The sides are no multiples of the cell.
+        ValueError: The sides are not multiples of `cell`.
     """
     if cell < 1 or image.shape[1] % cell or image.shape[2] % cell:
-        raise ValueError(f"sides {tuple(image.shape[1:])} are no multiples of {cell=}")
+        raise ValueError(f"sides {tuple(image.shape[1:])} are not multiples of {cell=}")
     pixels = image.unfold(1, cell, cell).unfold(2, cell, cell).flatten(-2)
     both = torch.cat([pixels.mean(-1), pixels.std(-1, correction=0)])
     return both.permute(1, 2, 0)

@@ -1,7 +1,7 @@
-"""Short sentences with questions about them, all asked by one word, each answered by another.
+"""Short sentences with several questions, all asked by one word, each answered by another word.
 
-There is one word that looks, and several that it has to find: what a single softmax, with its one
-set of weights, may or may not be able to do.
+One word looks, and it has several words to find: a single softmax, with its one set of weights, may
+or may not be able to do that.
 """
 
 from collections.abc import Iterable, Iterator
@@ -42,12 +42,12 @@ ADVERBS = _words("very quite rather so")
 
 
 class Phrase(NamedTuple):
-    """A sentence, and what is to be found in it.
+    """A sentence, and the words to find in it.
 
     Attributes:
         words: The sentence.
-        asking: Which of them asks: the query of the attention.
-        answers: The words that it is to find, a word for each question.
+        asking: The index of the word that asks: the query of the attention.
+        answers: The words that it should find, one for each question.
     """
 
     words: tuple[str, ...]
@@ -56,9 +56,9 @@ class Phrase(NamedTuple):
 
 
 def two_readings(seed: int) -> Iterator[Phrase]:
-    """Sentences like "hang them not let them go", without end; "not" asks which verb it negates.
+    """Yield sentences like "hang them not let them go"; "not" asks which verb it negates.
 
-    Without a comma both can be: the answers are the verb after "not" and the verb before it.
+    Without a comma it may be either: the answers are the verb after "not" and the verb before it.
     """
     draw = Draw(seed)
     while True:
@@ -72,7 +72,7 @@ def two_readings(seed: int) -> Iterator[Phrase]:
 
 
 def three_facts(seed: int) -> Iterator[Phrase]:
-    """Sentences like "bark is very cute and he is a dog", without end; the noun asks.
+    """Yield sentences like "bark is very cute and he is a dog"; the noun asks.
 
     The answers are the name, the adjective and the pronoun.
     """
@@ -91,8 +91,8 @@ class PhraseBatch(NamedTuple):
 
     Attributes:
         words: The sentences, padded, (batch, length).
-        length: The number of words of each, (batch).
-        asking: Which word of each asks, (batch).
+        length: The number of words in each sentence, (batch,).
+        asking: The index of the word that asks, (batch,).
         answers: The number of the right word for each question, (batch, num_questions).
     """
 
@@ -118,6 +118,6 @@ def phrase_batch(phrases: Iterable[Phrase], vocabulary: Vocabulary) -> PhraseBat
 def phrase_batches(
     phrases: Iterator[Phrase], vocabulary: Vocabulary, batch_size: int
 ) -> Iterator[PhraseBatch]:
-    """Batches without end, of phrases that are never seen twice but by chance."""
+    """Yield batches without end, of phrases that repeat only by chance."""
     while True:
         yield phrase_batch(islice(phrases, batch_size), vocabulary)

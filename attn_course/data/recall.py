@@ -1,4 +1,4 @@
-"""Sequences whose last step asks for something that came before: the first symbol, or a partner.
+"""Sequences whose last step asks for something earlier: the first symbol, or a key's partner.
 
 Every step shows two symbols, a key and a value; the last one shows a key and no value.
 """
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 NUM_KEYS, NUM_VALUES = 32, 10
-BLANK = NUM_VALUES  # the value of the step that asks
+BLANK = NUM_VALUES  # the value at the step that asks
 SHOWN, ASKED = 0, 1  # the keys of "the first symbol": of those that are shown, and of the last step
 
 
@@ -33,12 +33,12 @@ class RecallBatch(NamedTuple):
 
 
 def first_batches(seed: int, distance: int, batch_size: int = 64) -> Iterator[RecallBatch]:
-    """Batches without end: which value was shown first, so many steps before the last?
+    """Yield batches without end: which value was shown at the first step?
 
     Args:
         seed: The same seed gives the same batches.
-        distance: Steps from the first to the one that asks; the length is one more.
-        batch_size: Sequences in a batch.
+        distance: Steps from the first step to the one that asks; the length is one more.
+        batch_size: Number of sequences in a batch.
 
     Raises:
         ValueError: `distance` or `batch_size` is not positive.
@@ -53,17 +53,17 @@ def first_batches(seed: int, distance: int, batch_size: int = 64) -> Iterator[Re
 
 
 def partner_batches(seed: int, num_pairs: int, batch_size: int = 64) -> Iterator[RecallBatch]:
-    """Batches without end of associative recall: which value was shown with this key?
+    """Yield batches of associative recall without end: which value was shown with this key?
 
-    The keys of a sequence differ. Each of them is asked for as often as the others.
+    The keys of a sequence differ, and the last step is equally likely to ask for any of them.
 
     Args:
         seed: The same seed gives the same batches.
-        num_pairs: Keys with their values; the length is one more.
-        batch_size: Sequences in a batch.
+        num_pairs: Number of keys with their values; the length is one more.
+        batch_size: Number of sequences in a batch.
 
     Raises:
-        ValueError: `num_pairs` is not from 1 to 32, or `batch_size` not positive.
+        ValueError: `num_pairs` is not from 1 to 32, or `batch_size` is not positive.
     """
     _require(num_pairs=num_pairs, batch_size=batch_size)
     if num_pairs > NUM_KEYS:
@@ -79,18 +79,18 @@ def partner_batches(seed: int, num_pairs: int, batch_size: int = 64) -> Iterator
 
 
 def told_batches(seed: int, num_pairs: int, batch_size: int = 64) -> Iterator[RecallBatch]:
-    """The batches of `partner_batches`, with the step that asks put in front as well.
+    """Yield the batches of `partner_batches`, with the step that asks at the front as well.
 
-    Who reads them knows from the start which value is wanted, and need keep no other: the control
-    for the claim that keeping all pairs is what is hard.
+    A model that reads them knows from the start which value it will need, and can forget the
+    others. They are the control for the claim that the difficulty lies in keeping all pairs.
 
     Args:
         seed: The same seed gives the same batches.
-        num_pairs: Keys with their values; the length is two more.
-        batch_size: Sequences in a batch.
+        num_pairs: Number of keys with their values; the length is two more.
+        batch_size: Number of sequences in a batch.
 
     Raises:
-        ValueError: `num_pairs` is not from 1 to 32, or `batch_size` not positive.
+        ValueError: `num_pairs` is not from 1 to 32, or `batch_size` is not positive.
     """
     for batch in partner_batches(seed, num_pairs, batch_size):
         keys, values = (torch.cat([row[:, -1:], row], 1) for row in batch[:2])

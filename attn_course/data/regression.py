@@ -1,4 +1,4 @@
-"""Data to regress on: a curve whose truth is known, a river, and handwritten digits."""
+"""Data for regression: a curve whose truth is known, a river, and handwritten digits."""
 
 import math
 
@@ -19,7 +19,7 @@ def noisy_curve(
 
     Args:
         seed: The same seed gives the same points.
-        num_points: How many.
+        num_points: Number of points.
         noise: Standard deviation of ε.
 
     Returns:
@@ -48,9 +48,9 @@ def load_nile() -> tuple[Float[Tensor, "100 1"], Float[Tensor, "100 1"]]:
 
 
 def load_digits() -> tuple[Float[Tensor, "1797 64"], Int64[Tensor, "1797"]]:
-    """Images of handwritten digits, 8 x 8 pixels from 0 (paper) to 1 (ink), and what they show.
+    """Images of handwritten digits, 8 x 8 pixels from 0 (paper) to 1 (ink), and their labels.
 
-    Source: Alpaydin and Kaynak 1998; shipped with scikit-learn, in the order of its writers.
+    Source: Alpaydin and Kaynak 1998; shipped with scikit-learn, in the order of the writers.
     """
     from sklearn.datasets import load_digits as load
 

@@ -1,4 +1,4 @@
-"""Words as numbers, and sentences as batches: what stands between a text and a model.
+"""Words as numbers, and sentences as batches: the steps between a text and a model.
 
 A sentence of numbers ends in EOS. In a batch it is padded with PAD to the length of the longest.
 """
@@ -13,7 +13,7 @@ from torch import Tensor
 from attn_course.data.draw import Draw
 from attn_course.seq2seq import BOS, EOS, PAD
 
-# The number of any word that a vocabulary does not hold.
+# The number of every word that is not in a vocabulary.
 UNK = 3
 SPECIAL = ("<pad>", "<bos>", "<eos>", "<unk>")
 # Sentences are sorted by length within chunks of this many: enough for neighbours of nearly the
@@ -45,7 +45,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, sentences: Iterable[Sequence[str]]) -> "Vocabulary":
-        """The vocabulary of all words of some sentences, in alphabetical order."""
+        """The vocabulary of all words in some sentences, in alphabetical order."""
         return cls(sorted({word for sentence in sentences for word in sentence}))
 
     def __len__(self) -> int:
@@ -56,10 +56,10 @@ class Vocabulary:
         return [*(self._number.get(word, UNK) for word in tokens), EOS]
 
     def decode(self, ids: Iterable[int] | Tensor) -> tuple[str, ...]:
-        """The words of some numbers, up to the first EOS; `<pad>` and the like before it show.
+        """The words with these numbers, up to the first EOS, including `<pad>` and the like.
 
         Raises:
-            ValueError: There is no word of such a number.
+            ValueError: No word has one of the numbers.
         """
         found = []
         for number in map(int, ids):
@@ -75,9 +75,9 @@ class Batch(NamedTuple):
     """Sentences of numbers to learn from, of shape (batch, length), padded at the end.
 
     Attributes:
-        source: What is read; each row ends in EOS.
-        target_input: What the decoder is given: BOS, then the translation.
-        target_output: What it should say: the translation, then EOS.
+        source: The sentences to read; each row ends in EOS.
+        target_input: The words that the decoder reads: BOS, then the translation.
+        target_output: The words that it should predict: the translation, then EOS.
     """
 
     source: Tensor
@@ -90,7 +90,7 @@ class Batch(NamedTuple):
 
 
 def pad(sequences: Sequence[Sequence[int]]) -> Int64[Tensor, "batch length"]:
-    """Sequences as the rows of one tensor, filled up at the end with PAD.
+    """Sequences as the rows of one tensor, padded at the end with PAD.
 
     Raises:
         ValueError: There is no sequence, or one is empty.
@@ -105,17 +105,17 @@ def pad(sequences: Sequence[Sequence[int]]) -> Int64[Tensor, "batch length"]:
 
 
 def make_batch(pairs: Sequence[IdPair]) -> Batch:
-    """One batch of pairs of sentences; `batches` says of what form they are."""
+    """One batch of pairs of sentences, in the form that `batches` describes."""
     source, target = zip(*pairs, strict=True)
     return Batch(pad(source), pad([[BOS, *ids[:-1]] for ids in target]), pad(target))
 
 
 def batches(pairs_of_ids: Sequence[IdPair], batch_size: int, seed: int) -> Iterator[Batch]:
-    """Batches without end, of sentences of nearly the same length, in a new order each epoch.
+    """Yield batches without end, of sentences of similar length, in a new order each epoch.
 
     Args:
-        pairs_of_ids: A source and a target each, as `Vocabulary.encode` makes them, with EOS.
-        batch_size: Sentences in a batch. The last batch of an epoch's chunk may have fewer.
+        pairs_of_ids: Pairs of a source and a target, as `Vocabulary.encode` makes them, with EOS.
+        batch_size: Number of sentences in a batch; the last batch of a chunk may have fewer.
         seed: The same seed gives the same batches.
 
     Raises:

@@ -1,6 +1,6 @@
 """The figure of captions: step through the words, see the weights on the image, and move them.
 
-All that can be seen is computed here, by the captioners themselves; `captioning.js` shows it.
+Everything visible is computed here, by the captioners themselves; `captioning.js` shows it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,23 +29,24 @@ def caption_explorer(
     model: str | None = None,
     word: int = 1,
 ) -> InteractiveFigure:
-    """What captioners say of some images, word by word, with the weights laid over the image.
+    """The captions of some images, word by word, with the weights laid over the image.
 
     The reader steps through the words, changes the image and the captioner, and moves all weight of
     a word to another cell, to see what the captioner would have said. Shown as the last expression
-    of a cell, it works in JupyterLab, in the built book and from the disk, without a kernel; in
+    of a cell, it works without a kernel, in JupyterLab, in the built book and from the disk; in
     print it is the first image once for each word.
 
     Args:
-        images: At most 8, with the same grid.
+        images: At most 8 images with the same grid.
         models: Captioners for this grid by the names that the reader sees, such as "soft".
-        image: Number of the image that is shown first.
-        model: Name of the captioner that is shown first; None for the first one.
-        word: Number of the word that is shown first, counted from 0; the last if there are fewer.
+        image: Number of the image to show first.
+        model: Name of the captioner to show first; None for the first one.
+        word: Number of the word to show first, counted from 0; the last word if there are fewer.
 
     Raises:
         ValueError: There is no image or no captioner, there are too many images, their grids
-            differ, a captioner is for another grid, or what should be shown first does not exist.
+            differ, a captioner is for another grid, or `image` or `model` does not exist, or
+            `word` is negative.
     """
     start = next(iter(models), "") if model is None else model
     _require_what_is_shown(images, models, image, start, word)
@@ -54,7 +55,7 @@ def caption_explorer(
     state = State(tuple(images), said, image, start, min(word, last))
     return InteractiveFigure(
         name="captioning",
-        label="A caption word by word, and where its words looked, to be changed by the reader",
+        label="A caption word by word, and where each word looked, with controls to change it",
         sentence=state.sentence,
         picture=svg(state),
         controls=controls(state),
@@ -122,7 +123,7 @@ def _data(state: State) -> dict[str, Any]:
 
 
 def _written(words: Sequence[Word]) -> dict[str, Any]:
-    """What a captioner says, in few letters: `b97c3` is word 1 with 97 and word 2 with 3%."""
+    """A captioner's guesses in few letters: `b97c3` is word 1 with 97 and word 2 with 3%."""
     return {
         "words": _letters([word.word for word in words]),
         "right": [int(word.is_right) for word in words],

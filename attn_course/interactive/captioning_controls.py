@@ -23,7 +23,7 @@ _BUTTONS = tag(
 
 
 def controls(state: State) -> str:
-    """What the reader changes; the script is what makes them work."""
+    """The controls that the reader changes; the script makes them work."""
     hint = (
         "Choose a word, or step with the arrow keys. Then click a cell of the image, "
         "or press Enter on it: all weight of this word moves there."
@@ -58,7 +58,7 @@ def _option(group: str, value: object, text: str, chosen: bool) -> str:
 
 
 def _thumbnail(example: CaptionedImage, number: int) -> str:
-    """The image as what is to be chosen; a screen reader says what is on it."""
+    """The image as a button to choose it; a screen reader names the digits on it."""
     side = example.image.shape[-1]
     picture = tag("svg", image_of(example, 0, 0, side), viewBox=f"0 0 {side} {side}",
                   aria_hidden="true")  # fmt: skip
@@ -67,10 +67,10 @@ def _thumbnail(example: CaptionedImage, number: int) -> str:
 
 
 def readings(state: State) -> str:
-    """What is said, what would be right, and what would be said of the cell that was chosen."""
+    """The caption, the right caption, and the caption for the cell that the reader chose."""
     named = [
         ("caption", "it says", state.caption),
-        ("right", "right is", state.right_caption),
+        ("right", "the right caption", state.right_caption),
         ("moved-caption", "it would say", state.moved_caption),
     ]
     return "".join(

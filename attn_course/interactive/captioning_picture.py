@@ -1,4 +1,4 @@
-"""How the figure of chapter 06 is drawn in the browser, before its script takes over."""
+"""The figure of chapter 06 in the browser, before its script takes over."""
 
 from collections.abc import Sequence
 from html import escape
@@ -12,7 +12,7 @@ from attn_course.plots import ROLE
 
 WIDTH, SIDE = 560, 312  # of the picture, and of the image in it
 EDGE = 4  # around the image, for its frames
-LIST, WIDE = 344, 212  # where the guesses stand, and the longest of their bars
+LIST, WIDE = 344, 212  # left edge of the guesses, and the longest of their bars
 BLOCK, LINE = 168, 42  # from one list of guesses to the next, and from guess to guess
 STAGE = SIDE + 2 * EDGE
 FILM = STAGE + 44  # where the images of all words begin
@@ -21,9 +21,9 @@ WORTH_A_NUMBER = 10  # percent; small images stay legible without less
 
 
 def svg(state: State) -> str:
-    """The picture: the image with the weights of one word, then small, those of all words.
+    """The picture: the image with the weights of one word, then small copies for all words.
 
-    What the script moves is marked with `data-part`; it takes the small images away.
+    Parts that the script moves are marked with `data-part`; the small images it removes.
     """
     rows = -(-len(state.words) // ACROSS)
     parts = [_digits(state), _stage(state), _lists(state), _all_words(state)]
@@ -37,13 +37,13 @@ def svg(state: State) -> str:
 
 
 def key_of(example: CaptionedImage) -> str:
-    """Under what name an image is drawn; the same image has the same name in every figure."""
+    """The name under which an image is drawn; the same image has the same name in every figure."""
     ink = (255 * example.image).round().byte().numpy().tobytes()
     return f"attn-image-{crc32(ink):08x}"
 
 
 def image_of(example: CaptionedImage, x: float, y: float, side: float) -> str:
-    """An image that stands elsewhere on the page, of this side, with its corner here."""
+    """A copy of an image defined elsewhere on the page, with this side and its corner here."""
     scale = side / example.image.shape[-1]
     place = f"translate({x:g} {y:g}) scale({scale:g})"
     return tag("use", href=f"#{key_of(example)}", transform=place, class_="attn-ink")
@@ -55,7 +55,7 @@ def _digits(state: State) -> str:
 
 
 def _pixels(key: str, example: CaptionedImage) -> str:
-    """The pixels of each shade of grey as one line, that runs along the middle of their rows."""
+    """The pixels of each shade of grey as one line, which runs along the middle of their rows."""
     shades: dict[int, list[str]] = {}
     for y, row in enumerate((16 * example.image[0]).round().int().tolist()):
         for x, shade in enumerate(row):
@@ -69,7 +69,7 @@ def _pixels(key: str, example: CaptionedImage) -> str:
 
 
 def _stage(state: State) -> str:
-    """Below the weights, over them the image, and on top what can be pointed at."""
+    """The weights at the bottom, the image over them, and on top the cells to point at."""
     side = SIDE / state.grid
     image = tag("g", image_of(state.images[state.image], EDGE, EDGE, SIDE), data_part="image")
     weights = [_weight(state.weights[cell], *_corner(cell, state.grid, side), side)
@@ -103,7 +103,7 @@ def _cell(state: State, cell: int, side: float) -> str:
 
 
 def _lists(state: State) -> str:
-    """What it says next, and below it what it would say, had it looked elsewhere."""
+    """The most probable words, and below them those if the captioner had looked elsewhere."""
     title = f"word {state.word + 1} of {len(state.words)}"
     return _guesses("own", title, state.now.guesses, 22) + _guesses(
         "moved", "", state.moved_guesses, 22 + BLOCK
@@ -132,7 +132,7 @@ def _guess(word: str, percent: int, y: float) -> str:
 
 
 def _all_words(state: State) -> str:
-    """The image once for each word, with its weights: what the script shows one by one."""
+    """The image once for each word, with its weights; the script shows them one by one."""
     says = "every word, its weights and its probability"
     title = tag("text", says, x=EDGE, y=FILM - 14, class_="attn-name")
     small = [_small(state, number) for number in range(len(state.words))]

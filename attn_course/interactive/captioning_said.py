@@ -1,4 +1,4 @@
-"""What captioners say of some images, word by word, and what they would say, had they looked
+"""The captions of some images, word by word, and the captions if the captioner had looked
 elsewhere: the numbers of the figure of chapter 06, in whole percents."""
 
 import copy
@@ -33,13 +33,13 @@ class Word:
     """One word of a caption, and how it came about.
 
     Attributes:
-        word: What was said; `END` for the end of the caption.
-        is_right: Whether it belongs to the right caption.
-        weights: Of the cells, in percent.
-        looked: The only cell that was looked at; None if it is the mean of them all that counts.
+        word: The word; `END` for the end of the caption.
+        is_right: True if it belongs to the right caption.
+        weights: Weights of the cells, in percent.
+        looked: The one cell that the captioner looked at; None if it took the mean of them all.
         guesses: The most probable words.
-        moved: For each cell the most probable words, had all weight been on it.
-        rest: For each cell what the caption would have been from this word on.
+        moved: For each cell, the most probable words if all weight had been on it.
+        rest: For each cell, the caption from this word on if all weight had been on it.
     """
 
     word: str
@@ -54,7 +54,7 @@ class Word:
 def describe(
     images: Sequence[CaptionedImage], models: Mapping[str, Captioner]
 ) -> list[dict[str, list[Word]]]:
-    """For each image, and each captioner by its name, the words that it says."""
+    """The words of each captioner, by its name, for each image."""
     said = {name: _say_all(images, model) for name, model in models.items()}
     return [{name: said[name][number] for name in models} for number in range(len(images))]
 
@@ -79,7 +79,7 @@ class _SeenOnce(nn.Module):
 
 
 def _say(model: Captioner, example: CaptionedImage) -> list[Word]:
-    """The words of one image, each looked at once as it is and once for each cell."""
+    """The words of one image, each with the captioner's own weights and with each cell alone."""
     image = example.image.double().unsqueeze(0)
     tokens = greedy_decode(model, image, MOST_WORDS)
     trace = model.trace(_before(tokens), model.start(image))
@@ -104,7 +104,7 @@ def _say(model: Captioner, example: CaptionedImage) -> list[Word]:
 def _elsewhere(
     model: Captioner, image: Tensor, tokens: Tensor, used: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """All weight of one word on one cell, for each word and each cell: what is said then.
+    """The captions when all weight of one word is on one cell, for each word and each cell.
 
     Returns:
         The logits of that word, (num_words, num_cells, vocab_size), and the whole captions, the
@@ -124,7 +124,7 @@ def _elsewhere(
 
 
 def _before(tokens: Tensor) -> Tensor:
-    """What a captioner reads to say these words: BOS, and all but the last."""
+    """The words that a captioner reads to say these: BOS, and all but the last."""
     return torch.cat([torch.full_like(tokens[:, :1], BOS), tokens[:, :-1]], 1)
 
 
@@ -139,7 +139,7 @@ def percents(numbers: Tensor) -> list[int]:
 
 
 def _guesses(logits: Tensor) -> list[Guess]:
-    """The most probable words, the first in any case, the others from one percent on."""
+    """The most probable words: always the first, the others if they have at least one percent."""
     # as greedy decoding has it: a caption cannot go on with either
     probability = logits.softmax(-1).index_fill(0, torch.tensor([PAD, BOS]), 0)
     best = probability.topk(CANDIDATES).indices
@@ -148,6 +148,6 @@ def _guesses(logits: Tensor) -> list[Guess]:
 
 
 def _in_both(said: Sequence[str], right: Sequence[str]) -> list[bool]:
-    """Which words of a caption the right one has as well, in the same order."""
+    """True for each word of a caption that the right one also has, in the same order."""
     shared = SequenceMatcher(None, said, right, autojunk=False).get_matching_blocks()
     return [any(a <= number < a + size for a, _, size in shared) for number in range(len(said))]

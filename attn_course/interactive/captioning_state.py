@@ -1,4 +1,4 @@
-"""What the figure of chapter 06 shows in its first state, in words and whole percents."""
+"""The first state of the figure of chapter 06, in words and whole percents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ MOST_CELLS = 3  # that a sentence names
 
 @dataclass(frozen=True)
 class State:
-    """What is looked at.
+    """A state of the figure: an image, a captioner, a word, and the cell with its weight.
 
     Args:
         images: All images to choose from.
-        said: For each image and captioner the words that it says.
+        said: The words of each captioner for each image.
         image: The number of the image, from 0.
         model: The name of the captioner.
         word: The number of the word, from 0.
-        moved: The cell that all weight has been moved to; None if it is where the captioner has it.
+        moved: The cell to which all weight has been moved; None if it has not been moved.
     """
 
     images: Sequence[CaptionedImage]
@@ -47,7 +47,7 @@ class State:
 
     @property
     def caption(self) -> str:
-        """What the captioner says."""
+        """The caption."""
         return spoken([word.word for word in self.words])
 
     @property
@@ -56,14 +56,14 @@ class State:
 
     @cached_property
     def weights(self) -> list[int]:
-        """What is looked at with, in percent."""
+        """The weights of the cells, in percent."""
         if self.moved is None:
             return self.now.weights
         return [100 * (cell == self.moved) for cell in range(len(self.now.weights))]
 
     @property
     def looked(self) -> int | None:
-        """The only cell that is looked at."""
+        """The one cell that the captioner looks at; None if it takes the mean of them all."""
         return self.now.looked if self.moved is None else self.moved
 
     @property
@@ -72,20 +72,20 @@ class State:
 
     @property
     def moved_caption(self) -> str:
-        """The whole caption, had all weight of this word been on the cell; empty if it was not."""
+        """The whole caption with this word's weight moved; empty if it has not been moved."""
         if self.moved is None:
             return ""
         before = [word.word for word in self.words[: self.word]]
         return spoken([*before, *self.now.rest[self.moved]])
 
     def place(self, cell: int) -> str:
-        """Where a cell is, in words."""
+        """The place of a cell, in words."""
         row, column = divmod(cell, self.grid)
         return f"row {row + 1}, column {column + 1}"
 
     @property
     def sentence(self) -> str:
-        """What the figure shows, in words."""
+        """The figure in words, for print and screen readers."""
         word, percent = self.now.guesses[0]
         return " ".join(
             [
@@ -130,7 +130,7 @@ class State:
 
 
 def spoken(words: Sequence[str]) -> str:
-    """A caption as it is read: without its end, and with dots if it was cut off before."""
+    """A caption as it is read: without its end mark, or with dots if it was cut off."""
     if words[-1].startswith("("):
         return " ".join(words[:-1])
     return " ".join([*words, "…"])

@@ -1,8 +1,8 @@
-"""What every interactive figure shares: how it is shown, and the page of HTML around its picture.
+"""The common parts of the interactive figures: their display, and the HTML around their pictures.
 
 A figure is a picture in SVG that Python draws in its first state, controls that stay hidden until a
-script comes alive, a line of readings, and numbers in JSON. The script only moves what is drawn, so
-that print and readers without scripts keep the picture. `figure.js` starts it and says changes to
+script runs, a line of readings, and numbers in JSON. The script only moves parts of the drawing, so
+print and readers without scripts keep the picture. `figure.js` starts it and announces changes to
 screen readers; a figure adds one script of its own, which calls `attnFigure(name, start)`, and a
 style if it needs one.
 """
@@ -22,16 +22,16 @@ FOLDER = resources.files(__package__)
 
 @dataclass(frozen=True)
 class InteractiveFigure:
-    """A figure as Jupyter asks for it: HTML, with a PNG and a sentence where there is no browser.
+    """A figure for Jupyter: HTML, with a PNG and a sentence where there is no browser.
 
     Args:
         name: The script of the figure is `<name>.js`, its style `<name>.css`, with underscores.
-        label: What the figure is, in a few words, for screen readers.
-        sentence: What it shows in its first state.
+        label: A description in a few words, for screen readers.
+        sentence: The first state in words.
         picture: The picture, in SVG.
-        controls: The controls, in HTML; hidden until the script is alive.
-        readings: What the picture says in numbers, in HTML.
-        data: What the script needs, as JSON can hold it.
+        controls: The controls, in HTML; hidden until the script runs.
+        readings: The numbers of the picture, in HTML.
+        data: The input of the script, ready for JSON.
         png: The picture for print.
     """
 
@@ -46,7 +46,7 @@ class InteractiveFigure:
 
     @property
     def html(self) -> str:
-        """The figure with its style, numbers and script: all it needs wherever it is put."""
+        """The figure with its style, numbers and script, which is all that it needs on any page."""
         roles = ";".join(f"--attn-{role}:{colour}" for role, colour in ROLE.items())
         # a "</script>" in a label must not end the block of numbers
         data = json.dumps(self.data, separators=(",", ":"), ensure_ascii=True).replace(
@@ -70,9 +70,9 @@ class InteractiveFigure:
         )
 
     def _own(self, kind: str, otherwise: str | None = None) -> str:
-        """The file of this figure alone, or what stands in if a figure may be without it.
+        """The text of a file of this figure's own, or the default if the file is optional.
 
-        Before it comes what it builds on, if there is such a file: `<name>_parts.js`.
+        If there is a file `<name>_parts.js`, on which it builds, that comes first.
         """
         name = self.name.replace("-", "_")
         file, parts = (FOLDER.joinpath(f"{name}{end}.{kind}") for end in ("", "_parts"))

@@ -113,7 +113,7 @@ attnFigure("kernel-regression", (root, data, say) => {
     say(
       `${kernel} kernel of width ${width}, query at ${query}: ` +
         (empty
-          ? `no key in the window, 0/0; the output ${found} stands in.`
+          ? `no key in the window, 0/0; the output is ${found} instead.`
           : `output ${found}, effective number of keys ${share} of ${keys.length}.`),
     );
   };

@@ -1,7 +1,7 @@
-"""The figure of kernel regression: change kernel, width and query, and see who is asked.
+"""The figure of kernel regression: change kernel, width and query, and see which keys count.
 
-The numbers of the first state come from the package, those of every other state from
-`kernel_regression.js`; the tests hold the two against each other.
+The numbers of the first state come from the package, the numbers of every other state from
+`kernel_regression.js`; the tests compare the two.
 """
 
 from typing import Any
@@ -27,7 +27,7 @@ from attn_course.plots import ROLE
 from attn_course.shapes import checked, require_positive
 
 LEAST_SPAN = 1e-9  # steps of the sliders and of the axes are rounded to 1e-12
-MOST_KEYS = 1000  # each of them is weighed 321 times for every movement of the reader
+MOST_KEYS = 1000  # each key is weighed 321 times for every movement of a slider
 
 
 @checked
@@ -43,14 +43,14 @@ def kernel_regression_explorer(
 ) -> InteractiveFigure:
     """Kernel regression in one dimension, whose kernel, width and query the reader can change.
 
-    Shown as the last expression of a cell, it works in JupyterLab, in the built book and from the
-    disk, without a kernel; in print it is the picture of its first state.
+    Shown as the last expression of a cell, it works without a kernel, in JupyterLab, in the built
+    book and from the disk; in print it is the picture of its first state.
 
     Args:
-        key: Where the regression has been observed; rounded to 1/1000 of its range.
-        value: What was observed there; rounded likewise.
+        key: Points of the observations; rounded to 1/1000 of their range.
+        value: Values observed there; rounded likewise.
         width: Distance that counts as 1 at first, in the unit of the keys.
-        query: Where the regression is asked for at first; rounded to a step of the slider.
+        query: Point at which to estimate at first; rounded to a step of the slider.
         kernel: "Gaussian", "boxcar", "triangular" or "Epanechnikov".
         truth: The curve behind the values, if it is known; drawn dashed.
         key_name: Name and unit of the horizontal axis.
@@ -60,7 +60,7 @@ def kernel_regression_explorer(
         TypeError: The key or the value is not a floating-point tensor, or they differ in dtype.
         ValueError: A shape does not fit, an argument holds NaN or infinity, there are no keys, more
             than 1000, or all at one place, keys or values differ by less than 1e-9, the width is
-            not positive and finite, the query lies further than a tenth of the range outside the
+            not positive and finite, the query lies more than a tenth of the range outside the
             keys, or the kernel is none of the four.
     """
     require_positive("width", width)
@@ -72,7 +72,7 @@ def kernel_regression_explorer(
         raise ValueError(f"{query=} is outside the figure, from {state.low:g} to {state.high:g}")
     return InteractiveFigure(
         name="kernel-regression",
-        label="Kernel regression, to be changed by the reader",
+        label="Kernel regression, with controls to change it",
         sentence=state.sentence,
         picture=svg(state, key_name, value_name),
         controls=_controls(state),

@@ -1,4 +1,4 @@
-"""How the figure of kernel regression is drawn in the browser, before its script takes over."""
+"""The figure of kernel regression in the browser, before its script takes over."""
 
 from html import escape
 
@@ -16,7 +16,7 @@ RADII = [2.6, 6.0]  # of a value without and with the largest weight
 
 
 def scales(state: State) -> tuple[Scale, Scale, Scale]:
-    """From positions, values and shares of the largest weight to the picture."""
+    """The scales of the picture for positions, values and shares of the largest weight."""
     heights = [*state.value.squeeze(-1).tolist(), *(y for _, y in state.true_curve)]
     margin = 0.06 * (max(heights) - min(heights)) or 1
     across = Scale(state.low, state.high, LEFT, RIGHT)
@@ -25,7 +25,7 @@ def scales(state: State) -> tuple[Scale, Scale, Scale]:
 
 
 def svg(state: State, key_name: str, value_name: str) -> str:
-    """The picture in the colours of the roles; what the script moves is marked with `data-part`."""
+    """The picture in the colours of the roles; parts that the script moves have a `data-part`."""
     parts = [_axes(state, key_name, value_name), _values(state), _curves(state), _weights(state)]
     return tag(
         "svg",
@@ -37,7 +37,7 @@ def svg(state: State, key_name: str, value_name: str) -> str:
 
 
 def icon(kernel: str) -> str:
-    """The shape of a kernel, small enough to stand in a button."""
+    """The shape of a kernel, small enough for a button."""
     places = torch.linspace(-1.4, 1.4, 29, dtype=torch.float64)
     squared = (places * (2 if kernel == "Gaussian" else 1)).square()
     heights = KERNELS[kernel](squared).exp().tolist()
@@ -79,7 +79,7 @@ def _legend(state: State) -> str:
 
 
 def _values(state: State) -> str:
-    """A dot for each value, the larger the more weight it has; hollow if it has none."""
+    """A dot for each value: the more weight, the larger; hollow if it has none."""
     across, up, _ = scales(state)
     most = state.weights.max().item() or 1
     dots = [
@@ -139,7 +139,7 @@ def _weights(state: State) -> str:
 
 
 def _query(state: State) -> str:
-    """The query on its axis, and the output that it gets."""
+    """The query on its axis, and its output."""
     across, up, _ = scales(state)
     x, y = across(state.query), up(state.output)
     handle = "M0,-1L9,13H-9Z"
@@ -163,7 +163,7 @@ def _query(state: State) -> str:
 
 
 def _runs(state: State) -> list[tuple[bool, list[tuple[float, float]]]]:
-    """The curve in stretches, where windows hold a key and where they hold none and 0 stands in."""
+    """The curve in pieces: where windows hold a key, and where they hold none and 0 is drawn."""
     runs: list[tuple[bool, list[tuple[float, float]]]] = []
     for x, y in zip(state.positions.flatten().tolist(), state.curve, strict=True):
         if not runs or runs[-1][0] != (y is not None):

@@ -1,4 +1,4 @@
-"""What the figure of kernel regression shows in its first state, in numbers of the package."""
+"""The first state of the figure of kernel regression, in numbers of the package."""
 
 import math
 from collections.abc import Callable
@@ -27,14 +27,14 @@ KERNELS = {
     "triangular": log_triangular,
     "Epanechnikov": log_epanechnikov,
 }
-STEPS = 320  # the curve is drawn through this number of positions, and one more
+STEPS = 320  # the curve is drawn through this many positions, and one more
 
 
 @dataclass(frozen=True)
 class State:
-    """What the figure shows, and the numbers that it follows from.
+    """A state of the figure, and the numbers from which it follows.
 
-    Key and value are float64, rounded to what the page is given, so that both see the same numbers.
+    Key and value are float64, rounded as on the page, so that both see the same numbers.
     """
 
     key: Float[Tensor, "key_len 1"]
@@ -70,7 +70,7 @@ class State:
 
     @cached_property
     def positions(self) -> Float[Tensor, "num_positions 1"]:
-        """Where the curve is drawn; in the order of the script, lest a key at an edge fall out."""
+        """Positions of the curve, computed in the script's order, so that edges agree exactly."""
         steps = torch.arange(STEPS + 1, dtype=torch.float64).unsqueeze(-1)
         return self.low + (self.high - self.low) * steps / STEPS
 
@@ -106,7 +106,7 @@ class State:
 
     @cached_property
     def written(self) -> dict[str, str]:
-        """The numbers as the reader reads them."""
+        """The numbers as shown to the reader."""
         output = f"{self.output:.{decimals_of(self.value)}f}"
         effective = effective_number_of_keys(self.weights).item()
         return {
@@ -119,10 +119,10 @@ class State:
 
     @cached_property
     def sentence(self) -> str:
-        """What the figure shows, in words."""
+        """The figure in words, for print and screen readers."""
         says = self.written
         found = (
-            f"no key in the window, 0/0; the output {says['output'].split(',')[0]} stands in."
+            f"no key in the window, 0/0; the output is {says['output'].split(',')[0]} instead."
             if self.empty
             else f"output {says['output']}, effective number of keys {says['effective']}."
         )
@@ -130,7 +130,7 @@ class State:
 
 
 def span(numbers: Tensor) -> float:
-    """Range of the numbers, from the least to the largest."""
+    """Range of the numbers, from the smallest to the largest."""
     return (numbers.max() - numbers.min()).item()
 
 

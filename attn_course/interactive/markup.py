@@ -1,4 +1,4 @@
-"""The few parts of HTML and SVG that the interactive figures are written with."""
+"""The few parts of HTML and SVG from which the interactive figures are made."""
 
 import math
 from collections.abc import Iterable
@@ -16,13 +16,13 @@ class Scale:
     stop: float
 
     def __call__(self, number: float) -> float:
-        """Where in the picture a number stands; one outside the range stands at its end."""
+        """The place of a number in the picture; a number outside the range goes to its end."""
         part = (min(max(number, self.low), self.high) - self.low) / (self.high - self.low)
         return self.start + part * (self.stop - self.start)
 
     @property
     def numbers(self) -> list[float]:
-        """The four numbers, as a script gets them."""
+        """The four numbers, for a script."""
         return [self.low, self.high, self.start, self.stop]
 
     def ticks(self, about: int = 5) -> list[float]:

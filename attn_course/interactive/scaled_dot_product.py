@@ -1,7 +1,7 @@
-"""The figure of the attention layer: change scale, temperature and mask, and see who looks where.
+"""The figure of the attention layer: change scale, temperature and mask, and see the weights.
 
-The numbers of the first state come from the package, those of every other state from
-`scaled_dot_product.js`; the tests hold the two against each other.
+The numbers of the first state come from the package, the numbers of every other state from
+`scaled_dot_product.js`; the tests compare the two.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from attn_course.interactive.scaled_dot_product_state import SCALES, State, roun
 from attn_course.plots import ROLE
 from attn_course.shapes import checked, require_positive
 
-MOST_WORDS = 12  # more columns, and a finger no longer meets the cell that it means
+MOST_WORDS = 12  # with more columns, a finger would miss its cell
 
 
 @checked
@@ -43,18 +43,18 @@ def attention_explorer(
 ) -> InteractiveFigure:
     """The weights of a sentence, whose scale, temperature and masks the reader can change.
 
-    Shown as the last expression of a cell, it works in JupyterLab, in the built book and from the
-    disk, without a kernel; in print it is the picture of its first state.
+    Shown as the last expression of a cell, it works without a kernel, in JupyterLab, in the built
+    book and from the disk; in print it is the picture of its first state.
 
     Args:
         words: A word for each token, at most 12.
-        query: What each token looks for; rounded to three decimals.
-        key: What each token offers; rounded likewise.
-        row: The token whose query is looked at first.
-        column: The token whose key is looked at first.
-        length: How many tokens are words and no padding; None for all. The padding mask, which is
-            off at first, forbids the others.
-        temperature: What the scores are divided by at first.
+        query: The query of each token; rounded to three decimals.
+        key: The key of each token; rounded likewise.
+        row: The token whose query is selected first.
+        column: The token whose key is selected first.
+        length: Number of tokens that are words, not padding; None for all. The padding mask, which
+            is off at first, forbids the others.
+        temperature: The number by which scores are divided at first.
 
     Raises:
         TypeError: The query or the key is not a floating-point tensor, or they differ in dtype.
@@ -66,7 +66,7 @@ def attention_explorer(
     real = len(words) if length is None else length
     for name, at, most in (("row", row, len(words) - 1), ("column", column, len(words) - 1)):
         if not 0 <= at <= most:
-            raise ValueError(f"{name}={at} is no token: they are counted from 0 to {most}")
+            raise ValueError(f"{name}={at} is not a token: they are numbered from 0 to {most}")
     if not 0 <= real <= len(words):
         raise ValueError(f"{length=} is not from 0 to {len(words)}")
     start = float(f"{temperature:.3g}")
@@ -74,7 +74,7 @@ def attention_explorer(
                   resting=(min(2, len(words) - 1), real))  # fmt: skip
     return InteractiveFigure(
         name="scaled-dot-product",
-        label="The weights of a sentence, to be changed by the reader",
+        label="The weights of a sentence, with controls to change them",
         sentence=state.sentence,
         picture=svg(state),
         controls=_controls(state),

@@ -1,4 +1,4 @@
-"""How the figure of the attention layer is drawn in the browser, before its script takes over."""
+"""The figure of the attention layer in the browser, before its script takes over."""
 
 from html import escape
 
@@ -18,12 +18,12 @@ def across(state: State) -> float:
 
 
 def bottom(state: State) -> int:
-    """Where the grid ends."""
+    """The lower edge of the grid."""
     return TOP + CELL * len(state.words)
 
 
 def svg(state: State) -> str:
-    """The picture in the colours of the roles; what the script moves is marked with `data-part`."""
+    """The picture in the colours of the roles; parts that the script moves have a `data-part`."""
     parts = [_names(state), _cells(state), _cursor(state), _bars(state)]
     return tag(
         "svg",
@@ -48,7 +48,7 @@ def _names(state: State) -> str:
 
 
 def _cells(state: State) -> str:
-    """A group a row, a group a cell."""
+    """The grid: a group for each row, and in it a group for each cell."""
     return "\n".join(
         tag("g", "".join(_cell(state, i, j) for j in range(len(state.words))), data_line=i)
         for i in range(len(state.words))
@@ -56,7 +56,7 @@ def _cells(state: State) -> str:
 
 
 def _cell(state: State, i: int, j: int) -> str:
-    """The weight as a colour, and a stroke where a mask forbids it: no colour says that alone."""
+    """The weight as a colour, with a stroke if a mask forbids it: colour alone cannot say so."""
     width = across(state)
     x, y = LEFT + width * j, float(TOP + CELL * i)
     box = {"x": x, "y": y, "width": width, "height": CELL}
@@ -72,7 +72,7 @@ def _cell(state: State, i: int, j: int) -> str:
 
 
 def _cursor(state: State) -> str:
-    """A frame around the row that is looked at, and a thicker one around its cell."""
+    """A frame around the selected row, and a thicker one around the selected cell."""
     width = across(state)
     y = float(TOP + CELL * state.row)
     row = {"x": LEFT, "y": y, "width": RIGHT - LEFT, "height": CELL}
@@ -83,7 +83,7 @@ def _cursor(state: State) -> str:
 
 
 def _bars(state: State) -> str:
-    """The row that is looked at, as bars under its columns, with their numbers."""
+    """The selected row as bars under its columns, with their numbers."""
     width, base = across(state), bottom(state) + CROWN + TALL
     says = f"weights of query {escape(state.words[state.row])}"
     parts = [

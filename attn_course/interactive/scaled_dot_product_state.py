@@ -1,4 +1,4 @@
-"""What the figure of the attention layer shows in its first state, in numbers of the package."""
+"""The first state of the figure of the attention layer, in numbers of the package."""
 
 import math
 from collections.abc import Sequence
@@ -19,26 +19,26 @@ from attn_course.scaled_dot_product import (
     window,
 )
 
-# What may be done to a dot product, and how the reader reads it; the last is a misprint.
+# The ways to scale a dot product, and their names for the reader; the last is a misprint.
 SCALES = {"divide": "÷ √{}", "keep": "as they are", "multiply": "× √{}"}
 MINUS = "\N{MINUS SIGN}"
 
 
 @dataclass(frozen=True)
 class State:
-    """What the figure shows, and the numbers that it follows from.
+    """A state of the figure, and the numbers from which it follows.
 
     Args:
         words: A word for each token.
-        query: A row for each token, float64, rounded to what the page is given.
-        key: The same.
-        row: The query that is looked at.
-        column: The key that is looked at.
+        query: A row for each token, float64, rounded as on the page.
+        key: A row for each token, likewise.
+        row: The selected query.
+        column: The selected key.
         scale: One of `SCALES`.
-        temperature: What the scores are divided by.
-        causal: Whether the causal mask is on.
-        half_width: How far the window reaches; None if it is off.
-        length: How many tokens are no padding; None if the padding mask is off.
+        temperature: The number by which the scores are divided.
+        causal: True if the causal mask is on.
+        half_width: The reach of the window to either side, in tokens; None if it is off.
+        length: Number of tokens that are not padding; None if the padding mask is off.
     """
 
     words: Sequence[str]
@@ -51,7 +51,7 @@ class State:
     causal: bool = False
     half_width: int | None = None
     length: int | None = None
-    # what the sliders of masks that are off stand at
+    # the values of the sliders of masks that are off
     resting: tuple[int, int] = field(default=(1, 1))
 
     @cached_property
@@ -60,7 +60,7 @@ class State:
 
     @cached_property
     def temperatures(self) -> list[float]:
-        """The temperatures to choose from, with those at which one scale looks like another."""
+        """The temperatures to choose from; at some of them one scale looks like another."""
         spaced = [float(f"{10**power:.2g}") for power in torch.linspace(-1, 1, 41).tolist()]
         root = float(f"{math.sqrt(self.d_key):.3g}")
         return sorted({*spaced, root, float(self.d_key), self.temperature})
@@ -81,7 +81,7 @@ class State:
 
     @cached_property
     def scores(self) -> Float[Tensor, "length length"]:
-        """The scores under the softmax: scaled, and divided by the temperature."""
+        """The scores that enter the softmax: scaled, and divided by the temperature."""
         scaled = {
             "divide": lambda: scaled_dot_scores(self.query, self.key),
             "keep": lambda: self.products,
@@ -95,7 +95,7 @@ class State:
 
     @cached_property
     def written(self) -> dict[str, str]:
-        """The numbers of the cell that is looked at, as the reader reads them."""
+        """The numbers of the selected cell, as shown to the reader."""
         here = self.row, self.column
         allowed = self.mask is None or bool(self.mask[here])
         return {
@@ -109,7 +109,7 @@ class State:
 
     @cached_property
     def sentence(self) -> str:
-        """What the figure shows, in words."""
+        """The figure in words, for print and screen readers."""
         return (
             f"Dot products {self.scale_name}, temperature {self.temperature:g}, {self.masks}. "
             + (f"Query {self.words[self.row]}: {self._found}")

@@ -1,4 +1,4 @@
-"""An encoder of the form of BERT: attention and a small network in turns, each added and normed."""
+"""An encoder in the form of BERT: attention and a small network alternate, added and normalized."""
 
 import torch
 from jaxtyping import Bool, Float, Int64
@@ -9,15 +9,15 @@ from attn_course.multi_head import MultiHeadAttention
 from attn_course.self_attention import LearnedPositions
 from attn_course.shapes import checked, is_true_of_any
 
-# Added to the variance in every layer norm; that of BERT.
+# Added to the variance in every layer norm, with BERT's value.
 EPS = 1e-12
 
 
 class EncoderLayer(nn.Module):
     """Self-attention, then two linear maps with a GELU between them.
 
-    What each of the two gives is added to the tokens, and the sum normed, as in the first
-    Transformer.
+    The output of each of the two is added to the tokens, and the sum is normalized, as in the
+    first Transformer.
 
     Args:
         d_model: Width of a token.
@@ -41,7 +41,7 @@ class EncoderLayer(nn.Module):
         tokens: Float[Tensor, "*batch length d_model"],
         mask: Bool[Tensor, "*#batch #length #length"] | None = None,
     ) -> Float[Tensor, "*batch length d_model"]:
-        """The tokens, each with what it has learned of the others.
+        """The tokens, each with information from the others added to it.
 
         Args:
             tokens: One vector for each position.
@@ -52,7 +52,7 @@ class EncoderLayer(nn.Module):
 
 
 class Encoder(nn.Module):
-    """Numbers of tokens to vectors: an embedding and its position, then a stack of layers.
+    """A network from numbers of tokens to vectors: embeddings, positions, and a stack of layers.
 
     There is no dropout.
 
@@ -60,13 +60,13 @@ class Encoder(nn.Module):
         vocab_size: Number of different tokens.
         d_model: Width of a token's vector.
         num_layers: Number of layers.
-        num_heads: Heads in each layer.
+        num_heads: Number of heads in each layer.
         d_hidden: Width of the hidden layer in each layer's network.
-        max_len: Number of positions there are vectors for.
+        max_len: Number of positions that have a vector.
 
     Attributes:
         segment: A constant added to every token. BERT, which reads sentences in pairs, has one for
-            the first and one for the second; here it is that of the first.
+            the first sentence and one for the second; this is the first.
 
     Source: Devlin et al. 2019.
     """
@@ -103,15 +103,15 @@ class Encoder(nn.Module):
                 `padding_mask(length, key_len)` of `attn_course.scaled_dot_product`.
 
         Raises:
-            ValueError: There are no tokens, more than there are positions, or a number that no
-                token has.
+            ValueError: There are no tokens, more tokens than positions, or a number that belongs
+                to no token.
         """
         return self.states(ids, mask)[-1]
 
     def states(
         self, ids: Int64[Tensor, "*batch length"], mask: Tensor | None = None
     ) -> list[Float[Tensor, "*batch length d_model"]]:
-        """The vectors that enter the first layer, and those after each layer."""
+        """The vectors that enter the first layer, and the vectors after each layer."""
         states = [self.embed(ids)]
         for layer in self.layers:
             states.append(layer(states[-1], mask))
@@ -120,18 +120,18 @@ class Encoder(nn.Module):
     def weights(
         self, ids: Int64[Tensor, "*batch length"], mask: Tensor | None = None
     ) -> Float[Tensor, "*batch num_layers num_heads length length"]:
-        """What each head of each layer looks at: a row for each position, which sums to 1."""
+        """The weights of each head in each layer: a row for each position, which sums to 1."""
         entering = self.states(ids, mask)[:-1]
         pairs = zip(self.layers, entering, strict=True)
         return torch.stack([layer.attention.weights(x, mask=mask) for layer, x in pairs], -4)
 
     @checked
     def embed(self, ids: Int64[Tensor, "*batch length"]) -> Float[Tensor, "*batch length d_model"]:
-        """What enters the first layer: embedding, position and segment, added and normed."""
+        """The input of the first layer: embedding, position and segment, summed and normalized."""
         length, vocab_size = ids.shape[-1], self.words.num_embeddings
         if length == 0:
             raise ValueError("there are no tokens to encode")
         if is_true_of_any((ids < 0) | (ids >= vocab_size)):
             worst = f"numbers from {int(ids.min())} to {int(ids.max())}"
-            raise ValueError(f"{worst}, but those of tokens are from 0 to {vocab_size - 1}")
+            raise ValueError(f"{worst}, but tokens are numbered from 0 to {vocab_size - 1}")
         return self.norm(self.words(ids) + self.positions(length) + self.segment)

@@ -14,12 +14,12 @@ from attn_course.scaled_dot_product import padding_mask
 
 
 class MiniLM:
-    """A pretrained encoder of English sentences, to look into; it keeps no gradients.
+    """A pretrained encoder of English sentences, to examine; it keeps no gradients.
 
     Args:
-        encoder: The network, an ordinary module: by itself it has gradients, and it may be moved
-            or cast.
-        word_pieces: Cuts sentences into the pieces that the network has numbers for.
+        encoder: The network, an ordinary module: used directly it has gradients, and it may be
+            moved or cast.
+        word_pieces: Cuts sentences into the pieces for which the network has numbers.
 
     Source: Wang et al. 2020 (MiniLM); Reimers and Gurevych 2019 (vectors of sentences).
     """
@@ -30,7 +30,7 @@ class MiniLM:
     def tokenise(self, sentence: str) -> list[str]:
         """The pieces of a sentence, from `[CLS]` to `[SEP]`.
 
-        Upper case and accents are lost; a word that cannot be made of pieces is `[UNK]`.
+        Capitals and accents are lost; a word that cannot be made of pieces is `[UNK]`.
 
         Raises:
             ValueError: There is no word in the sentence.
@@ -43,15 +43,13 @@ class MiniLM:
     def batch(
         self, sentences: Sequence[str]
     ) -> tuple[Int64[Tensor, "batch length"], Bool[Tensor, "batch 1 length"]]:
-        """Numbers of the pieces of some sentences, padded at the end, and the mask for that.
-
-        They are what `encoder` takes.
+        """The arguments of `encoder` for some sentences: numbers of pieces, padded, and the mask.
 
         Raises:
-            ValueError: There is no sentence, or no word in one of them, or one is too long.
+            ValueError: There is no sentence, or one has no word or is too long.
         """
         if isinstance(sentences, str) or not sentences:
-            raise ValueError(f"a list of sentences is wanted, not {sentences!r}")
+            raise ValueError(f"expected a list of sentences, not {sentences!r}")
         ids = [self._ids(sentence) for sentence in sentences]
         length = torch.tensor([len(row) for row in ids], device=ids[0].device)
         padding = self.word_pieces.number["[PAD]"]
@@ -60,7 +58,7 @@ class MiniLM:
 
     @torch.no_grad()
     def states(self, sentence: str) -> list[Float[Tensor, "length d_model"]]:
-        """The vectors of the pieces: those that enter the first layer, and those after each layer.
+        """The vectors of the pieces: before the first layer, and after each layer.
 
         Raises:
             ValueError: There is no word in the sentence, or it has more pieces than positions.
@@ -69,7 +67,7 @@ class MiniLM:
 
     @torch.no_grad()
     def weights(self, sentence: str) -> Float[Tensor, "num_layers num_heads length length"]:
-        """What each head of each layer looks at: a row for each piece, which sums to 1.
+        """The weights of each head in each layer: a row for each piece, which sums to 1.
 
         Raises:
             ValueError: There is no word in the sentence, or it has more pieces than positions.
@@ -78,10 +76,10 @@ class MiniLM:
 
     @torch.no_grad()
     def word_vector(self, word: str) -> Float[Tensor, " d_model"]:
-        """The vector of a word before anything around it is known: its row of the input embedding.
+        """The vector of a word without any context: its row of the input embedding.
 
         Raises:
-            ValueError: The word is not one of the pieces, so that it has no row.
+            ValueError: The word is not a single piece, so it has no row.
         """
         pieces = [word] if word in self.word_pieces.number else self.word_pieces.split(word)
         if len(pieces) != 1 or (pieces == [UNKNOWN] and word != UNKNOWN):
@@ -89,12 +87,10 @@ class MiniLM:
         return self.encoder.words.weight[self.word_pieces.number[pieces[0]]].clone()
 
     def sentence_vector(self, sentence: str) -> Float[Tensor, " d_model"]:
-        """Mean of the vectors of all pieces after the last layer, made one unit long.
+        """Mean of the vectors of all pieces after the last layer, scaled to length 1.
 
-        `[CLS]` and `[SEP]` count too.
-
-        This is what the model was trained for: the dot product of two of them says how close two
-        sentences are in meaning.
+        `[CLS]` and `[SEP]` count too. The model was trained so that the dot product of two such
+        vectors measures how close two sentences are in meaning.
 
         Raises:
             ValueError: There is no word in the sentence, or it has more pieces than positions.

@@ -1,4 +1,4 @@
-"""Find the files of the model, make sure that they are those we know, and read them."""
+"""Find the files of the model, verify that they are the ones we know, and read them."""
 
 import hashlib
 from importlib import metadata
@@ -19,7 +19,7 @@ SHA256 = {
     "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 }
 SIZES = {"num_layers": 6, "num_heads": 12, "d_hidden": 1536, "max_len": 512}
-# What BERT calls a part, and what it is here.
+# BERT's name for each part, and ours.
 TOP = {
     "embeddings.word_embeddings": "words",
     "embeddings.LayerNorm": "norm",
@@ -37,12 +37,12 @@ PARTS = {
 
 
 def load_minilm() -> MiniLM:
-    """The model, in float32 on the processor, from the package that holds its weights.
+    """The model, in float32 on the CPU, from the package that holds its weights.
 
     Raises:
         ModuleNotFoundError: The package is not installed.
-        FileNotFoundError: It is, but one of the two files that we read is missing.
-        ValueError: One of these files is not what it was when the course was written.
+        FileNotFoundError: It is installed, but one of the two files that we read is missing.
+        ValueError: One of these files has changed since the course was written.
     """
     folder = _model_folder()
     words = _read(folder / "vocab.txt").decode("utf-8").removesuffix("\n").split("\n")
@@ -66,16 +66,14 @@ def _model_folder() -> Path:
 
 
 def _read(path: Path) -> bytes:
-    """The content of a file of the package, if it is the one that we know."""
-    again = (
-        f"of {PACKAGE} {metadata.version(PACKAGE)}; install it anew: {INSTALL} --force-reinstall"
-    )
+    """The content of a file in the package, if it is the one that we know."""
+    again = f"of {PACKAGE} {metadata.version(PACKAGE)}; reinstall it: {INSTALL} --force-reinstall"
     if not path.is_file():
-        raise FileNotFoundError(f"there is no {path}, a file {again}")
+        raise FileNotFoundError(f"{path} is missing, a file {again}")
     content = path.read_bytes()
     found, expected = hashlib.sha256(content).hexdigest(), SHA256[path.name]
     if found != expected:
-        raise ValueError(f"{path} has the SHA-256 {found}, not {expected}, which is that {again}")
+        raise ValueError(f"{path} has the SHA-256 {found}, not {expected}, the hash {again}")
     return content
 
 

@@ -1,13 +1,13 @@
-"""A sentence as the pieces that a BERT reads: whole words if they are frequent, else parts."""
+"""A sentence as the pieces that BERT reads: frequent words whole, other words in parts."""
 
 import unicodedata
 from collections.abc import Callable, Sequence
 
 UNKNOWN = "[UNK]"
-# A longer word is not looked at, and unknown.
+# A longer word is unknown without being searched for.
 MAX_CHARACTERS = 100
-# Where the characters of Chinese stand, each of which is a word of its own. Those of Japanese
-# syllables and of Korean are not among them.
+# The ranges of Chinese characters, each of which is a word of its own. They include no Japanese
+# syllables and no Korean.
 CHINESE = (
     (0x4E00, 0x9FFF),
     (0x3400, 0x4DBF),
@@ -24,8 +24,8 @@ class WordPieces:
     """Cuts words into the longest pieces that a list holds, from the left.
 
     Args:
-        pieces: The list; a piece that does not begin a word has `##` in front. The place of a
-            piece is its number.
+        pieces: The list; a piece that does not begin a word has `##` in front. The position of a
+            piece in the list is its number.
 
     Source: Devlin et al. 2019 and its published code; Wu et al. 2016, section 4.1.
     """
@@ -40,8 +40,8 @@ class WordPieces:
     def split(self, sentence: str) -> list[str]:
         """The pieces of all words of a sentence; `[UNK]` for a word that cannot be made of them.
 
-        What looks like a special piece, such as `[SEP]`, is three words here: two brackets, and
-        what is between.
+        Text that looks like a special piece, such as `[SEP]`, is three words here: two brackets
+        and the word between them.
         """
         return [piece for word in split_words(sentence) for piece in self._split_word(word)]
 
@@ -61,7 +61,7 @@ class WordPieces:
 def split_words(sentence: str) -> list[str]:
     """Words and single punctuation marks, in lower case, without accents.
 
-    White space parts words; control characters vanish.
+    White space separates words; control characters vanish.
     """
     kept = "".join(character for character in sentence if not _vanishes(character))
     plain = unicodedata.normalize("NFD", _set_apart(_is_chinese, kept))
@@ -87,7 +87,7 @@ def _is_chinese(character: str) -> bool:
 
 
 def _is_punctuation(character: str) -> bool:
-    """Whether it is a word of its own; in ASCII all but letters and digits count, as `$` does."""
+    """True if a character is a word of its own; in ASCII, any that is no letter or digit."""
     if character.isascii():
         return not character.isalnum()
     return unicodedata.category(character).startswith("P")

@@ -1,4 +1,4 @@
-"""The figures of the book, in one style: one module of figures a chapter, one colour a role."""
+"""The figures of the book, in one style: one module for each chapter, one colour for each role."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -56,13 +56,13 @@ def style() -> Iterator[None]:
 
 
 def closed(figure: Figure) -> Figure:
-    """Take a figure from pyplot's list of open ones: the notebook shows what a cell returns."""
+    """Remove a figure from pyplot's open ones: a notebook shows the figure that a cell returns."""
     plt.close(figure)
     return figure
 
 
 def ink_on(colour: Tensor) -> str:
-    """Black or white, whichever stands out more on a colour: WCAG 2, relative luminance."""
+    """Black or white, the one with more contrast to a colour: WCAG 2, relative luminance."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour.tolist()]
     luminance = sum(share * c for share, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
     return "black" if luminance > 0.179 else "white"
@@ -74,7 +74,7 @@ def signed(number: Tensor, form: str) -> str:
 
 
 def write_numbers(axes: Axes, table: Tensor, form: str) -> None:
-    """Write the number of every cell into it."""
+    """Write its number into every cell."""
     for row, column in np.ndindex(*table.shape):
         text = signed(table[row, column], form)
         axes.text(column, row, text, ha="center", va="center", color="black")

@@ -19,11 +19,11 @@ from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
 
 
 def hidden_unit(keys: tuple[float, float], queries: Mapping[str, float]) -> Figure:
-    """Draw what one hidden unit makes of two keys, for two queries, with tanh and without.
+    """Draw one hidden unit's output for two keys and two queries, with tanh and without.
 
     Args:
-        keys: What the keys bring to the unit, the smaller first.
-        queries: What each query brings to it, by name.
+        keys: The inputs of the unit from the keys, the smaller first.
+        queries: The input of the unit from each query, by name.
     """
     at = torch.linspace(-4.2, 2.2, 129)
     with style():
@@ -41,7 +41,7 @@ def hidden_unit(keys: tuple[float, float], queries: Mapping[str, float]) -> Figu
 
 
 def _two_keys(axes: Axes, inputs: Tensor, bend: object, name: str) -> None:
-    """Mark two keys on the curve, and write by how much the unit tells them apart."""
+    """Mark two keys on the curve, and write the difference between the unit's outputs."""
     low, high = bend(inputs).tolist()
     left, right = inputs.tolist()
     axes.plot([left, right, right], [low, low, high], color=ROLE["weight"], linewidth=1.5)
@@ -55,7 +55,7 @@ def _two_keys(axes: Axes, inputs: Tensor, bend: object, name: str) -> None:
 
 
 def stages(weights: Mapping[str, Tensor], source: Sequence[str], target: Sequence[str]) -> Figure:
-    """Draw matrices of weights, (target_len, source_len), side by side: how they came about."""
+    """Draw matrices of weights, (target_len, source_len), side by side, each under its title."""
     with style():
         figure, panels = plt.subplots(1, len(weights), figsize=(5.2, 2.5), sharey=True)
         for axes, (title, matrix) in zip(panels, weights.items(), strict=True):
@@ -79,11 +79,11 @@ def alignment(
     """Draw a matrix of weights, (target_len, source_len), with the words on both axes.
 
     Args:
-        weights: A row for each word that is written; its columns may go on behind the words.
-        source: The words that are read, and what stands for their end.
-        target: The words that are written.
-        sure: Links (source word, target word) that a translator would draw: a full frame.
-        possible: Links that one may draw: a dotted frame.
+        weights: A row for each written word; there may be more columns than source words.
+        source: The words read, and the mark of their end.
+        target: The words written.
+        sure: Links (source word, target word) that any translator would draw, in a solid frame.
+        possible: Optional links, in a dotted frame.
     """
     height = 1.4 + 0.29 * len(target)
     with style():
@@ -117,7 +117,7 @@ def _frame(axes: Axes, source: int, target: int, line: str) -> None:
 
 # --- what is measured -----------------------------------------------------------------------------
 
-# Curves are told apart by their lines, since the colours of the book stand for roles.
+# Curves differ in line style, since the colours of the book mean roles.
 MARKS = ("o-", "s--", "^:")
 
 
@@ -127,9 +127,9 @@ def right_by_length(
     """Draw the share of symbols that are right against the length of the sequence.
 
     Args:
-        lengths: Symbols in the sequence.
+        lengths: Number of symbols in the sequence.
         right: For each model, a share from 0 to 1 at each length.
-        longest_learned: Symbols in the longest sequence that the models have learned from.
+        longest_learned: Number of symbols in the longest training sequence.
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.0))
@@ -143,7 +143,7 @@ def right_by_length(
 
 
 def bleu_bars(bleu: Mapping[str, float], changed: str) -> Figure:
-    """Draw the BLEU of a translator in which something was changed, by what was done to it."""
+    """Draw the BLEU of a translator after each of several changes to it."""
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 0.7 + 0.4 * len(bleu)))
         axes.barh(list(bleu), list(bleu.values()), height=0.6, color=ROLE["output"])
@@ -160,15 +160,15 @@ def weight_and_need(
     replaced: Sequence[Tensor],
     written: str,
 ) -> Figure:
-    """Draw, for one word that is written, what it looks at, and two answers to what it needs.
+    """Draw, for one written word, where it looks, and two measurements of the words that it needs.
 
     Args:
         words: The source.
-        weights: The weight of each of its words, (source_len,).
-        deleted: By how much the log-probability of the written word falls when each of them is
-            deleted, in nats, (source_len,).
-        replaced: The same when each of them is replaced by others, one number for each of these;
-            none for a word that nothing can replace.
+        weights: The weight of each source word, (source_len,).
+        deleted: The fall of the written word's log-probability when each source word is deleted,
+            in nats, (source_len,).
+        replaced: The fall when each source word is replaced by others, one number for each of
+            these; none for a word that nothing can replace.
         written: The written word.
     """
     at = range(len(words))

@@ -10,19 +10,19 @@ from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, style
 from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
 
 SIDE = 2.7  # of a grid, in the units of the diagram
-IMAGE, GRID, DECODER = 0.0, 4.2, 9.1  # where image and grid begin, and where the states stand
+IMAGE, GRID, DECODER = 0.0, 4.2, 9.1  # left edges of image, grid and states
 FEATURES, WEIGHTS, CONTEXT, SAID = 0.0, 4.0, 8.4, 11.0  # heights
-GIVEN = (7.3, 9.9)  # where the word before stands, between the context, the state and the word
+GIVEN = (7.3, 9.9)  # place of the word before
 
 
 def captioner_step(image: Tensor, weights: Tensor, given: str, said: str) -> Figure:
-    """Draw what a captioner does for one word.
+    """Draw the steps of a captioner for one word.
 
     Args:
-        image: What is described, from 0 (paper) to 1 (ink), (height, width).
-        weights: Of its cells at this word, (grid, grid).
+        image: The image to describe, from 0 (paper) to 1 (ink), (height, width).
+        weights: Weights of its cells at this word, (grid, grid).
         given: The word before.
-        said: The word that is written.
+        said: The written word.
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 5.95))
@@ -49,7 +49,7 @@ def _picture(axes: Axes, image: Tensor, grid: int) -> None:
 
 
 def _cell(axes: Axes, row: int, column: int, grid: int, height: float) -> Rectangle:
-    """A cell of a grid that stands at a height; row 0 is its uppermost."""
+    """A cell of a grid at a height; row 0 is the uppermost."""
     side = SIDE / grid
     return Rectangle((GRID + column * side, height + (grid - 1 - row) * side), side, side)
 
@@ -93,7 +93,7 @@ _LEFT = {"ha": "right", "va": "center"}
 
 
 def _decoder(axes: Axes, given: str, said: str) -> None:
-    """Draw the states, the gate, the context and the word, and what goes into each of them."""
+    """Draw the states, the gate, the context and the word, and the inputs of each of them."""
     middle, low = GRID + SIDE / 2, (FEATURES + SIDE + WEIGHTS) / 2
     gate = WEIGHTS + SIDE + 0.65
     x, y = GIVEN

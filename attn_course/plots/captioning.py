@@ -42,12 +42,12 @@ def word_by_word(
     """Draw an image once for each word, with the weights at that word laid over it.
 
     Args:
-        image: What is described, (height, width).
-        words: The caption, as it is written.
-        weights: At each word, (num_words, grid, grid).
+        image: The image to describe, (height, width).
+        words: The words of the caption.
+        weights: Weights at each word, (num_words, grid, grid).
         cells: The cell that each word names, counted from 0 in reading order; it is framed. A
             negative number frames none.
-        columns: Pictures in a row.
+        columns: Number of pictures in a row.
     """
     rows = -(-len(words) // columns)
     with style():
@@ -65,7 +65,7 @@ def word_by_word(
 
 
 def _image(axes: Axes, image: Tensor, weights: Tensor) -> None:
-    """Draw black ink on a paper that is as purple as the weight of its cell."""
+    """Draw black ink on paper: the more weight a cell has, the more purple its paper."""
     grid, cell = len(weights), image.shape[-1] // len(weights)
     paper = over_pixels(weights.detach().float(), cell) * cell**2
     colours = torch.tensor(FROM_PAPER_TO_WEIGHT(paper.numpy()))[..., :3]
@@ -79,7 +79,7 @@ def _image(axes: Axes, image: Tensor, weights: Tensor) -> None:
 
 
 def _frame(axes: Axes, number: int, cell: int, grid: int) -> None:
-    """Frame the cell of that number."""
+    """Frame the cell with this number."""
     row, column = divmod(number, grid)
     corner = (column * cell - 0.2, row * cell - 0.2)
     side = cell - 0.6
@@ -90,10 +90,10 @@ def reach(seen: Tensor, cell: int, grid: int, number: int) -> Figure:
     """Draw which pixels can move the feature of one cell, and by how much.
 
     Args:
-        seen: The size of the derivative by each pixel, (height, width).
-        cell: Pixels of the side of a cell.
-        grid: Cells in a row.
-        number: The cell whose feature it is; it is framed.
+        seen: The magnitude of the derivative by each pixel, (height, width).
+        cell: Side of a cell, in pixels.
+        grid: Number of cells in a row.
+        number: The cell to which the feature belongs; it is framed.
     """
     with style():
         figure, axes = plt.subplots(figsize=(3.6, 3.8))
@@ -118,8 +118,8 @@ def grids(tables: Mapping[str, Tensor], weights: Sequence[str], decimals: int = 
 
     Args:
         tables: A title and the numbers of each grid, (grid_height, grid_width).
-        weights: The titles of those that hold weights; these are coloured, from 0 to 1.
-        decimals: Digits behind the point of the weights; other numbers have none.
+        weights: The titles of the grids that hold weights; these are coloured, from 0 to 1.
+        decimals: Number of decimals of the weights; other numbers have none.
     """
     with style():
         width = 5.2 / len(tables)
@@ -154,7 +154,7 @@ def _lines(axes: Axes, numbers: Tensor) -> None:
 
 # --- hard attention -------------------------------------------------------------------------------
 
-# What is drawn of each baseline: line and marker, and the colour.
+# The style of each baseline: line and marker, and the colour.
 BASELINES = {
     "none": ("o-", INK),
     "one": ("s--", ROLE["query"]),
@@ -187,8 +187,8 @@ def in_training(steps: Tensor, variance: Mapping[str, Tensor], exact: Tensor) ->
     """Draw the variance of one draw's gradient, with each baseline, while a captioner learns.
 
     Args:
-        steps: When it was measured, (num_points,).
-        variance: For each baseline a row for each seed, (num_seeds, num_points).
+        steps: Steps at which it was measured, (num_points,).
+        variance: For each baseline, a row for each seed, (num_seeds, num_points).
         exact: The squared length of the exact gradient, of the same shape.
     """
     with style():
@@ -208,14 +208,14 @@ def in_training(steps: Tensor, variance: Mapping[str, Tensor], exact: Tensor) ->
 def photograph(
     image: Tensor, weights: Tensor, cell: int, asked: tuple[int, int], smooth: Tensor
 ) -> Figure:
-    """Draw a photograph, the weights of its cells, and the photograph as bright as they are.
+    """Draw a photograph, the weights of its cells, and the photograph with its brightness scaled.
 
     Args:
         image: Red, green and blue from 0 to 1, (3, height, width).
-        weights: Of the cells, (grid_height, grid_width).
-        cell: Pixels of the side of a cell.
-        asked: Row and column of the cell that is framed.
-        smooth: Weights that were blurred to the size of the photograph, (height, width).
+        weights: Weights of the cells, (grid_height, grid_width); they scale the brightness.
+        cell: Side of a cell, in pixels.
+        asked: Row and column of the cell to frame.
+        smooth: Weights blurred to the size of the photograph, (height, width).
     """
     laid = over_pixels(weights, cell)
     with style():

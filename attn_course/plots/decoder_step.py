@@ -11,27 +11,27 @@ from torch import Tensor
 
 from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, signed, style
 
-# The height of each row of the walk, and the place of the decoder beside it.
+# The height of each row, and the place of the decoder next to the rows.
 WORDS, ANNOTATIONS, SCORES, WEIGHTS, CONTEXT, SAID = 0.0, 1.0, 2.15, 3.1, 5.0, 7.0
 LEFT, APART, DECODER = 1.75, 1.9, 8.0
-# How high the picture is that ends with a row.
+# The height of the picture that ends with each row.
 TOP = {SCORES: 2.6, WEIGHTS: 4.0, CONTEXT: 5.5, SAID: 7.3}
-GIVEN = (5.3, 6.2)  # where the word before stands, between the context, the state and the word
+GIVEN = (5.3, 6.2)  # place of the word before
 LINE = {"color": FAINT, "linewidth": 1.2, "zorder": 0}
 
 
 class DecoderStep(NamedTuple):
-    """The numbers of one step, as far as it has come.
+    """The numbers of one step, as far as they have been computed.
 
     Attributes:
-        number: Which step it is, from 1.
+        number: Number of the step, from 1.
         before: The state before the step, the query, (d_hidden,).
-        scores: One for each source word, (source_len,).
-        weights: Their softmax, (source_len,).
+        scores: One score for each source word, (source_len,).
+        weights: The softmax of the scores, (source_len,).
         context: The mean of the annotations under the weights, (d_annotation,).
         after: The state after the step, (d_hidden,).
         given: The word before.
-        said: The word that is written.
+        said: The written word.
     """
 
     number: int
@@ -45,9 +45,9 @@ class DecoderStep(NamedTuple):
 
 
 def walk(words: Sequence[str], annotations: Tensor, step: DecoderStep) -> Figure:
-    """Draw a step of the decoder: the scores, and what else has been computed.
+    """Draw a step of the decoder: the scores, and everything else that has been computed.
 
-    All pictures have one scale, so that the next one shows what came on top.
+    All pictures have the same scale, so that the next one shows what is new.
     """
     pieces = {WEIGHTS: step.weights, CONTEXT: step.context, SAID: step.after}
     drawings = {WEIGHTS: _weights, CONTEXT: _context, SAID: _output}
@@ -65,18 +65,18 @@ def walk(words: Sequence[str], annotations: Tensor, step: DecoderStep) -> Figure
 
 
 def _column(index: int) -> float:
-    """Where the column of a source word stands."""
+    """The horizontal position of a source word's column."""
     return LEFT + APART * index
 
 
 def _vector(numbers: Tensor) -> str:
-    """Write a vector with few digits: (0, 0, 1.1)."""
+    """Format a vector with few digits: (0, 0, 1.1)."""
     rounded = [round(number, 2) + 0.0 for number in numbers.tolist()]
     return "(" + ", ".join(signed(torch.tensor(number), "{:g}") for number in rounded) + ")"
 
 
 def _box(axes: Axes, x: float, y: float, role: str, text: str) -> None:
-    """Write into a box of the colour of a role; an annotation is a key with the rim of a value."""
+    """Write into a box in the colour of a role; an annotation is a key with the rim of a value."""
     rim = ROLE["value"] if role == "key" else ROLE[role]
     box = {"boxstyle": "round,pad=0.35", "facecolor": ROLE[role], "edgecolor": rim, "linewidth": 3}
     ink = PAPER if role == "query" else "black"
@@ -137,7 +137,7 @@ def _context(axes: Axes, step: DecoderStep) -> None:
 
 
 def _output(axes: Axes, step: DecoderStep) -> None:
-    """Draw the next state and the word, and what goes into each of them."""
+    """Draw the next state and the word, and the inputs of each of them."""
     middle = _column(0) + (len(step.weights) - 1) * APART / 2
     x, y = GIVEN
     _arrow(axes, (middle + 1.35, CONTEXT), (DECODER - 1.1, CONTEXT))

@@ -1,7 +1,7 @@
-"""The picture of the history page: a row for each work, a column for what it looks at.
+"""The picture of the history page: a row for each work, a column for each thing to look at.
 
-`python -m attn_course.plots.history > book/timeline.html` writes it anew. Matplotlib has no part in
-it: it is SVG inside the page, so that it takes the page's colours and its rows can be links.
+`python -m attn_course.plots.history > book/timeline.html` rewrites it. It does not use matplotlib:
+it is SVG inside the page, so that it has the page's colours and its rows can be links.
 """
 
 from html import escape
@@ -42,15 +42,15 @@ STYLE = f"""
 """
 ALT = (
     f"{len(WORKS)} works from 1964 to 2023, in the order in which they became public. Each row "
-    "says what is looked at, and whether softly by content, softly by place, or at one place."
+    "says what the work looks at, and whether softly by content, softly by place, or at one place."
 )
 CAPTION = """
-Soft weights by content stand in the oldest rows. In networks, looks at one place at a time and a
-window that goes by place stand before them. In 2017 two of the five columns are all that joins
-the words of a translator; most later rows make this cheaper, or examine it. A date is that of the
-first preprint, or of print if there was none; a year in brackets is that of a later publication.
-Of three or more authors the first is named. Rows are in order, not to scale; each leads to its
-place in the text.
+Soft weights by content are in the oldest rows. In networks, looks at one place at a time and a
+window that moves by place came first. In 2017 two of the five columns are all that joins the words
+of a translator; most later rows make this cheaper, or examine it. A date is when the first preprint
+appeared, or the printed work if there was none; a year in brackets is the year of a later
+publication. Of three or more authors only the first is named. Rows are in order, not to scale; each
+links to its place in the text.
 """
 
 
@@ -71,7 +71,7 @@ def timeline() -> str:
 
 
 def _middle(number: int) -> float:
-    """How far down the middle of a row is."""
+    """The vertical position of the middle of a row."""
     return TOP + ROW * (number + 0.5)
 
 
@@ -91,7 +91,7 @@ def _row(number: int, work: Work) -> str:
 
 
 def in_words(work: Work) -> str:
-    """One row as a sentence, for those who hear the picture."""
+    """One row as a sentence, for screen readers."""
     looks = [f"{LANES[lane]}, {KINDS[kind]}" for lane, kind in work.seen]
     return f"{work.date}, {work.label}. Looks at: {'; '.join(looks)}."
 
@@ -126,7 +126,7 @@ def _text(words: str, x: float, y: float, look: str, **more: object) -> str:
 
 
 def _legend() -> str:
-    """What the marks mean, in two columns of two."""
+    """The legend of the marks, in two columns of two."""
     parts = []
     for place, (kind, words) in enumerate(KINDS.items()):
         x, y = 8 + 150 * (place % 2), 10 + 22 * (place // 2)
@@ -135,7 +135,7 @@ def _legend() -> str:
 
 
 def _heads() -> str:
-    """The names of the columns, slanted, so that they fit."""
+    """The names of the columns, slanted so that they fit."""
     y = TOP - 10
     heads = (
         _text(LANES[lane], x, y - 4.5, "head", transform=f"rotate(-45 {x} {y})")

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, signed, style
 
-# Where the centre of each column stands.
+# The centre of each column.
 COLUMNS = {"query": 0.6, "key": 2.4, "score": 4.1, "weight": 5.7, "value": 7.9, "output": 9.6}
 STEPS = {"compare": ("key", "score"), "softmax": ("score", "weight"), "mean": ("value", "output")}
 
@@ -20,8 +20,8 @@ def attention_layer(
     """Draw one query's way through attention: score, softmax, weighted mean.
 
     Args:
-        query: What to write into the box of the query.
-        keys: What to write into the box of each key.
+        query: Text in the box of the query.
+        keys: Text in the box of each key.
         scores: Score of each key, (key_len,).
         weights: Weight of each key, (key_len,).
         values: Value of each key, a number, (key_len,).
@@ -46,7 +46,7 @@ def attention_layer(
 
 
 def _box(axes: Axes, role: str, row: float, text: str) -> None:
-    """Draw a box in the column and the colour of its role, and write into it."""
+    """Draw a box in the column and colour of its role, with text in it."""
     ink = PAPER if role == "query" else "black"
     box = {"boxstyle": "round,pad=0.45", "facecolor": ROLE[role], "edgecolor": PAPER}
     axes.text(COLUMNS[role], row, text, ha="center", va="center", color=ink, bbox=box)
@@ -63,7 +63,7 @@ def _weight(axes: Axes, row: int, weight: float, middle: float) -> None:
 
 
 def _name_columns(axes: Axes, rows: int) -> None:
-    """Write the roles above the columns, and what leads from one to the next below them."""
+    """Write the roles above the columns, and the operations between them below."""
     for name, x in COLUMNS.items():
         axes.text(x, -0.9, name, ha="center", fontweight="bold")
     for name, (source, target) in STEPS.items():

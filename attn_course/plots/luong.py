@@ -1,7 +1,7 @@
 """The figures of chapter 05: each takes the numbers that the chapter has computed, and draws them.
 
 Every function returns a closed figure, so that a cell which ends with the call shows it once.
-Curves of BLEU are those of chapter 03, pictures of alignments those of chapter 04.
+Chapter 03 has the curves of BLEU, chapter 04 the pictures of alignments.
 """
 
 import math
@@ -19,7 +19,7 @@ from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, style
 
 
 class Node(NamedTuple):
-    """A piece of a diagram: where it stands, what is written into it, and its role, if any."""
+    """A piece of a diagram: its position, its text, and its role, if any."""
 
     x: float
     y: float
@@ -75,7 +75,7 @@ FEEDING = (("fed", "state"),)
 def two_decoders() -> Figure:
     """Draw one step of a decoder that asks first, beside one that steps first.
 
-    What is dashed is input feeding, which the second may have or not.
+    Dashed arrows are input feeding, which is optional in the second.
     """
     with style():
         figure, (left, right) = plt.subplots(1, 2, figsize=(5.2, 4.3), sharex=True, sharey=True)
@@ -108,7 +108,7 @@ def _diagram(
 
 
 def _look(role: str) -> dict[str, object]:
-    """How a piece of a diagram is drawn; an annotation is a key with the rim of a value."""
+    """The style of a piece of a diagram; an annotation is a key with the rim of a value."""
     text = {"ha": "center", "va": "center", "color": PAPER if role == "query" else "black"}
     if not role:
         return text
@@ -125,9 +125,9 @@ def window(weights: Tensor, bell: Tensor, centre: float, half_width: float) -> F
 
     Args:
         weights: The softmax of the scores within the window, 0 beyond it, (key_len,).
-        bell: What they are multiplied by, (key_len,).
-        centre: Where the window stands.
-        half_width: How far it reaches to either side.
+        bell: The factor of each weight, (key_len,).
+        centre: Position of the window's centre.
+        half_width: The window's reach to either side, in positions.
     """
     at = range(len(weights))
     with style():
@@ -151,7 +151,7 @@ def beside(shares: Mapping[str, Tensor]) -> Figure:
 
     Args:
         shares: For each model, the share of words at the offsets from -reach to reach, and last
-            the share that is farther, (2 * reach + 2,).
+            the share farther away, (2 * reach + 2,).
     """
     with style():
         height = 0.9 + 1.15 * len(shares)
@@ -180,7 +180,7 @@ def quality_and_alignment(measured: Mapping[str, tuple[Tensor, Tensor]]) -> Figu
 
     Args:
         measured: For each kind of model, BLEU and alignment error rate, (num_seeds,) each. The
-            first four kinds have full marks, the others hollow ones.
+            first four kinds have solid marks, the others hollow ones.
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 4.8))

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, style
 
-# Heads are told apart by these, which are no role's colour; every cell also has a number.
+# Each head has one of these, which are no role's colours; every cell has a number as well.
 HEADS = ("#A6D8F0", "#F7F0A1", "#DDDDDD")
 NUM_BARS = 21  # an odd number, so that a half has a bar of its own
 WEIGHTS = LinearSegmentedColormap.from_list("weights", [PAPER, ROLE["weight"]])
@@ -24,10 +24,10 @@ WEIGHTS = LinearSegmentedColormap.from_list("weights", [PAPER, ROLE["weight"]])
 
 
 def shares(drawn: Mapping[str, Tensor]) -> Figure:
-    """Draw how often each weight of a key came out, a panel for each kind of attention.
+    """Draw a histogram of the weight of a key, a panel for each kind of attention.
 
     Args:
-        drawn: For each kind the weight of the key in each draw, (num_draws,).
+        drawn: For each kind, the weight of the key in each draw, (num_draws,).
     """
     with style():
         figure, panels = plt.subplots(len(drawn), 1, figsize=(5.2, 1.0 + 1.35 * len(drawn)))
@@ -46,19 +46,19 @@ def shares(drawn: Mapping[str, Tensor]) -> Figure:
 
 
 def by_seed(runs: Mapping[str, Tensor], label: str, line: float | None = None) -> Figure:
-    """Draw what each seed reached, a row for each kind of model.
+    """Draw the result of each seed, a row for each kind of model.
 
     Args:
-        runs: For each kind, what its seeds reached, from 0 to 1, (num_seeds,).
-        label: What was measured.
-        line: Where to draw a line, if anywhere.
+        runs: For each kind, the results of its seeds, from 0 to 1, (num_seeds,).
+        label: The name of the result.
+        line: Position of a vertical line; None for no line.
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 1.0 + 0.55 * len(runs)))
         if line is not None:
             axes.axvline(line, color=INK, linewidth=1, linestyle=(0, (3, 2)))
         for row, reached in enumerate(runs.values()):
-            # seeds that reached the same would hide each other
+            # seeds with equal results would hide each other
             height = row + np.linspace(-0.22, 0.22, len(reached))
             axes.plot(reached.numpy(), height, "o", color=ROLE["output"], markersize=6, alpha=0.8)
         axes.set_yticks(range(len(runs)), list(runs))
@@ -120,7 +120,7 @@ def maps(words: Sequence[str], heads: Mapping[str, Tensor]) -> Figure:
 
 
 def _frame(axes: Axes, columns: int, rows: int) -> None:
-    """Part the cells of a map by thin lines."""
+    """Separate the cells of a map with thin lines."""
     axes.set_xticks(np.arange(columns + 1) - 0.5, minor=True)
     axes.set_yticks(np.arange(rows + 1) - 0.5, minor=True)
     axes.grid(which="minor", color=FAINT, linewidth=0.5)
@@ -133,7 +133,7 @@ def reach(distance: Tensor, special: Tensor, uniform: float) -> Figure:
     Args:
         distance: Mean distance from a word to the words it looks at, (num_heads,).
         special: Share of the weight on the marks of beginning and end, (num_heads,).
-        uniform: The distance of a head that looks at all words alike.
+        uniform: The distance for a head that looks at all words equally.
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.6))
@@ -149,12 +149,12 @@ def reach(distance: Tensor, special: Tensor, uniform: float) -> Figure:
 
 
 def split(tokens: Tensor, heads: Tensor, owner: Tensor) -> Figure:
-    """Draw a table of tokens, and below it the tables that it was cut into.
+    """Draw a table of tokens, and below it the tables into which it was cut.
 
     Args:
         tokens: A number for each feature of each token, (length, d_model).
-        heads: What each head was given, (num_heads, length, d_head).
-        owner: The head that each feature belongs to, (d_model). A number has the colour of its
+        heads: The part given to each head, (num_heads, length, d_head).
+        owner: The head to which each feature belongs, (d_model,). A number has the colour of its
             feature, wherever it is.
     """
     colour = {
@@ -178,7 +178,7 @@ def split(tokens: Tensor, heads: Tensor, owner: Tensor) -> Figure:
 
 
 def _table(axes: Axes, table: Tensor, left: float, colour: Mapping[int, str], name: str) -> None:
-    """Draw a table of numbers whose left edge stands at `left`, and its name above it."""
+    """Draw a table of numbers whose left edge is at `left`, with its name above it."""
     axes.text(left + table.shape[1] / 2, -0.2, name, ha="center", va="bottom", fontweight="bold")
     for row, column in np.ndindex(*table.shape):
         number = int(table[row, column])
@@ -211,7 +211,7 @@ def layer(num_heads: int = 3) -> Figure:
 
 
 def _box(axes: Axes, at: tuple[float, float], text: str, role: str = "") -> None:
-    """Draw a box in the colour of its role, white if it has none, and write into it."""
+    """Draw a box in the colour of its role, white if it has none, with text in it."""
     ink = PAPER if role == "query" else "black"
     box = {"boxstyle": "round,pad=0.35", "facecolor": ROLE.get(role, PAPER)}
     box["edgecolor"] = ROLE.get(role, INK)

@@ -17,7 +17,7 @@ from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, style
 from attn_course.plots.curves import draw_mean_and_range
 from attn_course.plots.seq2seq import grey_beyond
 
-# Mark, line and colour: layers keep theirs through the chapter, whatever stands beside them.
+# Mark, line and colour: each layer keeps its own throughout the chapter.
 LOOKS = {
     "rnn": ("o:", INK),
     "gru": ("s-", ROLE["value"]),
@@ -68,10 +68,10 @@ def decay(at: Tensor, panels: Mapping[str, Lines], xlabel: str, ylabel: str) -> 
     """Draw positive numbers that fall or rise by many powers of ten, a panel for each title.
 
     Args:
-        at: Where the points stand, (num_points,).
-        panels: For each title, by name, what was measured for each seed, (num_seeds, num_points).
-        xlabel: What `at` means.
-        ylabel: What was measured.
+        at: Horizontal positions of the points, (num_points,).
+        panels: For each title, the measurements by name, (num_seeds, num_points).
+        xlabel: Label of `at`.
+        ylabel: Label of the measurements.
     """
     with style():
         size = (5.2, 1.1 + 2.6 * len(panels))
@@ -106,12 +106,12 @@ def _mark_round_powers(axes: Axes) -> None:
 
 
 def costs(lengths: Tensor, panels: Mapping[str, Lines], xlabel: str = "tokens") -> Figure:
-    """Draw what layers cost against the length, both by powers, a panel for each kind of cost.
+    """Draw the cost of layers against the length, on log scales, a panel for each kind of cost.
 
     Args:
         lengths: Number of tokens, (num_lengths,).
         panels: For each kind of cost, which names its axis, the cost by layer, (num_lengths,).
-        xlabel: What `lengths` means.
+        xlabel: Label of `lengths`.
     """
     with style():
         size = (5.2, 0.9 + 2.4 * len(panels))
@@ -132,13 +132,13 @@ def costs(lengths: Tensor, panels: Mapping[str, Lines], xlabel: str = "tokens") 
 
 
 def steps_to_learn(sizes: Tensor, steps: Lines, most: int, xlabel: str) -> Figure:
-    """Draw how many steps each layer took, every seed as a mark, and above who never got there.
+    """Draw the steps that each layer took, a mark for each seed, with those that failed on top.
 
     Args:
-        sizes: How hard the task was, (num_sizes,).
-        steps: For each layer the steps that it took, NaN for never, (num_seeds, num_sizes).
-        most: After how many steps the training was broken off.
-        xlabel: What `sizes` means.
+        sizes: Sizes of the task, (num_sizes,).
+        steps: For each layer, the steps that it took, NaN if it failed, (num_seeds, num_sizes).
+        most: The number of steps after which training was stopped.
+        xlabel: Label of `sizes`.
     """
     never = 2 * most
     with style():
@@ -164,15 +164,15 @@ def steps_to_learn(sizes: Tensor, steps: Lines, most: int, xlabel: str) -> Figur
 def how_good(
     at: Tensor, runs: Lines, xlabel: str, ylabel: str, longest_learned: float | None = None
 ) -> Figure:
-    """Draw how good models were, on the way or by length.
+    """Draw the quality of models, during training or by length.
 
     Args:
-        at: When, or for which length, it was measured, (num_points,).
-        runs: For each model what was measured of each seed, (num_seeds, num_points).
-        xlabel: What `at` counts.
-        ylabel: What was measured.
-        longest_learned: If `at` is a length, the greatest that they have learned from; beyond it
-            the figure is grey.
+        at: The step, or the length, of each measurement, (num_points,).
+        runs: For each model, the measurements of each seed, (num_seeds, num_points).
+        xlabel: Label of `at`.
+        ylabel: Label of the measurements.
+        longest_learned: If `at` is a length, the greatest length in the training; beyond it the
+            figure is grey.
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.6))
@@ -186,13 +186,13 @@ def how_good(
 
 
 def _looks(lines: Lines) -> list[tuple[str, tuple[str, str]]]:
-    """Give every name its mark and colour; names without one of their own get the others."""
+    """The mark and colour of every name; names without their own get the remaining ones."""
     others = iter(OTHERS)
     return [(name, LOOKS[name] if name in LOOKS else next(others)) for name in lines]
 
 
 def _legend(figure: Figure, drawn: list[Axes]) -> None:
-    """Name each line once, below the panels."""
+    """Add one legend for all panels, below them."""
     named = {}
     for axes in drawn:
         for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):

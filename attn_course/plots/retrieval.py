@@ -32,11 +32,11 @@ FROM_LOSS_TO_GAIN = LinearSegmentedColormap.from_list("change", [FAINT, PAPER, R
 def walk(
     asked: Tensor, nearest: Tensor, blend: Tensor, words: Sequence[str], swatches: Tensor
 ) -> Figure:
-    """Draw the answers of two lookups along a straight way through the colours.
+    """Draw the answers of two lookups along a straight line through the colours.
 
     Args:
-        asked: The colours on the way, red, green and blue from 0 to 1, (steps, 3).
-        nearest: Which word the nearest colour has at each step, (steps,).
+        asked: The colours along the line, red, green and blue from 0 to 1, (steps, 3).
+        nearest: The word of the nearest colour at each step, (steps,).
         blend: The share of each word in the soft answer, (steps, len(words)).
         words: The words.
         swatches: A colour for each word, (len(words), 3).
@@ -65,7 +65,7 @@ def temperatures(taus: Tensor, weights: Tensor, names: dict[int, str]) -> Figure
     Args:
         taus: Temperatures, rising.
         weights: A row of weights for each of them.
-        names: What to call the two keys that stand out, by their place in a row, best first.
+        names: Names of the two keys to highlight, by their place in a row, best first.
     """
     key_len, at, height = weights.shape[-1], taus.numpy(), weights.numpy()
     with style():
@@ -86,12 +86,12 @@ def temperatures(taus: Tensor, weights: Tensor, names: dict[int, str]) -> Figure
 
 
 def hull(values: Tensor, blends: Tensor, half_rules: dict[str, Tensor]) -> Figure:
-    """Draw values in the plane, their hull, and what two kinds of weights make of them.
+    """Draw values in the plane, their hull, and their combinations with two kinds of weights.
 
     Args:
         values: Points in convex position, (key_len, 2).
         blends: Convex combinations of them, (draws, 2).
-        half_rules: Combinations whose weights keep one half of the rule; the label says which.
+        half_rules: Combinations whose weights obey only one half of the rule, named by the label.
     """
     points, centre = values.numpy(), values.mean(0).numpy()
     around = points[np.argsort(np.arctan2(*(points - centre).T))]
@@ -115,7 +115,7 @@ def hull(values: Tensor, blends: Tensor, half_rules: dict[str, Tensor]) -> Figur
 
 
 def jacobian(derivatives: Tensor) -> Figure:
-    """Draw by how much each weight (a row) grows as each score (a column) does."""
+    """Draw the rate at which each weight (a row) grows with each score (a column)."""
     places = range(len(derivatives))
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.6))
@@ -170,7 +170,7 @@ def _strip(axes: Axes, colours: Tensor, title: str) -> None:
 
 
 def _name_runs(axes: Axes, nearest: Tensor, words: Sequence[str], swatches: Tensor) -> None:
-    """Write each word once on the stretch of the strip that it covers, where it fits."""
+    """Write each word once on the part of the strip that it covers, if it fits."""
     start = 0
     for index, run in groupby(nearest.tolist()):
         length = len(list(run))
@@ -184,7 +184,7 @@ def _name_runs(axes: Axes, nearest: Tensor, words: Sequence[str], swatches: Tens
 def _name_areas(
     axes: Axes, at: np.ndarray, blend: np.ndarray, words: Sequence[str], swatches: Tensor
 ) -> None:
-    """Write each word where its area is highest; above it, with a line, where that is too low."""
+    """Write each word where its area is highest, or above it, with a line, if that is too low."""
     tops = blend.cumsum(-1)
     for index, word in enumerate(words):
         share = np.where((at > 0.08) & (at < 0.92), blend[:, index], 0)

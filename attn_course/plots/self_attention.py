@@ -31,11 +31,11 @@ def table(
 
     Args:
         words: A row and a column each; a word may come twice.
-        numbers: What to write, (num_words, num_words); paper where it is 0 or less.
-        decimals: How many digits of a number to write behind the point.
+        numbers: The numbers, (num_words, num_words); cells of 0 or less have no colour.
+        decimals: Number of decimals to write.
         most: The number that has the full colour.
-        labels: What the columns and the rows are.
-        colour: The full colour; that of the role, if the numbers are weights.
+        labels: Labels of the columns and of the rows.
+        colour: The full colour; the colour of the role if the numbers are weights.
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 1.2 + 0.43 * len(words)))
@@ -64,8 +64,8 @@ def panels(
         words: A row and a column each.
         tables: A title and the numbers of each, (num_words, num_words).
         links: Cells (row, column) to frame.
-        labels: What the columns and the rows are.
-        colour: That of a 1; that of the role, if the numbers are weights.
+        labels: Labels of the columns and of the rows.
+        colour: The colour of a 1; the colour of the role if the numbers are weights.
     """
     with style():
         height = 1.35 + 2.1 * len(words) / 9
@@ -92,18 +92,17 @@ def _cells(axes: Axes, numbers: Tensor, most: float, colour: str) -> None:
 
 
 def _ramp(*colours: str) -> Colormap:
-    """The colours from the first to the last, and what lies between them."""
+    """A colour map from the first colour to the last."""
     return LinearSegmentedColormap.from_list("ramp", colours)
 
 
 def rows(words: Sequence[str], weights: Mapping[str, Tensor], marked: Set[str]) -> Figure:
-    """Draw how several attentions share out the weight of one query, one above the other.
+    """Draw how several attentions divide the weight of one query, one above the other.
 
     Args:
         words: The keys.
-        weights: For each attention a share for each key, (num_words,); NaN where it has no such
-            key.
-        marked: The words that one would look at; the bars of others are paler.
+        weights: For each attention, a share for each key, (num_words,); NaN if it has no such key.
+        marked: The words that a reader would look at; the bars of others are paler.
     """
     with style():
         height = 0.9 + 1.15 * len(weights)
@@ -131,9 +130,9 @@ def blend(words: Sequence[str], weights: Tensor, vectors: Tensor) -> Figure:
     """Draw vectors, their weights, the vectors times their weights, and the sum of these.
 
     Args:
-        words: What the vectors stand for.
-        weights: The share of each, (num_words,).
-        vectors: The numbers of each that are shown, (num_words, num_shown).
+        words: The words to which the vectors belong.
+        weights: The share of each word, (num_words,).
+        vectors: The numbers of each vector that are shown, (num_words, num_shown).
     """
     parts = weights[:, None] * vectors
     total = parts.sum(0, keepdim=True)
@@ -186,7 +185,7 @@ def positions(vectors: Tensor, from_position: Sequence[int], reach: int) -> Figu
     Args:
         vectors: A row for each position, numbers from -1 to 1, (length, d_model).
         from_position: The positions whose dot products with others are drawn.
-        reach: How far the others are away, at most, to the right.
+        reach: The greatest distance to the others, which are to the right.
     """
     with style():
         figure, (above, below) = plt.subplots(2, 1, figsize=(5.2, 5.4))
@@ -213,7 +212,7 @@ def positions(vectors: Tensor, from_position: Sequence[int], reach: int) -> Figu
 
 
 def shares(parts: Mapping[str, Mapping[str, int]]) -> Figure:
-    """Draw of what share of its parameters a model consists in each part.
+    """Draw the share of a model's parameters in each part.
 
     Args:
         parts: For each model, the number of parameters of each part, attention first.

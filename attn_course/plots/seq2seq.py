@@ -56,8 +56,8 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str]) -> Figure:
     """Draw how words are read into one vector, and how words are written from it.
 
     Args:
-        source: The words that are read, the mark of their end included.
-        target: The words that are written, the mark of their end included.
+        source: The words read, including the mark of their end.
+        target: The words written, including the mark of their end.
     """
     step, width = 1.25, 1.25 * (len(target) - 1)
     start = (width - step * (len(source) - 1)) / 2
@@ -140,11 +140,11 @@ def _arrow(axes: Axes, start: Place, end: Place, **line: object) -> None:
 
 
 def beam_tree(probability: Mapping[Prefix, float], kept: Set[Prefix]) -> Figure:
-    """Draw all beginnings of sentences that a beam search has looked at, those it kept in bold.
+    """Draw all beginnings of sentences that a beam search has considered, with those kept in bold.
 
     Args:
-        probability: Of every beginning; the beginning without its last word is among them, too,
-            unless it is empty.
+        probability: The probability of every beginning. If a beginning has more than one word, the
+            same beginning without its last word must be included too.
         kept: The beginnings that were in the beam.
     """
     rows = _rows(probability)
@@ -166,7 +166,7 @@ def beam_tree(probability: Mapping[Prefix, float], kept: Set[Prefix]) -> Figure:
 
 
 def _rows(probability: Mapping[Prefix, float]) -> dict[Prefix, float]:
-    """Where each beginning stands from top to bottom: in the middle of what goes on from it."""
+    """The vertical position of each beginning: in the middle of its continuations."""
     rows: dict[Prefix, float] = {}
     free = iter(range(len(probability)))
 
@@ -184,10 +184,10 @@ def _rows(probability: Mapping[Prefix, float]) -> dict[Prefix, float]:
 
 
 def copied(lengths: Tensor, exact: Mapping[int, Tensor], longest_learned: int) -> Figure:
-    """Draw the share of sequences that come through vectors of several widths without a mistake.
+    """Draw the share of sequences that pass through vectors of several widths without a mistake.
 
     Args:
-        lengths: Of the sequences, (num_lengths,).
+        lengths: Lengths of the sequences, (num_lengths,).
         exact: For each width, the share at each length, (num_seeds, num_lengths).
         longest_learned: The greatest length in the training.
     """
@@ -208,10 +208,10 @@ def copied(lengths: Tensor, exact: Mapping[int, Tensor], longest_learned: int) -
 
 
 def reach(widths: Tensor, lengths: Mapping[str, Tensor]) -> Figure:
-    """Draw up to which length half of the sequences come through, against the vector's width.
+    """Draw the length up to which half of the sequences survive, against the vector's width.
 
     Args:
-        widths: Of the vectors, (num_widths,).
+        widths: Widths of the vectors, (num_widths,).
         lengths: For each way to train, (num_seeds, as many of the first widths as were tried).
     """
     with style():
@@ -232,7 +232,7 @@ def by_position(shares: Mapping[str, Tensor], chance: float) -> Figure:
 
     Args:
         shares: For each task, (num_seeds, num_positions).
-        chance: The share that guessing would get.
+        chance: The share right by guessing.
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.4))
@@ -255,7 +255,7 @@ def bleu_by_length(
     Args:
         lengths: Words in the source, the middle of each bucket, (num_buckets,).
         bleu: For each translator, (num_seeds, num_buckets).
-        longest_learned: Words in the longest source that they have learned from.
+        longest_learned: Number of words in the longest source in the training.
         highest: BLEU at the upper end of the axis.
     """
     with style():
@@ -271,7 +271,7 @@ def bleu_by_length(
 
 
 def grey_beyond(axes: Axes, longest_learned: float, end: float) -> None:
-    """Shade the lengths that no model has learned from, and say so."""
+    """Shade the lengths that are in no model's training, with a label."""
     axes.axvspan(longest_learned, end, color=FAINT, alpha=0.3, linewidth=0)
     above = {"transform": axes.get_xaxis_transform(), "va": "bottom", "ha": "center"}
     axes.text(longest_learned, 1.01, "longer than any\nit learned from", **above)

@@ -1,4 +1,4 @@
-"""What attention needs, as benchmarks have measured it."""
+"""The time and memory that attention needs, from the benchmarks."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ COLOURS = {"whole table": INK, "in blocks": ROLE["weight"], "in blocks, window":
 
 
 def memory(rows: list[dict[str, Any]]) -> Figure:
-    """Memory and time of one forward and backward pass against the number of tokens.
+    """Draw the memory and time of one forward and backward pass against the number of tokens.
 
     Args:
-        rows: Each with the keys way, length, megabytes and seconds; at most three ways.
+        rows: Rows with the keys way, length, megabytes and seconds; at most three ways.
     """
     with style():
         figure, panels = plt.subplots(2, 1, figsize=(5, 5.2), sharex=True)

@@ -7,7 +7,7 @@ from matplotlib.patches import Rectangle
 
 from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, style
 
-# A column of the diagram each: what stands in it from above, its role, and its shape.
+# The columns of the diagram: the contents of each from the top, its role, and its shape.
 COLUMNS = (
     (("$X$", "", "{n} × {d}"),),
     (("$W_Q$", "", "{d} × {k}"), ("$W_K$", "", "{d} × {k}"), ("$W_V$", "", "{d} × {v}")),

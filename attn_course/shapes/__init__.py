@@ -1,9 +1,9 @@
 """Shapes, dtypes, devices and NaN, checked when a function is called.
 
-The shape of every tensor stands in the signature of the function that takes it, written with
-jaxtyping. `checked` holds a call to that signature, so that a mistake is reported by the name of
-the argument and of the axis, with the sizes that do not fit, and not by a message from the middle
-of a matrix product.
+The signature of a function gives the shape of every tensor that it takes, written with jaxtyping.
+`checked` holds each call to that signature, so a mistake is reported with the names of the argument
+and of the axis and the sizes that do not fit, instead of by a message from the middle of a matrix
+product.
 """
 
 from attn_course.shapes.checking import checked

@@ -1,4 +1,4 @@
-"""The decorator `checked`, and what it reads in a signature."""
+"""The decorator `checked`, and the classes with which it reads a signature."""
 
 import inspect
 import types
@@ -19,7 +19,7 @@ from attn_course.shapes.values import holds_nan, refuse_nan
 
 P = ParamSpec("P")
 R = TypeVar("R")
-# All that a check without values depends on: shape, dtype and device.
+# Everything on which a check without values depends: shape, dtype and device.
 Look = tuple[torch.Size, torch.dtype, torch.device]
 type_of_tensor = type(AbstractArray)
 inside_a_checked_call: ContextVar[bool] = ContextVar("inside_a_checked_call", default=False)
@@ -41,22 +41,22 @@ def checked(
     """Hold every call of `function` to the shapes in its signature.
 
     Arguments and the returned tensor are compared with their jaxtyping annotations; an axis name
-    stands for one size throughout the call. Floating-point arguments must share a dtype, and all
-    tensors a device; tensors without axes, such as a learned width, are exempt from both, and
-    where autocast is at work float32 counts as the dtype that it casts to. No argument may hold
-    NaN; that is looked for in the outermost call only, because it reads every number. While
-    `torch.compile` traces the function nothing is checked, and under `torch.vmap` NaN is not
-    looked for: both forbid to branch on values.
+    means one size throughout the call. Floating-point arguments must share a dtype, and all tensors
+    a device; tensors without axes, such as a learned width, are exempt from both, and under
+    autocast float32 counts as the dtype to which it is cast. No argument may hold NaN. Only the
+    outermost call searches for NaN, because the search reads every number. While `torch.compile`
+    traces the function nothing is checked, and under `torch.vmap` nothing searches for NaN: neither
+    allows a branch on values.
 
     Args:
-        function: What to hold to its signature.
-        nan_shows: Whether NaN in an argument that counts makes NaN in the result. Then only the
-            result is read, and the arguments if it holds NaN.
+        function: The function whose calls are checked.
+        nan_shows: True if NaN in an argument that counts leads to NaN in the result. Then only the
+            result is read, and the arguments only if the result holds NaN.
 
     Raises:
-        TypeError: An argument is not a tensor, or its dtype is of the wrong kind or differs from
-            that of another argument.
-        ValueError: A shape or a device does not fit, or an argument holds NaN, or with `nan_shows`
+        TypeError: An argument is not a tensor, its dtype is of the wrong kind, or it differs from
+            the dtype of another argument.
+        ValueError: A shape or a device does not fit, an argument holds NaN, or, with `nan_shows`,
             the result does.
     """
     if function is None:
@@ -82,7 +82,7 @@ def checked(
             refuse_nan(promise.name, tensors)
             raise ValueError(
                 f"{promise.name}: the result holds {int(result.isnan().sum())} NaN, though no "
-                "argument does: on the way there a number became NaN or plus infinity"
+                "argument does: on the way a number became NaN or plus infinity"
             )
         return result
 
@@ -91,7 +91,7 @@ def checked(
 
 @dataclass(frozen=True)
 class _Demand:
-    """What may stand in one place of a signature: a tensor, or a thing of another type."""
+    """The types that a signature allows in one place: a tensor, and perhaps other types."""
 
     tensor: type[AbstractArray]
     others: tuple[type, ...]
@@ -108,10 +108,10 @@ class _Demand:
 
 
 class _Promise:
-    """What the signature of a function says about tensors.
+    """The part of a function's signature that is about tensors.
 
-    Whether shapes, dtypes and devices fit depends on nothing but them. A combination that has
-    passed once is remembered, and passes again at the price of looking it up.
+    A check of shapes, dtypes and devices depends on nothing else. A combination that has passed
+    once is remembered, and checking it again costs only the lookup.
     """
 
     def __init__(self, function: Callable[..., object]) -> None:
@@ -128,7 +128,7 @@ class _Promise:
         return {name: demand for name, demand in demands.items() if demand is not None}
 
     def tensors(self, args: tuple[object, ...], kwargs: dict[str, object]) -> dict[str, Any]:
-        """Return the arguments that are to be tensors; what may stand for one is left out."""
+        """Return the arguments that must be tensors, without those of another allowed type."""
         given = self.signature.bind(*args, **kwargs).arguments
         return {
             name: given[name]
@@ -137,7 +137,7 @@ class _Promise:
         }
 
     def hold(self, tensors: dict[str, Any]) -> tuple[object, ...]:
-        """Raise if the arguments do not fit; return how they look."""
+        """Raise if the arguments do not fit; return their shapes, dtypes and devices."""
         looks = (*tensors, *map(_look, tensors.values()), *autocast_dtypes().items())
         if looks not in self.passed:
             self._check(tensors)
@@ -147,7 +147,7 @@ class _Promise:
     def hold_result(
         self, tensors: dict[str, Any], looks: tuple[object, ...], result: object
     ) -> None:
-        """Raise if the result does not fit to the arguments."""
+        """Raise if the result does not fit the arguments."""
         demand = self.demands.get("return")
         if demand is None or isinstance(result, demand.others):
             return

@@ -1,4 +1,4 @@
-"""One tensor held to its annotation, and several to one another; what does not fit, in words."""
+"""Checks of one tensor against its annotation, and of several against one another, in words."""
 
 from collections.abc import Iterator, Mapping
 
@@ -24,8 +24,8 @@ def check_tensor(
 ) -> None:
     """Raise unless `value` is a tensor as expected; else note the sizes of its axes in `sizes`.
 
-    The sizes that earlier arguments gave the axes are in the surrounding jaxtyping context;
-    `sizes` has them once more, for the words of an error.
+    The surrounding jaxtyping context knows the sizes that earlier arguments gave the axes; `sizes`
+    repeats them for the messages of errors.
     """
     if not isinstance(value, Tensor):
         raise TypeError(
@@ -45,7 +45,10 @@ def check_tensor(
 
 
 def check_together(function: str, tensors: Mapping[str, Tensor]) -> None:
-    """One device for all, one dtype for the floating-point ones; scalars adapt to either."""
+    """Raise unless all tensors share a device, and all floating-point ones a dtype.
+
+    Scalars are exempt, since they adapt to both.
+    """
     with_axes = {name: tensor for name, tensor in tensors.items() if tensor.ndim}
     devices = {name: tensor.device for name, tensor in with_axes.items()}
     if len(set(devices.values())) > 1:
@@ -57,7 +60,7 @@ def check_together(function: str, tensors: Mapping[str, Tensor]) -> None:
 
 
 def _cast_dtype(tensor: Tensor) -> torch.dtype:
-    """The dtype of a tensor, or what autocast makes of it."""
+    """The dtype of a tensor, or the dtype to which autocast casts it."""
     if tensor.dtype != torch.float32:
         return tensor.dtype
     return autocast_dtypes().get(tensor.device.type, tensor.dtype)
@@ -68,13 +71,13 @@ def _listed(kinds: Mapping[str, object]) -> str:
 
 
 def autocast_dtypes() -> dict[str, torch.dtype]:
-    """The dtype that float32 is cast to, by device, where autocast is at work."""
-    at_work = filter(torch.is_autocast_enabled, AUTOCASTING)
-    return {device: torch.get_autocast_dtype(device) for device in at_work}
+    """The dtype to which float32 is cast on each device where autocast is enabled."""
+    enabled = filter(torch.is_autocast_enabled, AUTOCASTING)
+    return {device: torch.get_autocast_dtype(device) for device in enabled}
 
 
 def _kind_of_dtype(expected: type[AbstractArray], value: Tensor) -> str | None:
-    """What kind of dtype was wanted, or None if the dtype is not what is wrong."""
+    """The kind of dtype that was expected, or None if the dtype is right."""
     any_dtype = not isinstance(expected.dtypes, tuple)
     if any_dtype or str(value.dtype).removeprefix("torch.") in expected.dtypes:
         return None
@@ -89,7 +92,7 @@ def _axes(expected: type[AbstractArray]) -> str:
 def _named_sizes(
     expected: type[AbstractArray], value: Tensor
 ) -> Iterator[tuple[str, int | tuple[int, ...]]]:
-    """The axis names of an annotation with their sizes in `value`; `*batch` has a tuple of them."""
+    """Yield the axis names of an annotation and their sizes in `value`; `*batch` has a tuple."""
     names: list[str] = expected.dim_str.split()
     shape: tuple[int, ...] = tuple(value.shape)
     sizes: tuple[int | tuple[int, ...], ...] = shape
@@ -114,7 +117,7 @@ def _conflict(expected: type[AbstractArray], value: Tensor, sizes: Sizes) -> str
         for axis, size in _named_sizes(expected, value)
         if axis in sizes and sizes[axis][0] != size
     }
-    # batches that differ may be broadcast: they are to blame if nothing else is
+    # batches that differ may be broadcast, so they are to blame only if nothing else is
     batch = [clashes.pop(axis) for axis in list(clashes) if axis.startswith("*")]
     listed = list(clashes.values()) or batch
     return f": {'; '.join(listed)}" if listed else ""

@@ -1,4 +1,4 @@
-"""Checks of numbers, and not only of shapes; left out where no branch may depend on a number."""
+"""Checks of values, not only of shapes; skipped where no branch may depend on a value."""
 
 import math
 from numbers import Real
@@ -8,10 +8,14 @@ from torch import Tensor
 
 
 def require_positive(name: str, number: float | Tensor) -> None:
-    """Raise unless `number` is positive and finite; under `torch.vmap` its value is not looked at.
+    """Raise unless `number` is positive and finite; under `torch.vmap` its value is not checked.
+
+    Args:
+        name: The name of the number in the message.
+        number: A number, or a tensor of one number.
 
     Raises:
-        TypeError: It is neither a number nor a tensor of one number.
+        TypeError: `number` is neither.
         ValueError: It is zero, negative, infinite or NaN.
     """
     if torch.compiler.is_compiling():
@@ -24,7 +28,7 @@ def require_positive(name: str, number: float | Tensor) -> None:
 
 
 def is_true_of_any(condition: Tensor) -> bool:
-    """Whether a check of values finds a True; False where no branch may depend on a value."""
+    """True if any value of `condition` is True; False where no branch may depend on a value."""
     if torch.compiler.is_compiling():
         return False
     try:
@@ -34,7 +38,7 @@ def is_true_of_any(condition: Tensor) -> bool:
 
 
 def refuse_nan(function: str, tensors: dict[str, Tensor]) -> None:
-    """Raise if an argument holds NaN, and say how many and where."""
+    """Raise if an argument holds NaN; the message says how many it holds, and where."""
     for name, value in tensors.items():
         if holds_nan(value):
             nan = value.detach().isnan()
@@ -45,15 +49,15 @@ def refuse_nan(function: str, tensors: dict[str, Tensor]) -> None:
 
 
 def holds_nan(value: Tensor) -> bool:
-    """Whether a tensor holds NaN; False where no branch may depend on a value."""
-    # NaN in a sum says that there may be one; adding up is quick and needs no memory
+    """True if a tensor holds NaN; False where no branch may depend on a value."""
+    # a sum that is NaN says that the tensor may hold one; summing is quick and needs no memory
     if not value.is_floating_point() or not is_true_of_any(value.detach().sum().isnan()):
         return False
     return is_true_of_any(value.detach().isnan())
 
 
 def describe(value: object) -> str:
-    """Show in an error what was given instead of a tensor or a number."""
+    """Describe, for an error, the thing that was given instead of a tensor or a number."""
     if isinstance(value, Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
     return "None" if value is None else f"{value!r:.40} ({type(value).__name__})"

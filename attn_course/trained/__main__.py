@@ -12,7 +12,7 @@ from attn_course.trained.recipes import RECIPES
 
 
 def main() -> None:
-    """Make what the command line names."""
+    """Make everything that the command line names."""
     makers = {name: partial(make, name) for name in RECIPES} | {"copying": copying.make}
     makers |= {"heads": heads.make, "captions": make_captions, "recall": recall.make}
     makers |= {"without_recurrence": without_recurrence.make}
@@ -20,9 +20,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m attn_course.trained",
         description="Train models, measure them, and store weights and records.",
-        epilog=f"There are: {listed}; a hundred steps take 2 to 5 seconds on one core. And there "
+        epilog=f"NAME is one of: {listed}; a hundred steps take 2 to 5 seconds on one core. Or it "
         "is copying, which takes about 20 minutes, heads, about 3, captions, about 20, recall, "
-        "about 40, and without_recurrence, about 20.",
+        "about 40, or without_recurrence, about 20.",
     )
     parser.add_argument("names", nargs="+", choices=sorted(makers), metavar="NAME")
     names = parser.parse_args().names

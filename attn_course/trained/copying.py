@@ -1,8 +1,8 @@
-"""How much of a sequence one vector brings to the other side, by its width and by the training.
+"""The capacity of a single vector: how much of a sequence it carries, by width and by training.
 
-Random symbols, to be copied or turned round: nothing can be guessed, so every mistake is something
-that was lost. `make` trains a translator for each task, width and length of training, and records
-what it gets right at each length, also beyond those that it has learned from.
+Random symbols are copied or reversed: nothing can be guessed, so every mistake is something that
+was lost. `make` trains a translator for each task, width and length of training, and records its
+share of correct answers at each length, even beyond the lengths of its training.
 """
 
 import time
@@ -27,7 +27,7 @@ SEEDS = (0, 1, 2)
 NUM_SYMBOLS, LENGTHS = 20, (1, 20)  # learned from; the tests go on beyond
 BATCH_SIZE, NUM_PAIRS = 32, 64_000
 TEST_LENGTHS, TEST_SEED, NUM_TESTS = tuple(range(1, 25)), 10_000, 500
-LOOKED_INTO = 12  # the length at which every position is looked at by itself
+LOOKED_INTO = 12  # the length at which each position is measured separately
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def make(seeds: Sequence[int] = SEEDS) -> None:
 
 
 def measure_copying(seed: int) -> Iterator[dict[str, object]]:
-    """Train the translators of all trials from one seed; yield what each of them can do."""
+    """Train the translators of all trials from one seed; yield the measurements of each."""
     for trial in TRIALS:
         start = time.process_time()
         model, losses = train_copier(trial, seed)
@@ -90,14 +90,14 @@ def copying_loss(model: Translator, batch: Batch) -> Tensor:
 
 
 def unseen_pairs(task: str, length: int) -> list[IdPair]:
-    """Sequences of one length, the same for every model; too many to have been learned by heart,
-    unless the length is 1 or 2."""
+    """Sequences of one length, the same for every model; too many for a model to have memorized
+    them, unless the length is 1 or 2."""
     return list(islice(TASKS[task](TEST_SEED + length, NUM_SYMBOLS, (length, length)), NUM_TESTS))
 
 
 def measure(model: Translator, task: str) -> dict[str, object]:
-    """Shares of what is right by length: of sequences, of symbols, and of symbols when all before
-    them are given; the last also for each position of the source, at one length."""
+    """Correct shares by length: of sequences, of symbols, and of symbols given all symbols before
+    them; the last of these at one length for each position of the source, too."""
     exact, symbols, forced = [], [], []
     for length in TEST_LENGTHS:
         batch = make_batch(unseen_pairs(task, length))
@@ -116,7 +116,7 @@ def measure(model: Translator, task: str) -> dict[str, object]:
 
 @torch.no_grad()
 def right_when_writing(model: Translator, batch: Batch) -> Tensor:
-    """Where greedy decoding writes what it should, EOS included, (batch, target_len)."""
+    """True where greedy decoding writes the right symbol, including EOS, (batch, target_len)."""
     wanted = batch.target_output
     written = greedy_decode(model, batch.source, wanted.shape[1])
     missing = wanted.shape[1] - written.shape[1]
@@ -125,5 +125,5 @@ def right_when_writing(model: Translator, batch: Batch) -> Tensor:
 
 @torch.no_grad()
 def right_when_forced(model: Translator, batch: Batch) -> Tensor:
-    """Where the likeliest next symbol is the right one, given all before, (batch, target_len)."""
+    """True where the likeliest symbol is the right one, given all before, (batch, target_len)."""
     return model(batch.source, batch.target_input).argmax(-1) == batch.target_output

@@ -1,7 +1,7 @@
-"""What one head can do and what takes two, measured: tasks, numbers of heads, and many seeds.
+"""The limits of one head, measured: tasks for one head or two, and many seeds.
 
-`make` trains a small model for each trial and seed. It records how much is right, where each head
-looks, and what is lost when one head is silent.
+`make` trains a small model for each trial and seed. It records the share of correct answers, where
+each head looks, and the loss when one head is silenced.
 """
 
 import time
@@ -34,7 +34,7 @@ NUM_MEMORIES = 8000
 
 @dataclass(frozen=True)
 class Trial:
-    """A task, a model for it, and for how long it learns."""
+    """A task, a model for it, and its number of steps."""
 
     task: str
     d_model: int
@@ -51,7 +51,7 @@ SEEDS = {
 
 
 def make() -> None:
-    """Train, measure and record all trials, the record written anew after each run."""
+    """Train, measure and record all trials; the record is rewritten after each run."""
     runs: list[dict[str, object]] = []
     for trial, num_seeds in SEEDS.items():
         for seed in range(num_seeds):
@@ -60,7 +60,7 @@ def make() -> None:
 
 
 def run(trial: Trial, seed: int) -> dict[str, object]:
-    """Train one model and say what it can do."""
+    """Train one model and measure it."""
     start = time.process_time()
     train_one, measure = (
         (train_memory, measure_memory)
@@ -81,13 +81,13 @@ def vocabulary(task: str) -> Vocabulary:
 
 
 def unseen(task: str, number: int = NUM_TESTS) -> PhraseBatch:
-    """Phrases of a task to test with, the same for every model."""
+    """Test phrases of a task, the same for every model."""
     phrases, _ = PHRASES[task]
     return phrase_batch(islice(phrases(TEST_SEED), number), vocabulary(task))
 
 
 def train_reader(trial: Trial, seed: int) -> tuple[Reader, list[float]]:
-    """Train a reader; also return its losses, each a mean over 100 steps."""
+    """Train a reader; return it and its losses, each a mean over 100 steps."""
     (phrases, num_questions), words = PHRASES[trial.task], vocabulary(trial.task)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -105,7 +105,7 @@ def reading_loss(model: Reader, batch: PhraseBatch) -> Tensor:
 
 @torch.no_grad()
 def right(model: Reader, batch: PhraseBatch) -> Tensor:
-    """Where a model answers right, (batch, num_questions)."""
+    """True where a model answers correctly, (batch, num_questions)."""
     return model(batch).argmax(-1) == batch.answers
 
 
@@ -118,7 +118,7 @@ def looks(model: Reader, batch: PhraseBatch) -> Tensor:
 
 
 def measure_reader(model: Reader, trial: Trial) -> dict[str, object]:
-    """Shares of what is right, also with each head silent, and where each head looks."""
+    """Correct shares, with all heads and with each one silenced, and where each head looks."""
     batch = unseen(trial.task)
     without = []
     for head in range(trial.num_heads):
@@ -134,7 +134,7 @@ def measure_reader(model: Reader, trial: Trial) -> dict[str, object]:
 
 
 def train_memory(trial: Trial, seed: int) -> tuple[Memory, list[float]]:
-    """Train a memory; also return its losses, each a mean over 100 steps."""
+    """Train a memory; return it and its losses, each a mean over 100 steps."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = Memory(NUM_ROLES, D_CONTENT, trial.d_model, trial.num_heads)
@@ -150,7 +150,7 @@ def difference_loss(model: Memory, batch: MemoryBatch) -> Tensor:
 
 @torch.no_grad()
 def measure_memory(model: Memory, trial: Trial) -> dict[str, object]:
-    """Share of the variance that is explained, and where each head looks."""
+    """Share of the explained variance, and where each head looks."""
     batch = next(memory_batches(TEST_SEED, NUM_MEMORIES))
     explained = 1 - difference_loss(model, batch) / batch.difference.square().mean()
     return {"explained": round(explained.item(), 4), "weights": rounded(model.weights())}
@@ -166,6 +166,6 @@ def _means(losses: list[float]) -> list[float]:
 
 
 def runs_of(trial: Trial, record: dict[str, object]) -> Iterator[dict[str, object]]:
-    """The runs of a trial, seed by seed, in a record that `attn_course.trained.record` gives."""
+    """The runs of a trial, seed by seed, in a record from `attn_course.trained.record`."""
     wanted = asdict(trial)
     return (made for made in record["runs"] if made | wanted == made)

@@ -1,6 +1,6 @@
-"""Models that recall: one layer that reads the steps, and a read-out of its last output.
+"""Models that recall: one layer that reads the steps, and a readout of its last output.
 
-All have nearly as many weights: the width of what the layer gives is chosen for that.
+All have nearly the same number of weights: the width of each layer's output is chosen for that.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from attn_course.recurrence import RecurrentLayer
 from attn_course.self_attention import SelfAttention, sinusoidal_positions
 
 D_MODEL = 64
-# What each layer is, and the width of its output.
+# Each layer, and the width of its output.
 LAYERS: dict[str, tuple[Callable[[], nn.Module], int]] = {
     "rnn": (partial(RecurrentLayer, "rnn", D_MODEL, 124), 124),
     "gru": (partial(RecurrentLayer, "gru", D_MODEL, 64), 64),
@@ -25,12 +25,12 @@ LAYERS: dict[str, tuple[Callable[[], nn.Module], int]] = {
 
 
 class Learner(nn.Module):
-    """Embeds keys and values, reads them by one layer, and says the answer from the last output.
+    """A model of one layer, which reads embedded keys and values and answers from its last output.
 
-    Attention gets positions added, which a recurrent layer has by its nature.
+    Attention gets position vectors; a recurrent layer knows positions by its nature.
 
     Args:
-        name: Of the layer, in `LAYERS`.
+        name: The name of the layer in `LAYERS`.
 
     Raises:
         ValueError: There is no such layer.
@@ -39,7 +39,7 @@ class Learner(nn.Module):
     def __init__(self, name: str) -> None:
         super().__init__()
         if name not in LAYERS:
-            raise ValueError(f"there is no layer {name!r}; there are {', '.join(LAYERS)}")
+            raise ValueError(f"there is no layer {name!r}; choose from {', '.join(LAYERS)}")
         self.name, (build, d_output) = name, LAYERS[name]
         self.embed_key = nn.Embedding(NUM_KEYS, D_MODEL)
         self.embed_value = nn.Embedding(BLANK + 1, D_MODEL)
@@ -47,14 +47,14 @@ class Learner(nn.Module):
         self.readout = nn.Linear(d_output, NUM_VALUES)
 
     def embed(self, batch: RecallBatch) -> Tensor:
-        """What the layer reads, (batch, length, d_model)."""
+        """The input of the layer, (batch, length, d_model)."""
         tokens = self.embed_key(batch.keys) + self.embed_value(batch.values)
         if isinstance(self.layer, SelfAttention):
             tokens = tokens + sinusoidal_positions(*tokens.shape[1:]).to(tokens)
         return tokens
 
     def answer(self, tokens: Tensor) -> Tensor:
-        """Logits of the values, (batch, num_values), from what `embed` gives."""
+        """Logits of the values, (batch, num_values), from the vectors that `embed` returns."""
         return self.readout(self.layer(tokens)[:, -1])
 
     def forward(self, batch: RecallBatch) -> Tensor:
@@ -63,7 +63,7 @@ class Learner(nn.Module):
 
 
 def build_learner(name: str, seed: int) -> Learner:
-    """A learner with the random weights of a seed."""
+    """A learner with random weights drawn from a seed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return Learner(name)

@@ -1,4 +1,4 @@
-"""Train the translators of a recipe, one for each seed, and write down what they can do."""
+"""Train the translators of a recipe, one for each seed, and record their measurements."""
 
 import time
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from attn_course.training import History, train
 
 
 def make(name: str) -> None:
-    """Train, measure and store the recipe `name`; one model for each of its seeds."""
+    """Train, measure and store the recipe `name`, with one model for each of its seeds."""
     recipe = find_recipe(name)
     runs = []
     for seed in recipe.seeds:
@@ -53,7 +53,7 @@ def translation_loss(model: Translator, batch: Batch) -> torch.Tensor:
 
 
 def training_pairs(seed: int, number: int = NUM_PAIRS) -> list[SentencePair]:
-    """Pairs to learn from, none of which is tested."""
+    """Training pairs, none of which is in the test."""
     tested = {pair.source for bucket in BUCKETS for pair in unseen_pairs(bucket)}
     return list(islice(_other_than(tested, seed), number))
 

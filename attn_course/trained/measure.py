@@ -1,4 +1,4 @@
-"""What a trained translator can do: BLEU by the length of the source, alignment, the paper's
+"""Measurements of a trained translator: BLEU by the length of the source, alignment, the paper's
 sentence."""
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from attn_course.decoding import greedy_decode
 from attn_course.metrics import alignment_error_rate, corpus_bleu, exact_match, hard_links
 from attn_course.seq2seq import BOS, Translator
 
-# Lengths of the source in English words: from the first number on, below the second.
+# Lengths of the source in English words: at least the first number, below the second.
 BUCKETS = ((5, 10), (10, 15), (15, 20), (20, 30), (30, 40), (40, 50), (50, 60), (60, 80), (80, 100))
 ALIGNED = (15, 30)  # lengths of the sentences whose alignment is measured
 NUM_SENTENCES = 100  # in each bucket
@@ -29,7 +29,7 @@ def name_of(bucket: tuple[int, int]) -> str:
 
 @lru_cache
 def unseen_pairs(bucket: tuple[int, int], number: int = NUM_SENTENCES) -> tuple[SentencePair, ...]:
-    """Sentences of a length, from one to nine clauses, that no translator has learned from."""
+    """Sentences of a length, of one to nine clauses, that are in no translator's training."""
     found: list[SentencePair] = []
     for pair in _of_all_lengths():
         if bucket[0] <= len(pair.source) < bucket[1]:
@@ -57,7 +57,7 @@ def translate(
 ) -> list[tuple[str, ...]]:
     """Translate sentences, a sequence of words each, greedily.
 
-    A translation is cut off when it has half as many words again as its longest source.
+    A translation is cut off when it is half as long again as the longest source.
     """
     source = pad([source_words.encode(sentence) for sentence in sentences])
     max_len = int(1.5 * source.shape[1]) + 5
@@ -87,14 +87,14 @@ def bleu_of(
     target_words: Vocabulary,
     pairs: Sequence[SentencePair],
 ) -> tuple[float, float]:
-    """BLEU, and the share of translations that are right in every word."""
+    """BLEU, and the share of translations that are correct in every word."""
     ours = translate(model, source_words, target_words, [pair.source for pair in pairs])
     references = [pair.target for pair in pairs]
     return corpus_bleu(ours, references), exact_match(ours, references)
 
 
 def error_rate_of(weights: Sequence[torch.Tensor], pairs: Sequence[SentencePair]) -> float:
-    """Alignment error rate of the links from each target word to its greatest weight."""
+    """Alignment error rate, where each target word is linked to the word with the most weight."""
     links = [hard_links(rows) for rows in weights]
     return alignment_error_rate(
         links, [pair.sure for pair in pairs], [pair.possible for pair in pairs]
@@ -104,7 +104,7 @@ def error_rate_of(weights: Sequence[torch.Tensor], pairs: Sequence[SentencePair]
 def measure(
     model: Translator, source_words: Vocabulary, target_words: Vocabulary
 ) -> dict[str, object]:
-    """All that the book says of a trained translator, ready for JSON."""
+    """All measurements of a trained translator in the book, ready for JSON."""
     known = (model.eval(), source_words, target_words)
     by_length = {name_of(bucket): bleu_of(*known, unseen_pairs(bucket)) for bucket in BUCKETS}
     paper = paper_sentence()

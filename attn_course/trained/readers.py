@@ -1,6 +1,6 @@
-"""Models as small as a model with attention can be: one word looks, and a linear layer reads.
+"""The smallest models with attention: one word looks, and a linear layer reads the result.
 
-Nothing else helps: there is no second layer and no nonlinearity but the softmax.
+There is nothing else: no second layer, and no nonlinearity except the softmax.
 """
 
 from collections.abc import Iterator
@@ -16,13 +16,13 @@ from attn_course.self_attention import LearnedPositions
 
 
 class Reader(nn.Module):
-    """Answers questions about a sentence from what one of its words sees.
+    """A model that answers questions about a sentence from the output of one word's attention.
 
     Args:
         vocab_size: Number of words.
         d_model: Width of a word, and of the attention.
         num_heads: Number of heads.
-        num_questions: How many words have to be found.
+        num_questions: Number of words to find.
     """
 
     def __init__(self, vocab_size: int, d_model: int, num_heads: int, num_questions: int) -> None:
@@ -39,12 +39,12 @@ class Reader(nn.Module):
         return self.read_out(seen).unflatten(-1, (self.num_questions, -1))
 
     def weights(self, batch: PhraseBatch) -> Tensor:
-        """Where each head looks, (batch, num_heads, length)."""
+        """The weights of each head, (batch, num_heads, length)."""
         query, key, _, mask = self._asked(batch)
         return self.attention.weights(query, key, mask).squeeze(-2)
 
     def _asked(self, batch: PhraseBatch) -> tuple[Tensor, Tensor, None, Tensor]:
-        """The word that asks, (batch, 1, d_model), all words, and which of them are there."""
+        """The word that asks, (batch, 1, d_model), all words, and the padding mask."""
         length = batch.words.shape[1]
         tokens = self.embedding(batch.words) + self.positions(length)
         asking = batch.asking[:, None, None].expand(-1, 1, tokens.shape[-1])
@@ -52,14 +52,14 @@ class Reader(nn.Module):
 
 
 class Memory(nn.Module):
-    """Reads from slots that are found by their role and hold a content: one query, always the same.
+    """A model that reads from slots, each found by its role, with one query that never changes.
 
-    Keys are made from roles alone and values from contents alone, so that the weights cannot depend
-    on what is read.
+    Keys are made from roles alone and values from contents alone, so the weights cannot depend on
+    the contents.
 
     Args:
-        num_roles: Number of slots, each with another role.
-        d_content: Width of a content, and of what is read.
+        num_roles: Number of slots, each with a different role.
+        d_content: Width of a content, and of the output.
         d_model: Width of the attention.
         num_heads: Number of heads.
     """
@@ -72,18 +72,18 @@ class Memory(nn.Module):
         self.read_out = nn.Linear(d_model, d_content, bias=False)
 
     def forward(self, roles: Tensor, contents: Tensor) -> Tensor:
-        """What is read: roles (batch, num_roles) and contents with an axis more to (batch, d)."""
+        """The output, (batch, d_content), from roles, (batch, num_roles), and their contents."""
         question = self.question.weight.expand(len(roles), -1, -1)
         return self.read_out(self.attention(question, self.roles(roles), contents)).squeeze(-2)
 
     def weights(self) -> Tensor:
-        """How much each head looks at each role, (num_heads, num_roles)."""
+        """The weight of each role in each head, (num_heads, num_roles)."""
         return self.attention.weights(self.question.weight, self.roles.weight).squeeze(-2)
 
 
 @contextmanager
 def without_head(layer: MultiHeadAttention, head: int) -> Iterator[None]:
-    """Within the block, the output of one head is zero; the others, and all weights, stay."""
+    """Set the output of one head to zero within the block; other heads and all weights stay."""
     width = layer.project_output.in_features // layer.num_heads
     kept = torch.ones(layer.project_output.in_features)
     kept[head * width : (head + 1) * width] = 0

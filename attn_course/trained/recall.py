@@ -1,9 +1,9 @@
-"""Steps to learn to recall: recurrent layers and attention, with nearly as many weights.
+"""Steps to learn to recall: recurrent layers and attention, with nearly equal numbers of weights.
 
 `make` trains each layer on each task until it is right in 95 of 100 unseen sequences, or for 2000
-steps. The first seed is trained at three learning rates; the one that was first to get there, or
-that got furthest, is taken for the other seeds. On the way it measures how far the gradient
-of the loss reaches back, before training and after it.
+steps. The first seed is trained at three learning rates; the other seeds use the rate that got
+there first, or else got furthest. It also measures how far back the gradient of the loss reaches,
+before and after training.
 """
 
 import time
@@ -37,8 +37,8 @@ class Trial:
 
     Attributes:
         layer: Its name in `LAYERS`.
-        task: "first", "partner", or "told": partner with the question in front as well.
-        size: The distance to be bridged, or the number of pairs to be kept.
+        task: "first", "partner", or "told", which is "partner" with the question in front as well.
+        size: The distance to bridge, or the number of pairs to keep.
     """
 
     layer: str
@@ -52,11 +52,11 @@ TRIALS = tuple(
 
 
 class _Learned(Exception):
-    """Ends a training that has got there."""
+    """Raised to end a training that has reached its goal."""
 
 
 def make(trials: Sequence[Trial] = TRIALS) -> None:
-    """Train, measure and record all trials, the record written anew after each run."""
+    """Train, measure and record all trials; the record is rewritten after each run."""
     runs: list[Run] = []
     for trial in trials:
         for run in runs_of_trial(trial):
@@ -65,17 +65,17 @@ def make(trials: Sequence[Trial] = TRIALS) -> None:
 
 
 def runs_of_trial(trial: Trial) -> Iterator[Run]:
-    """All rates from the first seed, and the best of them from the others."""
+    """Yield runs of all rates from the first seed, and of the best rate from the other seeds."""
     return rates_then_seeds(partial(run_trial, trial), RATES, SEEDS, _goodness)
 
 
 def _goodness(run: Run) -> tuple[float, float]:
-    """The sooner it can do it the better; of those that never can, the more is right."""
+    """A run's rank: fewer steps are better; among runs that never got there, more right answers."""
     return -(run["steps"] or STEPS + 1), run["right"]
 
 
 def run_trial(trial: Trial, rate: float, seed: int, steps: int = STEPS) -> Run:
-    """Train one learner and say after how many steps it could do the task: None means never."""
+    """Train one learner; record the steps until it could do the task, or None if it never did."""
     model, start = build_learner(trial.layer, seed), time.process_time()
     measured = (trial.task, trial.size) == REACH_AFTER
     before = reach_of(model) if measured else None
@@ -90,7 +90,7 @@ def run_trial(trial: Trial, rate: float, seed: int, steps: int = STEPS) -> Run:
 def learn(
     model: Learner, trial: Trial, rate: float, seed: int, steps: int = STEPS
 ) -> tuple[int | None, float]:
-    """Train until enough is right; return the steps it took, and the share that is right."""
+    """Train until enough answers are right; return the steps taken and the share that is right."""
     test, looks = unseen(trial.task, trial.size), []
 
     def validate(model: Learner) -> float:
@@ -117,7 +117,7 @@ def recall_loss(model: Learner, batch: RecallBatch) -> Tensor:
 
 @lru_cache
 def unseen(task: str, size: int, number: int = NUM_TESTS) -> RecallBatch:
-    """Sequences to test with, the same for every model."""
+    """Test sequences, the same for every model."""
     return next(TASKS[task](TEST_SEED, size, number))
 
 
@@ -128,7 +128,7 @@ def share_right(model: Learner, batch: RecallBatch) -> float:
 
 
 def reach_of(model: Learner, number: int = 64) -> list[float]:
-    """Norm of the gradient of the loss by the input at each of `DISTANCES`, in double precision."""
+    """Norm of the loss's gradient by the input at each of `DISTANCES`, in double precision."""
     batch = next(first_batches(TEST_SEED, max(DISTANCES), number))
     in_double = build_learner(model.name, 0).double()
     in_double.load_state_dict(model.state_dict())

@@ -1,4 +1,4 @@
-"""How the translators of the book are built and trained: one recipe for each name."""
+"""Recipes that say how the translators of the book are built and trained, by name."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ D_EMBEDDING, D_HIDDEN, D_SCORE = 64, 128, 64
 BATCH_SIZE = 16
 NUM_PAIRS = 20_000
 CLAUSES = (1, 3)  # in a sentence to learn from
-# Half of the window of local attention, in words; "local-p" begins with a wide one.
+# Half the window of local attention, in words; "local-p" begins with a wide one.
 WINDOW, WIDE_WINDOW = 10.0, 80.0
 
 Schedule = Callable[[Translator, Iterable, int], Iterator]
@@ -25,10 +25,10 @@ def keep(model: Translator, batches: Iterable, steps: int) -> Iterator:
 
 
 def narrow_window(model: LuongTranslator, batches: Iterable, steps: int) -> Iterator:
-    """Narrow the window in proportion over the first three fifths of the training.
+    """Narrow the window linearly over the first three fifths of the training.
 
-    The predicted centre learns from the keys inside of the window alone: with a narrow one from
-    the start, it never finds where to go.
+    The predicted centre learns only from the keys inside the window: if the window were narrow from
+    the start, the centre would never learn where to go.
     """
     for step, batch in zip(count(), batches, strict=False):
         left = max(0.0, 1 - step / (0.6 * steps))
@@ -38,14 +38,15 @@ def narrow_window(model: LuongTranslator, batches: Iterable, steps: int) -> Iter
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a translator is built, from the sizes of two vocabularies, and trained.
+    """The construction of a translator, from the sizes of two vocabularies, and its training.
 
     Attributes:
         build: Makes the model, with random weights.
-        steps: Batches to learn from.
-        seeds: Of the training pairs, their order and the first weights; one model each.
-        ship: Whether the weights of the first seed come with the course.
-        schedule: Changes the model while the batches pass by.
+        steps: Number of batches to learn from.
+        seeds: One for each model: it determines the training pairs, their order and the first
+            weights.
+        ship: True if the weights of the first seed come with the course.
+        schedule: Changes the model in the course of the training.
     """
 
     build: Callable[[int, int], Translator]
@@ -56,7 +57,7 @@ class Recipe:
 
 
 def build_fixed(source_size: int, target_size: int, reverse: bool | None = None) -> Translator:
-    """A fixed vector of both directions, or, of the same width, of one direction or its reverse."""
+    """A translator with a fixed vector, read in both directions, or in one if `reverse` is set."""
     one_way = reverse is not None
     encoder = Encoder(
         source_size,
@@ -74,7 +75,7 @@ def build_bahdanau(source_size: int, target_size: int) -> Translator:
 
 
 def build_luong(source_size: int, target_size: int, score: str, **options: object) -> Translator:
-    """The dot score needs annotations as wide as the decoder's state."""
+    """A Luong translator; for the dot score, its annotations are as wide as the decoder's state."""
     d_direction = D_HIDDEN // 2 if score == "dot" else D_HIDDEN
     encoder = Encoder(source_size, D_EMBEDDING, d_direction)
     return LuongTranslator(
@@ -105,11 +106,11 @@ RECIPES = {
 
 
 def find_recipe(name: str) -> Recipe:
-    """The recipe of that name.
+    """The recipe with this name.
 
     Raises:
-        ValueError: There is none; the message lists those that there are.
+        ValueError: There is no such recipe; the message lists all recipes.
     """
     if name not in RECIPES:
-        raise ValueError(f"there is no recipe {name!r}; there are: {', '.join(RECIPES)}")
+        raise ValueError(f"there is no recipe {name!r}; choose from {', '.join(RECIPES)}")
     return RECIPES[name]

@@ -1,4 +1,4 @@
-"""Keep trained weights in half precision beside the code, and read them again."""
+"""Store trained weights in half precision next to the code, and read them back."""
 
 import json
 import platform
@@ -40,14 +40,14 @@ class TrainedTranslator:
 
 
 def round_to_half(model: torch.nn.Module) -> None:
-    """Round the weights as storing them would, so that what is measured is what is stored."""
+    """Round the weights as storing does, so that the measured model is the stored one."""
     with torch.no_grad():
         for weight in model.parameters():
             weight.copy_(weight.half())
 
 
 def save(name: str, trained: TrainedTranslator) -> None:
-    """Write the weights of the recipe `name`, and the words their rows stand for."""
+    """Write the weights of the recipe `name`, and the words to which their rows belong."""
     words = {
         "source_words": json.dumps(trained.source_words.words, ensure_ascii=False),
         "target_words": json.dumps(trained.target_words.words, ensure_ascii=False),
@@ -57,10 +57,10 @@ def save(name: str, trained: TrainedTranslator) -> None:
 
 
 def shipped_weights(folder: Path, name: str) -> Path:
-    """The file of weights of that name in a folder of this package.
+    """The file with the weights of this name in a folder of this package.
 
     Raises:
-        ValueError: There is none; the message lists those that come with the course.
+        ValueError: There is no such file; the message lists the weights that come with the course.
     """
     path = folder / f"{name}.safetensors"
     if not path.exists():
@@ -90,10 +90,10 @@ def load(name: str) -> TrainedTranslator:
 
 
 def record(name: str) -> dict[str, Any]:
-    """What was measured when `name` was made, and how it was made.
+    """The measurements of `name` and the settings with which it was made.
 
     Raises:
-        ValueError: Nothing of that name has been recorded.
+        ValueError: Nothing with this name has been recorded.
     """
     path = FOLDER / f"{name}.json"
     if not path.exists():
@@ -103,12 +103,12 @@ def record(name: str) -> dict[str, Any]:
 
 
 def write_record(name: str, runs: Sequence[Mapping[str, object]], **settings: object) -> None:
-    """Write what `record` reads: the runs, what they have in common, and what they were made with.
+    """Write the file that `record` reads: the runs, their settings, and the software behind them.
 
     Args:
-        name: Of the record, and of what `python -m attn_course.trained` makes.
-        runs: What was measured, ready for JSON.
-        settings: What holds for all runs.
+        name: The name of the record, and the argument of `python -m attn_course.trained`.
+        runs: The measurements of each run, ready for JSON.
+        settings: The settings that all runs share.
     """
     made = {
         "command": f"python -m attn_course.trained {name}",

@@ -1,4 +1,4 @@
-"""A learning rate for each model before models are compared: chosen with one seed, then kept."""
+"""A learning rate for each model in a comparison: chosen with one seed, then kept."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -11,13 +11,13 @@ def rates_then_seeds(
     seeds: Sequence[int],
     goodness: Callable[[Run], object],
 ) -> Iterator[Run]:
-    """All rates from the first seed, and the best of them from the others.
+    """Yield runs of all rates from the first seed, and of the best rate from the other seeds.
 
     Args:
-        train: Trains at a rate, from a seed, and says what came of it.
-        rates: To choose from.
-        seeds: The first is the one that chooses.
-        goodness: What is greatest for the best run; of equals the first counts.
+        train: Trains at a rate, from a seed, and returns the run.
+        rates: The learning rates to choose from.
+        seeds: The first seed chooses the rate.
+        goodness: A value of a run, greatest for the best; if several are equal, the first wins.
     """
     first = []
     for rate in rates:

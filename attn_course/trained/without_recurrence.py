@@ -1,8 +1,8 @@
-"""Translators with a fixed vector, with attention, and of attention alone: how soon do they learn?
+"""Translators with a fixed vector, with attention, and of attention alone: how fast do they learn?
 
-All see the batches of chapter 04, so that equal steps are equal tokens. `make` trains each of them
-and asks every 100 steps for the BLEU of unseen sentences. The first seed is trained at two learning
-rates; the one with the greater mean BLEU on the way is taken for the other seeds.
+All see the batches of chapter 04, so equal steps mean equal tokens. `make` trains each of them and
+measures the BLEU of unseen sentences every 100 steps. The first seed is trained at two learning
+rates; the other seeds use the rate with the greater mean BLEU along the way.
 """
 
 import time
@@ -25,11 +25,11 @@ from attn_course.transformer import AttentionEncoder, Sizes, TransformerTranslat
 SIZES = Sizes(d_model=80, num_heads=4, d_hidden=336, num_layers=2)
 RATES, SEEDS = (1e-3, 3e-3), (0, 1, 2)
 STEPS, EVERY = 1500, 100
-WATCHED, NUM_WATCHED = (10, 15), 50  # words of the sentences that BLEU is asked for on the way
+WATCHED, NUM_WATCHED = (10, 15), 50  # words of the sentences for the BLEU along the way
 
 
 def build_transformer(source_size: int, target_size: int) -> Translator:
-    """About as many weights as the others have."""
+    """A translator without recurrence that has about as many weights as the others."""
     return TransformerTranslator(AttentionEncoder(source_size, SIZES), target_size, SIZES)
 
 
@@ -41,7 +41,7 @@ KINDS: dict[str, Callable[[int, int], Translator]] = {
 
 
 def make() -> None:
-    """Train, measure and record all kinds, the record written anew after each run."""
+    """Train, measure and record all kinds; the record is rewritten after each run."""
     runs: list[Run] = []
     for kind in KINDS:
         for run in runs_of(kind):
@@ -50,7 +50,7 @@ def make() -> None:
 
 
 def runs_of(kind: str) -> Iterator[Run]:
-    """All rates from the first seed, and the best of them from the others."""
+    """Yield runs of all rates from the first seed, and of the best rate from the other seeds."""
     return rates_then_seeds(
         partial(run, kind), RATES, SEEDS, lambda made: sum(made["bleu_on_the_way"])
     )
@@ -63,7 +63,7 @@ def run(
     steps: int = STEPS,
     buckets: Sequence[tuple[int, int]] = BUCKETS,
 ) -> Run:
-    """Train one translator; say how good it was on the way, and at the end by length."""
+    """Train one translator; return its BLEU along the way, and by length at the end."""
     source_words, target_words = vocabularies()
     model = build(kind, seed)
     tokens, bleus, start, measuring = 0, [], time.process_time(), 0.0
@@ -101,7 +101,7 @@ def run(
 
 
 def build(kind: str, seed: int) -> Translator:
-    """A translator with the random weights of a seed."""
+    """A translator with random weights drawn from a seed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return KINDS[kind](*map(len, vocabularies()))

@@ -1,4 +1,4 @@
-"""A run of training on disk: written so that nothing is lost, read so that nothing is mixed up.
+"""A training run on disk: written so that nothing is lost, read so that nothing is mixed up.
 
 A checkpoint is a dictionary of tensors, numbers and strings. Its entry `identity` says which run it
 belongs to: every setting, layer and weight, by name, in words.
@@ -19,10 +19,10 @@ Identity = dict[str, str]
 
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    """Put a checkpoint in the place of the one at `path`, wholly or not at all.
+    """Replace the checkpoint at `path`, completely or not at all.
 
-    It is written to a file beside, `NAME.part`, which then takes the name. Whatever happens in
-    between, up to a loss of power, there is a whole checkpoint at `path`, the old or the new one.
+    The new one is written to a file next to it, `NAME.part`, which is then renamed. Whatever
+    happens in between, even a loss of power, `path` holds a whole checkpoint, the old or the new.
     """
     part = path.with_name(f"{path.name}.part")
     try:
@@ -39,8 +39,8 @@ def read_checkpoint(path: Path, identity: Identity) -> Checkpoint | None:
     """Return the checkpoint at `path`, or None if there is no such file. It can hold no code.
 
     Raises:
-        ValueError: The file cannot be read, or is no checkpoint, or belongs to a run with another
-            `identity`; the message says what differs.
+        ValueError: The file cannot be read, is not a checkpoint, or belongs to a run with another
+            `identity`; the message lists the differences.
     """
     if not path.exists():
         return None
@@ -49,20 +49,20 @@ def read_checkpoint(path: Path, identity: Identity) -> Checkpoint | None:
         checkpoint = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # a damaged file fails in many ways
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise ValueError(f"{path} cannot be read; delete it to start anew ({reason})") from error
+        raise ValueError(f"{path} cannot be read; delete it to start over ({reason})") from error
     if not isinstance(checkpoint, dict) or "identity" not in checkpoint:
-        raise ValueError(f"{path} is no checkpoint of a training run; choose another path")
+        raise ValueError(f"{path} is not a checkpoint of a training run; choose another path")
     if differences := list(_differences(checkpoint["identity"], identity)):
         more = f"; and {len(differences) - 5} more" if len(differences) > 5 else ""
         raise ValueError(
-            f"{path} belongs to another run; delete it to start anew, or choose another path. "
-            f"There and here differ in {'; '.join(differences[:5])}{more}"
+            f"{path} belongs to another run; delete it to start over, or choose another path. "
+            f"The two differ in {'; '.join(differences[:5])}{more}"
         )
     return checkpoint
 
 
 def identity_of(model: nn.Module, settings: Mapping[str, object]) -> Identity:
-    """Describe a run so that two runs with the same description can take each other's place."""
+    """Describe a run so that two runs with the same description are interchangeable."""
     identity = {name: str(value) for name, value in settings.items()}
     for name, layer in model.named_modules():
         identity[f"layer {name or 'outermost'}"] = f"{type(layer).__name__}({layer.extra_repr()})"
@@ -83,7 +83,7 @@ def fingerprint(batch: object) -> str:
 
 
 def _require_whole(path: Path) -> None:
-    """Compare the checksums in the file, which `torch.load` does not."""
+    """Check the checksums in the file, which `torch.load` does not check."""
     with ZipFile(path) as archive:
         if (damaged := archive.testzip()) is not None:
             raise BadZipFile(f"{damaged} is damaged")

@@ -21,7 +21,7 @@ Validate = Callable[[nn.Module], float]
 
 
 class Batch(Protocol):
-    """What a stream gives for one step: a NamedTuple of tensors with this method, for example."""
+    """The examples of one step: for instance a NamedTuple of tensors with this method."""
 
     def to(self, device: torch.device) -> Self:
         """Return the batch with its tensors on `device`."""
@@ -47,42 +47,43 @@ def train(
     checkpoint_every: int = 100,
     progress: bool = True,
 ) -> History:
-    """Train `model` in place by Adam, one batch a step.
+    """Train `model` in place with Adam, one batch per step.
 
-    All layers are in training mode during the run, and afterwards each in the mode that it was in.
+    All layers are in training mode during the run; afterwards each returns to its earlier mode.
     Dropout draws from `seed`; the caller's random numbers are not touched.
 
     Args:
-        model: What is trained; weights that want no gradient stay as they are.
-        batches: As many as there are steps, or more. To resume, give the same batches from the
-            first one on, as a new stream made from the same seed does.
+        model: The model to train; weights that require no gradient stay as they are.
+        batches: At least as many as there are steps. To resume, give the same batches from the
+            first one on, such as a new stream made from the same seed.
         loss: Called with the model and a batch on the model's device; returns one number.
-        steps: How many batches to learn from.
-        learning_rate: The highest; `learning_rate_at` says how it rises and falls.
-        betas: How long Adam remembers the gradients, and their squares.
-        warm_up: Steps until the learning rate is at its highest.
+        steps: Number of batches to learn from.
+        learning_rate: The peak; `learning_rate_at` says how the rate rises and falls.
+        betas: Adam's decay rates for the mean of the gradients and of their squares.
+        warm_up: Steps until the learning rate reaches its peak.
         clip: The greatest length of the gradient, over all weights; a longer one is scaled down.
             `math.inf` lets every gradient pass.
-        seed: Of the random numbers drawn during the run.
-        device: Where to train, and where the model stays; None means where it is.
-        bfloat16: Whether to compute the loss in bfloat16 wherever autocast thinks it safe; the
-            weights stay as they are.
+        seed: Seed of the random numbers drawn during the run.
+        device: The device to train on, where the model then stays; None leaves it where it is.
+        bfloat16: If True, the loss is computed in bfloat16 wherever autocast considers it safe;
+            the weights stay as they are.
         validate: Called with the model in evaluation mode, without gradients; returns a number,
-            the lower the better. It changes nothing in the training.
+            the lower the better. It does not affect the training.
         validate_every: Steps from one validation to the next; one more follows the last step.
-        patience: Stop when so many validations in a row brought nothing better. With it the model
-            ends with the weights of the best validation, whether it stopped or not; None never
-            stops, and leaves the weights of the last step.
-        checkpoint: The file that keeps the run. If it has been begun there it goes on, and if it
-            is finished its result comes back at once. Ctrl-C keeps the run before it ends it.
+        patience: Stop after this many validations in a row without a better value. The model then
+            ends with the weights of its best validation, whether it stopped early or not. None
+            never stops early, and leaves the weights of the last step.
+        checkpoint: The file that saves the run. A run begun there continues; a finished one
+            returns its result at once. Ctrl-C saves the run before it stops.
         checkpoint_every: Steps from one checkpoint to the next; one more follows the last step.
-        progress: Whether to show a bar to those who watch, see `attn_course.training.progress`.
+        progress: If True, show a progress bar to anyone who watches; see
+            `attn_course.training.progress`.
 
     Raises:
-        ValueError: The batches are fewer than the steps; or the checkpoint is damaged, belongs to
+        ValueError: There are fewer batches than steps; the checkpoint is damaged, belongs to
             another run, or has seen other batches; or a setting makes no sense.
-        FloatingPointError: A loss or a gradient is infinite or NaN, or a validation NaN. The model
-            keeps the weights of the step before.
+        FloatingPointError: A loss or a gradient is infinite or NaN, or a validation is NaN. The
+            model keeps the weights of the step before.
     """
     require_positive("checkpoint_every", checkpoint_every)
     place, path = _place(model, device), None if checkpoint is None else Path(checkpoint)
@@ -101,10 +102,10 @@ def train(
 
 
 def _resume(run: Run, batches: Iterable[Batch], path: Path | None) -> Iterator[Batch]:
-    """Bring the run to where its checkpoint stands, if there is one; return the batches to come."""
+    """Restore the run from its checkpoint, if there is one; return the remaining batches."""
     stream = iter(batches)
     if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)  # now, not after a hundred steps
+        path.parent.mkdir(parents=True, exist_ok=True)  # fail here, not after a hundred steps
         checkpoint = read_checkpoint(path, run.identity)
         if checkpoint is not None:
             run.resume(checkpoint, stream)
@@ -119,7 +120,7 @@ def _go(
     checkpoint_every: int,
     show: Callable[[], None],
 ) -> None:
-    """Take the steps that are left."""
+    """Take the remaining steps."""
     _validate_if_due(run, validate)  # the run may have been stopped just before
     while not run.is_finished:
         run.step(next_batch(stream, run.history.steps, run.settings.steps))
@@ -136,7 +137,7 @@ def _validate_if_due(run: Run, validate: Validate | None) -> None:
 
 @contextmanager
 def _kept(run: Run, path: Path | None) -> Iterator[None]:
-    """Write a checkpoint when the run ends, by itself or by Ctrl-C; not when it fails."""
+    """Write a checkpoint when the run ends, by itself or by Ctrl-C, but not if it fails."""
     try:
         yield
     except BaseException as error:
@@ -151,5 +152,5 @@ def _kept(run: Run, path: Path | None) -> Iterator[None]:
 def _place(model: nn.Module, device: torch.device | str | None) -> torch.device:
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     if not weights:
-        raise ValueError("the model has no weight that wants a gradient: there is nothing to train")
+        raise ValueError("no weight of the model requires a gradient: there is nothing to train")
     return weights[0].device if device is None else torch.device(device)

@@ -1,8 +1,8 @@
-"""A progress bar for those who watch, and silence for the rest.
+"""A progress bar if someone is watching, silence otherwise.
 
-In a terminal it is a line on stderr, in a notebook a widget. Where stderr goes to a file, or where
-a notebook is executed with nobody in front of it, for the book or by a test, the bar would stay as
-noise: there is none.
+In a terminal it is a line on stderr, in a notebook a widget. If stderr goes to a file, or if a
+notebook is executed unattended, for the book or by a test, the bar would only leave noise behind,
+so none is shown.
 """
 
 import sys
@@ -16,9 +16,9 @@ SMOOTHED_OVER = 50  # steps
 
 @contextmanager
 def progress_bar(wanted: bool, steps: int, losses: list[float]) -> Iterator[Callable[[], None]]:
-    """Show how many of the steps are done, at what pace, and the mean of the latest losses.
+    """Show the number of steps done, the pace, and the mean of the latest losses.
 
-    Yields a function to be called whenever `losses` has become one longer.
+    Yields a function to call after each step, once `losses` has one more entry.
     """
     if not (wanted and is_watched()):
         yield lambda: None
@@ -33,11 +33,11 @@ def progress_bar(wanted: bool, steps: int, losses: list[float]) -> Iterator[Call
             bar.update()
 
         yield show
-        bar.total = bar.n  # an early stop is no failure, as which a notebook would colour it
+        bar.total = bar.n  # or a notebook would colour an early stop as a failure
 
 
 def is_watched() -> bool:
-    """Whether someone sees a progress bar while it moves."""
+    """True if someone can see a progress bar while it moves."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     kernel = getattr(shell, "kernel", None)
     if kernel is None:

@@ -1,4 +1,4 @@
-"""The state of a run, and what one step, one validation and one checkpoint do to it."""
+"""The state of a run, and the steps, validations and checkpoints that change or save it."""
 
 import copy
 import math
@@ -24,10 +24,10 @@ from attn_course.training.surroundings import (
 
 
 class Run:
-    """A run as it stands between two steps.
+    """A run between two steps.
 
-    A step that fails has drawn random numbers, and may have changed running means, but no weight:
-    what it did is undone from the states remembered after the step before.
+    A failed step has drawn random numbers, and may have changed running means, but no weights: its
+    effects are undone from the states remembered after the step before.
     """
 
     def __init__(
@@ -45,13 +45,13 @@ class Run:
 
     @property
     def identity(self) -> Identity:
-        """Which run this is, for its checkpoint."""
+        """The description by which a checkpoint recognizes this run."""
         settings = asdict(self.settings) | {"device": self.settings.device.type}
         return identity_of(self.model, settings)
 
     @property
     def is_finished(self) -> bool:
-        """Whether all steps are done, or patience is at an end."""
+        """True once all steps are done or patience has run out."""
         patience = self.settings.patience
         if patience is not None and self.history.validations_since_best >= patience:
             return True
@@ -59,7 +59,7 @@ class Run:
 
     @property
     def is_due_for_validation(self) -> bool:
-        """Whether the model, as it is, has still to be validated."""
+        """True if the model, in its current state, has yet to be validated."""
         steps, every = self.history.steps, self.settings.validate_every
         if every is None or steps == 0 or steps in self.history.validation_steps[-1:]:
             return False
@@ -86,7 +86,7 @@ class Run:
             buffer.copy_(before)
 
     def validate(self, validate: Callable[[nn.Module], float]) -> None:
-        """Validate the model; keep its weights if that may be asked for and no others were better.
+        """Validate the model; with `patience`, keep its weights if the value is the best so far.
 
         Raises:
             FloatingPointError: The validation gives NaN.
@@ -118,10 +118,10 @@ class Run:
         }
 
     def resume(self, checkpoint: Checkpoint, stream: Iterator[Any]) -> None:
-        """Go on from a checkpoint, passing over the batches that the run has seen.
+        """Continue from a checkpoint, skipping the batches that the run has already seen.
 
         Raises:
-            ValueError: The stream gives other batches than the run has seen, or fewer.
+            ValueError: The stream gives different batches from those the run has seen, or fewer.
         """
         history = History(**checkpoint["history"])
         for number in range(history.steps):
@@ -157,7 +157,7 @@ class Run:
             )
 
     def _remember(self, batch: Any) -> None:
-        """Note where the run stands after a step."""
+        """Remember the state of the run after a step."""
         self.batch = batch
         self.random = random_states(self.settings.device)
         self.buffers = [buffer.clone() for buffer in self.model.buffers()]
@@ -170,7 +170,7 @@ class Run:
 
 
 def next_batch(stream: Iterator[Any], number: int, steps: int) -> Any:
-    """Return the next batch of a stream, which has given `number` so far.
+    """Return the next batch of a stream that has given `number` so far.
 
     Raises:
         ValueError: There is none.

@@ -1,4 +1,4 @@
-"""What one run may have different from another."""
+"""The settings in which one run may differ from another."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from attn_course.shapes import require_positive
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run depends on besides model, loss and batches; `train` says what each means.
+    """The settings of a run besides model, loss and batches; `train` explains each of them.
 
     Raises:
         ValueError: A setting makes no sense.

@@ -1,4 +1,4 @@
-"""What a run changes around itself and puts back: random numbers, modes of layers, Ctrl-C."""
+"""The surroundings that a run changes and restores: random numbers, modes of layers, Ctrl-C."""
 
 import signal
 import threading
@@ -11,9 +11,9 @@ from torch import Generator, Tensor, nn
 
 @contextmanager
 def own_randomness(seed: int, device: torch.device) -> Iterator[None]:
-    """Draw from `seed` inside, on the CPU and on `device`; outside, go on as if nothing was drawn.
+    """Draw from `seed` inside the block, on the CPU and on `device`; then restore the generators.
 
-    The generators of other devices are left alone, which `torch.manual_seed` would seed as well.
+    Unlike `torch.manual_seed`, it leaves the generators of other devices alone.
     """
     before = random_states(device)
     try:
@@ -25,19 +25,19 @@ def own_randomness(seed: int, device: torch.device) -> Iterator[None]:
 
 
 def random_states(device: torch.device) -> list[Tensor]:
-    """Where the generators stand that a run on `device` draws from."""
+    """The states of the generators from which a run on `device` draws."""
     return [generator.get_state() for generator in _generators(device)]
 
 
 def set_random_states(states: list[Tensor], device: torch.device) -> None:
-    """Put the generators back to where they stood."""
+    """Restore the states of the generators."""
     for generator, state in zip(_generators(device), states, strict=True):
         generator.set_state(state)
 
 
 @contextmanager
 def layers_in_mode(model: nn.Module, training: bool) -> Iterator[None]:
-    """Put all layers into training or evaluation mode, and each back into its own afterwards."""
+    """Put all layers into training or evaluation mode, and restore each one's own afterwards."""
     before = {layer: layer.training for layer in model.modules()}
     model.train(training)
     try:
@@ -49,7 +49,7 @@ def layers_in_mode(model: nn.Module, training: bool) -> Iterator[None]:
 
 @contextmanager
 def interrupts_wait() -> Iterator[None]:
-    """Let Ctrl-C wait until the block is done: half of an update could not be taken up again."""
+    """Let Ctrl-C wait until the block is done: a run could not resume from half an update."""
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield  # no KeyboardInterrupt comes here
@@ -67,6 +67,6 @@ def interrupts_wait() -> Iterator[None]:
 def _generators(device: torch.device) -> list[Generator]:
     if device.type != "cuda":
         return [torch.default_generator]
-    torch.cuda.init()  # before it there are no generators
+    torch.cuda.init()  # without it there are no generators
     number = torch.cuda.current_device() if device.index is None else device.index
     return [torch.default_generator, torch.cuda.default_generators[number]]

@@ -1,9 +1,9 @@
-"""English sentences with their French, and which word goes with which: data without end, made here.
+"""English sentences with their French translations and word alignments, made here without end.
 
-A small grammar writes both languages at once, over real names of countries, cities, languages and
-currencies from the Unicode CLDR. So the French is the translation, and the links between the words
-are known, not guessed. The sentences are about treaties and money, in the style of the corpora of
-the European Union on which these models grew up; what they say is not true.
+A small grammar writes both languages at once, with real names of countries, cities, languages and
+currencies from the Unicode CLDR. So the French is the translation, and the links between words are
+known, not guessed. The sentences are about treaties and money, in the style of the corpora of the
+European Union on which these models grew up, but they are not true.
 """
 
 import re
@@ -17,7 +17,7 @@ from attn_course.data.translation.lexicon import Lexicon, lexicon
 from attn_course.data.translation.nouns import counted, institution
 from attn_course.data.translation.phrases import Phrase, definite, join, words
 
-# The noun phrase of the paper's sentence: no sentence to train on holds it.
+# The noun phrase of the paper's sentence: no training sentence contains it.
 HELD_OUT = ("European", "Economic", "Area"), ("zone", "économique", "européenne")
 
 
@@ -25,14 +25,14 @@ HELD_OUT = ("European", "Economic", "Area"), ("zone", "économique", "européenn
 class SentencePair:
     """A sentence in English and French, cut into words and punctuation, with its alignment.
 
-    An elided article is a word of its own, which ends in an apostrophe.
+    An elided article is a separate word that ends in an apostrophe.
 
     Attributes:
         source: The English words.
         target: The French words.
-        sure: Links `(i, j)` from English word i to French word j that a translator would draw.
-        possible: These, and links that one may draw or not: from an article to its noun, from an
-            auxiliary to its verb. Every word has at least one.
+        sure: Links `(i, j)` from English word i to French word j that any translator would draw.
+        possible: The sure links, and optional ones: from an article to its noun, from an auxiliary
+            to its verb. Every word has at least one.
     """
 
     source: tuple[str, ...]
@@ -44,15 +44,15 @@ class SentencePair:
 def sentence_pairs(
     seed: int, clauses: tuple[int, int] = (1, 3), small: bool = False
 ) -> Iterator[SentencePair]:
-    """Sentences without end, never a held-out one.
+    """Yield sentences without end, but never a held-out one.
 
     Args:
-        seed: The same seed gives the same sentences on every machine; one seed with other numbers
-            of clauses may give the same clauses again, so train and test on different seeds. Even
-            then a short sentence may come up in both.
-        clauses: Least and largest number of clauses, each number as likely; a clause has about
+        seed: The same seed gives the same sentences on every machine. With other numbers of clauses
+            it may give the same clauses again, so train and test on different seeds. Even then a
+            short sentence may appear in both.
+        clauses: Smallest and largest number of clauses, all equally likely; a clause has about
             twelve English words, at least four.
-        small: Whether to draw from fewer than half of the words, to learn faster.
+        small: If True, draw from fewer than half of the words, which is faster to learn.
 
     Raises:
         ValueError: The numbers of clauses are not in order from 1 on, or the seed is negative.
@@ -74,8 +74,8 @@ def _pairs(draw: Draw, words_to_use: Lexicon, least: int, most: int) -> Iterator
 def paper_sentence() -> SentencePair:
     """The sentence of Bahdanau, Cho and Bengio 2015, figure 3a, from the rules of the grammar.
 
-    The agreement on the European Economic Area was signed in August 1992. Its French is that of
-    the figure.
+    The agreement on the European Economic Area was signed in August 1992. The French is the
+    figure's.
     """
     known = lexicon()
     economic, european = known.fields[0], known.nations[0]
@@ -88,13 +88,13 @@ def paper_sentence() -> SentencePair:
 
 
 def is_held_out(pair: SentencePair) -> bool:
-    """Whether a pair holds the noun phrase European Economic Area, in either language."""
+    """True if a pair contains the noun phrase European Economic Area, in either language."""
     english, french = HELD_OUT
     return _holds(pair.source, english) or _holds(pair.target, french)
 
 
 def detokenise(tokens: Sequence[str]) -> str:
-    """The words as one writes them, with no blank before a comma or 's, or after an apostrophe."""
+    """The words as usually written: no space before a comma or 's, or after an apostrophe."""
     text = re.sub(r" ([.,]|'s\b)", r"\1", " ".join(tokens))
     return re.sub(r"(\w') ", r"\1", text)
 

@@ -1,15 +1,15 @@
 """French word forms: agreement, elision, contraction, and the prepositions of countries.
 
-Everything here works on single words, knows nothing of English, and draws nothing at random.
+Everything here works on single words, knows no English, and draws nothing at random.
 A gender is "m" or "f".
 """
 
 import unicodedata
 from functools import cache
 
-# An h aspiré keeps the article whole: le Honduras, but l'hébreu. Beginnings of the words we have.
+# Before an h aspiré the article stays whole: le Honduras, but l'hébreu. Beginnings of our words.
 ASPIRATED = ("Honduras", "Hongrie", "hongrois")
-# Endings of the masculine, and what the feminine makes of them; any other takes an e.
+# Endings of the masculine and of the feminine; with any other ending, the feminine adds an e.
 FEMININE = (
     ("en", "enne"),  # européen, italien
     ("on", "onne"),  # letton
@@ -23,7 +23,7 @@ FEMININE = (
 
 @cache
 def elides(word: str) -> bool:
-    """Whether le, la, de and que lose their vowel before this word."""
+    """True if le, la, de and que lose their vowel before this word."""
     if word.startswith(ASPIRATED):
         return False
     return unicodedata.normalize("NFD", word)[0].lower() in "aeiouh"
@@ -38,7 +38,7 @@ def feminine(adjective: str) -> str:
 
 
 def plural(word: str) -> str:
-    """The plural of a noun or adjective, of one gender, given in the singular."""
+    """The plural of a noun or adjective, given in the singular."""
     if word.endswith(("s", "x")):
         return word
     return word.removesuffix("al") + "aux" if word.endswith("al") else word + "s"
@@ -46,13 +46,13 @@ def plural(word: str) -> str:
 
 @cache
 def agree(adjective: str, gender: str, many: bool = False) -> str:
-    """An adjective or participle, given in the masculine singular, as its noun demands."""
+    """An adjective or participle, given in the masculine singular, in agreement with its noun."""
     form = feminine(adjective) if gender == "f" else adjective
     return plural(form) if many else form
 
 
 def elided(word: str, following: str) -> str:
-    """`le`, `la`, `de`, `ne` or `que` as it stands before the word that follows."""
+    """The form of `le`, `la`, `de`, `ne` or `que` before the word that follows."""
     return word[:-1] + "'" if elides(following) else word
 
 
@@ -64,7 +64,7 @@ def article(gender: str, many: bool, following: str) -> str:
 
 
 def contracted(preposition: str, definite: str) -> tuple[str, ...]:
-    """`de` or `à` with a definite article: one word where French has one, else both."""
+    """`de` or `à` with a definite article: contracted where French does so, else two words."""
     forms = {"de le": "du", "de les": "des", "à le": "au", "à les": "aux"}
     both = f"{preposition} {definite}"
     return tuple(forms.get(both, both).split())
@@ -73,8 +73,8 @@ def contracted(preposition: str, definite: str) -> tuple[str, ...]:
 def locative(gender: str, many: bool, has_article: bool, name: str) -> str:
     """The preposition for being in a country.
 
-    aux Pays-Bas for the plural; à Cuba for a name that never has an article, but en Israël, since
-    à would meet a vowel; en France, en Iran for the feminine and before a vowel; au Japon.
+    Examples: aux Pays-Bas, a plural; à Cuba, a name that never has an article, but en Israël, since
+    à would meet a vowel; en France and en Iran, a feminine and a vowel; otherwise au Japon.
     """
     if many:
         return "aux"

@@ -23,10 +23,10 @@ COMMA, STOP = words(",", ","), words(".", ".")
 
 
 class Grammar(NounRules):
-    """All rules, with the words they draw from and the chance they draw by."""
+    """All rules, with the words from which they draw and the source of randomness."""
 
     def sentence(self, clauses: int) -> Phrase:
-        """So many clauses, with a capital at the beginning and a full stop."""
+        """A sentence of this many clauses, with a capital at the beginning and a full stop."""
         parts, last = [self.clause(first=True)], None
         for _ in range(clauses - 1):
             last = self.conjunction(last)
@@ -35,17 +35,17 @@ class Grammar(NounRules):
         return with_capital(join(*parts, STOP))
 
     def conjunction(self, last: Pair | None) -> Pair:
-        """A conjunction; not the last one again, nor one subordinate clause after another."""
+        """A conjunction: never the last one again, nor two subordinate clauses in a row."""
         subordinating = self.lexicon.subordinating
         if last not in subordinating and self.draw.chance(0.3):
             return self.draw.one_of(subordinating)
         return self.draw.one_of([pair for pair in self.lexicon.coordinating if pair != last])
 
     def clause(self, first: bool = False) -> Phrase:
-        """One clause, which says at most once where and at most once when.
+        """One clause, with at most one place and at most one time.
 
         Args:
-            first: Whether it begins the sentence; only there a comma follows a time in front.
+            first: True if it begins the sentence; only there does a comma follow an initial time.
         """
         self._drawn.clear()
         kind = self.draw.below(20)
@@ -60,7 +60,7 @@ class Grammar(NounRules):
         return join(when, COMMA, statement) if first else join(when, statement)
 
     def statement(self) -> Phrase:
-        """What happened, and at times where."""
+        """An event, sometimes with its place."""
         # these may end in a country or a language: a country after that would be hard to read
         in_cities = (self.paid, self.was_translated) * 2
         rule = self.draw.one_of(in_cities + (self.was_done,) * 7 + (self.did,) * 5)
@@ -70,7 +70,7 @@ class Grammar(NounRules):
         return join(said, self.place(city=rule in in_cities))
 
     def was_done(self) -> Phrase:
-        """The treaty was signed; by whom, or to whom it was presented, only at times."""
+        """The treaty was signed; sometimes by whom, or to whom it was presented."""
         kind = self.draw.one_of(self.lexicon.documents)
         subject = self.document(kind)
         if self.draw.chance(0.12):
@@ -91,7 +91,7 @@ class Grammar(NounRules):
         return join(subject, verb, self.document(kind, indefinite_too=not negated).phrase)
 
     def actors(self) -> tuple[Phrase, bool]:
-        """One who acts, or two countries; and whether the verb is plural."""
+        """An actor, or two countries; and True if the verb is plural."""
         if self.draw.chance(0.3):
             return join(definite(self.country()), AND, definite(self.country())), True
         actor = self.actor()
@@ -131,12 +131,12 @@ class Grammar(NounRules):
         return join(*parts)
 
     def language(self) -> NounPhrase:
-        """A language, whose name has an article in French only."""
+        """A language, whose name has an article only in French."""
         return NounPhrase(words(*self.other(self.lexicon.languages)), "m", the=False)
 
 
 def connective(english: str, french: str, before: Phrase) -> Phrase:
-    """A comma and a conjunction; tandis que may be elided before the clause that follows."""
+    """A comma and a conjunction; tandis que is elided if the next clause begins with a vowel."""
     *first, last = french.split()
     if last == "que":
         last = elided(last, before.target[0])

@@ -1,4 +1,4 @@
-"""Words that can stand in each other's place, for experiments that replace a word."""
+"""Words that can replace one another, for experiments that replace a word."""
 
 from functools import cache
 
@@ -8,9 +8,10 @@ from attn_course.data.translation.lexicon import lexicon
 def same_kind(word: str) -> tuple[str, ...]:
     """The other single English words of the grammar that fit wherever this one does, in order.
 
-    *African* for *European*, *Market* for *Area*: the sentence stays one that the grammar could
-    write, with as many words. A word of two kinds, such as *Danish*, adjective and language, has
-    only what is both. There is nothing for words such as *the*, nor for what is not of the grammar.
+    *African* for *European*, *Market* for *Area*: the grammar could write the resulting sentence,
+    which has just as many words. A word of two kinds, such as *Danish*, an adjective and a
+    language, gets only words of both kinds. Words such as *the*, and words that are not in the
+    grammar, get none.
     """
     kinds = [kind for kind in _kinds() if word in kind]
     return tuple(sorted(frozenset.intersection(*kinds) - {word})) if kinds else ()
@@ -18,7 +19,7 @@ def same_kind(word: str) -> tuple[str, ...]:
 
 @cache
 def _kinds() -> tuple[frozenset[str], ...]:
-    """Sets of English words that take the same places."""
+    """Yield sets of English words that fit in the same places."""
     known = lexicon()
     nouns = [noun for kind in known.documents for noun, *_ in kind.nouns]
     phrases = (known.cities, known.months, known.days, [c.phrase for c in known.countries])

@@ -13,7 +13,7 @@ Noun = tuple[str, str, str]  # English, French, gender
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A verb, in English in two forms, in French as the participle that makes the passé composé."""
+    """A verb: two forms in English, and in French the participle that forms the passé composé."""
 
     base: str
     past: str
@@ -22,10 +22,10 @@ class Verb:
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """Nouns of one kind, and the verbs of what one does with such a thing.
+    """Nouns of one kind, and the verbs that go with them.
 
-    A `pact` has two sides: one speaks of the treaty between France and Cuba. Other texts have one
-    author: one speaks of the report of a commission.
+    A `pact` has two sides: the treaty between France and Cuba. Other texts have one author: the
+    report of a commission.
     """
 
     pact: bool
@@ -35,11 +35,11 @@ class Documents:
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """All words that the grammar draws from.
+    """All words from which the grammar draws.
 
-    A body acts, as a country does; an area or work is what others agree on, and a work has a cost.
-    Nations and fields are the adjectives of these. What is spoken or taught is a use of a language;
-    a gift has a receiver, another payment has none. Years are the first and the last.
+    A body acts, as a country does; others agree on an area or a work, and a work has a cost.
+    Nations and fields are adjectives of these. The uses of a language are verbs such as speak and
+    teach. A gift has a receiver; other payments have none. Years are the first and the last.
     """
 
     countries: tuple[NounPhrase, ...]
@@ -73,14 +73,14 @@ FIELDS = """
     Nuclear nucléaire, Social social, Technical technique, National national, Digital numérique,
     Medical médical, Maritime maritime
 """
-# What signs and pays. French writes the first noun of its name with a capital.
+# Bodies, which sign and pay. French capitalizes the first noun of such a name.
 BODIES = """
     Council Conseil m, Commission Commission f, Bank Banque f, Agency Agence f,
     Institute Institut m, Fund Fonds m, Union Union f, Community Communauté f, Court Cour f,
     Committee Comité m, Association Association f, Alliance Alliance f, Federation Fédération f,
     Parliament Parlement m, Academy Académie f, Foundation Fondation f
 """
-# What others agree on, in lower case; the second kind costs money.
+# Areas and works, on which others agree, in lower case in French; works cost money.
 AREAS = """
     Area zone f, Market marché m
 """
@@ -132,7 +132,7 @@ def _documents(small: bool) -> tuple[Documents, ...]:
 
 @cache
 def lexicon(small: bool = False) -> Lexicon:
-    """The words of the grammar, or, to train on within a minute, fewer than half of them."""
+    """The words of the grammar, or fewer than half of them, for training within a minute."""
     return Lexicon(**_names(small), **_dictionary(small))
 
 

@@ -1,7 +1,7 @@
 """Names in both languages, from the Unicode CLDR as Babel ships it, and the grammar of countries.
 
 The CLDR knows that Germany is Allemagne. It does not know that the word is feminine, or that Cuba
-has no article in French: that stands here, country by country. Names that would be awkward in a
+has no article in French; this file adds that, country by country. Names that would be awkward in a
 sentence, such as Myanmar (Burma), are left out.
 """
 
@@ -13,7 +13,7 @@ from babel.numbers import get_currency_name
 from attn_course.data.translation.phrases import NounPhrase, Phrase, linked, words
 
 ENGLISH, FRENCH = Locale("en"), Locale("fr")
-# ISO 3166 codes, by what French does: la France, le Japon, les Pays-Bas, Cuba without an article.
+# ISO 3166 codes, by French article: la France, le Japon, les Pays-Bas, and Cuba without one.
 FEMININE = """
     AL AM AR AT AU BE BG BO BY CF CH CN CO CZ DE DO DZ EE EG ES ET FI FR GE GN GQ GR HR HU ID IE IN
     IS IT JM JO KP KR LT LV LY MD MK MN MR MY NA NO NZ PL RO RS RU SA SE SI SK SL SO SY TH TN TR TZ
@@ -36,7 +36,7 @@ CITIES = """
     Europe/Belgrade Europe/Budapest Europe/Dublin Europe/Helsinki Europe/Prague Europe/Stockholm
     America/Lima
 """
-# Languages whose French name is an adjective of the country too, and languages that are only that.
+# Languages whose French name is also an adjective of nationality, and the other languages.
 NATIONS = """
     fr es de it nl da sv no pl el tr ru pt ja zh ko cs sk hu ro bg uk hr sr sl et lv lt sq hy ka is
     mk vi id
@@ -50,7 +50,7 @@ CURRENCIES = """
 
 @cache
 def country(code: str) -> NounPhrase:
-    """The country of an ISO 3166 code, with what an article or preposition has to know of it."""
+    """The country of an ISO 3166 code, with the facts that decide its article and preposition."""
     if code not in f"{FEMININE} {MASCULINE} {PLURAL} {BARE}".split():
         raise ValueError(f"{code!r} is in none of the lists of countries")
     phrase = name(ENGLISH.territories[code], FRENCH.territories[code])
@@ -61,7 +61,7 @@ def country(code: str) -> NounPhrase:
 
 @cache
 def city(zone: str) -> Phrase:
-    """The city of a time zone; the CLDR lists only those whose name differs from the zone's."""
+    """The city of a time zone; the CLDR lists only cities whose name differs from the zone's."""
     last = zone.split("/")[-1].replace("_", " ")
     english, french = (
         locale.time_zones.get(zone, {}).get("city", last) for locale in (ENGLISH, FRENCH)
@@ -86,10 +86,10 @@ def calendar(names: str) -> tuple[Phrase, ...]:
 
 
 def name(english: str, french: str) -> Phrase:
-    """A name whose words may stand in the opposite order: South Korea, Corée du Sud.
+    """A name whose words may be in reverse order: South Korea, Corée du Sud.
 
-    With one word in either language, all words are linked. Else, unless the names are equal, the
-    last English word is the first French one, and the rest goes backwards.
+    If the name is a single word in either language, all words are linked. Otherwise, unless the
+    names are equal, the last English word is the first French one, and the rest runs backwards.
     """
     source, target = english.split(), french.split()
     if len(source) == 1 or len(target) == 1:

@@ -1,6 +1,6 @@
-"""Rules for who, what and where: the parts that a clause is made of.
+"""Rules for the parts of a clause that answer who, what and where.
 
-The parts of a clause are drawn with `other`, which does not repeat itself within a clause: so
+The parts of a clause are drawn with `other`, which does not repeat itself within a clause, so
 France never signs with France.
 """
 
@@ -28,7 +28,7 @@ AND = words("and", "et")
 
 
 def institution(noun: Noun, field: Pair | None, nation: Pair | None) -> NounPhrase:
-    """A noun with adjectives, whose order French turns round: zone économique européenne."""
+    """A noun with adjectives, whose order French reverses: zone économique européenne."""
     english, french, gender = noun
     adjectives = [words(pair[0], agree(pair[1], gender)) for pair in (nation, field) if pair]
     parts = (*adjectives, words(english, french))
@@ -45,7 +45,7 @@ def counted(noun: Noun, many: bool) -> NounPhrase:
 
 
 class Subject(NamedTuple):
-    """A phrase with its article, and what a verb has to know of it."""
+    """A phrase with its article, and with the gender and number that a verb has to match."""
 
     phrase: Phrase
     gender: str
@@ -53,11 +53,11 @@ class Subject(NamedTuple):
 
 
 class NounRules:
-    """The rules, with the words they draw from and the chance they draw by.
+    """The rules, with the words from which they draw and the source of randomness.
 
     Args:
         lexicon: The words.
-        draw: Chance.
+        draw: The source of randomness.
     """
 
     def __init__(self, lexicon: Lexicon, draw: Draw) -> None:
@@ -65,7 +65,7 @@ class NounRules:
         self._drawn: list[object] = []
 
     def other(self, items: Sequence[T]) -> T:
-        """One of the items that this clause does not have yet."""
+        """One of the items that this clause has not used yet."""
         while True:
             item = self.draw.one_of(items)
             if not any(item is earlier for earlier in self._drawn):
@@ -90,11 +90,11 @@ class NounRules:
         return self.named(self.lexicon.bodies)
 
     def actor(self) -> NounPhrase:
-        """Somebody who signs and pays: a country or an institution."""
+        """An actor that signs and pays: a country or an institution."""
         return self.country() if self.draw.chance(0.6) else self.body()
 
     def topic(self) -> NounPhrase:
-        """What a text is about: a project or an institution."""
+        """The subject of a text: a project or an institution."""
         if self.draw.chance(0.4):
             return self.body()
         return self.named(self.lexicon.areas + self.lexicon.works)
@@ -111,8 +111,8 @@ class NounRules:
         """A text, or several; most have a complement.
 
         Args:
-            kind: Which nouns to draw from.
-            indefinite_too: Whether it may be any treaty, besides the treaty.
+            kind: The nouns from which to draw.
+            indefinite_too: If True, the article may be indefinite too: a treaty.
         """
         noun = counted(self.other(kind.nouns), many=self.draw.chance(0.2))
         if not kind.pact and self.draw.chance(0.15):
@@ -124,11 +124,11 @@ class NounRules:
         return Subject(join(*parts), noun.gender, noun.many)
 
     def complement(self, pact: bool, of_city: bool = False) -> list[Phrase]:
-        """What follows the noun of a text, or nothing.
+        """The complement after the noun of a text, or None.
 
         Args:
-            pact: Whether it is a text between two sides.
-            of_city: Whether it may be known by a city: the treaty of Rome is, a treaty is not.
+            pact: True for a text between two sides.
+            of_city: True if a city may name it, as in the treaty of Rome, but not in a treaty.
         """
         if self.draw.chance(0.45):
             return [self.about()]
@@ -137,7 +137,7 @@ class NounRules:
         return [self.parties(of_city) if pact else after("of", self.actor())]
 
     def owner(self) -> NounPhrase:
-        """An owner whose English name takes 's."""
+        """An owner, with a name that takes 's in English."""
         while True:
             owner = self.country()
             if not owner.phrase.source[-1].endswith("s"):
@@ -148,7 +148,7 @@ class NounRules:
         return join(words("on", "sur"), definite(self.topic()))
 
     def parties(self, of_city: bool) -> Phrase:
-        """Between whom a pact is, or with whom; or where it was made."""
+        """The partners of a pact, or the place where it was made."""
         kind = self.draw.below(10)
         if kind < 2 and of_city:
             city = self.other(self.lexicon.cities)

@@ -1,7 +1,7 @@
-"""Phrases in two languages at once: the words of both, and which word goes with which.
+"""Phrases in two languages at once, with the links between their words.
 
 A rule of the grammar makes a phrase out of smaller ones. `join` puts them side by side, in one
-order for English and in another for French, and keeps the links between the words right.
+order for English and in another for French, and keeps the links between the words correct.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,8 +17,8 @@ Link = tuple[int, int, bool]
 class Phrase:
     """English words, French words, and links `(i, j, sure)` from English word i to French word j.
 
-    A sure link joins words that translate each other. One that is not sure is possible: an article
-    and its noun, an auxiliary and its verb, where an aligner is neither right nor wrong.
+    A sure link joins words that translate each other. A link that is not sure is possible: between
+    an article and its noun, or an auxiliary and its verb, an aligner is neither right nor wrong.
     """
 
     source: tuple[str, ...]
@@ -32,10 +32,10 @@ class NounPhrase:
 
     Args:
         phrase: The words.
-        gender: Of the French noun, "m" or "f".
-        many: Whether it is plural.
-        the: Whether English puts an article, as in the Netherlands.
-        le: Whether French puts an article, as in la France, but not in Cuba.
+        gender: The gender of the French noun, "m" or "f".
+        many: True if it is plural.
+        the: True if English uses an article, as in the Netherlands.
+        le: True if French uses an article, as in la France, but not in Cuba.
     """
 
     phrase: Phrase
@@ -46,13 +46,13 @@ class NounPhrase:
 
     @property
     def article(self) -> str:
-        """The French definite article as it stands before the noun."""
+        """The form of the French definite article before the noun."""
         return french.article(self.gender, self.many, self.phrase.target[0])
 
 
 @cache
 def words(source: str, target: str) -> Phrase:
-    """Words, separated by blanks, each of which goes for sure with each of the other language."""
+    """Words, separated by spaces, each with a sure link to every word of the other language."""
     english, french_words = source.split(), target.split()
     return linked(english, french_words, _all_pairs(english, french_words))
 
@@ -69,11 +69,11 @@ def linked(
 
 
 def join(*parts: Phrase, order: Sequence[int] | None = None) -> Phrase:
-    """Phrases in a row, given in the order of English.
+    """Phrases in a row, given in English order.
 
     Args:
         parts: The phrases.
-        order: French order: numbers of the parts, from 0. None leaves them as in English.
+        order: The French order: numbers of the parts, from 0. None keeps the English order.
     """
     offsets, source = [], []
     for part in parts:
@@ -88,7 +88,7 @@ def join(*parts: Phrase, order: Sequence[int] | None = None) -> Phrase:
 
 
 def definite(noun: NounPhrase) -> Phrase:
-    """The noun with its definite article in each language that puts one."""
+    """The noun with its definite article, in each language that uses one."""
     english, article = ("the",) * noun.the, (noun.article,) * noun.le
     return _before(noun, linked(english, article, _all_pairs(english, article)))
 
@@ -100,7 +100,7 @@ def indefinite(noun: NounPhrase) -> Phrase:
 
 
 def after(preposition: str, noun: NounPhrase) -> Phrase:
-    """A noun after `of`, `from` (de) or `to` (à), contracted with its article as in du, au."""
+    """A noun after `of` or `from` (de) or `to` (à), contracted with its article as in du and au."""
     target = {"of": "de", "from": "de", "to": "à"}[preposition]
     if noun.le:
         forms = french.contracted(target, noun.article)
@@ -110,16 +110,16 @@ def after(preposition: str, noun: NounPhrase) -> Phrase:
 
 
 def inside(country: NounPhrase) -> Phrase:
-    """Being in a country: in Japan, au Japon."""
+    """Location in a country: in Japan, au Japon."""
     name = country.phrase.target[0]
     form = french.locative(country.gender, country.many, country.le, name)
     return _before(country, _function_words("in", country.the, (form,)))
 
 
 def owned(owner: NounPhrase, thing: NounPhrase) -> Phrase:
-    """A thing after the name of its owner, which French puts behind: Japan 's law, la loi du Japon.
+    """A thing after the name of its owner, which French puts last: Japan 's law, la loi du Japon.
 
-    The article that French has before the thing corresponds to nothing in English.
+    The French article before the thing corresponds to nothing in English.
     """
     of = after("of", owner)
     size = len(of.source)  # of Japan becomes Japan 's: the preposition goes from first to last
@@ -129,7 +129,7 @@ def owned(owner: NounPhrase, thing: NounPhrase) -> Phrase:
 
 
 def _function_words(preposition: str, the: bool, target: tuple[str, ...]) -> Phrase:
-    """A preposition and an article in English, in French one word or two."""
+    """A preposition and an article in English; one word or two in French."""
     source = (preposition,) + ("the",) * the
     last = (1, len(target) - 1)
     if the and len(target) == 2:

@@ -1,4 +1,4 @@
-"""When: months, days and years, which the two languages put into the same order."""
+"""Times: months, days and years, which both languages put in the same order."""
 
 from calendar import monthrange, weekday
 
@@ -30,7 +30,7 @@ def in_year(year: int) -> Phrase:
 
 
 def on_weekday(day: Phrase) -> Phrase:
-    """On Monday, which French says without a preposition: lundi."""
+    """On Monday, lundi: French uses no preposition."""
     return linked(("on", *day.source), day.target, [(1, 0)], [(0, 0)])
 
 
@@ -41,10 +41,10 @@ def on_date(
 
     Args:
         lexicon: The names of the months and days.
-        year: In full.
+        year: All four digits.
         month: From 1 to 12.
         day: From 1.
-        with_weekday: Whether the day of the week is named; it is the right one.
+        with_weekday: If True, the day of the week is named; it is the right one.
     """
     days = (lexicon.days[weekday(year, month, day)],) if with_weekday else ()
     ordinal = words(str(day), "1er" if day == 1 else str(day))

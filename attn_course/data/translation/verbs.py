@@ -1,4 +1,4 @@
-"""Verbs in two languages: the passé composé, active and passive, and what "not" does to it."""
+"""Verbs in two languages: the passé composé, active and passive, with and without "not"."""
 
 from attn_course.data.translation.french import agree
 from attn_course.data.translation.lexicon import Verb
@@ -6,12 +6,12 @@ from attn_course.data.translation.phrases import Phrase, linked
 
 
 def active(verb: Verb, many: bool, negated: bool = False) -> Phrase:
-    """What somebody did: signed, a signé; did not sign, n' a pas signé.
+    """A verb in the active: signed, a signé; did not sign, n' a pas signé.
 
     Args:
-        verb: What was done.
-        many: Whether the subject is plural.
-        negated: Whether it was not done.
+        verb: The verb.
+        many: True if the subject is plural.
+        negated: True for "did not".
     """
     auxiliary = "ont" if many else "a"
     if not negated:
@@ -21,13 +21,13 @@ def active(verb: Verb, many: bool, negated: bool = False) -> Phrase:
 
 
 def passive(verb: Verb, gender: str, many: bool, negated: bool = False) -> Phrase:
-    """What was done to something: was signed, a été signé, whose participle agrees.
+    """A verb in the passive: was signed, a été signé, where the participle agrees.
 
     Args:
-        verb: What was done.
-        gender: Of the subject, "m" or "f".
-        many: Whether the subject is plural.
-        negated: Whether it was not done.
+        verb: The verb.
+        gender: The gender of the subject, "m" or "f".
+        many: True if the subject is plural.
+        negated: True for "was not".
     """
     was, auxiliary = ("were", "ont") if many else ("was", "a")
     participle = agree(verb.participle, gender, many)
@@ -40,21 +40,21 @@ def passive(verb: Verb, gender: str, many: bool, negated: bool = False) -> Phras
 
 
 def habitual(use: tuple[str, str]) -> Phrase:
-    """What is done, to a language: is spoken, est parlé."""
+    """A verb about a language, in the present passive: is spoken, est parlé."""
     auxiliaries = [(0, 0), (0, 1), (1, 0)]
     return linked(("is", use[0]), ("est", use[1]), [(1, 1)], auxiliaries)
 
 
 def translated(gender: str, many: bool) -> Phrase:
-    """What was put into another language: was translated, a été traduit."""
+    """The verb for a text put into another language: was translated, a été traduit."""
     return passive(Verb("translate", "translated", "traduit"), gender, many)
 
 
 def presented(gender: str, many: bool) -> Phrase:
-    """What was laid before somebody: was presented, a été présenté."""
+    """The verb for a text laid before a body: was presented, a été présenté."""
     return passive(Verb("present", "presented", "présenté"), gender, many)
 
 
 def cost() -> Phrase:
-    """What one had to pay: cost, a coûté."""
+    """The verb of a price: cost, a coûté."""
     return active(Verb("cost", "cost", "coûté"), many=False)

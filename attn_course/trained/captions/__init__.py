@@ -1,9 +1,9 @@
-"""Captioners that the book has trained: soft, hard and uniform attention over the same images.
+"""Captioners trained for the book: soft, hard and uniform attention over the same images.
 
     python -m attn_course.trained captions
 
-trains all trials from each seed, measures them, and writes the record `captions` and, of the first
-seed, the weights.
+trains all trials from each seed, measures them, and writes the record `captions` and the weights of
+the first seed.
 """
 
 from attn_course.trained.captions.store import load_captioner

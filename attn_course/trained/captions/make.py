@@ -43,9 +43,9 @@ def make(seeds: Sequence[int] = SEEDS) -> None:
 
 
 def run_trial(name: str, seed: int) -> tuple[Captioner, Run]:
-    """Train one captioner; return it, its weights rounded as they are stored, and what it can do.
+    """Train one captioner; return it, with weights rounded as when stored, and its measurements.
 
-    The seconds are those of its own training, without that of its eye and without measuring.
+    The seconds are for its own training, without the training of its eye and without measuring.
     """
     trial, eye = find_trial(name), train_reader(seed)
     variance: list[Run] = []
@@ -77,12 +77,12 @@ def run_trial(name: str, seed: int) -> tuple[Captioner, Run]:
 
 
 def variances(model: HardCaptioner) -> Run:
-    """Of the gradient of one word, added up exactly, and of a caption, estimated."""
+    """Variances of the gradient: of one word, summed exactly, and of a caption, estimated."""
     return {"word": one_word_variance(model), "caption": caption_variance(model)}
 
 
 def moved(model: Captioner) -> Run:
-    """What it says when the weight is moved at the word alone, and at its article too."""
+    """Answers when the weight is moved at the word alone, and at the word and its article."""
     return {"word": follows(model, unseen()), "with_article": follows(model, unseen(), True)}
 
 

@@ -1,4 +1,4 @@
-"""What a captioner can do, where it looks, and how much its gradient scatters when it draws."""
+"""Measurements of a captioner: its captions, where it looks, and the variance of its gradient."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -30,13 +30,13 @@ VARIANCE_SEED, NUM_VARIED, NUM_DRAWS = 20_000, 50, 100
 def unseen(
     grid: int = 3, digits: tuple[int, int] = (2, 3), number: int = NUM_TESTS
 ) -> CaptionBatch:
-    """Images to test with, of digits that no captioner has learned from; the same for every one."""
+    """Test images, of digits that are in no captioner's training; the same for every captioner."""
     return caption_batch(islice(captioned_images(TEST_SEED, "test", grid, digits), number))
 
 
 @torch.no_grad()
 def read_right(reader: CellReader, number: int = 500) -> dict[str, float]:
-    """Shares of the cells that a reader reads right: of digits that are new to it, and empty."""
+    """Shares of the cells that a reader reads correctly: with unseen digits, and empty ones."""
     image, shown = next(cell_batches(TEST_SEED, "test", number))
     right = (reader(image).argmax(-1) == shown).float()
     kinds = {"digits": shown < EMPTY, "empty": shown == EMPTY}
@@ -45,7 +45,7 @@ def read_right(reader: CellReader, number: int = 500) -> dict[str, float]:
 
 @torch.no_grad()
 def exactly_right(model: Captioner, batch: CaptionBatch) -> Tensor:
-    """Which captions are right in every word when the model writes by itself, (batch,)."""
+    """True for captions that the model writes by itself without a wrong word, (batch,)."""
     wanted = batch.target_output
     longer = wanted.shape[1] + 5
     written = greedy_decode(model, batch.image, longer)
@@ -58,12 +58,13 @@ def _padded(tokens: Tensor, length: int) -> Tensor:
 
 @torch.no_grad()
 def measure(model: Captioner, trial: Trial) -> dict[str, float]:
-    """Shares of what is right, and where the model looks when it names a digit.
+    """Correct shares, and where the model looks when it names a digit.
 
-    `exact` is of captions it writes by itself. For the rest the right words before are given:
-    `words` are right with EOS, `digits` only those that name a digit. `pointing` is how often the
-    greatest weight is at the cell of the digit, `weight` how much weight that cell has;
-    `entropy` says how undecided it is there, in nats.
+    `exact` is the share of captions that it writes correctly by itself. For the rest, the right
+    words before are given: `words` is the share of correct words, including EOS, and `digits` the
+    share among words that name a digit. At these words, `pointing` is the share with the greatest
+    weight on the digit's cell, `weight` the weight of that cell, and `entropy` the entropy of the
+    weights in nats.
     """
     batch = unseen(trial.grid, trial.digits)
     logits, weights, _, _ = model.trace(batch.target_input, model.start(batch.image))
@@ -83,12 +84,12 @@ def measure(model: Captioner, trial: Trial) -> dict[str, float]:
 
 @torch.no_grad()
 def follows(model: Captioner, batch: CaptionBatch, with_article: bool = False) -> dict[str, float]:
-    """What a captioner says for the first digit when all weight is moved to the last one's cell.
+    """A captioner's word for the first digit when all weight is moved to the last digit's cell.
 
-    Only of images whose first and last digit differ; the words before are given. `own` is how often
-    it still names the first digit, `other` how often the last one, `as_before` how often it says
-    what it said with its own weights. With `with_article` the weight of the word before is moved as
-    well: what is seen there may be remembered.
+    Only images whose first and last digit differ count; the words before are given. `own` is the
+    share in which it still names the first digit, `other` the share in which it names the last, and
+    `as_before` the share in which it says the same as with its own weights. With `with_article` the
+    weight of the word before is moved as well, since the state may remember what was seen there.
     """
     names, rows = batch.cell != NO_CELL, torch.arange(len(batch.cell))
     first = names.int().argmax(-1)
@@ -109,7 +110,7 @@ def follows(model: Captioner, batch: CaptionBatch, with_article: bool = False) -
 
 
 def varied() -> CaptionBatch:
-    """Images of validation digits, to measure gradients with."""
+    """Images of validation digits, on which to measure gradients."""
     images = captioned_images(VARIANCE_SEED, "validation")
     return caption_batch(islice(images, NUM_VARIED))
 
@@ -117,8 +118,8 @@ def varied() -> CaptionBatch:
 def words_one_by_one(
     model: HardCaptioner, batch: CaptionBatch
 ) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    """At each word: which captions name a digit with it, the weights, and the log-likelihood of the
-    word for every cell that may be drawn; before it the model looked at its likeliest cells."""
+    """Yield, for each word, True for the captions in which it names a digit, the weights, and the
+    log-likelihood of the word for every cell; before it the model looked at its likeliest cells."""
     state = model.start(batch.image)
     for word in range(batch.target_input.shape[1]):
         given, said = batch.target_input[:, word, None], batch.target_output[:, word, None]
@@ -129,12 +130,12 @@ def words_one_by_one(
 
 @torch.no_grad()
 def one_word_variance(model: HardCaptioner) -> dict[str, float]:
-    """Variance of a draw's gradient by the scores of a word that names a digit, added up exactly.
+    """Variance of a draw's gradient by the scores of a word that names a digit, summed exactly.
 
-    The reward is the log-likelihood of this word. With no baseline; with `one`, the same for all
-    words, to which a moving average comes down; with `expected`, what is to be expected at the
-    word; and with `best`, that of the least variance. `exact` is the squared length of the exact
-    gradient. All are means over the words.
+    The reward is the log-likelihood of this word. There are four baselines: none; `one`, the same
+    for all words, which a moving average approaches; `expected`, the expected reward at the word;
+    and `best`, which has the least variance. `exact` is the squared length of the exact gradient.
+    All are means over the words.
     """
     seen = [[part[names] for part in rest] for names, *rest in words_one_by_one(model, varied())]
     weights, reward = (torch.cat(part).double() for part in zip(*seen, strict=True))
@@ -154,8 +155,8 @@ def one_word_variance(model: HardCaptioner) -> dict[str, float]:
 def caption_variance(model: HardCaptioner, draws: int = NUM_DRAWS) -> dict[str, float]:
     """Variance of a draw's gradient by all scores of a caption, estimated from many draws.
 
-    The reward is the log-likelihood of the caption. `one` is the mean reward over all captions, as
-    a moving average has it, `own` the mean over this caption's draws.
+    The reward is the log-likelihood of the caption. The baseline `one` is the mean reward over all
+    captions, as in a moving average, and `own` is the mean over this caption's draws.
     """
     batch = varied()
     drawn, reward = _drawn(model, batch, draws)
@@ -179,7 +180,7 @@ def _drawn(model: HardCaptioner, batch: CaptionBatch, draws: int) -> tuple[Tenso
 
 
 def _spread(advantage: Tensor, step: Tensor) -> Tensor:
-    """Variance over the draws, added up over the scores, the mean over the captions."""
+    """Variance over the draws, summed over the scores, as a mean over the captions."""
     return (advantage.unsqueeze(-1) * step).var(0).sum(-1).mean()
 
 

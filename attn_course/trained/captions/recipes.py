@@ -1,4 +1,4 @@
-"""How the captioners of the book are built and trained."""
+"""Recipes that say how the captioners of the book are built and trained."""
 
 import copy
 from collections.abc import Iterator
@@ -27,24 +27,24 @@ from attn_course.training.loop import Validate
 
 SEEDS = (0, 1, 2)
 BATCH_SIZE, VISION_STEPS = 64, 400
-EMPTY = 10  # what a cell shows beside the ten digits
-# Of hard attention: shares of REINFORCE and of the entropy in what is climbed, and of captions
-# whose context is the mean of all cells after all.
+EMPTY = 10  # the label of an empty cell, after the ten digits
+# For hard attention: weights of REINFORCE and of the entropy in the objective, and the share of
+# captions whose context is the mean of all cells instead.
 REINFORCE, ENTROPY, SOFT_SHARE = 0.05, 0.002, 0.5
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A kind of captioner, its images, and how it is trained.
+    """A kind of captioner, its images, and its training.
 
     Attributes:
         kind: The class.
-        grid: Cells in a row.
-        digits: Least and largest number of digits on an image.
-        penalty: Share of the doubly stochastic penalty in the loss of a word.
-        steps: Batches to learn from.
-        ship: Whether the weights of the first seed come with the course.
-        moved: Whether it is asked what it says when its weight is moved elsewhere.
+        grid: Number of cells in a row.
+        digits: Smallest and largest number of digits on an image.
+        penalty: Weight of the doubly stochastic penalty in the loss of a word.
+        steps: Number of batches to learn from.
+        ship: True if the weights of the first seed come with the course.
+        moved: True if it is also measured with its weight moved elsewhere.
     """
 
     kind: type[Captioner]
@@ -66,18 +66,18 @@ TRIALS = {
 
 
 def find_trial(name: str) -> Trial:
-    """The trial of that name.
+    """The trial with this name.
 
     Raises:
-        ValueError: There is none; the message lists those that there are.
+        ValueError: There is no such trial; the message lists all trials.
     """
     if name not in TRIALS:
-        raise ValueError(f"there is no captioner {name!r}; there are {', '.join(TRIALS)}")
+        raise ValueError(f"there is no captioner {name!r}; choose from {', '.join(TRIALS)}")
     return TRIALS[name]
 
 
 class CellBatch(NamedTuple):
-    """Images, (batch, 1, height, width), and what each cell shows, (batch, num_cells)."""
+    """Images, (batch, 1, height, width), and the label of each cell, (batch, num_cells)."""
 
     image: Tensor
     shown: Tensor
@@ -88,7 +88,7 @@ class CellBatch(NamedTuple):
 
 
 class CellReader(nn.Module):
-    """A grid encoder that says of each cell what it shows: what it is trained by."""
+    """A grid encoder that learns by reading the label of each cell."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -110,7 +110,7 @@ def cell_batches(seed: int, split: str = "training", size: int = BATCH_SIZE) -> 
 
 
 def reading_loss(model: CellReader, batch: CellBatch) -> Tensor:
-    """Mean of `-log p` of what each cell shows."""
+    """Mean of `-log p` of the label of each cell."""
     return functional.cross_entropy(model(batch.image).flatten(0, 1), batch.shown.flatten())
 
 
@@ -125,7 +125,7 @@ def train_reader(seed: int, steps: int = VISION_STEPS) -> CellReader:
 
 
 def build(name: str, vision: nn.Module | None = None, seed: int = 0) -> Captioner:
-    """The captioner of a trial, with random weights but for its eye."""
+    """The captioner of a trial, with random weights except in its eye."""
     trial = find_trial(name)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -135,7 +135,7 @@ def build(name: str, vision: nn.Module | None = None, seed: int = 0) -> Captione
 def train_captioner(
     name: str, seed: int, steps: int | None = None, validate: Validate | None = None
 ) -> tuple[Captioner, History]:
-    """Train the captioner of a trial; its eye has been trained before, and stays as it is."""
+    """Train the captioner of a trial; its eye is already trained, and stays as it is."""
     trial = find_trial(name)
     model = build(name, copy.deepcopy(train_reader(seed).vision), seed)
     stream = caption_batches(seed, BATCH_SIZE, "training", trial.grid, trial.digits)
@@ -162,7 +162,7 @@ def soft_loss(model: Captioner, batch: CaptionBatch, penalty: float = 0.0) -> Te
 
 
 def hard_loss(model: HardCaptioner, batch: CaptionBatch) -> Tensor:
-    """Minus what hard attention climbs, estimated from one draw a caption, for each word.
+    """Minus the objective of hard attention, per word, estimated from one draw per caption.
 
     Source: Xu et al. 2015, the learning rule of section 4.1.
     """

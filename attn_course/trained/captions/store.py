@@ -1,4 +1,4 @@
-"""Keep the weights of captioners in half precision, and read them again."""
+"""Store the weights of captioners in half precision, and read them back."""
 
 from pathlib import Path
 
