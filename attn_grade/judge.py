@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
@@ -11,6 +10,7 @@ from torch import Tensor
 from attn_grade.compare import difference
 from attn_grade.equality import as_number, identical
 from attn_grade.exercise import Exercise, Law
+from attn_grade.findings import Finding, Findings, Wrong
 from attn_grade.inside.call_context import OutOfTime
 from attn_grade.inside.plain import NONE, Inputs, Plain, name_kind
 from attn_grade.inside.submission import Outcome, copy_of
@@ -31,32 +31,6 @@ class Submission(Protocol):
 
     def supports(self, device: str) -> bool:
         """True if the function can be called with tensors on this device."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """The failure of a check.
-
-    Args:
-        reason: For the student, with numbers.
-        evidence: What the answer gave there; two answers with the same evidence erred alike.
-        inputs: What the answer was given.
-        hidden: Whether the inputs are among those that a student must not see.
-        late: Whether a call did not come back.
-        expected: What is right there; None if a law judged.
-    """
-
-    reason: str
-    evidence: Plain
-    inputs: Inputs
-    hidden: bool
-    late: bool = False
-    expected: Plain = None
-
-
-Findings = list[list[Finding]]
-# The reason, the evidence and, where there is one, the right output.
-Wrong = tuple[str, Plain] | tuple[str, Plain, Plain]
 
 
 def examine(exercise: Exercise, submission: Submission, secret: str | None) -> Findings:
