@@ -9,10 +9,11 @@ from torch import Tensor
 
 from attn_grade.diagnosis import Recognised, recognise
 from attn_grade.exercise import Check, Exercise
+from attn_grade.findings import Finding, Findings
 from attn_grade.inside.plain import Input, Inputs, Plain
 from attn_grade.inside.points import Points, Row
 from attn_grade.inside.submission import LocalSubmission
-from attn_grade.judge import Finding, Findings, examine
+from attn_grade.judge import examine
 from attn_grade.mistakes import Mistake
 from attn_grade.trial import Submission
 

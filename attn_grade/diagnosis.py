@@ -13,8 +13,9 @@ from torch import Tensor
 
 from attn_grade.equality import same, share_of_numbers
 from attn_grade.exercise import Exercise
+from attn_grade.findings import Finding, Findings
 from attn_grade.inside.submission import LocalSubmission
-from attn_grade.judge import Finding, Findings, examine
+from attn_grade.judge import examine
 from attn_grade.mistakes import Mistake
 
 Made = Sequence[tuple[Mistake, Findings]]

@@ -2,46 +2,20 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from torch import Tensor
 
 from attn_grade.compare import difference, wrong_form
 from attn_grade.equality import as_number, identical
 from attn_grade.exercise import Exercise
+from attn_grade.findings import Finding, Findings, Wrong
 from attn_grade.inside.call_context import OutOfTime
-from attn_grade.inside.plain import NONE, Foreign, Inputs, Plain, name_kind
+from attn_grade.inside.plain import NONE, Foreign, Plain, name_kind
 from attn_grade.inside.submission import copy_of
 from attn_grade.law import MOST_NUMBERS, check_law, failure, numbers_in
 from attn_grade.trial import Submission, Trial, draw_trials, tensor_of
 
 NO_MEMORY = "what it returns takes more memory than there is to grade it"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """The failure of a check.
-
-    Args:
-        reason: For the student, with numbers.
-        evidence: What the answer gave there; two answers with the same evidence erred alike.
-        inputs: What the answer was given.
-        hidden: Whether the inputs are among those that a student must not see.
-        late: Whether a call did not come back.
-        expected: What is right there; None if a law judged.
-    """
-
-    reason: str
-    evidence: Plain
-    inputs: Inputs
-    hidden: bool
-    late: bool = False
-    expected: Plain = None
-
-
-Findings = list[list[Finding]]
-# The reason, the evidence and, where there is one, the right output.
-Wrong = tuple[str, Plain] | tuple[str, Plain, Plain]
 
 
 def examine(exercise: Exercise, submission: Submission, secret: str | None) -> Findings:

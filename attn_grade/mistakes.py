@@ -34,7 +34,8 @@ class Mistake:
 class Mistakes:
     """Collects the wrong answers of an exercise, each a function whose docstring is the hint.
 
-    Where several agree with what a student hands in, the one defined first is recognised::
+    Where several agree with what a student hands in, the one defined first is recognised: its hint
+    has to be true of whatever computes the same::
 
         mistake = Mistakes()
 

@@ -5,7 +5,8 @@ import pytest
 from attn_bank import exercise_names, find_exercise
 from attn_grade.check import grade
 from attn_grade.equality import same
-from attn_grade.judge import Findings, examine
+from attn_grade.findings import Findings
+from attn_grade.judge import examine
 from tests.outside_answers import Answer, mistakes, process_with_mistakes, said, solution
 from tests.sampling import parameters
 

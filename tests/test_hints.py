@@ -9,18 +9,19 @@ import torch
 from attn_bank import exercise_names, find_exercise
 from attn_grade.check import grade
 from attn_grade.diagnosis import Recognised, by_evidence, choose
+from attn_grade.findings import Findings
 from attn_grade.inside.submission import LocalSubmission
-from attn_grade.judge import Findings, examine
+from attn_grade.judge import examine
 from attn_grade.mistakes import Mistake
 from tests.false_hints import FALSE
 from tests.mutants import mutants_of
 from tests.problem_sets import find_solution
-from tests.sampling import sample, sampled
+from tests.sampling import parameters, sample, sampled
 
 # What inputs are drawn from: those that everybody sees, alone and with hidden ones.
 ROUNDS = (None, *(f"seed {number}" for number in range(20)))
-# How many rounds and mutants `make test` takes of each exercise.
-TAKEN_ROUNDS, TAKEN_MUTANTS = 1, 2
+# How many exercises `make test` takes, and of each how many rounds and mutants.
+TAKEN_EXERCISES, TAKEN_ROUNDS, TAKEN_MUTANTS = 16, 1, 2
 QUICK = [name for name in exercise_names() if not any(c.slow for c in find_exercise(name).checks)]
 
 
@@ -98,7 +99,7 @@ def said_of(exercise: str, findings: Findings, secret: str | None) -> Recognised
 
 
 @sampled
-@pytest.mark.parametrize("exercise", QUICK)
+@pytest.mark.parametrize("exercise", parameters(QUICK, TAKEN_EXERCISES))
 def test_no_hint_of_one_mistake_is_shown_for_another(exercise):
     for secret in sample(ROUNDS, TAKEN_ROUNDS, lambda secret: f"{exercise} {secret}"):
         for mistake, findings in made(exercise, secret):
@@ -111,7 +112,7 @@ def test_no_hint_of_one_mistake_is_shown_for_another(exercise):
 
 
 @sampled
-@pytest.mark.parametrize("exercise", QUICK)
+@pytest.mark.parametrize("exercise", parameters(QUICK, TAKEN_EXERCISES))
 def test_mutant_that_is_said_to_be_a_mistake_is_that_on_other_inputs_too(exercise):
     rounds = sample(ROUNDS, TAKEN_ROUNDS, lambda secret: f"{exercise} {secret}")
     for change, answer in mutants(exercise).items():

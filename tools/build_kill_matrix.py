@@ -95,13 +95,18 @@ def write_totals(found: Banks) -> str:
 
 
 def write_spare(found: Banks) -> str:
-    """The checks without which every mistake of the banks would still be caught."""
+    """The checks without which every mistake would still be caught, and that are not easier."""
     spare = []
     for name, bank in found.items():
-        numbers = {*range(len(find_exercise(name).checks))} - {*alone(find_exercise(name), bank)}
+        exercise = find_exercise(name)
+        easier = {place for place, check in enumerate(exercise.checks) if check.easier}
+        numbers = {*range(len(exercise.checks))} - {*alone(exercise, bank)} - easier
         spare += [f"{place + 1} of `{name}`" for place in sorted(numbers)]
     if not spare:
-        return "No check could go: each of\nthem is the only one to catch some mistake."
+        return (
+            "No check could go: each of\nthem is the only one to catch some mistake, or easier than "
+            "another, so that a nearly right answer\npasses it."
+        )
     return (
         f"No mistake of the banks\nneeds these {len(spare)} checks, which catch changes of the "
         f"solution that other checks miss: {', '.join(spare)}."

@@ -119,6 +119,14 @@ def wants_one_batch_axis(tokens, num_heads):
     return tokens.view(batch, length, num_heads, d_model // num_heads).transpose(1, 2)
 
 
+@mistake(points=1.5)
+def knows_one_batch_axis_at_most(tokens, num_heads):
+    """you swap the axes that count from the left for a text alone and for one batch axis; there may
+    be more in front. Count from the right: `transpose(-3, -2)`"""
+    first = 0 if tokens.ndim == 2 else 1
+    return tokens.unflatten(-1, (num_heads, -1)).transpose(first, first + 1)
+
+
 @mistake
 def cuts_behind_one_batch_axis(tokens, num_heads):
     """you `view` or `reshape` to `(batch, num_heads, length, d_head)` at once, which deals out

@@ -230,7 +230,7 @@ def takes_every_third_row(inputs, state, **cell):
     return reference(inputs, state, **mixed)
 
 
-@mistake(points=1.5)
+@mistake(points=2.5)
 def cuts_by_the_width_of_the_input(inputs, state, **cell):
     """you cut the weights into blocks as high as the input is wide; a block has one row for each
     number of the state, `d_hidden`"""
@@ -339,8 +339,8 @@ EXERCISE = Exercise(
             "with both gates half open, the candidate and the blend are right",
             1,
             draw_half_open_cell,
-            sizes=({"batch": 3, "d_input": 5, "d_hidden": 2},),
-            hidden_sizes=({"batch": 2, "d_input": 3, "d_hidden": 7},),
+            sizes=({"batch": 3, "d_input": 5, "d_hidden": 5},),
+            hidden_sizes=({"batch": 2, "d_input": 7, "d_hidden": 7},),
             easier=True,
         ),
         Check(

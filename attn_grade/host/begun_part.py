@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 from attn_grade.check import no_points, points_of
 from attn_grade.exercise import Exercise
+from attn_grade.findings import Findings
 from attn_grade.host.ended import Ended
 from attn_grade.host.graded import Part
 from attn_grade.host.remote_submission import RemoteSubmission
-from attn_grade.judge import Findings, examine_hidden
+from attn_grade.judge import examine_hidden
 
 
 @dataclass
