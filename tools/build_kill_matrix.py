@@ -105,7 +105,7 @@ def write_spare(found: Banks) -> str:
     if not spare:
         return (
             "No check could go: each of\nthem is the only one to catch some mistake, or easier than "
-            "another, so that a nearly right answer\npasses it."
+            "another,\nso that a nearly right answer passes it."
         )
     return (
         f"No mistake of the banks\nneeds these {len(spare)} checks, which catch changes of the "

@@ -413,10 +413,7 @@ EXERCISE = Exercise(
             "the context of an image is what stands at one cell, and that is the cell you return",
             1,
             draw_grids,
-            sizes=(
-                {"batch": 7, "height": 2, "width": 5, "d_feature": 3},
-                {"batch": 1, "height": 3, "width": 2, "d_feature": 1},
-            ),
+            sizes=({"batch": 7, "height": 2, "width": 5, "d_feature": 3},),
             hidden_sizes=(
                 {"batch": 5, "height": 7, "width": 3, "d_feature": 2},
                 {"batch": 11, "height": 2, "width": 3, "d_feature": 5},

@@ -262,9 +262,7 @@ EXERCISE = Exercise(
     promises=Promises(
         batch=("scores", "cells", "reward", "baseline"),
         like=1,
-        waives={
-            "cuts off": "gradients are asked of scores and rewards alone",
-        },
+        waives={"cuts off": "gradients are asked of scores and rewards alone"},
     ),
     checks=(
         Check(

@@ -226,9 +226,7 @@ EXERCISE = Exercise(
     avoid=("fit", "leave_one_out_error", "cross_val_score", "cross_val_predict"),
     may_use=("attn_course.kernel_regression.leave_one_out",),
     promises=Promises(
-        waives={
-            "fills with": "`leave_one_out` of part C, or of the package, does the hiding",
-        },
+        waives={"fills with": "`leave_one_out` of part C, or of the package, does the hiding"}
     ),
     checks=(
         Check(

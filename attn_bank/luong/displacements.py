@@ -228,11 +228,7 @@ EXERCISE = Exercise(
     title="measure how far beside its word a model looks",
     minutes=25,
     promises=Promises(
-        batch=("weights", "sure"),
-        any_axes=True,
-        waives={
-            "cuts off": "counts have no gradient",
-        },
+        batch=("weights", "sure"), any_axes=True, waives={"cuts off": "counts have no gradient"}
     ),
     checks=(
         Check(

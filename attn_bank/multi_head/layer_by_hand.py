@@ -263,10 +263,7 @@ EXERCISE = Exercise(
     title="two heads by hand, and the best that one can do",
     minutes=20,
     promises=Promises(
-        points=0,
-        waives={
-            "is off by a millionth": "it is judged by what it explains",
-        },
+        points=0, waives={"is off by a millionth": "it is judged by what it explains"}
     ),
     checks=(
         Check(

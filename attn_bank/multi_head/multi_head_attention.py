@@ -450,9 +450,7 @@ EXERCISE = Exercise(
     promises=Promises(
         like=2,
         batch=("query", "key", "value", "mask"),
-        waives={
-            "cuts off": "gradients are asked of the four matrices alone",
-        },
+        waives={"cuts off": "gradients are asked of the four matrices alone"},
     ),
     checks=(
         Check(

@@ -151,9 +151,7 @@ EXERCISE = Exercise(
     promises=Promises(
         batch=("tokens",),
         any_axes=True,
-        waives={
-            "cuts off": "gradients are asked of the whole layer, in part B",
-        },
+        waives={"cuts off": "gradients are asked of the whole layer, in part B"},
     ),
     checks=(
         Check(

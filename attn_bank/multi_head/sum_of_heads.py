@@ -255,9 +255,7 @@ EXERCISE = Exercise(
     promises=Promises(
         like=1,
         batch=("query", "key", "value"),
-        waives={
-            "cuts off": "gradients are asked of the layer in part B, which this one equals",
-        },
+        waives={"cuts off": "gradients are asked of the layer in part B, which this one equals"},
     ),
     checks=(
         Check(

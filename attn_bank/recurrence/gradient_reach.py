@@ -266,9 +266,7 @@ EXERCISE = Exercise(
     },
     promises=Promises(
         batch=("tokens",),
-        waives={
-            "cuts off": "what it returns is read, and nothing is learned through it",
-        },
+        waives={"cuts off": "what it returns is read, and nothing is learned through it"},
     ),
     checks=(
         Check(

@@ -281,11 +281,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="a gate that stays open, and a half-truth refuted",
     minutes=20,
-    promises=Promises(
-        waives={
-            "squeezes": "vectors of four gates have no axis of length 1",
-        },
-    ),
+    promises=Promises(waives={"squeezes": "vectors of four gates have no axis of length 1"}),
     checks=(
         Check(
             "the two biases of the forget gate sum to what keeps the share over the distance",

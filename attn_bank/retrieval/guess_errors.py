@@ -185,9 +185,7 @@ EXERCISE = Exercise(
     ),
     promises=Promises(
         batch=("temperatures",),
-        waives={
-            "cuts off": "what it returns is read, and nothing is learned through it",
-        },
+        waives={"cuts off": "what it returns is read, and nothing is learned through it"},
     ),
     checks=(
         Check(

@@ -211,9 +211,7 @@ EXERCISE = Exercise(
     promises=Promises(
         batch=("scores", "value"),
         any_axes=True,
-        waives={
-            "fills with -1e+09": "scores are in the thousands, far above it",
-        },
+        waives={"fills with -1e+09": "scores are in the thousands, far above it"},
     ),
     checks=(
         Check(

@@ -130,9 +130,7 @@ EXERCISE = Exercise(
     promises=Promises(
         batch=("weights", "upstream"),
         any_axes=True,
-        waives={
-            "cuts off": "it is a gradient itself, and no second one is asked for",
-        },
+        waives={"cuts off": "it is a gradient itself, and no second one is asked for"},
     ),
     checks=(
         Check(

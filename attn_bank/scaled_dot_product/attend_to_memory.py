@@ -138,15 +138,6 @@ def squeezes_the_batch_together(query, memory):
     return output.reshape(query.shape)
 
 
-@mistake(points=1)
-def drops_a_batch_of_one(query, memory):
-    """`squeeze(0)` takes away the batch that you put in front, and also one that was there and has
-    a single table; `@` and `.mT` need no axis put in front"""
-    width = query.shape[-1]
-    query, memory = (t.reshape(-1, *t.shape[-2:]) for t in (query, memory))
-    return torch.bmm(torch.softmax(torch.bmm(query, memory.mT) / width**0.5, 2), memory).squeeze(0)
-
-
 EXERCISE = Exercise(
     function="attend_to_memory",
     reference=reference,
@@ -156,9 +147,7 @@ EXERCISE = Exercise(
     promises=Promises(
         like=1,
         batch=("query", "memory"),
-        waives={
-            "cuts off": "gradients are asked in part A, whose formula this is",
-        },
+        waives={"cuts off": "gradients are asked in part A, whose formula this is"},
     ),
     checks=(
         Check(
@@ -178,12 +167,8 @@ EXERCISE = Exercise(
             sizes=(
                 {"batch": 2, "query_len": 3, "memory_len": 5, "width": 7},
                 {"batch": 3, "query_len": 2, "memory_len": 7, "width": 5},
-                {"batch": 1, "query_len": 1, "memory_len": 3, "width": 2},
             ),
-            hidden_sizes=(
-                {"batch": 5, "query_len": 5, "memory_len": 3, "width": 2},
-                {"batch": 1, "query_len": 1, "memory_len": 2, "width": 13},
-            ),
+            hidden_sizes=({"batch": 5, "query_len": 5, "memory_len": 3, "width": 2},),
         ),
     ),
     mistakes=mistake.collected,

@@ -225,7 +225,6 @@ EXERCISE = Exercise(
                 {"query_len": 3, "key_len": 5, "d_key": 4, "d_value": 7},
                 {"query_len": 5, "key_len": 3, "d_key": 7, "d_value": 2},
                 {"batch": 2, "query_len": 3, "key_len": 7, "d_key": 5, "d_value": 11},
-                {"batch": 1, "query_len": 1, "key_len": 5, "d_key": 2, "d_value": 3},
             ),
             hidden_sizes=(
                 {"query_len": 7, "key_len": 2, "d_key": 13, "d_value": 3},

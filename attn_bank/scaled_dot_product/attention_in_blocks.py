@@ -382,10 +382,6 @@ EXERCISE = Exercise(
                     **{"batch": 2, "query_len": 5, "key_len": 3, "d_key": 2, "d_value": 7},
                     "block_len": 1,
                 },
-                {
-                    **{"batch": 1, "query_len": 1, "key_len": 5, "d_key": 3, "d_value": 2},
-                    "block_len": 2,
-                },
             ),
             hidden_sizes=(
                 {"query_len": 2, "key_len": 5, "d_key": 3, "d_value": 7, "block_len": 11},

@@ -253,12 +253,7 @@ EXERCISE = Exercise(
     equivalent_mutants={
         "-1 -> 1": "the new axis behind the only one is axis 1 counted from the left as well",
     },
-    promises=Promises(
-        points=0,
-        waives={
-            "is off by a millionth": "an error of 0.00001 is allowed",
-        },
-    ),
+    promises=Promises(points=0, waives={"is off by a millionth": "an error of 0.00001 is allowed"}),
     checks=(
         Check(
             "row `p` holds the vector of position `p`, from 0 on: sine and cosine in turns, each"

@@ -471,11 +471,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="beam search",
     minutes=30,
-    promises=Promises(
-        waives={
-            "fills with": "no possible sentence is so improbable",
-        },
-    ),
+    promises=Promises(waives={"fills with": "no possible sentence is so improbable"}),
     checks=(
         Check(
             "of all beginnings the most probable stay in the beam, as many as it is wide; a"

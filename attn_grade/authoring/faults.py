@@ -67,7 +67,10 @@ def _faults_of_exercise(course: Course, exercise: Exercise) -> Iterator[str]:
     settings, name = course.settings, exercise.name
     if not exercise.minutes:
         yield f"{name} does not say how long it takes: set its `minutes`"
-    if (found := len(exercise.mistakes)) < settings.min_mistakes:
+    if exercise.promises is None:
+        yield f"{name} does not say what its statement promises: set its `promises`"
+    own = [mistake for mistake in exercise.mistakes if mistake.points is not None]
+    if (found := len(own)) < settings.min_mistakes:
         yield f"{name} knows {_count(found, 'mistake')}; it needs at least {settings.min_mistakes}"
     if settings.right_answers:
         folder, part = name.partition("_")[2].split("/")

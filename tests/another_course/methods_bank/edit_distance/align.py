@@ -2,7 +2,7 @@
 
 import torch
 
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
 
@@ -106,6 +106,7 @@ EXERCISE = Exercise(
     title="two words aligned",
     minutes=35,
     may_use=("methods_course.edit_distance.show",),
+    promises=Promises(points=0),
     checks=(
         Check(
             "cost, rows and steps are those of the cheapest alignment",

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
 
@@ -53,20 +53,13 @@ def flattens_the_targets(design, target):
     return reference(design, target).ravel()
 
 
-@mistake(points=3)
-def overwrites_the_target(design, target):
-    """your coefficients are right, but you wrote into `target`, which the caller may need again"""
-    coefficients = reference(design, target)
-    target -= design @ coefficients
-    return coefficients
-
-
 EXERCISE = Exercise(
     function="fit",
     reference=reference,
     title="the coefficients of least squares",
     minutes=20,
     avoid=("lstsq", "pinv", "polyfit"),
+    promises=Promises(points=1),
     checks=(
         Check(
             "the coefficients make the sum of squared residuals as small as it can be",
@@ -74,7 +67,6 @@ EXERCISE = Exercise(
             draw,
             sizes=({"rows": 7, "columns": 3}, {"rows": 5, "columns": 1}),
             hidden_sizes=({"rows": 13, "columns": 2},),
-            dtype=torch.float64,
             tolerance=1024,
         ),
         Check(
@@ -83,16 +75,6 @@ EXERCISE = Exercise(
             draw,
             sizes=({"rows": 7, "columns": 3, "targets": 2},),
             hidden_sizes=({"rows": 11, "columns": 3, "targets": 5},),
-            dtype=torch.float64,
-            tolerance=1024,
-        ),
-        Check(
-            "the arrays of the caller stay as they are",
-            1,
-            draw,
-            sizes=({"rows": 7, "columns": 2},),
-            untouched=True,
-            dtype=torch.float64,
             tolerance=1024,
         ),
     ),

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from attn_grade.exercise import Check, Exercise
+from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
 from methods_bank.least_squares.fit import draw
@@ -53,14 +53,14 @@ EXERCISE = Exercise(
     title="what a fit leaves over",
     minutes=15,
     may_use=("methods_course.least_squares.predict",),
+    promises=Promises(),
     checks=(
         Check(
             "residuals, the sum of their squares, and the worst of them are under their names",
-            3,
+            2.5,
             draw_fit,
             sizes=({"rows": 7, "columns": 3}, {"rows": 6, "columns": 1}),
             hidden_sizes=({"rows": 19, "columns": 2}, {"rows": 23, "columns": 4}),
-            dtype=torch.float64,
             tolerance=1024,
         ),
     ),
