@@ -372,7 +372,7 @@ def counts_places_from_the_end(**inputs):
 _FULL_ROOM = {"batch": 2, "d_model": 5, "num_heads": 3, "num_key_heads": 3, "d_head": 2}
 
 
-@mistake(points=2.5)
+@mistake(points=2)
 def wants_as_many_key_heads(**inputs):
     """there are fewer key heads than query heads, and the two axes do not fit; repeat keys and
     values for the heads that share them: `repeat_interleave` along axis `-3`"""

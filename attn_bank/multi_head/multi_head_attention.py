@@ -448,7 +448,7 @@ EXERCISE = Exercise(
     ),
     may_use=("attn_course.retrieval.masked_softmax",),
     promises=Promises(
-        like=2,
+        like=3,
         batch=("query", "key", "value", "mask"),
         waives={"cuts off": "gradients are asked of the four matrices alone"},
     ),

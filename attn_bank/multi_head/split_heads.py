@@ -96,7 +96,7 @@ def puts_the_heads_first(tokens, num_heads):
     return torch.stack(tokens.chunk(num_heads, -1))
 
 
-@mistake(points=1)
+@mistake(points=0.5)
 def counts_axes_from_the_left(tokens, num_heads):
     """you swap the axes 1 and 2, counted from the left, which fits a single batch axis only; count
     from the right: `transpose(-3, -2)`"""
@@ -111,7 +111,7 @@ def makes_one_axis_of_the_batch(tokens, num_heads):
     return reference(flat, num_heads).unflatten(0, tokens.shape[:-2])
 
 
-@mistake(points=1)
+@mistake(points=0.5)
 def wants_one_batch_axis(tokens, num_heads):
     """`batch, length, d_model = tokens.shape` wants exactly three axes; there may be more or fewer:
     `tokens.unflatten(-1, ...)` needs to know of the last one only"""
@@ -119,7 +119,7 @@ def wants_one_batch_axis(tokens, num_heads):
     return tokens.view(batch, length, num_heads, d_model // num_heads).transpose(1, 2)
 
 
-@mistake(points=1.5)
+@mistake(points=1)
 def knows_one_batch_axis_at_most(tokens, num_heads):
     """you swap the axes that count from the left for a text alone and for one batch axis; there may
     be more in front. Count from the right: `transpose(-3, -2)`"""
@@ -157,7 +157,7 @@ EXERCISE = Exercise(
         Check(
             "a batch of texts, `(batch, length, d_model)`: the heads come directly before the"
             " tokens; head 0 has the first `d_head` features of each, head 1 the next, and so on",
-            1,
+            0.5,
             draw_tokens,
             sizes=({"batch": 2, "length": 3, "num_heads": 5, "d_head": 7},),
             hidden_sizes=({"batch": 5, "length": 7, "num_heads": 2, "d_head": 3},),

@@ -60,7 +60,7 @@ def normalises_over_everything(scores):
     return torch.softmax(scores.flatten(), dim=0).reshape(scores.shape)
 
 
-@mistake(points=3)
+@mistake(points=2.5)
 def counts_axes_from_the_front(scores):
     """you took axis 1, which is the last one only where there are two: count from the back,
     `dim=-1`"""
@@ -93,7 +93,7 @@ def cuts_large_scores_off(scores):
     return raised / raised.sum(-1, keepdim=True)
 
 
-@mistake(points=2.5)
+@mistake(points=2)
 def subtracts_the_mean(scores):
     """you subtracted the mean of a row. That changes no weight either, but it does not keep the
     powers small, and it is minus infinity as soon as one score is. Subtract the maximum"""

@@ -89,10 +89,13 @@ def tries_often_enough(
     """It judges rightly, and half as many trials make it half the work, in numbers drawn."""
     with Count() as work:
         wrong = is_judged_right(call, inputs)
+    layer = replace(inputs["layer"], calls=[])
     with Count() as half:
-        call(inputs | {"trials": inputs["trials"] // 2})
-    if wrong or not inputs["layer"].is_equivariant or work.made > 1.5 * half.made:
+        call(inputs | {"layer": layer, "trials": inputs["trials"] // 2})
+    if wrong or not layer.is_equivariant or work.made > 1.5 * half.made:
         return wrong
+    if len(layer.calls) == 2:
+        return f"it is done after a single trial of {inputs['trials']}", "one trial"
     return f"{inputs['trials']} `trials` are hardly more work than half of them", "other trials"
 
 

@@ -162,7 +162,7 @@ def never_resets(inputs, state, **cell):
     return _blend(_gates(parts)[1], state, torch.tanh(parts[2] + parts[5]))
 
 
-@mistake(points=1)
+@mistake(points=1.5)
 def updates_the_other_way_round(inputs, state, **cell):
     """your update gate keeps the old state where it is 0, as in the paper of Bahdanau and others;
     in `nn.GRU` it keeps the old state where it is 1: that line was no slip"""
@@ -171,7 +171,7 @@ def updates_the_other_way_round(inputs, state, **cell):
     return _blend(1 - update, state, torch.tanh(parts[2] + reset * parts[5]))
 
 
-@mistake(points=1)
+@mistake(points=1.5)
 def takes_the_update_gate_first(inputs, state, **cell):
     """you take the first third of the rows for the update gate; `nn.GRU` stores the reset gate
     first, then the update gate, then the candidate"""
@@ -205,7 +205,7 @@ def rectifies_the_candidate(inputs, state, **cell):
     return _blend(update, state, torch.relu(parts[2] + reset * parts[5]))
 
 
-@mistake(points=1)
+@mistake(points=1.5)
 def forgets_the_new_state_of_the_gates(inputs, state, **cell):
     """your gates look at the input alone; each of them sees the old state as well"""
     parts = _parts(inputs, state, **cell)
@@ -230,7 +230,7 @@ def takes_every_third_row(inputs, state, **cell):
     return reference(inputs, state, **mixed)
 
 
-@mistake(points=2.5)
+@mistake(points=3)
 def cuts_by_the_width_of_the_input(inputs, state, **cell):
     """you cut the weights into blocks as high as the input is wide; a block has one row for each
     number of the state, `d_hidden`"""
@@ -300,7 +300,7 @@ def resets_before_the_product_without_its_bias(inputs, state, **cell):
     return _blend(update, state, candidate)
 
 
-@mistake(points=1)
+@mistake(points=1.5)
 def takes_one_gate_for_both(inputs, state, **cell):
     """you use one gate for both, where there are two: the first third of the rows is the reset
     gate, the second the update gate"""
@@ -317,7 +317,7 @@ def leaves_the_gates_open(inputs, state, **cell):
     return _blend(update, state, torch.tanh(parts[2] + reset * parts[5]))
 
 
-@mistake(points=3.5)
+@mistake(points=3)
 def wants_a_batch(inputs, state, **cell):
     """your product takes exactly two axes, as `torch.mm` does; `@` takes any number"""
     from_input = torch.mm(inputs, cell["weight_ih"].T) + cell["bias_ih"]
