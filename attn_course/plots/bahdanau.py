@@ -36,7 +36,7 @@ def hidden_unit(keys: tuple[float, float], queries: Mapping[str, float]) -> Figu
             axes.set_title(title, loc="left")
             axes.set(ylabel="unit's output", xlim=(-4.2, 2.6))
             axes.margins(y=0.25)
-        panels[-1].set_xlabel("what query and key bring to the unit, added")
+        panels[-1].set_xlabel("sum of the inputs from query and key")
     return closed(figure)
 
 
@@ -186,7 +186,7 @@ def weight_and_need(
         other.set(ylabel="loss, replaced", ylim=without.get_ylim())
         for axes in (without, other):
             axes.set_yticks(range(0, int(deleted.max()) + 1, 5))
-        looked.set_title(f"the word that is written: {written}", loc="left")
+        looked.set_title(f"written word: {written}", loc="left")
         other.set_xticks(at, words, rotation=90)
         other.set_xlabel("word of the source")
         other.tick_params(axis="x", length=0)

@@ -105,7 +105,7 @@ def reach(seen: Tensor, cell: int, grid: int, number: int) -> Figure:
         corner = (column * cell - 0.5, row * cell - 0.5)
         axes.add_patch(Rectangle(corner, cell, cell, fill=False, edgecolor=INK, linewidth=3))
         ticks = [*range(0, seen.shape[-1], cell), seen.shape[-1] - 1]
-        axes.set(xticks=ticks, yticks=ticks, xlabel="pixel of a row", ylabel="row of pixels")
+        axes.set(xticks=ticks, yticks=ticks, xlabel="pixel column", ylabel="pixel row")
         axes.spines[:].set_visible(True)
     return closed(figure)
 

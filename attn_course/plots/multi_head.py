@@ -89,7 +89,7 @@ def looks(words: Sequence[str], heads: Mapping[str, Tensor]) -> Figure:
                 axes.text(column, row, text, ha="center", va="center", color="black")
         axes.set_xticks(range(len(words)), words, rotation=45, ha="right", rotation_mode="anchor")
         axes.set_yticks(range(len(heads)), list(heads))
-        axes.set(xlabel="word that is looked at", ylabel="head")
+        axes.set(xlabel="word it looks at", ylabel="head")
         _frame(axes, len(words), len(heads))
     return closed(figure)
 
@@ -113,7 +113,7 @@ def maps(words: Sequence[str], heads: Mapping[str, Tensor]) -> Figure:
             axes.set_yticks(range(len(words)), words)
             _frame(axes, len(words), len(words))
         for axes in panels[-1]:
-            axes.set_xlabel("word that is looked at")
+            axes.set_xlabel("word it looks at")
         for axes in panels[:, 0]:
             axes.set_ylabel("word that looks")
     return closed(figure)
@@ -140,7 +140,7 @@ def reach(distance: Tensor, special: Tensor, uniform: float) -> Figure:
         axes.axvline(uniform, color=INK, linewidth=1, linestyle=(0, (3, 2)))
         axes.text(uniform, 1.02, "all words alike", ha="center", va="bottom")
         axes.plot(distance, special, "o", color=ROLE["weight"], markersize=6, alpha=0.8)
-        axes.set(xlabel="mean distance of the words looked at", ylabel="weight on [CLS] and [SEP]")
+        axes.set(xlabel="mean distance to the words it looks at", ylabel="weight on [CLS] and [SEP]")
         axes.set(xlim=(0, max(uniform + 3, float(distance.max()) + 1)), ylim=(0, 1))
     return closed(figure)
 
