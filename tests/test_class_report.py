@@ -118,13 +118,13 @@ def test_tally_counts_who_has_all_some_and_no_points() -> None:
 def test_tally_finds_the_hardest_check_and_the_most_common_mistake() -> None:
     name = exercises(5)[3]
     assert name == "01_retrieval/softmax"
-    made = ["overflows", "overflows", "detaches", None]
+    made = ["overflows", "overflows", "cuts_off_scores", None]
     records = [submission(f"s{i}", graded(name, mistake)) for i, mistake in enumerate(made)]
     tally = Tally([*records, submission("absent", unwritten(name))])
     hints = {mistake.name: mistake.hint for mistake in find_exercise(name).mistakes}
     assert [(each.name, each.students, each.hint) for each in tally.mistakes] == [
         ("overflows", 2, hints["overflows"]),
-        ("detaches", 1, hints["detaches"]),
+        ("cuts_off_scores", 1, hints["cuts_off_scores"]),
     ]
     hardest = tally.checks[0]
     assert (hardest.label, hardest.right, hardest.written) == (

@@ -115,7 +115,7 @@ def test_page_of_other_exercises_or_mistakes_is_named_with_the_command_that_mend
 def test_checks_that_no_mistake_needs_are_named() -> None:
     assert "No check could go" in build_kill_matrix.write_spare(SAID)
     idle = dict.fromkeys(SAID[ANEW[1]], (CAUGHT, CAUGHT, PASSED, PASSED, PASSED))
-    idle |= {"detaches": (PASSED, PASSED, PASSED, CAUGHT, PASSED)}
+    idle |= {"cuts_off_scores": (PASSED, PASSED, PASSED, CAUGHT, PASSED)}
     spare = build_kill_matrix.write_spare({ANEW[1]: idle})
     named = ", ".join(f"{number} of `{ANEW[1]}`" for number in (1, 2, 3, 5))
     assert named in spare

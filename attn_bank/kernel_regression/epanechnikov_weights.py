@@ -197,12 +197,12 @@ def replaces_nan_afterwards(query, key, width):
     return (kernel / kernel.sum(-1, keepdim=True)).nan_to_num(0)
 
 
-@mistake(points=1)
+@mistake(points=2)
 def knows_no_batch(query, key, width):
     """your new axes are counted from the left, which fits two axes only; count from the right:
     `query.unsqueeze(-2) - key.unsqueeze(-3)`"""
     squared = (query[:, None] - key[None, :]).square().sum(-1)
-    return _normalise((1 - squared / width**2).clamp_min(0))
+    return _normalise(torch.relu(1 - squared / width**2))
 
 
 @mistake(points=3)

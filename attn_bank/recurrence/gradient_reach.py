@@ -258,10 +258,6 @@ EXERCISE = Exercise(
     minutes=25,
     may_use=("attn_bank.sequence_layers.__call__",),
     equivalent_mutants={
-        "tokens.detach() -> tokens": (
-            "a check hands over a copy of its tokens, and nobody uses it afterwards; outside of"
-            " checks it would switch gradients on in the tokens of the caller"
-        ),
         "0 -> -1 (2)": "one axis is left once the mean is taken: the first is the last",
     },
     promises=Promises(

@@ -148,6 +148,13 @@ def replaces_nan(scores):
     return (raised / raised.sum(-1, keepdim=True)).nan_to_num(0)
 
 
+@mistake(points=3.5)
+def takes_minus_infinity_for_a_gap(scores):
+    """you put 0 where a score is minus infinity, and `exp(0)` is 1; leave it as it is, and its
+    weight comes out as 0"""
+    return torch.softmax(scores.nan_to_num(neginf=0.0), -1)
+
+
 EXERCISE = Exercise(
     function="softmax",
     reference=reference,
