@@ -23,7 +23,7 @@ from attn_grade.variants import RIGHT, WRONG, Variant
 from tests.sampling import sample, sampled
 
 SECRET = "promises"
-EXERCISES = sample(exercise_names(), 24)
+EXERCISES = sample(exercise_names(), 12)
 
 
 def refusal(exercise: Exercise, variant: Variant) -> str | None:
