@@ -140,7 +140,9 @@ def reach(distance: Tensor, special: Tensor, uniform: float) -> Figure:
         axes.axvline(uniform, color=INK, linewidth=1, linestyle=(0, (3, 2)))
         axes.text(uniform, 1.02, "all words alike", ha="center", va="bottom")
         axes.plot(distance, special, "o", color=ROLE["weight"], markersize=6, alpha=0.8)
-        axes.set(xlabel="mean distance to the words it looks at", ylabel="weight on [CLS] and [SEP]")
+        axes.set(
+            xlabel="mean distance to the words it looks at", ylabel="weight on [CLS] and [SEP]"
+        )
         axes.set(xlim=(0, max(uniform + 3, float(distance.max()) + 1)), ylim=(0, 1))
     return closed(figure)
 
