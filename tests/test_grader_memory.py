@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import closing
+from os import dup
 from pathlib import Path
+from socket import socket
 
 import pytest
 import torch
@@ -12,25 +15,24 @@ import torch
 from attn_bank import BANK
 from attn_grade.autograde.pool import grade_locally
 from attn_grade.compare import difference
+from attn_grade.host.channel import Channel
+from attn_grade.host.ended import Cause
 from attn_grade.host.own_memory import GRADER_MEMORY
+from attn_grade.host.remote_submission import RemoteSubmission
 from attn_grade.inside import wire
-from attn_grade.inside.level import Level
 from attn_grade.inside.submission import Outcome
 from attn_grade.judge import NO_MEMORY, examine, examine_one
 from attn_grade.law import MOST_NUMBERS, numbers_in
 from attn_grade.records import SubmissionRecord
 from attn_grade.stations.tasks import Failure, Task
 from attn_grade.trial import Trial, draw_trials
-from tests.confined import HONEST, SPARED, TRIED, grade, is_full, open_process
 
 LENGTH = 2_000_000  # taken apart into numbers, a tensor of so many takes more than a gigabyte
 ODD = {
     "a line": torch.zeros(LENGTH),
-    "truths": torch.zeros(LENGTH, dtype=torch.bool),
     "a column": torch.zeros(LENGTH, 1, dtype=torch.int64),
     "a row among others": torch.zeros(1, LENGTH, 1),
     "three lines": (torch.zeros(LENGTH),) * 3,
-    "two words": ["x" * LENGTH, "y" * LENGTH],
 }
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="memory is measured by Linux")
 
@@ -118,21 +120,18 @@ def test_submission_above_the_limit_is_said_and_the_class_goes_on() -> None:
     assert [outcomes[name].state for name in ("ada", "grace")] == ["graded"] * 2
 
 
-def test_answer_that_sends_too_much_costs_its_part_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_answer_that_sends_too_much_loses_its_snapshot_alone(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    whole = wire.unpack
+    def unpack(*_: object) -> None:
+        raise MemoryError  # as where the limit is reached
 
-    def unpack(form: bytes, body: bytes, call: object) -> object:
-        if len(body) > 2**24:
-            raise MemoryError  # as if the limit had been reached here
-        return whole(form, body, call)
-
-    with open_process(Level.PLAIN, tmp_path) as process:
-        monkeypatch.setattr(wire, "unpack", unpack)
-        answer = "def softmax(scores):\n    return torch.zeros(5_000_000)"
-        graded = grade(process, answer, TRIED, HONEST, SPARED)
-    tried = graded.parts["tried"]
-    assert (float(tried.points), tried.state) == (0, "crashed")
-    assert str(tried.trouble) == "sent more than there is memory for"
-    assert is_full(graded.parts["spared"])
+    monkeypatch.setattr(wire, "unpack", unpack)
+    channel = Channel(lambda: None)
+    with closing(channel), socket(fileno=dup(channel.take_other_end())) as theirs:
+        wire.send(theirs, {"output": torch.zeros(3)})
+        submission = RemoteSubmission(channel)
+        outcome = submission.call({})
+    assert outcome.error == ("", "it sent more than there is memory for")
+    assert submission.trouble.cause is Cause.TOO_MUCH
+    assert not submission.trouble.out_of_time  # and so the part is said to have crashed
