@@ -99,8 +99,8 @@ def write_spare(found: Banks) -> str:
         spare += [f"{place + 1} of `{name}`" for place in sorted(numbers)]
     if not spare:
         return (
-            "No check could go: each of\nthem is the only one to catch some mistake, or easier than "
-            "another, so that a nearly right answer\npasses it."
+            "No check could go: each of\nthem is the only one to catch some mistake, or easier than"
+            " another, so that a nearly right answer\npasses it."
         )
     return (
         f"No mistake of the banks\nneeds these {len(spare)} checks, which catch changes of the "
