@@ -217,6 +217,7 @@ EXERCISE = Exercise(
             sizes=(
                 {"batch": 3, "max_len": 7, "d_model": 5, "noise": 0},
                 {"batch": 2, "max_len": 5, "d_model": 3, "noise": 1},
+                {"batch": 1, "max_len": 5, "d_model": 2, "noise": 0},
             ),
             hidden_sizes=(
                 {"batch": 5, "max_len": 11, "d_model": 7, "noise": 0},
