@@ -87,7 +87,8 @@ def right_answers(exercise: str) -> list[Answer]:
 def mistakes(exercise: str) -> list[Answer]:
     """The bank, not watched: many a mistake calls a function of the package."""
     place = f"attn_bank.{exercise[3:].replace('/', '.')}"
-    names = [mistake.name for mistake in find_exercise(exercise).mistakes]
+    written = [known for known in find_exercise(exercise).mistakes if known.points is not None]
+    names = [mistake.name for mistake in written]
     return [Answer(exercise, f"from {place} import {n}", n, watched=False) for n in names]
 
 
