@@ -4,7 +4,7 @@ A hint has to be true of the answer. What agrees at every check, on all inputs, 
 agrees only at the first check that failed is said as that, and only if nothing speaks against it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -48,7 +48,8 @@ def recognise(exercise: Exercise, findings: Findings, secret: str | None) -> Rec
     if declared := by_evidence(exercise, findings):
         return declared
     made = [(m, _findings(exercise, m, secret)) for m in exercise.mistakes if m.evidence is None]
-    return choose(findings, made)
+    repeats = {row for row, check in enumerate(exercise.checks) if check.repeats}
+    return choose(findings, made, repeats)
 
 
 def by_evidence(exercise: Exercise, findings: Findings) -> Recognised | None:
@@ -61,7 +62,7 @@ def by_evidence(exercise: Exercise, findings: Findings) -> Recognised | None:
     return None
 
 
-def choose(findings: Findings, made: Made) -> Recognised | None:
+def choose(findings: Findings, made: Made, repeats: Set[int] = frozenset()) -> Recognised | None:
     """The mistake that agrees with the findings, out of those whose own findings are known.
 
     It fails the same checks. If it gives the same evidence at all of them, it is what was done. If
@@ -70,6 +71,11 @@ def choose(findings: Findings, made: Made) -> Recognised | None:
 
     A fault of another kind may hide it: where it is the dtype, numbers are compared without that;
     checks at which there is an error, or a gradient that is cut off, are left out.
+
+    Args:
+        findings: Of the answer.
+        made: The mistakes with their findings.
+        repeats: The indices of checks that draw what another one draws.
     """
     first = _first(findings)
     if first is None:
@@ -78,26 +84,30 @@ def choose(findings: Findings, made: Made) -> Recognised | None:
     for mistake, theirs in fitting:
         if all(map(_alike, findings, theirs)):
             return Recognised(mistake)
-    if both := _beside_another_fault(findings, made):
+    if both := _beside_another_fault(findings, made, repeats):
         return both
     if not all(share_of_numbers(one.evidence) for one in findings[first]):
         return None
+    rows = [row for row in range(len(findings)) if row not in repeats]
     near = [
         mistake
-        for mistake, theirs in fitting
-        if _alike(findings[first], theirs[first]) and not any(map(_differ, findings, theirs))
+        for mistake, theirs in made
+        if _alike(findings[first], theirs[first])
+        and all(bool(findings[row]) == bool(theirs[row]) for row in rows)
+        and not any(_differ(findings[row], theirs[row]) for row in rows)
     ]
     return Recognised(near[0], first) if len({mistake.hint for mistake in near}) == 1 else None
 
 
-def _beside_another_fault(findings: Findings, made: Made) -> Recognised | None:
+def _beside_another_fault(findings: Findings, made: Made, repeats: Set[int]) -> Recognised | None:
     """The one mistake that agrees in numbers wherever another fault does not hide it, or None."""
     hidden = tuple(row for row, found in enumerate(findings) if any(map(_is_word, found)))
     bare = [[one for f in found if (one := _without_dtype(f))] for found in findings]
     shown = [row for row, found in enumerate(bare) if row not in hidden]
     dtype = any(map(_has_other_dtype, (one for row in shown for one in findings[row])))
     telling = [row for row in shown if bare[row] and all(map(_tells, bare[row]))]
-    if not (hidden or dtype) or _first(findings) in hidden or len(telling) <= len(hidden):
+    others = tuple(row for row in hidden if row not in repeats)
+    if not (hidden or dtype) or _first(findings) in hidden or len(telling) <= len(others):
         return None  # nothing is spoiled, or too much for what is left to be more than chance
     fitting = [
         mistake
@@ -106,7 +116,7 @@ def _beside_another_fault(findings: Findings, made: Made) -> Recognised | None:
     ]
     if len({mistake.hint for mistake in fitting}) != 1:
         return None
-    return Recognised(fitting[0], None, hidden, dtype)
+    return Recognised(fitting[0], None, others, dtype)
 
 
 def _first(findings: Findings) -> int | None:

@@ -80,8 +80,12 @@ def examine_one(trial: Trial, submission: Submission) -> Finding | None:
         evidence = name_kind(evidence)
     # copies: what a student does with the inputs of a score must not change the trial
     shown = {n: copy_of(value) for n, value in trial.given.items() if n not in check.withheld}
-    late = isinstance(evidence, str) and evidence.startswith(f"{OutOfTime.__name__}: ")
-    return Finding(reason, evidence, shown, trial.hidden, late, expected)
+    return Finding(reason, evidence, shown, trial.hidden, _is_late(evidence), expected)
+
+
+def _is_late(evidence: Plain) -> bool:
+    """True if a call did not come back."""
+    return isinstance(evidence, str) and evidence.startswith(f"{OutOfTime.__name__}: ")
 
 
 def _wrong(trial: Trial, submission: Submission) -> Wrong | None:
@@ -91,7 +95,7 @@ def _wrong(trial: Trial, submission: Submission) -> Wrong | None:
         wrong = check_law(check.law, trial, submission)
     else:
         wrong = (_compare_gradients if check.gradient else _compare)(trial, submission)
-    if wrong and check.untouched:
+    if wrong and check.untouched and not _is_late(wrong[1]):
         # the inputs of a function that does nothing stay untouched too: no points for that
         return f"the output has to be right as well: {wrong[0]}", *wrong[1:]
     return wrong or (_compare_inputs(trial, submission) if check.untouched else None)

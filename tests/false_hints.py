@@ -175,7 +175,7 @@ FALSE = {
     ),
     returns_a_tensor_of_float32: (
         "06_captioning/coverage_penalty",
-        "works_in_single_precision",
+        "casts_to_float32",
         "Python number",
     ),
     detaches_the_normaliser: (

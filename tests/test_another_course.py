@@ -51,8 +51,8 @@ for name in ("attn_grade", "methods_course", "attn_course", "attn_bank"):
         pass
 print(*found)"""
 RIDGE = """def fit(design, target):
-    gram = design.T @ design + 0.1 * np.eye(design.shape[1])
-    return np.linalg.solve(gram, design.T @ target)"""
+    penalty = 0.1 * np.eye(design.shape[1], dtype=design.dtype)
+    return np.linalg.solve(design.T @ design + penalty, design.T @ target)"""
 LIST = """def summarise(design, target, coefficients):
     return [target - predict(design, coefficients)]"""
 BORROWED = """def fit(design, target):
@@ -173,7 +173,7 @@ def test_wrong_tree_is_recognised_too(elsewhere):
 
 
 def test_answer_of_another_kind_is_told_what_is_expected(elsewhere):
-    (row,) = elsewhere.part("wrong", "summarise").rows
+    row, _ = elsewhere.part("wrong", "summarise").rows
     keys = "'residuals', 'squares', 'worst'"
     assert row.problem.startswith(f"it is a list of 1; expected a dict with the keys {keys}")
 

@@ -86,7 +86,7 @@ def test_translated_text_is_released(course: Path) -> None:
 
 
 def test_points_are_changed_in_the_exercise_and_in_its_cell(course: Path) -> None:
-    change_file(course / SUMMARISE, "        3,\n", "        5,\n")
+    change_file(course / SUMMARISE, "            2.5,\n", "            4.5,\n")
     forget()
     assert "it gives 3 points, and 01_least_squares/summarise has 5" in release(course)
     change(course, lambda found: give(found, "summarise-check", 5))
@@ -95,7 +95,8 @@ def test_points_are_changed_in_the_exercise_and_in_its_cell(course: Path) -> Non
 
 
 def test_part_without_points_stays_for_who_has_handed_in(course: Path) -> None:
-    change_file(course / SUMMARISE, "        3,\n", "        0,\n")
+    change_file(course / SUMMARISE, "            2.5,\n", "            0,\n")
+    change_file(course / SUMMARISE, "promises=Promises()", "promises=Promises(points=0)")
     change(course, lambda found: give(found, "summarise-check", 0))
     assert "(0 points, 15 minutes)" in released(course)
     assert known_points(course) == {"fit-check": 4, "summarise-check": 0}

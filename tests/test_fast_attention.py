@@ -851,7 +851,7 @@ def test_score_that_would_be_spread_over_the_keys_is_refused() -> None:
 
 @every_path
 def test_rule_that_gives_numbers_is_refused(path: Callable) -> None:
-    with pytest.raises(TypeError, match=r"rule has to give torch\.bool, .* gives torch\.int64"):
+    with pytest.raises(TypeError, match=r"a rule must return torch\.bool, .* returns torch\.int64"):
         path(*roles(BATCH), rule=lambda query, key: key - query)
 
 

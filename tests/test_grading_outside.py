@@ -344,10 +344,11 @@ def test_a_late_call_costs_its_row_alone(process, hurry):
     slow = RIGHT.replace(":\n", ":\n    while scores.shape[-1] == 11: pass\n", 1)
     part = grade(process, slow, TRIED).parts["tried"]
     late = [row for row in part.points.rows if row.problem]
-    assert [row.problem for row in late] == [
+    assert {row.problem for row in late} == {
         "right on the inputs that you can see; on others it did not return within 1.5 seconds"
-    ]
-    assert float(part.points) == part.points.of - late[0].points
+    }
+    assert len(late) == 2  # the last row repeats the draws of another one
+    assert float(part.points) == part.points.of - sum(row.points for row in late)
     assert float(part.public) == part.points.of
     assert part.state == "timed out"
 

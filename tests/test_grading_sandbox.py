@@ -106,9 +106,9 @@ def test_grader_has_its_course_hidden(tmp_path, monkeypatch):
     asked = []
     start = partial(subprocess.Popen, ["true"], start_new_session=True)
     monkeypatch.setattr(process, "start_worker", lambda *what: asked.append(what) or start())
-    monkeypatch.setattr(warm, "imported_modules", lambda _: ())
+    monkeypatch.setattr(warm.Grader, "_preload", lambda _: ())
     course = SimpleNamespace(root=tmp_path, source=str, wall=WALL)
-    grader = warm.Grader(course, "", Level.PLAIN, Level.PLAIN)
+    grader = warm.Grader(course, "", Level.PLAIN)
     assert grader.process
     grader.close()
     assert asked[0][-1] == tmp_path

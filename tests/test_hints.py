@@ -46,13 +46,9 @@ def reversed_update(inputs, state, weight_ih, weight_hh, bias_ih, bias_hh):
 AXES = 'see what the row "there may be no axis before the last, or several" says'
 OTHER_FAULTS = {
     "axes": (reversed_update, f"Then {AXES}"),
-    "axes and dtype": (
-        lambda **cell: reversed_update(**cell).double(),
-        f"Then return the dtype of the inputs, and {AXES}",
-    ),
     "a gradient that is cut off": (
         lambda **cell: reversed_update(**cell).detach(),
-        None,  # with the axes, two rows are spoiled, and one is left
+        None,  # two rows are spoiled, and one is left
     ),
 }
 

@@ -392,7 +392,7 @@ def test_rule_may_look_at_queries_or_keys_alone(rule: Callable, expected: list) 
 
 
 def test_rule_that_gives_numbers_is_refused() -> None:
-    message = r"rule has to give torch\.bool, but this one gives torch\.int64"
+    message = r"a rule must return torch\.bool, but this one returns torch\.int64"
     with pytest.raises(TypeError, match=message):
         mask_of(lambda query, key: key - query, 2, 3)
     with pytest.raises(TypeError, match=message):
@@ -738,8 +738,8 @@ def test_window_must_not_be_negative(half_width: float) -> None:
 @pytest.mark.parametrize(
     ("length", "error", "message"),
     [
-        (torch.tensor([2, -1]), ValueError, r"from 0 to key_len=3, but are \[2, -1\]"),
-        (torch.tensor([4, 2]), ValueError, r"from 0 to key_len=3, but are \[4, 2\]"),
+        (torch.tensor([2, -1]), ValueError, r"from 0 to key_len=3, but they are \[2, -1\]"),
+        (torch.tensor([4, 2]), ValueError, r"from 0 to key_len=3, but they are \[4, 2\]"),
         (torch.tensor([1.0]), TypeError, "length has dtype torch.float32; expected an integer"),
         (torch.tensor([True]), TypeError, "length has dtype torch.bool"),
         ([1, 2], TypeError, "length is .*list"),

@@ -51,7 +51,7 @@ class Work(NamedTuple):
 
     @property
     def seen(self) -> list[tuple[str, str]]:
-        """Lane and kind of each mark: every pair of a lane and a kind."""
+        """The lane and the kind of each mark, every lane with every kind."""
         lanes, kinds = (part.split("+") for part in self.marks.split(":"))
         return [(lane, kind) for lane in lanes for kind in kinds]
 
