@@ -11,7 +11,7 @@ from attn_grade.exercise import Exercise
 from attn_grade.findings import Finding, Findings, Wrong
 from attn_grade.inside.call_context import OutOfTime
 from attn_grade.inside.plain import NONE, Foreign, Plain, name_kind
-from attn_grade.inside.submission import copy_of
+from attn_grade.inside.submission import Outcome, copy_of
 from attn_grade.law import MOST_NUMBERS, check_law, failure, numbers_in
 from attn_grade.trial import Submission, Trial, draw_trials, tensor_of
 
@@ -91,36 +91,44 @@ def _is_late(evidence: Plain) -> bool:
 def _wrong(trial: Trial, submission: Submission) -> Wrong | None:
     check = trial.check
     wrong: Wrong | None
+    latest: Outcome | None = None
     if check.law:
         wrong = check_law(check.law, trial, submission)
+    elif check.gradient:
+        wrong = _compare_gradients(trial, submission)
     else:
-        wrong = (_compare_gradients if check.gradient else _compare)(trial, submission)
+        wrong, latest = _compare(trial, submission)
     if wrong and check.untouched and not _is_late(wrong[1]):
         # the inputs of a function that does nothing stay untouched too: no points for that
         return f"the output has to be right as well: {wrong[0]}", *wrong[1:]
-    return wrong or (_compare_inputs(trial, submission) if check.untouched else None)
+    if wrong or not check.untouched:
+        return wrong
+    return _compare_inputs(trial, latest or submission.call(trial.given))
 
 
-def _compare(trial: Trial, submission: Submission) -> Wrong | None:
-    exact = trial.exact.output
+def _compare(trial: Trial, submission: Submission) -> tuple[Wrong | None, Outcome | None]:
+    """The failure, or None; and the outcome of the latest call with the inputs on the processor."""
+    exact, latest = trial.exact.output, None
     for device, plain in trial.plain.items():
         if not submission.supports(device):
             continue
         there = trial.given_on(device)
         outcome = submission.call(there)
         if failed := failure(outcome):
-            return failed
+            return failed, None
         if reason := difference(outcome.output, plain.output, exact, trial.check):
             where = "" if device == "cpu" else f"on {device}, where the inputs are: "
             if _may_be_none(trial.reference):
                 reason = reason.replace(NONE, "None")
             is_number = isinstance(exact, int | float)  # which may come as a tensor just as well
             given = as_number(outcome.output) if is_number else outcome.output
-            return where + reason, given, plain.output
-        again = submission.call(there).output
-        if reason := difference(again, plain.output, exact, trial.check):
-            return f"called a second time with the same inputs, it is wrong: {reason}", "twice"
-    return None
+            return (where + reason, given, plain.output), None
+        again = submission.call(there)
+        if reason := difference(again.output, plain.output, exact, trial.check):
+            said = f"called a second time with the same inputs, it is wrong: {reason}"
+            return (said, "twice"), None
+        latest = again if device == "cpu" else latest
+    return None, latest
 
 
 def _may_be_none(reference: Callable[..., Plain]) -> bool:
@@ -146,8 +154,7 @@ def _compare_gradients(trial: Trial, submission: Submission) -> Wrong | None:
     return None
 
 
-def _compare_inputs(trial: Trial, submission: Submission) -> Wrong | None:
-    outcome = submission.call(trial.given)
+def _compare_inputs(trial: Trial, outcome: Outcome) -> Wrong | None:
     if failed := failure(outcome):
         return failed
     for name, before in trial.given.items():
