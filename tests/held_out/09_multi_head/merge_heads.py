@@ -17,8 +17,11 @@ def wrong_axes_one_and_two(heads):
     return heads.transpose(1, 2).flatten(-2)
 
 
-def wrong_last_two_swapped(heads):
-    """It swaps tokens with features instead of heads with tokens."""
+def right_last_two_swapped(heads):
+    """It joins heads and features, tokens last, and turns the table round.
+
+    It was written down as a wrong answer, and the statement allows it.
+    """
     swapped = heads.transpose(-1, -2)
     return swapped.flatten(-3, -2).transpose(-1, -2)
 
