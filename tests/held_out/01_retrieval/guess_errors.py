@@ -26,6 +26,13 @@ def wrong_most_likely_word(query, truth, key, value, temperatures):
     return (words - truth).pow(2).sum(-1).mean(-1)
 
 
+def wrong_length_of_the_error(query, truth, key, value, temperatures):
+    """It takes the length of guess less truth, not its square."""
+    squared = (query.unsqueeze(1) - key).square().sum(-1)
+    weights = torch.softmax(-squared / temperatures[:, None, None], -1)
+    return (weights @ value - truth).norm(dim=-1).mean(-1)
+
+
 def right_one_query_at_a_time(query, truth, key, value, temperatures):
     """Two loops, over temperatures and queries, each row weighed alone."""
     errors = []

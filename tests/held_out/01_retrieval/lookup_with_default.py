@@ -30,6 +30,20 @@ def wrong_renormalised(scores, value, mask, default):
     return torch.where(mask.any(-1, keepdim=True), weights @ value, default)
 
 
+def wrong_default_where_one_is_forbidden(scores, value, mask, default):
+    """It asks `all` for `any`, so a query with one forbidden key gets the default."""
+    lowest = torch.finfo(scores.dtype).min
+    weights = torch.softmax(scores.masked_fill(~mask, lowest), dim=-1)
+    return torch.where(mask.all(-1, keepdim=True), weights @ value, default)
+
+
+def wrong_mask_turned_round(scores, value, mask, default):
+    """It forbids the keys that are allowed."""
+    lowest = torch.finfo(scores.dtype).min
+    weights = torch.softmax(scores.masked_fill(mask, lowest), dim=-1)
+    return torch.where(mask.any(-1, keepdim=True), weights @ value, default)
+
+
 def right_finite_fill(scores, value, mask, default):
     """It fills with the lowest finite number, so that no row holds only minus infinity."""
     lowest = torch.finfo(scores.dtype).min

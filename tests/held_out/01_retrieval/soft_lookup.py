@@ -27,6 +27,11 @@ def wrong_also_root(query, key, value, temperature):
     return scores.softmax(-1) @ value
 
 
+def wrong_multiplied_by_temperature(query, key, value, temperature):
+    """It multiplies the scores by the temperature."""
+    return torch.softmax(query @ key.mT * temperature, dim=-1) @ value
+
+
 def right_einsum(query, key, value, temperature):
     """Two einsums, and the softmax as the power of the scores less their logsumexp."""
     scores = torch.einsum("...qd,...kd->...qk", query / temperature, key)

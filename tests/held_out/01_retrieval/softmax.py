@@ -25,6 +25,19 @@ def wrong_clamped(scores):
     return powers / powers.sum(dim=-1, keepdim=True)
 
 
+def wrong_subtracted_in_place(scores):
+    """It takes the maximum off in the caller's own tensor."""
+    scores -= scores.amax(-1, keepdim=True)
+    powers = scores.exp()
+    return powers / powers.sum(-1, keepdim=True)
+
+
+def wrong_small_number(scores):
+    """It adds 1e-6 to every sum, so the weights do not quite sum to 1."""
+    powers = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return powers / (powers.sum(-1, keepdim=True) + 1e-6)
+
+
 def right_row_by_row(scores):
     """A loop over the rows of the flattened tensor, joined again at the end."""
     rows = []

@@ -23,6 +23,11 @@ def wrong_sum_over_all(weights, upstream):
     return weights * (upstream - (weights * upstream).sum())
 
 
+def wrong_no_keepdim(weights, upstream):
+    """The sums lack keepdim, so they line up with the columns."""
+    return weights * (upstream - (weights * upstream).sum(-1))
+
+
 def right_jacobian(weights, upstream):
     """It builds the whole Jacobian of each row, and multiplies by it."""
     outer = weights.unsqueeze(-1) * weights.unsqueeze(-2)

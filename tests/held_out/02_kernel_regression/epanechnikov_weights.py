@@ -1,6 +1,14 @@
 import torch
 
 
+def wrong_width_not_squared(query, key, width):
+    """The squared distance is divided by the width, not by its square."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    kernel = torch.relu(1 - squared / width)
+    total = kernel.sum(-1, keepdim=True)
+    return kernel / torch.where(total == 0, 1, total)
+
+
 def right_nan_to_num(query, key, width):
     """It divides 0 by 0 and replaces the nan afterwards, which `relu` keeps out of the gradient.
 

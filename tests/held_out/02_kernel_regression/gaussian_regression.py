@@ -28,6 +28,12 @@ def wrong_distance(query, key, value, width):
     return torch.softmax(-0.5 * distance / width, dim=-1) @ value
 
 
+def wrong_half_missing(query, key, value, width):
+    """The half is missing in the exponent."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    return torch.softmax(-squared / width**2, dim=-1) @ value
+
+
 def right_feature_by_feature(query, key, value, width):
     """It adds the squares up in a loop over the features, each divided by the width first."""
     scores = 0

@@ -33,6 +33,14 @@ def wrong_zero_score_on_the_diagonal(key, value, width):
     return torch.softmax(-squared / (2 * width**2) * others, -1) @ value
 
 
+def wrong_nan_for_one_key(key, value, width):
+    """A table with one key is 0/0: its row of minus infinity goes through the softmax."""
+    squared = (key.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    myself = torch.eye(key.shape[-2], dtype=torch.bool)
+    scores = (-squared / (2 * width**2)).masked_fill(myself, -torch.inf)
+    return torch.softmax(scores, -1) @ value
+
+
 def right_without_the_row(key, value, width):
     """A loop over the keys, each asking a table from which its own row has been cut."""
     estimates = []

@@ -37,6 +37,23 @@ def wrong_distinct_distances(query, key, value, k):
     return torch.softmax(-squared / spread, -1) @ value
 
 
+def wrong_two_missing(query, key, value, k):
+    """It divides by the squared width, not by twice that."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    spread = squared.sort(-1).values[..., k - 1 : k]
+    spread = spread.clamp_min(torch.finfo(squared.dtype).tiny)
+    return torch.softmax(-squared / spread, -1) @ value
+
+
+def wrong_next_key(query, key, value, k):
+    """The place of the k-th is counted from 1, so the width is that of the next key."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    place = min(k, squared.shape[-1] - 1)
+    spread = 2 * squared.sort(-1).values[..., place : place + 1]
+    spread = spread.clamp_min(torch.finfo(squared.dtype).tiny)
+    return torch.softmax(-squared / spread, -1) @ value
+
+
 def right_limit_by_where(query, key, value, k):
     """It takes kthvalue, and writes the limit for a width of 0 as scores 0 and minus infinity."""
     gap = query[..., :, None, :] - key[..., None, :, :]

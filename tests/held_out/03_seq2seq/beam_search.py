@@ -72,6 +72,15 @@ def wrong_begin_counted(log_probability, beam_width, length_power):
     return best[0][1:], best[1] / len(best[0]) ** length_power
 
 
+def wrong_power_ignored(log_probability, beam_width, length_power):
+    """The score is always divided by the length itself, whatever the power is."""
+    beam = [([1], 0.0)]
+    for table in log_probability.tolist():
+        beam = sorted(_grow(beam, table), key=lambda pair: -pair[1])[:beam_width]
+    best = max(beam, key=lambda pair: pair[1] / (len(pair[0]) - 1))
+    return best[0][1:], best[1] / (len(best[0]) - 1)
+
+
 def right_heap_of_tuples(log_probability, beam_width, length_power):
     """Tuples on a heap, and the indices of tensors instead of lists."""
     beam = [(0.0, ())]

@@ -38,6 +38,14 @@ def wrong_end_in_the_length(output, target):
     return [(n, exact[length == n].float().mean().item()) for n in length.unique().tolist()]
 
 
+def wrong_padding_compared(output, target):
+    """What is said behind EOS has to agree with the padding as well."""
+    output = torch.nn.functional.pad(output, (0, target.shape[1] - output.shape[1]))
+    exact = (output == target).all(1)
+    length = (target != 0).sum(1) - 1
+    return [(n, exact[length == n].float().mean().item()) for n in length.unique().tolist()]
+
+
 def right_with_lists(output, target):
     """Plain lists and a dictionary: each sentence up to its first EOS."""
 

@@ -40,6 +40,15 @@ def wrong_reset_used_twice(inputs, state, weight_ih, weight_hh, bias_ih, bias_hh
     return (1 - r) * n + r * state
 
 
+def wrong_sigmoid_of_the_candidate(inputs, state, weight_ih, weight_hh, bias_ih, bias_hh):
+    """The candidate goes through a sigmoid, not through tanh."""
+    r_i, z_i, n_i = (inputs @ weight_ih.T + bias_ih).chunk(3, -1)
+    r_h, z_h, n_h = (state @ weight_hh.T + bias_hh).chunk(3, -1)
+    r, z = torch.sigmoid(r_i + r_h), torch.sigmoid(z_i + z_h)
+    n = torch.sigmoid(n_i + r * n_h)
+    return (1 - z) * n + z * state
+
+
 def right_one_matrix_for_the_gates(inputs, state, weight_ih, weight_hh, bias_ih, bias_hh):
     """Both gates from one matrix for input and state end to end; the update as a step from n."""
     d = state.shape[-1]

@@ -30,6 +30,14 @@ def wrong_off_by_one(sequence, mask):
     return sequence[torch.arange(len(sequence)).unsqueeze(1), source]
 
 
+def wrong_mask_by_value(sequence, mask):
+    """It counts the words by what is not 0, not by the mask."""
+    real = sequence != 0 if sequence.ndim == 2 else (sequence != 0).any(-1)
+    place = torch.arange(mask.shape[1]).expand(mask.shape)
+    source = torch.where(real, real.sum(1, keepdim=True) - 1 - place, place)
+    return sequence[torch.arange(len(sequence)).unsqueeze(1), source]
+
+
 def right_by_sorting(sequence, mask):
     """It sorts the places by a key: words by minus their place, padding by its own place."""
     place = torch.arange(mask.shape[1]).expand(mask.shape)

@@ -29,6 +29,12 @@ def wrong_axes_exchanged(query, key, w_query, w_key, score_weight):
     return torch.tanh(for_query + for_key) @ score_weight
 
 
+def wrong_relu(query, key, w_query, w_key, score_weight):
+    """It takes relu for tanh."""
+    hidden = (query @ w_query.mT).unsqueeze(2) + (key @ w_key.mT).unsqueeze(1)
+    return torch.relu(hidden) @ score_weight
+
+
 def right_three_einsums(query, key, w_query, w_key, score_weight):
     """An einsum for each product, with the hidden units in front until the last one."""
     for_query = torch.einsum("bqi,hi->hbq", query, w_query)

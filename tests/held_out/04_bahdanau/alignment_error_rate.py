@@ -35,6 +35,14 @@ def wrong_best_target_word(weights, sure, possible, target_mask):
     return (1 - agreed / (links.sum() + sure.sum())).item()
 
 
+def wrong_possible_below(weights, sure, possible, target_mask):
+    """It divides by the number of links and of possible links."""
+    links = _links(weights) & target_mask.unsqueeze(-1)
+    allowed = sure | possible
+    agreed = (links & sure).sum() + (links & allowed).sum()
+    return (1 - agreed / (links.sum() + allowed.sum())).item()
+
+
 def right_sets_of_links(weights, sure, possible, target_mask):
     """Sets of Python tuples, as in the formula."""
     best = weights.argmax(-1)

@@ -37,6 +37,20 @@ def wrong_filled_in_place(scores, source_len):
     return torch.softmax(scores, -1).masked_fill(padding, 0)
 
 
+def wrong_zero_scores(scores, source_len):
+    """It sets the scores of padding to 0, and 0 is a score like any other."""
+    words = torch.arange(scores.shape[-1]) < source_len[:, None, None]
+    return torch.softmax(scores.where(words, 0.0), -1)
+
+
+def wrong_rows_masked(scores, source_len):
+    """The length is held against the numbers of the queries."""
+    place = torch.arange(scores.shape[1]).unsqueeze(-1)
+    padding = (place >= source_len[:, None, None]).expand(scores.shape)
+    weights = torch.softmax(scores.masked_fill(padding, -torch.inf), -1)
+    return weights.masked_fill(padding, 0)
+
+
 def right_sentence_by_sentence(scores, source_len):
     """Each table is cut to its tokens, and the weights are padded with zeros again."""
     tables = []

@@ -31,6 +31,12 @@ def wrong_scores_compared(scores, source_len):
     return spread.masked_fill(padding.squeeze(1), 0).amax(1)
 
 
+def wrong_neighbours_only(scores, source_len):
+    """It compares each query with the next one only."""
+    weights = _weights(scores, source_len)
+    return weights.diff(dim=1).abs().amax((1, 2))
+
+
 def right_all_pairs_of_queries(scores, source_len):
     """It compares every query with every other, and takes the largest difference of all."""
     weights = _weights(scores, source_len)

@@ -64,6 +64,17 @@ def wrong_squeezes_all(words, annotations, mask, state, w_input, w_state, w_comb
     return torch.stack(steps, 1)
 
 
+def wrong_first_fed_the_state(words, annotations, mask, state, w_input, w_state, w_combine):
+    """The first step is fed the first state, not zeros."""
+    fed, steps = state, []
+    for word in words.unbind(1):
+        state = torch.tanh(torch.cat([word, fed], -1) @ w_input.mT + state @ w_state.mT)
+        context = _look(state, annotations, mask)
+        fed = torch.tanh(torch.cat([context, state], -1) @ w_combine.mT)
+        steps.append(fed)
+    return torch.stack(steps, 1)
+
+
 def right_in_blocks(words, annotations, mask, state, w_input, w_state, w_combine):
     """The matrices are cut into blocks, so that nothing is joined; einsum does the looking."""
     width = words.shape[-1]

@@ -33,6 +33,14 @@ def wrong_halves(query, key, weight, score_weight):
     return torch.tanh(from_query + from_key) @ score_weight
 
 
+def wrong_tanh_of_each(query, key, weight, score_weight):
+    """It takes the tanh of each part before they are added."""
+    d_query = query.shape[-1]
+    from_query = torch.tanh(query @ weight[:, :d_query].mT)
+    from_key = torch.tanh(key @ weight[:, d_query:].mT)
+    return (from_query.unsqueeze(-2) + from_key.unsqueeze(-3)) @ score_weight
+
+
 def right_unit_by_unit(query, key, weight, score_weight):
     """A loop over the hidden units, each of which makes one table of pairs."""
     for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], dim=1)

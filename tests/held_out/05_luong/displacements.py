@@ -45,6 +45,13 @@ def wrong_only_those_within_reach(weights, sure, reach):
     return counts / counts.sum()
 
 
+def wrong_counts(weights, sure, reach):
+    """It returns how many words there are at each offset, not their share."""
+    offset = _nearest(weights, sure)[sure.any(-1)]
+    places = torch.arange(-reach, reach + 1)
+    return (offset.unsqueeze(-1) == places).to(weights.dtype).sum(0)
+
+
 def right_counted_in_python(weights, sure, reach):
     """Plain loops over rows and links, and a list of counts."""
     width = weights.shape[-1]

@@ -21,6 +21,11 @@ def wrong_key_capital_t(query, key, weight):
     return query @ weight @ key.T
 
 
+def wrong_weights_returned(query, key, weight):
+    """It returns the softmax of the scores."""
+    return torch.softmax(query @ weight @ key.mT, dim=-1)
+
+
 def right_keys_moved(query, key, weight):
     """It moves the keys to where the queries live, and uses einsum for the dot products."""
     moved = torch.nn.functional.linear(key, weight)

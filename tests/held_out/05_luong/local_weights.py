@@ -47,6 +47,21 @@ def wrong_place_rounded(scores, share, mask, half_width):
     return weights * torch.exp(-2 * (distance / half_width) ** 2)
 
 
+def wrong_window_cut_afterwards(scores, share, mask, half_width):
+    """The softmax runs over all words, and the window is cut out of it."""
+    distance, seen = _window(share, mask, half_width, mask.sum(-1, keepdim=True))
+    words = mask.unsqueeze(-2).expand(scores.shape)
+    weights = torch.softmax(scores.masked_fill(~words, -torch.inf), -1).masked_fill(~seen, 0)
+    return weights * torch.exp(-2 * (distance / half_width) ** 2)
+
+
+def wrong_bell_inside(scores, share, mask, half_width):
+    """The bell's exponent is added to the scores, before the softmax."""
+    distance, seen = _window(share, mask, half_width, mask.sum(-1, keepdim=True))
+    scores = scores - 2 * (distance / half_width) ** 2
+    return torch.softmax(scores.masked_fill(~seen, -torch.inf), -1).masked_fill(~seen, 0)
+
+
 def right_window_by_window(scores, share, mask, half_width):
     """A loop over all queries; the softmax of the window is written into a row of zeros."""
     length = mask.sum(-1, keepdim=True).expand(share.shape).reshape(-1)

@@ -30,6 +30,12 @@ def wrong_number(weights, is_word, share):
     return (share - got).square().sum(-1).mean().item()
 
 
+def wrong_distance_not_squared(weights, is_word, share):
+    """It adds up the sizes of the gaps, not their squares."""
+    got = (weights * is_word.unsqueeze(-1)).sum(1)
+    return (share - got).abs().sum(-1).mean()
+
+
 def right_multiplied_out(weights, is_word, share):
     """A product of matrices adds the words up, and the square is multiplied out."""
     got = torch.bmm(is_word.to(weights.dtype).unsqueeze(1), weights).squeeze(1)

@@ -37,6 +37,14 @@ def wrong_mean_of_the_product(scores, features, mask):
     return (weights.unsqueeze(-1) * features.flatten(-3, -2)).mean(-2)
 
 
+def wrong_zero_scores(scores, features, mask):
+    """Forbidden cells get the score 0, which is a score like any other."""
+    flat, seen = (scores * mask).flatten(-2), mask.flatten(-2)
+    weights = torch.softmax(flat, -1)
+    context = (weights.unsqueeze(-1) * features.flatten(-3, -2)).sum(-2)
+    return context * seen.any(-1, keepdim=True)
+
+
 def right_on_the_grid(scores, features, mask):
     """It never flattens: the powers of scores less the grid's maximum, and one einsum."""
     allowed = torch.where(mask, scores, torch.full_like(scores, -torch.inf))

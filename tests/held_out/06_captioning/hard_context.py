@@ -37,6 +37,13 @@ def wrong_axis_left(scores, features):
     return features.flatten(1, 2)[torch.arange(len(scores))[:, None], number], number
 
 
+def wrong_seed_inside(scores, features):
+    """It sets a seed, so that every call draws the same."""
+    torch.manual_seed(0)
+    number = torch.multinomial(torch.softmax(scores.flatten(1), -1), 1).squeeze(1)
+    return features.flatten(1, 2)[torch.arange(len(scores)), number], number
+
+
 def right_gumbel(scores, features):
     """It adds Gumbel noise to the scores and takes the largest sum."""
     flat = scores.detach().double().flatten(1)

@@ -35,6 +35,20 @@ def wrong_goes_uphill(scores, cells, reward, baseline):
     return (reward + advantage * log_weight).mean()
 
 
+def wrong_baseline_added(scores, cells, reward, baseline):
+    """The baseline is added to the reward, not taken off."""
+    log_weight = torch.log_softmax(scores, -1).gather(1, cells)
+    advantage = (reward + baseline.unsqueeze(1)).detach()
+    return -(reward + advantage * log_weight).mean()
+
+
+def wrong_sum_over_images(scores, cells, reward, baseline):
+    """It adds the images up, where their mean is asked."""
+    log_weight = torch.log_softmax(scores, -1).gather(1, cells)
+    advantage = (reward - baseline.unsqueeze(1)).detach()
+    return -(reward + advantage * log_weight).mean(1).sum()
+
+
 def right_image_by_image(scores, cells, reward, baseline):
     """A loop over images and draws, with logsumexp and no_grad instead of detach."""
     total = 0

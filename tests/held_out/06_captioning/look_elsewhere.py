@@ -60,6 +60,18 @@ def wrong_moves_one_weight(say, weights, digits, named, other, empty):
     return points.float().mean(), follows.float().mean(), survives.float().mean()
 
 
+def wrong_order_of_the_shares(say, weights, digits, named, other, empty):
+    """It returns surviving before following."""
+    rows = torch.arange(len(weights))
+    own, there = digits[rows, named], digits[rows, other]
+    rest = weights.clone()
+    rest[rows, named] = -1
+    points = weights[rows, named] > rest.amax(1)
+    follows = (say(_exchanged(weights, named, other)) == there)[own != there]
+    survives = say(_exchanged(weights, named, empty)) == own
+    return points.float().mean(), survives.float().mean(), follows.float().mean()
+
+
 def right_by_order(say, weights, digits, named, other, empty):
     """It exchanges places in an order and gathers; the shares are Python numbers."""
     batch, cells = weights.shape

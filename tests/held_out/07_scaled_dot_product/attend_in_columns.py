@@ -25,6 +25,12 @@ def wrong_width_of_the_values(query, key, value):
     return value @ torch.softmax(scores, dim=-2)
 
 
+def wrong_rows_returned(query, key, value):
+    """The output is turned round: its vectors are rows."""
+    scores = key.mT @ query / query.shape[-2] ** 0.5
+    return (value @ torch.softmax(scores, dim=-2)).mT
+
+
 def right_turned_to_rows(query, key, value):
     """It turns all three to rows, attends with einsum, and turns the output back."""
     rows, keys = query.transpose(-1, -2).contiguous(), key.transpose(-1, -2).contiguous()

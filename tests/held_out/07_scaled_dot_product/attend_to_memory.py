@@ -24,6 +24,11 @@ def wrong_capital_t(query, memory):
     return torch.softmax(scores, dim=-1) @ memory
 
 
+def wrong_no_root(query, memory):
+    """It divides by the width, not by its root."""
+    return torch.softmax(query @ memory.mT / query.shape[-1], dim=-1) @ memory
+
+
 def right_always_a_batch(query, memory):
     """It makes a batch of one where there is none, and uses baddbmm for the scores."""
     alone = query.ndim == 2

@@ -32,6 +32,12 @@ def wrong_number_of_keys(query, key, value):
     return torch.softmax(scores, -1) @ value
 
 
+def wrong_weights_scaled(query, key, value):
+    """It divides the weights by the root, after the softmax."""
+    weights = torch.softmax(query @ key.mT, -1) / query.shape[-1] ** 0.5
+    return weights @ value
+
+
 def right_scale_shared(query, key, value):
     """Queries and keys are each divided by the fourth root, and einsum takes the products."""
     fourth = query.shape[-1] ** 0.25

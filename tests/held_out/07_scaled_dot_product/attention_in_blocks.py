@@ -89,6 +89,36 @@ def wrong_last_block_dropped(query, key, value, block_len):
     return blend / total
 
 
+def wrong_maximum_not_kept(query, key, value, block_len):
+    """The new maximum is not kept, so each block makes all earlier ones forgotten."""
+    best = query.new_tensor(-torch.inf)
+    total = blend = 0
+    query = query / query.shape[-1] ** 0.5
+    for keys, values in _blocks(key, value, block_len):
+        scores = query @ keys.mT
+        higher = torch.maximum(best, scores.amax(-1, keepdim=True))
+        powers, factor = torch.exp(scores - higher), torch.exp(best - higher)
+        total = total * factor + powers.sum(-1, keepdim=True)
+        blend = blend * factor + powers @ values
+    return blend / total
+
+
+def wrong_factor_upside_down(query, key, value, block_len):
+    """The factor is exp(new - old)."""
+    best, total, blend = None, 0, 0
+    query = query / query.shape[-1] ** 0.5
+    for keys, values in _blocks(key, value, block_len):
+        scores = query @ keys.mT
+        top = scores.amax(-1, keepdim=True)
+        higher = top if best is None else torch.maximum(best, top)
+        factor = 1 if best is None else torch.exp(higher - best)
+        powers = torch.exp(scores - higher)
+        total = total * factor + powers.sum(-1, keepdim=True)
+        blend = blend * factor + powers @ values
+        best = higher
+    return blend / total
+
+
 def right_means_and_logarithms(query, key, value, block_len):
     """It keeps the output so far and the logarithm of its sum, and mixes in each block's mean."""
     scaled = query / query.shape[-1] ** 0.5

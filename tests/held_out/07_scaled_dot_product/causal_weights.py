@@ -51,6 +51,21 @@ def wrong_padding_asks_nothing(scores, length):
     return weights.masked_fill(~seen, 0)
 
 
+def wrong_minus_a_thousand(scores, length):
+    """It fills with -1000, above allowed scores that lie lower."""
+    seen = _seen(scores, length, scores.shape[-1] - scores.shape[-2])
+    weights = torch.softmax(scores.masked_fill(~seen, -1000.0), -1)
+    return weights.masked_fill(~seen, 0)
+
+
+def wrong_length_ignored(scores, length):
+    """Padding is seen: only the triangle forbids."""
+    earlier = torch.ones_like(scores, dtype=torch.bool)
+    earlier = earlier.tril(scores.shape[-1] - scores.shape[-2])
+    weights = torch.softmax(scores.masked_fill(~earlier, -torch.inf), -1)
+    return weights.masked_fill(~earlier, 0)
+
+
 def right_row_by_row(scores, length):
     """A loop over all queries, each softmax taken of a slice and padded with zeros."""
     queries, keys = scores.shape[-2:]

@@ -34,6 +34,13 @@ def wrong_key_as_a_column(query, key):
     return query @ key.mT - (of_query + of_key) / 2
 
 
+def wrong_length_of_the_key(query, key):
+    """The length of the key is not squared, as in the printed formula."""
+    of_query = query.square().sum(-1, keepdim=True)
+    of_key = key.norm(dim=-1).unsqueeze(-2)
+    return query @ key.mT - (of_query + of_key) / 2
+
+
 def right_from_both_sides(query, key):
     """It takes half of each length off in turn, lengths as the dot product with itself."""
     of_query = torch.linalg.vecdot(query, query)

@@ -29,6 +29,13 @@ def wrong_root_of_the_mean(query, key, exponent):
     return scores.square().mean().sqrt(), (weights * (1 - weights)).sum(-1).mean()
 
 
+def wrong_divided(query, key, exponent):
+    """It divides by the power of the width."""
+    scores = query @ key.mT / query.shape[-1] ** exponent
+    weights = torch.softmax(scores, -1)
+    return scores.square().mean(), (weights * (1 - weights)).sum(-1).mean()
+
+
 def right_in_double_as_numbers(query, key, exponent):
     """It computes in float64, the slack over pairs of keys, and returns Python numbers."""
     wide = torch.einsum("...qd,...kd->...qk", query.double(), key.double())

@@ -41,6 +41,21 @@ def wrong_mean_of_the_words(tokens, length):
     return summed / length.unsqueeze(-1)
 
 
+def wrong_first_word_asks(tokens, length):
+    """The first word asks, not the last."""
+    scores = tokens[:, :1] @ tokens.mT / tokens.shape[-1] ** 0.5
+    padding = torch.arange(tokens.shape[1]) >= length[:, None, None]
+    return (torch.softmax(scores.masked_fill(padding, -torch.inf), -1) @ tokens)[:, 0]
+
+
+def wrong_axis_left(tokens, length):
+    """The axis of the single query is left in the output."""
+    query = tokens[torch.arange(len(tokens)), length - 1].unsqueeze(1)
+    scores = query @ tokens.mT / tokens.shape[-1] ** 0.5
+    padding = torch.arange(tokens.shape[1]) >= length[:, None, None]
+    return torch.softmax(scores.masked_fill(padding, -torch.inf), -1) @ tokens
+
+
 def right_sentence_by_sentence(tokens, length):
     """Each sentence is cut to its words, and asks itself."""
     heard = []

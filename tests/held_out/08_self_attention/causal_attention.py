@@ -51,6 +51,22 @@ def wrong_mean_of_all(query, key, value, real):
     return torch.softmax(scores.masked_fill(~seen, -1e9), -1) @ value
 
 
+def wrong_one_mask_is_enough(query, key, value, real):
+    """A key that passes one of the two masks is seen: `|` for `&`."""
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    seen = torch.ones_like(scores, dtype=torch.bool).tril() | real.unsqueeze(-2)
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1).masked_fill(~seen, 0)
+    return weights @ value
+
+
+def wrong_no_root(query, key, value, real):
+    """The scores are not divided by the root of the width."""
+    scores = query @ key.mT
+    seen = torch.ones_like(scores, dtype=torch.bool).tril() & real.unsqueeze(-2)
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1).masked_fill(~seen, 0)
+    return weights @ value
+
+
 def right_place_by_place(query, key, value, real):
     """A loop over the places, each asking only a slice; empty rows are computed on safe scores."""
     heard = []

@@ -80,6 +80,31 @@ def wrong_rows_not_counted(layer, d_model, max_len, trials):
     return True
 
 
+def wrong_fixed_tolerance(layer, d_model, max_len, trials):
+    """An error of 1e-4 is allowed whatever the size of the output is."""
+    for _ in range(trials):
+        length = int(torch.randint(2, max_len + 1, ()))
+        tokens, order = torch.randn(length, d_model), torch.randperm(length)
+        output, turned = layer(tokens), layer(tokens[order])
+        if output.ndim == 0 or len(output) != length or turned.shape != output.shape:
+            return False
+        if not bool((output[order] - turned).abs().max() <= 1e-4):
+            return False
+    return True
+
+
+def wrong_one_length(layer, d_model, max_len, trials):
+    """All texts have the greatest length."""
+    for _ in range(trials):
+        tokens, order = torch.randn(max_len, d_model), torch.randperm(max_len)
+        output, turned = layer(tokens), layer(tokens[order])
+        if output.ndim == 0 or len(output) != max_len or turned.shape != output.shape:
+            return False
+        if not _agree(output[order], turned):
+            return False
+    return True
+
+
 def right_order_taken_back(layer, d_model, max_len, trials):
     """It takes the order back instead of applying it, and tries both ends first."""
     lengths = [2, max_len, *torch.randint(2, max_len + 1, (trials,)).tolist()][:trials]

@@ -36,6 +36,13 @@ def wrong_plain_diagonal_axes(scores, real):
     return own.sum(-1) / real.sum(-1).clamp_min(1)
 
 
+def wrong_scores_of_the_diagonal(scores, real):
+    """It takes the diagonal of the scores and a softmax of that."""
+    own = scores.diagonal(dim1=-2, dim2=-1).masked_fill(~real, -torch.inf)
+    share = torch.softmax(own, -1).masked_fill(~real, 0)
+    return share.sum(-1) / real.sum(-1).clamp_min(1)
+
+
 def right_powers_of_the_diagonal(scores, real):
     """It never makes the weights: the power of the own score less the row's logsumexp."""
     lowest = torch.full_like(scores, torch.finfo(scores.dtype).min)

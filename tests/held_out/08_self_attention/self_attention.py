@@ -29,6 +29,13 @@ def wrong_key_asks(tokens, w_query, w_key, w_value):
     return torch.softmax(scores, dim=-1) @ value
 
 
+def wrong_width_of_the_values(tokens, w_query, w_key, w_value):
+    """It divides by the root of the width of the values."""
+    query, key, value = tokens @ w_query, tokens @ w_key, tokens @ w_value
+    scores = query @ key.mT / value.shape[-1] ** 0.5
+    return torch.softmax(scores, dim=-1) @ value
+
+
 def right_one_matrix_for_the_scores(tokens, w_query, w_key, w_value):
     """It joins the matrices of queries and keys first, and mixes tokens before the values."""
     between = w_query @ w_key.mT / w_key.shape[-1] ** 0.5

@@ -53,6 +53,14 @@ def wrong_angle_of_every_feature(length, d_model):
     return table.float()
 
 
+def wrong_number_of_the_pair(length, d_model):
+    """The exponent is i / d with the number of the pair, not 2i / d."""
+    position = torch.arange(length, dtype=torch.float64).unsqueeze(1)
+    pair = torch.arange(d_model // 2, dtype=torch.float64)
+    angle = position / 10000 ** (pair / d_model)
+    return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2).float()
+
+
 def right_complex_numbers(length, d_model):
     """Each pair is a complex number of length 1, whose parts are read in the opposite order."""
     slower = [math.exp(-math.log(10000) * i / d_model) for i in range(0, d_model, 2)]

@@ -105,6 +105,26 @@ def wrong_memory_without_its_room(
     return output, keys, values
 
 
+def wrong_written_to_the_front(
+    tokens, keys, values, length, w_query, w_key, w_value, w_output, num_heads
+):
+    """The new keys and values are written over the first places of the memory."""
+    new, end = tokens.shape[1], length + tokens.shape[1]
+    keys, values = keys.clone(), values.clone()
+    keys[:, :, :new] = _split(tokens @ w_key.mT, keys.shape[1])
+    values[:, :, :new] = _split(tokens @ w_value.mT, values.shape[1])
+    output = _attend(
+        tokens,
+        keys[:, :, :end],
+        values[:, :, :end],
+        w_query,
+        w_output,
+        num_heads,
+        lambda scores: torch.ones_like(scores, dtype=torch.bool).tril(length),
+    )
+    return output, keys, values
+
+
 def right_token_by_token(
     tokens, keys, values, length, w_query, w_key, w_value, w_output, num_heads
 ):

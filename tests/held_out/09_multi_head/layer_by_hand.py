@@ -33,6 +33,17 @@ def wrong_half_and_half(num_heads, d_value, num_roles, first, second):
     return tuple(layer)
 
 
+def wrong_signs_exchanged(num_heads, d_value, num_roles, first, second):
+    """The first value counts minus and the second plus."""
+    return _layer(num_heads, d_value, num_roles, (first, second), (-1, 1), 100.0)
+
+
+def wrong_float64(num_heads, d_value, num_roles, first, second):
+    """The matrices are in float64."""
+    layer = _layer(num_heads, d_value, num_roles, (first, second), (1, -1), 100.0)
+    return tuple(one.double() for one in layer)
+
+
 def right_wide_heads(num_heads, d_value, num_roles, first, second):
     """Heads as wide as a token, which ask by a permuted identity; one head takes the second."""
     width = d_value + num_roles

@@ -25,6 +25,14 @@ def wrong_no_last_layer(d_model, num_heads, num_key_heads, bias):
     return num_heads + 2 * num_key_heads, outputs * (d_model + bias)
 
 
+def wrong_last_bias_forgotten(d_model, num_heads, num_key_heads, bias):
+    """The layer behind the heads has no bias."""
+    d_head = d_model // num_heads
+    outputs = d_model + 2 * num_key_heads * d_head
+    numbers = outputs * (d_model + bias) + d_model * d_model
+    return num_heads + 2 * num_key_heads + 1, numbers
+
+
 def right_layer_by_layer(d_model, num_heads, num_key_heads, bias):
     """A list with one entry for each layer, added up."""
     d_head = d_model // num_heads

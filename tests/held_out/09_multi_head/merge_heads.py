@@ -17,6 +17,11 @@ def wrong_axes_one_and_two(heads):
     return heads.transpose(1, 2).flatten(-2)
 
 
+def wrong_too_flat(heads):
+    """It makes one axis of tokens, heads and features."""
+    return heads.transpose(-2, -3).flatten(-3)
+
+
 def right_last_two_swapped(heads):
     """It joins heads and features, tokens last, and turns the table round.
 

@@ -87,6 +87,31 @@ def wrong_mean_where_nothing_is_seen(
     return heads.transpose(-2, -3).flatten(-2) @ w_output.mT
 
 
+def wrong_merged_without_a_swap(
+    query, key, value, mask, w_query, w_key, w_value, w_output, num_heads
+):
+    """The heads are joined by a plain reshape, which mixes tokens."""
+    d_head = len(w_query) // num_heads
+    shared = len(w_key) // d_head
+    queries = _split(query @ w_query.mT, num_heads)
+    keys = _split(key @ w_key.mT, shared).repeat_interleave(num_heads // shared, -3)
+    values = _split(value @ w_value.mT, shared).repeat_interleave(num_heads // shared, -3)
+    heads = _masked(queries @ keys.mT / d_head**0.5, mask.unsqueeze(-3)) @ values
+    joined = heads.reshape(*query.shape[:-1], -1)
+    return joined @ w_output.mT
+
+
+def wrong_not_scaled(query, key, value, mask, w_query, w_key, w_value, w_output, num_heads):
+    """The root of the width is forgotten."""
+    d_head = len(w_query) // num_heads
+    shared = len(w_key) // d_head
+    queries = _split(query @ w_query.mT, num_heads)
+    keys = _split(key @ w_key.mT, shared).repeat_interleave(num_heads // shared, -3)
+    values = _split(value @ w_value.mT, shared).repeat_interleave(num_heads // shared, -3)
+    heads = _masked(queries @ keys.mT, mask.unsqueeze(-3)) @ values
+    return heads.transpose(-2, -3).flatten(-2) @ w_output.mT
+
+
 def right_head_by_head(query, key, value, mask, w_query, w_key, w_value, w_output, num_heads):
     """A loop over the heads, each with its rows of the matrices, added up through its columns."""
     d_head = w_query.shape[0] // num_heads

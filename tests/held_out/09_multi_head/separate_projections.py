@@ -41,6 +41,17 @@ def wrong_biases_between(weight, bias, num_heads, by_head):
     return tuple(one for pair in pairs for one in pair)
 
 
+def wrong_values_before_keys(weight, bias, num_heads, by_head):
+    """It returns queries, values and keys, in this order."""
+    if by_head:
+        weight, bias = (
+            one.unflatten(0, (num_heads, 3, -1)).transpose(0, 1).flatten(0, 2)
+            for one in (weight, bias)
+        )
+    (q, k, v), (b_q, b_k, b_v) = weight.chunk(3), bias.chunk(3)
+    return q, v, k, b_q, b_v, b_k
+
+
 def right_list_of_rows(weight, bias, num_heads, by_head):
     """It writes the numbers of the rows down, and picks them."""
     d_head = len(bias) // (3 * num_heads)

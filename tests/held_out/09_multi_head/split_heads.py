@@ -24,6 +24,11 @@ def wrong_heads_not_moved(tokens, num_heads):
     return tokens.unflatten(-1, (num_heads, -1))
 
 
+def wrong_heads_in_front(tokens, num_heads):
+    """The axis of the heads stands before the batch."""
+    return tokens.unflatten(-1, (num_heads, -1)).movedim(-2, 0)
+
+
 def right_stacked_slices(tokens, num_heads):
     """It cuts a slice for each head and stacks them on a new axis."""
     d_head = tokens.shape[-1] // num_heads

@@ -47,6 +47,16 @@ def wrong_not_scaled(query, key, value, w_query, w_key, w_value, w_output):
     return output
 
 
+def wrong_softmax_over_queries(query, key, value, w_query, w_key, w_value, w_output):
+    """The softmax runs over the queries."""
+    output = 0
+    for j in range(len(w_query)):
+        queries, keys, values = query @ w_query[j], key @ w_key[j], value @ w_value[j]
+        weights = torch.softmax(queries @ keys.mT / queries.shape[-1] ** 0.5, -2)
+        output = output + weights @ values @ w_output[j]
+    return output
+
+
 def right_all_heads_in_einsums(query, key, value, w_query, w_key, w_value, w_output):
     """No loop: the scores from matrices joined first, and the values multiplied through."""
     between = torch.einsum("hqd,hkd->hqk", w_query, w_key) / w_query.shape[-1] ** 0.5

@@ -47,6 +47,15 @@ def wrong_tanh_of_the_output(tokens, w_input, w_state, bias, w_output):
     return torch.stack(outputs, -2)
 
 
+def wrong_no_bias(tokens, w_input, w_state, bias, w_output):
+    """The bias is left out."""
+    state, outputs = torch.zeros_like(bias), []
+    for token in tokens.unbind(-2):
+        state = torch.tanh(token @ w_input.mT + state @ w_state.mT)
+        outputs.append(state @ w_output.mT)
+    return torch.stack(outputs, -2)
+
+
 def right_states_first(tokens, w_input, w_state, bias, w_output):
     """All tokens are multiplied at once, time on the first axis, and the outputs at the end."""
     heard = torch.einsum("...ti,hi->t...h", tokens, w_input) + bias

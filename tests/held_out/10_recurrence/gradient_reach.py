@@ -52,6 +52,22 @@ def wrong_sum_of_the_features(layer, tokens, direction):
     return gradient.abs().sum(-1).mean(0).flip(0)
 
 
+def wrong_squared_length(layer, tokens, direction):
+    """It takes the mean of the squared lengths."""
+    tokens = tokens.detach().requires_grad_()
+    number = (layer(tokens)[:, -1] @ direction).sum()
+    (gradient,) = torch.autograd.grad(number, tokens, materialize_grads=True)
+    return gradient.square().sum(-1).mean(0).flip(0)
+
+
+def wrong_unused_is_none(layer, tokens, direction):
+    """A layer that does not look at its tokens raises an error."""
+    tokens = tokens.detach().requires_grad_()
+    number = (layer(tokens)[:, -1] @ direction).sum()
+    (gradient,) = torch.autograd.grad(number, tokens)
+    return gradient.norm(dim=-1).mean(0).flip(0)
+
+
 def right_text_by_text(layer, tokens, direction):
     """A loop over the texts, each asked alone, with allow_unused and zeros by hand."""
     lengths = []

@@ -46,6 +46,18 @@ def wrong_three_matrices(kind, d_model, d_hidden, length):
     return length * d_model
 
 
+def wrong_bias_of_the_last_map(kind, d_model, d_hidden, length):
+    """Both biases of the feed-forward maps are as long as the hidden width."""
+    gates = {"rnn": 1, "gru": 3, "lstm": 4}
+    if kind in gates:
+        return gates[kind] * d_hidden * (d_model + d_hidden + 2)
+    if kind == "attention":
+        return 4 * d_model * (d_model + 1)
+    if kind == "feed-forward":
+        return 2 * d_model * d_hidden + 2 * d_hidden
+    return length * d_model
+
+
 def right_list_of_maps(kind, d_model, d_hidden, length):
     """Every kind as a list of linear maps, each with its outputs, inputs and biases."""
     pair = [(d_hidden, d_model, 1), (d_hidden, d_hidden, 1)]

@@ -50,6 +50,15 @@ def wrong_old_vectors(bias_ih, bias_hh, share, distance):
     return bias_ih, bias_hh
 
 
+def wrong_sign(bias_ih, bias_hh, share, distance):
+    """The bias has the other sign, that of a gate that shuts."""
+    log_f = math.log(share) / distance
+    first, second = bias_ih.clone(), bias_hh.clone()
+    first.chunk(4)[1].fill_(0)
+    second.chunk(4)[1].fill_(math.log(-math.expm1(log_f)) - log_f)
+    return first, second
+
+
 def right_joined_quarters(bias_ih, bias_hh, share, distance):
     """It joins quarters, and writes b as minus the logarithm of 1/f - 1."""
     b = -math.log(math.expm1(-math.log(share) / distance))

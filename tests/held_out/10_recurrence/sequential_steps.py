@@ -64,6 +64,29 @@ def wrong_circle_is_zero(needs):
     return 0 if any(waiting) else turns
 
 
+def wrong_counted_from_zero(needs):
+    """It returns the number of the last turn, counted from 0."""
+    sorter = TopologicalSorter(dict(enumerate(needs)))
+    try:
+        sorter.prepare()
+    except CycleError:
+        return None
+    turns = 0
+    while sorter.is_active():
+        sorter.done(*sorter.get_ready())
+        turns += 1
+    return max(turns - 1, 0)
+
+
+def wrong_one_at_a_time(needs):
+    """One operation is done in each turn, as by a single processor."""
+    sorter = TopologicalSorter(dict(enumerate(needs)))
+    try:
+        return len(list(sorter.static_order()))
+    except CycleError:
+        return None
+
+
 def right_by_the_library(needs):
     """Python's own sorter says who is ready, turn by turn."""
     sorter = TopologicalSorter(dict(enumerate(needs)))
