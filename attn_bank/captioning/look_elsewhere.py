@@ -12,8 +12,8 @@ from attn_grade.inside.plain import Inputs, Plain, name_kind
 from attn_grade.mistakes import Mistakes
 
 Measured = tuple[float, float, float]
-# A captioner sees nothing where less of the weight lies.
-ENOUGH_TO_SEE = 0.3
+# A captioner sees nothing where less of the weight lies, and no difference that rounding may make.
+ENOUGH_TO_SEE, ALIKE = 0.3, 1e-5
 # What decides the word of an image: the cell with the greatest weight, something that the
 # captioner remembers, or that cell, misread.
 LOOKS, REMEMBERS, MISREADS = range(3)
@@ -43,7 +43,9 @@ class Speaker:
             raise ValueError(
                 f"weights of shape {tuple(weights.shape)}; expected {tuple(self.digits.shape)}"
             )
-        most, best = weights.to(self.digits.device).max(-1, keepdim=True)
+        weights = weights.to(self.digits.device)
+        most = weights.amax(-1, keepdim=True)
+        best = (weights > most - ALIKE).int().argmax(-1, keepdim=True)  # the first of equals
         seen = self.digits.gather(1, best).masked_fill(most < ENOUGH_TO_SEE, -1).squeeze(1)
         seen = torch.where(seen < 0, self.memory, seen)
         said = torch.stack([seen, self.memory, (seen + 1) % 10])

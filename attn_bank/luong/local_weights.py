@@ -82,8 +82,9 @@ def draw_empty_windows(generator: Generator, query_len: int, key_len: int) -> In
 
 
 def draw_a_sentence_of_padding(generator: Generator, **sizes: int) -> Inputs:
-    """Windows of several words; the last sentence of the batch has no word."""
+    """Windows of several words; the first sentence is padded, and the last has no word."""
     inputs = draw_sentences(generator, **sizes)
+    inputs["mask"][0, -2:] = False
     inputs["mask"][-1] = False
     return inputs
 
