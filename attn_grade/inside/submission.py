@@ -23,6 +23,7 @@ from attn_grade.inside.watching import (
 )
 
 SECONDS_A_CALL = 10
+NO_MESSAGE = "no message"
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,11 @@ class Outcome:
     def late(self) -> bool:
         """True if the call did not come back in time."""
         return self.error is not None and self.error[0] == OutOfTime.__name__
+
+    @property
+    def unwritten(self) -> bool:
+        """True if there is no answer yet: torch raises the same error, but says why."""
+        return self.error == (NotImplementedError.__name__, NO_MESSAGE)
 
 
 class LocalSubmission:
@@ -158,7 +164,7 @@ def _gradients(
 
 
 def _describe(error: BaseException) -> tuple[str, str]:
-    message = message_of(error) or "no message"
+    message = message_of(error) or NO_MESSAGE
     return type(error).__name__, message.splitlines()[0][:300]
 
 
