@@ -18,6 +18,7 @@ class Finding:
         expected: What is right there; None if a law judged.
         late: Whether a call did not come back.
         unwritten: Whether it says that there is no answer yet.
+        raised: The kind of exception that the answer raised; empty if none.
     """
 
     reason: str
@@ -27,6 +28,7 @@ class Finding:
     expected: Plain = None
     late: bool = False
     unwritten: bool = False
+    raised: str = ""
 
 
 Findings = list[list[Finding]]
@@ -40,3 +42,4 @@ class Wrong(NamedTuple):
     expected: Plain = None
     late: bool = False
     unwritten: bool = False
+    raised: str = ""

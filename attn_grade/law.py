@@ -60,7 +60,9 @@ def failure(outcome: Outcome) -> Wrong | None:
         kind, message = outcome.error
         ours = outcome.late or not kind  # no exception that a student knows
         said = message if ours else f"it raised {kind}: {message}"
-        return Wrong(said, f"{kind}: {message}", late=outcome.late, unwritten=outcome.unwritten)
+        return Wrong(
+            said, f"{kind}: {message}", late=outcome.late, unwritten=outcome.unwritten, raised=kind
+        )
     return None
 
 

@@ -226,6 +226,13 @@ def divides_nothing_by_nothing(key, value, widths):
     return _with(widths[best], errors[best], value)
 
 
+@mistake
+def returns_the_place_of_the_width(key, value, widths):
+    """you return the place of the best width in the list; return the width that stands there"""
+    width, score = reference(key, value, widths)
+    return widths.index(width), score
+
+
 EXERCISE = Exercise(
     function="choose_width",
     reference=reference,

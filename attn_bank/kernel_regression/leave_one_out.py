@@ -197,7 +197,7 @@ def turns_all_axes_of_the_keys(key, value, width):
     return _masked(-squared / (2 * width**2), _myself(key)) @ value
 
 
-@mistake(points=1.5)
+@mistake(points=0.5)
 def takes_the_distance_for_its_square(key, value, width):
     """your kernel falls with the distance divided by twice the squared width; the distance itself
     has to be squared as well: `-d² / 2w²`"""

@@ -236,6 +236,26 @@ def begins_in_single_precision(tokens, w_input, w_state, bias, w_output):
     return torch.stack(outputs, -2)
 
 
+@mistake
+def feeds_the_output_through_its_matrix(tokens, w_input, w_state, bias, w_output):
+    """you turn the output back into a state with `w_output` and feed that; feed the state itself,
+    from before `w_output` makes an output of it"""
+    state, outputs = torch.zeros_like(tokens[..., 0, :1]) * bias, []
+    for token in tokens.unbind(-2):
+        state = torch.tanh(token @ w_input.mT + state @ w_state.mT + bias)
+        outputs.append(state @ w_output.mT)
+        state = outputs[-1] @ w_output
+    return torch.stack(outputs, -2)
+
+
+@mistake
+def reads_the_state_before(tokens, w_input, w_state, bias, w_output):
+    """each of your outputs comes from the state before its token; read it off the new state"""
+    states = _states(tokens, w_input, w_state, bias)
+    before = torch.cat([0 * states[..., :1, :], states[..., :-1, :]], -2)
+    return before @ w_output.mT
+
+
 EXERCISE = Exercise(
     function="elman_outputs",
     reference=reference,
