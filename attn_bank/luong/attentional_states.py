@@ -45,7 +45,7 @@ def _decode(
     cell: Callable[[Tensor], Tensor] = torch.tanh,
     squash: Callable[[Tensor], Tensor] = torch.tanh,
     weigh: Callable[[Tensor, Tensor], Tensor] = masked_softmax,
-    drop: Callable[[Tensor], Tensor] = lambda context: context.squeeze(1),
+    drop: Callable[[Tensor], Tensor] = lambda one: one.squeeze(1),
 ) -> list[Seen]:
     """All steps, in one of many ways: right is what the arguments are if nobody says otherwise."""
     words, annotations, mask, state, w_input, w_state, w_combine = inputs.values()
@@ -232,7 +232,16 @@ def takes_what_is_fed_for_a_constant(**inputs):
     return _attentional(_decode(inputs, feed=lambda seen: seen.attentional.detach()))
 
 
-@mistake(points=2)
+def _squeeze_scores_too(**inputs: Tensor) -> Tensor:
+    def weigh(scores: Tensor, mask: Tensor) -> Tensor:
+        weights = scores.mT.squeeze().masked_fill(~mask.squeeze(1), -torch.inf).softmax(1)
+        torch.bmm(weights.unsqueeze(1), inputs["annotations"])
+        return weights.unsqueeze(1)
+
+    return _attentional(_decode(inputs, drop=torch.squeeze, weigh=weigh))
+
+
+@mistake(points=2, also=(_squeeze_scores_too,))
 def squeezes_the_context(**inputs):
     """`squeeze` without an axis takes the axis of a batch of one away too, and the vectors no
     longer fit together; name the axis that you mean: `squeeze(1)`"""

@@ -238,6 +238,13 @@ def calls_itself(needs):
     return max(map(turn, range(len(needs))), default=0)
 
 
+@mistake(points=3.5)
+def calls_itself_and_knows_circles(needs):
+    """your function calls itself; Python gives up after some thousand calls inside one another. Go
+    turn by turn instead"""
+    return reference(needs) if None in _turns(needs) else calls_itself(needs)
+
+
 @mistake(points=2)
 def calls_itself_and_stumbles(needs):
     """your function calls itself; Python gives up after some thousand calls inside one another, and

@@ -135,7 +135,8 @@ def makes_one_number_of_the_batch():
 
 def _take_the_first_two_axes(scores: Tensor, real: Tensor) -> Tensor:
     weights = masked_softmax(scores, real.unsqueeze(-2))
-    return (torch.diagonal(weights) * real).sum(-1) / real.sum(-1).clamp_min(1)
+    own = torch.diagonal(weights).masked_fill(~real, 0)
+    return own.sum(-1) / real.sum(-1).clamp_min(1)
 
 
 @mistake(points=1, also=(_take_the_first_two_axes,))
