@@ -19,6 +19,7 @@ class Finding:
         late: Whether a call did not come back.
         unwritten: Whether it says that there is no answer yet.
         raised: The kind of exception that the answer raised; empty if none.
+        draw: The number of the draw in its check.
     """
 
     reason: str
@@ -29,6 +30,7 @@ class Finding:
     late: bool = False
     unwritten: bool = False
     raised: str = ""
+    draw: int = 0
 
 
 Findings = list[list[Finding]]

@@ -1,7 +1,8 @@
 """Holding an answer to the checks of its exercise."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from torch import Tensor
 
@@ -38,7 +39,7 @@ def examine_public(exercise: Exercise, submission: Submission, slow: bool = True
     for check in exercise.checks:
         untried = check.slow and (any(findings) or not slow)
         trials = [] if untried else draw_trials(exercise, check, None)
-        findings.append(_examine_all(trials, submission))
+        findings.append(_examine_all(enumerate(trials), submission))
     return findings
 
 
@@ -50,16 +51,16 @@ def examine_hidden(
     for check, before in zip(exercise.checks, public, strict=True):
         untried = (check.slow and any(findings)) or any(found.late for found in before)
         trials = [] if untried else draw_trials(exercise, check, secret)
-        hidden = [trial for trial in trials if trial.hidden]
+        hidden = [(number, trial) for number, trial in enumerate(trials) if trial.hidden]
         findings.append([*before, *_examine_all(hidden, submission)])
     return findings
 
 
-def _examine_all(trials: list[Trial], submission: Submission) -> list[Finding]:
+def _examine_all(trials: Iterable[tuple[int, Trial]], submission: Submission) -> list[Finding]:
     findings: list[Finding] = []
-    for trial in trials:
+    for number, trial in trials:
         if found := examine_one(trial, submission):
-            findings.append(found)
+            findings.append(replace(found, draw=number))
             if found.late:  # the row is lost, and waiting for each of its calls takes too long
                 break
     return findings

@@ -66,7 +66,12 @@ def _normalise(kernel: Tensor, axis: int = -1) -> Tensor:
 mistake = Mistakes()
 
 
-@mistake
+def _triangle_without_a_care(query: Tensor, key: Tensor, width: float) -> Tensor:
+    kernel = (1 - squared_distances(query, key).sqrt() / width).clamp_min(0)
+    return kernel / kernel.sum(-1, keepdim=True)
+
+
+@mistake(also=(_triangle_without_a_care,))
 def weights_by_the_triangle(query, key, width):
     """you wrote the kernel as it is printed, `max(0, 1 - u)`, which is the triangular one;
     Epanechnikov's is a parabola in `u`"""

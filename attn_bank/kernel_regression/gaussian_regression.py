@@ -175,16 +175,6 @@ def turns_the_width_into_a_number():
     compute with the tensor"""
 
 
-@mistake(points=3.5)
-def centres_the_keys_of_the_caller(query, key, value, width):
-    """`-=` writes into the tensors that you were given; write `query = query - centre`"""
-    with torch.no_grad():
-        centre = key.mean(-2, keepdim=True)
-        query -= centre
-        key -= centre
-    return reference(query, key, value, width)
-
-
 @mistake
 def drops_the_axis_of_the_sum(query, key, value, width):
     """the sum of the kernel has lost its axis, so that it divides the wrong numbers: keep it,

@@ -176,7 +176,10 @@ def adds_the_squares_crosswise(query, key):
     return query @ key.mT - (_squares(query).unsqueeze(-2) + _squares(key).unsqueeze(-1)) / 2
 
 
-@mistake(computes=then(reference, lambda output: -torch.sqrt(-2 * output) / 2))
+@mistake(
+    computes=then(reference, lambda output: -torch.sqrt(-2 * output) / 2),
+    also=(then(reference, lambda output: torch.sqrt(-2 * output)),),
+)
 def takes_the_distance():
     """you take the distance itself; its square is wanted"""
 

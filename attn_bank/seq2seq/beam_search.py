@@ -252,7 +252,11 @@ def shrinks_with_each_end(log_probability, beam_width, length_power):
     return _search(log_probability, beam_width, length_power, prune=prune)
 
 
-@mistake(points=2)
+def _go_on_and_do_not_divide(log_probability: Tensor, beam_width: int, _: float) -> Result:
+    return goes_on_behind_the_end(log_probability, beam_width, 0.0)
+
+
+@mistake(points=2, also=(_go_on_and_do_not_divide,))
 def goes_on_behind_the_end(log_probability, beam_width, length_power):
     """you extend sentences behind their `EOS`; one that has ended stays as it is"""
 

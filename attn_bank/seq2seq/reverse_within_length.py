@@ -186,18 +186,19 @@ def turns_vectors_only(sequence, mask):
 
 
 @mistake(points=3.5)
-def writes_over_the_sentences(sequence, mask):
-    """you turn the tensor of the caller round, who may still need it; return a new one"""
-    turned = reference(sequence, mask)
-    sequence.data.copy_(turned.detach())
-    return turned
-
-
-@mistake(points=3.5)
 def cuts_off_sequence(sequence, mask):
     """you copy the numbers into a new tensor outside of the graph, so no gradient reaches
     `sequence`; choose from `sequence` by an index"""
     return torch.zeros_like(sequence).copy_(reference(sequence.detach(), mask))
+
+
+@mistake(points=0.5)
+def turns_one_place_too_many(sequence, mask):
+    """you turn one place of padding in with the words: a sentence of `n` words has the last one at
+    `n - 1`, and a slice up to it ends at `n`"""
+    place, mirrored = _places(mask)
+    padded = mask.sum(1, keepdim=True) < mask.shape[1]
+    return _take(sequence, torch.where(mirrored + padded >= 0, mirrored + padded, place))
 
 
 EXERCISE = Exercise(
