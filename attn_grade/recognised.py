@@ -69,7 +69,7 @@ def beside_another_fault(
     words = {place for place, found in mine.items() if is_word(found)}
     dtype = any(has_other_dtype(found) for found in mine.values())
     for spoiled in (words, {place for place, found in mine.items() if not tells(found)}):
-        if (spoiled or dtype) and (mistake := _only_one(mine, made, spoiled, ENOUGH)):
+        if (spoiled or dtype) and (mistake := _only_one(mine, made, spoiled)):
             others = sorted({row for row, _ in spoiled} - repeats)
             return Recognised(mistake, None, tuple(others), dtype)
     for number in sorted({*axes.values()}):
@@ -79,19 +79,19 @@ def beside_another_fault(
             continue  # it may be something else that these draws have in common
         if mine.keys() == elsewhere:
             return Recognised(None, axes=number)
-        if mistake := _only_one(mine, made, elsewhere, 1):
+        if mistake := _only_one(mine, made, elsewhere):
             return Recognised(mistake, axes=number)
     return None
 
 
 def _only_one(
-    mine: Mapping[Place, Finding], made: Made, left_out: Collection[Place], enough: int
+    mine: Mapping[Place, Finding], made: Made, left_out: Collection[Place]
 ) -> Mistake | None:
     """The mistake that agrees at all other draws, if there is one, and enough of them are wrong."""
     shown = {
         p: it for p, found in mine.items() if p not in left_out and (it := without_dtype(found))
     }
-    if len(shown) < enough:
+    if len(shown) < ENOUGH:
         return None
     fitting = []
     for mistake, findings in made:
