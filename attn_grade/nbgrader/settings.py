@@ -49,6 +49,7 @@ def configure(c: Config, root: Path, course_id: str, bank: str) -> None:
     _set_places(c.CourseDirectory, root, course_id)
     # `nbgrader collect` takes a hand-in from its owner alone, and the time from the file system.
     c.ExchangeFactory.collect = "attn_grade.nbgrader.inbound.OwnerCollect"
+    c.ExchangeFactory.release_feedback = "attn_grade.nbgrader.outbound.ReleaseFeedback"
     # Archives of learning systems, for `nbgrader zip_collect`: where they lie, how they are
     # unpacked, whose file is whose.
     c.ZipCollectApp.downloaded_directory = f"{GRADING}/downloaded"
