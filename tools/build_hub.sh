@@ -29,6 +29,8 @@ done
 cp -al "$packages/." "$(.venv/hub/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
 cp -al .venv/share .venv/hub/
 cp -r .venv/etc .venv/hub/ # to be written into
+sed '1s|/.venv/|&hub/|' .venv/bin/alembic >.venv/hub/bin/alembic # nbgrader starts it
+chmod +x .venv/hub/bin/alembic
 .venv/hub/bin/python -m pip install --quiet --disable-pip-version-check jupyterhub==5.5.4
 npm install --silent --prefix .venv/hub configurable-http-proxy@5
 touch .venv/hub/ready
