@@ -112,6 +112,21 @@ def tables(course: Folder = Path()) -> None:
 
 
 @app.command()
+def drop(
+    exercise: Annotated[str, typer.Argument(help="Its name, such as 03_seq2seq/part.")],
+    course: Folder = Path(),
+) -> None:
+    """Let an exercise count nothing, though its problem set was handed in."""
+    from attn_grade.authoring.drop import drop as drop_exercise
+
+    with report_errors():
+        source = drop_exercise(Course(course.resolve()), exercise)
+    name, said = source.stem, Console()
+    said.print(f"{source}", markup=False, soft_wrap=True)
+    said.print(f"Release it, and grade: nbgrader generate_assignment {name} --force")
+
+
+@app.command()
 def new(
     exercise: Annotated[str, typer.Argument(help="Its name, such as 03_seq2seq/part.")],
     course: Folder = Path(),
