@@ -52,6 +52,7 @@ Of these, real accounts or archives take part; the test that holds each is named
 |---|---|---|---|---|"""
 SECONDS_A_CALL, MARGIN, MEMORY = 2.0, 1.0, 2**30  # less than when grading: to wait less
 LONGEST = 200
+NONE, ITSELF = "none", "its own notebook"
 
 
 def main() -> None:
@@ -69,13 +70,13 @@ def main() -> None:
                 graded = try_answer(process, attack.guarded)
                 earned = float(graded.parts["tried"].points)
                 points, harm = graded.parts["tried"].points.of, harm_of(process, attack, graded)
-                gained, harmed = gained + earned, harmed + (harm != "none")
+                gained, harmed = gained + earned, harmed + (harm not in (NONE, ITSELF))
                 cells = name, f"{earned:g}", said_of(attack, graded), harm
                 lines.append(row(*cells))
                 print(*cells, sep=" | ", flush=True)
             sections.append("\n".join(lines))
     count = sum(map(len, GROUPS.values()))
-    whom = f"{harmed} times more than themselves" if harmed else "nobody"
+    whom = f"others {harmed} times" if harmed else "nobody else"
     head = HEAD.format(points=points, count=count, gained=gained, harmed=whom)
     around = "\n".join([AROUND_HEAD, *(row(*cells, f"`{test}`") for *cells, test in AROUND)])
     PAGE.write_text("\n".join([head.rstrip(), *sections, around]) + "\n", encoding="utf-8")
@@ -87,13 +88,13 @@ def harm_of(process: SandboxProcess, attack: Attack, graded: Graded) -> str:
     if not is_full(after.parts["spared"]) or after.notes or after.alarms:
         return "the next notebook"
     if is_full(graded.parts["spared"]):
-        return "none"
-    return "none but to its own notebook" if attack.taints else "the part beside it"
+        return NONE
+    return ITSELF if attack.taints else "the part beside it"
 
 
 def said_of(attack: Attack, graded: Graded) -> str:
     """As little of what an instructor reads as shows that the attack was noticed."""
-    items = all_said(graded, "tried").split(" | ")
+    items = all_said(graded, "tried").replace(f"{ROOT}/", "").split(" | ")
     for end in range(1, len(items) + 1):
         if re.search(attack.noticed, said := " | ".join(items[:end]), re.DOTALL):
             break
