@@ -23,11 +23,13 @@ def drop(course: Course, exercise: str) -> Path:
         CourseError: No graded cell of its problem set checks it.
     """
     source = course.source(exercise.partition("/")[0])
-    notebook = nbformat.read(source, as_version=4) if source.is_file() else None
-    cells = graded_cells(notebook) if notebook else []
-    if not (found := [cell for cell in cells if to_run(cell).exercise == exercise]):
-        place = source.relative_to(course.root)
-        raise CourseError(f'No graded cell of {place} says check("{exercise}")')
+    missing = f'No graded cell of {source.relative_to(course.root)} says check("{exercise}")'
+    if not source.is_file():
+        raise CourseError(missing)
+    notebook = nbformat.read(source, as_version=4)
+    found = [cell for cell in graded_cells(notebook) if to_run(cell).exercise == exercise]
+    if not found:
+        raise CourseError(missing)
     for cell in found:
         cell.metadata.nbgrader.points = 0
         cell.metadata.tags = sorted({*cell.metadata.get("tags", []), DROPPED})

@@ -1,6 +1,6 @@
 """The parts of a problem set: the table at its top and the headings, as the exercises give them.
 
-Title and minutes are fields of an exercise, its points those of its checks. A part without an
+Title and minutes are fields of an exercise; its checks' points add up to its own. A part without an
 exercise, which a person reads, keeps the words and minutes of its heading.
 """
 

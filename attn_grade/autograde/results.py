@@ -42,7 +42,7 @@ def write_results(
 def with_missing_students(
     course: Course, assignment: str, records: Iterable[SubmissionRecord]
 ) -> list[SubmissionRecord]:
-    """These records, and those of the roster who handed in nothing that lies where it should."""
+    """These records, and one for each student on the roster with no hand-in where it should be."""
     by_student = {record.student: record for record in records}
     parts = missing_parts(course.source(assignment))
     misplaced = course.misplaced_files(assignment)

@@ -28,7 +28,7 @@ class TableExporter(ExportPlugin):
         columns: Headings of the first columns, which identify a student.
         words: Heading of a column of words on a problem set; None if the system takes no words.
         ends: The last cell of the first line and of each student's, if there is one.
-        headings: What stands above the column of a problem set; its name, unless told.
+        headings: The heading of a problem set's column; its name by default.
     """
 
     columns: tuple[str, ...]
@@ -80,7 +80,7 @@ class TableExporter(ExportPlugin):
         return self.headings.get(assignment.name, assignment.name)
 
     def below_head(self, assignments: list[Assignment]) -> list[list[str]]:
-        """Lines between the first and those of the students."""
+        """Lines between the first and the students'."""
         return []
 
     def person(self, student: Student) -> tuple[str, ...]:
@@ -97,7 +97,7 @@ class MoodleExporter(TableExporter):
     words = "feedback"  # to be mapped to the feedback of the grade item
 
     def person(self, student: Student) -> tuple[str, ...]:
-        """Whichever of the two the person who imports maps to a user."""
+        """Two cells, of which you map one to a user."""
         return student.id, student.email or ""
 
 
