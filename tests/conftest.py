@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import http.server
 import os
 import shutil
@@ -62,9 +63,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Let nbgrader know the version of its tables without starting a program each time."""
+    """Let nbgrader know the version of its tables without starting a program each time.
+
+    What has been imported and collected stays: the collector of garbage need not go through it
+    again and again, here and in the processes that the tests fork.
+    """
     if "nbgrader.api" in sys.modules:
         import tests.preloaded  # noqa: F401
+    gc.collect()
+    gc.freeze()
 
 
 # Where it is set, as where main is guarded, a machine has to have what the tests need.
