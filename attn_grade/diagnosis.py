@@ -4,7 +4,7 @@ A hint has to be true of the answer. What agrees at every check, on all inputs, 
 agrees only at the first check that failed is said as that, and only if nothing speaks against it.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -14,6 +14,7 @@ from torch import Tensor
 from attn_grade.equality import same, share_of_numbers
 from attn_grade.exercise import Exercise
 from attn_grade.findings import Finding, Findings
+from attn_grade.inside.plain import Plain
 from attn_grade.inside.submission import LocalSubmission
 from attn_grade.judge import examine
 from attn_grade.mistakes import Mistake
@@ -47,7 +48,12 @@ def recognise(exercise: Exercise, findings: Findings, secret: str | None) -> Rec
         return None
     if declared := by_evidence(exercise, findings):
         return declared
-    made = [(m, _findings(exercise, m, secret)) for m in exercise.mistakes if m.evidence is None]
+    made = [
+        (mistake, _findings(exercise, answer, secret))
+        for mistake in exercise.mistakes
+        if mistake.evidence is None
+        for answer in (mistake.answer, *mistake.also)
+    ]
     repeats = {row for row, check in enumerate(exercise.checks) if check.repeats}
     return choose(findings, made, repeats)
 
@@ -65,9 +71,11 @@ def by_evidence(exercise: Exercise, findings: Findings) -> Recognised | None:
 def choose(findings: Findings, made: Made, repeats: Set[int] = frozenset()) -> Recognised | None:
     """The mistake that agrees with the findings, out of those whose own findings are known.
 
-    It fails the same checks. If it gives the same evidence at all of them, it is what was done. If
-    only at the first, then that evidence has to hold numbers, and at no other check may its numbers
-    differ: there one of the two gives an error or `nan`. Nor may another mistake agree as well.
+    It fails the same checks. If it gives the same evidence at all of them, it is what was done; so
+    it is if it alone does where there are numbers, and elsewhere raises the same exceptions with
+    other words. If only at the first, then that evidence has to hold numbers, and at no other check
+    may its numbers differ: there one of the two gives an error or `nan`. Nor may another mistake
+    agree as well.
 
     A fault of another kind may hide it: where it is the dtype, numbers are compared without that;
     checks at which there is an error, or a gradient that is cut off, are left out.
@@ -84,6 +92,10 @@ def choose(findings: Findings, made: Made, repeats: Set[int] = frozenset()) -> R
     for mistake, theirs in fitting:
         if all(map(_alike, findings, theirs)):
             return Recognised(mistake)
+    if any(map(_tells, (one for found in findings for one in found))):
+        near = [m for m, theirs in fitting if all(map(_alike_but_for_words, findings, theirs))]
+        if len({mistake.hint for mistake in near}) == 1:
+            return Recognised(near[0])
     if both := _beside_another_fault(findings, made, repeats):
         return both
     if not all(share_of_numbers(one.evidence) for one in findings[first]):
@@ -124,8 +136,8 @@ def _first(findings: Findings) -> int | None:
 
 
 @lru_cache(maxsize=512)  # both rounds of all mistakes of a problem set, for one secret
-def _findings(exercise: Exercise, mistake: Mistake, secret: str | None) -> Findings:
-    return examine(exercise, LocalSubmission(mistake.answer), secret)
+def _findings(exercise: Exercise, answer: Callable[..., Plain], secret: str | None) -> Findings:
+    return examine(exercise, LocalSubmission(answer), secret)
 
 
 def _is_word(found: Finding) -> bool:
@@ -158,6 +170,13 @@ def _alike(mine: list[Finding], theirs: list[Finding]) -> bool:
     return len(mine) == len(theirs) and all(
         isinstance(one.evidence, Tensor) == isinstance(other.evidence, Tensor)
         and same(one.evidence, other.evidence)
+        for one, other in zip(mine, theirs, strict=True)
+    )
+
+
+def _alike_but_for_words(mine: list[Finding], theirs: list[Finding]) -> bool:
+    return len(mine) == len(theirs) and all(
+        (one.raised and one.raised == other.raised) or _alike([one], [other])
         for one, other in zip(mine, theirs, strict=True)
     )
 

@@ -12,8 +12,8 @@ from attn_grade.inside.plain import Inputs, Plain, name_kind
 from attn_grade.mistakes import Mistakes
 
 Measured = tuple[float, float, float]
-# A captioner sees nothing where less of the weight lies.
-ENOUGH_TO_SEE = 0.3
+# A captioner sees nothing where less of the weight lies, and no difference that rounding may make.
+ENOUGH_TO_SEE, ALIKE = 0.3, 1e-5
 # What decides the word of an image: the cell with the greatest weight, something that the
 # captioner remembers, or that cell, misread.
 LOOKS, REMEMBERS, MISREADS = range(3)
@@ -43,7 +43,9 @@ class Speaker:
             raise ValueError(
                 f"weights of shape {tuple(weights.shape)}; expected {tuple(self.digits.shape)}"
             )
-        most, best = weights.to(self.digits.device).max(-1, keepdim=True)
+        weights = weights.to(self.digits.device)
+        most = weights.amax(-1, keepdim=True)
+        best = (weights > most - ALIKE).int().argmax(-1, keepdim=True)  # the first of equals
         seen = self.digits.gather(1, best).masked_fill(most < ENOUGH_TO_SEE, -1).squeeze(1)
         seen = torch.where(seen < 0, self.memory, seen)
         said = torch.stack([seen, self.memory, (seen + 1) % 10])
@@ -241,6 +243,17 @@ def copies_the_weight(**given):
     return _Asked(**given).moved_by(lambda w, one, other: _put(w, other, _at(w, one)))
 
 
+@mistake(points=2)
+def leaves_nothing_behind(**given):
+    """you move the weight of the cell that is named, and leave 0 where it was; the two cells
+    exchange their weights, so that the sum stays 1"""
+
+    def move(weights, one, other):
+        return _put(_put(weights, other, _at(weights, one)), one, 0.0)
+
+    return _Asked(**given).moved_by(move)
+
+
 @mistake(points=1)
 def softens_again(**given):
     """you take a softmax of what you have exchanged, which makes weights nearly alike; the exchange
@@ -384,10 +397,17 @@ def counts_instead_of_shares(**given):
     return tuple(float(yes.sum()) for yes in counts)
 
 
-@mistake(points=2.5)
+def _go_on_from_the_first(**given: Tensor) -> Measured:
+    asked = _Asked(**given)
+    moved = _exchange(asked.weights, asked.named, asked.other)
+    still = asked.say(_exchange(moved, asked.named, asked.empty)) == asked.own
+    return *asked.right[:2], _share(still)
+
+
+@mistake(points=2.5, also=(_go_on_from_the_first,))
 def works_on_the_weights_themselves(**given):
-    """you exchange in the weights themselves, and the second time begins where the first has left
-    off: `clone()` them each time"""
+    """your second exchange begins with the weights that the first has moved; begin each with the
+    captioner's own, a `clone()` of `weights`"""
     asked = _Asked(**given)
     weights = asked.weights
     weights.copy_(_exchange(weights, asked.named, asked.other))

@@ -44,12 +44,13 @@ def draw_edges(generator: torch.Generator, key_len: int, d_key: int) -> Inputs:
 
 
 def draw_empty_windows(generator: torch.Generator, **sizes: int) -> Inputs:
-    """The first query is far from all keys, and the second has one exactly at its edge."""
+    """The first query is far from all keys; the second has one at its edge, the third one on it."""
     inputs = draw_near_keys(generator, **sizes)
     key = (inputs["key"] * 64).round() / 64
     inputs["query"][0] -= 50
     inputs["query"][1] = key[key[:, 0].argmax()]
     inputs["query"][1, 0] += 2
+    inputs["query"][2] = key[0]
     return inputs | {"key": key, "width": 2.0}
 
 

@@ -232,6 +232,14 @@ def takes_the_squares_for_constants(query, key):
     return _scores(query, key, -_squares(query.detach()) / 2, -_squares(key.detach()) / 2)
 
 
+@mistake
+def lays_the_keys_in_a_column(query, key):
+    """the squares of the keys stand in a column, as those of the queries do, and are added down the
+    wrong axis, or fit nowhere; they belong in a row: `.unsqueeze(-2)`, or `.mT`"""
+    squares = _squares(query).unsqueeze(-1) + _squares(key).unsqueeze(-1)
+    return query @ key.mT - squares / 2
+
+
 EXERCISE = Exercise(
     function="distance_scores",
     reference=reference,

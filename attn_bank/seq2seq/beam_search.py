@@ -342,10 +342,10 @@ def divides_by_the_number_of_steps(log_probability, beam_width, length_power):
     return words, total / len(log_probability) ** length_power
 
 
-@mistake(points=3.5)
+@mistake(points=3.5, also=(lambda *inputs: _rank_by_length(*inputs, -1),))
 def leaves_the_end_out_of_the_length(log_probability, beam_width, length_power):
     """your length leaves out `EOS`; it counts as a word, for it had to be predicted"""
-    return _rank_by_length(log_probability, beam_width, length_power, -1)
+    return _rank_by_length(log_probability, beam_width, length_power, 0, -1)
 
 
 @mistake(points=3.5)

@@ -66,6 +66,14 @@ def turns_the_padding_to_the_front(sequence, mask):
     return sequence.flip(1)
 
 
+@mistake(points=0.5)
+def turns_to_the_longest_length(sequence, mask):
+    """you turn every row round up to the longest length of the batch, its padding included; each
+    sentence turns round its own middle, which depends on its length"""
+    longest = int(mask.sum(1).max())
+    return torch.cat([sequence[:, :longest].flip(1), sequence[:, longest:]], 1)
+
+
 @mistake
 def turns_the_batch_round(sequence, mask):
     """you put the last sentence first; the sentences keep their order, their words do not"""
