@@ -77,7 +77,7 @@ def fast_attention(
     # on a CPU the fused kernel does not support dropout, and holds the whole table
     if score is scaled_dot_scores and (dropout == 0 or query.is_cuda):
         # the kernel treats a query whose scores are all NaN as one that may attend to no key
-        refuse_nan("fast_attention", {"query": query, "key": key})
+        refuse_nan("fast_attention", [("query", query), ("key", key)])
         return _fused(_Inputs(query, key, value, mask, rule, block_len or QUERIES_AT_ONCE), dropout)
     block_len = block_len or _fitting_block_len(query, key)
     inputs = _Inputs(query, key, value, mask, rule, block_len)
