@@ -28,8 +28,14 @@ def numbers_in_a_block(all_numbers: int) -> int:
     return NUMBERS_IN_A_SMALL_BLOCK if all_numbers <= SMALL_NUMBERS else NUMBERS_IN_A_BLOCK
 
 
-def blocks(length: int, block_len: int) -> Iterator[slice]:
-    """Yield slices of at most `block_len` that cover `length` positions; an empty one for 0."""
+def blocks(length: int, block_len: int | None) -> Iterator[slice]:
+    """Yield slices of at most `block_len` that cover `length` positions; an empty one for 0.
+
+    Without `block_len` it is one slice, and a compiler need not know the length.
+    """
+    if block_len is None:
+        yield slice(None)
+        return
     for start in range(0, max(1, length), block_len):
         yield slice(start, min(start + block_len, length))
 

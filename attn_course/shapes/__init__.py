@@ -11,6 +11,7 @@ from attn_course.shapes.switch import unchecked
 from attn_course.shapes.values import (
     is_surely_finite,
     is_true_of_any,
+    may_look,
     refuse_nan,
     require_positive,
 )
@@ -19,6 +20,7 @@ __all__ = [
     "checked",
     "is_surely_finite",
     "is_true_of_any",
+    "may_look",
     "refuse_nan",
     "require_positive",
     "unchecked",

@@ -35,7 +35,7 @@ def require_positive(name: str, number: float | Tensor) -> None:
 
 def is_true_of_any(condition: Tensor) -> bool:
     """True if any value of `condition` is True; False where no branch may depend on a value."""
-    if not _may_look():
+    if not may_look():
         return False
     try:
         return bool(condition.any() if condition.ndim else condition)
@@ -45,7 +45,7 @@ def is_true_of_any(condition: Tensor) -> bool:
 
 def is_surely_finite(value: Tensor) -> bool:
     """True if the sum of all numbers is finite; False where no branch may depend on a value."""
-    if not _may_look():
+    if not may_look():
         return False
     try:
         return math.isfinite(value.sum())
@@ -53,7 +53,8 @@ def is_surely_finite(value: Tensor) -> bool:
         return False
 
 
-def _may_look() -> bool:
+def may_look() -> bool:
+    """True where a branch may depend on a value: in no compiler, and with checks switched on."""
     return not torch.compiler.is_compiling() and values_are_checked.get()
 
 
@@ -83,7 +84,7 @@ def may_hold_nan(*values: Tensor) -> bool:
 
     Summing is quick and needs no memory, and one look at the sum serves all tensors.
     """
-    if not values or not _may_look():
+    if not values or not may_look():
         return False
     first, *others = (value.detach().sum() for value in values)
     return is_true_of_any(sum(others, first).isnan())
