@@ -25,9 +25,11 @@ def fused(inputs: Inputs, dropout: float) -> Tensor:
             f"and d_key={key.shape[-1]}"
         )
     if position_scores is None:
-        whole = rule is causal and mask is None and bool(query.shape[-2] == key.shape[-2])
-        if whole or (rule is None and _is_short(mask, block_len)):
-            return _kernel(query, key, value, mask, dropout, is_causal=whole)
+        # a constant is passed, because a compiler may know the lengths only by name
+        if rule is causal and mask is None and query.shape[-2] == key.shape[-2]:
+            return _kernel(query, key, value, None, dropout, is_causal=True)
+        if rule is None and _is_short(mask, block_len):
+            return _kernel(query, key, value, mask, dropout)
     parts = list(blocks(query.shape[-2], block_len))
     if len(parts) == 1:
         return _rows(dropout, inputs, *parts)
