@@ -52,11 +52,13 @@ class Inputs(NamedTuple):
             return None
         query_position, key_position = self._positions(rows, columns)
         added = self.position_scores(query_position, key_position)
-        pairs = query_position.shape[0], key_position.shape[0]
-        if tuple(added.shape[-2:]) != pairs:
+        wanted = (*self.query.shape[:-2], query_position.shape[0], key_position.shape[0])
+        pairs, before = added.shape[-2:], zip(added.shape[-3::-1], wanted[-3::-1], strict=False)
+        broadcast = added.ndim <= len(wanted) and all(one in (1, other) for one, other in before)
+        if pairs != wanted[-2:] or not broadcast:
             raise ValueError(
-                f"the position scores of {pairs[0]} queries and {pairs[1]} keys have shape "
-                f"{tuple(added.shape)}"
+                f"the position scores of {wanted[-2]} queries and {wanted[-1]} keys have shape "
+                f"{tuple(added.shape)}, which does not fit scores of shape {tuple(wanted)}"
             )
         return added.to(self.query.dtype)
 

@@ -1,6 +1,7 @@
 """Work cut into blocks, so that intermediate results are never all in memory at once."""
 
 from collections.abc import Callable, Iterator
+from contextvars import copy_context
 from functools import partial
 from typing import TypeVar
 
@@ -64,11 +65,13 @@ def _unless_changed(function: Callable[..., R], arguments: tuple[object, ...]) -
     hidden = [argument for argument in arguments if not isinstance(argument, Tensor)]
     tensors = list(_tensors((function, *hidden)))
     versions = [tensor._version for tensor in tensors]
+    # what is switched on or off at the call; a GPU's gradients are taken in a thread of their own
+    context = copy_context()
 
     def call(*arguments: object) -> R:
         if versions != [tensor._version for tensor in tensors]:
             raise RuntimeError("a tensor has been changed in place before its gradient was taken")
-        return function(*arguments)
+        return context.copy().run(function, *arguments)
 
     return call
 

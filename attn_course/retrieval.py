@@ -30,7 +30,7 @@ def exact_lookup(
     _require_keys(key.shape[-2])
     equal = (query.unsqueeze(-2) == key.unsqueeze(-3)).all(-1)
     missing = ~equal.any(-1)
-    if missing.any():
+    if is_true_of_any(missing):
         first = query[missing][0].tolist()
         raise KeyError(
             f"{int(missing.sum())} of {missing.numel()} queries equal no key, the first is {first}"

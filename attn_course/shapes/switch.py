@@ -13,8 +13,10 @@ def unchecked(*, shapes_too: bool = False) -> Iterator[None]:
     """Within it, nothing looks into the values of a tensor.
 
     On a GPU every such look makes the program wait for the device, and a CUDA graph cannot be
-    captured around one. Results stay the same, but a NaN goes through unnoticed. `Encoder` still
-    reads the lengths of its sentences, because PyTorch's recurrent networks want them on the CPU.
+    captured around one. Results stay the same, but a NaN goes through unnoticed. Two looks remain,
+    because the work itself takes them: `Encoder` reads the lengths of its sentences, since PyTorch's
+    recurrent networks want them on the CPU, and decoding asks after each word whether all have
+    ended.
 
     Args:
         shapes_too: If True, calls are not held to the shapes in signatures either. That is for
