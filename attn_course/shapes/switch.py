@@ -14,9 +14,9 @@ def unchecked(*, shapes_too: bool = False) -> Iterator[None]:
 
     On a GPU every such look makes the program wait for the device, and a CUDA graph cannot be
     captured around one. Results stay the same, but a NaN goes through unnoticed. Two looks remain,
-    because the work itself takes them: `Encoder` reads the lengths of its sentences, since PyTorch's
-    recurrent networks want them on the CPU, and decoding asks after each word whether all have
-    ended.
+    because the work itself takes them: `Encoder` reads the lengths of its sentences,
+    which PyTorch's recurrent networks want on the CPU; decoding asks after each word whether all
+    have ended.
 
     Args:
         shapes_too: If True, calls are not held to the shapes in signatures either. That is for
