@@ -106,6 +106,12 @@ def toc_pages() -> list[str]:
     return [toc["root"], *files]
 
 
+def module_pages() -> list[str]:
+    """Return the pages of the reference on single modules, without suffix."""
+    files = sorted(ROOT.glob("book/api/**/*.md"))
+    return [file.relative_to(ROOT).with_suffix("").as_posix() for file in files]
+
+
 def chapters() -> list[str]:
     """Return the names `NN_slug` of the chapters in `_toc.yml`."""
     names = [page.removeprefix("book/") for page in toc_pages()]

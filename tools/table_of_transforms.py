@@ -1,6 +1,6 @@
 """Make the table of what works under PyTorch's transforms, for the page of the package.
 
-    python tools/table_of_transforms.py            write it into book/api.md
+    python tools/table_of_transforms.py            write it into book/api/transforms.md
     python tools/table_of_transforms.py --check    only say whether it is there as it should be
 
 Each public function of the chapters is called as in `tests/every_call.py`. What fails must fail for
@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 from tests.every_call import CALLS, Call, make  # noqa: E402
 
 BEGIN, END = "<!-- table of transforms -->", "<!-- end of the table -->"
-PAGE = ROOT / "book" / "api.md"
+PAGE = ROOT / "book" / "api" / "transforms.md"
 
 
 class NothingToTry(Exception):
