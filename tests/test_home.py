@@ -9,6 +9,8 @@ from itertools import chain
 from attn_course.plots import ROLE
 from tests.conftest import ROOT, chapters, module_pages
 
+# Pages of the reference that are of no single module.
+OTHER_PAGES = ("book/api/grading", "book/api/transforms")
 # Packages that a reader imports as one module.
 ROOMS = (
     "benchmarked",
@@ -70,7 +72,7 @@ def test_reference_lists_every_module_that_a_reader_may_import() -> None:
     # Each has a page, which bears its name, and is linked where the modules are listed.
     short = [name.removeprefix("attn_course.") for name in ours]
     assert {f"book/api/{name.replace('.', '/')}": f"# {name}" for name in short} == {
-        name: text.split("\n")[0] for name, text in pages.items() if name not in ("book/api/grading", "book/api/transforms")
+        name: text.split("\n")[0] for name, text in pages.items() if name not in OTHER_PAGES
     }
     index = (ROOT / "book" / "api.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^   (attn_course\.\S+)$", index, re.M)) == ours
