@@ -1,7 +1,7 @@
 """Points of an answer: a number for nbgrader, a table for people."""
 
 import html
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attn_grade.inside.plain import Inputs
 
@@ -58,6 +58,11 @@ class Points(float):
 
     def __getnewargs__(self) -> tuple[object, ...]:  # type: ignore[override]  # not a float's
         return self.rows, self.hint, self.inputs, self.mistake, self.unwritten, self.doubt
+
+    def uncounted(self) -> "Points":
+        """The same table, in which nothing is worth any points."""
+        rows = tuple(replace(row, points=0.0) for row in self.rows)
+        return Points(rows, self.hint, self.inputs, self.mistake, self.unwritten)
 
     @property
     def of(self) -> float:

@@ -1,0 +1,83 @@
+"""Answers that were written from the statements alone, before the bank had seen any of them.
+
+They lie under `tests/held_out` as they were before their first run, and measure what the graders
+say to a student whom nobody has foreseen. `verdicts.csv` has what is said of each, and whether that
+is true, judged by reading the answer and the hint.
+"""
+
+import csv
+import runpy
+from functools import cache
+
+import pytest
+
+from attn_bank import exercise_names, find_exercise
+from attn_grade.check import grade
+from attn_grade.inside.points import Points
+from attn_grade.inside.submission import LocalSubmission
+from tests.conftest import ROOT
+from tests.sampling import left_to_proofs, parameters
+
+HELD_OUT = ROOT / "tests" / "held_out"
+SECRET = "one"
+# How many exercises `make test` takes.
+TAKEN_EXERCISES = 12
+SLOW = [name for name in exercise_names() if any(c.slow for c in find_exercise(name).checks)]
+QUICK = [name for name in exercise_names() if name not in SLOW]
+# Of the wrong answers, how many have to get a hint.
+SHARE = 0.85
+# No row draws a key that lies on its query.
+ACCEPTED = "wrong_root_first"
+
+
+def answers(exercise: str) -> dict:
+    names = runpy.run_path(str(HELD_OUT / f"{exercise}.py"))
+    return {name: names[name] for name in names if name.startswith(("wrong_", "right_"))}
+
+
+@cache
+def verdicts() -> list[dict[str, str]]:
+    with (HELD_OUT / "verdicts.csv").open(encoding="utf-8") as table:
+        return list(csv.DictReader(table))
+
+
+def said(score: Points) -> str:
+    """The mistake whose hint is shown, "one row" where it is said of one row only, or "none"."""
+    return score.mistake or ("one row" if score.hint else "none")
+
+
+@pytest.mark.parametrize(
+    "exercise",
+    [
+        *parameters(QUICK, TAKEN_EXERCISES),
+        *(pytest.param(name, marks=left_to_proofs) for name in SLOW),
+    ],
+)
+def test_held_out_answers_are_told_what_the_table_says(exercise):
+    table = {
+        row["answer"]: (row["points"], row["said"])
+        for row in verdicts()
+        if row["exercise"] == exercise
+    }
+    spec = find_exercise(exercise)
+    found = {}
+    for name, answer in answers(exercise).items():
+        score = grade(spec, LocalSubmission(answer), SECRET)
+        found[name] = (f"{score:g}", said(score))
+    assert found == table
+
+
+def test_right_answers_are_accepted_and_wrong_ones_refused_with_a_true_hint():
+    kinds = {"right": [], "wrong": []}
+    for row in verdicts():
+        kinds[row["answer"].split("_")[0]].append(row)
+        full = float(row["points"]) == find_exercise(row["exercise"]).points
+        if row["answer"] != ACCEPTED:
+            assert full == row["answer"].startswith("right"), row
+        assert (row["said"] == "none") == (row["true"] == ""), row
+    for rows in kinds.values():
+        assert {row["exercise"] for row in rows} == set(exercise_names())
+    assert (len(kinds["wrong"]), len(kinds["right"])) == (251, 64)
+    assert sum(row["true"] == "false" for row in kinds["wrong"]) <= 1
+    shares = [row["true"] == "true" for row in kinds["wrong"]]
+    assert sum(shares) / len(shares) >= SHARE
