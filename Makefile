@@ -41,16 +41,8 @@ test: browser lint .venv/model ## everything that guards main: code, chapters, b
 proofs: browser .venv/ready .venv/model ## the whole of what `make test` samples; before a release, and once a week
 	@ATTN_COURSE_PROOFS=1 $(PYTEST) $(SLOWEST) -m "sampled or left_to_proofs" tests
 
-# Node's npm brings the proxy. The packages of the course come from .venv, by a line that is read
-# when Python starts; what JupyterLab and nbgrader have beside them is copied or linked.
-test-hub: .venv/ready ## a class on a real JupyterHub; takes root, useradd, node, npm, and a Python that other accounts may run
-	@test -x .venv/hub/bin/jupyterhub || { $(PYTHON) -m venv .venv/hub \
-	&& .venv/hub/bin/python -m pip install --quiet --disable-pip-version-check jupyterhub==5.5.4 \
-	&& npm install --silent --prefix .venv/hub configurable-http-proxy@5; }
-	@.venv/hub/bin/python -c 'import pathlib, sysconfig; ours = sysconfig.get_path("purelib"); \
-	pathlib.Path(ours, "course.pth").write_text("import site; site.addsitedir(%r)\n" % ours.replace("/.venv/hub/", "/.venv/"))'
-	@cp -r .venv/etc .venv/hub/ && cp -rs $(CURDIR)/.venv/share/jupyter .venv/hub/share/ 2>/dev/null || true
-	@ATTN_HUB=$(CURDIR)/.venv/hub $(BIN)/python -m pytest tests/test_hub.py
+test-hub: .venv/hub/ready ## a class of 20 on a real JupyterHub; takes root, Node's npm, and minutes
+	@ATTN_HUB=$(CURDIR)/.venv/hub ATTN_HUB_ACCOUNTS=20 $(BIN)/python -m pytest $(SLOWEST) tests/test_hub.py
 
 serve: book ## build the book, and serve it at http://localhost:8000
 	@cd _build/html && python -m http.server --bind localhost 8000
@@ -89,3 +81,6 @@ clean: ## remove what make made: the environment, the built book, caches
 .venv/ready: pyproject.toml .venv/packages
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
+
+.venv/hub/ready: tools/build_hub.sh .venv/ready
+	@tools/build_hub.sh

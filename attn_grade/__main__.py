@@ -10,6 +10,7 @@ from attn_grade.autograde.command import AutogradeOptions
 from attn_grade.autograde.command import autograde as grade_class
 from attn_grade.data.command import app as data_app
 from attn_grade.host.deadline import CELL_SECONDS
+from attn_grade.inside.level import Level
 from attn_grade.nbgrader.course import Course
 from attn_grade.nbgrader.exits import report_errors
 from attn_grade.nbgrader.private import private_files
@@ -39,11 +40,8 @@ def autograde(
     force: Annotated[bool, typer.Option("--force", help="Grade again what is graded.")] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes.")] = None,
     level: Annotated[
-        str | None, typer.Option(help="Isolation: sandbox, limits or plain; else the strongest.")
+        str | None, typer.Option(help="Isolation: sandbox, limits or plain; else a sandbox.")
     ] = None,
-    require_sandbox: Annotated[
-        bool, typer.Option("--require-sandbox", help="Refuse any weaker isolation.")
-    ] = False,
     cell_seconds: Annotated[float, typer.Option(min=1, help="Limit of a cell.")] = CELL_SECONDS,
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, as tcp://host:8786.")
@@ -54,7 +52,8 @@ def autograde(
     ] = None,
 ) -> None:
     """Grade all that was handed in of a problem set, and go on where an earlier run stopped."""
-    _require_consistent_level(level, require_sandbox)
+    if level not in (None, *map(str, Level)):
+        raise typer.BadParameter(f"{level} is not a level; there are sandbox, limits and plain")
     options = AutogradeOptions(
         course=course,
         assignment=assignment,
@@ -62,7 +61,6 @@ def autograde(
         force=force,
         jobs=jobs,
         level=level,
-        require_sandbox=require_sandbox,
         scheduler=scheduler,
         csv=csv,
         cell_seconds=cell_seconds,
@@ -71,13 +69,6 @@ def autograde(
         all_graded = grade_class(options, Console())
     if not all_graded:
         raise typer.Exit(1)
-
-
-def _require_consistent_level(level: str | None, require_sandbox: bool) -> None:
-    if level not in (None, "sandbox", "limits", "plain"):
-        raise typer.BadParameter(f"{level} is not a level; there are sandbox, limits and plain")
-    if require_sandbox and level in ("limits", "plain"):
-        raise typer.BadParameter(f"--level {level} is weaker than --require-sandbox allows")
 
 
 @app.command()
@@ -118,6 +109,21 @@ def tables(course: Folder = Path()) -> None:
     with report_errors():
         for path in write_tables(Course(course.resolve())):
             Console().print(f"{path}", markup=False, soft_wrap=True)
+
+
+@app.command()
+def drop(
+    exercise: Annotated[str, typer.Argument(help="Its name, such as 03_seq2seq/part.")],
+    course: Folder = Path(),
+) -> None:
+    """Let an exercise count nothing, though its problem set was handed in."""
+    from attn_grade.authoring.drop import drop as drop_exercise
+
+    with report_errors():
+        source = drop_exercise(Course(course.resolve()), exercise)
+    name, said = source.stem, Console()
+    said.print(f"{source}", markup=False, soft_wrap=True)
+    said.print(f"Release it, and grade: nbgrader generate_assignment {name} --force")
 
 
 @app.command()

@@ -6,6 +6,7 @@ from torch import Tensor
 
 from attn_grade.equality import same, share_of_numbers
 from attn_grade.findings import Finding
+from attn_grade.inside.plain import oddity
 
 
 def alike(mine: list[Finding], theirs: list[Finding]) -> bool:
@@ -42,20 +43,34 @@ def tells(found: Finding) -> bool:
     return share_of_numbers(found.evidence) == 1
 
 
-def has_other_dtype(found: Finding) -> bool:
-    """True if the numbers have not the dtype that they should have."""
-    return bare(found) is not found
+def other_form(found: Finding) -> str | None:
+    """What to mend in the form of the numbers, whatever they are; None if nothing."""
+    one, right = found.evidence, found.expected
+    if not isinstance(right, Tensor) or bare(found) is found:
+        return None
+    if not isinstance(one, Tensor):
+        return "return the output alone"
+    if one.shape != right.shape:
+        return "mind the axes of length 1"
+    return "return the dtype of the inputs"
 
 
 def bare(found: Finding) -> Finding:
-    """The finding with the numbers in the dtype that they should have."""
+    """The finding with the numbers in the form that they should have."""
     one, right = found.evidence, found.expected
-    if isinstance(one, Tensor) and isinstance(right, Tensor) and one.dtype != right.dtype:
-        return replace(found, evidence=one.to(right.dtype))
-    return found
+    if not isinstance(right, Tensor):
+        return found
+    if isinstance(one, list | tuple) and one:
+        one = one[0]
+    if not isinstance(one, Tensor) or oddity(one):
+        return found
+    if one.ndim != right.ndim and one.squeeze().shape == right.squeeze().shape:
+        one = one.reshape(right.shape)
+    one = one.to(right.dtype)
+    return found if one is found.evidence else replace(found, evidence=one)
 
 
-def without_dtype(found: Finding) -> Finding | None:
-    """Likewise; None if the dtype was all that was wrong."""
+def in_form(found: Finding) -> Finding | None:
+    """Likewise; None if the form was all that was wrong."""
     made = bare(found)
     return None if made is not found and same(made.evidence, found.expected) else made

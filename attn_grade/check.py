@@ -68,7 +68,18 @@ def points_of(
     if known is None:
         return Points(rows, None, inputs)
     named = known.mistake.name if known.mistake and known.row is None else None
-    return Points(rows, _say(exercise, known), inputs, named)
+    doubt = _say_whom_to_tell(exercise, known)
+    return Points(rows, _say(exercise, known), inputs, named, doubt=doubt)
+
+
+def _say_whom_to_tell(exercise: Exercise, known: Recognised) -> str:
+    """The line by which a wrong hint is reported; it holds nothing of the answer."""
+    named = known.mistake.name if known.mistake else "axes"
+    return (
+        "Is this hint not true of your answer? Then send this line to"
+        f" {exercise.reports or 'your instructor'}: `{exercise.name}`, `{named}`,"
+        f" version `{exercise.version}`"
+    )
 
 
 def _say(exercise: Exercise, known: Recognised) -> str:
@@ -80,7 +91,7 @@ def _say(exercise: Exercise, known: Recognised) -> str:
             " that we know; the other rows that failed cannot tell. Of that mistake we say:"
             f" {known.mistake.hint}"
         )
-    more = ["return the dtype of the inputs"] if known.dtype else []
+    more = [*known.forms]
     more += [f'see what the row "{checks[row].label}" says' for row in known.others]
     if known.axes is not None and exercise.promises:
         more.append(

@@ -1,8 +1,8 @@
 """A known mistake that was recognised, alone or beside another fault.
 
 Real work has two faults at once. One that reaches many draws hides the other: an exception, another
-dtype, axes that are counted from the front. The draws that it spoils are left out, and on the rest
-the numbers have to be those of one known mistake.
+form of the output, axes that are counted from the front. The draws that it spoils are left out, and
+on the rest the numbers have to be those of one known mistake.
 """
 
 from collections.abc import Collection, Mapping, Sequence, Set
@@ -13,10 +13,10 @@ from torch import Tensor
 from attn_grade.agreement import (
     alike_at,
     bare,
-    has_other_dtype,
+    in_form,
     is_word,
+    other_form,
     tells,
-    without_dtype,
 )
 from attn_grade.exercise import Exercise
 from attn_grade.findings import Finding, Findings
@@ -36,14 +36,14 @@ class Recognised(NamedTuple):
         mistake: The mistake; None if it is the number of axes alone.
         row: The index of the one check at which it is known to agree; None if at all.
         others: The indices of checks that another fault has spoiled.
-        dtype: Whether the dtype of the output is wrong besides.
+        forms: What is to mend in the form of the output besides, such as its dtype.
         axes: The only number of axes with which the answer does what it does; None if any.
     """
 
     mistake: Mistake | None
     row: int | None = None
     others: tuple[int, ...] = ()
-    dtype: bool = False
+    forms: tuple[str, ...] = ()
     axes: int | None = None
 
 
@@ -67,11 +67,11 @@ def beside_another_fault(
     """The one mistake that agrees in numbers wherever another fault does not hide it, or None."""
     mine = _by_place(findings)
     words = {place for place, found in mine.items() if is_word(found)}
-    dtype = any(has_other_dtype(found) for found in mine.values())
+    forms = tuple(sorted({form for found in mine.values() if (form := other_form(found))}))
     for spoiled in (words, {place for place, found in mine.items() if not tells(found)}):
-        if (spoiled or dtype) and (mistake := _only_one(mine, made, spoiled, ENOUGH)):
+        if (spoiled or forms) and (mistake := _only_one(mine, made, spoiled)):
             others = sorted({row for row, _ in spoiled} - repeats)
-            return Recognised(mistake, None, tuple(others), dtype)
+            return Recognised(mistake, None, tuple(others), forms)
     for number in sorted({*axes.values()}):
         here, elsewhere = ({p for p in axes if (axes[p] == number) == is_it} for is_it in (1, 0))
         at_one_check = {row for row, _ in here} & {row for row, _ in elsewhere} - repeats
@@ -79,19 +79,17 @@ def beside_another_fault(
             continue  # it may be something else that these draws have in common
         if mine.keys() == elsewhere:
             return Recognised(None, axes=number)
-        if mistake := _only_one(mine, made, elsewhere, 1):
+        if mistake := _only_one(mine, made, elsewhere):
             return Recognised(mistake, axes=number)
     return None
 
 
 def _only_one(
-    mine: Mapping[Place, Finding], made: Made, left_out: Collection[Place], enough: int
+    mine: Mapping[Place, Finding], made: Made, left_out: Collection[Place]
 ) -> Mistake | None:
     """The mistake that agrees at all other draws, if there is one, and enough of them are wrong."""
-    shown = {
-        p: it for p, found in mine.items() if p not in left_out and (it := without_dtype(found))
-    }
-    if len(shown) < enough:
+    shown = {p: it for p, found in mine.items() if p not in left_out and (it := in_form(found))}
+    if len(shown) < ENOUGH:
         return None
     fitting = []
     for mistake, findings in made:

@@ -10,6 +10,7 @@ from attn_grade.seal import is_sealed, seal_of
 
 VERSION = 3  # of what is kept on disk
 STATES = ("graded", "missing", "timed out", "crashed", "cheated?")  # from the best to the worst
+UNREADABLE = "unreadable"  # what tables say of work that no points could be given for
 
 
 @dataclass(frozen=True)

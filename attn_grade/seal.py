@@ -106,7 +106,7 @@ def _write(path: Path, key: bytes) -> None:
 
 @contextmanager
 def _locked(results: Path) -> Iterator[None]:
-    """One process at a time is in the block; who ends, however, leaves it."""
+    """One process at a time is in the block; one that ends, however it does, leaves it."""
     results.mkdir(parents=True, exist_ok=True)
     with (results / f"{KEY}.lock").open("w") as file:
         until = time.monotonic() + LOCK_SECONDS

@@ -27,7 +27,7 @@ Marks = dict[tuple[str, str], float | None]
 COMMANDS = {
     "nbgrader autograde": ["nbgrader", "autograde"],
     "attn-grade, limits": ["attn_grade", "autograde", "--level", "limits"],
-    "attn-grade, sandbox": ["attn_grade", "autograde", "--require-sandbox"],
+    "attn-grade, sandbox": ["attn_grade", "autograde"],
 }
 LEAST = (8.0, 6.0)  # times as fast as nbgrader: with limits, with the sandbox
 

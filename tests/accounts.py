@@ -40,7 +40,7 @@ class Account:
     def does(self, script: str, *words: object) -> str:
         """Run lines of a shell that have to succeed; return what they print."""
         run = self.runs(f"set -e\n{script}", *words)
-        assert run.returncode == 0, run.stderr
+        assert run.returncode == 0, f"{run.stdout}{run.stderr}"
         return run.stdout
 
 

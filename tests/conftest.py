@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import http.server
 import os
 import shutil
@@ -62,9 +63,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Let nbgrader know the version of its tables without starting a program each time."""
+    """Let nbgrader know the version of its tables without starting a program each time.
+
+    What has been imported and collected stays: the collector of garbage need not go through it
+    again and again, here and in the processes that the tests fork.
+    """
     if "nbgrader.api" in sys.modules:
         import tests.preloaded  # noqa: F401
+    gc.collect()
+    gc.freeze()
 
 
 # Where it is set, as where main is guarded, a machine has to have what the tests need.
@@ -97,6 +104,12 @@ def toc_pages() -> list[str]:
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     files = [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
     return [toc["root"], *files]
+
+
+def module_pages() -> list[str]:
+    """Return the pages of the reference on single modules, without suffix."""
+    files = sorted(ROOT.glob("book/api/**/*.md"))
+    return [file.relative_to(ROOT).with_suffix("").as_posix() for file in files]
 
 
 def chapters() -> list[str]:

@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+import sys
 from contextlib import closing
 
 import pytest
@@ -12,11 +13,8 @@ from attn_grade.inside import system_calls
 from attn_grade.inside.level import Level
 from tests.attacks import BORROWED, WRONG, Attack
 from tests.attacks.borrowing import BORROWING
-from tests.attacks.ending import ENDING, NETWORK, TAKING_TIME
-from tests.attacks.filling import FILLING, LEAVING
-from tests.attacks.forging import FORGING
-from tests.attacks.pretending import PRETENDING, RECORDS, SHADOWS, writing
-from tests.attacks.reading import READING
+from tests.attacks.groups import AROUND, GROUPS
+from tests.attacks.pretending import PRETENDING, SHADOWS, writing
 from tests.confined import (
     HONEST,
     SPARED,
@@ -27,21 +25,12 @@ from tests.confined import (
     open_process,
     try_answer,
 )
+from tests.conftest import ROOT
 from tests.sampling import parameters
 
-GROUPS = {
-    "reading": READING,
-    "pretending": PRETENDING,
-    "shadows": SHADOWS,
-    "records": RECORDS,
-    "borrowing": BORROWING,
-    "network": NETWORK,
-    "ending": ENDING,
-    "time": TAKING_TIME,
-    "filling": FILLING,
-    "leaving": LEAVING,
-    "forging": FORGING,
-}
+sys.path.insert(0, str(ROOT / "tools"))
+import table_of_attacks
+
 ATTACKS = {f"{group}: {name}": one for group, all in GROUPS.items() for name, one in all.items()}
 # None of these sends a signal, starts a process, fills anything or leaves its own process.
 HARMLESS = PRETENDING | {name: BORROWING[name] for name in ("without the modes", "in a thread")}
@@ -137,3 +126,21 @@ def test_attacks_end_where_there_is_no_sandbox(limits):
     graded = grade(limits, Attack("print('GOT')\n" + BORROWED, "no sandbox").guarded)
     assert "no sandbox" in all_shown(graded)
     assert "GOT" not in all_shown(graded)
+
+
+def test_page_has_all_attacks_and_none_of_them_gains_or_harms_anything():
+    page = table_of_attacks.PAGE.read_text(encoding="utf-8")
+    rows = list(table_of_attacks.rows_of(page))
+    tried, around = rows[: len(ATTACKS)], rows[len(ATTACKS) :]
+    assert [name for name, *_ in tried] == [name for one in GROUPS.values() for name in one]
+    assert [(*one, test.strip("`")) for *one, test in around] == AROUND
+    for (name, points, said, harm), attack in zip(tried, ATTACKS.values(), strict=True):
+        assert points == "0", name
+        assert re.search(attack.noticed, said), name
+        assert harm == table_of_attacks.NONE or attack.taints, name
+
+
+def test_tests_that_the_page_names_are_there():
+    for *_, test in AROUND:
+        file, _, name = test.partition("::")
+        assert f"def {name}(" in (ROOT / "tests" / file).read_text(encoding="utf-8")

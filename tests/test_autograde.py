@@ -249,6 +249,8 @@ def test_csv_has_a_row_for_each_student_and_exercise(graded):
         ("0", "missing", "")
     }
     assert {row["notes"] for row in absent} == {"nothing was handed in"}
+    unreadable = {(row["points"], row["state"]) for row in rows if row["student"] in UNREADABLE}
+    assert unreadable == {("", "unreadable")}
     astray = {row["notes"] for row in rows if row["student"] == "astray"}
     assert astray == {f"nothing was handed in as astray/{FIRST}; there is: '{FIRST} (1).ipynb'"}
     boast, spy = [row for row in rows if row["state"] == "cheated?"]

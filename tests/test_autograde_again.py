@@ -364,7 +364,7 @@ def lateness(course: Path) -> tuple[float, float]:
 
 def test_folder_that_nbgrader_takes_for_anothers_is_not_graded(warm):
     hand_in(warm, FIRST, "solved ", {})
-    with pytest.raises(GradingError, match=r"takes the folder 'solved ' for that of 'solved'\."):
+    with pytest.raises(GradingError, match=r"takes the folder 'solved ' for 'solved'\."):
         grade(warm, "solved ")
     assert not path_of_record(warm, "solved ").exists()
 

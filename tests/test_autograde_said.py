@@ -137,7 +137,7 @@ def without_bubblewrap(monkeypatch, tmp_path):
         found.cache_clear()
 
 
-@pytest.mark.parametrize("words", [("--level", "sandbox"), ("--require-sandbox",)])
+@pytest.mark.parametrize("words", [("--level", "sandbox"), ()])
 def test_sandbox_that_cannot_be_had(copy, without_bubblewrap, words):
     hand_in(copy, FIRST, "lovelace", {})
     status, said = typed(FIRST, "--course", str(copy), *words)
@@ -157,10 +157,11 @@ def test_windows(copy, monkeypatch, words):
     assert not list(copy.glob("grading/results/*"))
 
 
-def test_sandbox_that_is_required_and_not_asked_for():
-    status, said = typed(FIRST, "--require-sandbox", "--level", "limits")
+@pytest.mark.parametrize("level", ["limits", "plain"])
+def test_cluster_without_sandboxes(level):
+    status, said = typed(FIRST, "--scheduler", "tcp://localhost:9", "--level", level)
     assert status == 2
-    assert "--level limits is weaker than --require-sandbox allows" in said
+    assert "On a cluster submissions are graded in sandboxes alone" in said
 
 
 @pytest.mark.parametrize("words", [("--level", "high"), ("--jobs", "0"), ("--fast",), ()])
@@ -172,7 +173,7 @@ def test_words_that_mean_nothing(words):
 def test_help_names_every_option_and_fits_eighty_columns():
     _, said = typed("--help")
     assert typed("-h") == (0, said)
-    options = "student force jobs level require-sandbox scheduler course csv"
+    options = "student force jobs level scheduler course csv"
     for option in options.split():
         assert f"--{option}" in said
     lines = CliRunner().invoke(app, ["--help"]).output.splitlines()

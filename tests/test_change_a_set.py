@@ -10,12 +10,18 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat import NotebookNode
+from typer.testing import CliRunner
 
+from attn_grade.__main__ import app
 from attn_grade.authoring.new import lay_out_exercise
 from attn_grade.authoring.parts import write_tables
 from attn_grade.nbgrader.course import Course
 from attn_grade.nbgrader.gradable import check_gradable
+from attn_grade.nbgrader.marks import changed_marks
 from attn_grade.stations.digest import digest_of
+from attn_grade.stations.grader import grade_submission
+from attn_grade.stations.tasks import Task
+from attn_grade.stations.warm import close_graders
 from tests.autograding import seed_of_no_other_course
 from tests.conftest import ROOT
 from tests.test_release import SET, cell_of, change, release, source_of
@@ -41,6 +47,7 @@ def course(tmp_path: Path) -> Iterator[Path]:
             book.add_student("ada")
             book.add_submission(SET, "ada")
         yield course
+        close_graders()
     sys.path[:] = before
     forget()
 
@@ -94,12 +101,48 @@ def test_points_are_changed_in_the_exercise_and_in_its_cell(course: Path) -> Non
     assert known_points(course)["summarise-check"] == 5
 
 
-def test_part_without_points_stays_for_who_has_handed_in(course: Path) -> None:
-    change_file(course / SUMMARISE, "            2.5,\n", "            0,\n")
-    change_file(course / SUMMARISE, "promises=Promises()", "promises=Promises(points=0)")
-    change(course, lambda found: give(found, "summarise-check", 0))
+def hand_in(course: Path) -> None:
+    """Ada's notebook: both parts right, and as it shows."""
+    source = nbformat.read(source_of(course), as_version=4)
+    path = Course(course).submitted(SET, "ada") / f"{SET}.ipynb"
+    path.parent.mkdir(parents=True)
+    notebook = nbformat.read(course / "exercises" / SET / path.name, as_version=4)
+    for cell in notebook.cells:
+        about = cell.metadata.get("nbgrader", {})
+        if about.get("solution"):
+            cell.source = cell_of(source, about["grade_id"]).source
+        elif points := about.get("points"):
+            shown = {"text/plain": f"{points:.1f}"}
+            cell.outputs = [nbformat.v4.new_output("execute_result", shown, execution_count=1)]
+    nbformat.write(notebook, path)
+
+
+def graded_anew(course: Path) -> tuple[list[tuple], float, float, list[str]]:
+    """Of Ada: her parts, her points and those there are, and what an export would say."""
+    forget()
+    record = grade_submission(Task(str(course), SET, "ada", level="limits"))
+    with Course(course).gradebook() as book:
+        submission = book.find_submission(SET, "ada")
+        said = list(changed_marks(Course(course), [submission]))
+        parts = [(part.points, part.of, part.state, part.notes) for part in record.parts]
+        return parts, submission.score, submission.max_score, said
+
+
+def test_part_is_dropped_after_work_was_handed_in_and_costs_nobody_anything(course: Path) -> None:
+    """Nobody is said to have shown more than was earned, and the other part stays as it was."""
+    hand_in(course)
+    both = [(4, 4, "graded", ()), (3, 3, "graded", ())]
+    assert graded_anew(course) == (both, 7, 7, [])
+    runner = CliRunner()
+    dropped = runner.invoke(app, ["drop", f"{SET}/nothing", "--course", str(course)])
+    assert dropped.exit_code == 2
+    assert "No graded cell" in dropped.output
+    dropped = runner.invoke(app, ["drop", f"{SET}/summarise", "--course", str(course)])
+    assert dropped.exit_code == 0, dropped.output
     assert "(0 points, 15 minutes)" in released(course)
     assert known_points(course) == {"fit-check": 4, "summarise-check": 0}
+    first = [(4, 4, "graded", ()), (0, 0, "graded", ())]
+    assert graded_anew(course) == (first, 4, 4, [])
 
 
 def give(notebook: NotebookNode, name: str, points: float) -> None:

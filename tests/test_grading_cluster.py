@@ -192,7 +192,7 @@ def test_worker_that_cannot_confine_as_it_must_is_refused(
     fitting: dict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(levels, "strongest", lambda: levels.Level.LIMITS)
-    fitting["task"] |= {"level": None, "require_sandbox": True}
+    fitting["task"] |= {"level": None}
     assert "A sandbox is required" in misfit(**fitting)
 
 

@@ -1,133 +1,44 @@
 """A class on a real JupyterHub, set up by the script that the guide gives.
 
 `make test-hub` runs it. It takes root, `useradd`, and a Python that other accounts may run, with
-JupyterHub and its proxy beside it: `ATTN_HUB` names their environment.
+JupyterHub and its proxy beside it: `ATTN_HUB` names their environment, `ATTN_HUB_ACCOUNTS` says how
+many students there are.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
 import shutil
-import socket
 import subprocess
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
+import nbformat
 import pytest
 
 from tests.accounts import Account, account, needs_root, open_folder
 from tests.conftest import ROOT
+from tests.hubs import HUB, Hub, jupyterhub
 
-HUB = Path(os.environ["ATTN_HUB"])
-TOKEN = "of-a-test-and-no-secret"
 SET = "01_least_squares"
-SECONDS = 300  # that a server may take to start, on a busy machine
+COURSE = ROOT / "tests" / "another_course"
+ODD = ("eve", "absent", "broken", "twice")
+STUDENTS = ("ada", *ODD, *(f"s{n}" for n in range(5, int(os.environ["ATTN_HUB_ACCOUNTS"]))))
+POINTS = {"fit": 4, "summarise": 3}
+FORM = {"course_id": "methods", "assignment_id": SET}
 pytestmark = needs_root
-SETTINGS = """
-c.JupyterHub.bind_url = "http://127.0.0.1:{ports[0]}"
-c.JupyterHub.hub_port = {ports[1]}
-c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{ports[2]}"
-c.ConfigurableHTTPProxy.command = ["{hub}/node_modules/.bin/configurable-http-proxy"]
-c.JupyterHub.authenticator_class = "dummy"
-c.Authenticator.allow_all = True
-c.JupyterHub.db_url = "sqlite:///{place}/hub.sqlite"
-c.JupyterHub.cookie_secret_file = "{place}/cookie"
-c.LocalProcessSpawner.shell_cmd = []
-c.Spawner.cmd = ["{hub}/bin/jupyterhub-singleuser"]
-c.Spawner.start_timeout = c.Spawner.http_timeout = {seconds}
-c.Spawner.environment = {{"PATH": "{hub}/bin:{bin}:/usr/bin:/bin"}}
-c.JupyterHub.services = [{{"name": "test", "api_token": "{token}"}}]
-c.JupyterHub.load_roles = [
-    {{"name": "test", "services": ["test"],
-      "scopes": ["admin:users", "admin:servers", "access:servers"]}}
-]
-"""
-
-
-@dataclass(frozen=True)
-class Hub:
-    """A JupyterHub that runs."""
-
-    address: str
-
-    def ask(self, path: str, method: str = "GET", **sent: Any) -> tuple[int, str]:
-        """The status and the text of an answer."""
-        body = json.dumps(sent).encode() if sent else b"" if method == "POST" else None
-        request = urllib.request.Request(f"{self.address}{path}", body, method=method)
-        request.add_header("Authorization", f"token {TOKEN}")
-        try:
-            with urllib.request.urlopen(request, timeout=SECONDS) as answer:
-                return answer.status, answer.read().decode()
-        except urllib.error.HTTPError as error:
-            return error.code, error.read().decode(errors="replace")
-
-    def post(self, path: str, **form: str) -> dict[str, Any]:
-        """What a form that is sent gives back."""
-        body = "&".join(f"{name}={value}" for name, value in form.items()).encode()
-        request = urllib.request.Request(f"{self.address}{path}", body)
-        request.add_header("Authorization", f"token {TOKEN}")
-        with urllib.request.urlopen(request, timeout=SECONDS) as answer:
-            return json.loads(answer.read())
-
-    def start(self, *people: Account) -> None:
-        """Start everybody's server, as signing in does, and wait for all of them."""
-        for one in people:
-            assert self.ask(f"/hub/api/users/{one.name}", "POST")[0] == 201
-            assert self.ask(f"/hub/api/users/{one.name}/server", "POST")[0] in (201, 202)
-        for one in people:
-            until(lambda name=one.name: self.ask(f"/user/{name}/api/status")[0] == 200)
-
-
-def until(happened: Any, seconds: float = SECONDS) -> None:
-    deadline = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.5)
-
-
-@contextmanager
-def jupyterhub(place: Path) -> Iterator[Hub]:
-    """Start JupyterHub with its proxy, and end both."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(3)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    words = {"place": place, "hub": HUB, "token": TOKEN, "seconds": SECONDS, "ports": ports}
-    settings = place / "jupyterhub_config.py"
-    settings.write_text(SETTINGS.format(bin=ROOT / ".venv" / "bin", **words), encoding="utf-8")
-    hub = Hub(f"http://127.0.0.1:{ports[0]}")
-
-    def answers() -> bool:
-        try:
-            return hub.ask("/hub/api/")[0] == 200
-        except OSError:
-            return False
-
-    with (place / "hub.log").open("w") as log:
-        command = [HUB / "bin" / "jupyterhub", "--config", settings]
-        running = subprocess.Popen(command, cwd=place, stdout=log, stderr=subprocess.STDOUT)
-        try:
-            until(answers)
-            yield hub
-        finally:
-            running.terminate()
-            running.wait(60)
 
 
 @pytest.fixture(scope="module")
 def everybody() -> Iterator[tuple[Hub, dict[str, Account], Path]]:
-    """A hub, the accounts of an instructor and two students, and a folder that all may enter."""
+    """A hub, the accounts of an instructor and the students, and a folder that all may enter."""
     with ExitStack() as opened:
         place = opened.enter_context(open_folder())
-        people = {name: opened.enter_context(account(name)) for name in ("prof", "ada", "eve")}
+        people = {name: opened.enter_context(account(name)) for name in ("prof", *STUDENTS)}
         for one in people.values():
             home = place / one.name
             home.mkdir(mode=0o700)
@@ -178,21 +89,78 @@ def test_students_do_not_have_the_instructors_menus(everybody) -> None:
         assert "@jupyter/nbgrader:assignment-list" not in off
 
 
-def test_set_goes_to_a_student_and_comes_back_from_nobody_else(everybody) -> None:
+def answers(notebook: Path, name: str, right: set[str]) -> None:
+    """Write answers into a notebook, right ones and others, that say whose they are."""
+    source = nbformat.read(COURSE / "solutions" / SET / f"{SET}.ipynb", as_version=4)
+    found = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell for cell in source.cells}
+    handed_in = nbformat.read(notebook, as_version=4)
+    for cell in handed_in.cells:
+        part = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if part in POINTS:
+            cell.source = f"{found[part].source if part in right else cell.source}\n# of {name}\n"
+    nbformat.write(handed_in, notebook)
+
+
+def parts_of(number: int) -> set[str]:
+    """The parts that a student gets right; each of four kinds of students another choice."""
+    return {part for place, part in enumerate(POINTS) if number >> place & 1}
+
+
+def hands_in(hub: Hub, person: Account, notebook: Path, right: set[str]) -> None:
+    """Solve the set, and hand it in, through the person's own server."""
+    answers(notebook, person.name, right)
+    answer = hub.post(f"/user/{person.name}/assignments/submit", **FORM)
+    assert answer["success"], answer
+
+
+def test_class_goes_through_the_hub_and_everybody_gets_back_their_own(everybody) -> None:
+    """Of the odd ones, eve forges ada's, one hands in nothing, one half a file, one twice."""
     hub, people, place = everybody
-    prof, ada, eve = people["prof"], people["ada"], people["eve"]
+    prof, students = people["prof"], {name: people[name] for name in STUDENTS}
     course = place / prof.name / "methods"
     typed(prof, course, "nbgrader", "generate_assignment", SET, "--force")
     typed(prof, course, "nbgrader", "release_assignment", SET)
-    form = {"course_id": "methods", "assignment_id": SET}
-    for step in ("fetch", "submit"):
-        answer = hub.post(f"/user/{ada.name}/assignments/{step}", **form)
-        assert answer["success"], answer
-    inbound = place / "exchange" / "methods" / "inbound"
-    (handed_in,) = inbound.iterdir()
-    forged = inbound / f"{ada.name}+{SET}+2037-01-01 00:00:00 UTC+x"
+    due: dict[str, float] = {}
+    for number, (kind, one) in enumerate(students.items(), 3):
+        notebook = place / one.name / SET / f"{SET}.ipynb"
+        assert hub.post(f"/user/{one.name}/assignments/fetch", **FORM)["success"]
+        due[one.name] = sum(POINTS[part] for part in parts_of(number))
+        if kind == "absent":
+            continue
+        if kind == "twice":
+            hands_in(hub, one, notebook, set())
+        hands_in(hub, one, notebook, parts_of(number))
+        if kind == "broken":
+            notebook.write_bytes(notebook.read_bytes()[:1000])
+            assert hub.post(f"/user/{one.name}/assignments/submit", **FORM)["success"]
+    ada, eve = students["ada"].name, students["eve"]
+    forged = place / "exchange" / "methods" / "inbound" / f"{ada}+{SET}+2037-01-01 00:00:00 UTC+x"
     eve.does(f'mkdir "$1"; echo "{{}}" > "$1/{SET}.ipynb"', forged)
+
     said = typed(prof, course, "nbgrader", "collect", SET)
-    assert f"belongs to {eve.name}, not to {ada.name}" in said
-    taken = course / "grading" / "submitted" / ada.name / SET / f"{SET}.ipynb"
-    assert taken.read_bytes() == (handed_in / f"{SET}.ipynb").read_bytes()
+    assert f"belongs to {eve.name}, not to {ada}" in said
+    for one in students.values():
+        typed(prof, course, "nbgrader", "db", "student", "add", one.name)
+    said = typed(prof, course, "attn_grade", "autograde", SET)
+    assert "isolation: sandbox" in said
+    typed(prof, course, "nbgrader", "export", "--to", "grading/all.csv")
+    with (course / "grading" / "all.csv").open(newline="", encoding="utf-8") as file:
+        exported = {row["student_id"]: row["score"] for row in csv.DictReader(file)}
+    assert exported.pop(students["broken"].name) == "unreadable"
+    assert exported.pop(students["absent"].name) == "0.0"
+    assert {name: float(score) for name, score in exported.items()} == {
+        name: due[name] for name in exported
+    }
+    assert len(exported) == len(students) - 2
+
+    typed(prof, course, "nbgrader", "generate_feedback", SET)
+    typed(prof, course, "nbgrader", "release_feedback", SET)
+    for kind, one in students.items():
+        if kind == "absent":
+            continue
+        answer = hub.post(f"/user/{one.name}/assignments/fetch_feedback", **FORM)
+        assert answer["success"], answer
+        pages = [page.read_text() for page in (place / one.name / SET).rglob("*.html")]
+        assert pages, f"{one.name} has no feedback"
+        named = {found for page in pages for found in re.findall(r"# of ([\w-]+)", page)}
+        assert named == (set() if kind == "broken" else {one.name})

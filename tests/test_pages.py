@@ -18,8 +18,8 @@ import axe_playwright_python
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response
 
-from tests.conftest import ROOT, chapters, toc_pages
-from tests.sampling import left_to_proofs
+from tests.conftest import ROOT, chapters, module_pages, toc_pages
+from tests.sampling import left_to_proofs, parameters, takes_all
 
 pytestmark = pytest.mark.browser
 
@@ -34,17 +34,21 @@ LOOKS = {
 }
 # The pages that Sphinx makes by itself, beside those of `_toc.yml`.
 PAGES = [*toc_pages(), "search", "genindex"]
-# To look at all of one of these takes half a minute: they are made of the same few things over and
-# over, and one visit shows them.
-LONG = {"book/api": "disk-phone-dark", "book/kill_matrix": "disk-phone-dark"}
+# What is made of the same few things over and over is visited once, in this look.
+ONCE = "disk-phone-dark"
+LONG = "book/kill_matrix"
 # The first look of a page is for `make test`: four neighbours have all four of them.
 ORDERS = [[0, 1], [2, 3], [1, 0], [3, 2]]
 VISITS = [
     pytest.param((page, look), marks=left_to_proofs if number else ())
     for page, order in zip(PAGES, cycle(ORDERS), strict=False)
     for number, look in enumerate(
-        [LONG[page]] if page in LONG else [list(LOOKS)[place] for place in order]
+        [ONCE] if page == LONG else [list(LOOKS)[place] for place in order]
     )
+]
+VISITS += [
+    pytest.param((*page.values, ONCE), marks=page.marks)
+    for page in parameters(module_pages(), 2, always=["book/api/grading"])
 ]
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 LOCAL = ("data:", "blob:", "about:")
@@ -66,7 +70,8 @@ LOOK_AT = """() => ({
 })"""
 # Texts look alike that have one colour and one size on one ground. A ground is that of the parent,
 # unless an element paints, fades or moves something: then it counts with its class. To measure the
-# contrast of every one of ten thousand texts takes a minute, so axe measures a few of each look.
+# contrast of every one of ten thousand texts takes a minute, so axe measures one of each look, and
+# a few in `make proofs`.
 MARK_LOOKS = """few => {
   const grounds = new Map([[null, '']]), looks = new Map();
   for (const element of document.querySelectorAll('*')) {
@@ -86,7 +91,7 @@ MARK_LOOKS = """few => {
   }
   axe.configure({rules: [{id: 'color-contrast', selector: '[data-measured]'}]});
 }"""
-FEW = 3
+FEW = 3 if takes_all() else 1
 # Colours still fading in would be measured half-way, and axe must not load anything itself.
 RUN_AXE = """async () => {
   const result = await axe.run(document, {resultTypes: ['violations'], preload: false});
@@ -202,9 +207,10 @@ def test_page_is_accessible(seen: Seen) -> None:
     assert seen.axe == []
 
 
-@pytest.mark.parametrize(
-    "style", ["color: #aaa", "background: #333", "opacity: 0.4", "-webkit-text-fill-color: #aaa"]
-)
+PALE = ["color: #aaa", "background: #333", "opacity: 0.4", "-webkit-text-fill-color: #aaa"]
+
+
+@pytest.mark.parametrize("style", parameters(PALE, 1))
 def test_one_pale_text_among_thousands_is_found(
     browser: Browser, bases: dict[str, str], style: str
 ) -> None:
@@ -259,12 +265,12 @@ def test_navigation_reaches_every_page_of_the_toc(home: tuple[Page, Seen]) -> No
     page, seen = home
     for name in toc_pages()[1:]:
         page.locator(f"nav.bd-links a[href$='{Path(name).name}.html']").first.click()
-        page.wait_for_url(f"**/{name}.html")
-        page.evaluate(WAIT_FOR_MATH)
+        page.wait_for_url(f"**/{name}.html", wait_until="commit")
     assert (seen.troubles, seen.requests) == ([], [])
 
 
-@pytest.mark.parametrize("name", chapters())
+# All chapters have the link from one template; test_book.py looks at the files behind them.
+@pytest.mark.parametrize("name", parameters(chapters(), 1))
 def test_problem_set_downloads_from_its_chapter(
     browser: Browser, bases: dict[str, str], name: str
 ) -> None:

@@ -88,7 +88,7 @@ def shares_out_again_what_padding_had(scores, source_len):
 
 NOTHING_LEFT = """you take the weights of padding away after the powers, be it `exp` or the softmax,
     and divide by what is left; where padding scores high, or a source has no token, nothing is
-    left, and 0/0 is `nan`; mask the scores before"""
+    left, or infinity, and the quotient is `nan`; mask the scores before"""
 
 
 @mistake(points=3, hint=NOTHING_LEFT)

@@ -1,6 +1,6 @@
 """The parts of a problem set: the table at its top and the headings, as the exercises give them.
 
-Title and minutes are fields of an exercise, its points those of its checks. A part without an
+Title and minutes are fields of an exercise; its checks' points add up to its own. A part without an
 exercise, which a person reads, keeps the words and minutes of its heading.
 """
 
@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 
 from attn_grade.bank import Bank
 from attn_grade.exercise import Exercise
-from attn_grade.nbgrader.cells import gives_points, to_run
+from attn_grade.nbgrader.cells import gives_points, is_dropped, to_run
 from attn_grade.nbgrader.course import Course
 
 HEAD = "| Part | What you do | Points | Minutes |\n|---|---|---|---|\n"
@@ -31,22 +31,18 @@ class Part:
         words: Of its heading.
         read_minutes: What its heading says it takes.
         exercises: Those that its cells check.
-        read_points: What a person gives in it.
+        points: To be earned in it, by checks and from a person.
     """
 
     words: str
     read_minutes: int
     exercises: list[Exercise] = field(default_factory=list)
-    read_points: float = 0
+    points: float = 0
 
     @property
     def title(self) -> str:
         own = self.words[:1].lower() + self.words[1:]
         return self.exercises[0].title if self.exercises else own
-
-    @property
-    def points(self) -> float:
-        return self.read_points + sum(exercise.points for exercise in self.exercises)
 
     @property
     def minutes(self) -> int:
@@ -67,9 +63,11 @@ def parts_in(notebook: NotebookNode, bank: Bank) -> list[Part]:
         if not parts or not (about.get("grade") or about.get("task")):
             continue
         if cell.cell_type == "code" and gives_points(cell) and (name := to_run(cell).exercise):
-            parts[-1].exercises.append(bank.find(name))
+            exercise = bank.find(name)
+            parts[-1].exercises.append(exercise)
+            parts[-1].points += 0 if is_dropped(cell) else exercise.points
         else:
-            parts[-1].read_points += about.get("points", 0)
+            parts[-1].points += about.get("points", 0)
     return parts
 
 

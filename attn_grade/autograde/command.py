@@ -31,6 +31,11 @@ from attn_grade.records import read_record, record_path
 from attn_grade.stations.levels import choose_level
 from attn_grade.stations.tasks import Failure, Outcome, Task
 
+ONLY_SANDBOXES = (
+    "On a cluster submissions are graded in sandboxes alone: at a weaker level they could read the"
+    " key with which its workers seal the marks. Leave --level out, or grade on this machine."
+)
+
 
 @dataclass(frozen=True)
 class AutogradeOptions:
@@ -42,8 +47,7 @@ class AutogradeOptions:
         students: Names of the students; none means all with a submission.
         force: Whether to grade again what has been graded already.
         jobs: Number of processes on this machine.
-        level: Name of the isolation level; None for the strongest.
-        require_sandbox: Whether to refuse a weaker one than the strongest of all.
+        level: Name of the isolation level; None for a sandbox.
         scheduler: Address of a Dask scheduler; None grades on this machine.
         csv: Where the table goes; None for the usual place.
         cell_seconds: How long a cell of a notebook may take.
@@ -55,7 +59,6 @@ class AutogradeOptions:
     force: bool = False
     jobs: int | None = None
     level: str | None = None
-    require_sandbox: bool = False
     scheduler: str | None = None
     csv: Path | None = None
     cell_seconds: float = CELL_SECONDS
@@ -68,16 +71,18 @@ def autograde(options: AutogradeOptions, console: Console) -> bool:
         CourseError: There is nothing to grade, or nowhere to keep what comes of it.
         GradingError: The isolation asked for cannot be had.
     """
+    is_weak = options.level not in (None, str(Level.SANDBOX))
+    if is_weak and options.scheduler:
+        raise CourseError(ONLY_SANDBOXES)
     course = Course(options.course.resolve())
     csv = options.csv or course.results / f"{options.assignment}.csv"
     students = _prepare(options, course, csv)
     if options.scheduler is None:
-        level = choose_level(options.level, options.require_sandbox)
+        level = choose_level(options.level)
         isolation = f"isolation: {level}{_advice(level)}"
         console.print(f"{count_submissions(students)}, {isolation}", soft_wrap=True)
     before = _times(course, options.assignment, students)
     failures: list[Failure] = []
-    is_weak = options.level not in (None, str(Level.SANDBOX))
     try:
         with (
             unsandboxed(course) if is_weak else nullcontext(),
@@ -141,7 +146,7 @@ def _failures(
     options: AutogradeOptions, course: Course, students: list[str], console: Console
 ) -> Generator[Failure, None, None]:
     """Grade, with a bar, and tell of each submission that cannot be graded."""
-    how = (options.force, options.level, options.require_sandbox, options.cell_seconds)
+    how = (options.force, options.level, options.cell_seconds)
     tasks = [Task(str(course.root), options.assignment, student, *how) for student in students]
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(TextColumn("{task.description}"), *columns, console=console) as progress:

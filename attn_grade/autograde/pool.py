@@ -119,7 +119,7 @@ def _begin(folder: str, keys: dict[str, bytes]) -> None:
     tempfile.tempdir = folder
     limit_own_memory()
     hold(keys)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # that is for who started it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # its parent decides
     signal.signal(signal.SIGTERM, _end)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -42,9 +42,9 @@ def write_results(
 def with_missing_students(
     course: Course, assignment: str, records: Iterable[SubmissionRecord]
 ) -> list[SubmissionRecord]:
-    """These records, and those of the roster who handed in nothing that lies where it should."""
+    """These records, and one for each student on the roster with no hand-in where it should be."""
     by_student = {record.student: record for record in records}
-    parts = missing_parts(course.bank, course.source(assignment))
+    parts = missing_parts(course.source(assignment))
     misplaced = course.misplaced_files(assignment)
     for student in set(course.roster()) - set(by_student):
         if not course.submitted(assignment, student).is_dir():
@@ -83,7 +83,7 @@ def _waiting(
     course: Course, assignment: str, records: Iterable[SubmissionRecord], reasons: dict[str, str]
 ) -> list[SubmissionRecord]:
     """Rows of those whose submissions are there and have not been graded."""
-    parts = missing_parts(course.bank, course.source(assignment))
+    parts = missing_parts(course.source(assignment))
     return [
         _unmarked(assignment, student, "not graded", parts, (reasons.get(student, "not yet"),))
         for student in ungraded(course, assignment, records)

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from attn_grade.records import STATES, PartRecord, SubmissionRecord, replace_text
+from attn_grade.records import STATES, UNREADABLE, PartRecord, SubmissionRecord, replace_text
 from attn_grade.stations.tasks import Failure
 
 COLUMNS = (
@@ -99,11 +99,12 @@ def plain(text: str) -> str:
 
 
 def _row(record: SubmissionRecord, part: PartRecord) -> list[str]:
-    points = "" if part.state == "not graded" else f"{part.points:g}"
+    state = UNREADABLE if record.unreadable else part.state
+    points = "" if state in ("not graded", UNREADABLE) else f"{part.points:g}"
     claimed = "" if part.claimed is None else f"{part.claimed:g}"
     notes = "; ".join((*part.notes, *record.notes))
     names = record.student, record.assignment, part.exercise
-    rest = part.state, record.level
+    rest = state, record.level
     texts = part.mistake or "", notes
     points_of = points, f"{part.of:g}"
     return [*map(_cell_of_csv, names), *points_of, *rest, claimed, *map(_cell_of_csv, texts)]

@@ -65,7 +65,7 @@ def misfit(
     if threads > 1:  # nbgrader changes the working directory, which is one for all of them
         return f"It grades in {threads} threads of one process. Start it with --nthreads 1."
     try:
-        choose_level(task["level"], task["require_sandbox"])
+        choose_level(task["level"])
         different = _difference(describe(course), command)
         if different is None:
             with_retries(Course(Path(course)).gradebook).close()

@@ -40,9 +40,9 @@ Parts = dict[str, tuple[object, ...]]
 def parts_at_work() -> Parts:
     """The parts that must not be replaced, by name: each function and its code, each constant."""
     found: Parts = {}
-    for name, module in sorted(sys.modules.items()):
+    for name in sorted(name for name in sys.modules if name.startswith(f"{INSIDE}.")):
         # the shell's state changes as cells run; it and the table are compared as what cells see
-        if name.startswith(f"{INSIDE}.") and module not in VISIBLE_MODULES:
+        if (module := sys.modules[name]) not in VISIBLE_MODULES:
             found |= parts_of(module, name)
     for name, attributes in TRUSTED_BUILTINS.items():
         found |= {f"{name}.{each}": (getattr(MODULES[name], each, None),) for each in attributes}

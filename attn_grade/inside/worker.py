@@ -98,9 +98,11 @@ class Worker:
 
 def _descendants() -> list[psutil.Process]:
     """The running descendants of this process; zombies are reaped."""
-    with contextlib.suppress(ChildProcessError):
+    try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
+    except ChildProcessError:  # orphans become children of this process, so there are none
+        return []
     return psutil.Process().children(recursive=True)
 
 

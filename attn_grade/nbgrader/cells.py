@@ -11,6 +11,8 @@ from nbgrader.utils import is_grade, is_solution
 
 from attn_grade.host.notebook import Cell
 
+DROPPED = "dropped"  # the tag of a check that counts nothing any more
+
 
 def to_run(cell: NotebookNode) -> Cell:
     """A cell as the confined process gets it: without hidden tests."""
@@ -50,3 +52,9 @@ def gives_points(cell: NotebookNode) -> bool:
     # nbgrader takes the name from a cell that the gradebook does not know
     is_known = bool(cell.metadata.get("nbgrader", {}).get("grade_id"))
     return is_known and is_grade(cell) and not is_solution(cell)
+
+
+def is_dropped(cell: NotebookNode) -> bool:
+    """True for a cell that gives no points because its part was dropped."""
+    about = cell.metadata
+    return DROPPED in about.get("tags", []) and not about.nbgrader.points

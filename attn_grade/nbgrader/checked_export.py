@@ -8,8 +8,7 @@ from nbgrader.plugins import CsvExportPlugin, ExportPlugin
 
 from attn_grade.nbgrader.course import Course
 from attn_grade.nbgrader.marks import changed_marks, unreadable_work
-
-UNREADABLE = "unreadable"
+from attn_grade.records import UNREADABLE
 
 
 class CheckedExporter(CsvExportPlugin):

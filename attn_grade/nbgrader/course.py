@@ -26,7 +26,7 @@ GRADING = "grading"  # the folder of all that only the grader may see
 
 
 class AttnGrade(Configurable):
-    """Settings of the engine, beside those of nbgrader."""
+    """Settings of the engine, beside nbgrader's."""
 
     bank = Unicode(help="Name of the package of exercises, which has a `BANK`.").tag(config=True)
     min_mistakes = Int(8, help="So many mistakes an exercise must know.").tag(config=True)

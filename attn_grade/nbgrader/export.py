@@ -2,8 +2,9 @@
 
     nbgrader export --exporter=attn_grade.nbgrader.export.MoodleExporter --to moodle.csv
 
-Students without a submission, or with one that cannot be read, get an empty cell, which these
-systems leave alone, where a word would stop the import; late penalties are subtracted.
+Late penalties are subtracted. Students without a submission get an empty cell, and so do those
+whose work cannot be read: a word among numbers stops the import. It is in a column of its own,
+where the system takes one.
 """
 
 import csv
@@ -15,6 +16,7 @@ from nbgrader.plugins import ExportPlugin
 from traitlets import Dict, Unicode
 
 from attn_grade.nbgrader.checked_export import check_before_export, chosen
+from attn_grade.records import UNREADABLE
 
 Points = dict[tuple[str, str], str]
 
@@ -23,11 +25,15 @@ class TableExporter(ExportPlugin):
     """A table with a line for each student and a column for each problem set.
 
     Attributes:
-        headings: What stands above the column of a problem set; its name, unless told.
+        columns: Headings of the first columns, which identify a student.
+        words: Heading of a column of words on a problem set; None if the system takes no words.
+        ends: The last cell of the first line and of each student's, if there is one.
+        headings: The heading of a problem set's column; its name by default.
     """
 
-    # What says who somebody is, and stands first.
     columns: tuple[str, ...]
+    words: str | None = None
+    ends: tuple[str, ...] = ()
     default_file = "grades.csv"
     headings = Dict(
         key_trait=Unicode(),
@@ -43,10 +49,16 @@ class TableExporter(ExportPlugin):
         assignments.sort(key=lambda assignment: assignment.name)
         students.sort(key=lambda student: student.id)
         points = self._points(assignments) | dict.fromkeys(unreadable, "")
-        table = [self.head(assignments), *self.below_head(assignments)]
+        noted = [
+            a for a in assignments if self.words and a.name in {name for _, name in unreadable}
+        ]
+        headings = [*self.columns, *map(self.heading, assignments)]
+        headings += [f"{a.name} {self.words}" for a in noted]
+        table = [[*headings, *self.ends[:1]], *self.below_head(assignments)]
         for student in students:
             earned = [points.get((student.id, a.name), "") for a in assignments]
-            table.append([*self.person(student), *earned, *self.end()])
+            said = [UNREADABLE if (student.id, a.name) in unreadable else "" for a in noted]
+            table.append([*self.person(student), *earned, *said, *self.ends[1:]])
         target = Path(self.to or self.default_file)
         with target.open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows(table)
@@ -67,16 +79,8 @@ class TableExporter(ExportPlugin):
         """The heading of a problem set's column."""
         return self.headings.get(assignment.name, assignment.name)
 
-    def head(self, assignments: list[Assignment]) -> list[str]:
-        """The first line."""
-        return [*self.columns, *map(self.heading, assignments)]
-
     def below_head(self, assignments: list[Assignment]) -> list[list[str]]:
-        """Lines between the first and those of the students."""
-        return []
-
-    def end(self) -> list[str]:
-        """The last cells of a student's line."""
+        """Lines between the first and the students'."""
         return []
 
     def person(self, student: Student) -> tuple[str, ...]:
@@ -90,9 +94,10 @@ class MoodleExporter(TableExporter):
 
     default_file = "moodle.csv"
     columns = ("Username", "Email address")
+    words = "feedback"  # to be mapped to the feedback of the grade item
 
     def person(self, student: Student) -> tuple[str, ...]:
-        """Whichever of the two the person who imports maps to a user."""
+        """Two cells, of which you map one to a user."""
         return student.id, student.email or ""
 
 
@@ -124,18 +129,12 @@ class BrightspaceExporter(TableExporter):
 
     default_file = "brightspace.csv"
     columns = ("Username",)
+    words = "note Text Grade"  # an item of text, which does not count
+    ends = ("End-of-Line Indicator", "#")
 
     def heading(self, assignment: Assignment) -> str:
         """The name of the grade item, and that numbers follow."""
         return f"{super().heading(assignment)} Points Grade"
-
-    def head(self, assignments: list[Assignment]) -> list[str]:
-        """The first line; Brightspace reads no line that does not end as it says."""
-        return [*super().head(assignments), "End-of-Line Indicator"]
-
-    def end(self) -> list[str]:
-        """The mark that closes a line."""
-        return ["#"]
 
     def person(self, student: Student) -> tuple[str, ...]:
         """The user name."""
@@ -147,6 +146,7 @@ class BlackboardExporter(TableExporter):
 
     default_file = "blackboard.csv"
     columns = ("Username",)
+    words = "note"  # becomes a column of text, which does not count
 
     def person(self, student: Student) -> tuple[str, ...]:
         """The user name."""

@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.utils import is_grade, is_task
 
 from attn_grade.bank import Bank
-from attn_grade.nbgrader.cells import graded_cells, to_run
+from attn_grade.nbgrader.cells import graded_cells, is_dropped, to_run
 from attn_grade.nbgrader.course import Course, CourseError
 
 NO_EXERCISE = "it gives points and checks no exercise, which only `nbgrader autograde` can grade."
@@ -22,8 +22,8 @@ ALREADY_SUBMITTED = (
     " and grade all again: nbgrader db assignment remove"
 )
 STILL_SUBMITTED = (
-    "As it holds submissions, it loses no cell. Put the cell back, and to drop its points give"
-    " everybody all of them"
+    "As it holds submissions, it loses no cell. Put the cell back; a part that is to count nothing"
+    " is dropped by: attn-grade drop EXERCISE"
 )
 
 
@@ -150,6 +150,6 @@ def _problem(cell: NotebookNode, bank: Bank) -> str | None:
     except Exception as error:  # the module may do anything
         return f"{name} cannot be used: {type(error).__name__}: {error}"
     gives = cell.metadata.nbgrader.points
-    if gives == has:
+    if gives == has or is_dropped(cell):
         return None
     return f"it gives {gives:g} points, and {name} has {has:g}: give the cell as many."

@@ -32,7 +32,7 @@ def with_retries(action: Callable[[], T], seconds: float = 0.1) -> T:
         try:
             return action()
         except (InvalidEntry, DBAPIError):
-            # of random length, or those who collided would collide again
+            # of random length, or two that collided would collide again
             time.sleep(seconds * 2**attempt * random.uniform(0.5, 1.5))
     return action()
 
@@ -43,7 +43,7 @@ def prepare_gradebook(url: str, course_id: str, students: Iterable[str] = ()) ->
     Args:
         url: nbgrader's `db_url`, for SQLite or PostgreSQL.
         course_id: nbgrader's `CourseDirectory.course_id`.
-        students: Those who are to be graded.
+        students: The students to be graded.
 
     Raises:
         DBAPIError: The database cannot be reached, or refuses.

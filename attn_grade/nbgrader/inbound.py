@@ -45,8 +45,8 @@ class HandIn:
 class OwnerCollect(ExchangeCollect):
     """Collects the newest hand-in of each student that belongs to the student's account.
 
-    Owner and time are those of the file system. Links, devices and files of others are left, and
-    the log lists them.
+    The file system says who the owner is, and the time. Links, devices and files of others are
+    left, and the log lists them.
     """
 
     accounts = Dict(

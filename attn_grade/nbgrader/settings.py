@@ -49,6 +49,7 @@ def configure(c: Config, root: Path, course_id: str, bank: str) -> None:
     _set_places(c.CourseDirectory, root, course_id)
     # `nbgrader collect` takes a hand-in from its owner alone, and the time from the file system.
     c.ExchangeFactory.collect = "attn_grade.nbgrader.inbound.OwnerCollect"
+    c.ExchangeFactory.release_feedback = "attn_grade.nbgrader.outbound.ReleaseFeedback"
     # Archives of learning systems, for `nbgrader zip_collect`: where they lie, how they are
     # unpacked, whose file is whose.
     c.ZipCollectApp.downloaded_directory = f"{GRADING}/downloaded"
@@ -110,7 +111,7 @@ def _set_grading(c: Config) -> None:
     ]
     # What grading would refuse is not released in the first place.
     c.GenerateAssignment.exporter_class = "attn_grade.authoring.release.OnlyGradable"
-    # The formgrader's icon Autograde would run students' code with the rights of whoever clicks it.
+    # The formgrader's icon Autograde would run students' code with the instructor's rights.
     c.Autograde.exporter_class = OutsideTheFormgrader
     # An endless loop costs the points of its cell, after this many seconds. Checks stop the calls
     # that they make much earlier; an answer that trains may take two minutes, and is called four
@@ -129,7 +130,7 @@ def _set_pages(c: Config) -> None:
     ]
     # No file of a student's is put beside the page.
     c.GenerateFeedbackApp.CourseDirectory.ignore = ["*"]
-    # What a student wrote must not run in the browser of who reads it: nbgrader's templates leave
+    # What a student wrote must not run in a reader's browser: nbgrader's templates leave
     # all that to the filters, and nbconvert's own filter would take the tables of checks apart.
     c.HTMLExporter.sanitize_html = True
     c.HTMLExporter.filters = {"clean_html": clean_html, "markdown2html": markdown_to_html}

@@ -60,12 +60,12 @@ def find(course: Course, assignment: str, student: str) -> HandIn:
     """Look at what a student handed in.
 
     Raises:
-        GradingError: nbgrader takes the name of the folder for that of another student's.
+        GradingError: nbgrader takes the name of the folder for another student's.
     """
     directory = course.directory
     directory.student_id = student
     if directory.student_id != student:  # nbgrader drops spaces around a name
-        taken = f"{student!r} for that of {directory.student_id!r}"
+        taken = f"{student!r} for {directory.student_id!r}"
         raise GradingError(f"nbgrader takes the folder {taken}. Give it another name.")
     folder = course.submitted(assignment, student)
     time, notes = read_timestamp(folder, course.config)
@@ -96,7 +96,7 @@ def read_timestamp(folder: Path, config: Config) -> tuple[datetime | None, list[
 
     Args:
         folder: What was handed in.
-        config: The settings; abbreviations are those of the exchange's zone.
+        config: The settings; abbreviations belong to the exchange's zone.
     """
     path = folder / TIMESTAMP
     home = str(config.get("Exchange", {}).get("timezone", "UTC"))  # nbgrader has no default for it

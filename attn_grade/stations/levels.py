@@ -11,22 +11,19 @@ SAY_SO = (
 )
 
 
-def choose_level(level: str | None, require_sandbox: bool) -> Level:
+def choose_level(level: str | None) -> Level:
     """The level of isolation to grade at: a sandbox, unless a weaker one is asked for by name.
 
     Args:
         level: Its name; None for a sandbox.
-        require_sandbox: Whether to refuse a weaker one even if it is named.
 
     Raises:
-        GradingError: This machine does not offer it, or it is below what is required.
+        GradingError: This machine does not offer it.
     """
     chosen = Level.SANDBOX if level is None else Level[level.upper()]
-    if require_sandbox and chosen < Level.SANDBOX:
-        raise GradingError(f"A sandbox is required, not {chosen}.")
     if chosen <= strongest():
         return chosen
     if level is not None:
         raise GradingError(f"This machine has no {chosen}, only {strongest()}: {SANDBOX_HELP}")
     said = f"A sandbox is required, and this machine has only {strongest()}: {SANDBOX_HELP}"
-    raise GradingError(said if require_sandbox else f"{said} {SAY_SO}")
+    raise GradingError(f"{said} {SAY_SO}")

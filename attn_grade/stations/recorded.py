@@ -4,7 +4,6 @@ from pathlib import Path
 
 import nbformat
 
-from attn_grade.bank import Bank
 from attn_grade.host.graded import Graded, Part
 from attn_grade.nbgrader.cells import graded_cells, to_run
 from attn_grade.records import PartRecord, RowRecord, SubmissionRecord, worst_state
@@ -26,7 +25,7 @@ def record_of(hand_in: HandIn, notebook: Notebook, graded: Graded) -> Submission
 def record_without(hand_in: HandIn, unreadable: Unreadable) -> SubmissionRecord:
     """The record of a notebook that is not there, or cannot be read."""
     course = hand_in.course
-    parts = missing_parts(course.bank, course.source(hand_in.assignment))
+    parts = missing_parts(course.source(hand_in.assignment))
     names, notes = (hand_in.assignment, hand_in.student), (unreadable.reason, *hand_in.notes)
     return SubmissionRecord(*names, "missing", parts=parts, notes=notes, unreadable=True)
 
@@ -49,7 +48,7 @@ def part_record(
         notes.append(f"it {part.trouble}")
     if claimed is not None and claimed > public + 1e-6:
         notes.append(
-            f"the notebook shows {claimed:g} of {points.of:g} points, and its code earns"
+            f"the notebook shows {claimed:g} of {part.public.of:g} points, and its code earns"
             f" {public:g} on the same inputs"
         )
         state = state if incomplete or part.trouble else "cheated?"
@@ -68,11 +67,11 @@ def part_record(
     )
 
 
-def missing_parts(bank: Bank, source: Path) -> tuple[PartRecord, ...]:
+def missing_parts(source: Path) -> tuple[PartRecord, ...]:
     """The parts of a problem set for somebody who handed in nothing that can be read."""
     parts = []
     for cell in graded_cells(nbformat.read(source, as_version=4)):
         if name := to_run(cell).exercise:
-            points = bank.find(name).points
-            parts.append(PartRecord(cell.metadata.nbgrader.grade_id, name, 0.0, points, "missing"))
+            about = cell.metadata.nbgrader
+            parts.append(PartRecord(about.grade_id, name, 0.0, float(about.points), "missing"))
     return tuple(parts)

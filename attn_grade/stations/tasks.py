@@ -16,9 +16,8 @@ class Task:
         assignment: Name of the problem set, as `01_retrieval`.
         student: Name of the student's folder in `grading/submitted`.
         force: Grade again what has a record already.
-        level: How far the student's code is confined: `sandbox`, `limits` or `plain`; None: the
-            best that the machine has.
-        require_sandbox: Rather fail than grade with less than `sandbox`.
+        level: How far the student's code is confined: `sandbox`, `limits` or `plain`; None means
+            a sandbox.
         cell_seconds: How long a cell may take; calls of graded functions have limits of their own.
     """
 
@@ -27,7 +26,6 @@ class Task:
     student: str
     force: bool = False
     level: str | None = None
-    require_sandbox: bool = False
     cell_seconds: float = CELL_SECONDS
 
 

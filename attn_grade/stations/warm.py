@@ -60,7 +60,7 @@ class Grader:
         self._open.close()
 
 
-_latest: dict[tuple[str, str, str, str | None, bool], Grader] = {}
+_latest: dict[tuple[str, str, str, str | None], Grader] = {}
 
 
 def grader_of(task: Task) -> Grader:
@@ -71,9 +71,9 @@ def grader_of(task: Task) -> Grader:
     """
     course = Course(Path(task.course))
     settings = course.settings_digest()
-    key = (task.course, settings, task.assignment, task.level, task.require_sandbox)
+    key = (task.course, settings, task.assignment, task.level)
     if key not in _latest:
-        level = choose_level(task.level, task.require_sandbox)
+        level = choose_level(task.level)
         close_graders()
         _latest[key] = Grader(course, task.assignment, level)
     return _latest[key]

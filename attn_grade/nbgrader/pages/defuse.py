@@ -35,7 +35,7 @@ class Defuse(Preprocessor):
     def preprocess(
         self, nb: NotebookNode, resources: ResourcesDict
     ) -> tuple[NotebookNode, ResourcesDict]:
-        """Defuse the cells, then the notebook, then the name of who wrote it."""
+        """Defuse the cells, then the notebook, then the author's name."""
         nb, resources = super().preprocess(nb, resources)
         nb.metadata = NotebookNode()
         for name in NAMES:

@@ -51,7 +51,7 @@ class GetGradesByPart(GetGrades):
 
 
 def parts_of(notebook: NotebookNode) -> list[Part]:
-    """The graded cells in their order, each under the heading that stands above it."""
+    """The graded cells in their order, each under the heading above it."""
     title, parts = "", []
     for cell in notebook.cells:
         if cell.cell_type == "markdown" and (heading := _heading(cell.source)):

@@ -9,7 +9,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def template_paths() -> list[str]:
-    """The folders to search: ours first, then those of nbgrader, then those of nbconvert.
+    """The folders to search: ours first, then nbgrader's, then nbconvert's.
 
     nbgrader names one template for the formgrader and one for feedback. With a list of folders in
     the configuration, both begin with our `index.html.j2`, which goes on to the one that is meant.
