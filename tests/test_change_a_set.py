@@ -78,27 +78,31 @@ def change_file(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def test_reworded_task_is_released_and_all_is_graded_again(course: Path) -> None:
+def test_reworded_task_is_released_and_what_is_graded_stays_so(course: Path) -> None:
     before = digest_of(Course(course), SET, "ada")
     change_file(source_of(course), "Write** `fit", "Compute** `fit")
     assert "Compute** `fit" in released(course)
     assert known_points(course) == {"fit-check": 4, "summarise-check": 3}
-    assert digest_of(Course(course), SET, "ada") != before
+    assert digest_of(Course(course), SET, "ada") == before
 
 
-def test_translated_text_is_released(course: Path) -> None:
+def test_translated_text_is_released_and_what_is_graded_stays_so(course: Path) -> None:
+    before = digest_of(Course(course), SET, "ada")
     change_file(source_of(course), "Part A. The coefficients (4", "Part A. Die Koeffizienten (4")
     change_file(source_of(course), "# Problem set 01: least", "# Aufgaben 01: least")
     assert "Part A. Die Koeffizienten (4 points, 20 minutes)" in released(course)
+    assert digest_of(Course(course), SET, "ada") == before
 
 
 def test_points_are_changed_in_the_exercise_and_in_its_cell(course: Path) -> None:
+    before = digest_of(Course(course), SET, "ada")
     change_file(course / SUMMARISE, "            2.5,\n", "            4.5,\n")
     forget()
     assert "it gives 3 points, and 01_least_squares/summarise has 5" in release(course)
     change(course, lambda found: give(found, "summarise-check", 5))
     assert "| B | what a fit leaves over | 5 | 15 |" in released(course)
     assert known_points(course)["summarise-check"] == 5
+    assert digest_of(Course(course), SET, "ada") != before
 
 
 def hand_in(course: Path) -> None:
