@@ -17,8 +17,8 @@ from attn_grade.stations.found import TIMESTAMP, notebook_in
 
 
 def digest_of(course: Course, assignment: str, student: str) -> str:
-    """Digest of everything that decides the points: notebook, time, the problem set's code and
-    points, seed and checks; its words are free."""
+    """Digest of everything that decides the points: notebook, time, the problem set's code, seed
+    and checks."""
     _ = course.config  # puts the seed in place
     found = hashlib.sha256(f"{hidden_secret()}|{package_digest(course.bank)}".encode())
     folder = course.submitted(assignment, student)
@@ -26,15 +26,16 @@ def digest_of(course: Course, assignment: str, student: str) -> str:
     for path in (notebook, handed_in_at):
         content = path.read_bytes() if path.is_file() else b"none"
         found.update(hashlib.sha256(content).digest())
-    found.update(_code_and_points(course.source(assignment)))
+    found.update(_code(course.source(assignment)))
     return found.hexdigest()
 
 
-def _code_and_points(source: Path) -> bytes:
+def _code(source: Path) -> bytes:
+    """The cells of code, each with its name; words, and points, may change."""
     notebook = nbformat.read(source, as_version=4) if source.is_file() else None
     cells = [] if notebook is None else code_cells(notebook)
-    told = [(cell.source, cell.metadata.get("nbgrader")) for cell in cells]
-    return json.dumps(told, sort_keys=True).encode()
+    named = [(cell.source, cell.metadata.get("nbgrader", {}).get("grade_id")) for cell in cells]
+    return json.dumps(named).encode()
 
 
 @cache
