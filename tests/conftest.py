@@ -42,8 +42,9 @@ class Build:
     html: Path
 
 
-# They take the longest in one process: begun last, they would leave the other processors idle.
+# They take long in one process: begun last, they would leave the other processors idle.
 LONG = (
+    "test_types.py",
     "test_nbgrader_sets.py",
     "test_nbgrader.py",
     "test_course_in_browser.py",

@@ -27,7 +27,7 @@ from tests.hubs import HUB, Hub, jupyterhub
 SET = "01_least_squares"
 COURSE = ROOT / "tests" / "another_course"
 ODD = ("eve", "absent", "broken", "twice")
-STUDENTS = ("ada", *ODD, *(f"s{n}" for n in range(5, int(os.environ["ATTN_HUB_ACCOUNTS"]))))
+STUDENTS = ("ada", *ODD, *(f"s{n}" for n in range(5, int(os.environ.get("ATTN_HUB_ACCOUNTS", 6)))))
 POINTS = {"fit": 4, "summarise": 3}
 FORM = {"course_id": "methods", "assignment_id": SET}
 pytestmark = needs_root

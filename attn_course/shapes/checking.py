@@ -146,12 +146,11 @@ class _Promise:
 
     def hold(self, args: tuple[object, ...], kwargs: dict[str, object]) -> set[Look]:
         """Raise if the arguments do not fit; return the results that are known to fit them."""
-        looks = (
-            *map(_look, args),
-            *kwargs,
-            *map(_look, kwargs.values()),
-            *autocast_dtypes().items(),
-        )
+        looks: tuple[object, ...] = tuple([_look(value) for value in args])
+        if kwargs:
+            looks += (*kwargs, *[_look(value) for value in kwargs.values()])
+        if autocasting := autocast_dtypes():
+            looks += (*autocasting.items(),)
         fitting = self.passed.get(looks)
         if fitting is None:
             self._check(self.tensors(args, kwargs))
@@ -188,4 +187,6 @@ class _Promise:
 
 
 def _look(value: object) -> Look:
-    return (value.shape, value.dtype, value.device) if isinstance(value, Tensor) else type(value)
+    if isinstance(value, Tensor):
+        return value.shape, value.dtype, value.device
+    return type(value)

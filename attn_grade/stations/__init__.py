@@ -8,5 +8,6 @@
 5. `entered`: into the gradebook, with a notebook to give back.
 
 `grader` walks this way, with a confined process that `warm` keeps for one submission after the
-other; `earlier` says whether it has been walked before. What is said of a class is for `autograde`.
+other; `earlier` says whether it has been walked before, and `counted` which parts count, here and
+when one is dropped later. What is said of a class is for `autograde`.
 """

@@ -1,27 +1,41 @@
 """Digests of a submission and its checks: when one changes, the submission is graded again."""
 
 import hashlib
+import json
 from functools import cache
+from pathlib import Path
+
+import nbformat
 
 from attn_grade.bank import Bank
 from attn_grade.check import hidden_secret
 from attn_grade.host.isolation import folder_of
 from attn_grade.inside.wall import ENGINE
+from attn_grade.nbgrader.cells import code_cells
 from attn_grade.nbgrader.course import Course
 from attn_grade.stations.found import TIMESTAMP, notebook_in
 
 
 def digest_of(course: Course, assignment: str, student: str) -> str:
-    """Digest of everything that decides the points: notebook, time, problem set, seed and
-    checks."""
+    """Digest of everything that decides the points: notebook, time, the problem set's code, seed
+    and checks."""
     _ = course.config  # puts the seed in place
     found = hashlib.sha256(f"{hidden_secret()}|{package_digest(course.bank)}".encode())
     folder = course.submitted(assignment, student)
     notebook, handed_in_at = notebook_in(folder, assignment), folder / TIMESTAMP
-    for path in (notebook, handed_in_at, course.source(assignment)):
+    for path in (notebook, handed_in_at):
         content = path.read_bytes() if path.is_file() else b"none"
         found.update(hashlib.sha256(content).digest())
+    found.update(_code(course.source(assignment)))
     return found.hexdigest()
+
+
+def _code(source: Path) -> bytes:
+    """The cells of code, each with its name; words, and points, may change."""
+    notebook = nbformat.read(source, as_version=4) if source.is_file() else None
+    cells = [] if notebook is None else code_cells(notebook)
+    named = [(cell.source, cell.metadata.get("nbgrader", {}).get("grade_id")) for cell in cells]
+    return json.dumps(named).encode()
 
 
 @cache

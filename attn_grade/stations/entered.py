@@ -7,7 +7,8 @@ from nbformat.v4 import new_output
 from nbgrader.preprocessors import AssignLatePenalties, ClearOutput, LimitOutput
 from nbgrader.utils import is_grade
 
-from attn_grade.host.graded import Graded, Part
+from attn_grade.host.graded import Graded
+from attn_grade.inside.points import Points
 from attn_grade.inside.wire import Message
 from attn_grade.nbgrader.cells import code_cells
 from attn_grade.nbgrader.preprocessors import PutBackCells, RestoreMetadata
@@ -69,13 +70,18 @@ def fill_outputs(notebook: NotebookNode, graded: Graded) -> NotebookNode:
         name = cell.metadata.get("nbgrader", {}).get("grade_id")
         part = graded.parts.get(name) if is_grade(cell) else None
         cell.execution_count = count
-        cell.outputs = [_points_output(part, count)] if part else _outputs(shown)
+        if part is None:
+            cell.outputs = _outputs(shown)
+            continue
+        counts = bool(cell.metadata.nbgrader.points)  # or its part was dropped
+        points = part.points if counts else part.points.uncounted()
+        cell.outputs = [_points_output(points, count)]
     return notebook
 
 
-def _points_output(part: Part, count: int) -> NotebookNode:
+def _points_output(points: Points, count: int) -> NotebookNode:
     """The output with the points, for nbgrader and for people."""
-    shown = {"text/plain": repr(float(part.points)), "text/html": part.points._repr_html_()}
+    shown = {"text/plain": repr(float(points)), "text/html": points._repr_html_()}
     return new_output("execute_result", data=shown, execution_count=count)
 
 

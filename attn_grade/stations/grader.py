@@ -13,6 +13,7 @@ from filelock import FileLock
 from attn_grade.check import hidden_secret
 from attn_grade.nbgrader.gradebook import with_retries
 from attn_grade.records import SubmissionRecord, record_path, write_record
+from attn_grade.stations.counted import count_again
 from attn_grade.stations.digest import digest_of
 from attn_grade.stations.earlier import earlier_record
 from attn_grade.stations.entered import enter, enter_nothing
@@ -45,8 +46,11 @@ def grade_submission(task: Task) -> SubmissionRecord:
         if not task.force:
             limits = grader.level, task.cell_seconds
             earlier = with_retries(lambda: earlier_record(hand_in, digest, *limits))
-            if earlier:
-                return earlier
+            counted = earlier and with_retries(lambda: count_again(hand_in, earlier))
+            if counted:
+                if counted != earlier:
+                    write_record(path, counted)
+                return counted
         path.unlink(missing_ok=True)  # or it would speak for a grading that is interrupted
         record = replace(grade(hand_in, grader, task.cell_seconds), digest=digest)
         write_record(path, record)

@@ -11,7 +11,7 @@ from attn_grade.stations.read import Notebook
 def judge(
     notebook: Notebook, bank: Bank, process: SandboxProcess, secret: str, cell_seconds: float
 ) -> Graded:
-    """Run a notebook, and grade its functions; one of a part that was dropped earns nothing.
+    """Run a notebook, and grade its functions.
 
     Args:
         notebook: As it was read.
@@ -27,9 +27,4 @@ def judge(
         if not to_run(cell).exercise:
             raise GradingError(f"{cell.metadata.nbgrader.grade_id} checks no exercise")
     cells = [to_run(cell) for cell in code_cells(notebook.cells)]
-    graded = grade_notebook(cells, bank, process, secret, cell_seconds)
-    for cell in graded_cells(notebook.cells):
-        part = graded.parts.get(cell.metadata.nbgrader.grade_id)
-        if part and not cell.metadata.nbgrader.points:
-            part.points = part.points.uncounted()
-    return graded
+    return grade_notebook(cells, bank, process, secret, cell_seconds)

@@ -7,6 +7,7 @@ import nbformat
 from attn_grade.host.graded import Graded, Part
 from attn_grade.nbgrader.cells import graded_cells, to_run
 from attn_grade.records import PartRecord, RowRecord, SubmissionRecord, worst_state
+from attn_grade.stations.counted import count, points_of_cells
 from attn_grade.stations.found import HandIn
 from attn_grade.stations.read import Notebook, Unreadable
 
@@ -17,6 +18,8 @@ def record_of(hand_in: HandIn, notebook: Notebook, graded: Graded) -> Submission
         part_record(name, part, notebook.claims.get(name), graded.incomplete)
         for name, part in graded.parts.items()
     )
+    gives = points_of_cells(hand_in)
+    parts = tuple(count(part, gives.get(part.part, part.of)) for part in parts)
     state = worst_state([graded.state, *(part.state for part in parts)])
     notes = (*graded.notes, *map(str, graded.alarms), *hand_in.notes)
     return SubmissionRecord(hand_in.assignment, hand_in.student, state, parts=parts, notes=notes)
@@ -48,7 +51,7 @@ def part_record(
         notes.append(f"it {part.trouble}")
     if claimed is not None and claimed > public + 1e-6:
         notes.append(
-            f"the notebook shows {claimed:g} of {part.public.of:g} points, and its code earns"
+            f"the notebook shows {claimed:g} of {points.of:g} points, and its code earns"
             f" {public:g} on the same inputs"
         )
         state = state if incomplete or part.trouble else "cheated?"
