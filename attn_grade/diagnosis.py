@@ -38,8 +38,15 @@ def recognise(exercise: Exercise, findings: Findings, secret: str | None) -> Rec
 
 
 def by_evidence(exercise: Exercise, findings: Findings) -> Recognised | None:
-    """The mistake that declares as its evidence what was found first, or None."""
-    if (first := _first(findings)) is None:
+    """The mistake that declares as its evidence what was found first, or None.
+
+    A gradient that cannot be taken is left out: to write into an argument prevents that too.
+    """
+    rows = [
+        [] if check.gradient and all(one.raised for one in found) else found
+        for check, found in zip(exercise.checks, findings, strict=True)
+    ]
+    if (first := _first(rows)) is None:
         return None
     for mistake in exercise.mistakes:
         if mistake.evidence is not None and same(mistake.evidence, findings[first][0].evidence):

@@ -80,9 +80,8 @@ def examine_one(trial: Trial, submission: Submission) -> Finding | None:
         evidence = name_kind(evidence)
     # copies: what a student does with the inputs of a score must not change the trial
     shown = {n: copy_of(value) for n, value in trial.given.items() if n not in check.withheld}
-    return Finding(
-        wrong.reason, evidence, shown, trial.hidden, wrong.expected, wrong.late, wrong.unwritten
-    )
+    said = wrong._replace(evidence=evidence)._asdict()
+    return Finding(inputs=shown, hidden=trial.hidden, **said)
 
 
 def _wrong(trial: Trial, submission: Submission) -> Wrong | None:

@@ -35,17 +35,24 @@ def keep_promises(exercise: Exercise) -> Exercise:
     if exercise.promises is None:
         return exercise
     known = {mistake.name for mistake in exercise.mistakes}
-    variants, mistakes = wrong_answers(exercise), []
+    variants, mistakes, signs = wrong_answers(exercise), [], {}
     for variant in variants:
         variant.answer.__name__ = variant.name.replace(" ", "_")
+        if variant.sign:
+            signs[variant.answer.__name__] = variant.sign
         if variant.hint and not waiver(exercise, variant) and variant.answer.__name__ not in known:
-            sign = variant.sign if variant.of not in _promised(exercise) else None
-            mistakes.append(Mistake(variant.answer, variant.hint, None, sign))
+            mistakes.append(Mistake(variant.answer, variant.hint, None, variant.sign))
     return replace(
         exercise,
         checks=(*exercise.checks, *_rows(exercise, exercise.promises, variants)),
-        mistakes=(*exercise.mistakes, *mistakes),
+        mistakes=(*(_signed(mistake, signs) for mistake in exercise.mistakes), *mistakes),
     )
+
+
+def _signed(mistake: Mistake, signs: dict[str, str]) -> Mistake:
+    """The mistake, recognised by the same sign as the variant in whose place it stands."""
+    sign = signs.get(mistake.name) if mistake.evidence is None else None
+    return replace(mistake, evidence=sign) if sign else mistake
 
 
 def wrong_answers(exercise: Exercise) -> list[Variant]:

@@ -69,7 +69,7 @@ def beside_another_fault(
     words = {place for place, found in mine.items() if is_word(found)}
     forms = tuple(sorted({form for found in mine.values() if (form := other_form(found))}))
     for spoiled in (words, {place for place, found in mine.items() if not tells(found)}):
-        if (spoiled or forms) and (mistake := _only_one(mine, made, spoiled)):
+        if (spoiled or forms) and (mistake := _only_one(mine, made, spoiled, repeats)):
             others = sorted({row for row, _ in spoiled} - repeats)
             return Recognised(mistake, None, tuple(others), forms)
     for number in sorted({*axes.values()}):
@@ -79,17 +79,17 @@ def beside_another_fault(
             continue  # it may be something else that these draws have in common
         if mine.keys() == elsewhere:
             return Recognised(None, axes=number)
-        if mistake := _only_one(mine, made, elsewhere):
+        if mistake := _only_one(mine, made, elsewhere, repeats):
             return Recognised(mistake, axes=number)
     return None
 
 
 def _only_one(
-    mine: Mapping[Place, Finding], made: Made, left_out: Collection[Place]
+    mine: Mapping[Place, Finding], made: Made, left_out: Collection[Place], repeats: Set[int]
 ) -> Mistake | None:
     """The mistake that agrees at all other draws, if there is one, and enough of them are wrong."""
     shown = {p: it for p, found in mine.items() if p not in left_out and (it := in_form(found))}
-    if len(shown) < ENOUGH:
+    if sum(row not in repeats and not is_word(it) for (row, _), it in shown.items()) < ENOUGH:
         return None
     fitting = []
     for mistake, findings in made:

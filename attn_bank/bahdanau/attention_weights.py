@@ -244,11 +244,19 @@ def returns_the_scores(scores, source_len):
 
 
 @mistake(points=3.5)
-def changes_the_scores_in_place(scores, source_len):
+def changes_scores(scores, source_len):
     """you write minus infinity into the `scores` of the caller; `masked_fill` makes a new tensor,
     `masked_fill_` changes the old one"""
     padding = _padding(scores, source_len)
     scores.detach().masked_fill_(padding, -torch.inf)
+    return _softmax(scores, padding)
+
+
+@mistake
+def forbids_queries(scores, source_len):
+    """you hold the lengths against the numbers of the queries, and forbid whole rows; padding is
+    among the keys, which are the columns"""
+    padding = _padding(scores.mT, source_len).mT
     return _softmax(scores, padding)
 
 

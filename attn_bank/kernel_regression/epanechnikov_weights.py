@@ -226,6 +226,14 @@ def drops_the_axis_of_the_sum(query, key, width):
     return kernel / kernel.sum(-1)
 
 
+@mistake(points=3)
+def takes_a_root_and_squares_it_again(query, key, width):
+    """you take a square root that you square again: its gradient is infinite where a key lies on
+    the query, and turns to `nan`; stay with the squared distance"""
+    distance = squared_distances(query, key).sqrt()
+    return _normalise(torch.relu(1 - (distance / width) ** 2))
+
+
 EXERCISE = Exercise(
     function="epanechnikov_weights",
     reference=reference,

@@ -385,6 +385,17 @@ def wants_as_many_key_heads(**inputs):
     return _step(**inputs, share=lambda heads, group: heads)
 
 
+@mistake
+def writes_to_the_front(**inputs):
+    """you write the new tokens over the first places of the memory; they belong behind those that
+    are there, from `length` on"""
+
+    def store(kept, new, length):
+        return torch.cat([new, kept[..., new.shape[-2] :, :]], -2)
+
+    return _step(**inputs, store=store)
+
+
 EXERCISE = Exercise(
     function="decode_step",
     reference=reference,

@@ -257,6 +257,13 @@ def stores_the_output_the_other_way_round(num_heads, d_value, num_roles, first, 
     return *rest, output.mT
 
 
+@mistake
+def exchanges_the_signs(num_heads, d_value, num_roles, first, second):
+    """your signs are exchanged: the value of `first` counts plus and that of `second` minus, also
+    where there is one head"""
+    return _layer(num_heads, d_value, num_roles, first, second, signs=(-1, 1))
+
+
 EXERCISE = Exercise(
     function="layer_by_hand",
     reference=reference,

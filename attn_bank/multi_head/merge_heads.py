@@ -105,6 +105,13 @@ def wants_one_batch_axis(heads):
     return heads.transpose(1, 2).reshape(batch, length, num_heads * d_head)
 
 
+@mistake
+def flattens_the_tokens_too(heads):
+    """you make one axis of tokens, heads and features; only the last two belong together:
+    `flatten(-2)`"""
+    return heads.transpose(-3, -2).flatten(-3)
+
+
 EXERCISE = Exercise(
     function="merge_heads",
     reference=reference,

@@ -149,6 +149,14 @@ def leaves_the_bias_out():
     """you return three weights; the three parts of `bias` come behind them"""
 
 
+@mistake
+def puts_values_before_keys(weight, bias, num_heads, by_head):
+    """you return the values before the keys; the order is query, key, value, for weights and for
+    biases"""
+    query, key, value, *biases = reference(weight, bias, num_heads, by_head)
+    return query, value, key, biases[0], biases[2], biases[1]
+
+
 EXERCISE = Exercise(
     function="separate_projections",
     reference=reference,

@@ -117,7 +117,11 @@ def takes_as_many_turns(
 mistake = Mistakes()
 
 
-@mistake
+def _count_operations_in_order(needs: Needs) -> int | None:
+    return None if reference(needs) is None else len(needs)
+
+
+@mistake(also=(_count_operations_in_order,))
 def counts_operations(needs):
     """you count the operations; those that do not wait for one another are done in the same turn"""
     return len(needs)

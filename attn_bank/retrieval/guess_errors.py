@@ -181,6 +181,14 @@ def lets_each_guess_decide(query, truth, key, value, temperatures):
     return mean_squared_errors(one_hot(guesses.argmax(-1), value.shape[-1]).to(value), truth)
 
 
+@mistake
+def takes_the_length_of_the_error(query, truth, key, value, temperatures):
+    """you take the length of the difference, as `norm` does; the error is its square, the sum of
+    the squared differences without a root"""
+    scores = -squared_distances(query, key) / temperatures[:, None, None]
+    return (torch.softmax(scores, dim=-1) @ value - truth).norm(dim=-1).mean(-1)
+
+
 EXERCISE = Exercise(
     function="guess_errors",
     reference=reference,

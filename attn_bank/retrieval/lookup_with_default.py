@@ -70,7 +70,13 @@ def draw_high_forbidden_scores(
 mistake = Mistakes()
 
 
-@mistake(computes=given(reference, mask=torch.logical_not))
+def _forbid_what_is_allowed(scores: Tensor, value: Tensor, mask: Tensor, default: Tensor) -> Tensor:
+    """And look for queries without keys in the mask as it is."""
+    weights = torch.softmax(scores.masked_fill(mask, torch.finfo(scores.dtype).min), -1)
+    return torch.where(mask.any(-1, keepdim=True), weights @ value, default)
+
+
+@mistake(computes=given(reference, mask=torch.logical_not), also=(_forbid_what_is_allowed,))
 def takes_the_mask_the_other_way_round():
     """you read the mask the other way round: True means that the query may attend"""
 

@@ -343,6 +343,13 @@ def forbids_what_may_be_seen(query, key, value, real):
     return _masked(scores, ~_seen(real), value, -1e9)
 
 
+@mistake
+def lets_one_mask_be_enough(query, key, value, real):
+    """you see what one of the two masks allows; both have to allow it: `&`, not `|`"""
+    seen = causal_mask(real.shape[-1], device=real.device) | real.unsqueeze(-2)
+    return attention(query, key, value, seen)
+
+
 EXERCISE = Exercise(
     function="causal_attention",
     reference=reference,

@@ -470,6 +470,12 @@ def counts_the_beginning_and_prunes_by_the_score(log_probability, beam_width, le
     return last[0].words, score(last[0])
 
 
+@mistake
+def divides_by_the_length_itself(log_probability, beam_width, length_power):
+    """you divide by the length whatever `length_power` is; divide by the length to this power"""
+    return search(log_probability, beam_width, 1.0)
+
+
 EXERCISE = Exercise(
     function="beam_search",
     reference=reference,
