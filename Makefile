@@ -33,7 +33,8 @@ browser: # the tests of the pages need one; say so before, not after, the others
 	@test -n "$$CHROMIUM" || command -v chromium chromium-browser google-chrome >/dev/null \
 	|| { echo "Chromium is needed for the tests of the pages: apt-get install chromium, or make test CHROMIUM=/path/to/it" >&2; exit 1; }
 
-test: browser lint .venv/model ## everything that guards main: code, chapters, book, pages, problem sets
+test: browser .venv/ready .venv/model ## everything that guards main: code, chapters, book, pages, problem sets
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@echo "== chapters, on the plainest CPU instructions (they were made with those of a machine)" \
 	&& ATEN_CPU_CAPABILITY=default $(PYTEST) --quiet --nbval $(CHAPTERS)
 	@echo "== tests" && $(PYTEST) $(SLOWEST) tests
@@ -57,6 +58,7 @@ exercises: .venv/ready ## write the tables of parts, and regenerate exercises/ f
 notebooks: .venv/ready .venv/model ## execute book/text/*.md again, into book/*.ipynb
 	@$(BIN)/python tools/build_notebooks.py
 
+# Of these, make test runs the type checker among its tests, where it keeps no processor waiting.
 lint: .venv/ready ## look for mistakes in the code, without running it
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@$(BIN)/mypy && $(BIN)/python tools/count_any.py

@@ -38,12 +38,13 @@ class AdditiveScore(nn.Module):
         d_query: Width of a query.
         d_key: Width of a key, which may be different.
         d_score: Number of hidden units.
+        bias: If True, the hidden layer adds a constant.
     """
 
-    def __init__(self, d_query: int, d_key: int, d_score: int) -> None:
+    def __init__(self, d_query: int, d_key: int, d_score: int, *, bias: bool = True) -> None:
         super().__init__()
         self.project_query = nn.Linear(d_query, d_score, bias=False)
-        self.project_key = nn.Linear(d_key, d_score)
+        self.project_key = nn.Linear(d_key, d_score, bias=bias)
         self.score_weight = nn.Parameter(torch.empty(d_score))
         nn.init.uniform_(self.score_weight, -(d_score**-0.5), d_score**-0.5)
 

@@ -1,6 +1,7 @@
 """Work cut into blocks, so that intermediate results are never all in memory at once."""
 
 from collections.abc import Callable, Iterator
+from contextvars import copy_context
 from functools import partial
 from typing import TypeVar
 
@@ -28,8 +29,14 @@ def numbers_in_a_block(all_numbers: int) -> int:
     return NUMBERS_IN_A_SMALL_BLOCK if all_numbers <= SMALL_NUMBERS else NUMBERS_IN_A_BLOCK
 
 
-def blocks(length: int, block_len: int) -> Iterator[slice]:
-    """Yield slices of at most `block_len` that cover `length` positions; an empty one for 0."""
+def blocks(length: int, block_len: int | None) -> Iterator[slice]:
+    """Yield slices of at most `block_len` that cover `length` positions; an empty one for 0.
+
+    Without `block_len` it is one slice, and a compiler need not know the length.
+    """
+    if block_len is None:
+        yield slice(None)
+        return
     for start in range(0, max(1, length), block_len):
         yield slice(start, min(start + block_len, length))
 
@@ -58,11 +65,13 @@ def _unless_changed(function: Callable[..., R], arguments: tuple[object, ...]) -
     hidden = [argument for argument in arguments if not isinstance(argument, Tensor)]
     tensors = list(_tensors((function, *hidden)))
     versions = [tensor._version for tensor in tensors]
+    # what is switched on or off at the call; a GPU's gradients are taken in a thread of their own
+    context = copy_context()
 
     def call(*arguments: object) -> R:
         if versions != [tensor._version for tensor in tensors]:
             raise RuntimeError("a tensor has been changed in place before its gradient was taken")
-        return function(*arguments)
+        return context.copy().run(function, *arguments)
 
     return call
 

@@ -5,27 +5,19 @@ grows with query_len times key_len; the memory of `fast_attention` grows with th
 """
 
 import math
-from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float
-from torch import Tensor, nn
-from torch.func import functional_call
-from torch.nn import functional
+from torch import Tensor
 
+from attn_course.attention_dropout import drop, growth, with_dropout
+from attn_course.attention_parts import Inputs, PositionScores, as_at_the_call, placed
 from attn_course.blocks import blocks, numbers_in_a_block, recomputed
-from attn_course.scaled_dot_product import (
-    Rule,
-    Score,
-    allowed_by,
-    causal,
-    combine,
-    positions,
-    scaled_dot_scores,
-)
-from attn_course.shapes import checked, is_true_of_any, refuse_nan
+from attn_course.fused_attention import fused
+from attn_course.scaled_dot_product import Rule, Score, scaled_dot_scores
+from attn_course.shapes import checked, refuse_nan
 
 # With a rule and fewer queries, a call of the fused kernel costs more than the work it does.
 QUERIES_AT_ONCE = 512
@@ -41,6 +33,8 @@ def fast_attention(
     *,
     rule: Rule | None = None,
     score: Score = scaled_dot_scores,
+    position_scores: PositionScores | None = None,
+    scale: float | None = None,
     dropout: float = 0.0,
     block_len: int | None = None,
 ) -> Float[Tensor, "*batch query_len d_value"]:
@@ -57,15 +51,22 @@ def fast_attention(
         score: Compares queries and keys. For a part of the queries and of the keys, it must return
             that part of the scores. `scaled_dot_scores` uses PyTorch's kernel, which has no second
             derivative; `partial(scaled_dot_scores)` uses the blocks, which have one.
-        dropout: Share of the weights that are set to 0, drawn anew at each call.
+        position_scores: Added to the scores: a function of the positions of queries and keys, such
+            as those in `attn_course.position_scores`. The queries are the last positions, as for a
+            rule.
+        scale: Factor of the dot products in place of `1 / sqrt(d_key)`; only for
+            `scaled_dot_scores`.
+        dropout: Share of the weights that are set to 0, drawn anew at each call. On a CPU it is
+            rounded to a multiple of 1/65536.
         block_len: The most queries, and the most keys, in one block. If None, a block is as large
-            as one number per pair and feature allows within about 36 MB.
+            as one number per pair and feature allows within about 36 MB; within `torch.compile`
+            there is then one block, so that one compilation serves all lengths.
 
     Raises:
         TypeError: The arguments differ in dtype, or the mask is not boolean.
         ValueError: There are no keys, a shape or device does not fit, an argument holds NaN
-            to which a query may attend, a score is NaN or plus infinity, or the block length is
-            not positive.
+            to which a query may attend, a score is NaN or plus infinity, the block length is not
+            positive, or a scale is given for another score.
 
     Source: Milakov and Gimelshein 2018 (softmax in one pass); Rabe and Staats 2021; Dao et al.
     2022.
@@ -74,21 +75,34 @@ def fast_attention(
         raise ValueError("key_len=0: there is no key to attend to")
     if block_len is not None and block_len < 1:
         raise ValueError(f"{block_len=} must be positive")
+    if not 0 <= dropout <= 1:
+        raise ValueError(f"dropout must be between 0 and 1, but got {dropout}")
+    is_dot = score is scaled_dot_scores
+    if scale is not None:
+        if not is_dot:
+            raise ValueError(f"{scale=} is for scaled_dot_scores; let the score itself scale")
+        query = query * (scale * math.sqrt(query.shape[-1]))
+    if isinstance(position_scores, torch.nn.Module):
+        position_scores = as_at_the_call(position_scores)
+    inputs = Inputs(query, key, value, mask, rule, position_scores, block_len)
     # on a CPU the fused kernel does not support dropout, and holds the whole table
-    if score is scaled_dot_scores and (dropout == 0 or query.is_cuda):
+    if is_dot and (dropout == 0 or query.is_cuda):
         # the kernel treats a query whose scores are all NaN as one that may attend to no key
-        refuse_nan("fast_attention", {"query": query, "key": key})
-        return _fused(_Inputs(query, key, value, mask, rule, block_len or QUERIES_AT_ONCE), dropout)
-    block_len = block_len or _fitting_block_len(query, key)
-    inputs = _Inputs(query, key, value, mask, rule, block_len)
-    if isinstance(score, nn.Module):
-        weights = {**dict(score.named_parameters()), **dict(score.named_buffers())}
-        score = partial(_score_with, score, weights)
+        refuse_nan("fast_attention", [("query", query), ("key", key)])
+        return fused(inputs._replace(block_len=block_len or _at_most(QUERIES_AT_ONCE)), dropout)
+    if is_dot:
+        return with_dropout(inputs, dropout)
+    if not torch.compiler.is_compiling():
+        inputs = inputs._replace(block_len=block_len or _fitting_block_len(query, key))
     rows = [
-        recomputed(partial(_rows, score, dropout), inputs, part, random=dropout > 0)
-        for part in blocks(query.shape[-2], block_len)
+        recomputed(partial(_rows, as_at_the_call(score), dropout), inputs, part, random=dropout > 0)
+        for part in blocks(query.shape[-2], inputs.block_len)
     ]
     return torch.cat(rows, -2)
+
+
+def _at_most(block_len: int) -> int | None:
+    return None if torch.compiler.is_compiling() else block_len
 
 
 def _fitting_block_len(query: Tensor, key: Tensor) -> int:
@@ -99,62 +113,17 @@ def _fitting_block_len(query: Tensor, key: Tensor) -> int:
     return max(SMALLEST_BLOCK, math.isqrt(fitting))
 
 
-def _score_with(score: nn.Module, weights: dict[str, Tensor], query: Tensor, key: Tensor) -> Tensor:
-    """The score with its weights at the call, even if they change before it is recomputed."""
-    return functional_call(score, weights, (query, key))
-
-
-class _Inputs(NamedTuple):
-    """The arguments from which blocks are cut."""
-
-    query: Tensor
-    key: Tensor
-    value: Tensor
-    mask: Tensor | None
-    rule: Rule | None
-    block_len: int
-
-    def allowed(self, rows: slice, columns: slice) -> Tensor | None:
-        """The part of mask and rule that a block needs."""
-        query_len, key_len = self.query.shape[-2], self.key.shape[-2]
-        mask = self.mask
-        if mask is not None:
-            mask = mask[..., rows, :] if mask.shape[-2] > 1 else mask
-            mask = mask[..., columns] if mask.shape[-1] > 1 else mask
-        if self.rule is None:
-            return mask
-        query_position, key_position = positions(query_len, key_len, self.query.device)
-        # in blocks, because a rule may make integers of its own for every pair
-        parts = key_position[columns].split(self.block_len)
-        ruled = [allowed_by(self.rule, query_position[rows], part) for part in parts]
-        return combine(mask, torch.cat(ruled, -1) if len(ruled) > 1 else ruled[0])
-
-    def reached(self, rows: slice) -> Iterator[tuple[slice, Tensor | None]]:
-        """Yield the blocks of keys that a block of queries may attend to, with their masks.
-
-        There is always at least one: without any, the output would be zero just the same, but it
-        would not be connected to the inputs, and gradients could not be taken.
-        """
-        nothing = True
-        for part in blocks(self.key.shape[-2], self.block_len):
-            allowed = self.allowed(rows, part)
-            if self.rule is None or allowed is None or not is_true_of_any(~allowed.any()):
-                nothing = False
-                yield part, allowed
-        if nothing:
-            yield slice(0, 1), self.allowed(rows, slice(0, 1))
-
-
-def _rows(score: Score, dropout: float, inputs: _Inputs, rows: slice) -> Tensor:
+def _rows(score: Score, dropout: float, inputs: Inputs, rows: slice) -> Tensor:
     """The output for one block of queries, from one block of keys after another."""
     query, key, value = inputs.query[..., rows, :], inputs.key, inputs.value
     state = _Running.before(query, value)
     for columns, allowed in inputs.reached(rows):
         part = query, key[..., columns, :], value[..., columns, :], allowed
+        scores = partial(placed, score, inputs.added(rows, columns))
         # tensors one by one: those in a tuple would be kept, not recomputed
-        absorb = partial(_absorb, score, dropout)
+        absorb = partial(_absorb, scores, dropout)
         state = _Running(*recomputed(absorb, *part, *state, random=dropout > 0))
-    return state.output_so_far().to(value.dtype)
+    return state.output_so_far().to(value.dtype) * growth(dropout)
 
 
 class _Running(NamedTuple):
@@ -206,91 +175,5 @@ def _absorb(
     finite = best.masked_fill(best == -math.inf, 0)
     kept, weights = torch.exp(state.best - finite), torch.exp(scores - finite)
     total = state.total * kept + weights.sum(-1, keepdim=True)
-    blend = state.blend * kept + functional.dropout(weights, dropout) @ value.to(weights.dtype)
+    blend = state.blend * kept + drop(weights, dropout) @ value.to(weights.dtype)
     return _Running(best, total, blend)
-
-
-def _fused(inputs: _Inputs, dropout: float) -> Tensor:
-    """Scaled dot-product attention with PyTorch's kernel, which has blocks of its own."""
-    query, key, value, mask, rule, block_len = inputs
-    if query.shape[-1] != key.shape[-1]:
-        raise ValueError(
-            f"a dot product needs queries and keys of equal width, but d_query={query.shape[-1]} "
-            f"and d_key={key.shape[-1]}"
-        )
-    whole = rule is causal and mask is None and query.shape[-2] == key.shape[-2]
-    if whole or (rule is None and (mask is None or mask.shape[-2] <= block_len)):
-        return _kernel(query, key, value, mask, dropout, is_causal=whole)
-    parts = list(blocks(query.shape[-2], block_len))
-    if len(parts) == 1:
-        return _fused_rows(dropout, inputs, *parts)
-    # the kernel turns its part of the mask into numbers, and keeps them for the gradient
-    rows = [
-        recomputed(partial(_fused_rows, dropout), inputs, part, random=dropout > 0)
-        for part in parts
-    ]
-    return torch.cat(rows, -2)
-
-
-def _fused_rows(dropout: float, inputs: _Inputs, rows: slice) -> Tensor:
-    """The output for one block of queries, from all the keys that they reach."""
-    query, key, value = inputs.query[..., rows, :], inputs.key, inputs.value
-    allowed = inputs.allowed(rows, slice(None))
-    assert allowed is not None  # without a mask or a rule nothing is cut into rows
-    allowed = allowed.expand(*allowed.shape[:-1], key.shape[-2])
-    reach = _reach(allowed)
-    return _kernel(query, key[..., reach, :], value[..., reach, :], allowed[..., reach], dropout)
-
-
-def _reach(allowed: Tensor) -> slice:
-    """The slice from the first to the last key that any query may attend to; never empty."""
-    if torch.compiler.is_compiling():
-        return slice(None)
-    try:
-        reached = allowed.flatten(0, -2).any(0).nonzero()
-        return slice(int(reached[0]), int(reached[-1]) + 1) if len(reached) else slice(0, 1)
-    except RuntimeError:  # under torch.vmap and on the meta device there are no values to read
-        return slice(None)
-
-
-def _kernel(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    mask: Tensor | None,
-    dropout: float,
-    is_causal: bool = False,
-) -> Tensor:
-    """Call the fused kernel, which expects four axes and equal widths."""
-    batch, d_key, d_value = query.shape[:-2], key.shape[-1], value.shape[-1]
-    if mask is not None and len(batch) > 2:
-        mask = mask.expand(*batch, *mask.shape[-2:])
-
-    def four(tensor: Tensor) -> Tensor:
-        return _four_axes(_widen(tensor, max(d_key, d_value)))
-
-    output = functional.scaled_dot_product_attention(
-        four(query),
-        four(key),
-        four(value),
-        attn_mask=None if mask is None else _four_axes(mask),
-        dropout_p=dropout,
-        is_causal=is_causal,
-        scale=max(1, d_key) ** -0.5,
-    )
-    return output[..., :d_value].reshape(*batch, query.shape[-2], d_value)
-
-
-def _widen(tensor: Tensor, width: int) -> Tensor:
-    """Append zeros, which change no dot product."""
-    missing = width - tensor.shape[-1]
-    return functional.pad(tensor, (0, missing)) if missing else tensor
-
-
-def _four_axes(tensor: Tensor) -> Tensor:
-    if tensor.stride(-1) != 1:
-        # otherwise PyTorch would choose the kernel without blocks, which holds the whole table
-        tensor = tensor.clone(memory_format=torch.contiguous_format)
-    if tensor.ndim > 4:
-        return tensor.flatten(0, -4)
-    return tensor[(None,) * (4 - tensor.ndim)]

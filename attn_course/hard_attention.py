@@ -139,7 +139,7 @@ class MovingAverage(nn.Module):
     def forward(self, reward: Tensor) -> Tensor:
         """Update the baseline with the mean of these rewards, (batch,), and return it."""
         mean = reward.detach().mean().to(self.value.dtype)
-        older = self.value if self.updates else mean
+        older = torch.where(self.updates > 0, self.value, mean)
         self.value = self.decay * older + (1 - self.decay) * mean
         self.updates = self.updates + 1
         return self.value
@@ -210,7 +210,8 @@ class HardCaptioner(Captioner):
 
 def one_hot(cells: Tensor, weights: Tensor) -> Tensor:
     """Weights shaped like the given ones, in their dtype, with each row all on one cell."""
-    return functional.one_hot(cells, weights.shape[-1]).to(weights.dtype)
+    number = torch.arange(weights.shape[-1], device=cells.device)
+    return (cells.unsqueeze(-1) == number).to(weights.dtype)
 
 
 def _log(weights: Tensor) -> Tensor:

@@ -90,8 +90,8 @@ def nadaraya_watson(
     """Estimate at each query: the mean of the values, weighted by the kernel around the query.
 
     It works through the queries in blocks, both forwards and backwards, so the memory it needs is
-    for one block of weights, however many queries there are; `torch.func.grad` and similar
-    transforms keep all of the weights.
+    for one block of weights, however many queries there are; `torch.compile`, `torch.func.grad` and
+    similar transforms keep all of the weights.
 
     Args:
         query: Points at which to estimate.
@@ -179,6 +179,8 @@ def _estimate_in_blocks(
 ) -> Tensor:
     """Concatenate the estimates of blocks of queries; each block is recomputed for its gradient."""
     estimate = partial(_estimate, key, value, width, log_kernel, empty_output, exclude_self)
+    if torch.compiler.is_compiling():  # then one compilation serves all lengths
+        return estimate(0, query)
     numbers = numbers_in_a_block(query.shape[-2] * key.numel())
     blocks = list(_blocks(query, max(1, numbers // max(1, key.numel()))))
     if len(blocks) == 1:

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Shaped
 from torch import Tensor
 
-from attn_course.shapes import checked, is_true_of_any, require_positive
+from attn_course.shapes import checked, is_surely_finite, is_true_of_any, require_positive
 
 
 @checked
@@ -30,7 +30,7 @@ def exact_lookup(
     _require_keys(key.shape[-2])
     equal = (query.unsqueeze(-2) == key.unsqueeze(-3)).all(-1)
     missing = ~equal.any(-1)
-    if missing.any():
+    if is_true_of_any(missing):
         first = query[missing][0].tolist()
         raise KeyError(
             f"{int(missing.sum())} of {missing.numel()} queries equal no key, the first is {first}"
@@ -108,16 +108,16 @@ def masked_softmax(
 
     Raises:
         TypeError: The scores are not floating-point or the mask is not boolean.
-        ValueError: There are no keys, a shape or device does not fit, or a score is NaN or plus
-            infinity.
+        ValueError: There are no keys, a shape or device does not fit, a score is NaN, or one that
+            the mask allows is plus infinity.
     """
-    _require_keys(scores.shape[-1])
-    _require_ranking(scores)
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf)
-    no_key = scores.detach().amax(-1, keepdim=True) == -math.inf
-    if is_true_of_any(~no_key.any()):
+    best = _best_score(scores)
+    if is_surely_finite(best):
         return torch.softmax(scores, dim=-1)
+    _require_ranking(scores)
+    no_key = best == -math.inf
     # softmax of a row of minus infinities is NaN, and so is its gradient:
     # give such a row harmless scores before, and no weight after
     weights = torch.softmax(scores.masked_fill(no_key, 0), dim=-1)
@@ -144,7 +144,7 @@ def attend(
     Raises:
         TypeError: The arguments differ in dtype, or the mask is not boolean.
         ValueError: There are no keys, a shape or device does not fit, an argument holds NaN, or a
-            score is plus infinity.
+            score that the mask allows is plus infinity.
     """
     return masked_softmax(scores, mask) @ value
 
@@ -222,6 +222,12 @@ def effective_number_of_keys(
 def _require_keys(key_len: int) -> None:
     if key_len == 0:
         raise ValueError(f"{key_len=}: there is no key to attend to")
+
+
+def _best_score(scores: Tensor) -> Tensor:
+    """The highest score of each query, (*batch, query_len, 1), without its gradient."""
+    _require_keys(scores.shape[-1])
+    return scores.detach().amax(-1, keepdim=True)
 
 
 def _require_ranking(scores: Tensor) -> None:

@@ -117,19 +117,30 @@ def causal(query_position: Tensor, key_position: Tensor) -> Tensor:
     return key_position <= query_position
 
 
-def window(half_width: int) -> Rule:
+def window(half_width: int, after: int | None = None) -> Rule:
     """The rule that a query may attend to keys that are at most `half_width` positions away.
 
+    Args:
+        half_width: The most positions by which a key may precede the query.
+        after: The most positions by which it may follow; `half_width` if None.
+
     Raises:
-        ValueError: `half_width` is negative.
+        ValueError: A width is negative.
     """
     if not half_width >= 0:
         raise ValueError(f"{half_width=} must not be negative")
-    return lambda query_position, key_position: (key_position - query_position).abs() <= half_width
+    after = half_width if after is None else after
+    if not after >= 0:
+        raise ValueError(f"{after=} must not be negative")
+    if half_width == after:
+        return lambda query_position, key_position: (key_position - query_position).abs() <= after
+    return lambda query_position, key_position: (
+        (key_position - query_position <= after) & (query_position - key_position <= half_width)
+    )
 
 
 def positions(
-    query_len: int, key_len: int, device: torch.device | str = "cpu"
+    query_len: int, key_len: int, device: torch.device | str | None = None
 ) -> tuple[Tensor, Tensor]:
     """The position of each query, (query_len, 1), and of each key, (key_len).
 
@@ -141,7 +152,7 @@ def positions(
 
 
 def mask_of(
-    rule: Rule, query_len: int, key_len: int, device: torch.device | str = "cpu"
+    rule: Rule, query_len: int, key_len: int, device: torch.device | str | None = None
 ) -> Bool[Tensor, "query_len key_len"]:
     """The mask that a rule makes for `query_len` queries and `key_len` keys.
 
@@ -160,11 +171,11 @@ def allowed_by(rule: Rule, query_position: Tensor, key_position: Tensor) -> Tens
     allowed = rule(query_position, key_position)
     if allowed.dtype != torch.bool:
         raise TypeError(f"a rule must return torch.bool, but this one returns {allowed.dtype}")
-    return allowed.expand(len(query_position), len(key_position))
+    return allowed.expand(query_position.shape[0], key_position.shape[0])
 
 
 def causal_mask(
-    query_len: int, key_len: int | None = None, device: torch.device | str = "cpu"
+    query_len: int, key_len: int | None = None, device: torch.device | str | None = None
 ) -> Bool[Tensor, "query_len key_len"]:
     """The mask of the rule `causal`; without `key_len` there are as many keys as queries."""
     return mask_of(causal, query_len, query_len if key_len is None else key_len, device)

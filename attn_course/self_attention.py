@@ -4,6 +4,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from attn_course.head_masks import unambiguous
 from attn_course.retrieval import attend, dot_scores
 from attn_course.scaled_dot_product import attention, attention_weights
 from attn_course.shapes import checked
@@ -62,7 +63,7 @@ class SelfAttention(nn.Module):
     ) -> Float[Tensor, "*batch length d_value"]:
         """For each token, the mean of all values, weighted by how well their keys answer it."""
         query, key = self.project_query(tokens), self.project_key(tokens)
-        return attention(query, key, self.project_value(tokens), mask)
+        return attention(query, key, self.project_value(tokens), unambiguous(mask, tokens))
 
     @checked
     def weights(
@@ -71,11 +72,12 @@ class SelfAttention(nn.Module):
         mask: Bool[Tensor, "*#batch #length #length"] | None = None,
     ) -> Float[Tensor, "*batch length length"]:
         """The attention weights: each row is a token, and says how much it looks at each token."""
-        return attention_weights(self.project_query(tokens), self.project_key(tokens), mask)
+        query, key = self.project_query(tokens), self.project_key(tokens)
+        return attention_weights(query, key, unambiguous(mask, tokens))
 
 
 def sinusoidal_positions(
-    length: int, d_model: int, device: torch.device | str = "cpu"
+    length: int, d_model: int, device: torch.device | str | None = None
 ) -> Float[Tensor, "length d_model"]:
     """A vector for each position: sines and cosines at `d_model / 2` frequencies.
 
@@ -89,11 +91,18 @@ def sinusoidal_positions(
     if length < 1 or d_model < 2 or d_model % 2:
         raise ValueError(f"{length=} must be positive and {d_model=} positive and even")
     # in double precision, since in single precision the sine of position 10,000 loses four of its
-    # seven digits; on the CPU, since not every device has double
-    position = torch.arange(length, dtype=torch.float64).unsqueeze(-1)
-    angle = position / 10_000 ** (torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+    # seven digits
+    position = _doubles(length, 1, device).unsqueeze(-1)
+    angle = position / 10_000 ** (_doubles(d_model, 2, device) / d_model)
     vectors = torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)
-    return vectors.to(torch.get_default_dtype()).to(device)
+    return vectors.to(torch.empty(0, device=device))
+
+
+def _doubles(end: int, step: int, device: torch.device | str | None) -> Tensor:
+    """Numbers from 0 in double precision; on the CPU, unless the device surely has doubles."""
+    home = torch.empty(0, device=device).device
+    home = home if home.type == "cuda" else torch.device("cpu")
+    return torch.arange(0, end, step, dtype=torch.float64, device=home)
 
 
 class LearnedPositions(nn.Module):

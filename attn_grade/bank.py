@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, cached_property
+from hashlib import sha256
 from importlib import import_module
+from inspect import getsource
 from pkgutil import ModuleInfo, iter_modules
 
 from attn_grade.check import check_answer, hidden_secret
@@ -27,12 +29,19 @@ class Bank:
             course that a submission finds when it is graded.
         wrappers: Names of modules in them whose functions only wrap others, such as those that
             check shapes: what they call counts as called by their caller.
+        reports: Where a student may tell that a hint is wrong, a mail or a web address; empty for
+            the instructor.
     """
 
     def __init__(
-        self, package: str, student_packages: tuple[str, ...], wrappers: tuple[str, ...] = ()
+        self,
+        package: str,
+        student_packages: tuple[str, ...],
+        wrappers: tuple[str, ...] = (),
+        reports: str = "",
     ) -> None:
         self.package, self.student_packages, self.wrappers = package, student_packages, wrappers
+        self.reports = reports
 
     def check(
         self, name: str, answer: Callable[..., Plain] | None = None, *, hidden: bool = False
@@ -93,5 +102,7 @@ class Bank:
 @cache  # what is drawn for an exercise is remembered by identity
 def _load(bank: Bank, name: str) -> Exercise:
     folder, part = name.split("/")
-    exercise = import_module(f"{bank.package}.{folder.partition('_')[2]}.{part}").EXERCISE
-    return keep_promises(replace(exercise, name=name, packages=bank.watched))
+    module = import_module(f"{bank.package}.{folder.partition('_')[2]}.{part}")
+    version = sha256(getsource(module).encode()).hexdigest()[:8]
+    exercise = replace(module.EXERCISE, name=name, packages=bank.watched)
+    return keep_promises(replace(exercise, version=version, reports=bank.reports))

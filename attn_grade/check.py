@@ -7,14 +7,14 @@ from collections.abc import Callable
 import numpy as np
 from torch import Tensor
 
-from attn_grade.diagnosis import Recognised, recognise
+from attn_grade.diagnosis import recognise
 from attn_grade.exercise import Check, Exercise
 from attn_grade.findings import Finding, Findings
 from attn_grade.inside.plain import Input, Inputs, Plain
 from attn_grade.inside.points import Points, Row
 from attn_grade.inside.submission import LocalSubmission
 from attn_grade.judge import examine
-from attn_grade.mistakes import Mistake
+from attn_grade.recognised import Recognised
 from attn_grade.trial import Submission
 
 SECRET_VARIABLE = "ATTN_GRADE_SECRET"
@@ -67,24 +67,43 @@ def points_of(
     inputs = shown[0].inputs if shown else None
     if known is None:
         return Points(rows, None, inputs)
-    if known.row is not None:
-        return Points(rows, _say_guess(exercise.checks[known.row], known.mistake), inputs)
-    hint = _say_more(exercise.checks, known) if known.others or known.dtype else known.mistake.hint
-    return Points(rows, hint, inputs, known.mistake.name)
+    named = known.mistake.name if known.mistake and known.row is None else None
+    doubt = _say_whom_to_tell(exercise, known)
+    return Points(rows, _say(exercise, known), inputs, named, doubt=doubt)
 
 
-def _say_guess(check: Check, mistake: Mistake) -> str:
+def _say_whom_to_tell(exercise: Exercise, known: Recognised) -> str:
+    """The line by which a wrong hint is reported; it holds nothing of the answer."""
+    named = known.mistake.name if known.mistake else "axes"
     return (
-        f'in the row "{check.label}" your numbers are exactly those of a mistake that we know;'
-        f" the other rows that failed cannot tell. Of that mistake we say: {mistake.hint}"
+        "Is this hint not true of your answer? Then send this line to"
+        f" {exercise.reports or 'your instructor'}: `{exercise.name}`, `{named}`,"
+        f" version `{exercise.version}`"
     )
 
 
-def _say_more(checks: tuple[Check, ...], known: Recognised) -> str:
-    more = ["return the dtype of the inputs"] if known.dtype else []
+def _say(exercise: Exercise, known: Recognised) -> str:
+    """What a student reads of what was recognised."""
+    checks = exercise.checks
+    if known.row is not None and known.mistake:
+        return (
+            f'in the row "{checks[known.row].label}" your numbers are exactly those of a mistake'
+            " that we know; the other rows that failed cannot tell. Of that mistake we say:"
+            f" {known.mistake.hint}"
+        )
+    more = [*known.forms]
     more += [f'see what the row "{checks[row].label}" says' for row in known.others]
-    first = f"there is more than one thing to mend. First: {known.mistake.hint}."
-    return f"{first} Then {', and '.join(more)}"
+    if known.axes is not None and exercise.promises:
+        more.append(
+            "count axes from the back, as `-1`, `-2` and `.mT` do:"
+            f" where `{exercise.promises.batch[0]}` has {known.axes}, your answer does"
+            f" {'that' if known.mistake else 'what it should'}, and elsewhere something else"
+        )
+    if known.mistake is None:
+        return more[0]
+    hint = known.mistake.hint
+    first = f"there is more than one thing to mend. First: {hint}."
+    return f"{first} Then {', and '.join(more)}" if more else hint
 
 
 def no_points(exercise: Exercise, problem: str, unwritten: bool = False) -> Points:
@@ -101,10 +120,7 @@ def missing_message(exercise: Exercise, answer: object) -> str:
 
 
 def _is_unwritten(found: list[Finding], problem: str | None) -> bool:
-    # torch raises it too, with a message: for an operation that a dtype does not have, say
-    evidence = found[0].evidence if found else ""
-    unwritten = isinstance(evidence, str) and evidence == "NotImplementedError: no message"
-    return unwritten or problem == UNTRIED
+    return (bool(found) and found[0].unwritten) or problem == UNTRIED
 
 
 def _problems(checks: tuple[Check, ...], findings: list[list[Finding]]) -> list[str | None]:

@@ -129,6 +129,8 @@ class Exercise:
         equivalent_mutants: Changes of the solution that change nothing, each with the reason.
         name: `NN_slug/part`, by which notebooks and records call it; its bank fills it in.
         packages: What a student may import; likewise.
+        version: Of what the bank holds of it; likewise.
+        reports: Where to tell that a hint is wrong; likewise.
     """
 
     function: str
@@ -143,6 +145,8 @@ class Exercise:
     equivalent_mutants: Mapping[str, str] = field(default_factory=dict)
     name: str = ""
     packages: StudentPackages = NO_PACKAGES
+    version: str = ""
+    reports: str = ""
 
     @property
     def points(self) -> float:

@@ -1,6 +1,7 @@
 """What is found wrong with an answer."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from attn_grade.inside.plain import Inputs, Plain
 
@@ -14,18 +15,33 @@ class Finding:
         evidence: What the answer gave there; two answers with the same evidence erred alike.
         inputs: What the answer was given.
         hidden: Whether the inputs are among those that a student must not see.
-        late: Whether a call did not come back.
         expected: What is right there; None if a law judged.
+        late: Whether a call did not come back.
+        unwritten: Whether it says that there is no answer yet.
+        raised: The kind of exception that the answer raised; empty if none.
+        draw: The number of the draw in its check.
     """
 
     reason: str
     evidence: Plain
     inputs: Inputs
     hidden: bool
-    late: bool = False
     expected: Plain = None
+    late: bool = False
+    unwritten: bool = False
+    raised: str = ""
+    draw: int = 0
 
 
 Findings = list[list[Finding]]
-# The reason, the evidence and, where there is one, the right output.
-Wrong = tuple[str, Plain] | tuple[str, Plain, Plain]
+
+
+class Wrong(NamedTuple):
+    """What is wrong on one draw, in the terms of a `Finding`."""
+
+    reason: str
+    evidence: Plain
+    expected: Plain = None
+    late: bool = False
+    unwritten: bool = False
+    raised: str = ""

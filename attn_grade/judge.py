@@ -1,7 +1,8 @@
 """Holding an answer to the checks of its exercise."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from torch import Tensor
 
@@ -9,7 +10,6 @@ from attn_grade.compare import difference, wrong_form
 from attn_grade.equality import as_number, identical
 from attn_grade.exercise import Exercise
 from attn_grade.findings import Finding, Findings, Wrong
-from attn_grade.inside.call_context import OutOfTime
 from attn_grade.inside.plain import NONE, Foreign, Plain, name_kind
 from attn_grade.inside.submission import Outcome, copy_of
 from attn_grade.law import MOST_NUMBERS, check_law, failure, numbers_in
@@ -39,7 +39,7 @@ def examine_public(exercise: Exercise, submission: Submission, slow: bool = True
     for check in exercise.checks:
         untried = check.slow and (any(findings) or not slow)
         trials = [] if untried else draw_trials(exercise, check, None)
-        findings.append(_examine_all(trials, submission))
+        findings.append(_examine_all(enumerate(trials), submission))
     return findings
 
 
@@ -51,16 +51,16 @@ def examine_hidden(
     for check, before in zip(exercise.checks, public, strict=True):
         untried = (check.slow and any(findings)) or any(found.late for found in before)
         trials = [] if untried else draw_trials(exercise, check, secret)
-        hidden = [trial for trial in trials if trial.hidden]
+        hidden = [(number, trial) for number, trial in enumerate(trials) if trial.hidden]
         findings.append([*before, *_examine_all(hidden, submission)])
     return findings
 
 
-def _examine_all(trials: list[Trial], submission: Submission) -> list[Finding]:
+def _examine_all(trials: Iterable[tuple[int, Trial]], submission: Submission) -> list[Finding]:
     findings: list[Finding] = []
-    for trial in trials:
+    for number, trial in trials:
         if found := examine_one(trial, submission):
-            findings.append(found)
+            findings.append(replace(found, draw=number))
             if found.late:  # the row is lost, and waiting for each of its calls takes too long
                 break
     return findings
@@ -72,20 +72,17 @@ def examine_one(trial: Trial, submission: Submission) -> Finding | None:
     try:
         wrong = _wrong(trial, submission)
     except MemoryError:
-        wrong = NO_MEMORY, NO_MEMORY
+        wrong = Wrong(NO_MEMORY, NO_MEMORY)
     if not wrong:
         return None
-    reason, evidence, expected = wrong if len(wrong) == 3 else (*wrong, None)
+    evidence = wrong.evidence
     if numbers_in(evidence) > MOST_NUMBERS:  # it is kept until all parts are done
         evidence = name_kind(evidence)
     # copies: what a student does with the inputs of a score must not change the trial
     shown = {n: copy_of(value) for n, value in trial.given.items() if n not in check.withheld}
-    return Finding(reason, evidence, shown, trial.hidden, _is_late(evidence), expected)
-
-
-def _is_late(evidence: Plain) -> bool:
-    """True if a call did not come back."""
-    return isinstance(evidence, str) and evidence.startswith(f"{OutOfTime.__name__}: ")
+    return Finding(
+        wrong.reason, evidence, shown, trial.hidden, wrong.expected, wrong.late, wrong.unwritten
+    )
 
 
 def _wrong(trial: Trial, submission: Submission) -> Wrong | None:
@@ -98,9 +95,9 @@ def _wrong(trial: Trial, submission: Submission) -> Wrong | None:
         wrong = _compare_gradients(trial, submission)
     else:
         wrong, latest = _compare(trial, submission)
-    if wrong and check.untouched and not _is_late(wrong[1]):
+    if wrong and check.untouched and not wrong.late:
         # the inputs of a function that does nothing stay untouched too: no points for that
-        return f"the output has to be right as well: {wrong[0]}", *wrong[1:]
+        return wrong._replace(reason=f"the output has to be right as well: {wrong.reason}")
     if wrong or not check.untouched:
         return wrong
     return _compare_inputs(trial, latest or submission.call(trial.given))
@@ -122,11 +119,11 @@ def _compare(trial: Trial, submission: Submission) -> tuple[Wrong | None, Outcom
                 reason = reason.replace(NONE, "None")
             is_number = isinstance(exact, int | float)  # which may come as a tensor just as well
             given = as_number(outcome.output) if is_number else outcome.output
-            return (where + reason, given, plain.output), None
+            return Wrong(where + reason, given, plain.output), None
         again = submission.call(there)
         if reason := difference(again.output, plain.output, exact, trial.check):
             said = f"called a second time with the same inputs, it is wrong: {reason}"
-            return (said, "twice"), None
+            return Wrong(said, "twice"), None
         latest = again if device == "cpu" else latest
     return None, latest
 
@@ -144,13 +141,14 @@ def _compare_gradients(trial: Trial, submission: Submission) -> Wrong | None:
     if failed := failure(outcome):
         return failed
     if wrong := wrong_form(outcome.output, expected):
-        return wrong, [*getattr(outcome.output, "shape", ()), wrong.split()[1]]
+        return Wrong(wrong, [*getattr(outcome.output, "shape", ()), wrong.split()[1]])
     for name in check.gradient:
         if (found := outcome.gradients.get(name)) is None:
             cut = f"no gradient reaches {name}: something cuts the output off from it"
-            return cut, f"cut: {name}"
+            return Wrong(cut, f"cut: {name}")
         if wrong := difference(found, plain.gradients[name], exact.gradients[name], check):
-            return f"the gradient that reaches {name}: {wrong}", found, plain.gradients[name]
+            said = f"the gradient that reaches {name}: {wrong}"
+            return Wrong(said, found, plain.gradients[name])
     return None
 
 
@@ -163,5 +161,5 @@ def _compare_inputs(trial: Trial, outcome: Outcome) -> Wrong | None:
             marked = isinstance(after, Foreign) and isinstance(before, Tensor)
             made = f", and makes it {name_kind(after)}" if marked else ""
             said = f"it changes {name}, which belongs to the caller{made}"
-            return said, f"{'marked' if marked else 'changed'}: {name}"
+            return Wrong(said, f"{'marked' if marked else 'changed'}: {name}")
     return None

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from attn_grade.compare import difference
 from attn_grade.exercise import Law
-from attn_grade.inside.call_context import OutOfTime
+from attn_grade.findings import Wrong
 from attn_grade.inside.plain import Inputs, Plain, name_kind, parts_of
 from attn_grade.inside.submission import Outcome
 from attn_grade.trial import Submission, Trial
@@ -16,12 +16,13 @@ MOST_TIMES, LEAST_ROOM = 10, 10_000  # numbers: so often those of the right outp
 MOST_NUMBERS = 1_000_000  # where the right output is not known, and of what is kept of any output
 
 
-def check_law(law: Law, trial: Trial, submission: Submission) -> tuple[str, Plain] | None:
+def check_law(law: Law, trial: Trial, submission: Submission) -> Wrong | None:
     """What a law finds broken, in words, and by what to recognise it; None if nothing is."""
     check, most = trial.check, _most_numbers(trial)
 
     class Failed(Exception):
-        pass
+        def __init__(self, wrong: Wrong) -> None:
+            self.wrong = wrong
 
     outputs = []
 
@@ -29,33 +30,39 @@ def check_law(law: Law, trial: Trial, submission: Submission) -> tuple[str, Plai
         handed_over = {n: value for n, value in changed.items() if n not in check.withheld}
         outcome = submission.call(handed_over, seconds=seconds or check.seconds, seed=seed)
         if failed := failure(outcome):
-            raise Failed(*failed)
+            raise Failed(failed)
         if numbers_in(outcome.output) > most:
-            raise Failed(*_not_applicable(outcome.output))
+            raise Failed(Wrong(*_not_applicable(outcome.output)))
         outputs.append(outcome.output)
         return outcome.output
 
     try:
         broken = law(call, dict(trial.given))
     except Failed as failed:
-        return failed.args
+        return failed.wrong
     except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError):
         plain, exact = ("", "") if check.slow else (trial.plain["cpu"].output, trial.exact.output)
         said = difference(outputs[-1], plain, exact, check) or ""
         odd, kind = _not_applicable(outputs[-1])
-        return said if "expected" in said else odd, kind
-    return (broken, broken) if isinstance(broken, str) else broken
+        return Wrong(said if "expected" in said else odd, kind)
+    if broken is None:
+        return None
+    return Wrong(broken, broken) if isinstance(broken, str) else Wrong(*broken)
 
 
-def failure(outcome: Outcome) -> tuple[str, Plain] | None:
-    """What to say of an answer that gave no output, and its evidence; None if it gave one."""
+def failure(outcome: Outcome) -> Wrong | None:
+    """What is wrong with an answer that gave no output; None if it gave one."""
     if outcome.borrowed:
         names = " and ".join(dict.fromkeys(outcome.borrowed))
-        return f"it calls {names}; the exercise is to write that yourself", f"borrowed {names}"
+        said = f"it calls {names}; the exercise is to write that yourself"
+        return Wrong(said, f"borrowed {names}")
     if outcome.error:
         kind, message = outcome.error
-        ours = kind in ("", OutOfTime.__name__)  # no exception that a student knows
-        return (message if ours else f"it raised {kind}: {message}"), f"{kind}: {message}"
+        ours = outcome.late or not kind  # no exception that a student knows
+        said = message if ours else f"it raised {kind}: {message}"
+        return Wrong(
+            said, f"{kind}: {message}", late=outcome.late, unwritten=outcome.unwritten, raised=kind
+        )
     return None
 
 

@@ -19,12 +19,14 @@ class Mistake:
         points: What it earns; None if that follows from the checks that it fails.
         evidence: What the law of the first check that it fails recognises it by. Without it the
             mistake is made anew to be compared with, for which one that trains is too slow.
+        also: Other answers with the same mistake, whose numbers differ from those of `answer`.
     """
 
     answer: Callable[..., Plain]
     hint: str
     points: float | None
     evidence: Plain = None
+    also: tuple[Callable[..., Plain], ...] = ()
 
     @property
     def name(self) -> str:
@@ -62,6 +64,7 @@ class Mistakes:
         hint: str | None = None,
         ending: str = "",
         computes: Callable[..., Plain] | None = None,
+        also: tuple[Callable[..., Plain], ...] = (),
     ) -> Callable[..., Any]:
         """Collect the function below: with `@mistake` alone, it earns nothing.
 
@@ -74,6 +77,7 @@ class Mistakes:
             ending: How the hint ends, where several end alike.
             computes: The wrong answer itself, if it is made out of another; then the function
                 below has neither parameters nor a body, and lends it a name and a hint.
+            also: Other answers with the same mistake, see `Mistake`.
 
         Raises:
             ValueError: There is no docstring, another mistake has this name, or there are
@@ -81,7 +85,13 @@ class Mistakes:
         """
         if answer is None:
             return partial(
-                self, points=points, evidence=evidence, hint=hint, ending=ending, computes=computes
+                self,
+                points=points,
+                evidence=evidence,
+                hint=hint,
+                ending=ending,
+                computes=computes,
+                also=also,
             )
         name = answer.__name__
         if name in self._by_name:
@@ -94,5 +104,6 @@ class Mistakes:
                     f"the mistake {name!r} has parameters, and computes something else"
                 )
             answer, answer.__name__ = computes, name
-        self._by_name[name] = Mistake(answer, " ".join(text.split()) + ending, points, evidence)
+        said = " ".join(text.split()) + ending
+        self._by_name[name] = Mistake(answer, said, points, evidence, also)
         return answer

@@ -21,8 +21,9 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import nbformat
-from grading import fill_in, lay_out, marks_of, run
 from nbformat import NotebookNode
+
+from grading import fill_in, lay_out, marks_of, run
 
 SET = "01_retrieval"
 NAME = f"{SET}.ipynb"

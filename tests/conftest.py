@@ -42,8 +42,9 @@ class Build:
     html: Path
 
 
-# They take the longest in one process: begun last, they would leave the other processors idle.
+# They take long in one process: begun last, they would leave the other processors idle.
 LONG = (
+    "test_types.py",
     "test_nbgrader_sets.py",
     "test_nbgrader.py",
     "test_course_in_browser.py",
@@ -104,6 +105,12 @@ def toc_pages() -> list[str]:
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     files = [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
     return [toc["root"], *files]
+
+
+def module_pages() -> list[str]:
+    """Return the pages of the reference on single modules, without suffix."""
+    files = sorted(ROOT.glob("book/api/**/*.md"))
+    return [file.relative_to(ROOT).with_suffix("").as_posix() for file in files]
 
 
 def chapters() -> list[str]:

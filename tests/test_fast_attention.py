@@ -24,6 +24,7 @@ from torch.testing import assert_close
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from attn_course import attention_dropout
 from attn_course.bahdanau import AdditiveScore, additive_scores
 from attn_course.blocks import NUMBERS_IN_A_BLOCK, NUMBERS_IN_A_SMALL_BLOCK
 from attn_course.fast_attention import fast_attention
@@ -696,28 +697,53 @@ def test_dropout_sets_weights_to_zero_and_lets_the_others_grow(block_len: int) -
     query, key, _ = roles(BATCH)
     eye = torch.eye(KEY_LEN).double().expand(BATCH, -1, -1)
     torch.manual_seed(0)
-    dropped = fast_attention(query, key, eye, dropout=0.4, block_len=block_len)
+    dropped = fast_attention(query, key, eye, dropout=0.375, block_len=block_len)
     gone = dropped == 0
     assert 0.3 < gone.double().mean() < 0.5
-    expected = (attention_weights(query, key) / 0.6).masked_fill(gone, 0)
+    expected = (attention_weights(query, key) / 0.625).masked_fill(gone, 0)
     assert_close(dropped, expected, **CLOSELY)
 
 
 @pytest.mark.parametrize("rule", [None, window(3)])
-def test_gradient_with_dropout_is_that_of_the_weights_that_were_drawn(rule: Rule | None) -> None:
+@pytest.mark.parametrize("way", ["kept", "recomputed", "blocks"])
+def test_gradient_with_dropout_is_that_of_the_weights_that_were_drawn(
+    rule: Rule | None, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    score = plain_scores if way == "blocks" else scaled_dot_scores
+    if way == "recomputed":
+        monkeypatch.setattr(attention_dropout, "SMALL_NUMBERS", 0)
     query, key, value = (part.requires_grad_() for part in roles(BATCH))
     eye = torch.eye(KEY_LEN).double().expand(BATCH, -1, -1)
     both = torch.cat([value, eye], -1)  # shows which weights were kept
     torch.manual_seed(0)
-    output = fast_attention(query, key, both, rule=rule, dropout=0.4, block_len=4)
+    output = fast_attention(query, key, both, rule=rule, score=score, dropout=0.375, block_len=4)
     kept = output[..., D_VALUE:].detach() != 0
     mask = None if rule is None else mask_of(rule, QUERY_LEN, KEY_LEN)
-    weights = attention_weights(query, key, mask) * kept / 0.6
+    weights = attention_weights(query, key, mask) * kept / 0.625
     given_ = [query, key, value]
     torch.manual_seed(99)  # what is drawn meanwhile must not matter
     found = gradients(output[..., :D_VALUE], given_)
     assert_close(output[..., :D_VALUE], weights @ value, **CLOSELY)
     assert_close(found, gradients(weights @ value, given_), **CLOSELY)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.25, 0.9, 1.0])
+def test_share_that_is_dropped_is_right_and_what_is_left_makes_up_for_it(share: float) -> None:
+    torch.manual_seed(0)
+    kept = attention_dropout.drop(torch.ones(1001, 499), share)
+    assert set(kept.unique().tolist()) <= {0.0, 1.0}
+    spread = (share * (1 - share) / kept.numel()) ** 0.5
+    assert abs((kept == 0).float().mean() - share) <= 4 * spread + 1 / 2**17
+    whole = attention_dropout.growth(share) * (1 - share)
+    assert whole == pytest.approx(float(share < 1), abs=1e-4)
+
+
+def test_dropped_weights_are_independent_of_their_neighbours() -> None:
+    torch.manual_seed(0)
+    gone = 1 - attention_dropout.drop(torch.ones(2**20), 0.3)
+    for distance in (1, 2, 3, 4, 5, 8, 16, 64):
+        together = (gone[distance:] * gone[:-distance]).mean()
+        assert abs(together - 0.09) < 5 * (0.09 * 0.91 / 2**20) ** 0.5
 
 
 def test_dropout_is_right_on_average() -> None:

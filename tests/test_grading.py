@@ -1,6 +1,7 @@
 """The score, the hidden inputs and the diagnosis: what a student reads of a check."""
 
 import copy
+import dataclasses
 import pickle
 import re
 import sys
@@ -43,6 +44,21 @@ def test_copied_score_is_the_same_score(again):
     copied = again(score)
     assert (float(copied), str(copied), copied.inputs) == (1.5, str(score), {"k": 3})
     assert copied.mistake == "slips"
+
+
+@pytest.mark.parametrize("reports", ["", "hints@example.org", "https://example.org/hints/new"])
+def test_line_by_which_a_wrong_hint_is_reported_holds_what_it_takes_and_no_answer(reports):
+    exercise = dataclasses.replace(find_exercise(SOFTMAX), reports=reports)
+    score = grade(exercise, LocalSubmission(exercise.mistakes[0].answer), None)
+    (line,) = (line for line in str(score).splitlines() if "Is this hint not true" in line)
+    assert line.endswith(f": `{SOFTMAX}`, `{score.mistake}`, version `{exercise.version}`")
+    assert f"send this line to {reports or 'your instructor'}: " in line
+    assert len(exercise.version) == 8
+    page = score._repr_html_()
+    assert f"<code>{SOFTMAX}</code>, <code>{score.mistake}</code>" in page
+    assert "overflow-wrap:anywhere" in page  # a phone is narrow
+    assert pickle.loads(pickle.dumps(score)).doubt == score.doubt == line
+    assert "not true" not in str(grade(exercise, LocalSubmission(by_hand), None))
 
 
 def test_score_is_displayed_by_ipython_as_number_and_table():

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-from attn_bank.captioning import hard_context, hard_loss
+from attn_bank.captioning import hard_context, hard_loss, look_elsewhere
 from attn_course.exact_expectation import exact_score_gradient
 from attn_grade.inside.submission import LocalSubmission
 
@@ -66,3 +66,11 @@ def test_draws_that_share_a_random_number_are_refused(offset: int, refused: bool
 
     found = hard_context.follows_the_weights(call, inputs)
     assert (found is not None and found[1] == ["together"]) == refused
+
+
+def test_captioner_says_the_same_of_equal_weights_that_rounding_has_parted() -> None:
+    digits, one = torch.tensor([[3, 7, -1]]), torch.ones(1, dtype=torch.long)
+    say = look_elsewhere.Speaker(digits, look_elsewhere.LOOKS * one, 5 * one)
+    equal = torch.tensor([[0.4, 0.4, 0.2]])
+    for parted in (equal, torch.nextafter(equal, torch.tensor([[0.0, 1.0, 0.0]]))):
+        assert say(parted).item() == 3

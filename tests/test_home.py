@@ -7,11 +7,14 @@ from importlib.util import find_spec
 from itertools import chain
 
 from attn_course.plots import ROLE
-from tests.conftest import ROOT, chapters
+from tests.conftest import ROOT, chapters, module_pages
 
+# Pages of the reference that are of no single module.
+OTHER_PAGES = ("book/api/grading", "book/api/transforms")
 # Packages that a reader imports as one module.
 ROOMS = (
     "benchmarked",
+    "data",
     "data.translation",
     "interactive",
     "minilm",
@@ -53,14 +56,26 @@ def test_road_and_notation_page_use_the_colours_of_the_figures() -> None:
 
 
 def test_reference_lists_every_module_that_a_reader_may_import() -> None:
-    reference = (ROOT / "book" / "api.md").read_text(encoding="utf-8")
-    listed = set(re.findall(r"^\.\. automodule:: (\S+)$", reference, re.M))
+    pages = {name: (ROOT / f"{name}.md").read_text(encoding="utf-8") for name in module_pages()}
+    listed = {
+        name
+        for text in pages.values()
+        for name in re.findall(r"^\.\. automodule:: (\S+)$", text, re.M)
+    }
     package = ROOT / "attn_course"
     files = chain(package.glob("*.py"), package.glob("data/**/*.py"), package.glob("plots/*.py"))
     modules = {".".join(file.relative_to(ROOT).with_suffix("").parts) for file in files}
     modules = {name for name in modules if not name.endswith(".__init__")}
     rooms = {f"attn_course.{room}" for room in ROOMS}
-    assert {name for name in listed if name.startswith("attn_course")} == modules | rooms
+    ours = {name for name in listed if name.startswith("attn_course")}
+    assert ours == modules | rooms
+    # Each has a page, which bears its name, and is linked where the modules are listed.
+    short = [name.removeprefix("attn_course.") for name in ours]
+    assert {f"book/api/{name.replace('.', '/')}": f"# {name}" for name in short} == {
+        name: text.split("\n")[0] for name, text in pages.items() if name not in OTHER_PAGES
+    }
+    index = (ROOT / "book" / "api.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^   (attn_course\.\S+)$", index, re.M)) == ours
     engine = {f"attn_grade.{each.parent.name}" for each in ROOT.glob("attn_grade/*/__init__.py")}
     authors = {"attn_bank", "attn_grade", "attn_grade.exercise", "attn_grade.bank"}
     assert engine | authors <= listed

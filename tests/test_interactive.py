@@ -42,6 +42,7 @@ from tests.interactive_laws import (
     without_numbers,
     write_page,
 )
+from tests.sampling import sample, sampled
 from tests.test_pages import DESKTOP, PHONE
 
 FIGURE = ".attn-figure[data-figure='kernel-regression']"
@@ -86,7 +87,7 @@ def column(numbers: list[float]) -> torch.Tensor:
 
 
 def assert_script_agrees_with_package(figure: Locator) -> int:
-    """Compare every kernel, width, query and stand-in of a grid; return how many were empty."""
+    """Compare a sample of a grid of kernels, widths, queries, stand-ins; how many were empty."""
     data = data_of(figure)
     key, value = column(data["keys"]), column(data["values"])
     low, high = data["across"][:2]
@@ -94,7 +95,7 @@ def assert_script_agrees_with_package(figure: Locator) -> int:
     last = len(data["widths"]) - 1
     widths = sorted({0, last // 4, last // 2, 3 * last // 4, last})
     queries = [low, *(low + (high - low) * part / 11 for part in range(1, 11)), high]
-    settings = list(product(KERNELS, widths, queries, ("zero", "mean")))
+    settings = sample(product(KERNELS, widths, queries, ("zero", "mean")), 120)
     found = figure.evaluate(READ_ALL, settings)
     for (kernel, width, query, empty), got in zip(settings, found, strict=True):
         assert got["kernel"] == kernel
@@ -112,10 +113,11 @@ def assert_script_agrees_with_package(figure: Locator) -> int:
     return sum(got["empty"] for got in found)
 
 
+@sampled
 @pytest.mark.browser
 @pytest.mark.parametrize("number", [0, 1], ids=["dense", "sparse"])
 def test_script_gives_the_numbers_of_the_package(page: Page, number: int) -> None:
-    assert assert_script_agrees_with_package(page.locator(FIGURE).nth(number)) > 20
+    assert assert_script_agrees_with_package(page.locator(FIGURE).nth(number)) > 5
 
 
 @pytest.mark.browser
@@ -154,6 +156,7 @@ def test_curve_is_drawn_through_the_estimates_of_the_package(page: Page, kernel:
         assert_close(column(heights), height[there].unsqueeze(-1), rtol=0, atol=0.051)
 
 
+@sampled
 @pytest.mark.browser
 @pytest.mark.parametrize("number", [0, 1], ids=["dense", "sparse"])
 def test_script_starts_with_the_picture_that_the_package_drew(

@@ -38,6 +38,7 @@ from tests.interactive_laws import (
     without_numbers,
     write_page,
 )
+from tests.sampling import sample, sampled
 from tests.test_pages import DESKTOP, PHONE
 
 FIGURE = ".attn-figure[data-figure='scaled-dot-product']"
@@ -87,19 +88,18 @@ def table(numbers: list[list[float]]) -> Tensor:
 
 
 def assert_script_agrees_with_package(figure: Locator) -> int:
-    """Compare every scale, temperature and mask of a grid; return how many rows had no key."""
+    """Compare a sample of a grid of scales, temperatures, masks; how many rows had no key."""
     data = data_of(figure)
     start = State(data["words"], table(data["query"]), table(data["key"]))
     last, most, empty = len(data["temperatures"]) - 1, len(data["words"]), 0
-    settings = list(
-        product(
-            SCALES,
-            (0, last // 3, last // 2, last),
-            (False, True),
-            (None, 0, 2, most - 1),
-            (None, 0, 3, most),
-        )
+    grid = product(
+        SCALES,
+        (0, last // 3, last // 2, last),
+        (False, True),
+        (None, 0, 2, most - 1),
+        (None, 0, 3, most),
     )
+    settings = sample(grid, 100)
     found = figure.evaluate(READ_ALL, settings)
     for (scale, place, causal, half_width, length), got in zip(settings, found, strict=True):
         temperature = data["temperatures"][place]
@@ -125,10 +125,11 @@ def test_the_figure_starts_with_the_weights_of_the_layer() -> None:
     assert_close(same.weights, state.weights, rtol=0, atol=2e-3)
 
 
+@sampled
 @pytest.mark.browser
 @pytest.mark.parametrize("number", [0, 1])
 def test_script_gives_the_numbers_of_the_package(page: Page, number: int) -> None:
-    assert assert_script_agrees_with_package(page.locator(FIGURE).nth(number)) > 20
+    assert assert_script_agrees_with_package(page.locator(FIGURE).nth(number)) > 5
 
 
 @pytest.mark.browser

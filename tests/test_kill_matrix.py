@@ -91,7 +91,11 @@ def test_tool_writes_a_page_and_notices_one_that_is_out_of_date(
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("\n### `softmax`", "\n#### `softmax`", f"{len(SAID) - 1} exercises, and the bank has"),
+        (
+            "\n:::{dropdown} `softmax`",
+            "\n:::{note} `softmax`",
+            f"{len(SAID) - 1} exercises, and the bank has",
+        ),
         (
             "| overflows |",
             "| flows over |",

@@ -18,7 +18,7 @@ import axe_playwright_python
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response
 
-from tests.conftest import ROOT, chapters, toc_pages
+from tests.conftest import ROOT, chapters, module_pages, toc_pages
 from tests.sampling import left_to_proofs, parameters, takes_all
 
 pytestmark = pytest.mark.browser
@@ -34,17 +34,21 @@ LOOKS = {
 }
 # The pages that Sphinx makes by itself, beside those of `_toc.yml`.
 PAGES = [*toc_pages(), "search", "genindex"]
-# To look at all of one of these takes half a minute: they are made of the same few things over and
-# over, and one visit shows them.
-LONG = {"book/api": "disk-phone-dark", "book/kill_matrix": "disk-phone-dark"}
+# What is made of the same few things over and over is visited once, in this look.
+ONCE = "disk-phone-dark"
+LONG = "book/kill_matrix"
 # The first look of a page is for `make test`: four neighbours have all four of them.
 ORDERS = [[0, 1], [2, 3], [1, 0], [3, 2]]
 VISITS = [
     pytest.param((page, look), marks=left_to_proofs if number else ())
     for page, order in zip(PAGES, cycle(ORDERS), strict=False)
     for number, look in enumerate(
-        [LONG[page]] if page in LONG else [list(LOOKS)[place] for place in order]
+        [ONCE] if page == LONG else [list(LOOKS)[place] for place in order]
     )
+]
+VISITS += [
+    pytest.param((*page.values, ONCE), marks=page.marks)
+    for page in parameters(module_pages(), 2, always=["book/api/grading"])
 ]
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 LOCAL = ("data:", "blob:", "about:")

@@ -249,7 +249,7 @@ def test_causal_outputs_do_not_change_when_words_follow(call: Callable) -> None:
     tokens = sentence()
     whole = call(tokens, causal_mask(LENGTH))
     for length in range(1, LENGTH + 1):
-        found = call(tokens[:, :length], causal_mask(length))
+        found = call(tokens[:, :length], causal_mask(length)[None])
         assert_close(found, whole[:, :length], **TIGHTLY)
     assert_close(whole[:, 0], call(tokens[:, :1])[:, 0], **TIGHTLY)
 

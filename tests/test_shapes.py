@@ -333,7 +333,7 @@ def test_argument_is_refused_before_the_function_runs() -> None:
 
 
 def test_missing_argument_is_refused_as_python_does() -> None:
-    with pytest.raises(TypeError, match="missing a required argument: 'right'"):
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'right'"):
         scaled_sum(WIDE)
 
 

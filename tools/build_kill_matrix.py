@@ -51,7 +51,7 @@ from a seed. Here {len(SEEDS)} seeds were tried.
 {{totals}}
 
 In the table of an exercise each row is a mistake and each column a check, numbered as in the list
-above the table.
+above the table. Click on its name to open it.
 
 | sign | meaning |
 |:-:|---|
@@ -65,6 +65,8 @@ What a mistake earns is the sum of the points of the checks that it passes. The 
 exercises repeats draws of another one, in float64, to look at more than the numbers. Wrong numbers
 fail both, so it does not count where another check catches as well.
 """
+# Each exercise is folded away, behind its name.
+FOLD = ":::{dropdown} `"
 # A row of a table of the page: the mistake, what it earns, and a cell for each check.
 ROW = re.compile(r"^\| (?P<mistake>\w[^|]*) \| [\d.]+ \| (?P<cells>[^|]+(?: \| [^|]+)*) \|$")
 
@@ -122,7 +124,7 @@ def alone(exercise: Exercise, bank: Mapping[str, Cells]) -> Counter[int]:
 def write_exercise(exercise: Exercise, bank: Mapping[str, Cells]) -> str:
     """The section of an exercise: its checks, numbered, and a row for each mistake."""
     caught, only = Counter(chain.from_iterable(map(catching, bank.values()))), alone(exercise, bank)
-    lines = [f"### `{exercise.function}`", ""]
+    lines = [f"{FOLD}{exercise.function}`: {len(exercise.mistakes)} mistakes", ""]
     for place, check in enumerate(exercise.checks):
         points = f"{check.points:g} point{'' if check.points == 1 else 's'}"
         counts = f"catches {caught[place]}, {only[place]} alone"
@@ -135,7 +137,7 @@ def write_exercise(exercise: Exercise, bank: Mapping[str, Cells]) -> str:
         earns = least if mistake.points is None else mistake.points
         row = [in_words(mistake.name), f"{earns:g}", *cells]
         lines.append(f"| {' | '.join(row)} |")
-    return "\n".join([*lines, ""])
+    return "\n".join([*lines, ":::", ""])
 
 
 def in_words(name: str) -> str:
@@ -149,7 +151,7 @@ def read_page(text: str) -> dict[str, dict[str, Cells]]:
     Raises:
         BuildError: The page has another number of exercises than there are.
     """
-    sections, names = text.split("\n### ")[1:], exercise_names()
+    sections, names = text.split(f"\n{FOLD}")[1:], exercise_names()
     if len(sections) != len(names):
         raise BuildError(f"it has {len(sections)} exercises, and the bank has {len(names)}")
     return {name: dict(_rows(section)) for name, section in zip(names, sections, strict=True)}

@@ -52,7 +52,8 @@ def write_table(names: Sequence[str]) -> str:
     introduction = INTRODUCTION.format(totals=totals, columns="\n".join(columns), **signs)
     table = "\n".join([head, f"|---|{':-:|' * len(kinds)}", *rows])
     return (
-        f"{introduction}{table}\n\nWhat is not forbidden, and why:\n\n" + "\n".join(reasons) + "\n"
+        f"{introduction}:::{{dropdown}} Every exercise, and every alteration\n\n{table}\n\n"
+        "What is not forbidden, and why:\n\n" + "\n".join(reasons) + "\n:::\n"
     )
 
 

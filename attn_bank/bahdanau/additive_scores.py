@@ -214,6 +214,34 @@ def multiplies_every_pair(query, key, w_query, w_key, score_weight):
     return torch.tanh(queries @ w_query.mT + keys @ w_key.mT) @ score_weight
 
 
+@mistake
+def forgets_the_query(query, key, w_query, w_key, score_weight):
+    """your scores do not depend on the query, so every query gets the same weights; add its part,
+    `w_query @ q`, before `tanh`"""
+    scores = torch.tanh(key @ w_key.mT) @ score_weight
+    return scores.unsqueeze(-2).expand(*query.shape[:-1], -1)
+
+
+@mistake
+def takes_the_key_as_it_is(query, key, w_query, w_key, score_weight):
+    """you add the key as it is; it goes through a matrix of its own first, `w_key`"""
+    return torch.tanh((query @ w_query.mT).unsqueeze(-2) + key.unsqueeze(-3)) @ score_weight
+
+
+@mistake
+def adds_before_the_matrix(query, key, w_query, w_key, score_weight):
+    """you add query and key as they are, and multiply the sum by one matrix; each has a matrix of
+    its own, `w_query` and `w_key`, and the products are added"""
+    return torch.tanh((query.unsqueeze(-2) + key.unsqueeze(-3)) @ w_key.mT) @ score_weight
+
+
+@mistake
+def makes_no_axes_for_pairs(query, key, w_query, w_key, score_weight):
+    """you add each query to the key of the same number; every query meets every key, for which each
+    of the two needs an axis for the other: `unsqueeze(-2)` and `unsqueeze(-3)`"""
+    return torch.tanh(query @ w_query.mT + key @ w_key.mT) @ score_weight
+
+
 EXERCISE = Exercise(
     function="additive_scores",
     reference=reference,

@@ -96,7 +96,13 @@ def takes_unions(weights, sure, possible, target_mask):
     return 1 - float(agreed / (links.sum() + sure.sum()))
 
 
-@mistake
+def _link_by_columns(weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor) -> float:
+    """Likewise, links of source words in the padding and to that of the target among them."""
+    links = _links(weights.mT, weights.amax(1) >= 0).mT & target_mask.unsqueeze(-1)
+    return _rate(links, sure, sure | possible)
+
+
+@mistake(also=(_link_by_columns,))
 def links_each_source_word(weights, sure, possible, target_mask):
     """you link each source word with a target word; each target word is to choose, among the source
     words, which are on the last axis"""

@@ -1,5 +1,7 @@
 """Part A of problem set 04: from scores to weights, where sources of unequal length are padded."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Generator, Tensor
 
@@ -86,7 +88,7 @@ def shares_out_again_what_padding_had(scores, source_len):
 
 NOTHING_LEFT = """you take the weights of padding away after the powers, be it `exp` or the softmax,
     and divide by what is left; where padding scores high, or a source has no token, nothing is
-    left, and 0/0 is `nan`; mask the scores before"""
+    left, or infinity, and the quotient is `nan`; mask the scores before"""
 
 
 @mistake(points=3, hint=NOTHING_LEFT)
@@ -102,7 +104,15 @@ def shares_out_nothing(scores, source_len):
     return weights / weights.sum(-1, keepdim=True)
 
 
-@mistake(points=2)
+def _powers_and(number: float) -> Callable[..., Tensor]:
+    def answer(scores: Tensor, source_len: Tensor) -> Tensor:
+        powers = scores.exp() * ~_padding(scores, source_len)
+        return powers / (powers.sum(-1, keepdim=True) + number)
+
+    return answer
+
+
+@mistake(points=2, also=tuple(map(_powers_and, (1e-5, 1e-8, 1e-9, 1e-10, 1e-12))))
 def takes_powers_as_they_are(scores, source_len):
     """you take the powers of the scores as they are, which overflow where a score is high and are
     all 0 where all are low, and then the quotient is `nan`; mask the scores, and let

@@ -57,7 +57,7 @@ def turns_the_mask_round():
     """you keep the padding and drop the words: `is_word` is True at words"""
 
 
-@mistake
+@mistake(also=(lambda weights, is_word, share: (1 - weights.sum(2)).square().mean(),))
 def sums_over_the_cells_first(weights, is_word, share):
     """you add up over the cells first, where every word has the sum 1 whatever it looks at; add up
     over the words, axis 1"""
@@ -104,7 +104,15 @@ def takes_the_root(weights, is_word, share):
     return (share - _total(weights, is_word)).square().sum(-1).sqrt().mean()
 
 
-@mistake
+def _average_words(weights: Tensor, is_word: Tensor, share: float) -> Tensor:
+    return (1 - _total(weights, is_word)).square().mean()
+
+
+def _average_everything(weights: Tensor, is_word: Tensor, share: float) -> Tensor:
+    return (1 - weights.sum(1)).square().mean()
+
+
+@mistake(also=(_average_words, _average_everything))
 def averages_over_the_cells(weights, is_word, share):
     """you take the mean over the cells too; over the cells it is a sum, over the captions a mean"""
     return (share - _total(weights, is_word)).square().mean()

@@ -254,7 +254,13 @@ def replaces_nan_afterwards(scores, features, mask):
     return _add(_flat(_fill(scores, mask)), features).nan_to_num(0)
 
 
-@mistake(points=3)
+def _take_all_powers(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
+    powers = torch.exp(scores) * mask
+    total = powers.sum((-2, -1), keepdim=True)
+    return _add(powers / total.where(total > 0, 1), features)
+
+
+@mistake(points=3, also=(_take_all_powers,))
 def takes_powers_as_they_are(scores, features, mask):
     """you take the powers of the scores as they are; that of 200 is more than a number can hold,
     and infinity divided by infinity is `nan`; `torch.softmax` takes the largest score off first"""

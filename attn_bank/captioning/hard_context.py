@@ -215,11 +215,18 @@ def _others(scores: Tensor) -> dict[str, Tensor]:
         "squares": _sums_to_one(weights.square()),
         "transposed": _weights(scores.mT),
         "best two": _best_two(weights),
+        "sides": _by_sides(scores.sum(2), scores.sum(1)),
+        "mean sides": _by_sides(scores.mean(2), scores.mean(1)),
     }
 
 
 def _best_two(weights: Tensor) -> Tensor:
     return _sums_to_one(weights * (weights >= weights.topk(2).values[:, 1:]))
+
+
+def _by_sides(rows: Tensor, columns: Tensor) -> Tensor:
+    """Of a row and a column that are drawn by scores of their own."""
+    return (rows.softmax(-1).unsqueeze(2) * columns.softmax(-1).unsqueeze(1)).flatten(1)
 
 
 def _sums_to_one(weights: Tensor) -> Tensor:
@@ -399,6 +406,17 @@ def takes_powers_as_they_are(scores, features):
     and that of -400 is 0 for every cell; `torch.softmax` takes the largest score off first"""
     powers = torch.exp(scores.flatten(1))
     return _hard(powers, features)
+
+
+def _draw_sides(scores: Tensor, features: Tensor) -> Drawn:
+    return _hard(_by_sides(scores.mean(2), scores.mean(1)), features)
+
+
+@mistake(points=1, also=(_draw_sides,))
+def draws_a_row_and_a_column(scores, features):
+    """you draw a row and a column, each by scores of its own; a cell is one of all the cells, and
+    is drawn by its own weight"""
+    return _hard(_by_sides(scores.sum(2), scores.sum(1)), features)
 
 
 EXERCISE = Exercise(

@@ -12,8 +12,8 @@ from attn_grade.inside.plain import Inputs, Plain, name_kind
 from attn_grade.mistakes import Mistakes
 
 Measured = tuple[float, float, float]
-# A captioner sees nothing where less of the weight lies.
-ENOUGH_TO_SEE = 0.3
+# A captioner sees nothing where less of the weight lies, and no difference that rounding may make.
+ENOUGH_TO_SEE, ALIKE = 0.3, 1e-5
 # What decides the word of an image: the cell with the greatest weight, something that the
 # captioner remembers, or that cell, misread.
 LOOKS, REMEMBERS, MISREADS = range(3)
@@ -43,7 +43,9 @@ class Speaker:
             raise ValueError(
                 f"weights of shape {tuple(weights.shape)}; expected {tuple(self.digits.shape)}"
             )
-        most, best = weights.to(self.digits.device).max(-1, keepdim=True)
+        weights = weights.to(self.digits.device)
+        most = weights.amax(-1, keepdim=True)
+        best = (weights > most - ALIKE).int().argmax(-1, keepdim=True)  # the first of equals
         seen = self.digits.gather(1, best).masked_fill(most < ENOUGH_TO_SEE, -1).squeeze(1)
         seen = torch.where(seen < 0, self.memory, seen)
         said = torch.stack([seen, self.memory, (seen + 1) % 10])
@@ -88,8 +90,8 @@ def draw_scenes(
     """Images with two digits, some with one more; weights that point anywhere.
 
     With `ties` all weights of the first image and of the last are alike, and of the second image
-    the two digits share the greatest. With `twins` the two
-    digits of every third image are the same, otherwise they always differ.
+    the two digits share the greatest; without, the last two of the three numbers differ. With
+    `twins` the two digits of every third image are the same, otherwise they always differ.
     """
     cells = torch.rand(batch, num_cells, generator=generator).argsort(1)
     cells[:2], cells[-1] = torch.arange(num_cells), torch.arange(num_cells).flip(0)
@@ -114,7 +116,7 @@ def draw_scenes(
     kind = torch.tensor([LOOKS, LOOKS, LOOKS, REMEMBERS, MISREADS])
     kind = kind[torch.randint(len(kind), (batch,), generator=generator)]
     memory = torch.where(torch.rand(batch, generator=generator) < 0.5, own, (own + step[2]) % 10)
-    return {
+    inputs: Inputs = {
         "say": Speaker(digits, kind, memory),
         "weights": weights,
         "digits": digits,
@@ -122,6 +124,9 @@ def draw_scenes(
         "other": other,
         "empty": empty,
     }
+    if not ties and len({*reference(**inputs)[1:]}) == 1:
+        return draw_scenes(generator, batch, num_cells, twins, ties)
+    return inputs
 
 
 def is_right(number: int) -> Law:
@@ -239,6 +244,17 @@ def copies_the_weight(**given):
     """you give the second cell the weight of the first, and leave the first as it was; they
     exchange their weights"""
     return _Asked(**given).moved_by(lambda w, one, other: _put(w, other, _at(w, one)))
+
+
+@mistake(points=2)
+def leaves_nothing_behind(**given):
+    """you move the weight of the cell that is named, and leave 0 where it was; the two cells
+    exchange their weights, so that the sum stays 1"""
+
+    def move(weights, one, other):
+        return _put(_put(weights, other, _at(weights, one)), one, 0.0)
+
+    return _Asked(**given).moved_by(move)
 
 
 @mistake(points=1)
@@ -384,10 +400,17 @@ def counts_instead_of_shares(**given):
     return tuple(float(yes.sum()) for yes in counts)
 
 
-@mistake(points=2.5)
+def _go_on_from_the_first(**given: Tensor) -> Measured:
+    asked = _Asked(**given)
+    moved = _exchange(asked.weights, asked.named, asked.other)
+    still = asked.say(_exchange(moved, asked.named, asked.empty)) == asked.own
+    return *asked.right[:2], _share(still)
+
+
+@mistake(points=2.5, also=(_go_on_from_the_first,))
 def works_on_the_weights_themselves(**given):
-    """you exchange in the weights themselves, and the second time begins where the first has left
-    off: `clone()` them each time"""
+    """your second exchange begins with the weights that the first has moved; begin each with the
+    captioner's own, a `clone()` of `weights`"""
     asked = _Asked(**given)
     weights = asked.weights
     weights.copy_(_exchange(weights, asked.named, asked.other))
@@ -449,8 +472,8 @@ EXERCISE = Exercise(
             "the weights of the caller stay as they were",
             0.5,
             draw_scenes,
-            sizes=({"batch": 20, "num_cells": 9, "ties": 0},),
-            hidden_sizes=({"batch": 31, "num_cells": 5, "ties": 0},),
+            sizes=({"batch": 60, "num_cells": 9, "ties": 0},),
+            hidden_sizes=({"batch": 71, "num_cells": 5, "ties": 0},),
             untouched=True,
         ),
     ),

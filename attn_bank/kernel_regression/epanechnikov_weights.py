@@ -44,12 +44,13 @@ def draw_edges(generator: torch.Generator, key_len: int, d_key: int) -> Inputs:
 
 
 def draw_empty_windows(generator: torch.Generator, **sizes: int) -> Inputs:
-    """The first query is far from all keys, and the second has one exactly at its edge."""
+    """The first query is far from all keys; the second has one at its edge, the third one on it."""
     inputs = draw_near_keys(generator, **sizes)
     key = (inputs["key"] * 64).round() / 64
     inputs["query"][0] -= 50
     inputs["query"][1] = key[key[:, 0].argmax()]
     inputs["query"][1, 0] += 2
+    inputs["query"][2] = key[0]
     return inputs | {"key": key, "width": 2.0}
 
 
@@ -65,7 +66,12 @@ def _normalise(kernel: Tensor, axis: int = -1) -> Tensor:
 mistake = Mistakes()
 
 
-@mistake
+def _triangle_without_a_care(query: Tensor, key: Tensor, width: float) -> Tensor:
+    kernel = (1 - squared_distances(query, key).sqrt() / width).clamp_min(0)
+    return kernel / kernel.sum(-1, keepdim=True)
+
+
+@mistake(also=(_triangle_without_a_care,))
 def weights_by_the_triangle(query, key, width):
     """you wrote the kernel as it is printed, `max(0, 1 - u)`, which is the triangular one;
     Epanechnikov's is a parabola in `u`"""

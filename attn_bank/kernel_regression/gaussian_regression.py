@@ -18,14 +18,25 @@ def reference(query: Tensor, key: Tensor, value: Tensor, width: Width) -> Tensor
     return nadaraya_watson(query, key, value, width)
 
 
+def draw_near(generator: torch.Generator, **sizes: int) -> Inputs:
+    """Points so near that beside their kernel values a millionth of a millionth is nothing."""
+    inputs = draw_points(generator, **sizes)
+    return inputs | {"query": inputs["query"] / 2, "key": inputs["key"] / 2}
+
+
 def draw_underflow(
     generator: torch.Generator, query_len: int, key_len: int, d_value: int, far: int
 ) -> Inputs:
-    """Every kernel value underflows: the queries lie 20 widths and more from the nearest key."""
+    """Every kernel value underflows: the queries lie 20 widths and more from the nearest key.
+
+    The second lies nearly in the middle of two keys, which a kernel that falls off less mixes.
+    """
     key = draw_uneven_keys(generator, key_len)
     chosen = torch.randperm(key_len, generator=generator)[:query_len]
     query = key[chosen] + 0.375
     query[0] += far
+    narrow = int(key.diff(dim=0).argmin())
+    query[1] = (key[narrow] + key[narrow + 1]) / 2 - 1 / 16
     value = draw_normal(generator, key_len, d_value)
     return {"query": query, "key": key, "value": value, "width": 1 / 64}
 
@@ -164,16 +175,6 @@ def turns_the_width_into_a_number():
     compute with the tensor"""
 
 
-@mistake(points=3.5)
-def centres_the_keys_of_the_caller(query, key, value, width):
-    """`-=` writes into the tensors that you were given; write `query = query - centre`"""
-    with torch.no_grad():
-        centre = key.mean(-2, keepdim=True).round()
-        query -= centre
-        key -= centre
-    return reference(query, key, value, width)
-
-
 @mistake
 def drops_the_axis_of_the_sum(query, key, value, width):
     """the sum of the kernel has lost its axis, so that it divides the wrong numbers: keep it,
@@ -202,7 +203,7 @@ EXERCISE = Exercise(
             "each estimate is the mean of the values, weighted by the Gaussian kernel of the"
             " distance; further axes may come before",
             1.5,
-            draw_points,
+            draw_near,
             sizes=(
                 {"query_len": 3, "key_len": 5, "d_key": 2, "d_value": 7},
                 {"batch": 2, "query_len": 3, "key_len": 7, "d_key": 5, "d_value": 1},

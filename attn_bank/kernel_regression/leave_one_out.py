@@ -21,9 +21,9 @@ def reference(key: Tensor, value: Tensor, width: Width) -> Tensor:
 
 
 def draw_table(generator: torch.Generator, **sizes: int) -> Inputs:
+    """Keys so near that what a key adds to its own estimate can be taken back without much loss."""
     inputs = draw_points(generator, 1, **sizes)
-    del inputs["query"]
-    return inputs
+    return {"key": inputs["key"] / 2, "value": inputs["value"], "width": inputs["width"]}
 
 
 def draw_with_width_to_learn(generator: torch.Generator, **sizes: int) -> Inputs:
@@ -96,7 +96,7 @@ def divides_nothing_by_nothing(key, value, width):
     return kernel @ value / kernel.sum(-1, keepdim=True)
 
 
-@mistake(points=1.5)
+@mistake(points=2.5)
 def takes_its_own_share_back(key, value, width):
     """you estimate with the key itself and subtract its share afterwards: nothing is left where its
     share was nearly all; forbid the diagonal before the softmax"""
@@ -197,7 +197,7 @@ def turns_all_axes_of_the_keys(key, value, width):
     return _masked(-squared / (2 * width**2), _myself(key)) @ value
 
 
-@mistake(points=1.5)
+@mistake(points=0.5)
 def takes_the_distance_for_its_square(key, value, width):
     """your kernel falls with the distance divided by twice the squared width; the distance itself
     has to be squared as well: `-d² / 2w²`"""
@@ -226,12 +226,14 @@ EXERCISE = Exercise(
                 {"key_len": 2, "d_key": 1, "d_value": 3},
                 {"batch": 5, "key_len": 5, "d_key": 3, "d_value": 2},
             ),
+            tolerance=1024,
         ),
         Check(
             "where every other key lies many widths away, the nearest other key decides",
             1,
             draw_lonely_keys,
             sizes=(
+                {"key_len": 3, "d_value": 2, "fraction": 4},
                 {"key_len": 5, "d_value": 2, "fraction": 32},
                 {"key_len": 5, "d_value": 2, "fraction": 2**17},
             ),
@@ -258,6 +260,7 @@ EXERCISE = Exercise(
             sizes=({"key_len": 5, "d_key": 2, "d_value": 2},),
             hidden_sizes=({"key_len": 7, "d_key": 1, "d_value": 3},),
             gradient=("key", "value", "width"),
+            tolerance=1024,
         ),
     ),
     mistakes=mistake.collected,

@@ -1,5 +1,7 @@
 """Part D of problem set 02: a width for each query, the distance to its k-th nearest key."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -126,7 +128,14 @@ def takes_the_mean_of_k_values(query, key, value, k):
     return near.to(value.dtype) / near.sum(-1, keepdim=True) @ value
 
 
-@mistake
+def _with_k_keys(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+    squared = squared_distances(query, key)
+    near, place = squared.topk(k, largest=False)
+    weights = torch.softmax(-near / _harmless(2 * near[..., -1:]), -1)
+    return torch.zeros_like(squared).scatter(-1, place, weights) @ value
+
+
+@mistake(also=(_with_k_keys,))
 def drops_the_other_keys(query, key, value, k):
     """you leave out all keys beyond the k-th; here they count too, by the Gaussian kernel, and k
     only sets its width"""
@@ -150,7 +159,14 @@ def forgets_the_half(query, key, value, k):
     return _estimate(squared, _squared_width(squared, k) / 2, value)
 
 
-@mistake(points=3)
+def _count_places(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+    squared = squared_distances(query, key)
+    places = [row.unique() for row in squared.flatten(0, -2)]
+    width = torch.stack([row[min(k, len(row)) - 1] for row in places])
+    return _estimate(squared, width.reshape(*squared.shape[:-1], 1), value)
+
+
+@mistake(points=3, also=(_count_places,))
 def counts_places_and_not_keys(query, key, value, k):
     """you count keys in one place once; each of them counts, so with k twins on the query its width
     is 0"""
@@ -181,12 +197,19 @@ def spreads_a_width_of_zero_over_all_keys(query, key, value, k):
     return torch.softmax(scores, -1) @ value
 
 
-@mistake(points=3)
+def _adding(number: float) -> Callable[..., Tensor]:
+    def answer(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+        squared = squared_distances(query, key)
+        return _estimate(squared, _squared_width(squared, k) + number, value)
+
+    return answer
+
+
+@mistake(points=3, also=tuple(map(_adding, (5e-9, 1e-6, 1e-9, 1e-10, 1e-12))))
 def adds_a_small_number_to_the_width(query, key, value, k):
     """you add a small number to the width, which is no longer small when the keys are micrometres
     apart; change the width only where it is 0, or use `torch.finfo(dtype).tiny`"""
-    squared = squared_distances(query, key)
-    return _estimate(squared, _squared_width(squared, k) + 1e-8, value)
+    return _adding(1e-8)(query, key, value, k)
 
 
 @mistake(points=3.5)

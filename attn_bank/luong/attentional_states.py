@@ -45,6 +45,7 @@ def _decode(
     cell: Callable[[Tensor], Tensor] = torch.tanh,
     squash: Callable[[Tensor], Tensor] = torch.tanh,
     weigh: Callable[[Tensor, Tensor], Tensor] = masked_softmax,
+    drop: Callable[[Tensor], Tensor] = lambda one: one.squeeze(1),
 ) -> list[Seen]:
     """All steps, in one of many ways: right is what the arguments are if nobody says otherwise."""
     words, annotations, mask, state, w_input, w_state, w_combine = inputs.values()
@@ -53,7 +54,7 @@ def _decode(
         before = state
         state = cell(torch.cat([word, fed], -1) @ w_input.mT + before @ w_state.mT)
         scores = ask(Step(before, fed, state)).unsqueeze(1) @ annotations.mT
-        context = (weigh(scores, mask.unsqueeze(1)) @ annotations).squeeze(1)
+        context = drop(weigh(scores, mask.unsqueeze(1)) @ annotations)
         attentional = squash(torch.cat([context, state], -1) @ w_combine.mT)
         steps.append(Seen(state, context, attentional))
         fed, state = feed(steps[-1]), keep(steps[-1])
@@ -229,6 +230,22 @@ def takes_what_is_fed_for_a_constant(**inputs):
     """you cut off what is fed from the graph; the weights should learn also from what a step tells
     the next one, so drop `detach` and `data`"""
     return _attentional(_decode(inputs, feed=lambda seen: seen.attentional.detach()))
+
+
+def _squeeze_scores_too(**inputs: Tensor) -> Tensor:
+    def weigh(scores: Tensor, mask: Tensor) -> Tensor:
+        weights = scores.mT.squeeze().masked_fill(~mask.squeeze(1), -torch.inf).softmax(1)
+        torch.bmm(weights.unsqueeze(1), inputs["annotations"])
+        return weights.unsqueeze(1)
+
+    return _attentional(_decode(inputs, drop=torch.squeeze, weigh=weigh))
+
+
+@mistake(points=2, also=(_squeeze_scores_too,))
+def squeezes_the_context(**inputs):
+    """`squeeze` without an axis takes the axis of a batch of one away too, and the vectors no
+    longer fit together; name the axis that you mean: `squeeze(1)`"""
+    return _attentional(_decode(inputs, drop=torch.squeeze))
 
 
 EXERCISE = Exercise(

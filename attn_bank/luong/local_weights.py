@@ -82,8 +82,9 @@ def draw_empty_windows(generator: Generator, query_len: int, key_len: int) -> In
 
 
 def draw_a_sentence_of_padding(generator: Generator, **sizes: int) -> Inputs:
-    """Windows of several words; the last sentence of the batch has no word."""
+    """Windows of several words; the first sentence is padded, and the last has no word."""
     inputs = draw_sentences(generator, **sizes)
+    inputs["mask"][0, -2:] = False
     inputs["mask"][-1] = False
     return inputs
 
@@ -247,7 +248,12 @@ def stretches_to_the_last_word(scores, share, mask, half_width):
     return _local(scores, distance, mask, half_width)
 
 
-@mistake
+def _round_the_centre(scores: Tensor, share: Tensor, mask: Tensor, half_width: float) -> Tensor:
+    place = (mask.sum(-1, keepdim=True) * share).round().unsqueeze(-1)
+    return _local(scores, torch.arange(mask.shape[-1]) - place, mask, half_width)
+
+
+@mistake(also=(_round_the_centre,))
 def rounds_the_centre(scores, share, mask, half_width):
     """you round the centre to a word; it is a real number, and only so a gradient can move it"""
     return _local(scores, _distance(share, mask).round(), mask, half_width)
@@ -304,6 +310,15 @@ def knows_one_batch_axis_only(scores, share, mask, half_width):
     distance = torch.arange(key_len, device=mask.device) - (length[:, None] * share)[:, :, None]
     window = mask[:, None, :] & (distance.abs() <= half_width)
     return masked_softmax(scores, window) * torch.exp(-2 * (distance / half_width).square())
+
+
+@mistake
+def sums_to_one_again(scores, share, mask, half_width):
+    """you divide by the sum once more after the bell; here the bell only takes weight away, and
+    what is left sums to less than 1"""
+    weights = reference(scores, share, mask, half_width)
+    total = weights.sum(-1, keepdim=True)
+    return weights / total.where(total > 0, 1)
 
 
 EXERCISE = Exercise(

@@ -192,7 +192,13 @@ def makes_the_memory_longer(**inputs):
     return _step(**inputs, store=store)
 
 
-@mistake
+def _see_all_alone(**inputs: Tensor) -> Step:
+    """A lone new token sees all; of several, each sees what it may."""
+    room, alone = inputs["keys"].shape[-2], inputs["tokens"].shape[-2] == 1
+    return _step(**inputs, last=lambda length, end: (room if alone else length, room))
+
+
+@mistake(also=(_see_all_alone,))
 def sees_the_whole_memory(**inputs):
     """your token looks at all places of the memory; those from `length + new_len` on hold what an
     older text has left: cut them off, `[..., :end, :]`"""

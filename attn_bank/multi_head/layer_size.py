@@ -8,7 +8,7 @@ from torch import Generator
 from attn_grade.exercise import Check, Exercise, Law, Promises
 from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, mistaking
+from attn_grade.wrong_answers import given, mistaking, then
 
 
 def reference(d_model: int, num_heads: int, num_key_heads: int, bias: bool) -> tuple[int, int]:
@@ -180,6 +180,12 @@ def returns_the_numbers_only(d_model, num_heads, num_key_heads, bias):
     """you return one number; two are asked: the small layers, and the numbers to learn, as in
     `return layers, numbers`"""
     return _numbers(d_model, num_heads, num_key_heads, bias)
+
+
+@mistake(points=0.5, computes=then(reference, lambda sizes: (sizes[0], float(sizes[1]))))
+def counts_in_floats():
+    """your numbers are right, but one is a float: `/` makes a float of whole numbers, and `//`
+    divides them into a whole one"""
 
 
 EXERCISE = Exercise(

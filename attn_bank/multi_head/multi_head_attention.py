@@ -256,7 +256,11 @@ def masks_head_by_head_what_is_text_by_text(**inputs):
     """the mask has the axes `(batch, query_len, key_len)` and the scores `(batch, num_heads,
     query_len, key_len)`: without a new axis for the heads the mask of text 0 falls on head 0 of all
     texts, and if there are as many texts as heads no error says so; `mask.unsqueeze(-3)`"""
-    return _attend(**inputs, seen=lambda mask: mask)
+
+    def weigh(scores, mask):
+        return torch.softmax(scores.masked_fill(~mask, -torch.inf), -1).nan_to_num(0)
+
+    return _attend(**inputs, seen=lambda mask: mask, weigh=weigh)
 
 
 @mistake(points=4)

@@ -54,7 +54,12 @@ def swaps_heads_and_features(tokens, num_heads):
     return tokens.unflatten(-1, (-1, num_heads)).transpose(-3, -2)
 
 
-@mistake
+def _cut_one_batch(tokens: Tensor, num_heads: int) -> Tensor:
+    batch, length = tokens.shape[:2]
+    return tokens.reshape(batch, length, num_heads, tokens.shape[-1] // num_heads)
+
+
+@mistake(also=(_cut_one_batch,))
 def leaves_the_tokens_in_front(tokens, num_heads):
     """you have cut the features, but the axis of the heads still stands behind that of the tokens;
     swap the two, so that each head holds a text: `transpose(-3, -2)`"""
@@ -141,6 +146,14 @@ def keeps_the_heads_behind_one_batch_axis(tokens, num_heads):
     swap the two, and count axes from the right: `transpose(-3, -2)`"""
     batch, length, d_model = tokens.shape
     return tokens.view(batch, length, num_heads, d_model // num_heads)
+
+
+@mistake
+def folds_the_heads_into_the_batch(tokens, num_heads):
+    """you make one axis of the batch and the heads; the heads have an axis of their own, behind the
+    batch and before the tokens"""
+    heads = tokens.reshape(*tokens.shape[:2], num_heads, -1).permute(0, 2, 1, 3)
+    return heads.reshape(-1, *heads.shape[2:])
 
 
 EXERCISE = Exercise(

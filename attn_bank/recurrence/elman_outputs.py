@@ -179,7 +179,17 @@ def carries_the_state_to_the_next_sequence(tokens, w_input, w_state, bias, w_out
     return outputs.reshape(*tokens.shape[:-1], -1)
 
 
-@mistake(points=2.5)
+def _take_axis_one(
+    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
+) -> Tensor:
+    state, outputs = torch.zeros_like(bias), []
+    for token in tokens.unbind(1):
+        state = torch.tanh(token @ w_input.mT + state @ w_state.mT + bias)
+        outputs.append(state @ w_output.mT)
+    return torch.stack(outputs, 1)
+
+
+@mistake(points=2.5, also=(_take_axis_one,))
 def knows_one_batch_axis_only(tokens, w_input, w_state, bias, w_output):
     """you count axes from the left, which fits three axes only; the tokens are the last axis but
     one: `tokens.unbind(-2)`, `torch.stack(outputs, -2)`"""
@@ -236,6 +246,26 @@ def begins_in_single_precision(tokens, w_input, w_state, bias, w_output):
     return torch.stack(outputs, -2)
 
 
+@mistake
+def feeds_the_output_through_its_matrix(tokens, w_input, w_state, bias, w_output):
+    """you turn the output back into a state with `w_output` and feed that; feed the state itself,
+    from before `w_output` makes an output of it"""
+    state, outputs = torch.zeros_like(tokens[..., 0, :1]) * bias, []
+    for token in tokens.unbind(-2):
+        state = torch.tanh(token @ w_input.mT + state @ w_state.mT + bias)
+        outputs.append(state @ w_output.mT)
+        state = outputs[-1] @ w_output
+    return torch.stack(outputs, -2)
+
+
+@mistake
+def reads_the_state_before(tokens, w_input, w_state, bias, w_output):
+    """each of your outputs comes from the state before its token; read it off the new state"""
+    states = _states(tokens, w_input, w_state, bias)
+    before = torch.cat([0 * states[..., :1, :], states[..., :-1, :]], -2)
+    return before @ w_output.mT
+
+
 EXERCISE = Exercise(
     function="elman_outputs",
     reference=reference,
@@ -258,6 +288,7 @@ EXERCISE = Exercise(
                 {"batch": 5, "length": 1, "d_in": 2, "d_hidden": 3, "d_out": 7},
                 {"batch": 1, "length": 11, "d_in": 1, "d_hidden": 7, "d_out": 1},
             ),
+            tolerance=1024,  # sums of hundreds hold five digits behind the point
         ),
         Check(
             "any number of axes may come before, also none",

@@ -109,6 +109,13 @@ def counts_one_gate():
 
 
 @mistake(points=2.5)
+def counts_two_gates(kind, d_model, d_hidden, length):
+    """you count the two gates of a GRU only; what it would write has matrices and biases as well,
+    so there are three of everything"""
+    return _of_gates(GATES | {"gru": 2}, kind, d_model, d_hidden, length)
+
+
+@mistake(points=2.5)
 def counts_gates_without_candidates(kind, d_model, d_hidden, length):
     """you count the gates only; what a GRU or an LSTM would write has matrices and biases as well,
     so there are three and four of everything"""

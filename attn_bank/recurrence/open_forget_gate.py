@@ -71,7 +71,13 @@ def keeps_the_share(tolerance: float) -> Law:
 mistake = Mistakes()
 
 
-@mistake
+def _open_it_twice_in_zeros(
+    bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int
+) -> Biases:
+    return opens_it_twice(0 * bias_ih, 0 * bias_hh, share, distance)
+
+
+@mistake(also=(_open_it_twice_in_zeros,))
 def opens_it_twice(bias_ih, bias_hh, share, distance):
     """you put the bias into both vectors; a gate adds the two, so it gets twice as much"""
     bias_ih, bias_hh = reference(bias_ih, bias_hh, share, distance)
@@ -234,7 +240,12 @@ def halves_it(bias_ih, bias_hh, share, distance):
     return bias_ih, bias_hh
 
 
-@mistake(points=2.5)
+def _divide_by_a_little(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+    gate = share ** (1 / distance)
+    return _put(bias_ih, bias_hh, math.log(gate / max(1 - gate, 1e-300)))
+
+
+@mistake(points=2.5, also=(_divide_by_a_little,))
 def loses_what_is_missing_to_one(bias_ih, bias_hh, share, distance):
     """a gate that is nearly 1 cannot say what is missing to 1: most digits of `1 - f` are lost, or
     all. Work with the logarithm of the gate: `1 - f` is `-expm1(log f)`"""

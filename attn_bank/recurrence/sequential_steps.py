@@ -201,7 +201,16 @@ def stumbles_over_nothing(needs):
     return None if None in turns else max(turns)
 
 
-@mistake(points=0.5)
+def _trust_the_numbers(needs: Needs) -> int | None:
+    turns = [0] * len(needs)
+    for number, before in enumerate(needs):
+        if number in before:
+            return None
+        turns[number] = 1 + max((turns[earlier] for earlier in before), default=0)
+    return max(turns, default=0)
+
+
+@mistake(points=0.5, also=(_trust_the_numbers,))
 def trusts_the_numbers(needs):
     """you go through the operations once, in the order of their numbers; an operation may wait for
     one of a larger number"""
@@ -229,6 +238,13 @@ def calls_itself(needs):
     return max(map(turn, range(len(needs))), default=0)
 
 
+@mistake(points=3.5)
+def calls_itself_and_knows_circles(needs):
+    """your function calls itself; Python gives up after some thousand calls inside one another. Go
+    turn by turn instead"""
+    return reference(needs) if None in _turns(needs) else calls_itself(needs)
+
+
 @mistake(points=2)
 def calls_itself_and_stumbles(needs):
     """your function calls itself; Python gives up after some thousand calls inside one another, and
@@ -253,6 +269,30 @@ def goes_on_in_a_circle(needs):
     """you return the last turn in which something was done, though some operations are still
     waiting; for those in a circle, and those behind it, return `None`"""
     return max((turn for turn in _turns(needs) if turn), default=0)
+
+
+@mistake(points=3)
+def says_none_for_a_circle(needs):
+    """you return 0 where operations wait for one another in a circle; no number of turns is enough
+    for them: return `None`"""
+    return reference(needs) or 0
+
+
+@mistake(points=1.5)
+def goes_on_in_the_same_turn(needs):
+    """what is done in a turn counts at once with you, so that an operation behind it in the list is
+    done in the same turn; it has to wait for the next. Collect those that are ready first"""
+    done: set[int] = set()
+    turn = 0
+    while len(done) < len(needs):
+        before = len(done)
+        for number, earlier in enumerate(needs):
+            if number not in done and done.issuperset(earlier):
+                done.add(number)
+        if len(done) == before:
+            return None
+        turn += 1
+    return turn
 
 
 @mistake(points=3)

@@ -172,6 +172,15 @@ def returns_the_smallest_error():
     """you return the smallest error; return the errors of all temperatures, in their order"""
 
 
+@mistake
+def lets_each_guess_decide(query, truth, key, value, temperatures):
+    """you turn each guess into its most likely word before you compare; the error is that of the
+    shares themselves, which is how a guess shows its doubt"""
+    scores = -squared_distances(query, key) / temperatures[:, None, None]
+    guesses = torch.softmax(scores, dim=-1) @ value
+    return mean_squared_errors(one_hot(guesses.argmax(-1), value.shape[-1]).to(value), truth)
+
+
 EXERCISE = Exercise(
     function="guess_errors",
     reference=reference,

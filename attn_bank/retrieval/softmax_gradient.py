@@ -118,6 +118,20 @@ def divides_by_the_sum_of_the_weights(weights, upstream):
     return weights * (upstream - mean)
 
 
+@mistake
+def takes_the_mean_of_the_products(weights, upstream):
+    """you take the mean of `weights * upstream` over the row; its sum is wanted, for the weights
+    make a mean of it already"""
+    return weights * (upstream - (weights * upstream).mean(-1, keepdim=True))
+
+
+@mistake
+def leaves_the_diagonal_out(weights, upstream):
+    """you keep only what a score does to the weights of the others, minus the product of two
+    weights; to its own weight it also adds that weight: `weights * upstream` is missing"""
+    return -weights * (weights * upstream).sum(-1, keepdim=True)
+
+
 EXERCISE = Exercise(
     function="softmax_gradient",
     reference=reference,

@@ -208,6 +208,12 @@ def mixes_keys_and_features(query, key, value):
     return torch.softmax(query @ key / math.sqrt(query.shape[-1]), -1) @ value
 
 
+@mistake(also=(lambda **inputs: (scales_the_product(**inputs), returns_the_weights(**inputs)),))
+def returns_two_things(query, key, value):
+    """you return the weights as well; the output alone is asked"""
+    return scaled_dot_product.attention(query, key, value), returns_the_weights(query, key, value)
+
+
 EXERCISE = Exercise(
     function="attention",
     reference=reference,

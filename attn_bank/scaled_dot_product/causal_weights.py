@@ -57,9 +57,9 @@ def draw_far_scores(
 
 
 def draw_empty_rows(generator: Generator, query_len: int, key_len: int, batch: int) -> Inputs:
-    """More queries than keys, and a sequence without a word."""
+    """More queries than keys, a sequence with one word of padding, and one without a word."""
     inputs = draw_scores(generator, query_len, key_len, batch)
-    inputs["length"][1] = 0
+    inputs["length"][:2] = torch.tensor([key_len - 1, 0])
     return inputs
 
 

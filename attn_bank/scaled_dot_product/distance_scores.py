@@ -176,7 +176,10 @@ def adds_the_squares_crosswise(query, key):
     return query @ key.mT - (_squares(query).unsqueeze(-2) + _squares(key).unsqueeze(-1)) / 2
 
 
-@mistake(computes=then(reference, lambda output: -torch.sqrt(-2 * output) / 2))
+@mistake(
+    computes=then(reference, lambda output: -torch.sqrt(-2 * output) / 2),
+    also=(then(reference, lambda output: torch.sqrt(-2 * output)),),
+)
 def takes_the_distance():
     """you take the distance itself; its square is wanted"""
 
@@ -230,6 +233,14 @@ def takes_a_root_and_squares_it_again(query, key):
 def takes_the_squares_for_constants(query, key):
     """you cut the squares of the lengths off from the graph; drop `detach` and `data`"""
     return _scores(query, key, -_squares(query.detach()) / 2, -_squares(key.detach()) / 2)
+
+
+@mistake
+def lays_the_keys_in_a_column(query, key):
+    """the squares of the keys stand in a column, as those of the queries do, and are added down the
+    wrong axis, or fit nowhere; they belong in a row: `.unsqueeze(-2)`, or `.mT`"""
+    squares = _squares(query).unsqueeze(-1) + _squares(key).unsqueeze(-1)
+    return query @ key.mT - squares / 2
 
 
 EXERCISE = Exercise(

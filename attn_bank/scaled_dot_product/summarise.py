@@ -196,6 +196,14 @@ def changes_tokens(tokens, length):
     return output
 
 
+@mistake
+def takes_the_plain_mean(tokens, length):
+    """you return the plain mean of the words; the last word asks, and a softmax of its scaled dot
+    products with all of them says how much each counts"""
+    total = tokens.masked_fill(~_real(tokens, length).unsqueeze(-1), 0).sum(1)
+    return total / length.unsqueeze(-1)
+
+
 EXERCISE = Exercise(
     function="summarise",
     reference=reference,

@@ -286,7 +286,12 @@ def forgets_the_scale():
     """nothing is divided by the root of `d_key`, so your weights are too sharp"""
 
 
-@mistake
+def _scale_from_values_alone(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+    """And without a look at the padding."""
+    return takes_the_scale_from_the_values(query, key, value, torch.ones_like(real))
+
+
+@mistake(also=(_scale_from_values_alone,))
 def takes_the_scale_from_the_values(query, key, value, real):
     """you divide by the root of the values' width; the scores come from queries and keys, so it is
     `d_key` that counts"""
@@ -315,6 +320,27 @@ def shares_out_nothing(query, key, value, real):
     forbidden scores high, that is 0/0. Mask the scores, before the softmax"""
     weights = torch.softmax(scaled_dot_scores(query, key), -1) * _seen(real)
     return weights / weights.sum(-1, keepdim=True) @ value
+
+
+def _fill_with_infinity(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+    """And with neither scale nor padding."""
+    return _masked(query @ key.mT, _seen(torch.ones_like(real)), value, math.inf)
+
+
+@mistake(also=(_fill_with_infinity,))
+def fills_with_plus_infinity(query, key, value, real):
+    """you fill with plus infinity, which is the highest score there is, and its softmax is `nan`;
+    the sign is missing: `-torch.inf`"""
+    scores = query @ key.mT / math.sqrt(query.shape[-1])
+    return _masked(scores, _seen(real), value, math.inf)
+
+
+@mistake
+def forbids_what_may_be_seen(query, key, value, real):
+    """you forbid what may be seen, and allow the future and the padding: `masked_fill` fills where
+    its mask is True, so hand it the opposite of what is seen, `~seen`"""
+    scores = query @ key.mT / math.sqrt(query.shape[-1])
+    return _masked(scores, ~_seen(real), value, -1e9)
 
 
 EXERCISE = Exercise(

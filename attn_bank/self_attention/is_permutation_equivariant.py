@@ -148,8 +148,8 @@ def tests_invariance(layer, d_model, max_len, trials):
 
 @mistake
 def undoes_the_order(layer, d_model, max_len, trials):
-    """the output is in another order than the tokens: if you index the tokens with `order`, index
-    the output with the same `order`, not with its inverse or a new one"""
+    """you compare two outputs that are not in the same order: if you index the tokens with `order`,
+    index the output with the same `order`, not with its inverse, a new one or none at all"""
 
     def judge(layer, tokens):
         order = torch.randperm(len(tokens))

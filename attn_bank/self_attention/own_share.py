@@ -123,12 +123,23 @@ def scales_the_scores():
     """you divide the scores by a root; they are given as the softmax should see them"""
 
 
-@mistake(computes=then(reference, torch.mean))
+def _mean_of_all(scores: Tensor, real: Tensor) -> Tensor:
+    own = _own(masked_softmax(scores, real.unsqueeze(-2)))
+    return (own * real).sum() / real.sum().clamp_min(1)
+
+
+@mistake(computes=then(reference, torch.mean), also=(_mean_of_all,))
 def makes_one_number_of_the_batch():
     """you return one number for all sentences; each has its own"""
 
 
-@mistake(points=1)
+def _take_the_first_two_axes(scores: Tensor, real: Tensor) -> Tensor:
+    weights = masked_softmax(scores, real.unsqueeze(-2))
+    own = torch.diagonal(weights).masked_fill(~real, 0)
+    return own.sum(-1) / real.sum(-1).clamp_min(1)
+
+
+@mistake(points=1, also=(_take_the_first_two_axes,))
 def knows_one_batch_axis_only(scores, real):
     """you count the axes of the diagonal from the left, which fits three axes only; count from the
     right: `diagonal(dim1=-2, dim2=-1)`"""

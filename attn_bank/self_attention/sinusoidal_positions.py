@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Generator, Tensor
@@ -84,7 +85,13 @@ def _interleave(angle: Tensor) -> Tensor:
 mistake = Mistakes()
 
 
-@mistake
+def _join_in_single_precision(length: int, d_model: int, last: bool = False) -> Tensor:
+    exponent = torch.arange(d_model // 2) / max(1, d_model // 2 - last)
+    angle = torch.arange(length).unsqueeze(-1) / 10_000**exponent
+    return torch.cat([angle.sin(), angle.cos()], -1)
+
+
+@mistake(also=(_join_in_single_precision, partial(_join_in_single_precision, last=True)))
 def puts_sines_before_cosines(length, d_model):
     """all sines come first and then all cosines; they take turns: feature `2i` is the sine, feature
     `2i + 1` the cosine of the same angle"""

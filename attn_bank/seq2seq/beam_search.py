@@ -252,7 +252,11 @@ def shrinks_with_each_end(log_probability, beam_width, length_power):
     return _search(log_probability, beam_width, length_power, prune=prune)
 
 
-@mistake(points=2)
+def _go_on_and_do_not_divide(log_probability: Tensor, beam_width: int, _: float) -> Result:
+    return goes_on_behind_the_end(log_probability, beam_width, 0.0)
+
+
+@mistake(points=2, also=(_go_on_and_do_not_divide,))
 def goes_on_behind_the_end(log_probability, beam_width, length_power):
     """you extend sentences behind their `EOS`; one that has ended stays as it is"""
 
@@ -342,10 +346,10 @@ def divides_by_the_number_of_steps(log_probability, beam_width, length_power):
     return words, total / len(log_probability) ** length_power
 
 
-@mistake(points=3.5)
+@mistake(points=3.5, also=(lambda *inputs: _rank_by_length(*inputs, -1),))
 def leaves_the_end_out_of_the_length(log_probability, beam_width, length_power):
     """your length leaves out `EOS`; it counts as a word, for it had to be predicted"""
-    return _rank_by_length(log_probability, beam_width, length_power, -1)
+    return _rank_by_length(log_probability, beam_width, length_power, 0, -1)
 
 
 @mistake(points=3.5)

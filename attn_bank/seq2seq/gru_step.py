@@ -268,7 +268,12 @@ def writes_over_the_state(inputs, state, **cell):
     return new
 
 
-@mistake
+def _with_one_bias(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+    cell["bias_hh"] = 0 * cell["bias_hh"]
+    return resets_before_the_product_and_updates_the_other_way_round(inputs, state, **cell)
+
+
+@mistake(also=(_with_one_bias,))
 def resets_before_the_product_and_updates_the_other_way_round(inputs, state, **cell):
     """two things are as in other papers: you reset the state before the matrix product, and your
     update gate keeps the old state where it is 0; `nn.GRU` resets after the product, and keeps the
@@ -325,6 +330,27 @@ def wants_a_batch(inputs, state, **cell):
     parts = (*from_input.chunk(3, -1), *from_state.chunk(3, -1))
     reset, update = _gates(parts)
     return _blend(update, state, torch.tanh(parts[2] + reset * parts[5]))
+
+
+@mistake(points=1.5)
+def shows_the_gates_no_input(inputs, state, **cell):
+    """your gates look at the old state alone; each of them sees the new input as well, through its
+    own rows of `weight_ih`"""
+    parts = _parts(inputs, state, **cell)
+    reset, update = torch.sigmoid(parts[3]), torch.sigmoid(parts[4])
+    return _blend(update, state, torch.tanh(parts[2] + reset * parts[5]))
+
+
+@mistake
+def resets_no_bias_and_updates_the_other_way_round(inputs, state, **cell):
+    """two things are as in other papers: the bias from `bias_hh` escapes the reset gate, and your
+    update gate keeps the old state where it is 0; `nn.GRU` resets that bias too, and keeps the old
+    state where the gate is 1"""
+    parts = _parts(inputs, state, **cell)
+    reset, update = _gates(parts)
+    bias = _third(cell["bias_hh"])
+    candidate = torch.tanh(parts[2] + reset * (parts[5] - bias) + bias)
+    return _blend(1 - update, state, candidate)
 
 
 EXERCISE = Exercise(

@@ -66,6 +66,14 @@ def turns_the_padding_to_the_front(sequence, mask):
     return sequence.flip(1)
 
 
+@mistake(points=0.5)
+def turns_to_the_longest_length(sequence, mask):
+    """you turn every row round up to the longest length of the batch, its padding included; each
+    sentence turns round its own middle, which depends on its length"""
+    longest = int(mask.sum(1).max())
+    return torch.cat([sequence[:, :longest].flip(1), sequence[:, longest:]], 1)
+
+
 @mistake
 def turns_the_batch_round(sequence, mask):
     """you put the last sentence first; the sentences keep their order, their words do not"""
@@ -178,18 +186,19 @@ def turns_vectors_only(sequence, mask):
 
 
 @mistake(points=3.5)
-def writes_over_the_sentences(sequence, mask):
-    """you turn the tensor of the caller round, who may still need it; return a new one"""
-    turned = reference(sequence, mask)
-    sequence.data.copy_(turned.detach())
-    return turned
-
-
-@mistake(points=3.5)
 def cuts_off_sequence(sequence, mask):
     """you copy the numbers into a new tensor outside of the graph, so no gradient reaches
     `sequence`; choose from `sequence` by an index"""
     return torch.zeros_like(sequence).copy_(reference(sequence.detach(), mask))
+
+
+@mistake(points=0.5)
+def turns_one_place_too_many(sequence, mask):
+    """you turn one place of padding in with the words: a sentence of `n` words has the last one at
+    `n - 1`, and a slice up to it ends at `n`"""
+    place, mirrored = _places(mask)
+    padded = mask.sum(1, keepdim=True) < mask.shape[1]
+    return _take(sequence, torch.where(mirrored + padded >= 0, mirrored + padded, place))
 
 
 EXERCISE = Exercise(

@@ -220,6 +220,32 @@ def averages_over_all_places_and_sentences(logits, target_output):
     return losses.mean() / len(losses)
 
 
+@mistake
+def takes_logits_for_probabilities(logits, target_output):
+    """you take the logarithm of the logits, as if they were probabilities; half of them may be
+    below 0. `log_softmax` makes logarithms of probabilities of them"""
+    picked = logits.gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
+    return _mean_over(target_output != PAD, -picked.log())
+
+
+def _mean_of_steps(losses: Tensor, target_output: Tensor) -> Tensor:
+    words = target_output != PAD
+    steps = zip(losses.unbind(1), words.unbind(1), strict=True)
+    return torch.stack([loss[word].mean() for loss, word in steps if word.any()]).sum()
+
+
+def _mean_of_steps_of_softmax(logits: Tensor, target_output: Tensor) -> Tensor:
+    picked = logits.softmax(-1).gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
+    return _mean_of_steps(-picked.log(), target_output)
+
+
+@mistake(also=(_mean_of_steps_of_softmax,))
+def adds_up_the_steps(logits, target_output):
+    """you take the mean of each step over the sentences, and add the steps up, so that long
+    sentences look worse; add up the losses of all words and divide once, by their number"""
+    return _mean_of_steps(_losses(logits, target_output), target_output)
+
+
 EXERCISE = Exercise(
     function="sequence_loss",
     reference=reference,

@@ -3,10 +3,25 @@
 The signature of a function gives the shape of every tensor that it takes, written with jaxtyping.
 `checked` holds each call to that signature, so a mistake is reported with the names of the argument
 and of the axis and the sizes that do not fit, instead of by a message from the middle of a matrix
-product.
+product. `unchecked` switches the checks off, all of them or those that read values.
 """
 
 from attn_course.shapes.checking import checked
-from attn_course.shapes.values import is_true_of_any, refuse_nan, require_positive
+from attn_course.shapes.switch import unchecked
+from attn_course.shapes.values import (
+    is_surely_finite,
+    is_true_of_any,
+    may_look,
+    refuse_nan,
+    require_positive,
+)
 
-__all__ = ["checked", "is_true_of_any", "refuse_nan", "require_positive"]
+__all__ = [
+    "checked",
+    "is_surely_finite",
+    "is_true_of_any",
+    "may_look",
+    "refuse_nan",
+    "require_positive",
+    "unchecked",
+]

@@ -14,13 +14,14 @@ import torch
 from jaxtyping import AbstractArray, jaxtyped
 from torch import Tensor
 
+from attn_course.shapes.switch import shapes_are_checked
 from attn_course.shapes.tensors import Sizes, autocast_dtypes, check_tensor, check_together
 from attn_course.shapes.values import holds_nan, refuse_nan
 
 P = ParamSpec("P")
 R = TypeVar("R")
-# Everything on which a check without values depends: shape, dtype and device.
-Look = tuple[torch.Size, torch.dtype, torch.device]
+# What a check without values depends on: a tensor's shape, dtype and device, else the type.
+Look = tuple[torch.Size, torch.dtype, torch.device] | type
 type_of_tensor = type(AbstractArray)
 inside_a_checked_call: ContextVar[bool] = ContextVar("inside_a_checked_call", default=False)
 
@@ -46,7 +47,7 @@ def checked(
     autocast float32 counts as the dtype to which it is cast. No argument may hold NaN. Only the
     outermost call searches for NaN, because the search reads every number. While `torch.compile`
     traces the function nothing is checked, and under `torch.vmap` nothing searches for NaN: neither
-    allows a branch on values.
+    allows a branch on values. `unchecked` switches checks off.
 
     Args:
         function: The function whose calls are checked.
@@ -65,21 +66,23 @@ def checked(
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        if torch.compiler.is_compiling():
+        if torch.compiler.is_compiling() or not shapes_are_checked.get():
             return function(*args, **kwargs)
-        tensors = promise.tensors(args, kwargs)
-        looks = promise.hold(tensors)
-        is_outermost = not inside_a_checked_call.get()
-        if is_outermost and not nan_shows:
-            refuse_nan(promise.name, tensors)
+        fitting = promise.hold(args, kwargs)
+        if inside_a_checked_call.get():
+            result: Any = function(*args, **kwargs)
+            promise.hold_result(fitting, result, args, kwargs)
+            return result
+        if not nan_shows:
+            refuse_nan(promise.name, promise.tensors(args, kwargs).items())
         token = inside_a_checked_call.set(True)
         try:
-            result: Any = function(*args, **kwargs)
+            result = function(*args, **kwargs)
         finally:
             inside_a_checked_call.reset(token)
-        promise.hold_result(tensors, looks, result)
-        if is_outermost and nan_shows and holds_nan(result):
-            refuse_nan(promise.name, tensors)
+        promise.hold_result(fitting, result, args, kwargs)
+        if nan_shows and holds_nan(result):
+            refuse_nan(promise.name, promise.tensors(args, kwargs).items())
             raise ValueError(
                 f"{promise.name}: the result holds {int(result.isnan().sum())} NaN, though no "
                 "argument does: on the way a number became NaN or plus infinity"
@@ -111,14 +114,14 @@ class _Promise:
     """The part of a function's signature that is about tensors.
 
     A check of shapes, dtypes and devices depends on nothing else. A combination that has passed
-    once is remembered, and checking it again costs only the lookup.
+    once is remembered with the results that fitted it, and checking it again costs only the lookup.
     """
 
     def __init__(self, function: Callable[..., object]) -> None:
         self.function = function
         self.name = function.__qualname__.rpartition("<locals>.")[2]
-        self.signature = inspect.signature(function)
-        self.passed: set[tuple[object, ...]] = set()
+        self.arguments = tuple(inspect.signature(function).parameters)
+        self.passed: dict[tuple[object, ...], set[Look]] = {}
 
     @cached_property
     def demands(self) -> dict[str, _Demand]:
@@ -128,33 +131,49 @@ class _Promise:
         return {name: demand for name, demand in demands.items() if demand is not None}
 
     def tensors(self, args: tuple[object, ...], kwargs: dict[str, object]) -> dict[str, Any]:
-        """Return the arguments that must be tensors, without those of another allowed type."""
-        given = self.signature.bind(*args, **kwargs).arguments
+        """Return the arguments that must be tensors, without those of another allowed type.
+
+        Arguments that the function does not take are left for Python to refuse.
+        """
+        given = dict(zip(self.arguments, args, strict=False)) | kwargs
+        demands = self.demands
         return {
-            name: given[name]
-            for name, demand in self.demands.items()
-            if name in given and not isinstance(given[name], demand.others)
+            name: value
+            for name, value in given.items()
+            if name in demands
+            and (isinstance(value, Tensor) or not isinstance(value, demands[name].others))
         }
 
-    def hold(self, tensors: dict[str, Any]) -> tuple[object, ...]:
-        """Raise if the arguments do not fit; return their shapes, dtypes and devices."""
-        looks = (*tensors, *map(_look, tensors.values()), *autocast_dtypes().items())
-        if looks not in self.passed:
-            self._check(tensors)
-            self._remember(looks)
-        return looks
+    def hold(self, args: tuple[object, ...], kwargs: dict[str, object]) -> set[Look]:
+        """Raise if the arguments do not fit; return the results that are known to fit them."""
+        looks: tuple[object, ...] = tuple([_look(value) for value in args])
+        if kwargs:
+            looks += (*kwargs, *[_look(value) for value in kwargs.values()])
+        if autocasting := autocast_dtypes():
+            looks += (*autocasting.items(),)
+        fitting = self.passed.get(looks)
+        if fitting is None:
+            self._check(self.tensors(args, kwargs))
+            if len(self.passed) >= LOOKS_REMEMBERED:
+                self.passed.clear()
+            fitting = self.passed[looks] = set()
+        return fitting
 
     def hold_result(
-        self, tensors: dict[str, Any], looks: tuple[object, ...], result: object
+        self,
+        fitting: set[Look],
+        result: object,
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
     ) -> None:
         """Raise if the result does not fit the arguments."""
-        demand = self.demands.get("return")
-        if demand is None or isinstance(result, demand.others):
-            return
         look = _look(result)
-        if (looks, look) not in self.passed:
-            self._check(tensors, result)
-            self._remember((looks, look))
+        if look in fitting:
+            return
+        demand = self.demands.get("return")
+        if demand is not None and not isinstance(result, demand.others):
+            self._check(self.tensors(args, kwargs), result)
+        fitting.add(look)
 
     def _check(self, tensors: dict[str, Any], *result: object) -> None:
         with jaxtyped("context"):
@@ -166,11 +185,8 @@ class _Promise:
                 expected = self.demands["return"].tensor
                 check_tensor(self.name, "the result", value, expected, sizes)
 
-    def _remember(self, looks: tuple[object, ...]) -> None:
-        if len(self.passed) >= LOOKS_REMEMBERED:
-            self.passed.clear()
-        self.passed.add(looks)
 
-
-def _look(value: object) -> Look | None:
-    return (value.shape, value.dtype, value.device) if isinstance(value, Tensor) else None
+def _look(value: object) -> Look:
+    if isinstance(value, Tensor):
+        return value.shape, value.dtype, value.device
+    return type(value)

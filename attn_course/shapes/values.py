@@ -1,10 +1,13 @@
 """Checks of values, not only of shapes; skipped where no branch may depend on a value."""
 
 import math
+from collections.abc import Iterable
 from numbers import Real
 
 import torch
 from torch import Tensor
+
+from attn_course.shapes.switch import values_are_checked
 
 
 def require_positive(name: str, number: float | Tensor) -> None:
@@ -20,28 +23,49 @@ def require_positive(name: str, number: float | Tensor) -> None:
     """
     if torch.compiler.is_compiling():
         return
-    if not isinstance(number, Real) and not (isinstance(number, Tensor) and number.numel() == 1):
+    if isinstance(number, Tensor) and number.numel() == 1:
+        wrong = is_true_of_any(~((number > 0) & (number < math.inf)))
+    elif isinstance(number, Real):
+        wrong = not 0 < number < math.inf
+    else:
         raise TypeError(f"{name} must be one number, not {describe(number)}")
-    fits = torch.as_tensor((number > 0) & (number < math.inf))
-    if is_true_of_any(~fits):
+    if wrong:
         raise ValueError(f"{name}={float(number):g} must be positive and finite")
 
 
 def is_true_of_any(condition: Tensor) -> bool:
     """True if any value of `condition` is True; False where no branch may depend on a value."""
-    if torch.compiler.is_compiling():
+    if not may_look():
         return False
     try:
         return bool(condition.any() if condition.ndim else condition)
-    except RuntimeError:  # torch.vmap
+    except RuntimeError:  # torch.vmap, and devices without values
         return False
 
 
-def refuse_nan(function: str, tensors: dict[str, Tensor]) -> None:
+def is_surely_finite(value: Tensor) -> bool:
+    """True if the sum of all numbers is finite; False where no branch may depend on a value."""
+    if not may_look():
+        return False
+    try:
+        return math.isfinite(value.sum())
+    except RuntimeError:
+        return False
+
+
+def may_look() -> bool:
+    """True where a branch may depend on a value: in no compiler, and with checks switched on."""
+    return not torch.compiler.is_compiling() and values_are_checked.get()
+
+
+def refuse_nan(function: str, tensors: Iterable[tuple[str, Tensor]]) -> None:
     """Raise if an argument holds NaN; the message says how many it holds, and where."""
-    for name, value in tensors.items():
-        if holds_nan(value):
-            nan = value.detach().isnan()
+    floating = [(name, value) for name, value in tensors if value.is_floating_point()]
+    if not may_hold_nan(*(value for _, value in floating)):
+        return
+    for name, value in floating:
+        nan = value.detach().isnan()
+        if is_true_of_any(nan):
             raise ValueError(
                 f"{function}: {name} holds {int(nan.sum())} NaN among {value.numel()} numbers, "
                 f"the first at index {tuple(nan.nonzero()[0].tolist())}"
@@ -50,10 +74,20 @@ def refuse_nan(function: str, tensors: dict[str, Tensor]) -> None:
 
 def holds_nan(value: Tensor) -> bool:
     """True if a tensor holds NaN; False where no branch may depend on a value."""
-    # a sum that is NaN says that the tensor may hold one; summing is quick and needs no memory
-    if not value.is_floating_point() or not is_true_of_any(value.detach().sum().isnan()):
+    return (
+        value.is_floating_point() and may_hold_nan(value) and is_true_of_any(value.detach().isnan())
+    )
+
+
+def may_hold_nan(*values: Tensor) -> bool:
+    """False if no tensor holds NaN; True if one does, or if their sum leads to NaN.
+
+    Summing is quick and needs no memory, and one look at the sum serves all tensors.
+    """
+    if not values or not may_look():
         return False
-    return is_true_of_any(value.detach().isnan())
+    first, *others = (value.detach().sum() for value in values)
+    return is_true_of_any(sum(others, first).isnan())
 
 
 def describe(value: object) -> str:

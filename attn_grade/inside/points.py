@@ -30,8 +30,9 @@ class Points(float):
 
     nbgrader reads the number. `rows` holds the checks, `hint` what the grader recognised the
     mistake as, and `inputs` the inputs of the first public check that failed, to look into it.
-    `mistake` is the name of that mistake in the bank of the exercise, for the instructor;
-    `unwritten` says that there was nothing to grade yet.
+    `mistake` is the name of that mistake in the bank of the exercise, for the instructor; `doubt`
+    says whom to tell that the hint is wrong, with what they need to know for it. `unwritten` says
+    that there was nothing to grade yet.
     """
 
     rows: tuple[Row, ...]
@@ -39,6 +40,7 @@ class Points(float):
     inputs: Inputs | None
     mistake: str | None
     unwritten: bool
+    doubt: str | None
 
     def __new__(
         cls,
@@ -47,14 +49,15 @@ class Points(float):
         inputs: Inputs | None = None,
         mistake: str | None = None,
         unwritten: bool = False,
+        doubt: str | None = None,
     ) -> "Points":
         points = super().__new__(cls, sum(row.earned for row in rows))
         points.rows, points.hint, points.inputs = rows, hint, inputs
-        points.mistake, points.unwritten = mistake, unwritten
+        points.mistake, points.unwritten, points.doubt = mistake, unwritten, doubt
         return points
 
     def __getnewargs__(self) -> tuple[object, ...]:  # type: ignore[override]  # not a float's
-        return self.rows, self.hint, self.inputs, self.mistake, self.unwritten
+        return self.rows, self.hint, self.inputs, self.mistake, self.unwritten, self.doubt
 
     def uncounted(self) -> "Points":
         """The same table, in which nothing is worth any points."""
@@ -73,11 +76,14 @@ class Points(float):
             for row in self.rows
         ]
         hint = [f"hint: {self.hint}"] if self.hint else []
+        hint += [self.doubt] if self.hint and self.doubt else []
         return "\n".join([*lines, *hint, f"{float(self):g} of {self.of:g} points"])
 
     def _repr_html_(self) -> str:
         body = "".join(_html_row(row) for row in self.rows)
         hint = f"<p><b>What to look at:</b> {_code(self.hint)}</p>" if self.hint else ""
+        if self.hint and self.doubt:  # addresses are long words, and a phone is narrow
+            hint += f'<p style="overflow-wrap:anywhere"><small>{_code(self.doubt)}</small></p>'
         return (
             f"<table><thead><tr><th{LEFT}>Check</th><th{SHORT_RIGHT}>Points</th>"
             f"<th{SHORT_LEFT}>What happened</th></tr></thead>"

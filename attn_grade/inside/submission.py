@@ -23,6 +23,7 @@ from attn_grade.inside.watching import (
 )
 
 SECONDS_A_CALL = 10
+NO_MESSAGE = "no message"
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,11 @@ class Outcome:
     def late(self) -> bool:
         """True if the call did not come back in time."""
         return self.error is not None and self.error[0] == OutOfTime.__name__
+
+    @property
+    def unwritten(self) -> bool:
+        """True if there is no answer yet: torch raises the same error, but says why."""
+        return self.error == (NotImplementedError.__name__, NO_MESSAGE)
 
 
 class LocalSubmission:
@@ -89,15 +95,16 @@ class LocalSubmission:
             seconds: How long it may take; None is the usual limit.
             seed: Of torch's random numbers; another seed shows who sets one inside.
         """
-        given: dict[str, Any] = {
-            name: copy_of(value, name in wrt) for name, value in inputs.items()
-        }
+        leaves = {name: copy_of(inputs[name], requires_grad=True) for name in wrt}
+        given: dict[str, Any] = {name: copy_of(value) for name, value in inputs.items()}
+        # torch forbids to write into a leaf; that is asked in a row of its own, and said there
+        given |= {name: leaf.clone() for name, leaf in leaves.items()}
         borrowed = list(self._unwatched)
         try:
             with silenced(), seeded(seed), time_limited(seconds or SECONDS_A_CALL):
                 with self._watched(borrowed):
                     output = self.function(**given)
-                gradients = _plain(_gradients(output, upstream, given, wrt))
+                gradients = _plain(_gradients(output, upstream, leaves))
                 output = as_plain(output)
                 after = {name: _left(value, name in wrt) for name, value in given.items()}
         except KeyboardInterrupt:
@@ -146,19 +153,19 @@ def _plain(values: Mapping[str, object]) -> dict[str, Plain]:
 
 
 def _gradients(
-    output: Plain, upstream: Tensor | None, given: Mapping[str, Any], wrt: tuple[str, ...]
+    output: Plain, upstream: Tensor | None, leaves: Mapping[str, Tensor]
 ) -> dict[str, Tensor | None]:
-    if not wrt or upstream is None or not isinstance(output, Tensor):
+    if not leaves or upstream is None or not isinstance(output, Tensor):
         return {}
     if output.shape != upstream.shape or not output.requires_grad:
-        return dict.fromkeys(wrt)
+        return dict.fromkeys(leaves)
     loss = (output * upstream).sum()
-    found = torch.autograd.grad(loss, [given[name] for name in wrt], allow_unused=True)
-    return dict(zip(wrt, found, strict=True))
+    found = torch.autograd.grad(loss, [*leaves.values()], allow_unused=True)
+    return dict(zip(leaves, found, strict=True))
 
 
 def _describe(error: BaseException) -> tuple[str, str]:
-    message = message_of(error) or "no message"
+    message = message_of(error) or NO_MESSAGE
     return type(error).__name__, message.splitlines()[0][:300]
 
 

@@ -1,0 +1,56 @@
+"""Masks for layers that take tokens, where a mask of two axes may be taken for another."""
+
+from typing import overload
+
+from torch import Tensor
+
+from attn_course.scaled_dot_product import combine
+
+
+@overload
+def unambiguous(mask: Tensor, queries: Tensor) -> Tensor: ...
+
+
+@overload
+def unambiguous(mask: None, queries: Tensor) -> None: ...
+
+
+def unambiguous(mask: Tensor | None, queries: Tensor) -> Tensor | None:
+    """The mask, which is for pairs of a query and a key, if it cannot be one for padding.
+
+    Args:
+        mask: True where a query may attend.
+        queries: The queries, or the tokens that they are made from, `(*batch, query_len, width)`.
+
+    Raises:
+        ValueError: There are as many sequences as queries, so that a mask of two axes could be
+            `(batch, key_len)` just as well.
+    """
+    if mask is None or mask.ndim != 2 or queries.ndim != 3:
+        return mask
+    batch, query_len = queries.shape[:2]
+    if 1 < mask.shape[0] == batch == query_len and mask.shape[1] > 1:
+        raise ValueError(
+            f"mask has shape {tuple(mask.shape)}, and each of {batch} sequences has {query_len} "
+            "queries. If it is (query_len, key_len), for all sequences, write mask[None]; if it is "
+            "(batch, key_len), for padding, write mask[:, None], or key_mask=mask where a layer "
+            "takes one"
+        )
+    return mask
+
+
+def mask_for_heads(mask: Tensor | None, key_mask: Tensor | None, heads: Tensor) -> Tensor | None:
+    """Both masks as one, with an axis for the heads.
+
+    Args:
+        mask: For all heads, or with one more axis for each.
+        key_mask: True at the keys that count, `(*batch, key_len)`.
+        heads: The queries that it is for, `(*batch, num_heads, query_len, d_head)`.
+
+    Raises:
+        ValueError: A mask of two axes could be one for padding.
+    """
+    if mask is not None:
+        mask = unambiguous(mask, heads[..., 0, :, :])
+        mask = mask.unsqueeze(-3) if 2 < mask.ndim < heads.ndim else mask
+    return mask if key_mask is None else combine(mask, key_mask[..., None, None, :])

@@ -1,0 +1,96 @@
+"""The memory of a decoder that writes word by word: keys and values of the tokens so far."""
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from attn_course.shapes import checked
+
+
+class KeyValueCache:
+    """Keys and values of the tokens so far, so that a decoder need not compute them again.
+
+    They are kept split by head, `(*batch, num_key_heads, length, d_head)`. The memory doubles
+    when it is full. A cache is for decoding: no gradient flows through it.
+
+    Args:
+        key_mask: False at the padding of a prompt, True at its tokens, `(*batch, prompt_len)`: no
+            query attends to padding. Tokens behind the prompt count. None means no padding.
+    """
+
+    def __init__(self, key_mask: Bool[Tensor, "*batch prompt_len"] | None = None) -> None:
+        self.length = 0
+        self.key_mask = key_mask
+        self._key: Tensor | None = None
+        self._value: Tensor | None = None
+
+    def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Add the keys and values of new tokens; return the keys and the values of all tokens.
+
+        Raises:
+            RuntimeError: The keys or the values require a gradient.
+            ValueError: Their shape, dtype or device does not fit the cache.
+        """
+        if key.requires_grad or value.requires_grad:
+            raise RuntimeError("a cache keeps no gradients: decode under torch.no_grad()")
+        if key.shape[:-1] != value.shape[:-1]:
+            raise ValueError(
+                f"keys of shape {tuple(key.shape)} and values of shape {tuple(value.shape)} "
+                "do not belong to the same tokens"
+            )
+        self._key = self._with_room(self._key, key)
+        self._value = self._with_room(self._value, value)
+        end = self.length + key.shape[-2]
+        self._key[..., self.length : end, :] = key
+        self._value[..., self.length : end, :] = value
+        self.length = end
+        return self._key[..., :end, :], self._value[..., :end, :]
+
+    def allowed(self) -> Bool[Tensor, "*batch length"] | None:
+        """True at all tokens in the cache but the padding; None if there is no padding."""
+        if self.key_mask is None:
+            return None
+        behind = self.length - self.key_mask.shape[-1]
+        if behind <= 0:
+            return self.key_mask[..., : self.length]
+        return torch.cat(
+            [self.key_mask, self.key_mask.new_ones(*self.key_mask.shape[:-1], behind)], -1
+        )
+
+    @checked
+    def reorder(self, rows: Int[Tensor, " new_batch"]) -> None:
+        """Keep only these sequences of the batch, in this order; one may be kept several times.
+
+        A beam search calls it when some hypotheses are continued twice and others given up.
+
+        Args:
+            rows: Numbers of sequences, along the first axis of the batch.
+
+        Raises:
+            IndexError: There is no such sequence.
+        """
+        if self._key is not None and self._value is not None:
+            self._key, self._value = self._key[rows], self._value[rows]
+        if self.key_mask is not None:
+            self.key_mask = self.key_mask[rows]
+
+    def _with_room(self, kept: Tensor | None, new: Tensor) -> Tensor:
+        """The memory if the new tokens fit, else a longer one with the same beginning."""
+        if kept is None:
+            return torch.empty_like(new)
+        if (kept.shape[:-2], kept.shape[-1]) != (new.shape[:-2], new.shape[-1]):
+            raise ValueError(
+                f"the cache holds {tuple(kept.shape[:-2])} sequences by heads, {kept.shape[-1]} "
+                f"wide, but the new tokens have {tuple(new.shape[:-2])}, {new.shape[-1]} wide"
+            )
+        if (kept.dtype, kept.device) != (new.dtype, new.device):
+            raise ValueError(
+                f"the cache holds {kept.dtype} on {kept.device}, but the new tokens are "
+                f"{new.dtype} on {new.device}"
+            )
+        needed = self.length + new.shape[-2]
+        if needed <= kept.shape[-2]:
+            return kept
+        longer = kept.new_empty(*kept.shape[:-2], 2 * needed, kept.shape[-1])
+        longer[..., : self.length, :] = kept[..., : self.length, :]
+        return longer

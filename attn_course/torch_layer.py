@@ -1,0 +1,90 @@
+"""Weights of the layer of several heads, carried to PyTorch's layer and back."""
+
+from typing import TypedDict
+
+import torch
+from torch import Tensor, nn
+
+
+class Options(TypedDict):
+    """The arguments of our layer that PyTorch's has too."""
+
+    d_model: int
+    num_heads: int
+    d_key: int
+    d_value: int
+    bias: bool
+    dropout: float
+
+
+def options_of(other: nn.MultiheadAttention) -> Options:
+    """The arguments with which our layer is equivalent to PyTorch's.
+
+    Raises:
+        ValueError: PyTorch's layer appends a key that belongs to no token; ours cannot.
+    """
+    if other.bias_k is not None or other.add_zero_attn:
+        raise ValueError("add_bias_kv and add_zero_attn append a key, which is not supported")
+    return {
+        "d_model": other.embed_dim,
+        "num_heads": other.num_heads,
+        "d_key": other.kdim,
+        "d_value": other.vdim,
+        "bias": other.in_proj_bias is not None,
+        "dropout": other.dropout,
+    }
+
+
+def make_torch_layer(
+    num_heads: int, dropout: float, *projections: nn.Linear
+) -> nn.MultiheadAttention:
+    """PyTorch's layer with the weights of four projections: of query, key, value and output.
+
+    Raises:
+        ValueError: Its heads are narrower or wider than `d_model / num_heads`, its output is as
+            wide as no query, or only some projections have a bias.
+    """
+    query, key, value, output = projections
+    widths = {query.in_features, query.out_features, output.in_features, output.out_features}
+    if len(widths) > 1:
+        d_head = query.out_features // num_heads
+        raise ValueError(
+            "nn.MultiheadAttention has one width for the query, all heads and the output, "
+            f"not d_query={query.in_features}, {num_heads} heads of {d_head=} "
+            f"and d_output={output.out_features}"
+        )
+    if len({part.bias is None for part in projections}) > 1:
+        raise ValueError("nn.MultiheadAttention has a bias in all four projections, or in none")
+    other = nn.MultiheadAttention(
+        output.out_features,
+        num_heads,
+        dropout=dropout,
+        bias=output.bias is not None,
+        kdim=key.in_features,
+        vdim=value.in_features,
+        batch_first=True,
+    ).to(output.weight)
+    copy_weights(projections, other, to_torch=True)
+    return other
+
+
+@torch.no_grad()
+def copy_weights(
+    projections: tuple[nn.Linear, ...], other: nn.MultiheadAttention, *, to_torch: bool
+) -> None:
+    """Copy all weights of four projections to PyTorch's layer, or all of its weights to them."""
+    ours = [part.weight for part in projections]
+    ours += [part.bias for part in projections if part.bias is not None]
+    for one, two in zip(ours, _slices(other), strict=True):
+        (two if to_torch else one).copy_(one if to_torch else two)
+
+
+def _slices(other: nn.MultiheadAttention) -> list[Tensor]:
+    """The parameters of PyTorch's layer: weights of query, key, value, output, then biases."""
+    if other._qkv_same_embed_dim:
+        weights = other.in_proj_weight.chunk(3)
+    else:
+        weights = other.q_proj_weight, other.k_proj_weight, other.v_proj_weight
+    if other.in_proj_bias is None:
+        return [*weights, other.out_proj.weight]
+    return [*weights, other.out_proj.weight, *other.in_proj_bias.chunk(3), other.out_proj.bias]

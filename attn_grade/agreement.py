@@ -1,0 +1,76 @@
+"""Agreement of two wrong answers, in what was found at a check or at a draw."""
+
+from dataclasses import replace
+
+from torch import Tensor
+
+from attn_grade.equality import same, share_of_numbers
+from attn_grade.findings import Finding
+from attn_grade.inside.plain import oddity
+
+
+def alike(mine: list[Finding], theirs: list[Finding]) -> bool:
+    """True if both erred at as many draws, and in the same way."""
+    return len(mine) == len(theirs) and all(map(alike_at, mine, theirs))
+
+
+def alike_at(one: Finding, other: Finding) -> bool:
+    """Likewise, at one draw."""
+    both = isinstance(one.evidence, Tensor) == isinstance(other.evidence, Tensor)
+    return both and same(one.evidence, other.evidence)
+
+
+def alike_but_for_words(mine: list[Finding], theirs: list[Finding]) -> bool:
+    """Likewise, where two exceptions of one kind may say different things."""
+    return len(mine) == len(theirs) and all(
+        (one.raised and one.raised == other.raised) or alike_at(one, other)
+        for one, other in zip(mine, theirs, strict=True)
+    )
+
+
+def differ(mine: list[Finding], theirs: list[Finding]) -> bool:
+    """True if both are numbers, and others."""
+    return all(map(tells, (*mine, *theirs))) and not alike(mine, theirs)
+
+
+def is_word(found: Finding) -> bool:
+    """True if there are no numbers: an exception, or a gradient that is cut off."""
+    return isinstance(found.evidence, str)
+
+
+def tells(found: Finding) -> bool:
+    """True if there are numbers only, all of them finite."""
+    return share_of_numbers(found.evidence) == 1
+
+
+def other_form(found: Finding) -> str | None:
+    """What to mend in the form of the numbers, whatever they are; None if nothing."""
+    one, right = found.evidence, found.expected
+    if not isinstance(right, Tensor) or bare(found) is found:
+        return None
+    if not isinstance(one, Tensor):
+        return "return the output alone"
+    if one.shape != right.shape:
+        return "mind the axes of length 1"
+    return "return the dtype of the inputs"
+
+
+def bare(found: Finding) -> Finding:
+    """The finding with the numbers in the form that they should have."""
+    one, right = found.evidence, found.expected
+    if not isinstance(right, Tensor):
+        return found
+    if isinstance(one, list | tuple) and one:
+        one = one[0]
+    if not isinstance(one, Tensor) or oddity(one):
+        return found
+    if one.ndim != right.ndim and one.squeeze().shape == right.squeeze().shape:
+        one = one.reshape(right.shape)
+    one = one.to(right.dtype)
+    return found if one is found.evidence else replace(found, evidence=one)
+
+
+def in_form(found: Finding) -> Finding | None:
+    """Likewise; None if the form was all that was wrong."""
+    made = bare(found)
+    return None if made is not found and same(made.evidence, found.expected) else made

@@ -1,0 +1,107 @@
+"""A known mistake that was recognised, alone or beside another fault.
+
+Real work has two faults at once. One that reaches many draws hides the other: an exception, another
+form of the output, axes that are counted from the front. The draws that it spoils are left out, and
+on the rest the numbers have to be those of one known mistake.
+"""
+
+from collections.abc import Collection, Mapping, Sequence, Set
+from typing import NamedTuple
+
+from torch import Tensor
+
+from attn_grade.agreement import (
+    alike_at,
+    bare,
+    in_form,
+    is_word,
+    other_form,
+    tells,
+)
+from attn_grade.exercise import Exercise
+from attn_grade.findings import Finding, Findings
+from attn_grade.mistakes import Mistake
+from attn_grade.trial import draw_trials
+
+Made = Sequence[tuple[Mistake, Findings]]
+Place = tuple[int, int]  # a check and a draw of it
+Axes = Mapping[Place, int]
+ENOUGH = 2  # draws at which the numbers of two answers do not agree by chance
+
+
+class Recognised(NamedTuple):
+    """What agrees with what was found.
+
+    Args:
+        mistake: The mistake; None if it is the number of axes alone.
+        row: The index of the one check at which it is known to agree; None if at all.
+        others: The indices of checks that another fault has spoiled.
+        forms: What is to mend in the form of the output besides, such as its dtype.
+        axes: The only number of axes with which the answer does what it does; None if any.
+    """
+
+    mistake: Mistake | None
+    row: int | None = None
+    others: tuple[int, ...] = ()
+    forms: tuple[str, ...] = ()
+    axes: int | None = None
+
+
+def axes_of(exercise: Exercise, secret: str | None) -> Axes:
+    """How many axes there are at each draw, if any number may stand in front."""
+    promises = exercise.promises
+    if promises is None or not promises.any_axes:
+        return {}
+    found = {}
+    for row, check in enumerate(exercise.checks):
+        for draw, trial in enumerate(draw_trials(exercise, check, secret)):
+            value = trial.inputs[promises.batch[0]]
+            if isinstance(value, Tensor):
+                found[row, draw] = value.ndim
+    return found
+
+
+def beside_another_fault(
+    findings: Findings, made: Made, repeats: Set[int], axes: Axes
+) -> Recognised | None:
+    """The one mistake that agrees in numbers wherever another fault does not hide it, or None."""
+    mine = _by_place(findings)
+    words = {place for place, found in mine.items() if is_word(found)}
+    forms = tuple(sorted({form for found in mine.values() if (form := other_form(found))}))
+    for spoiled in (words, {place for place, found in mine.items() if not tells(found)}):
+        if (spoiled or forms) and (mistake := _only_one(mine, made, spoiled)):
+            others = sorted({row for row, _ in spoiled} - repeats)
+            return Recognised(mistake, None, tuple(others), forms)
+    for number in sorted({*axes.values()}):
+        here, elsewhere = ({p for p in axes if (axes[p] == number) == is_it} for is_it in (1, 0))
+        at_one_check = {row for row, _ in here} & {row for row, _ in elsewhere} - repeats
+        if not (at_one_check or len({*axes.values()}) > 2) or not elsewhere <= mine.keys():
+            continue  # it may be something else that these draws have in common
+        if mine.keys() == elsewhere:
+            return Recognised(None, axes=number)
+        if mistake := _only_one(mine, made, elsewhere):
+            return Recognised(mistake, axes=number)
+    return None
+
+
+def _only_one(
+    mine: Mapping[Place, Finding], made: Made, left_out: Collection[Place]
+) -> Mistake | None:
+    """The mistake that agrees at all other draws, if there is one, and enough of them are wrong."""
+    shown = {p: it for p, found in mine.items() if p not in left_out and (it := in_form(found))}
+    if len(shown) < ENOUGH:
+        return None
+    fitting = []
+    for mistake, findings in made:
+        all_of_them = _by_place(findings)
+        theirs = {p: bare(found) for p, found in all_of_them.items() if p not in left_out}
+        if theirs.keys() == shown.keys() and all(alike_at(shown[p], theirs[p]) for p in shown):
+            fitting.append((mistake, any(map(is_word, all_of_them.values()))))
+    # one that has such a fault itself says more than is known
+    plain = [mistake for mistake, has_words in fitting if not has_words]
+    found = plain or [mistake for mistake, _ in fitting]
+    return found[0] if len({mistake.hint for mistake in found}) == 1 else None
+
+
+def _by_place(findings: Findings) -> dict[Place, Finding]:
+    return {(row, one.draw): one for row, found in enumerate(findings) for one in found}

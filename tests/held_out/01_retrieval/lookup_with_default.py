@@ -1,0 +1,67 @@
+import torch
+
+
+def wrong_where_at_the_end(scores, value, mask, default):
+    """The nan of an empty row is replaced in the output, and comes back in the gradient."""
+    weights = torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1)
+    output = weights @ value
+    return torch.where(mask.any(-1, keepdim=True), output, default)
+
+
+def wrong_zero_output(scores, value, mask, default):
+    """An allowed blend that happens to be 0 is taken for a query without keys."""
+    lowest = torch.finfo(scores.dtype).min
+    weights = torch.softmax(scores.masked_fill(~mask, lowest), -1) * mask
+    output = weights @ value
+    return torch.where((output == 0).all(-1, keepdim=True), default, output)
+
+
+def wrong_scores_times_mask(scores, value, mask, default):
+    """It multiplies the scores by the mask, so a forbidden key has the score 0 and some weight."""
+    weights = torch.softmax(scores * mask, dim=-1)
+    return torch.where(mask.any(-1, keepdim=True), weights @ value, default)
+
+
+def wrong_renormalised(scores, value, mask, default):
+    """It masks after the softmax and renormalises; a forbidden key far above leaves only zeros."""
+    weights = torch.softmax(scores, -1) * mask
+    total = weights.sum(-1, keepdim=True)
+    weights = weights / torch.where(total > 0, total, torch.ones_like(total))
+    return torch.where(mask.any(-1, keepdim=True), weights @ value, default)
+
+
+def wrong_default_where_one_is_forbidden(scores, value, mask, default):
+    """It asks `all` for `any`, so a query with one forbidden key gets the default."""
+    lowest = torch.finfo(scores.dtype).min
+    weights = torch.softmax(scores.masked_fill(~mask, lowest), dim=-1)
+    return torch.where(mask.all(-1, keepdim=True), weights @ value, default)
+
+
+def wrong_mask_turned_round(scores, value, mask, default):
+    """It forbids the keys that are allowed."""
+    lowest = torch.finfo(scores.dtype).min
+    weights = torch.softmax(scores.masked_fill(mask, lowest), dim=-1)
+    return torch.where(mask.any(-1, keepdim=True), weights @ value, default)
+
+
+def right_finite_fill(scores, value, mask, default):
+    """It fills with the lowest finite number, so that no row holds only minus infinity."""
+    lowest = torch.finfo(scores.dtype).min
+    weights = torch.softmax(scores.masked_fill(mask.logical_not(), lowest), dim=-1)
+    some = mask.any(dim=-1, keepdim=True)
+    return torch.where(some, torch.matmul(weights, value), default)
+
+
+def right_only_the_allowed(scores, value, mask, default):
+    """A loop over all queries that picks the allowed keys by an index."""
+    batch, (queries, keys), width = scores.shape[:-2], scores.shape[-2:], value.shape[-1]
+    table = mask.expand(scores.shape).reshape(-1, queries, keys)
+    flat, values = scores.reshape(-1, queries, keys), value.reshape(-1, keys, width)
+    outputs = []
+    for text in range(len(flat)):
+        for row, allowed in zip(flat[text], table[text], strict=True):
+            if allowed.any():
+                outputs.append(row[allowed].softmax(0) @ values[text][allowed])
+            else:
+                outputs.append(default)
+    return torch.stack(outputs).reshape(*batch, queries, width)

@@ -1,0 +1,39 @@
+import torch
+
+
+def wrong_key_capital_t(query, key, value, temperature):
+    """It transposes the keys with .T, which turns all axes round where there is a batch."""
+    scores = query @ key.T / temperature
+    return torch.softmax(scores, dim=-1) @ value
+
+
+def wrong_temperature_after(query, key, value, temperature):
+    """It divides the weights by the temperature, after the softmax."""
+    scores = query @ key.transpose(-2, -1)
+    weights = torch.softmax(scores, dim=-1) / temperature
+    return weights @ value
+
+
+def wrong_naive_powers(query, key, value, temperature):
+    """It takes plain powers without the maximum off, and they overflow to nan."""
+    powers = torch.exp(query @ key.mT / temperature)
+    weights = powers / powers.sum(-1, keepdim=True)
+    return weights @ value
+
+
+def wrong_also_root(query, key, value, temperature):
+    """It divides by the root of the width as well as by the temperature."""
+    scores = query @ key.mT / (temperature * query.shape[-1] ** 0.5)
+    return scores.softmax(-1) @ value
+
+
+def wrong_multiplied_by_temperature(query, key, value, temperature):
+    """It multiplies the scores by the temperature."""
+    return torch.softmax(query @ key.mT * temperature, dim=-1) @ value
+
+
+def right_einsum(query, key, value, temperature):
+    """Two einsums, and the softmax as the power of the scores less their logsumexp."""
+    scores = torch.einsum("...qd,...kd->...qk", query / temperature, key)
+    weights = (scores - scores.logsumexp(-1, keepdim=True)).exp()
+    return torch.einsum("...qk,...kv->...qv", weights, value)

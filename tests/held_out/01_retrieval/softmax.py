@@ -1,0 +1,55 @@
+import torch
+
+
+def wrong_one_maximum_for_all(scores):
+    """It subtracts the maximum of the whole tensor, so a row far below it becomes 0/0."""
+    powers = torch.exp(scores - scores.max())
+    return powers / powers.sum(-1, keepdim=True)
+
+
+def wrong_nan_to_num(scores):
+    """It hides the overflow of a plain exp by nan_to_num, so the weight of a large score is 0."""
+    powers = torch.exp(scores)
+    return torch.nan_to_num(powers / powers.sum(-1, keepdim=True))
+
+
+def wrong_no_keepdim(scores):
+    """The sums lack keepdim, so they line up with the columns instead of the rows."""
+    powers = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return powers / powers.sum(-1)
+
+
+def wrong_clamped(scores):
+    """It clamps the scores to what exp can hold, so scores of 1000 and 2000 weigh the same."""
+    powers = torch.exp(scores.clamp(-80, 80))
+    return powers / powers.sum(dim=-1, keepdim=True)
+
+
+def wrong_subtracted_in_place(scores):
+    """It takes the maximum off in the caller's own tensor."""
+    scores -= scores.amax(-1, keepdim=True)
+    powers = scores.exp()
+    return powers / powers.sum(-1, keepdim=True)
+
+
+def wrong_small_number(scores):
+    """It adds 1e-6 to every sum, so the weights do not quite sum to 1."""
+    powers = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return powers / (powers.sum(-1, keepdim=True) + 1e-6)
+
+
+def right_row_by_row(scores):
+    """A loop over the rows of the flattened tensor, joined again at the end."""
+    rows = []
+    for row in scores.reshape(-1, scores.shape[-1]):
+        powers = (row - row.max()).exp()
+        rows.append(powers / sum(powers))
+    return torch.stack(rows).reshape(scores.shape)
+
+
+def right_in_double(scores):
+    """It computes in float64, with the keys moved to the first axis and a reciprocal."""
+    wide = scores.double().movedim(-1, 0)
+    wide = wide - wide.amax(0)
+    total = torch.einsum("k...->...", wide.exp())
+    return (wide.exp() * total.reciprocal()).movedim(0, -1).to(scores.dtype)

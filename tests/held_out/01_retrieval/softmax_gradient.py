@@ -1,0 +1,41 @@
+import torch
+
+
+def wrong_plain_mean(weights, upstream):
+    """It takes the plain mean of weights * upstream over the row, where the sum is asked."""
+    mean = (weights * upstream).mean(-1, keepdim=True)
+    return weights * (upstream - mean)
+
+
+def wrong_in_place(weights, upstream):
+    """It subtracts the mean from the caller's upstream in place."""
+    upstream -= (weights * upstream).sum(-1, keepdim=True)
+    return weights * upstream
+
+
+def wrong_only_off_diagonal(weights, upstream):
+    """It keeps only the terms -a_i a_j and forgets the a_i of the diagonal."""
+    return -weights * (weights * upstream).sum(-1, keepdim=True)
+
+
+def wrong_sum_over_all(weights, upstream):
+    """It sums over all rows together instead of each row."""
+    return weights * (upstream - (weights * upstream).sum())
+
+
+def wrong_no_keepdim(weights, upstream):
+    """The sums lack keepdim, so they line up with the columns."""
+    return weights * (upstream - (weights * upstream).sum(-1))
+
+
+def right_jacobian(weights, upstream):
+    """It builds the whole Jacobian of each row, and multiplies by it."""
+    outer = weights.unsqueeze(-1) * weights.unsqueeze(-2)
+    jacobian = torch.diag_embed(weights) - outer
+    return (jacobian @ upstream.unsqueeze(-1)).squeeze(-1)
+
+
+def right_pairs(weights, upstream):
+    """It compares every key with every other: weights times the differences of upstream."""
+    gap = upstream[..., :, None] - upstream[..., None, :]
+    return weights * torch.einsum("...j,...ij->...i", weights, gap)

@@ -1,0 +1,54 @@
+import torch
+
+
+def wrong_width_not_squared(query, key, width):
+    """The squared distance is divided by the width, not by its square."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    kernel = torch.relu(1 - squared / width)
+    total = kernel.sum(-1, keepdim=True)
+    return kernel / torch.where(total == 0, 1, total)
+
+
+def right_nan_to_num(query, key, width):
+    """It divides 0 by 0 and replaces the nan afterwards, which `relu` keeps out of the gradient.
+
+    It was written down as a wrong answer, and the statement allows it.
+    """
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    kernel = torch.relu(1 - squared / width**2)
+    return torch.nan_to_num(kernel / kernel.sum(-1, keepdim=True))
+
+
+def wrong_epsilon(query, key, width):
+    """It adds a small number to every sum, so a lone key close to the edge gets less than 1."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    kernel = torch.relu(1 - squared / width**2)
+    return kernel / (kernel.sum(-1, keepdim=True) + 1e-8)
+
+
+def wrong_root_first(query, key, width):
+    """It takes a root and squares it again, and the root has no gradient where key is query."""
+    distance = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1).sqrt()
+    kernel = torch.relu(1 - (distance / width) ** 2)
+    total = kernel.sum(-1, keepdim=True)
+    return kernel / torch.where(total == 0, 1, total)
+
+
+def wrong_square_of_the_tent(query, key, width):
+    """The kernel is (1 - u) squared, not 1 - u squared."""
+    distance = (query.unsqueeze(-2) - key.unsqueeze(-3)).norm(dim=-1)
+    kernel = torch.relu(1 - distance / width) ** 2
+    total = kernel.sum(-1, keepdim=True)
+    return kernel / torch.where(total == 0, torch.ones_like(total), total)
+
+
+def right_where_inside(query, key, width):
+    """It asks first which keys are inside, and divides by a total that a where has mended."""
+    squared = sum(
+        (q.unsqueeze(-1) - k.unsqueeze(-2)) ** 2
+        for q, k in zip(query.unbind(-1), key.unbind(-1), strict=True)
+    )
+    height = 1 - squared / (width * width)
+    kernel = torch.where(height > 0, height, torch.zeros_like(height))
+    total = torch.einsum("...qk->...q", kernel)
+    return kernel * total.masked_fill(total == 0, 1.0).reciprocal().unsqueeze(-1)

@@ -1,0 +1,44 @@
+import torch
+
+
+def wrong_width_not_squared(query, key, value, width):
+    """It divides by twice the width, not by twice its square."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    return torch.softmax(-squared / (2 * width), dim=-1) @ value
+
+
+def wrong_multiplied_out(query, key, value, width):
+    """It multiplies the square out, so distances of years lose their digits."""
+    of_query = query.square().sum(-1, keepdim=True)
+    of_key = key.square().sum(-1).unsqueeze(-2)
+    squared = of_query + of_key - 2 * query @ key.mT
+    return torch.softmax(-squared / (2 * width**2), dim=-1) @ value
+
+
+def wrong_small_number(query, key, value, width):
+    """It adds 1e-12 to the sum of plain kernels, so a query far away gets 0."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).pow(2).sum(-1)
+    kernel = torch.exp(-0.5 * squared / width**2)
+    return kernel @ value / (kernel.sum(-1, keepdim=True) + 1e-12)
+
+
+def wrong_distance(query, key, value, width):
+    """The exponent holds the distance in widths, not its square."""
+    distance = (query.unsqueeze(-2) - key.unsqueeze(-3)).norm(dim=-1)
+    return torch.softmax(-0.5 * distance / width, dim=-1) @ value
+
+
+def wrong_half_missing(query, key, value, width):
+    """The half is missing in the exponent."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    return torch.softmax(-squared / width**2, dim=-1) @ value
+
+
+def right_feature_by_feature(query, key, value, width):
+    """It adds the squares up in a loop over the features, each divided by the width first."""
+    scores = 0
+    for one, other in zip(query.unbind(-1), key.unbind(-1), strict=True):
+        scores = scores - ((one[..., :, None] - other[..., None, :]) / width) ** 2
+    powers = (scores / 2 - (scores / 2).amax(-1, keepdim=True)).exp()
+    blended = torch.einsum("...qk,...kv->...qv", powers, value)
+    return blended / powers.sum(-1, keepdim=True)

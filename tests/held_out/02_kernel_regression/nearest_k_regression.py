@@ -1,0 +1,65 @@
+import torch
+
+
+def wrong_only_the_nearest(query, key, value, k):
+    """It blends only the k nearest keys, where all keys count."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    nearest, place = squared.topk(k, dim=-1, largest=False)
+    spread = (2 * nearest[..., -1:]).clamp_min(torch.finfo(squared.dtype).tiny)
+    weights = torch.softmax(-nearest / spread, -1)
+    everyone = torch.zeros_like(squared).scatter(-1, place, weights)
+    return everyone @ value
+
+
+def wrong_epsilon(query, key, value, k):
+    """It adds 1e-8 to the squared width, which is not small where all distances are tiny."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    spread = 2 * squared.sort(-1).values[..., k - 1 : k] + 1e-8
+    return torch.softmax(-squared / spread, -1) @ value
+
+
+def wrong_width_detached(query, key, value, k):
+    """The width is detached, so no gradient goes through it."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    spread = 2 * squared.detach().sort(-1).values[..., k - 1 : k]
+    spread = spread.clamp_min(torch.finfo(squared.dtype).tiny)
+    return torch.softmax(-squared / spread, -1) @ value
+
+
+def wrong_distinct_distances(query, key, value, k):
+    """Keys at the same distance are counted once, by unique."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    flat = squared.reshape(-1, squared.shape[-1])
+    rows = [row.unique() for row in flat]
+    width = torch.stack([row[min(k, len(row)) - 1] for row in rows])
+    spread = 2 * width.reshape(*squared.shape[:-1], 1)
+    spread = spread.clamp_min(torch.finfo(squared.dtype).tiny)
+    return torch.softmax(-squared / spread, -1) @ value
+
+
+def wrong_two_missing(query, key, value, k):
+    """It divides by the squared width, not by twice that."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    spread = squared.sort(-1).values[..., k - 1 : k]
+    spread = spread.clamp_min(torch.finfo(squared.dtype).tiny)
+    return torch.softmax(-squared / spread, -1) @ value
+
+
+def wrong_next_key(query, key, value, k):
+    """The place of the k-th is counted from 1, so the width is that of the next key."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    place = min(k, squared.shape[-1] - 1)
+    spread = 2 * squared.sort(-1).values[..., place : place + 1]
+    spread = spread.clamp_min(torch.finfo(squared.dtype).tiny)
+    return torch.softmax(-squared / spread, -1) @ value
+
+
+def right_limit_by_where(query, key, value, k):
+    """It takes kthvalue, and writes the limit for a width of 0 as scores 0 and minus infinity."""
+    gap = query[..., :, None, :] - key[..., None, :, :]
+    squared = torch.einsum("...d,...d->...", gap, gap)
+    width = squared.kthvalue(k, -1, keepdim=True).values
+    is_zero = width == 0
+    scores = -0.5 * (squared / torch.where(is_zero, torch.ones_like(width), width))
+    limit = torch.zeros_like(squared).masked_fill(squared > 0, -torch.inf)
+    return torch.softmax(torch.where(is_zero, limit, scores), -1) @ value

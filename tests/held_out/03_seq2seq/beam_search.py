@@ -1,0 +1,98 @@
+import heapq
+
+
+def _grow(beam, table):
+    longer = [pair for pair in beam if pair[0][-1] == 2]
+    for words, total in beam:
+        if words[-1] != 2:
+            row = table[words[-1]]
+            longer += [([*words, word], total + row[word]) for word in range(len(row))]
+    return longer
+
+
+def wrong_end_not_counted(log_probability, beam_width, length_power):
+    """The length does not count EOS."""
+    beam = [([1], 0.0)]
+    for table in log_probability.tolist():
+        longer = _grow(beam, table)
+        beam = sorted(longer, key=lambda pair: pair[1], reverse=True)[:beam_width]
+
+    def score(pair):
+        length = sum(word != 2 for word in pair[0][1:])
+        return pair[1] / max(length, 1) ** length_power
+
+    best = max(beam, key=score)
+    return best[0][1:], score(best)
+
+
+def wrong_divides_while_pruning(log_probability, beam_width, length_power):
+    """The beam is cut by the score, already divided by the length, not by the log-probability."""
+
+    def score(pair):
+        return pair[1] / (len(pair[0]) - 1) ** length_power
+
+    beam = [([1], 0.0)]
+    for table in log_probability.tolist():
+        beam = sorted(_grow(beam, table), key=score, reverse=True)[:beam_width]
+    best = max(beam, key=score)
+    return best[0][1:], score(best)
+
+
+def wrong_ended_leave_the_beam(log_probability, beam_width, length_power):
+    """A sentence that has ended is put aside, and gives its place to another beginning."""
+    beam, done = [([1], 0.0)], []
+    for table in log_probability.tolist():
+        longer = sorted(_grow(beam, table), key=lambda pair: pair[1], reverse=True)
+        done += [pair for pair in longer[:beam_width] if pair[0][-1] == 2]
+        beam = [pair for pair in longer if pair[0][-1] != 2][:beam_width]
+
+    def score(pair):
+        return pair[1] / (len(pair[0]) - 1) ** length_power
+
+    best = max(done + beam, key=score)
+    return best[0][1:], score(best)
+
+
+def wrong_score_not_divided(log_probability, beam_width, length_power):
+    """The winner is found by the score, but the plain log-probability is returned."""
+    beam = [([1], 0.0)]
+    for table in log_probability.tolist():
+        longer = _grow(beam, table)
+        beam = sorted(longer, key=lambda pair: pair[1], reverse=True)[:beam_width]
+    best = max(beam, key=lambda pair: pair[1] / (len(pair[0]) - 1) ** length_power)
+    return best[0][1:], best[1]
+
+
+def wrong_begin_counted(log_probability, beam_width, length_power):
+    """The length counts BOS."""
+    beam = [([1], 0.0)]
+    for table in log_probability.tolist():
+        beam = sorted(_grow(beam, table), key=lambda pair: -pair[1])[:beam_width]
+    best = max(beam, key=lambda pair: pair[1] / len(pair[0]) ** length_power)
+    return best[0][1:], best[1] / len(best[0]) ** length_power
+
+
+def wrong_power_ignored(log_probability, beam_width, length_power):
+    """The score is always divided by the length itself, whatever the power is."""
+    beam = [([1], 0.0)]
+    for table in log_probability.tolist():
+        beam = sorted(_grow(beam, table), key=lambda pair: -pair[1])[:beam_width]
+    best = max(beam, key=lambda pair: pair[1] / (len(pair[0]) - 1))
+    return best[0][1:], best[1] / (len(best[0]) - 1)
+
+
+def right_heap_of_tuples(log_probability, beam_width, length_power):
+    """Tuples on a heap, and the indices of tensors instead of lists."""
+    beam = [(0.0, ())]
+    for step in range(len(log_probability)):
+        grown = []
+        for total, words in beam:
+            last = words[-1] if words else 1
+            if last == 2:
+                grown.append((total, words))
+                continue
+            for word, more in enumerate(log_probability[step, last].tolist()):
+                grown.append((total + more, (*words, word)))
+        beam = heapq.nlargest(beam_width, grown)
+    total, words = max(beam, key=lambda pair: pair[0] / len(pair[1]) ** length_power)
+    return list(words), total / len(words) ** length_power

@@ -1,0 +1,56 @@
+import torch
+
+
+def wrong_zeros_behind(sequence, mask):
+    """The result is made of zeros, so whatever stood at the padding is lost."""
+    result = torch.zeros_like(sequence)
+    for row, length in enumerate(mask.sum(1).tolist()):
+        result[row, :length] = sequence[row, :length].flip(0)
+    return result
+
+
+def wrong_in_place(sequence, mask):
+    """It turns the rows of the caller's own tensor round."""
+    for row, length in enumerate(mask.sum(1).tolist()):
+        sequence[row, :length] = sequence[row, :length].flip(0).clone()
+    return sequence
+
+
+def wrong_longest_row(sequence, mask):
+    """Every row is turned round within the longest length of the batch, not within its own."""
+    longest = int(mask.sum(1).max())
+    return torch.cat([sequence[:, :longest].flip(1), sequence[:, longest:]], 1)
+
+
+def wrong_off_by_one(sequence, mask):
+    """The word of place t comes from place n - t, one too far to the right."""
+    length = mask.sum(1, keepdim=True)
+    place = torch.arange(mask.shape[1]).expand(mask.shape)
+    source = torch.where(mask, (length - place).clamp_max(mask.shape[1] - 1), place)
+    return sequence[torch.arange(len(sequence)).unsqueeze(1), source]
+
+
+def wrong_mask_by_value(sequence, mask):
+    """It counts the words by what is not 0, not by the mask."""
+    real = sequence != 0 if sequence.ndim == 2 else (sequence != 0).any(-1)
+    place = torch.arange(mask.shape[1]).expand(mask.shape)
+    source = torch.where(real, real.sum(1, keepdim=True) - 1 - place, place)
+    return sequence[torch.arange(len(sequence)).unsqueeze(1), source]
+
+
+def right_by_sorting(sequence, mask):
+    """It sorts the places by a key: words by minus their place, padding by its own place."""
+    place = torch.arange(mask.shape[1]).expand(mask.shape)
+    order = torch.where(mask, -place, place + mask.shape[1]).argsort(1)
+    if sequence.ndim == 3:
+        order = order.unsqueeze(-1).expand(sequence.shape)
+    return sequence.gather(1, order)
+
+
+def right_row_by_row(sequence, mask):
+    """Each row is cut into words and padding, and put together again."""
+    rows = [
+        torch.cat([row[: int(n)].flip(0), row[int(n) :]])
+        for row, n in zip(sequence, mask.sum(1), strict=True)
+    ]
+    return torch.stack(rows)

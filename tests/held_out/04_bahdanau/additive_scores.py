@@ -1,0 +1,43 @@
+import torch
+
+
+def wrong_tanh_of_each(query, key, w_query, w_key, score_weight):
+    """It takes the tanh of the query's part and of the key's part before they are added."""
+    for_query = torch.tanh(query @ w_query.mT).unsqueeze(2)
+    for_key = torch.tanh(key @ w_key.mT).unsqueeze(1)
+    return (for_query + for_key) @ score_weight
+
+
+def wrong_all_pairs_multiplied(query, key, w_query, w_key, score_weight):
+    """It expands both to all pairs and multiplies every pair by the matrices."""
+    queries = query.unsqueeze(2).expand(-1, -1, key.shape[1], -1)
+    keys = key.unsqueeze(1).expand(-1, query.shape[1], -1, -1)
+    return torch.tanh(queries @ w_query.mT + keys @ w_key.mT) @ score_weight
+
+
+def wrong_no_tanh(query, key, w_query, w_key, score_weight):
+    """The tanh is left out."""
+    for_query = query @ w_query.mT
+    for_key = key @ w_key.mT
+    return (for_query.unsqueeze(2) + for_key.unsqueeze(1)) @ score_weight
+
+
+def wrong_axes_exchanged(query, key, w_query, w_key, score_weight):
+    """The new axes are exchanged, so the result has the keys in rows."""
+    for_query = (query @ w_query.mT).unsqueeze(1)
+    for_key = (key @ w_key.mT).unsqueeze(2)
+    return torch.tanh(for_query + for_key) @ score_weight
+
+
+def wrong_relu(query, key, w_query, w_key, score_weight):
+    """It takes relu for tanh."""
+    hidden = (query @ w_query.mT).unsqueeze(2) + (key @ w_key.mT).unsqueeze(1)
+    return torch.relu(hidden) @ score_weight
+
+
+def right_three_einsums(query, key, w_query, w_key, score_weight):
+    """An einsum for each product, with the hidden units in front until the last one."""
+    for_query = torch.einsum("bqi,hi->hbq", query, w_query)
+    for_key = torch.einsum("bki,hi->hbk", key, w_key)
+    hidden = torch.tanh(for_query[..., None] + for_key[..., None, :])
+    return torch.einsum("hbqk,h->bqk", hidden, score_weight)

@@ -1,0 +1,53 @@
+import torch
+
+
+def _links(weights):
+    best = weights.argmax(-1, keepdim=True)
+    return torch.zeros_like(weights, dtype=torch.bool).scatter(-1, best, True)
+
+
+def wrong_mean_of_sentences(weights, sure, possible, target_mask):
+    """It takes the mean of the sentences' rates, not one rate of all links together."""
+    links = _links(weights) & target_mask.unsqueeze(-1)
+    agreed = (links & sure).sum((1, 2)) + (links & (sure | possible)).sum((1, 2))
+    return (1 - agreed / (links.sum((1, 2)) + sure.sum((1, 2)))).mean().item()
+
+
+def wrong_padding_linked(weights, sure, possible, target_mask):
+    """The rows of padding have links too."""
+    links = _links(weights)
+    agreed = (links & sure).sum() + (links & (sure | possible)).sum()
+    return (1 - agreed / (links.sum() + sure.sum())).item()
+
+
+def wrong_sure_not_possible(weights, sure, possible, target_mask):
+    """It relies on the file to list the sure links among the possible ones."""
+    links = _links(weights) & target_mask.unsqueeze(-1)
+    agreed = (links & sure).sum() + (links & possible).sum()
+    return (1 - agreed / (links.sum() + sure.sum())).item()
+
+
+def wrong_best_target_word(weights, sure, possible, target_mask):
+    """It links each source word to the target word that looks at it most."""
+    best = weights.argmax(1, keepdim=True)
+    links = torch.zeros_like(sure).scatter(1, best, True) & target_mask.unsqueeze(-1)
+    agreed = (links & sure).sum() + (links & (sure | possible)).sum()
+    return (1 - agreed / (links.sum() + sure.sum())).item()
+
+
+def wrong_possible_below(weights, sure, possible, target_mask):
+    """It divides by the number of links and of possible links."""
+    links = _links(weights) & target_mask.unsqueeze(-1)
+    allowed = sure | possible
+    agreed = (links & sure).sum() + (links & allowed).sum()
+    return (1 - agreed / (links.sum() + allowed.sum())).item()
+
+
+def right_sets_of_links(weights, sure, possible, target_mask):
+    """Sets of Python tuples, as in the formula."""
+    best = weights.argmax(-1)
+    links = {(b, t, int(best[b, t])) for b, t in target_mask.nonzero().tolist()}
+    certain = {tuple(place) for place in sure.nonzero().tolist()}
+    allowed = certain | {tuple(place) for place in possible.nonzero().tolist()}
+    agreed = len(links & certain) + len(links & allowed)
+    return 1 - agreed / (len(links) + len(certain))

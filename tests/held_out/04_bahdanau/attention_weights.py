@@ -1,0 +1,61 @@
+import torch
+
+
+def wrong_one_place_too_many(scores, source_len):
+    """It compares places counted from 0 with <=, so the first padding is read as a token."""
+    place = torch.arange(scores.shape[-1])
+    padding = ~(place <= source_len[:, None, None]).expand(scores.shape)
+    weights = torch.softmax(scores.masked_fill(padding, -torch.inf), -1)
+    return weights.masked_fill(padding, 0)
+
+
+def wrong_nan_to_num(scores, source_len):
+    """It replaces the nan of an empty source by nan_to_num, and not in the gradient."""
+    place = torch.arange(scores.shape[-1])
+    bias = torch.zeros_like(scores)
+    bias = bias.masked_fill(place >= source_len[:, None, None], -torch.inf)
+    return torch.nan_to_num(torch.softmax(scores + bias, -1))
+
+
+def wrong_minus_a_billion(scores, source_len):
+    """It fills padding with -1e9, which is not low enough for very low scores of tokens."""
+    padding = torch.arange(scores.shape[-1]) >= source_len[:, None, None]
+    weights = torch.softmax(scores.masked_fill(padding, -1e9), -1)
+    return weights.masked_fill(padding, 0)
+
+
+def wrong_weights_set_to_zero(scores, source_len):
+    """It takes the softmax over padding too and sets its weights to 0 afterwards."""
+    padding = torch.arange(scores.shape[-1]) >= source_len[:, None, None]
+    return torch.softmax(scores, -1).masked_fill(padding, 0)
+
+
+def wrong_filled_in_place(scores, source_len):
+    """It writes minus infinity into the caller's scores."""
+    padding = torch.arange(scores.shape[-1]) >= source_len[:, None, None]
+    scores.masked_fill_(padding, -torch.inf)
+    return torch.softmax(scores, -1).masked_fill(padding, 0)
+
+
+def wrong_zero_scores(scores, source_len):
+    """It sets the scores of padding to 0, and 0 is a score like any other."""
+    words = torch.arange(scores.shape[-1]) < source_len[:, None, None]
+    return torch.softmax(scores.where(words, 0.0), -1)
+
+
+def wrong_rows_masked(scores, source_len):
+    """The length is held against the numbers of the queries."""
+    place = torch.arange(scores.shape[1]).unsqueeze(-1)
+    padding = (place >= source_len[:, None, None]).expand(scores.shape)
+    weights = torch.softmax(scores.masked_fill(padding, -torch.inf), -1)
+    return weights.masked_fill(padding, 0)
+
+
+def right_sentence_by_sentence(scores, source_len):
+    """Each table is cut to its tokens, and the weights are padded with zeros again."""
+    tables = []
+    for table, length in zip(scores, source_len.tolist(), strict=True):
+        weights = table[:, :length].softmax(dim=-1)
+        missing = scores.shape[-1] - length
+        tables.append(torch.nn.functional.pad(weights, (0, missing)))
+    return torch.stack(tables)

@@ -1,0 +1,51 @@
+import torch
+
+
+def wrong_blocks_swapped(query, key, weight, score_weight):
+    """It takes the first columns for the key and the rest for the query."""
+    d_key = key.shape[-1]
+    from_key = key @ weight[:, :d_key].mT
+    from_query = query @ weight[:, d_key:].mT
+    return torch.tanh(from_query.unsqueeze(-2) + from_key.unsqueeze(-3)) @ score_weight
+
+
+def wrong_table_of_pairs(query, key, weight, score_weight):
+    """It writes every query out beside every key, joins them and multiplies every pair."""
+    queries = query.unsqueeze(-2).expand(*query.shape[:-1], key.shape[-2], query.shape[-1])
+    keys = key.unsqueeze(-3).expand(*query.shape[:-1], *key.shape[-2:])
+    pairs = torch.cat([queries, keys], -1)
+    return torch.tanh(pairs @ weight.mT) @ score_weight
+
+
+def wrong_no_tanh(query, key, weight, score_weight):
+    """The tanh is left out."""
+    d_query = query.shape[-1]
+    from_query = query @ weight[:, :d_query].mT
+    from_key = key @ weight[:, d_query:].mT
+    return (from_query.unsqueeze(-2) + from_key.unsqueeze(-3)) @ score_weight
+
+
+def wrong_halves(query, key, weight, score_weight):
+    """It cuts the matrix into two equal halves, whatever the widths are."""
+    for_query, for_key = weight.chunk(2, -1)
+    from_query = (query @ for_query.mT).unsqueeze(-2)
+    from_key = (key @ for_key.mT).unsqueeze(-3)
+    return torch.tanh(from_query + from_key) @ score_weight
+
+
+def wrong_tanh_of_each(query, key, weight, score_weight):
+    """It takes the tanh of each part before they are added."""
+    d_query = query.shape[-1]
+    from_query = torch.tanh(query @ weight[:, :d_query].mT)
+    from_key = torch.tanh(key @ weight[:, d_query:].mT)
+    return (from_query.unsqueeze(-2) + from_key.unsqueeze(-3)) @ score_weight
+
+
+def right_unit_by_unit(query, key, weight, score_weight):
+    """A loop over the hidden units, each of which makes one table of pairs."""
+    for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], dim=1)
+    scores = 0
+    for row_query, row_key, share in zip(for_query, for_key, score_weight, strict=True):
+        column, row = (query @ row_query).unsqueeze(-1), (key @ row_key).unsqueeze(-2)
+        scores = scores + share * torch.tanh(column + row)
+    return scores

@@ -1,0 +1,32 @@
+import torch
+
+
+def wrong_one_batch_axis(query, key, weight):
+    """The einsum knows exactly one batch axis, so none or two are refused."""
+    return torch.einsum("bqd,de,bke->bqk", query, weight, key)
+
+
+def wrong_weight_transposed(query, key, weight):
+    """The matrix is transposed, so it fits only where the two widths are equal."""
+    return query @ weight.mT @ key.mT
+
+
+def wrong_scaled(query, key, weight):
+    """It divides by the root of the width of the keys."""
+    return query @ weight @ key.mT / key.shape[-1] ** 0.5
+
+
+def wrong_key_capital_t(query, key, weight):
+    """It transposes the keys with .T, which turns the batch round as well."""
+    return query @ weight @ key.T
+
+
+def wrong_weights_returned(query, key, weight):
+    """It returns the softmax of the scores."""
+    return torch.softmax(query @ weight @ key.mT, dim=-1)
+
+
+def right_keys_moved(query, key, weight):
+    """It moves the keys to where the queries live, and uses einsum for the dot products."""
+    moved = torch.nn.functional.linear(key, weight)
+    return torch.einsum("...qd,...kd->...qk", query, moved)

@@ -1,0 +1,77 @@
+import torch
+
+
+def _window(share, mask, half_width, length):
+    place = (length * share).unsqueeze(-1)
+    distance = torch.arange(mask.shape[-1], dtype=share.dtype) - place
+    return distance, mask.unsqueeze(-2) & (distance.abs() <= half_width)
+
+
+def wrong_padding_in_the_length(scores, share, mask, half_width):
+    """T is the width of the table, padding included."""
+    distance, seen = _window(share, mask, half_width, scores.shape[-1])
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1).masked_fill(~seen, 0)
+    return weights * torch.exp(-2 * (distance / half_width) ** 2)
+
+
+def wrong_edge_outside(scores, share, mask, half_width):
+    """A word at exactly the distance D is left out of the window."""
+    distance, seen = _window(share, mask, half_width, mask.sum(-1, keepdim=True))
+    seen = seen & (distance.abs() < half_width)
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1).masked_fill(~seen, 0)
+    return weights * torch.exp(-2 * (distance / half_width) ** 2)
+
+
+def wrong_sums_to_one_again(scores, share, mask, half_width):
+    """It divides by the sum after the bell, so that the weights sum to 1."""
+    distance, seen = _window(share, mask, half_width, mask.sum(-1, keepdim=True))
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1).masked_fill(~seen, 0)
+    weights = weights * torch.exp(-2 * (distance / half_width) ** 2)
+    total = weights.sum(-1, keepdim=True)
+    return weights / torch.where(total == 0, 1, total)
+
+
+def wrong_sigma_is_the_width(scores, share, mask, half_width):
+    """The bell has sigma D, where half of it is asked."""
+    distance, seen = _window(share, mask, half_width, mask.sum(-1, keepdim=True))
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1).masked_fill(~seen, 0)
+    return weights * torch.exp(-(distance**2) / (2 * half_width**2))
+
+
+def wrong_place_rounded(scores, share, mask, half_width):
+    """The place is rounded to a whole number."""
+    place = (mask.sum(-1, keepdim=True) * share).round().unsqueeze(-1)
+    distance = torch.arange(mask.shape[-1], dtype=share.dtype) - place
+    seen = mask.unsqueeze(-2) & (distance.abs() <= half_width)
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1).masked_fill(~seen, 0)
+    return weights * torch.exp(-2 * (distance / half_width) ** 2)
+
+
+def wrong_window_cut_afterwards(scores, share, mask, half_width):
+    """The softmax runs over all words, and the window is cut out of it."""
+    distance, seen = _window(share, mask, half_width, mask.sum(-1, keepdim=True))
+    words = mask.unsqueeze(-2).expand(scores.shape)
+    weights = torch.softmax(scores.masked_fill(~words, -torch.inf), -1).masked_fill(~seen, 0)
+    return weights * torch.exp(-2 * (distance / half_width) ** 2)
+
+
+def wrong_bell_inside(scores, share, mask, half_width):
+    """The bell's exponent is added to the scores, before the softmax."""
+    distance, seen = _window(share, mask, half_width, mask.sum(-1, keepdim=True))
+    scores = scores - 2 * (distance / half_width) ** 2
+    return torch.softmax(scores.masked_fill(~seen, -torch.inf), -1).masked_fill(~seen, 0)
+
+
+def right_window_by_window(scores, share, mask, half_width):
+    """A loop over all queries; the softmax of the window is written into a row of zeros."""
+    length = mask.sum(-1, keepdim=True).expand(share.shape).reshape(-1)
+    words = mask.unsqueeze(-2).expand(scores.shape).reshape(-1, scores.shape[-1])
+    rows = []
+    flat = scores.reshape(-1, scores.shape[-1])
+    for row, part, count, real in zip(flat, share.reshape(-1), length, words, strict=True):
+        distance = torch.arange(len(row)).to(row.dtype) - count * part
+        inside = (real & (distance.abs() <= half_width)).nonzero().squeeze(-1)
+        bell = torch.exp(-0.5 * (distance[inside] * 2 / half_width).square())
+        heard = row[inside].softmax(0) * bell
+        rows.append(torch.zeros_like(row).index_put((inside,), heard))
+    return torch.stack(rows).reshape(scores.shape)

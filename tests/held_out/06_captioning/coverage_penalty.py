@@ -1,0 +1,43 @@
+import torch
+
+
+def wrong_sum_over_captions(weights, is_word, share):
+    """The penalties of the captions are added up, not averaged."""
+    got = (weights * is_word.unsqueeze(-1)).sum(1)
+    return (share - got).square().sum()
+
+
+def wrong_mean_over_cells(weights, is_word, share):
+    """It takes the mean over the cells too."""
+    got = weights.masked_fill(~is_word.unsqueeze(-1), 0).sum(1)
+    return (share - got).square().mean()
+
+
+def wrong_padding_counts(weights, is_word, share):
+    """The weights at padding are added up too."""
+    return (share - weights.sum(1)).square().sum(-1).mean()
+
+
+def wrong_square_of_each_word(weights, is_word, share):
+    """It squares the gap at each word, and adds up after the square."""
+    gap = (share - weights).square() * is_word.unsqueeze(-1)
+    return gap.sum((1, 2)).mean()
+
+
+def wrong_number(weights, is_word, share):
+    """It returns a Python number, which no gradient leaves."""
+    got = (weights * is_word.unsqueeze(-1)).sum(1)
+    return (share - got).square().sum(-1).mean().item()
+
+
+def wrong_distance_not_squared(weights, is_word, share):
+    """It adds up the sizes of the gaps, not their squares."""
+    got = (weights * is_word.unsqueeze(-1)).sum(1)
+    return (share - got).abs().sum(-1).mean()
+
+
+def right_multiplied_out(weights, is_word, share):
+    """A product of matrices adds the words up, and the square is multiplied out."""
+    got = torch.bmm(is_word.to(weights.dtype).unsqueeze(1), weights).squeeze(1)
+    ones = torch.full_like(got, share)
+    return torch.einsum("bc,bc->", got - ones, got - ones) / len(weights)

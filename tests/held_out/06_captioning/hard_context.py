@@ -1,0 +1,60 @@
+import torch
+
+
+def wrong_two_draws(scores, features):
+    """It draws once for the context and once more for the numbers."""
+    weights = torch.softmax(scores.flatten(1), -1)
+    cells, rows = features.flatten(1, 2), torch.arange(len(scores))
+    context = cells[rows, torch.multinomial(weights, 1).squeeze(1)]
+    return context, torch.multinomial(weights, 1).squeeze(1)
+
+
+def wrong_row_then_column(scores, features):
+    """It draws a row and a column apart from each other, each by a softmax of sums of scores."""
+    row = torch.multinomial(torch.softmax(scores.sum(2), -1), 1).squeeze(1)
+    column = torch.multinomial(torch.softmax(scores.sum(1), -1), 1).squeeze(1)
+    at = torch.arange(len(scores))
+    return features[at, row, column], row * scores.shape[2] + column
+
+
+def wrong_scores_as_weights(scores, features):
+    """It draws by plain powers of the scores, which overflow."""
+    weights = torch.exp(scores.flatten(1))
+    number = torch.multinomial(weights, 1).squeeze(1)
+    return features.flatten(1, 2)[torch.arange(len(scores)), number], number
+
+
+def wrong_highest_score(scores, features):
+    """It takes the cell with the highest score."""
+    number = scores.flatten(1).argmax(1)
+    return features.flatten(1, 2)[torch.arange(len(scores)), number], number
+
+
+def wrong_axis_left(scores, features):
+    """The numbers keep an axis of length 1, and so does the context."""
+    weights = torch.softmax(scores.flatten(1), -1)
+    number = torch.multinomial(weights, 1)
+    return features.flatten(1, 2)[torch.arange(len(scores))[:, None], number], number
+
+
+def wrong_seed_inside(scores, features):
+    """It sets a seed, so that every call draws the same."""
+    torch.manual_seed(0)
+    number = torch.multinomial(torch.softmax(scores.flatten(1), -1), 1).squeeze(1)
+    return features.flatten(1, 2)[torch.arange(len(scores)), number], number
+
+
+def right_gumbel(scores, features):
+    """It adds Gumbel noise to the scores and takes the largest sum."""
+    flat = scores.detach().double().flatten(1)
+    noise = torch.empty_like(flat).exponential_().log().neg()
+    number = (flat + noise).argmax(1)
+    place = number.view(-1, 1, 1).expand(-1, 1, features.shape[-1])
+    return features.flatten(1, 2).gather(1, place).squeeze(1), number
+
+
+def right_categorical(scores, features):
+    """Torch's distribution draws by the scores themselves."""
+    number = torch.distributions.Categorical(logits=scores.flatten(1)).sample()
+    row, column = number // scores.shape[2], number % scores.shape[2]
+    return features[torch.arange(len(scores)), row, column], number

@@ -1,0 +1,60 @@
+import torch
+
+
+def wrong_no_words_learned(scores, cells, reward, baseline):
+    """The reward is detached everywhere, so nothing is learned of what to say."""
+    log_weight = torch.log_softmax(scores, -1).gather(1, cells)
+    advantage = (reward - baseline.unsqueeze(1)).detach()
+    return -(advantage * log_weight).mean()
+
+
+def wrong_advantage_not_constant(scores, cells, reward, baseline):
+    """The advantage is not detached, so the two lessons mix."""
+    log_weight = torch.log_softmax(scores, -1).gather(1, cells)
+    return -(reward + (reward - baseline.unsqueeze(1)) * log_weight).mean()
+
+
+def wrong_log_of_softmax(scores, cells, reward, baseline):
+    """It takes the logarithm of a softmax, which is minus infinity where scores are far apart."""
+    log_weight = torch.softmax(scores, -1).log().gather(1, cells)
+    advantage = (reward - baseline.unsqueeze(1)).detach()
+    return -(reward + advantage * log_weight).mean()
+
+
+def wrong_sum_over_draws(scores, cells, reward, baseline):
+    """It adds the draws of an image up, where their mean is asked."""
+    log_weight = torch.log_softmax(scores, -1).gather(1, cells)
+    advantage = (reward - baseline.unsqueeze(1)).detach()
+    return -(reward + advantage * log_weight).sum(1).mean()
+
+
+def wrong_goes_uphill(scores, cells, reward, baseline):
+    """The minus is missing, so the loss grows with the reward."""
+    log_weight = torch.log_softmax(scores, -1).gather(1, cells)
+    advantage = (reward - baseline.unsqueeze(1)).detach()
+    return (reward + advantage * log_weight).mean()
+
+
+def wrong_baseline_added(scores, cells, reward, baseline):
+    """The baseline is added to the reward, not taken off."""
+    log_weight = torch.log_softmax(scores, -1).gather(1, cells)
+    advantage = (reward + baseline.unsqueeze(1)).detach()
+    return -(reward + advantage * log_weight).mean()
+
+
+def wrong_sum_over_images(scores, cells, reward, baseline):
+    """It adds the images up, where their mean is asked."""
+    log_weight = torch.log_softmax(scores, -1).gather(1, cells)
+    advantage = (reward - baseline.unsqueeze(1)).detach()
+    return -(reward + advantage * log_weight).mean(1).sum()
+
+
+def right_image_by_image(scores, cells, reward, baseline):
+    """A loop over images and draws, with logsumexp and no_grad instead of detach."""
+    total = 0
+    for row, drawn, got, usual in zip(scores, cells, reward, baseline, strict=True):
+        with torch.no_grad():
+            advantage = got - usual
+        log_weight = row[drawn] - torch.logsumexp(row, 0)
+        total = total - got.mean() - torch.dot(advantage, log_weight) / len(drawn)
+    return total / len(scores)

@@ -1,0 +1,38 @@
+import torch
+
+
+def wrong_rows_of_weights(query, key, value):
+    """The softmax still runs over the queries, the last axis."""
+    scores = key.mT @ query / query.shape[-2] ** 0.5
+    return value @ torch.softmax(scores, dim=-1)
+
+
+def wrong_root_of_the_queries(query, key, value):
+    """Under the root is still the number of queries."""
+    scores = key.mT @ query / query.shape[-1] ** 0.5
+    return value @ torch.softmax(scores, dim=-2)
+
+
+def wrong_first_axis(query, key, value):
+    """The axis of the softmax is counted from the front, which is right without a batch only."""
+    scores = key.mT @ query / query.shape[-2] ** 0.5
+    return value @ torch.softmax(scores, dim=0)
+
+
+def wrong_width_of_the_values(query, key, value):
+    """Under the root is the width of the values."""
+    scores = key.mT @ query / value.shape[-2] ** 0.5
+    return value @ torch.softmax(scores, dim=-2)
+
+
+def wrong_rows_returned(query, key, value):
+    """The output is turned round: its vectors are rows."""
+    scores = key.mT @ query / query.shape[-2] ** 0.5
+    return (value @ torch.softmax(scores, dim=-2)).mT
+
+
+def right_turned_to_rows(query, key, value):
+    """It turns all three to rows, attends with einsum, and turns the output back."""
+    rows, keys = query.transpose(-1, -2).contiguous(), key.transpose(-1, -2).contiguous()
+    scores = torch.einsum("...nd,...md->...nm", rows * rows.shape[-1] ** -0.5, keys)
+    return torch.einsum("...nm,...pm->...pn", scores.softmax(-1), value)

@@ -1,0 +1,139 @@
+import torch
+
+
+def _blocks(key, value, block_len):
+    return zip(key.split(block_len, -2), value.split(block_len, -2), strict=True)
+
+
+def wrong_blend_not_shrunk(query, key, value, block_len):
+    """Only the sum of the powers is put right when the maximum grows, not the blend."""
+    best = query.new_tensor(-torch.inf)
+    total = blend = 0
+    query = query / query.shape[-1] ** 0.5
+    for keys, values in _blocks(key, value, block_len):
+        scores = query @ keys.mT
+        higher = torch.maximum(best, scores.amax(-1, keepdim=True))
+        powers = torch.exp(scores - higher)
+        total = total * torch.exp(best - higher) + powers.sum(-1, keepdim=True)
+        blend = blend + powers @ values
+        best = higher
+    return blend / total
+
+
+def wrong_one_maximum_for_all(query, key, value, block_len):
+    """All queries share one maximum, so a row far below it has only powers of 0."""
+    best = query.new_tensor(-torch.inf)
+    total = blend = 0
+    query = query / query.shape[-1] ** 0.5
+    for keys, values in _blocks(key, value, block_len):
+        scores = query @ keys.mT
+        higher = torch.maximum(best, scores.max())
+        powers, factor = torch.exp(scores - higher), torch.exp(best - higher)
+        total = total * factor + powers.sum(-1, keepdim=True)
+        blend = blend * factor + powers @ values
+        best = higher
+    return blend / total
+
+
+def wrong_mean_of_the_blocks(query, key, value, block_len):
+    """Each block has a softmax of its own, and the outputs are averaged."""
+    outputs = []
+    for keys, values in _blocks(key, value, block_len):
+        scores = query / query.shape[-1] ** 0.5 @ keys.mT
+        outputs.append(torch.softmax(scores, -1) @ values)
+    return sum(outputs) / len(outputs)
+
+
+def wrong_not_scaled(query, key, value, block_len):
+    """The root of the width is forgotten."""
+    best = query.new_tensor(-torch.inf)
+    total = blend = 0
+    for keys, values in _blocks(key, value, block_len):
+        scores = query @ keys.mT
+        higher = torch.maximum(best, scores.amax(-1, keepdim=True))
+        powers, factor = torch.exp(scores - higher), torch.exp(best - higher)
+        total = total * factor + powers.sum(-1, keepdim=True)
+        blend = blend * factor + powers @ values
+        best = higher
+    return blend / total
+
+
+def wrong_maximum_starts_at_zero(query, key, value, block_len):
+    """The maximum starts at 0, so scores hundreds below it have only powers of 0."""
+    best = query.new_zeros(*query.shape[:-1], 1)
+    total = blend = 0
+    query = query / query.shape[-1] ** 0.5
+    for keys, values in _blocks(key, value, block_len):
+        scores = query @ keys.mT
+        higher = torch.maximum(best, scores.amax(-1, keepdim=True))
+        powers, factor = torch.exp(scores - higher), torch.exp(best - higher)
+        total = total * factor + powers.sum(-1, keepdim=True)
+        blend = blend * factor + powers @ values
+        best = higher
+    return blend / total
+
+
+def wrong_last_block_dropped(query, key, value, block_len):
+    """The keys that do not fill a block are left out."""
+    best = query.new_tensor(-torch.inf)
+    total = blend = 0
+    query = query / query.shape[-1] ** 0.5
+    for block in range(max(1, key.shape[-2] // block_len)):
+        at = slice(block * block_len, (block + 1) * block_len)
+        scores = query @ key[..., at, :].mT
+        higher = torch.maximum(best, scores.amax(-1, keepdim=True))
+        powers, factor = torch.exp(scores - higher), torch.exp(best - higher)
+        total = total * factor + powers.sum(-1, keepdim=True)
+        blend = blend * factor + powers @ value[..., at, :]
+        best = higher
+    return blend / total
+
+
+def wrong_maximum_not_kept(query, key, value, block_len):
+    """The new maximum is not kept, so each block makes all earlier ones forgotten."""
+    best = query.new_tensor(-torch.inf)
+    total = blend = 0
+    query = query / query.shape[-1] ** 0.5
+    for keys, values in _blocks(key, value, block_len):
+        scores = query @ keys.mT
+        higher = torch.maximum(best, scores.amax(-1, keepdim=True))
+        powers, factor = torch.exp(scores - higher), torch.exp(best - higher)
+        total = total * factor + powers.sum(-1, keepdim=True)
+        blend = blend * factor + powers @ values
+    return blend / total
+
+
+def wrong_factor_upside_down(query, key, value, block_len):
+    """The factor is exp(new - old)."""
+    best, total, blend = None, 0, 0
+    query = query / query.shape[-1] ** 0.5
+    for keys, values in _blocks(key, value, block_len):
+        scores = query @ keys.mT
+        top = scores.amax(-1, keepdim=True)
+        higher = top if best is None else torch.maximum(best, top)
+        factor = 1 if best is None else torch.exp(higher - best)
+        powers = torch.exp(scores - higher)
+        total = total * factor + powers.sum(-1, keepdim=True)
+        blend = blend * factor + powers @ values
+        best = higher
+    return blend / total
+
+
+def right_means_and_logarithms(query, key, value, block_len):
+    """It keeps the output so far and the logarithm of its sum, and mixes in each block's mean."""
+    scaled = query / query.shape[-1] ** 0.5
+    output, size = None, None
+    for start in range(0, key.shape[-2], block_len):
+        scores = scaled @ key[..., start : start + block_len, :].mT
+        top = scores.amax(-1, keepdim=True)
+        powers = (scores - top).exp()
+        part = powers.sum(-1, keepdim=True)
+        mean = powers @ value[..., start : start + block_len, :] / part
+        logarithm = part.log() + top
+        if output is None:
+            output, size = mean, logarithm
+        else:
+            share = torch.sigmoid(logarithm - size)
+            output = torch.lerp(output, mean, share.expand_as(mean))
+            size = torch.logaddexp(size, logarithm)
+    return output

@@ -1,0 +1,80 @@
+import torch
+
+
+def _seen(scores, length, shift):
+    earlier = torch.ones_like(scores, dtype=torch.bool).tril(shift)
+    return earlier & (torch.arange(scores.shape[-1]) < length[..., None, None])
+
+
+def wrong_triangle_not_moved(scores, length):
+    """The triangle starts at the first key, as if the queries were the first positions."""
+    seen = _seen(scores, length, 0)
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1)
+    return weights.masked_fill(~seen, 0)
+
+
+def wrong_equal_weights(scores, length):
+    """It fills with the lowest finite number, so an empty row gets equal weights."""
+    seen = _seen(scores, length, scores.shape[-1] - scores.shape[-2])
+    return torch.softmax(scores.masked_fill(~seen, torch.finfo(scores.dtype).min), -1)
+
+
+def wrong_infinity_added(scores, length):
+    """It adds minus infinity, so the nan of an empty row comes back in the gradient."""
+    seen = _seen(scores, length, scores.shape[-1] - scores.shape[-2])
+    bias = torch.zeros_like(scores).masked_fill(~seen, -torch.inf)
+    weights = torch.softmax(scores + bias, -1)
+    return torch.where(seen, weights, 0.0).nan_to_num()
+
+
+def wrong_one_word_too_many(scores, length):
+    """A key at the place `length`, counted from 0, is taken for a word."""
+    seen = _seen(scores, length + 1, scores.shape[-1] - scores.shape[-2])
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1)
+    return weights.masked_fill(~seen, 0)
+
+
+def wrong_own_place_hidden(scores, length):
+    """The triangle leaves out the query's own position."""
+    seen = _seen(scores, length, scores.shape[-1] - scores.shape[-2] - 1)
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1)
+    return weights.masked_fill(~seen, 0)
+
+
+def wrong_padding_asks_nothing(scores, length):
+    """A query that stands in the padding is given no weights."""
+    shift = scores.shape[-1] - scores.shape[-2]
+    seen = _seen(scores, length, shift)
+    position = torch.arange(scores.shape[-2]).unsqueeze(-1) + shift
+    seen = seen & (position < length[..., None, None])
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1)
+    return weights.masked_fill(~seen, 0)
+
+
+def wrong_minus_a_thousand(scores, length):
+    """It fills with -1000, above allowed scores that lie lower."""
+    seen = _seen(scores, length, scores.shape[-1] - scores.shape[-2])
+    weights = torch.softmax(scores.masked_fill(~seen, -1000.0), -1)
+    return weights.masked_fill(~seen, 0)
+
+
+def wrong_length_ignored(scores, length):
+    """Padding is seen: only the triangle forbids."""
+    earlier = torch.ones_like(scores, dtype=torch.bool)
+    earlier = earlier.tril(scores.shape[-1] - scores.shape[-2])
+    weights = torch.softmax(scores.masked_fill(~earlier, -torch.inf), -1)
+    return weights.masked_fill(~earlier, 0)
+
+
+def right_row_by_row(scores, length):
+    """A loop over all queries, each softmax taken of a slice and padded with zeros."""
+    queries, keys = scores.shape[-2:]
+    tables = []
+    for table, words in zip(scores.reshape(-1, queries, keys), length.reshape(-1), strict=True):
+        rows = []
+        for i in range(queries):
+            end = max(0, min(keys - queries + i + 1, int(words)))
+            row = torch.softmax(table[i, :end], 0)
+            rows.append(torch.cat([row, torch.zeros_like(table[i, end:])]))
+        tables.append(torch.stack(rows))
+    return torch.stack(tables).reshape(scores.shape)

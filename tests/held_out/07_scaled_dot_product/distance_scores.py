@@ -1,0 +1,49 @@
+import torch
+
+
+def wrong_printed_signs(query, key):
+    """The square of the query's length is added, as in the printed formula."""
+    of_query = query.square().sum(-1, keepdim=True)
+    of_key = key.square().sum(-1).unsqueeze(-2)
+    return query @ key.mT + (of_query - of_key) / 2
+
+
+def wrong_differences(query, key):
+    """It makes the table of all differences."""
+    return -0.5 * (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+
+
+def wrong_roots_squared(query, key):
+    """It takes the root of each square and squares it again, which is nan in the gradient at 0."""
+    of_query = query.square().sum(-1, keepdim=True).sqrt() ** 2
+    of_key = (key.square().sum(-1).sqrt() ** 2).unsqueeze(-2)
+    return query @ key.mT - (of_query + of_key) / 2
+
+
+def wrong_no_half(query, key):
+    """The half is missing: it returns minus the squared distance."""
+    of_query = query.square().sum(-1, keepdim=True)
+    of_key = key.square().sum(-1).unsqueeze(-2)
+    return 2 * query @ key.mT - of_query - of_key
+
+
+def wrong_key_as_a_column(query, key):
+    """The squares of the keys are a column, too."""
+    of_query = query.square().sum(-1, keepdim=True)
+    of_key = key.square().sum(-1, keepdim=True)
+    return query @ key.mT - (of_query + of_key) / 2
+
+
+def wrong_length_of_the_key(query, key):
+    """The length of the key is not squared, as in the printed formula."""
+    of_query = query.square().sum(-1, keepdim=True)
+    of_key = key.norm(dim=-1).unsqueeze(-2)
+    return query @ key.mT - (of_query + of_key) / 2
+
+
+def right_from_both_sides(query, key):
+    """It takes half of each length off in turn, lengths as the dot product with itself."""
+    of_query = torch.linalg.vecdot(query, query)
+    of_key = torch.linalg.vecdot(key, key)
+    scores = torch.einsum("...qd,...kd->...qk", query, key)
+    return scores.sub(of_query[..., :, None], alpha=0.5).sub(of_key[..., None, :], alpha=0.5)

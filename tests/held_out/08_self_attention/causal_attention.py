@@ -1,0 +1,81 @@
+import torch
+
+
+def wrong_not_itself(query, key, value, real):
+    """A token may not look at itself: the triangle leaves out the diagonal."""
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    place = torch.arange(query.shape[-2])
+    seen = (place < place.unsqueeze(-1)) & real.unsqueeze(-2)
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1).masked_fill(~seen, 0)
+    return weights @ value
+
+
+def wrong_padding_hears_nothing(query, key, value, real):
+    """A token that is padding gets zeros as a query."""
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    place = torch.arange(query.shape[-2])
+    seen = (place <= place.unsqueeze(-1)) & real.unsqueeze(-2) & real.unsqueeze(-1)
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1).masked_fill(~seen, 0)
+    return weights @ value
+
+
+def wrong_nan_to_num(query, key, value, real):
+    """The nan of an empty row is replaced in the output, and comes back in the gradient."""
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    seen = torch.ones_like(scores, dtype=torch.bool).tril() & real.unsqueeze(-2)
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1)
+    return (weights @ value).nan_to_num(0.0)
+
+
+def wrong_fill_dropped(query, key, value, real):
+    """The result of masked_fill for the padding is dropped, so padding is looked at."""
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    later = torch.ones_like(scores, dtype=torch.bool).triu(1)
+    scores = scores.masked_fill(later, -torch.inf)
+    scores.masked_fill(~real.unsqueeze(-2), -torch.inf)
+    return torch.softmax(scores, -1) @ value
+
+
+def wrong_looks_ahead(query, key, value, real):
+    """It keeps the upper triangle, so a token sees itself and what comes later."""
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    seen = torch.ones_like(scores, dtype=torch.bool).triu() & real.unsqueeze(-2)
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1).masked_fill(~seen, 0)
+    return weights @ value
+
+
+def wrong_mean_of_all(query, key, value, real):
+    """It fills with -1e9 and does not empty the rows that see nobody: they get a mean."""
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    seen = torch.ones_like(scores, dtype=torch.bool).tril() & real.unsqueeze(-2)
+    return torch.softmax(scores.masked_fill(~seen, -1e9), -1) @ value
+
+
+def wrong_one_mask_is_enough(query, key, value, real):
+    """A key that passes one of the two masks is seen: `|` for `&`."""
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    seen = torch.ones_like(scores, dtype=torch.bool).tril() | real.unsqueeze(-2)
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1).masked_fill(~seen, 0)
+    return weights @ value
+
+
+def wrong_no_root(query, key, value, real):
+    """The scores are not divided by the root of the width."""
+    scores = query @ key.mT
+    seen = torch.ones_like(scores, dtype=torch.bool).tril() & real.unsqueeze(-2)
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1).masked_fill(~seen, 0)
+    return weights @ value
+
+
+def right_place_by_place(query, key, value, real):
+    """A loop over the places, each asking only a slice; empty rows are computed on safe scores."""
+    heard = []
+    for end in range(1, query.shape[-2] + 1):
+        keys, values, allowed = key[..., :end, :], value[..., :end, :], real[..., :end]
+        asked = query[..., end - 1 : end, :] * query.shape[-1] ** -0.5
+        scores = (asked * keys).sum(-1)
+        some = allowed.any(-1, keepdim=True)
+        weights = torch.where(allowed | ~some, scores, -torch.inf).softmax(-1)
+        weights = torch.where(allowed & some, weights, torch.zeros_like(weights))
+        heard.append((weights.unsqueeze(-1) * values).sum(-2))
+    return torch.stack(heard, -2)

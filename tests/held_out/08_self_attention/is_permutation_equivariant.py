@@ -1,0 +1,123 @@
+import torch
+
+
+def _agree(one, other):
+    return bool((one - other).abs().max() <= 1e-4 * one.abs().max())
+
+
+def wrong_longest_never_tried(layer, d_model, max_len, trials):
+    """torch.randint leaves its upper end out, so the longest length never occurs."""
+    for _ in range(trials):
+        length = int(torch.randint(2, max(max_len, 3), ()))
+        tokens, order = torch.randn(length, d_model), torch.randperm(length)
+        output, turned = layer(tokens), layer(tokens[order])
+        if output.ndim == 0 or len(output) != length or turned.shape != output.shape:
+            return False
+        if not _agree(output[order], turned):
+            return False
+    return True
+
+
+def wrong_nan_agrees(layer, d_model, max_len, trials):
+    """It asks whether the error is too large, and that is False for a nan."""
+    for _ in range(trials):
+        length = int(torch.randint(2, max_len + 1, ()))
+        tokens, order = torch.randn(length, d_model), torch.randperm(length)
+        output, turned = layer(tokens), layer(tokens[order])
+        if output.ndim == 0 or len(output) != length or turned.shape != output.shape:
+            return False
+        if (output[order] - turned).abs().max() > 1e-4 * output.abs().max():
+            return False
+    return True
+
+
+def wrong_plain_allclose(layer, d_model, max_len, trials):
+    """It asks allclose with torch's own tolerances, number by number."""
+    for _ in range(trials):
+        length = int(torch.randint(2, max_len + 1, ()))
+        tokens, order = torch.randn(length, d_model), torch.randperm(length)
+        output, turned = layer(tokens), layer(tokens[order])
+        if output.ndim == 0 or len(output) != length or turned.shape != output.shape:
+            return False
+        if not torch.allclose(output[order], turned):
+            return False
+    return True
+
+
+def wrong_returns_in_the_loop(layer, d_model, max_len, trials):
+    """`return True` is one indent too deep, so there is a single trial."""
+    for _ in range(trials):
+        length = int(torch.randint(2, max_len + 1, ()))
+        tokens, order = torch.randn(length, d_model), torch.randperm(length)
+        output, turned = layer(tokens), layer(tokens[order])
+        if output.ndim == 0 or len(output) != length or turned.shape != output.shape:
+            return False
+        if not _agree(output[order], turned):  # noqa: SIM103
+            return False
+        return True
+
+
+def wrong_output_not_turned(layer, d_model, max_len, trials):
+    """It compares the two outputs without putting one in order: that asks for invariance."""
+    for _ in range(trials):
+        length = int(torch.randint(2, max_len + 1, ()))
+        tokens, order = torch.randn(length, d_model), torch.randperm(length)
+        output, turned = layer(tokens), layer(tokens[order])
+        if output.ndim == 0 or len(output) != length or turned.shape != output.shape:
+            return False
+        if not _agree(output, turned):
+            return False
+    return True
+
+
+def wrong_rows_not_counted(layer, d_model, max_len, trials):
+    """It does not ask whether there is a row for each token, and raises where there is none."""
+    for _ in range(trials):
+        length = int(torch.randint(2, max_len + 1, ()))
+        tokens, order = torch.randn(length, d_model), torch.randperm(length)
+        if not _agree(layer(tokens)[order], layer(tokens[order])):
+            return False
+    return True
+
+
+def wrong_fixed_tolerance(layer, d_model, max_len, trials):
+    """An error of 1e-4 is allowed whatever the size of the output is."""
+    for _ in range(trials):
+        length = int(torch.randint(2, max_len + 1, ()))
+        tokens, order = torch.randn(length, d_model), torch.randperm(length)
+        output, turned = layer(tokens), layer(tokens[order])
+        if output.ndim == 0 or len(output) != length or turned.shape != output.shape:
+            return False
+        if not bool((output[order] - turned).abs().max() <= 1e-4):
+            return False
+    return True
+
+
+def wrong_one_length(layer, d_model, max_len, trials):
+    """All texts have the greatest length."""
+    for _ in range(trials):
+        tokens, order = torch.randn(max_len, d_model), torch.randperm(max_len)
+        output, turned = layer(tokens), layer(tokens[order])
+        if output.ndim == 0 or len(output) != max_len or turned.shape != output.shape:
+            return False
+        if not _agree(output[order], turned):
+            return False
+    return True
+
+
+def right_order_taken_back(layer, d_model, max_len, trials):
+    """It takes the order back instead of applying it, and tries both ends first."""
+    lengths = [2, max_len, *torch.randint(2, max_len + 1, (trials,)).tolist()][:trials]
+    for length in lengths:
+        tokens = torch.randn(length, d_model)
+        order = torch.randperm(length)
+        with torch.no_grad():
+            before, after = layer(tokens.clone()), layer(tokens[order])
+        fits = before.ndim > 0 and before.shape[0] == length
+        if not fits or after.shape != before.shape:
+            return False
+        error = (after[order.argsort()] - before).abs().flatten()
+        largest = before.abs().flatten()
+        if len(largest) and not torch.all(error <= largest.max() / 10_000):
+            return False
+    return True

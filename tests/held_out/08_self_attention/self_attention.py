@@ -1,0 +1,43 @@
+import torch
+
+
+def wrong_width_of_a_token(tokens, w_query, w_key, w_value):
+    """It divides by the root of the width of a token."""
+    query, key, value = tokens @ w_query, tokens @ w_key, tokens @ w_value
+    scores = query @ key.mT / tokens.shape[-1] ** 0.5
+    return torch.softmax(scores, -1) @ value
+
+
+def wrong_axes_one_and_two(tokens, w_query, w_key, w_value):
+    """It counts axes from the left, so the tokens have to have exactly three."""
+    query, key, value = tokens @ w_query, tokens @ w_key, tokens @ w_value
+    scores = query @ key.transpose(1, 2) / key.shape[-1] ** 0.5
+    return torch.softmax(scores, dim=2) @ value
+
+
+def wrong_softmax_over_queries(tokens, w_query, w_key, w_value):
+    """The softmax runs over the queries."""
+    query, key, value = tokens @ w_query, tokens @ w_key, tokens @ w_value
+    scores = query @ key.mT / key.shape[-1] ** 0.5
+    return torch.softmax(scores, dim=-2) @ value
+
+
+def wrong_key_asks(tokens, w_query, w_key, w_value):
+    """Queries and keys are exchanged."""
+    query, key, value = tokens @ w_query, tokens @ w_key, tokens @ w_value
+    scores = key @ query.mT / key.shape[-1] ** 0.5
+    return torch.softmax(scores, dim=-1) @ value
+
+
+def wrong_width_of_the_values(tokens, w_query, w_key, w_value):
+    """It divides by the root of the width of the values."""
+    query, key, value = tokens @ w_query, tokens @ w_key, tokens @ w_value
+    scores = query @ key.mT / value.shape[-1] ** 0.5
+    return torch.softmax(scores, dim=-1) @ value
+
+
+def right_one_matrix_for_the_scores(tokens, w_query, w_key, w_value):
+    """It joins the matrices of queries and keys first, and mixes tokens before the values."""
+    between = w_query @ w_key.mT / w_key.shape[-1] ** 0.5
+    scores = torch.einsum("...id,de,...je->...ij", tokens, between, tokens)
+    return scores.softmax(-1) @ tokens @ w_value

@@ -1,0 +1,70 @@
+import math
+
+import torch
+
+
+def wrong_halves(length, d_model):
+    """All sines come first and all cosines behind them, not side by side."""
+    position = torch.arange(length, dtype=torch.float64).unsqueeze(1)
+    angle = position / 10000 ** (torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+    return torch.cat([angle.sin(), angle.cos()], -1).float()
+
+
+def wrong_single_precision(length, d_model):
+    """The angles are computed in float32."""
+    position = torch.arange(length).unsqueeze(1)
+    slower = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
+    table = torch.zeros(length, d_model)
+    table[:, 0::2] = torch.sin(position * slower)
+    table[:, 1::2] = torch.cos(position * slower)
+    return table
+
+
+def wrong_exponent_doubled(length, d_model):
+    """The even numbers are doubled once more in the exponent."""
+    position = torch.arange(length, dtype=torch.float64).unsqueeze(1)
+    even = torch.arange(0, d_model, 2, dtype=torch.float64)
+    angle = position / 10000 ** (2 * even / d_model)
+    return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2).float()
+
+
+def wrong_counts_from_one(length, d_model):
+    """The first position is 1."""
+    position = torch.arange(1, length + 1, dtype=torch.float64).unsqueeze(1)
+    even = torch.arange(0, d_model, 2, dtype=torch.float64)
+    angle = position / 10000 ** (even / d_model)
+    return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2).float()
+
+
+def wrong_cosine_first(length, d_model):
+    """Sine and cosine are exchanged in each pair."""
+    position = torch.arange(length, dtype=torch.float64).unsqueeze(1)
+    even = torch.arange(0, d_model, 2, dtype=torch.float64)
+    angle = position / 10000 ** (even / d_model)
+    return torch.stack([angle.cos(), angle.sin()], -1).flatten(-2).float()
+
+
+def wrong_angle_of_every_feature(length, d_model):
+    """Each feature has an angle of its own, so sine and cosine of a pair differ in theirs."""
+    position = torch.arange(length, dtype=torch.float64).unsqueeze(1)
+    angle = position / 10000 ** (torch.arange(d_model, dtype=torch.float64) / d_model)
+    table = torch.zeros(length, d_model, dtype=torch.float64)
+    table[:, 0::2], table[:, 1::2] = angle[:, 0::2].sin(), angle[:, 1::2].cos()
+    return table.float()
+
+
+def wrong_number_of_the_pair(length, d_model):
+    """The exponent is i / d with the number of the pair, not 2i / d."""
+    position = torch.arange(length, dtype=torch.float64).unsqueeze(1)
+    pair = torch.arange(d_model // 2, dtype=torch.float64)
+    angle = position / 10000 ** (pair / d_model)
+    return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2).float()
+
+
+def right_complex_numbers(length, d_model):
+    """Each pair is a complex number of length 1, whose parts are read in the opposite order."""
+    slower = [math.exp(-math.log(10000) * i / d_model) for i in range(0, d_model, 2)]
+    slow = torch.tensor(slower, dtype=torch.float64)
+    angle = torch.outer(torch.arange(length).double(), slow)
+    turned = torch.polar(torch.ones_like(angle), angle)
+    return torch.view_as_real(turned).flip(-1).reshape(length, d_model).to(torch.float32)

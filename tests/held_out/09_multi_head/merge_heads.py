@@ -1,0 +1,36 @@
+import torch
+
+
+def wrong_plain_reshape(heads):
+    """It reads the numbers in the order in which they lie, and mixes tokens."""
+    *batch, num_heads, length, d_head = heads.shape
+    return heads.reshape(*batch, length, num_heads * d_head)
+
+
+def wrong_features_interleaved(heads):
+    """The first features of all heads come first, then the second ones."""
+    return heads.movedim(-3, -1).flatten(-2)
+
+
+def wrong_axes_one_and_two(heads):
+    """It counts the axes from the left, which fits exactly one batch axis."""
+    return heads.transpose(1, 2).flatten(-2)
+
+
+def wrong_too_flat(heads):
+    """It makes one axis of tokens, heads and features."""
+    return heads.transpose(-2, -3).flatten(-3)
+
+
+def right_last_two_swapped(heads):
+    """It joins heads and features, tokens last, and turns the table round.
+
+    It was written down as a wrong answer, and the statement allows it.
+    """
+    swapped = heads.transpose(-1, -2)
+    return swapped.flatten(-3, -2).transpose(-1, -2)
+
+
+def right_joined_heads(heads):
+    """It takes the heads apart and joins them along the features."""
+    return torch.cat(heads.unbind(-3), dim=-1)

@@ -1,0 +1,131 @@
+import torch
+
+
+def _split(tokens, heads):
+    return tokens.unflatten(-1, (heads, -1)).transpose(-2, -3)
+
+
+def _masked(scores, mask):
+    weights = torch.softmax(scores.masked_fill(~mask, -torch.inf), -1)
+    return weights.masked_fill(~mask, 0)
+
+
+def wrong_whole_row_of_heads(query, key, value, mask, w_query, w_key, w_value, w_output, num_heads):
+    """It repeats the whole row of key heads, not each key head for its neighbours."""
+    d_head = len(w_query) // num_heads
+    shared = len(w_key) // d_head
+    queries = _split(query @ w_query.mT, num_heads)
+    times = num_heads // shared
+    keys = torch.cat([_split(key @ w_key.mT, shared)] * times, -3)
+    values = torch.cat([_split(value @ w_value.mT, shared)] * times, -3)
+    scores = queries @ keys.mT / d_head**0.5
+    heads = _masked(scores, mask.unsqueeze(-3)) @ values
+    return heads.transpose(-2, -3).flatten(-2) @ w_output.mT
+
+
+def wrong_width_of_the_layer(query, key, value, mask, w_query, w_key, w_value, w_output, num_heads):
+    """It divides by the root of the width of all heads together."""
+    d_head = len(w_query) // num_heads
+    shared = len(w_key) // d_head
+    queries = _split(query @ w_query.mT, num_heads)
+    keys = _split(key @ w_key.mT, shared).repeat_interleave(num_heads // shared, -3)
+    values = _split(value @ w_value.mT, shared).repeat_interleave(num_heads // shared, -3)
+    scores = queries @ keys.mT / len(w_query) ** 0.5
+    heads = _masked(scores, mask.unsqueeze(-3)) @ values
+    return heads.transpose(-2, -3).flatten(-2) @ w_output.mT
+
+
+def wrong_width_from_the_tokens(
+    query, key, value, mask, w_query, w_key, w_value, w_output, num_heads
+):
+    """The scale rests on d_query / num_heads, which need not be the width of a head."""
+    shared = len(w_key) // (len(w_query) // num_heads)
+    queries = _split(query @ w_query.mT, num_heads)
+    keys = _split(key @ w_key.mT, shared).repeat_interleave(num_heads // shared, -3)
+    values = _split(value @ w_value.mT, shared).repeat_interleave(num_heads // shared, -3)
+    scores = queries @ keys.mT / (query.shape[-1] / num_heads) ** 0.5
+    heads = _masked(scores, mask.unsqueeze(-3)) @ values
+    return heads.transpose(-2, -3).flatten(-2) @ w_output.mT
+
+
+def wrong_mask_without_heads(query, key, value, mask, w_query, w_key, w_value, w_output, num_heads):
+    """The mask has no axis for the heads, so that of the batch lines up with them."""
+    d_head = len(w_query) // num_heads
+    shared = len(w_key) // d_head
+    queries = _split(query @ w_query.mT, num_heads)
+    keys = _split(key @ w_key.mT, shared).repeat_interleave(num_heads // shared, -3)
+    values = _split(value @ w_value.mT, shared).repeat_interleave(num_heads // shared, -3)
+    heads = _masked(queries @ keys.mT / d_head**0.5, mask) @ values
+    return heads.transpose(-2, -3).flatten(-2) @ w_output.mT
+
+
+def wrong_output_not_transposed(
+    query, key, value, mask, w_query, w_key, w_value, w_output, num_heads
+):
+    """The output matrix is not transposed."""
+    d_head = len(w_query) // num_heads
+    shared = len(w_key) // d_head
+    queries = _split(query @ w_query.mT, num_heads)
+    keys = _split(key @ w_key.mT, shared).repeat_interleave(num_heads // shared, -3)
+    values = _split(value @ w_value.mT, shared).repeat_interleave(num_heads // shared, -3)
+    heads = _masked(queries @ keys.mT / d_head**0.5, mask.unsqueeze(-3)) @ values
+    return heads.transpose(-2, -3).flatten(-2) @ w_output
+
+
+def wrong_mean_where_nothing_is_seen(
+    query, key, value, mask, w_query, w_key, w_value, w_output, num_heads
+):
+    """It fills with -1e9, so a query that may look nowhere gets the mean of all values."""
+    d_head = len(w_query) // num_heads
+    shared = len(w_key) // d_head
+    queries = _split(query @ w_query.mT, num_heads)
+    keys = _split(key @ w_key.mT, shared).repeat_interleave(num_heads // shared, -3)
+    values = _split(value @ w_value.mT, shared).repeat_interleave(num_heads // shared, -3)
+    scores = queries @ keys.mT / d_head**0.5
+    scores = scores.masked_fill(mask.unsqueeze(-3) == 0, -1e9)
+    heads = torch.softmax(scores, -1) @ values
+    return heads.transpose(-2, -3).flatten(-2) @ w_output.mT
+
+
+def wrong_merged_without_a_swap(
+    query, key, value, mask, w_query, w_key, w_value, w_output, num_heads
+):
+    """The heads are joined by a plain reshape, which mixes tokens."""
+    d_head = len(w_query) // num_heads
+    shared = len(w_key) // d_head
+    queries = _split(query @ w_query.mT, num_heads)
+    keys = _split(key @ w_key.mT, shared).repeat_interleave(num_heads // shared, -3)
+    values = _split(value @ w_value.mT, shared).repeat_interleave(num_heads // shared, -3)
+    heads = _masked(queries @ keys.mT / d_head**0.5, mask.unsqueeze(-3)) @ values
+    joined = heads.reshape(*query.shape[:-1], -1)
+    return joined @ w_output.mT
+
+
+def wrong_not_scaled(query, key, value, mask, w_query, w_key, w_value, w_output, num_heads):
+    """The root of the width is forgotten."""
+    d_head = len(w_query) // num_heads
+    shared = len(w_key) // d_head
+    queries = _split(query @ w_query.mT, num_heads)
+    keys = _split(key @ w_key.mT, shared).repeat_interleave(num_heads // shared, -3)
+    values = _split(value @ w_value.mT, shared).repeat_interleave(num_heads // shared, -3)
+    heads = _masked(queries @ keys.mT, mask.unsqueeze(-3)) @ values
+    return heads.transpose(-2, -3).flatten(-2) @ w_output.mT
+
+
+def right_head_by_head(query, key, value, mask, w_query, w_key, w_value, w_output, num_heads):
+    """A loop over the heads, each with its rows of the matrices, added up through its columns."""
+    d_head = w_query.shape[0] // num_heads
+    shared = w_key.shape[0] // d_head
+    width = w_value.shape[0] // shared
+    output = 0
+    for j in range(num_heads):
+        g = j // (num_heads // shared)
+        asked = query @ w_query[j * d_head : (j + 1) * d_head].mT
+        keys = key @ w_key[g * d_head : (g + 1) * d_head].mT
+        values = value @ w_value[g * width : (g + 1) * width].mT
+        scores = torch.einsum("...qd,...kd->...qk", asked, keys) * d_head**-0.5
+        some = mask.any(-1, keepdim=True)
+        scores = scores.masked_fill(some & ~mask, -torch.inf)
+        weights = torch.where(some, scores.softmax(-1), torch.zeros_like(scores))
+        output = output + weights @ values @ w_output[:, j * width : (j + 1) * width].mT
+    return output

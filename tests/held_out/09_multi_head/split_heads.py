@@ -1,0 +1,36 @@
+import torch
+
+
+def wrong_plain_reshape(tokens, num_heads):
+    """It cuts the numbers in the order in which they lie, and mixes tokens with features."""
+    *batch, length, width = tokens.shape
+    return tokens.reshape(*batch, num_heads, length, width // num_heads)
+
+
+def wrong_neighbours_apart(tokens, num_heads):
+    """It cuts the features into (d_head, num_heads), so neighbours go to different heads."""
+    d_head = tokens.shape[-1] // num_heads
+    return tokens.unflatten(-1, (d_head, num_heads)).transpose(-1, -3).transpose(-1, -2)
+
+
+def wrong_axes_one_and_two(tokens, num_heads):
+    """It counts the axes from the left, which fits exactly one batch axis."""
+    heads = tokens.unflatten(-1, (num_heads, -1))
+    return heads.transpose(1, 2)
+
+
+def wrong_heads_not_moved(tokens, num_heads):
+    """The axis of the heads stays behind that of the tokens."""
+    return tokens.unflatten(-1, (num_heads, -1))
+
+
+def wrong_heads_in_front(tokens, num_heads):
+    """The axis of the heads stands before the batch."""
+    return tokens.unflatten(-1, (num_heads, -1)).movedim(-2, 0)
+
+
+def right_stacked_slices(tokens, num_heads):
+    """It cuts a slice for each head and stacks them on a new axis."""
+    d_head = tokens.shape[-1] // num_heads
+    slices = [tokens[..., j * d_head : (j + 1) * d_head] for j in range(num_heads)]
+    return torch.stack(slices, dim=-3)

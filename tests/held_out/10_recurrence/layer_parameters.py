@@ -1,0 +1,72 @@
+def wrong_one_bias(kind, d_model, d_hidden, length):
+    """A recurrent pair has a single bias, where PyTorch gives it two."""
+    gates = {"rnn": 1, "gru": 3, "lstm": 4}
+    if kind in gates:
+        return gates[kind] * d_hidden * (d_model + d_hidden + 1)
+    if kind == "attention":
+        return 4 * d_model * (d_model + 1)
+    if kind == "feed-forward":
+        return 2 * d_model * d_hidden + d_hidden + d_model
+    return length * d_model
+
+
+def wrong_two_gates(kind, d_model, d_hidden, length):
+    """The GRU is counted with two pairs, its gates, and without what is written."""
+    gates = {"rnn": 1, "gru": 2, "lstm": 4}
+    if kind in gates:
+        return gates[kind] * d_hidden * (d_model + d_hidden + 2)
+    if kind == "attention":
+        return 4 * d_model * (d_model + 1)
+    if kind == "feed-forward":
+        return 2 * d_model * d_hidden + d_hidden + d_model
+    return length * d_model
+
+
+def wrong_one_for_each_token(kind, d_model, d_hidden, length):
+    """The recurrent kinds are counted once for each token, as if unrolled."""
+    gates = {"rnn": 1, "gru": 3, "lstm": 4}
+    if kind in gates:
+        return length * gates[kind] * d_hidden * (d_model + d_hidden + 2)
+    if kind == "attention":
+        return 4 * d_model * (d_model + 1)
+    if kind == "feed-forward":
+        return 2 * d_model * d_hidden + d_hidden + d_model
+    return length * d_model
+
+
+def wrong_three_matrices(kind, d_model, d_hidden, length):
+    """Attention is counted without its fourth matrix, that of the output."""
+    gates = {"rnn": 1, "gru": 3, "lstm": 4}
+    if kind in gates:
+        return gates[kind] * d_hidden * (d_model + d_hidden + 2)
+    if kind == "attention":
+        return 3 * d_model * (d_model + 1)
+    if kind == "feed-forward":
+        return 2 * d_model * d_hidden + d_hidden + d_model
+    return length * d_model
+
+
+def wrong_bias_of_the_last_map(kind, d_model, d_hidden, length):
+    """Both biases of the feed-forward maps are as long as the hidden width."""
+    gates = {"rnn": 1, "gru": 3, "lstm": 4}
+    if kind in gates:
+        return gates[kind] * d_hidden * (d_model + d_hidden + 2)
+    if kind == "attention":
+        return 4 * d_model * (d_model + 1)
+    if kind == "feed-forward":
+        return 2 * d_model * d_hidden + 2 * d_hidden
+    return length * d_model
+
+
+def right_list_of_maps(kind, d_model, d_hidden, length):
+    """Every kind as a list of linear maps, each with its outputs, inputs and biases."""
+    pair = [(d_hidden, d_model, 1), (d_hidden, d_hidden, 1)]
+    maps = {
+        "rnn": pair,
+        "gru": pair * 3,
+        "lstm": pair * 4,
+        "attention": [(d_model, d_model, 1)] * 4,
+        "feed-forward": [(d_hidden, d_model, 1), (d_model, d_hidden, 1)],
+        "positions": [(length, d_model, 0)],
+    }
+    return sum(outputs * (inputs + bias) for outputs, inputs, bias in maps[kind])

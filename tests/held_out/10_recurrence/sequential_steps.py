@@ -1,0 +1,101 @@
+from graphlib import CycleError, TopologicalSorter
+
+
+def wrong_in_the_order_of_the_list(needs):
+    """It goes through the list once, as if all that an operation needs stood before it."""
+    turn = [0] * len(needs)
+    for one, others in enumerate(needs):
+        if one in others:
+            return None
+        turn[one] = 1 + max((turn[other] for other in others), default=0)
+    return max(turn, default=0)
+
+
+def wrong_calls_itself(needs):
+    """It calls itself along the chain, deeper than Python allows."""
+    known, open_ = {}, set()
+
+    def turn(one):
+        if one in known:
+            return known[one]
+        if one in open_:
+            raise ValueError("a circle")
+        open_.add(one)
+        known[one] = 1 + max((turn(other) for other in needs[one]), default=0)
+        return known[one]
+
+    try:
+        return max((turn(one) for one in range(len(needs))), default=0)
+    except ValueError:
+        return None
+
+
+def wrong_same_turn(needs):
+    """What has been done in this turn counts at once, so a later operation joins the same turn."""
+    done, turns = set(), 0
+    while len(done) < len(needs):
+        before = len(done)
+        for one, others in enumerate(needs):
+            if one not in done and all(other in done for other in others):
+                done.add(one)
+        if len(done) == before:
+            return None
+        turns += 1
+    return turns
+
+
+def wrong_circle_is_zero(needs):
+    """It returns 0 where operations wait for one another in a circle."""
+    waiting = [len(others) for others in needs]
+    users = [[] for _ in needs]
+    for one, others in enumerate(needs):
+        for other in others:
+            users[other].append(one)
+    ready, turns = [one for one, count in enumerate(waiting) if not count], 0
+    while ready:
+        turns += 1
+        freed = []
+        for one in ready:
+            for user in users[one]:
+                waiting[user] -= 1
+                if not waiting[user]:
+                    freed.append(user)
+        ready = freed
+    return 0 if any(waiting) else turns
+
+
+def wrong_counted_from_zero(needs):
+    """It returns the number of the last turn, counted from 0."""
+    sorter = TopologicalSorter(dict(enumerate(needs)))
+    try:
+        sorter.prepare()
+    except CycleError:
+        return None
+    turns = 0
+    while sorter.is_active():
+        sorter.done(*sorter.get_ready())
+        turns += 1
+    return max(turns - 1, 0)
+
+
+def wrong_one_at_a_time(needs):
+    """One operation is done in each turn, as by a single processor."""
+    sorter = TopologicalSorter(dict(enumerate(needs)))
+    try:
+        return len(list(sorter.static_order()))
+    except CycleError:
+        return None
+
+
+def right_by_the_library(needs):
+    """Python's own sorter says who is ready, turn by turn."""
+    sorter = TopologicalSorter(dict(enumerate(needs)))
+    try:
+        sorter.prepare()
+    except CycleError:
+        return None
+    turns = 0
+    while sorter.is_active():
+        sorter.done(*sorter.get_ready())
+        turns += 1
+    return turns

@@ -1,0 +1,118 @@
+"""Answers that were written from the statements alone, before the bank had seen any of them.
+
+They lie under `tests/held_out` as they were before their first run, and measure what the graders
+say to a student whom nobody has foreseen. `verdicts.csv` has what is said of each, and whether that
+is true, judged by reading the answer and the hint.
+"""
+
+import csv
+import runpy
+from functools import cache
+
+import pytest
+
+from attn_bank import exercise_names, find_exercise
+from attn_grade.check import grade
+from attn_grade.inside.points import Points
+from attn_grade.inside.submission import LocalSubmission
+from tests.conftest import ROOT
+from tests.sampling import left_to_proofs, parameters
+
+HELD_OUT = ROOT / "tests" / "held_out"
+SECRET = "one"
+# How many exercises `make test` takes.
+TAKEN_EXERCISES = 9
+SLOW = [name for name in exercise_names() if any(c.slow for c in find_exercise(name).checks)]
+QUICK = [name for name in exercise_names() if name not in SLOW]
+# Of the wrong answers, how many have to get a true hint, and how many may get a false one.
+SHARE, SHARE_OF_LEARNERS = 0.93, 0.7
+MOST_FALSE = 10
+
+
+def answers(exercise: str) -> dict:
+    names = runpy.run_path(str(HELD_OUT / f"{exercise}.py"))
+    return {name: names[name] for name in names if name.startswith(("wrong_", "right_"))}
+
+
+@cache
+def verdicts() -> list[dict[str, str]]:
+    with (HELD_OUT / "verdicts.csv").open(encoding="utf-8") as table:
+        return list(csv.DictReader(table))
+
+
+def said(score: Points) -> str:
+    """The mistake whose hint is shown; "one row" or "axes" where it has no name; or "none"."""
+    if score.mistake or not score.hint:
+        return score.mistake or "none"
+    return "one row" if score.hint.startswith("in the row") else "axes"
+
+
+@pytest.mark.parametrize(
+    "exercise",
+    [
+        *parameters(QUICK, TAKEN_EXERCISES),
+        *(pytest.param(name, marks=left_to_proofs) for name in SLOW),
+    ],
+)
+def test_held_out_answers_are_told_what_the_table_says(exercise):
+    table = {
+        row["answer"]: (row["points"], row["said"])
+        for row in verdicts()
+        if row["exercise"] == exercise
+    }
+    spec = find_exercise(exercise)
+    found = {}
+    for name, answer in answers(exercise).items():
+        score = grade(spec, LocalSubmission(answer), SECRET)
+        found[name] = (f"{score:g}", said(score))
+    assert found == table
+
+
+def test_right_answers_are_accepted_and_wrong_ones_refused_with_a_true_hint():
+    kinds = {"right": [], "wrong": []}
+    for row in verdicts():
+        kinds[row["answer"].split("_")[0]].append(row)
+        full = float(row["points"]) == find_exercise(row["exercise"]).points
+        assert full == row["answer"].startswith("right"), row
+        assert (row["said"] == "none") == (row["true"] == ""), row
+    for rows in kinds.values():
+        assert {row["exercise"] for row in rows} == set(exercise_names())
+    assert (len(kinds["wrong"]), len(kinds["right"])) == (321, 64)
+    assert sum(row["true"] == "false" for row in kinds["wrong"]) <= MOST_FALSE
+    shares = [row["true"] == "true" for row in kinds["wrong"]]
+    assert sum(shares) / len(shares) >= SHARE
+
+
+@cache
+def learners() -> list[dict[str, str]]:
+    with (HELD_OUT / "learners.csv").open(encoding="utf-8") as table:
+        return list(csv.DictReader(table))
+
+
+def test_learners_code_is_judged_by_what_it_does_and_told_what_is_true():
+    for row in learners():
+        full = float(row["points"]) == find_exercise(row["exercise"]).points
+        assert full == (row["answer"] == "right"), row
+        assert (row["said"] == "none") == (row["true"] == ""), row
+    wrong = [row for row in learners() if row["answer"] != "right"]
+    assert sum(row["true"] == "false" for row in wrong) <= MOST_FALSE
+    assert sum(row["true"] == "true" for row in wrong) / len(wrong) >= SHARE_OF_LEARNERS
+
+
+def test_the_page_says_what_the_tables_hold():
+    held_out = [row for row in verdicts() if row["answer"].startswith("wrong_")]
+    wrong = [row for row in learners() if row["answer"] != "right"]
+    rows = {
+        "held-out answers": held_out,
+        "learners, first batch": [row for row in wrong if row["batch"] == "1"],
+        "learners, second batch": [row for row in wrong if row["batch"] == "2"],
+    }
+    page = (HELD_OUT / "README.md").read_text(encoding="utf-8")
+    for name, of_it in rows.items():
+        shares = [
+            sum(row[when] == verdict for row in of_it)
+            for when in ("first", "true")
+            for verdict in ("true", "false")
+        ]
+        line = f"| {name} | {len(of_it)} | {' | '.join(map(str, shares))} |"
+        assert line in page, line
