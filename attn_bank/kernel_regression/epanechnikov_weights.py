@@ -223,7 +223,7 @@ def drops_the_axis_of_the_sum(query, key, width):
 EXERCISE = Exercise(
     function="epanechnikov_weights",
     reference=reference,
-    title="find the slip: a kernel under another's name",
+    title="find the slip: a kernel, as it is often printed",
     minutes=20,
     promises=Promises(batch=("query", "key"), any_axes=True),
     checks=(

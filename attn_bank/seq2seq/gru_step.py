@@ -330,7 +330,7 @@ def wants_a_batch(inputs, state, **cell):
 EXERCISE = Exercise(
     function="gru_step",
     reference=reference,
-    title="find the slip: a GRU that lost two biases",
+    title="find the slip: the step of a GRU, as it was first printed",
     minutes=25,
     avoid=("gru_cell", "gru", "GRU", "GRUCell"),
     promises=Promises(batch=("inputs", "state"), any_axes=True),

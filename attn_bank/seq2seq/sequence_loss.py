@@ -223,7 +223,7 @@ def averages_over_all_places_and_sentences(logits, target_output):
 EXERCISE = Exercise(
     function="sequence_loss",
     reference=reference,
-    title="find the slip: a mean over words that are not there",
+    title="find the slip: the loss of a padded batch",
     minutes=15,
     avoid=("cross_entropy", "nll_loss", "NLLLoss", "CrossEntropyLoss"),
     promises=Promises(batch=("logits", "target_output")),
