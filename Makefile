@@ -19,7 +19,7 @@ export OPENBLAS_NUM_THREADS := 1
 # The tests start some two hundred processes, which would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help book browser test test-hub proofs serve lab exercises notebooks lint clean
+.PHONY: help book browser test test-hub proofs peers gpu serve lab exercises notebooks lint clean
 .DELETE_ON_ERROR:
 
 help: ## list these commands
@@ -44,6 +44,25 @@ proofs: browser .venv/ready .venv/model ## the whole of what `make test` samples
 
 test-hub: .venv/hub/ready ## a class of 20 on a real JupyterHub; takes root, Node's npm, and minutes
 	@ATTN_HUB=$(CURDIR)/.venv/hub ATTN_HUB_ACCOUNTS=20 $(BIN)/python -m pytest $(SLOWEST) tests/test_hub.py
+
+# Other packages that have the layer too. torch comes from .venv, by a line that is read when Python starts.
+peers: .venv/peers/ready ## hold the layer against those of other packages, and write the table into the book
+	@ATTN_PEERS=1 .venv/peers/bin/python -m pytest tests/peers && .venv/peers/bin/python -m tests.peers.packages
+
+.venv/peers/ready: requirements-peers.txt .venv/ready
+	@$(PYTHON) -m venv --clear .venv/peers
+	@.venv/peers/bin/python -c 'import pathlib, sysconfig; ours = sysconfig.get_path("purelib"); \
+	pathlib.Path(ours, "course.pth").write_text("import site; site.addsitedir(%r)\n" % ours.replace("/.venv/peers/", "/.venv/"))'
+	@.venv/peers/bin/python -m pip install --quiet --disable-pip-version-check --requirement requirements-peers.txt
+	@touch $@
+
+# Run it on a machine with one; what it records, chapters 07, 09 and 10 quote.
+gpu: .venv/ready ## all that needs a GPU: its tests, and the records of speed and memory
+	@$(BIN)/python -c 'import sys, torch; sys.exit(0 if torch.cuda.is_available() else "There is no GPU that PyTorch %s can use here: nothing was tested, nothing recorded." % torch.__version__)'
+	@$(BIN)/python -m pytest -k cuda --quiet tests
+	@$(BIN)/python benchmarks/attention.py
+	@$(BIN)/python benchmarks/recurrence.py
+	@echo "The records are in attn_course/benchmarked/; 'make notebooks' and 'make test' show and check them."
 
 serve: book ## build the book, and serve it at http://localhost:8000
 	@cd _build/html && python -m http.server --bind localhost 8000

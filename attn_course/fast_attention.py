@@ -94,11 +94,12 @@ def fast_attention(
         return with_dropout(inputs, dropout)
     if not torch.compiler.is_compiling():
         inputs = inputs._replace(block_len=block_len or _fitting_block_len(query, key))
-    rows = [
-        recomputed(partial(_rows, as_at_the_call(score), dropout), inputs, part, random=dropout > 0)
-        for part in blocks(query.shape[-2], inputs.block_len)
-    ]
-    return torch.cat(rows, -2)
+    if query.dtype in (torch.float16, torch.bfloat16):
+        # else the gradients that blocks send back would be rounded at each addition
+        inputs = inputs._replace(query=query.float(), key=key.float(), value=value.float())
+    way = partial(_rows, as_at_the_call(score), dropout, query.dtype)
+    parts = blocks(query.shape[-2], inputs.block_len)
+    return torch.cat([recomputed(way, inputs, part, random=dropout > 0) for part in parts], -2)
 
 
 def _at_most(block_len: int) -> int | None:
@@ -113,17 +114,17 @@ def _fitting_block_len(query: Tensor, key: Tensor) -> int:
     return max(SMALLEST_BLOCK, math.isqrt(fitting))
 
 
-def _rows(score: Score, dropout: float, inputs: Inputs, rows: slice) -> Tensor:
+def _rows(score: Score, dropout: float, dtype: torch.dtype, inputs: Inputs, rows: slice) -> Tensor:
     """The output for one block of queries, from one block of keys after another."""
     query, key, value = inputs.query[..., rows, :], inputs.key, inputs.value
     state = _Running.before(query, value)
     for columns, allowed in inputs.reached(rows):
-        part = query, key[..., columns, :], value[..., columns, :], allowed
+        part = [each.to(dtype) for each in (query, key[..., columns, :], value[..., columns, :])]
         scores = partial(placed, score, inputs.added(rows, columns))
         # tensors one by one: those in a tuple would be kept, not recomputed
         absorb = partial(_absorb, scores, dropout)
-        state = _Running(*recomputed(absorb, *part, *state, random=dropout > 0))
-    return state.output_so_far().to(value.dtype) * growth(dropout)
+        state = _Running(*recomputed(absorb, *part, allowed, *state, random=dropout > 0))
+    return (state.output_so_far() * growth(dropout)).to(dtype)
 
 
 class _Running(NamedTuple):

@@ -3,6 +3,7 @@
 import pytest
 
 from attn_course.benchmarked import FOLDER, load_benchmark
+from tests.conftest import ROOT
 
 RECORDS = sorted(path.stem for path in FOLDER.glob("*.json"))
 OF_ATTENTION = [name for name in RECORDS if name.startswith("attention")]
@@ -27,6 +28,22 @@ def test_ratios_are_those_of_times_that_are_there(name: str) -> None:
     assert {row["length"] for row in record["layer"]} >= {128, 8192}
     for row in rows:  # the median of ratios is near the ratio of medians
         assert row["ratio"] == pytest.approx(row["ours_ms"] / row["theirs_ms"], rel=0.3), row
+
+
+@pytest.mark.parametrize(
+    ("chapter", "name"),
+    [
+        ("07_scaled_dot_product", "attention_cuda"),
+        ("09_multi_head", "attention_cuda"),
+        ("10_recurrence", "recurrence_cuda"),
+    ],
+)
+def test_chapter_quotes_the_record_of_a_gpu_or_says_that_there_is_none(
+    chapter: str, name: str
+) -> None:
+    text = " ".join((ROOT / "book" / "text" / f"{chapter}.md").read_text(encoding="utf-8").split())
+    assert (name in text) == (name in RECORDS)
+    assert ("here has run on a GPU yet" in text) == (name not in RECORDS)
 
 
 def test_record_that_there_is_not_names_those_that_there_are() -> None:

@@ -10,7 +10,7 @@ from attn_course.plots import ROLE
 from tests.conftest import ROOT, chapters, module_pages
 
 # Pages of the reference that are of no single module.
-OTHER_PAGES = ("book/api/grading", "book/api/transforms")
+OTHER_PAGES = ("book/api/grading", "book/api/peers", "book/api/transforms")
 # Packages that a reader imports as one module.
 ROOMS = (
     "benchmarked",

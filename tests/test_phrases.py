@@ -12,10 +12,25 @@ from torch.testing import assert_close
 
 from attn_course.data import phrases
 from attn_course.data.memory import D_CONTENT, NUM_ROLES, memory_batches
-from attn_course.data.phrases import Phrase, phrase_batch, phrase_batches, three_facts, two_readings
+from attn_course.data.phrases import (
+    Phrase,
+    phrase_batch,
+    phrase_batches,
+    three_facts,
+    two_distances,
+    two_readings,
+)
 from attn_course.data.tokens import PAD, Vocabulary
 
-KINDS = pytest.mark.parametrize("kind", [two_readings, three_facts], ids=lambda f: f.__name__)
+
+def far_apart(seed: int) -> Iterator[Phrase]:
+    """Yield lists whose last word asks for its neighbour and for the farthest in the shortest."""
+    return two_distances(seed, (1, 13))
+
+
+KINDS = pytest.mark.parametrize(
+    "kind", [two_readings, three_facts, far_apart], ids=lambda kind: kind.__name__
+)
 Kind = Callable[[int], Iterator[Phrase]]
 
 
@@ -53,6 +68,13 @@ def test_noun_asks_for_name_adjective_and_pronoun_in_this_order() -> None:
         assert name in phrases.NAMES
         assert adjective in phrases.ADJECTIVES
         assert pronoun in phrases.PRONOUNS
+
+
+def test_last_word_asks_for_words_so_many_places_before_it() -> None:
+    for words, asking, answers in some(far_apart):
+        assert asking == len(words) - 1
+        assert answers == (words[-2], words[-14])
+        assert len({*words}) == len(words)
 
 
 def test_verbs_are_sixty_different_ones_all_used_equally_often_on_both_sides() -> None:

@@ -71,6 +71,11 @@ def give_other_points(course: Path) -> None:
     change(course, lambda found: cell_of(found, "fit-check").metadata.nbgrader.update(points=9))
 
 
+def forget_the_points(course: Path) -> None:
+    """A part without points has to say that it was dropped."""
+    change(course, lambda found: cell_of(found, "fit-check").metadata.nbgrader.update(points=0))
+
+
 def check_nothing(course: Path) -> None:
     change(course, lambda found: cell_of(found, "fit-check").update(source="assert fit"))
 
@@ -101,6 +106,7 @@ def reword_the_table(course: Path) -> None:
 
 FAULTS = {
     give_other_points: "fit-check: it gives 9 points, and 01_least_squares/fit has 4",
+    forget_the_points: "fit-check: it gives 0 points, and 01_least_squares/fit has 4",
     check_nothing: "fit-check: it gives points and checks no exercise",
     check_what_is_not_there: "there is no exercise '01_least_squares/nothing'",
     add_a_notebook: "more.ipynb is a notebook beside the one that is graded",

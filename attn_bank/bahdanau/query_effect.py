@@ -210,7 +210,7 @@ def says_yes_or_no_in_numbers(scores, source_len):
 EXERCISE = Exercise(
     function="query_effect",
     reference=reference,
-    title="find the slip: a score that ignores its query",
+    title="find the slip: an additive score in one line",
     minutes=20,
     promises=Promises(
         like=2,

@@ -237,7 +237,7 @@ def takes_a_root_and_squares_it_again(query, key, width):
 EXERCISE = Exercise(
     function="epanechnikov_weights",
     reference=reference,
-    title="find the slip: a kernel under another's name",
+    title="find the slip: a kernel, as it is often printed",
     minutes=20,
     promises=Promises(batch=("query", "key"), any_axes=True),
     checks=(

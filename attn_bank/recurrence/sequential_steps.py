@@ -309,7 +309,7 @@ def says_one_turn_for_each_in_a_circle(needs):
 EXERCISE = Exercise(
     function="sequential_steps",
     reference=reference,
-    title="how many turns it takes",
+    title="how many turns attention takes, and a recurrence",
     minutes=20,
     may_use=None,  # no package does it, and watching makes loops ten times as slow
     equivalent_mutants={

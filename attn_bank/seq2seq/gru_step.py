@@ -356,7 +356,7 @@ def resets_no_bias_and_updates_the_other_way_round(inputs, state, **cell):
 EXERCISE = Exercise(
     function="gru_step",
     reference=reference,
-    title="find the slip: a GRU that lost two biases",
+    title="find the slip: the step of a GRU, as it was first printed",
     minutes=25,
     avoid=("gru_cell", "gru", "GRU", "GRUCell"),
     promises=Promises(batch=("inputs", "state"), any_axes=True),

@@ -249,7 +249,7 @@ def adds_up_the_steps(logits, target_output):
 EXERCISE = Exercise(
     function="sequence_loss",
     reference=reference,
-    title="find the slip: a mean over words that are not there",
+    title="find the slip: the loss of a padded batch",
     minutes=15,
     avoid=("cross_entropy", "nll_loss", "NLLLoss", "CrossEntropyLoss"),
     promises=Promises(batch=("logits", "target_output")),

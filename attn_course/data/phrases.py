@@ -86,6 +86,18 @@ def three_facts(seed: int) -> Iterator[Phrase]:
         yield Phrase(words, len(words) - 1, (name, adjective, pronoun))
 
 
+def two_distances(seed: int, distances: tuple[int, int]) -> Iterator[Phrase]:
+    """Yield lists of 14 to 16 verbs, none twice; the last one asks for two of them.
+
+    The answers are the verbs that stand so many words before it.
+    """
+    draw = Draw(seed)
+    while True:
+        words = tuple(draw.shuffled(VERBS)[: draw.between(14, 16)])
+        asking = len(words) - 1
+        yield Phrase(words, asking, tuple(words[asking - away] for away in distances))
+
+
 class PhraseBatch(NamedTuple):
     """Phrases as numbers.
 

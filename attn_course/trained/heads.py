@@ -7,7 +7,7 @@ each head looks, and the loss when one head is silenced.
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 
 import torch
@@ -20,6 +20,7 @@ from attn_course.data.phrases import (
     phrase_batch,
     phrase_batches,
     three_facts,
+    two_distances,
     two_readings,
 )
 from attn_course.data.tokens import Vocabulary
@@ -27,7 +28,13 @@ from attn_course.trained.readers import Memory, Reader, without_head
 from attn_course.trained.store import write_record
 from attn_course.training import train
 
-PHRASES = {"two readings": (two_readings, 2), "three facts": (three_facts, 3)}
+# How far the two answers are from the word that asks.
+DISTANCES = {"near and far": (1, 13), "both near": (1, 2), "both far": (12, 13)}
+PHRASES = {
+    "two readings": (two_readings, 2),
+    "three facts": (three_facts, 3),
+    **{task: (partial(two_distances, distances=away), 2) for task, away in DISTANCES.items()},
+}
 BATCH_SIZE, TEST_SEED, NUM_TESTS = 64, 10_000, 2000
 NUM_MEMORIES = 8000
 
@@ -47,6 +54,7 @@ SEEDS = {
     Trial("two readings", 64, 1, 3200): 8,
     **{Trial("difference", 16, num_heads, 600): 10 for num_heads in (1, 2, 4)},
     **{Trial("three facts", 12, num, steps): 5 for steps in (600, 1200) for num in (1, 3)},
+    **{Trial(task, 64, num_heads, 800): 3 for task in DISTANCES for num_heads in (1, 2)},
 }
 
 
