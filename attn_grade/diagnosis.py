@@ -30,7 +30,7 @@ def recognise(exercise: Exercise, findings: Findings, secret: str | None) -> Rec
     made = [
         (mistake, _findings(exercise, answer, secret))
         for mistake in exercise.mistakes
-        if mistake.evidence is None
+        if mistake.evidence is None or mistake.points is None  # the latter are promises broken
         for answer in (mistake.answer, *mistake.also)
     ]
     repeats = {row for row, check in enumerate(exercise.checks) if check.repeats}

@@ -25,8 +25,8 @@ TAKEN_EXERCISES = 9
 SLOW = [name for name in exercise_names() if any(c.slow for c in find_exercise(name).checks)]
 QUICK = [name for name in exercise_names() if name not in SLOW]
 # Of the wrong answers, how many have to get a true hint, and how many may get a false one.
-SHARE, SHARE_OF_LEARNERS = 0.93, 0.7
-MOST_FALSE = 10
+SHARE, SHARE_OF_LEARNERS = 0.95, 0.65
+MOST_FALSE = 7
 
 
 def answers(exercise: str) -> dict:

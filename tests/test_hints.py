@@ -92,7 +92,9 @@ def mutants(exercise: str) -> dict:
 def said_of(exercise: str, findings: Findings, secret: str | None) -> Recognised | None:
     """What is recognised, as `recognise` does, but from mistakes that are made once."""
     spec = find_exercise(exercise)
-    others = [(m, theirs) for m, theirs in made(exercise, secret) if m.evidence is None]
+    others = [
+        (m, theirs) for m, theirs in made(exercise, secret) if not m.evidence or m.points is None
+    ]
     repeats = {row for row, check in enumerate(spec.checks) if check.repeats}
     return by_evidence(spec, findings) or choose(findings, others, repeats, axes_of(spec, secret))
 
