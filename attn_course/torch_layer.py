@@ -1,12 +1,23 @@
 """Weights of the layer of several heads, carried to PyTorch's layer and back."""
 
-from typing import Any
+from typing import TypedDict
 
 import torch
 from torch import Tensor, nn
 
 
-def options_of(other: nn.MultiheadAttention) -> dict[str, Any]:
+class Options(TypedDict):
+    """The arguments of our layer that PyTorch's has, too."""
+
+    d_model: int
+    num_heads: int
+    d_key: int
+    d_value: int
+    bias: bool
+    dropout: float
+
+
+def options_of(other: nn.MultiheadAttention) -> Options:
     """The arguments with which our layer is equivalent to PyTorch's.
 
     Raises:
