@@ -1,5 +1,6 @@
 """Several looks at once: attention in parallel heads, and their outputs joined by a projection."""
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
@@ -9,7 +10,7 @@ from attn_course.head_masks import mask_for_heads
 from attn_course.key_value_cache import KeyValueCache
 from attn_course.retrieval import dot_scores, masked_softmax
 from attn_course.scaled_dot_product import causal, causal_mask, combine, positions
-from attn_course.shapes import checked
+from attn_course.shapes import checked, is_surely_finite
 from attn_course.torch_layer import copy_weights, make_torch_layer, options_of
 
 
@@ -216,7 +217,7 @@ class MultiHeadAttention(nn.Module):
         if self.position_scores is not None:
             scores = scores + self.position_scores(*positions(*lengths, query.device))
         rule = causal_mask(*lengths, query.device) if is_causal else None
-        return masked_softmax(scores, combine(mask, rule))
+        return _softmax_in_place(scores, combine(mask, rule))
 
     def _share(self, heads: Tensor) -> Tensor:
         """Repeat each head of keys or values for all the heads of queries that share it."""
@@ -255,3 +256,12 @@ class MultiHeadAttention(nn.Module):
 
     def _projections(self) -> tuple[nn.Linear, ...]:
         return self.project_query, self.project_key, self.project_value, self.project_output
+
+
+def _softmax_in_place(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """`masked_softmax` of scores that nobody else needs, in their memory if no gradient does."""
+    if not torch.is_grad_enabled():
+        allowed = scores if mask is None else scores.masked_fill(~mask, -torch.inf)
+        if is_surely_finite(allowed.amax(-1)):  # so that every query has a key
+            return torch.softmax(allowed, -1, out=allowed)
+    return masked_softmax(scores, mask)

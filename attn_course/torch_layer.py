@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 
 class Options(TypedDict):
-    """The arguments of our layer that PyTorch's has too."""
+    """The arguments of our layer that PyTorch's has, too."""
 
     d_model: int
     num_heads: int

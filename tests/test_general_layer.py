@@ -162,6 +162,23 @@ def test_output_and_weights_in_one_pass_are_those_of_two(
         model.with_weights(given[0] * math.nan, *given[1:])
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("masked", [False, True])
+def test_weights_that_need_no_gradient_are_the_same_in_less_memory(
+    dtype: torch.dtype, masked: bool
+) -> None:
+    model, tokens = layer(12, 3).to(dtype), draw(BATCH, 37, 12).to(dtype)
+    mask = padding_mask(torch.tensor([2, 30]), 37) if masked else None
+    expected = model.with_weights(tokens, mask=mask)
+    with torch.no_grad():
+        found = model.with_weights(tokens, mask=mask)
+        nobody = torch.zeros(1, 37, 37, dtype=torch.bool)
+        assert model.weights(tokens, mask=nobody).count_nonzero() == 0
+        with pytest.raises(ValueError, match=r"NaN or plus infinity|holds"):
+            model.weights(tokens / 0)
+    assert_close(found, tuple(part.detach() for part in expected))
+
+
 def test_beams_reorder_the_cache() -> None:
     model, tokens, rows = layer(12, 3), draw(4, 6, 12), torch.tensor([2, 0, 2])
     with torch.no_grad():

@@ -1,0 +1,149 @@
+"""The layer beside `nn.MultiheadAttention`, and small calls beside plain lines: ratios of CPU time.
+
+    OMP_NUM_THREADS=1 python benchmarks/layer.py            all tables
+    OMP_NUM_THREADS=1 python benchmarks/layer.py dropout    one of them
+
+Counts the processor's time of one thread, ours and theirs alternately, and prints the median of the
+ratios. Other programs that run meanwhile disturb this less than they disturb a clock. Results are
+compared before they are timed, except with dropout. Takes about five minutes.
+"""
+
+import math
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+from side_by_side import Work
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+from torch.testing import assert_close
+
+from attn_course.fast_attention import fast_attention
+from attn_course.multi_head import MultiHeadAttention
+from attn_course.scaled_dot_product import attention, causal
+from attn_course.shapes import unchecked
+
+SHAPES = ((32, 64, 128), (16, 128, 256), (8, 256, 512), (4, 512, 512), (1, 2048, 512))
+ROUNDS, SECONDS_A_ROUND = 9, 0.02
+Row = tuple[str, Work, Work]
+
+
+def cpu_seconds(work: Work, calls: int) -> float:
+    """Processor time of one call, as the mean of a few in a row."""
+    start = time.process_time()
+    for _ in range(calls):
+        work()
+    return (time.process_time() - start) / calls
+
+
+def ratio(ours: Work, theirs: Work) -> float:
+    """Median over the rounds of our time by theirs; who comes first alternates."""
+    ours(), theirs()
+    calls = max(1, int(SECONDS_A_ROUND / max(1e-7, cpu_seconds(theirs, 3))))
+    found = []
+    for number in range(ROUNDS):
+        pair = (ours, theirs) if number % 2 else (theirs, ours)
+        taken = {work: cpu_seconds(work, calls) for work in pair}
+        found.append(taken[ours] / taken[theirs])
+    return statistics.median(found)
+
+
+def layers(dropout: float = 0.0) -> Iterator[tuple[str, MultiHeadAttention, nn.Module, Tensor]]:
+    """Yield both layers with the same weights, and tokens of each shape."""
+    for batch, length, d_model in SHAPES:
+        theirs = nn.MultiheadAttention(d_model, 8, batch_first=True, dropout=dropout)
+        ours = MultiHeadAttention.from_torch(theirs)
+        yield f"{batch} x {length} x {d_model}", ours, theirs, torch.randn(batch, length, d_model)
+
+
+def step(module: nn.Module, forward: Callable[[], Tensor]) -> None:
+    """A forward and a backward pass."""
+    module.zero_grad()
+    output = forward()
+    output.backward(torch.ones_like(output))
+
+
+def training(dropout: float = 0.0, padding: bool = False) -> Iterator[Row]:
+    """Yield training steps."""
+    for name, ours, theirs, tokens in layers(dropout):
+        mask = torch.ones(tokens.shape[:2], dtype=torch.bool)
+        mask[:, -5:] = False
+        forward = partial(ours, tokens, key_mask=mask if padding else None)
+        options = {"key_padding_mask": ~mask} if padding else {}
+        other = partial(theirs, tokens, tokens, tokens, need_weights=False, **options)
+        if not dropout:
+            assert_close(forward(), other()[0], rtol=1e-3, atol=1e-4)
+        run = lambda theirs=theirs, other=other: step(theirs, lambda: other()[0])  # noqa: E731
+        yield name, partial(step, ours, forward), run
+
+
+def evaluation(weights: bool = False) -> Iterator[Row]:
+    """Yield forward passes, with the weights of all heads or without."""
+    for name, ours, theirs, tokens in layers():
+        ours.eval(), theirs.eval()
+        options = {"average_attn_weights": False} if weights else {"need_weights": False}
+        other = partial(theirs, tokens, tokens, tokens, **options)
+        forward = partial(ours.with_weights if weights else ours, tokens)
+        result = forward()
+        assert_close(result[0] if weights else result, other()[0], rtol=1e-3, atol=1e-4)
+        yield name, forward, other
+
+
+def kernel() -> Iterator[Row]:
+    """Yield `fast_attention` and the fused kernel that it calls."""
+    for length in (128, 512, 2048):
+        roles = [torch.randn(8192 // length, 4, length, 64) for _ in range(3)]
+        other = partial(scaled_dot_product_attention, *roles)
+        yield f"{length}", partial(fast_attention, *roles), other
+        yield (
+            f"{length}, causal",
+            partial(fast_attention, *roles, rule=causal),
+            partial(other, is_causal=True),
+        )
+
+
+def small() -> Iterator[Row]:
+    """Yield calls so small that looking at shapes and values takes as long as the arithmetic."""
+    theirs = nn.MultiheadAttention(16, 4, batch_first=True).eval()
+    ours, tokens = MultiHeadAttention.from_torch(theirs), torch.randn(2, 4, 16)
+    other = partial(theirs, tokens, tokens, tokens, need_weights=False)
+
+    def three_lines() -> Tensor:
+        scores = tokens @ tokens.mT / math.sqrt(tokens.shape[-1])
+        return torch.softmax(scores, -1) @ tokens
+
+    yield "layer", partial(ours, tokens), other
+    yield "attention", partial(attention, tokens, tokens, tokens), three_lines
+
+
+TABLES: dict[str, Callable[[], Iterator[Row]]] = {
+    "dropout": partial(training, dropout=0.1),
+    "training": training,
+    "padding": partial(training, padding=True),
+    "evaluation": evaluation,
+    "weights": partial(evaluation, weights=True),
+    "kernel": kernel,
+    "small": small,
+}
+
+
+def main() -> None:
+    """Print a line for each pair."""
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    for table in sys.argv[1:] or TABLES:
+        learns = table in ("dropout", "training", "padding")
+        with torch.set_grad_enabled(learns):
+            for name, ours, theirs in TABLES[table]():
+                print(f"{table:12}{name:16}{ratio(ours, theirs):6.2f}", flush=True)
+                if table == "small":
+                    with unchecked(shapes_too=True):
+                        found = ratio(ours, theirs)
+                    print(f"{table:12}{name + ', unchecked':22}{found:.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
