@@ -56,6 +56,7 @@ from attn_course.trained.captions.recipes import (
     train_reader,
 )
 from attn_course.trained.captions.store import save_captioner
+from attn_course.trained.captions.twins import sees, twins
 from attn_course.trained.store import round_to_half
 from attn_course.training import train
 from tests.sampling import left_to_proofs, parameters
@@ -122,6 +123,32 @@ def test_baseline_takes_variance_away_at_every_stage_that_was_measured() -> None
             assert caption["one"] < caption["none"]
         first = run["variance"][0]
         assert first["caption"]["none"] > 10 * first["caption"]["own"]
+
+
+# --- one thing less ----------------------------------------------------------------------------
+
+
+def test_captioner_without_places_cannot_tell_twins_apart() -> None:
+    for run in runs("soft_placeless"):
+        equal = run["twins"]["equal"]
+        assert equal["own"] == pytest.approx(equal["twin"], abs=0.01)
+
+
+def test_twins_are_the_same_ink_and_lie_apart_and_the_others_differ() -> None:
+    for what, batch in twins().items():
+        cells = batch.image.unfold(2, 8, 8).unfold(3, 8, 8).flatten(1, 3).flatten(2)
+        for inked, cell in zip(cells, batch.cell, strict=True):
+            first, last = cell[cell != NO_CELL].tolist()
+            assert torch.equal(inked[first], inked[last]) == (what == "equal")
+            rows = abs(first // 3 - last // 3), abs(first % 3 - last % 3)
+            assert max(rows) > 1
+
+
+@torch.no_grad()
+def test_stored_weights_see_twins_as_their_record_says() -> None:
+    found = {what: sees(load_captioner("soft"), batch) for what, batch in twins().items()}
+    for what, stored in runs("soft")[0]["twins"].items():
+        assert found[what] == pytest.approx(stored, abs=0.01)
 
 
 # --- made again ---------------------------------------------------------------------------------

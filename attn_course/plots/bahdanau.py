@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from attn_course.plots import FAINT, INK, ROLE, closed, style
+from attn_course.plots import COMPARED, FAINT, INK, ROLE, closed, style
 from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
 
 # --- why there is a tanh --------------------------------------------------------------------------
@@ -134,8 +134,9 @@ def right_by_length(
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.0))
         axes.axvspan(longest_learned + 0.5, max(lengths) + 1, color=FAINT, alpha=0.3, linewidth=0)
-        for mark, (name, shares) in zip(MARKS, right.items(), strict=False):
-            axes.plot(lengths, shares, mark, color=ROLE["output"], markersize=5, label=name)
+        looks = zip(MARKS, COMPARED, strict=False)
+        for (mark, colour), (name, shares) in zip(looks, right.items(), strict=False):
+            axes.plot(lengths, shares, mark, color=colour, markersize=5, label=name)
         axes.set(xlim=(0, max(lengths) + 1), ylim=(0, 1.05))
         axes.set(xlabel="symbols in the sequence", ylabel="share right", xticks=lengths)
         axes.legend(handlelength=3.2)

@@ -24,6 +24,7 @@ from attn_course.trained.captions.recipes import (
     train_reader,
 )
 from attn_course.trained.captions.store import save_captioner
+from attn_course.trained.captions.twins import sees, twins
 from attn_course.trained.store import round_to_half, write_record
 from attn_course.training import History
 
@@ -68,6 +69,8 @@ def run_trial(name: str, seed: int) -> tuple[Captioner, Run]:
     run |= describe(model, history) | {"eye": read_right(eye)} | measure(model, trial)
     if trial.moved:
         run["moved"] = moved(model)
+    if trial.twins:
+        run["twins"] = {what: sees(model, batch) for what, batch in twins().items()}
     if hard:
         steps = [0, *history.validation_steps]
         run["variance"] = [

@@ -22,6 +22,7 @@ from attn_course.hard_attention import (
 )
 from attn_course.image_grid import doubly_stochastic_penalty
 from attn_course.seq2seq import PAD
+from attn_course.trained.captions.variants import PlacelessCaptioner
 from attn_course.training import History, train
 from attn_course.training.loop import Validate
 
@@ -45,6 +46,7 @@ class Trial:
         steps: Number of batches to learn from.
         ship: True if the weights of the first seed come with the course.
         moved: True if it is also measured with its weight moved elsewhere.
+        twins: True if it is also measured on images that show one digit twice.
     """
 
     kind: type[Captioner]
@@ -54,14 +56,16 @@ class Trial:
     steps: int = 1200
     ship: bool = False
     moved: bool = False
+    twins: bool = False
 
 
 TRIALS = {
-    "soft": Trial(Captioner, ship=True, moved=True),
+    "soft": Trial(Captioner, ship=True, moved=True, twins=True),
     "hard": Trial(HardCaptioner, ship=True, moved=True),
     "uniform": Trial(UniformCaptioner, ship=True),
     "soft_penalty": Trial(Captioner, penalty=0.1),
     "soft_large": Trial(Captioner, grid=4, digits=(2, 4), ship=True),
+    "soft_placeless": Trial(PlacelessCaptioner, twins=True),
 }
 
 
