@@ -250,8 +250,8 @@ def takes_the_largest_of_all_off(tokens, w_query, w_key, w_value):
 
 @mistake
 def names_no_axis(tokens, w_query, w_key, w_value):
-    """your softmax names no axis, and torch takes the first one of two or three; name the last,
-    `-1`"""
+    """your softmax runs over the first axis, which torch takes of two or three if none is named;
+    name the last, `-1`"""
     query, key, value = _project(tokens, w_query, w_key, w_value)
     return torch.nn.functional.softmax(scaled_dot_scores(query, key)) @ value
 
