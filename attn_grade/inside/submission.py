@@ -97,8 +97,9 @@ class LocalSubmission:
         """
         leaves = {name: copy_of(inputs[name], requires_grad=True) for name in wrt}
         given: dict[str, Any] = {name: copy_of(value) for name, value in inputs.items()}
-        # torch forbids to write into a leaf; that is asked in a row of its own, and said there
-        given |= {name: leaf.clone() for name, leaf in leaves.items()}
+        with torch.enable_grad():  # whatever a cell has switched off
+            # torch forbids to write into a leaf; that is asked in a row of its own, and said there
+            given |= {name: leaf.clone() for name, leaf in leaves.items()}
         borrowed = list(self._unwatched)
         try:
             with silenced(), seeded(seed), time_limited(seconds or SECONDS_A_CALL):
