@@ -19,7 +19,7 @@ export OPENBLAS_NUM_THREADS := 1
 # The tests start some two hundred processes, which would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help book browser test test-hub proofs peers gpu serve lab exercises notebooks lint clean
+.PHONY: help book browser test test-hub proofs peers gpu serve lab exercises notebooks style lint clean
 .DELETE_ON_ERROR:
 
 help: ## list these commands
@@ -33,8 +33,7 @@ browser: # the tests of the pages need one; say so before, not after, the others
 	@test -n "$$CHROMIUM" || command -v chromium chromium-browser google-chrome >/dev/null \
 	|| { echo "Chromium is needed for the tests of the pages: apt-get install chromium, or make test CHROMIUM=/path/to/it" >&2; exit 1; }
 
-test: browser .venv/ready .venv/model ## everything that guards main: code, chapters, book, pages, problem sets
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+test: browser style .venv/model ## everything that guards main: code, chapters, book, pages, problem sets
 	@echo "== chapters, on the plainest CPU instructions (they were made with those of a machine)" \
 	&& ATEN_CPU_CAPABILITY=default $(PYTEST) --quiet --nbval $(CHAPTERS)
 	@echo "== tests" && $(PYTEST) $(SLOWEST) tests
@@ -77,9 +76,11 @@ exercises: .venv/ready ## write the tables of parts, and regenerate exercises/ f
 notebooks: .venv/ready .venv/model ## execute book/text/*.md again, into book/*.ipynb
 	@$(BIN)/python tools/build_notebooks.py
 
-# Of these, make test runs the type checker among its tests, where it keeps no processor waiting.
-lint: .venv/ready ## look for mistakes in the code, without running it
+style: .venv/ready # the linter and the formatter
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+# Of these, make test runs the type checker among its tests, where it keeps no processor waiting.
+lint: style ## look for mistakes in the code, without running it
 	@$(BIN)/mypy && $(BIN)/python tools/count_any.py
 
 clean: ## remove what make made: the environment, the built book, caches
