@@ -80,7 +80,7 @@ def examine_one(trial: Trial, submission: Submission) -> Finding | None:
         evidence = name_kind(evidence)
     # copies: what a student does with the inputs of a score must not change the trial
     shown = {n: copy_of(value) for n, value in trial.given.items() if n not in check.withheld}
-    said = wrong._replace(evidence=evidence)._asdict()
+    said = vars(replace(wrong, evidence=evidence))
     return Finding(inputs=shown, hidden=trial.hidden, **said)
 
 
@@ -96,7 +96,7 @@ def _wrong(trial: Trial, submission: Submission) -> Wrong | None:
         wrong, latest = _compare(trial, submission)
     if wrong and check.untouched and not wrong.late:
         # the inputs of a function that does nothing stay untouched too: no points for that
-        return wrong._replace(reason=f"the output has to be right as well: {wrong.reason}")
+        return replace(wrong, reason=f"the output has to be right as well: {wrong.reason}")
     if wrong or not check.untouched:
         return wrong
     return _compare_inputs(trial, latest or submission.call(trial.given))

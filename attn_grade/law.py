@@ -16,14 +16,16 @@ MOST_TIMES, LEAST_ROOM = 10, 10_000  # numbers: so often those of the right outp
 MOST_NUMBERS = 1_000_000  # where the right output is not known, and of what is kept of any output
 
 
+class Failed(Exception):
+    """A call within a law gave no output that the law could go on with; `wrong` says why."""
+
+    def __init__(self, wrong: Wrong) -> None:
+        self.wrong = wrong
+
+
 def check_law(law: Law, trial: Trial, submission: Submission) -> Wrong | None:
     """What a law finds broken, in words, and by what to recognise it; None if nothing is."""
     check, most = trial.check, _most_numbers(trial)
-
-    class Failed(Exception):
-        def __init__(self, wrong: Wrong) -> None:
-            self.wrong = wrong
-
     outputs = []
 
     def call(changed: Inputs, seed: int = 0, seconds: float | None = None) -> Plain:

@@ -7,6 +7,7 @@ from torch import Generator
 
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs, Plain
+from attn_grade.law import Failed
 from attn_grade.mistakes import Mistakes
 
 Needs = list[list[int]]
@@ -106,8 +107,8 @@ def takes_as_many_turns(
     """
     try:
         found = call(inputs, seconds=MOST_SECONDS)
-    except Exception as failed:  # the judge's, of what a student reads and what it is known by
-        if "RecursionError" not in failed.args[0]:
+    except Failed as failed:
+        if failed.wrong.raised != RecursionError.__name__:
             raise
         return "it calls itself inside itself, deeper than Python allows", "too deep"
     wanted = reference(**inputs)
