@@ -6,7 +6,7 @@ in a script that `weights.js` adds to the page when a reader first acts.
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from attn_course import trained
@@ -14,7 +14,8 @@ from attn_course.trained.store import shipped_weights
 
 # Where each file of weights lies that a live figure fetches.
 TRAINED = Path(trained.__file__).parent
-WEIGHTS = {"bahdanau": TRAINED}
+CAPTIONERS = dict.fromkeys(("soft", "hard", "uniform"), TRAINED / "captions")
+WEIGHTS = {"bahdanau": TRAINED, **CAPTIONERS}
 # The most by which a weight or a probability of the page differs from PyTorch's; the tests hold it.
 AGREES_TO = 1e-4
 
@@ -39,12 +40,15 @@ def write_weights(folder: Path, names: Iterable[str] = tuple(WEIGHTS)) -> None:
         (target / f"{name}.js").write_text(weights_script(name), encoding="ascii")
 
 
-def provenance(name: str, inputs: str) -> str:
-    """The line under a live figure: which recipe made its weights, and how exact the page is."""
-    megabytes = len(weights_script(name)) / 1e6
+def provenance(names: str | Sequence[str], inputs: str) -> str:
+    """The line under a live figure: which recipes made its weights, and how exact the page is."""
+    names = [names] if isinstance(names, str) else names
+    megabytes = sum(len(weights_script(name)) for name in names) / len(names) / 1e6
+    recipes = ", ".join(f"<code>{name}</code>" for name in names)
+    recipe, each = ("recipe", "") if len(names) == 1 else ("recipes", " each")
     return (
-        f"Live: this page runs the model itself, on the weights of the recipe <code>{name}</code> "
-        "of <code>attn_course.trained</code>, in half precision. They are fetched when you first "
-        f"act ({megabytes:.1f} MB). On {inputs} it gives the same words as PyTorch, and "
+        f"Live: this page runs the model itself, on the weights of the {recipe} {recipes} of "
+        "<code>attn_course.trained</code>, in half precision. They are fetched when you first "
+        f"act ({megabytes:.1f} MB{each}). On {inputs} it gives the same words as PyTorch, and "
         f"weights and probabilities within {AGREES_TO:.4f}: a test compares them in a browser."
     )
