@@ -5,8 +5,11 @@ attnFigure("captioning", (root, data, say) => {
   const cells = [...root.querySelectorAll("[data-cell]")];
   const samples = data.samples.map((letters) => [...letters].map((one) => one.charCodeAt(0) - 97));
   const models = {}, undone = [];
-  let asked = 0, here = 0, pen = null, open = null, settling, frame;
+  // the cell that the pen is at, until it has rested for a while
+  let open = null, settling, frame, asked = 0;
   let now = { said: data.said, before: data.said };
+  // a caption may become shorter than the word that was chosen
+  const here = { cell: 0, word: () => Math.min(Number(value("word")), now.said.length - 1) };
 
   const write = (values) => {
     for (const name in values) form.elements[name].value = values[name];
@@ -27,11 +30,7 @@ attnFigure("captioning", (root, data, say) => {
     describe(model, image, data.most, (t) =>
       moved.has(t) ? (weights) => weights.map((_, i) => Number(i === moved.get(t))) : undefined);
 
-  const named = ({ word, shares, weights, used }) => {
-    const order = [...shares.keys()].sort((a, b) => shares[b] - shares[a]).slice(0, data.candidates);
-    const looked = used.includes(1) ? used.indexOf(1) : null;
-    return { word: data.words[word], weights, looked, guesses: order.map((i) => [data.words[i], shares[i]]) };
-  };
+  const named = (word) => wordOf(word, data.words, data.candidates);
 
   const compute = () => {
     const model = models[value("model")], moved = pairsIn(value("moves"));
@@ -53,7 +52,8 @@ attnFigure("captioning", (root, data, say) => {
       try {
         const { tensors } = await fetchWeights(name);
         models[name] ??= captioner(tensors, ATTENTION[name]);
-        part("code").textContent = [describe, models[name].step, conv, patch].map(String).join("\n\n");
+        const ran = [describe, models[name].step, conv, patch];
+        part("code").textContent = ran.map(String).join("\n\n");
         root.querySelector(".attn-code").hidden = false;
       } catch (error) {
         return trouble(`${error.message}. The caption stays as it is.`);
@@ -71,10 +71,8 @@ attnFigure("captioning", (root, data, say) => {
     const lines = shadeLines(imageOf(shown, grid));
     [...part("ink").children].forEach((path, i) => path.setAttribute("d", lines[i]));
     const drawn = strokes.filter((stroke) => cellOfStroke(stroke, grid) === open);
-    part("hand").setAttribute("d", written(drawn));
+    part("hand").setAttribute("d", written(drawn.map((stroke) => [stroke[0], ...stroke])));
   };
-  const written = (strokes) =>
-    strokes.map((stroke) => `M${[...stroke, stroke.at(-1)].map((point) => point.join(" ")).join("L")}`).join("");
 
   const show = (name, text) => {
     part(`${name}-reading`).textContent = text;
@@ -82,24 +80,24 @@ attnFigure("captioning", (root, data, say) => {
   };
 
   const draw = () => {
-    const { said, before } = now, at = Math.min(Number(value("word")), said.length - 1), word = said[at];
+    const { said, before } = now, at = here.word(), word = said[at];
     const moved = pairsIn(value("moves")), held = part("caption").contains(document.activeElement);
-    const weights = moved.has(at) ? word.weights.map((_, i) => Number(i === moved.get(at))) : word.weights;
+    const weights = moved.has(at) ? word.used : word.weights;
     cells.forEach((cell, i) => {
       part("weights").children[i].style.setProperty("--attn-share", weights[i]);
       cell.firstElementChild.classList.toggle("attn-looked", i === word.looked);
       cell.lastElementChild.textContent = percent(weights[i]).replace(/^0%/, "");
       cell.setAttribute("aria-label", `${placeOf(i)}: ${percent(weights[i])} of the weight`);
-      cell.setAttribute("tabindex", i === here ? "0" : "-1");
+      cell.setAttribute("tabindex", i === here.cell ? "0" : "-1");
     });
     const chips = said.map((one, i) => captionChip(one, i, i === at, moved.has(i), grid));
     part("caption").replaceChildren(...chips);
     if (held) chips[at].focus();
     const isChanged = captionOf(before) !== captionOf(said);
-    show("guesses", word.guesses.filter(([, p], i) => !i || p >= 0.005).map(([w, p]) => `${w} ${percent(p)}`).join(", "));
+    show("guesses", guessesOf(word));
     show("before", isChanged ? captionOf(before) : "");
-    const example = data.examples.find(({ stamps }) => stamps === value("stamps") && !value("strokes"));
-    show("right", example?.right ?? "");
+    const example = data.examples.find(({ stamps }) => stamps === value("stamps"));
+    show("right", (!value("strokes") && example?.right) || "");
     part("undo").setAttribute("aria-disabled", String(!undone.length));
     part("back").setAttribute("aria-disabled", String(!moved.size));
     const sentence = captionSentence(value("model"), said, at);
@@ -127,14 +125,16 @@ attnFigure("captioning", (root, data, say) => {
     stamps: writePairs([...pairsIn(value("stamps"))].filter(([one]) => one !== cell)),
     strokes: written(strokesOf(value("strokes")).filter((one) => cellOfStroke(one, grid) !== cell)),
   });
+  const empty = (cell) => change(without(cell));
   const type = (digit, cell) => {
     const at = pairsIn(value("stamps")).get(cell) ?? -1, first = digit * data.ways;
-    const next = at >= first && at < first + data.ways ? first + ((at - first + 1) % data.ways) : first;
+    const isAgain = at >= first && at < first + data.ways; // the same digit by another hand
+    const next = isAgain ? first + ((at - first + 1) % data.ways) : first;
     const { stamps, strokes } = without(cell);
-    change({ stamps: writePairs([...pairsIn(stamps), [cell, next]].sort((a, b) => a[0] - b[0])), strokes });
+    change({ stamps: writePairs([...pairsIn(stamps), [cell, next]]), strokes });
   };
   const move = (cell) => {
-    const moves = pairsIn(value("moves")), at = Math.min(Number(value("word")), now.said.length - 1);
+    const moves = pairsIn(value("moves")), at = here.word();
     if (moves.get(at) === cell) moves.delete(at);
     else moves.set(at, cell);
     change({ moves: writePairs(moves) });
@@ -163,12 +163,14 @@ attnFigure("captioning", (root, data, say) => {
     ended: () => (settling = setTimeout(settle, 700)),
   });
   captionKeys({ picture, cells, chips: part("caption"), grid }, {
-    at: () => here,
-    walk: (cell) => (here = cell, draw(), cells[here].focus({ preventScroll: true })),
-    click: (cell) => ({ empty: () => change(without(cell)), move: () => move(cell) })[value("tool")]?.(),
-    type, move, undo, go,
-    empty: (cell) => change(without(cell)),
-    word: () => Math.min(Number(value("word")), now.said.length - 1),
+    walk: (cell) => {
+      here.cell = cell;
+      cells.forEach((one, i) => one.setAttribute("tabindex", i === cell ? "0" : "-1"));
+      cells[cell].focus({ preventScroll: true });
+    },
+    click: (cell) => ({ empty, move })[value("tool")]?.(cell),
+    type, move, empty, undo, go,
+    word: here.word,
     last: () => now.said.length - 1,
   });
   form.addEventListener("input", ({ target }) => {

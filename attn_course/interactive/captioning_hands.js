@@ -54,7 +54,7 @@ const captionKeys = ({ picture, cells, chips, grid }, hands) => {
     End: (row) => [row, grid - 1],
   };
   picture.addEventListener("keydown", (event) => {
-    const cell = hands.at(), { key } = event;
+    const cell = cellOf(event), { key } = event;
     if (key === "z" && (event.ctrlKey || event.metaKey)) hands.undo();
     else if (event.ctrlKey || event.altKey || event.metaKey) return;
     else if (/^\d$/.test(key)) hands.type(Number(key), cell);

@@ -1,10 +1,13 @@
 // Strokes are what SVG draws: `M3 4L5 6`, in points of which a cell has 128. A cell turns them into
-// 8 x 8 pixels as the digits were made that the captioner learned from: fitted to the cell, drawn on
-// 32 x 32 points, and counted in squares of 4 x 4.
+// 8 x 8 pixels as the digits were made that the captioner learned from: fitted to the cell, drawn
+// on 32 x 32 points, and counted in squares of 4 x 4.
 const CELL = 8, POINTS = 128, FINE = 32, PEN = 2.5;
 
 const strokesOf = (drawn) => drawn.split("M").slice(1).map((stroke) =>
   stroke.split("L").map((point) => point.split(" ").map(Number)));
+
+const written = (strokes) =>
+  strokes.map((stroke) => `M${stroke.map((point) => point.join(" ")).join("L")}`).join("");
 
 const box = (points) => [0, 1].map((axis) => {
   const found = points.map((point) => point[axis]);
@@ -37,7 +40,8 @@ const fit = (strokes) => {
 // The pixels of a cell, each with the number of its 16 points that the pen has covered.
 const covered = (strokes) => {
   const pixels = new Array(CELL * CELL).fill(0), square = FINE / CELL;
-  const lines = strokes.flatMap((stroke) => stroke.map((to, i) => [stroke[Math.max(i - 1, 0)], to]));
+  const lines = strokes.flatMap((stroke) =>
+    stroke.map((to, i) => [stroke[Math.max(i - 1, 0)], to]));
   for (let y = 0; y < FINE; y++)
     for (let x = 0; x < FINE; x++) {
       const isCovered = lines.some(([[a, b], [c, d]]) => {

@@ -69,7 +69,8 @@ const patch = (picture, row, column, side, channels) => {
 const conv = ({ weight, bias }, picture, { stride = 1, padding = 0 } = {}) => {
   const [wide, channels, side] = weight.shape;
   const layer = { weight: { data: weight.data, shape: [wide, channels * side * side] }, bias };
-  const steps = (length) => [...Array(Math.floor((length + 2 * padding - side) / stride) + 1).keys()];
+  const steps = (length) =>
+    [...Array(Math.floor((length + 2 * padding - side) / stride) + 1).keys()];
   return steps(picture.length).map((i) => steps(picture[0].length).map((j) =>
     linear(layer, patch(picture, i * stride - padding, j * stride - padding, side, channels))));
 };
@@ -77,7 +78,8 @@ const conv = ({ weight, bias }, picture, { stride = 1, padding = 0 } = {}) => {
 // The greatest number of each channel in every square of 2 by 2 places.
 const pool = (picture) => {
   const most = (one, other) => one.map((number, k) => Math.max(number, other[k]));
-  const pairs = (rows, join) => rows.filter((_, i) => i % 2).map((odd, i) => join(rows[2 * i], odd));
+  const pairs = (line, join) =>
+    line.filter((_, i) => i % 2).map((odd, i) => join(line[2 * i], odd));
   return pairs(picture.map((row) => pairs(row, most)), (upper, lower) =>
     upper.map((place, j) => most(place, lower[j])));
 };
