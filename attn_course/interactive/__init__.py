@@ -2,6 +2,12 @@
 
 from attn_course.interactive.captioning import caption_explorer
 from attn_course.interactive.kernel_regression import kernel_regression_explorer
+from attn_course.interactive.retrieval import colour_explorer
 from attn_course.interactive.scaled_dot_product import attention_explorer
 
-__all__ = ["attention_explorer", "caption_explorer", "kernel_regression_explorer"]
+__all__ = [
+    "attention_explorer",
+    "caption_explorer",
+    "colour_explorer",
+    "kernel_regression_explorer",
+]
