@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,8 @@ from typing import Any
 import torch
 from playwright.sync_api import Browser, Locator, Page
 
+from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.live import write_weights
 from tests.conftest import Build
 from tests.test_pages import AXE, DESKTOP, PHONE, RUN_AXE, watch
 
@@ -21,8 +23,9 @@ PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Figu
 </style></head><body><main><h1>Figures</h1>{}</main></body></html>"""
 
 
-def write_page(folder: Path, figures: str) -> str:
-    """Write a page of figures, and return where it is."""
+def write_page(folder: Path, figures: str, *weights: str) -> str:
+    """Write a page of figures and the weights that they fetch, and return where it is."""
+    write_weights(folder, weights)
     file = folder / "page.html"
     file.write_text(PAGE.format(figures), encoding="utf-8")
     return file.as_uri()
@@ -34,7 +37,7 @@ def opened(browser: Browser, address: str) -> Iterator[Page]:
     with browser.new_context(viewport=size(DESKTOP)) as window:
         page = window.new_page()
         page.set_default_timeout(5000)
-        seen = watch(page, address)
+        seen = watch(page, address.rpartition("/")[0])
         page.goto(address)
         yield page
         assert (seen.troubles, seen.requests) == ([], [])
@@ -71,7 +74,7 @@ def numbers_in(text: str) -> torch.Tensor:
 
 
 # Of everything in the picture: its name, its attributes by name, and its own text.
-DRAWN = """root => [...root.querySelectorAll(':scope > svg, :scope > svg *')].map(node => [
+DRAWN = """root => [...root.querySelectorAll('.attn-picture :is(svg, svg *)')].map(node => [
   node.nodeName,
   [...node.attributes].map(one => `${one.name}=${one.value}`).sort().join(' '),
   node.children.length ? '' : node.textContent,
@@ -147,3 +150,20 @@ def assert_page_is_light(book: Build, name: str) -> None:
     """A chapter with its figures, without what pages share, is below 150 kB on the wire."""
     page = (book.html / "book" / f"{name}.html").read_bytes()
     assert len(gzip.compress(page)) < 150_000
+
+
+def assert_stays_without_its_weights(
+    browser: Browser, folder: Path, figure: InteractiveFigure, change: Callable[[Locator], None]
+) -> None:
+    """Where the weights cannot be fetched, the figure says so and keeps its picture."""
+    address = write_page(folder, figure.html)
+    with browser.new_context() as window:
+        page = window.new_page()
+        page.goto(address)
+        shown = page.locator(".attn-figure")
+        before = shown.locator("svg").first.inner_html()
+        change(shown)
+        alert = shown.get_by_role("alert")
+        alert.get_by_text("cannot be read").wait_for()
+        assert "_static/weights/" in alert.inner_text()
+        assert shown.locator("svg").first.inner_html() == before

@@ -280,6 +280,8 @@ def test_keyboard_alone_reaches_every_control_and_sees_where_it_is(page: Page) -
         parts = ("scale", "temperature", "causal", "halfWidth", "length")
         assert {part for part in parts if before[part] != after[part]} == {name}
     page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "attn-link"
+    page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.dataset.cell") == "0,1", "the next figure"
 
 

@@ -1,6 +1,6 @@
 attnFigure("captioning", (root, data, say) => {
   const { images, grid, layout } = data;
-  const picture = root.querySelector(":scope > svg");
+  const picture = root.querySelector(".attn-picture > svg");
   const part = (name) => root.querySelector(`[data-part="${name}"]`);
   const cells = [...root.querySelectorAll("[data-cell]")];
   const underlays = [...part("weights").children];

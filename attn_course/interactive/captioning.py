@@ -62,6 +62,7 @@ def caption_explorer(
         readings=readings(state),
         data=_data(state),
         png=png(state),
+        scripts=["captioning_parts"],
     )
 
 

@@ -1,3 +1,26 @@
+// A link carries the state of a figure: `#lab=alignment&word=4`, and so on for all named controls.
+const attnControls = (form) => [...form.elements].filter((one) => one.name);
+const attnStateOf = (name, form) => {
+  const state = new URLSearchParams({ lab: name });
+  for (const one of attnControls(form))
+    if (one.type === "checkbox") { if (one.checked) state.set(one.name, "on"); }
+    else if (one.type !== "radio" || one.checked) state.set(one.name, one.value);
+  return `#${state}`;
+};
+const attnRestore = (name, root, form) => {
+  const state = new URLSearchParams(location.hash.slice(1));
+  if (state.get("lab") !== name) return;
+  for (const one of attnControls(form)) {
+    const wanted = state.get(one.name);
+    if (one.type === "checkbox") one.checked = wanted === "on";
+    else if (wanted === null) continue;
+    else if (one.type === "radio") one.checked = one.value === wanted;
+    else one.value = wanted;
+  }
+  form.dispatchEvent(new Event("input", { bubbles: true }));
+  root.scrollIntoView();
+};
+
 // Start every figure of this name that is on the page and not alive yet. `start` gets the figure,
 // its numbers, and `say`, which shows a sentence to screen readers once the reader has paused.
 const attnFigure = (name, start) => {
@@ -8,7 +31,7 @@ const attnFigure = (name, start) => {
     let started = false; // nobody has asked for anything yet: a page that opens stays silent
     const say = (sentence) => {
       root.querySelector(".attn-sentence").textContent = sentence;
-      root.querySelector(":scope > svg").setAttribute("aria-label", sentence);
+      root.querySelector(".attn-picture > svg").setAttribute("aria-label", sentence);
       if (!started) return;
       clearTimeout(pause);
       pause = setTimeout(() => {
@@ -24,5 +47,13 @@ const attnFigure = (name, start) => {
     start(root, JSON.parse(root.querySelector("script[type='application/json']").textContent), say);
     started = true;
     form.hidden = false;
+    const link = document.createElement("a");
+    Object.assign(link, { className: "attn-link", textContent: "link to this state", href: "" });
+    const renew = () => (link.href = attnStateOf(name, form));
+    for (const event of ["pointerenter", "focus"]) link.addEventListener(event, renew);
+    form.append(link);
+    renew();
+    attnRestore(name, root, form);
+    addEventListener("hashchange", () => attnRestore(name, root, form));
   }
 };

@@ -5,11 +5,14 @@ script runs, a line of readings, and numbers in JSON. The script only moves part
 print and readers without scripts keep the picture. `figure.js` starts it and announces changes to
 screen readers; a figure adds one script of its own, which calls `attnFigure(name, start)`, and a
 style if it needs one.
+
+In a live figure a trained model runs in the page, on the weights that `weights.js` fetches when the
+reader first acts. It says where its weights come from, and shows the code that has just run.
 """
 
 import json
 from base64 import b64encode
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib import resources
@@ -33,6 +36,8 @@ class InteractiveFigure:
         readings: The numbers of the picture, in HTML.
         data: The input of the script, ready for JSON.
         png: The picture for print.
+        scripts: Scripts of this folder that come before the figure's own, without their ending.
+        live: For a live figure, where its weights come from and how exact it is; else empty.
     """
 
     name: str
@@ -43,6 +48,8 @@ class InteractiveFigure:
     readings: str
     data: dict[str, Any]
     png: bytes
+    scripts: Sequence[str] = ()
+    live: str = ""
 
     @property
     def html(self) -> str:
@@ -52,34 +59,42 @@ class InteractiveFigure:
         data = json.dumps(self.data, separators=(",", ":"), ensure_ascii=True).replace(
             "<", "\\u003c"
         )
+        before = "".join(_read(f"{name}.js") for name in self.scripts)
         return "\n".join(
             [
                 f'<figure class="attn-figure attn-{self.name}" data-figure="{self.name}" '
                 f'role="group" aria-label="{escape(self.label)}" style="{roles}">',
                 f"<style>\n{_read('figure.css')}{self._own('css', '')}</style>",
-                self.picture,
+                f'<div class="attn-picture">{self.picture}</div>',
                 f'<p class="attn-sentence">{escape(self.sentence)}</p>',
                 f'<form class="attn-controls" autocomplete="off" hidden>{self.controls}</form>',
                 f'<dl class="attn-readings">{self.readings}</dl>',
+                *self._live(),
                 '<p class="attn-unseen" role="status"></p>',
                 f'<script type="application/json">{data}</script>',
                 f'<script>\n(() => {{\n"use strict";\n{_read("figure.js")}'
-                f"{self._own('js')}}})();\n</script>",
+                f"{before}{self._own('js')}}})();\n</script>",
                 "</figure>",
             ]
         )
 
-    def _own(self, kind: str, otherwise: str | None = None) -> str:
-        """The text of a file of this figure's own, or the default if the file is optional.
+    def _live(self) -> list[str]:
+        """Where the weights come from, and a place for the code that has just run."""
+        if not self.live:
+            return []
+        code = '<pre tabindex="0" data-part="code"></pre>'
+        return [
+            f'<p class="attn-live">{self.live}</p>',
+            f'<details class="attn-code" hidden><summary>The code that just ran</summary>{code}'
+            "</details>",
+        ]
 
-        If there is a file `<name>_parts.js`, on which it builds, that comes first.
-        """
-        name = self.name.replace("-", "_")
-        file, parts = (FOLDER.joinpath(f"{name}{end}.{kind}") for end in ("", "_parts"))
+    def _own(self, kind: str, otherwise: str | None = None) -> str:
+        """The text of a file of this figure's own, or the default if the file is optional."""
+        file = FOLDER.joinpath(f"{self.name.replace('-', '_')}.{kind}")
         if otherwise is not None and not file.is_file():
             return otherwise
-        before = parts.read_text(encoding="utf-8") if parts.is_file() else ""
-        return before + file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8")
 
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None

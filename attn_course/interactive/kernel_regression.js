@@ -123,7 +123,7 @@ attnFigure("kernel-regression", (root, data, say) => {
     for (const show of [drawCurve, drawWindow, drawQuery, tell]) show(root.reading);
   };
 
-  const picture = root.querySelector(":scope > svg");
+  const picture = root.querySelector(".attn-picture > svg");
   const follow = (event) => {
     if (event.type === "pointermove" && !picture.hasPointerCapture(event.pointerId)) return;
     const box = picture.getBoundingClientRect();

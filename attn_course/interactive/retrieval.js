@@ -5,7 +5,7 @@ attnFigure("retrieval", (root, data, say) => {
   const colours = data.colours.map(partsOf);
   const keys = colours.map((colour) => colour.map((part) => part / 255));
   const word = names.map((name) => words.indexOf(name.split(" ").at(-1)));
-  const picture = root.querySelector(":scope > svg");
+  const picture = root.querySelector(".attn-picture > svg");
   const part = (name) => root.querySelector(`[data-part="${name}"]`);
   const put = (name, attributes) => {
     for (const key in attributes) part(name).setAttribute(key, attributes[key]);

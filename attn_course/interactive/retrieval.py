@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attn_course.interactive.controls import button, slider
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.markup import tag
 from attn_course.interactive.retrieval_picture import inks, layout, svg
@@ -86,6 +87,7 @@ def colour_explorer(
         readings=_readings(state),
         data=_data(state),
         png=_png(state),
+        scripts=("retrieval_parts",),
     )
 
 
@@ -98,26 +100,17 @@ def _require_colours(name: str, rgb: Tensor) -> None:
 
 def _controls(state: State) -> str:
     picks = _pick("from", state.start) + _pick("to", state.end)
-    jump = tag("button", "next jump", type="button", data_part="jump")
     place = state.temperatures.index(state.temperature)
     return (
-        tag("div", picks + jump, class_="attn-options")
-        + _slider("step", "query", LAST, state.step)
-        + _slider("temperature", "weight", len(state.temperatures) - 1, place)
+        tag("div", picks + button("jump", "next jump"), class_="attn-options")
+        + slider("step", "query", 0, LAST, state.step)
+        + slider("temperature", "weight", 0, len(state.temperatures) - 1, place)
     )
 
 
 def _pick(name: str, colour: Colour) -> str:
     picker = tag("input", type="color", name=name, value=f"#{hex_of(colour)}", data_part=name)
     return tag("label", picker + tag("span", name), class_="attn-pick")
-
-
-def _slider(name: str, role: str, most: int, start: int) -> str:
-    numbers = {"min": 0, "max": most, "step": 1, "value": start}
-    slider = tag("input", type="range", name=name, data_part=name, **numbers)
-    shown = tag("output", data_part=f"{name}-reading")
-    style = f"--attn-colour:{ROLE[role]}"
-    return tag("label", tag("span", name) + slider + shown, class_="attn-row", style=style)
 
 
 def _readings(state: State) -> str:

@@ -15,7 +15,7 @@ attnFigure("scaled-dot-product", (root, data, say) => {
   const { words, query, key, temperatures, layout } = data;
   const size = words.length, width = (layout.right - layout.left) / size;
   const factors = { divide: query[0].length ** -0.5, keep: 1, multiply: query[0].length ** 0.5 };
-  const picture = root.querySelector(":scope > svg");
+  const picture = root.querySelector(".attn-picture > svg");
   const part = (name) => root.querySelector(`[data-part="${name}"]`);
   const write = (name, text) => (part(name).textContent = text);
   const on = (name) => root.querySelector(`input[name="${name}"]`).checked;

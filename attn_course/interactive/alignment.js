@@ -1,0 +1,194 @@
+// What the reader does with a row of weights; `at` is the column in the frame.
+const laidHands = {
+  learned: (weights) => weights,
+  move: (weights, at) => weights.map((_, j) => (j === at ? 1 : 0)),
+  forbid: (weights, at) => {
+    const rest = sum(weights) - weights[at];
+    return weights.map((weight, j) => (j === at || !rest ? 0 : weight / rest));
+  },
+  flatten: (weights) => weights.map(() => 1 / weights.length),
+  shuffle: (weights) => {
+    // the same order at each word and on each visit: every third, then the others
+    const order = [0, 1, 2].flatMap((k) => [...weights.keys()].filter((j) => j % 3 === k));
+    return weights.map((_, j) => weights[order[j]]);
+  },
+};
+
+// For each word of `now`, whether it is new beside `before`: not in their longest common part.
+const newBeside = (now, before) => {
+  const long = Array.from({ length: now.length + 1 }, () => new Array(before.length + 1).fill(0));
+  for (let i = now.length - 1; i >= 0; i--)
+    for (let j = before.length - 1; j >= 0; j--)
+      long[i][j] =
+        now[i] === before[j] ? 1 + long[i + 1][j + 1] : Math.max(long[i + 1][j], long[i][j + 1]);
+  let j = 0;
+  return now.map((word, i) => {
+    while (j < before.length && word !== before[j] && long[i][j + 1] === long[i][j]) j++;
+    if (j < before.length && word === before[j]) return (j++, false);
+    return true;
+  });
+};
+
+attnFigure("alignment", (root, data, say) => {
+  const part = (name) => root.querySelector(`[data-part="${name}"]`);
+  const form = root.querySelector("form"), value = (name) => form.elements[name].value;
+  const grid = alignmentGrid(root, data.layout);
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const first = data.said.map((word, i) => ({ word, weights: data.shares[i] }));
+  first.push({ word: "EOS", weights: data.shares.at(-1) });
+  let model = null, known, names, asked = 0, playing;
+  let now = { words: data.source, said: first, before: first, changed: first.map(() => false) };
+
+  const show = (name, text) => {
+    part(`${name}-reading`).textContent = text;
+    part(`${name}-reading`).parentElement.hidden = !text;
+  };
+  const trouble = (text) => {
+    part("trouble").textContent = text;
+    part("trouble").hidden = !text;
+  };
+  const place = () => (value("row") === "" ? null : [Number(value("row")), Number(value("column"))]);
+  const sentenceOf = (said) => written(said.map(({ word }) => word).filter((word) => word !== "EOS"));
+
+  // the code that the figure shows, too
+  const translate = (ids, changes) =>
+    greedy(model, ids, changes).map((one) => ({ ...one, word: names[one.word] }));
+
+  const hands = (t) => {
+    const here = place(), name = value("hands");
+    const isHere = here && (t === here[0] || form.elements.everywhere.checked);
+    if (name === "learned" || !isHere) return undefined;
+    return (weights) => laidHands[name](weights, here[1]);
+  };
+
+  const exchanged = (words) => {
+    const [at, other] = [value("replaced"), value("exchange")];
+    return at !== "" && other ? words.with(Number(at), other) : words;
+  };
+
+  const compute = () => {
+    const read = readSentence(value("source"), [...known.keys()], data.most);
+    trouble(read.trouble ?? "");
+    if (read.trouble) return;
+    offer(read.words);
+    const words = exchanged(read.words), ids = (some) => [...some.map((word) => known.get(word)), EOS];
+    const start = performance.now();
+    const before = translate(ids(read.words));
+    root.milliseconds = (performance.now() - start) / before.length;
+    const isChanged = words !== read.words || value("hands") !== "learned";
+    const said = isChanged ? translate(ids(words), hands) : before;
+    const changed = newBeside(said.map(({ word }) => word), before.map(({ word }) => word));
+    now = { words, said, before, changed };
+    root.reading = now;
+    draw(Number(part("words").max) === Number(part("words").value));
+  };
+
+  // the words that can be replaced, and by what
+  const offer = (words) => {
+    const fill = (select, options, chosen) => {
+      const line = ([at, text]) => new Option(text, at, false, String(at) === chosen);
+      select.replaceChildren(...options.map(line));
+    };
+    const kindOf = (word) => data.kinds.find((kind) => kind.includes(word));
+    const at = value("replaced"), places = words.map((word, i) => [i, word]);
+    fill(part("place"), [["", "no word"], ...places.filter(([, word]) => kindOf(word))], at);
+    const kind = (at !== "" && words[at] && kindOf(words[at])) || [];
+    fill(part("other"), [["", "…"], ...kind.map((word) => [word, word])], value("exchange"));
+  };
+
+  const draw = (all) => {
+    const slider = part("words"), { words, said, before, changed } = now;
+    slider.max = said.length;
+    if (all) slider.value = said.length;
+    const count = Number(slider.value);
+    part("words-reading").textContent = `${count} of ${said.length}`;
+    const here = place() ?? [0, 0];
+    const row = Math.min(here[0], count - 1), column = Math.min(here[1], words.length);
+    const touched = now.said.map((_, t) => t).filter((t) => t < count && hands(t));
+    const rows = said.slice(0, count).map((one, i) => ({ ...one, changed: changed[i] }));
+    grid.draw({ rows, columns: [...words, "EOS"], here: [row, column], touched });
+    const text = sentenceOf(said.slice(0, count)), other = sentenceOf(before);
+    show("said", text);
+    show("before", other === sentenceOf(said) ? "" : other);
+    const shares = [...rows[row].weights].map((weight, j) => [weight, [...words, "EOS"][j]]);
+    shares.sort((a, b) => b[0] - a[0]);
+    const best = shares.slice(0, 3).filter(([weight]) => weight >= 0.005);
+    const looks = best.map(([weight, word]) => `${Math.round(100 * weight)}% at ${word}`).join(", ");
+    show("shares", `${rows[row].word}: ${looks}`);
+    say(`${written(words)} In French: ${text} ${rows[row].word} looks ${looks}.`);
+  };
+
+  // fetch the weights once, and then follow every change
+  const act = async () => {
+    const mine = ++asked;
+    clearTimeout(playing);
+    if (!model) {
+      trouble("One moment: the weights are on their way.");
+      try {
+        const { tensors, said } = await fetchWeights(data.weights);
+        model = additiveTranslator(tensors);
+        known = new Map(JSON.parse(said.source_words).map((word, i) => [word, FIRST_WORD + i]));
+        names = ["<pad>", "<bos>", "EOS", "<unk>", ...JSON.parse(said.target_words)];
+        part("code").textContent = [greedy, model.step].map(String).join("\n\n");
+        root.querySelector(".attn-code").hidden = false;
+      } catch (error) {
+        return trouble(`${error.message}. The picture stays as it is.`);
+      }
+    }
+    if (mine === asked) compute();
+  };
+
+  const write = (changes) => {
+    for (const name in changes) form.elements[name].value = changes[name];
+  };
+  const keep = (changes) => {
+    write(changes);
+    form.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  grid.listen({
+    look: ([i, j]) => {
+      const within = (at, most) => Math.min(Math.max(at, 0), most);
+      const cell = [within(i, now.said.length - 1), within(j, now.words.length)];
+      write({ row: cell[0], column: cell[1] });
+      if (value("hands") === "learned" || !model) draw(false);
+      else compute();
+      grid.focus(cell);
+    },
+    act: ([i, j]) => {
+      if (value("hands") === "learned") write({ hands: "move" });
+      keep({ row: i, column: j });
+    },
+  });
+  form.addEventListener("input", (event) => {
+    const { target } = event;
+    if (target === part("words")) return draw(false);
+    if (target === part("example") && target.value) form.elements.source.value = target.value;
+    if (target === part("other")) form.elements.exchange.value = target.value;
+    if (target === part("place")) write({ replaced: target.value, exchange: "" });
+    if (target === part("source") || target === part("example"))
+      write({ replaced: "", exchange: "", row: "", column: "" });
+    act();
+  });
+  part("undo").addEventListener("click", () => {
+    keep({ hands: "learned", row: "", column: "", replaced: "", exchange: "" });
+  });
+  part("play").addEventListener("click", () => {
+    clearTimeout(playing);
+    const slider = part("words");
+    slider.value = still ? slider.max : 1;
+    const next = () => {
+      draw(false);
+      if (Number(slider.value) === Number(slider.max)) return;
+      slider.value = Number(slider.value) + 1;
+      playing = setTimeout(next, 350);
+    };
+    next();
+  });
+  const line = document.createElement("p");
+  Object.assign(line, { className: "attn-trouble", hidden: true });
+  line.dataset.part = "trouble";
+  line.setAttribute("role", "alert");
+  form.prepend(line);
+  offer(data.source);
+  draw(true);
+});

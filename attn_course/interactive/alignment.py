@@ -1,0 +1,137 @@
+"""The figure of alignments: the translator of chapter 04 at work in the page.
+
+The reader writes a sentence, lays hands on the weights of a word, or replaces a word of the source,
+and sees what the translator then says. Python draws the first state; every other one is computed by
+`translators.js`, on the weights of `attn_course.trained`.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attn_course.bahdanau import AttentionTranslator
+from attn_course.data.tokens import pad
+from attn_course.data.translation import detokenise
+from attn_course.data.translation.kinds import same_kind
+from attn_course.interactive.alignment_picture import LAYOUT, png, svg
+from attn_course.interactive.controls import (
+    button,
+    choice,
+    hint,
+    kept,
+    option,
+    readings,
+    select,
+    slider,
+)
+from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.live import provenance
+from attn_course.interactive.markup import tag
+from attn_course.seq2seq import BOS
+from attn_course.trained import load
+
+MOST_WORDS = 24  # with more columns, no screen shows the table
+RECIPE = "bahdanau"
+# What the reader may do with the weights of a word, in the words of the figure.
+HANDS = {
+    "learned": "leave it as learned",
+    "move": "move it all to one word",
+    "forbid": "forbid that word",
+    "flatten": "share it equally",
+    "shuffle": "shuffle it",
+}
+_BUTTONS = button("play", "say it word by word") + button("undo", "undo all changes")
+
+
+def alignment_explorer(sentences: Sequence[Sequence[str]]) -> InteractiveFigure:
+    """The translator of chapter 04, whose sentence and whose weights the reader can change.
+
+    Shown as the last expression of a cell, its first state stands wherever the notebook is shown;
+    the translator itself runs in the built book, and in JupyterLab beside a built book.
+
+    Args:
+        sentences: English sentences to choose from, cut into words; the first is shown first.
+
+    Raises:
+        ValueError: There is no sentence, or one is empty, has more than 24 words, or has a word
+            that the translator does not know.
+    """
+    translator = load(RECIPE)
+    if not sentences:
+        raise ValueError("the figure needs a sentence to show first; there is none")
+    for sentence in sentences:
+        if not 0 < len(sentence) <= MOST_WORDS:
+            raise ValueError(f"a sentence has 1 to {MOST_WORDS} words, not {len(sentence)}")
+        if strange := [word for word in sentence if word not in translator.source_words.words]:
+            raise ValueError(f"the translator does not know {', '.join(map(repr, strange))}")
+    (said,) = translator.translate([sentences[0]])
+    rows, columns = (*said, "EOS"), (*sentences[0], "EOS")
+    source = pad([translator.source_words.encode(sentences[0])])
+    weights = _weights(translator.model, source, translator.target_words.encode(said))
+    sentence = f"{detokenise(sentences[0])} In French: {detokenise(said)}"
+    return InteractiveFigure(
+        name="alignment",
+        label="A translation and the weights of its words, with controls to change them",
+        sentence=sentence,
+        picture=svg(rows, columns, weights, sentence),
+        controls=_controls(sentences, len(rows)),
+        readings=readings(
+            [
+                ("said", "it says", detokenise(said)),
+                ("before", "left alone, it says", ""),
+                ("shares", "this word looks at", ""),
+            ]
+        ),
+        data=_data(sentences, said, weights),
+        png=png(rows, columns, weights),
+        scripts=["layers", "weights", "translators", "sentences", "alignment_grid"],
+        live=provenance(RECIPE, "100 sentences that it has not learned from"),
+    )
+
+
+@torch.no_grad()
+def _weights(model: AttentionTranslator, source: Tensor, target: Sequence[int]) -> Tensor:
+    """The weights of each word that was said and of EOS."""
+    return model.alignment(source, torch.tensor([[BOS, *target[:-1]]]))[0]
+
+
+def _controls(sentences: Sequence[Sequence[str]], rows: int) -> str:
+    written = [detokenise(sentence) for sentence in sentences]
+    typed = tag("input", type="text", name="source", value=written[0], data_part="source",
+                spellcheck="false", lang="en", maxlength=2000)  # fmt: skip
+    hands = "".join(
+        option("radio", "hands", name, text, name == "learned") for name, text in HANDS.items()
+    )
+    everywhere = option("checkbox", "everywhere", "on", "at every word, not at one")
+    return (
+        hint("Click a cell: all weight of that French word moves there. Or change the sentence.")
+        + tag("label", tag("span", "English") + typed, class_="attn-typed")
+        + select("example", "or choose", [("", "…"), *((one, one) for one in written)], "")
+        + tag(
+            "div",
+            select("place", "replace", [("", "no word")], "")
+            + select("other", "by", [("", "…")], ""),
+            class_="attn-options",
+        )
+        + choice("The weight of the French word in the frame", hands, everywhere)
+        + slider("words", "weight", 1, rows, rows)
+        + tag("div", _BUTTONS, class_="attn-options")
+        + kept(row="", column="", replaced="", exchange="")
+    )
+
+
+def _data(
+    sentences: Sequence[Sequence[str]], said: Sequence[str], weights: Tensor
+) -> dict[str, Any]:
+    kinds = {frozenset((word, *same_kind(word))) for one in sentences for word in one}
+    return {
+        "weights": RECIPE,
+        "most": MOST_WORDS,
+        "layout": LAYOUT,
+        "kinds": sorted(sorted(kind) for kind in kinds if len(kind) > 1),
+        "source": list(sentences[0]),
+        "said": list(said),
+        "shares": [[round(one, 3) for one in row] for row in weights.tolist()],
+    }

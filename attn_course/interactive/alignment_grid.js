@@ -1,0 +1,75 @@
+// A table of weights: a row for each word that is said, a column for each word that is read.
+const alignmentGrid = (root, layout) => {
+  const picture = root.querySelector("svg"), tag = document.createElementNS.bind(document, picture.namespaceURI);
+  const element = (name, attributes, text = "") => {
+    const node = tag(name);
+    for (const key in attributes) node.setAttribute(key, attributes[key]);
+    node.textContent = text;
+    return node;
+  };
+  const { left, top, wide, tall } = layout;
+
+  // rows: [{word, weights, changed}], columns: words, here: [row, column] or null
+  const draw = ({ rows, columns, here, touched = [] }) => {
+    const right = left + wide * columns.length, bottom = top + tall * rows.length;
+    const heads = columns.map((word, j) => element("text", {
+      "data-column": j,
+      transform: `translate(${left + wide * j + wide / 2 + 5} ${top - 8}) rotate(-60)`,
+    }, word));
+    const lines = rows.map(({ word, weights, changed }, i) => {
+      const line = element("g", { "data-line": i, role: "row" }), y = top + tall * i;
+      const place = { "data-row": i, x: left - 8, y: y + tall / 2 + 5, "text-anchor": "end", role: "rowheader" };
+      line.append(element("text", changed ? { ...place, class: "attn-changed" } : place, word));
+      weights.forEach((weight, j) => {
+        const cell = element("rect", {
+          "data-cell": `${i},${j}`, x: left + wide * j, y, width: wide, height: tall,
+          "fill-opacity": weight.toFixed(3), class: "attn-weight",
+        });
+        cell.setAttribute("role", "gridcell");
+        cell.setAttribute("aria-label", `${word}, ${columns[j]}: ${Math.round(100 * weight)}%`);
+        cell.setAttribute("tabindex", here && here[0] === i && here[1] === j ? "0" : "-1");
+        line.append(cell);
+      });
+      return line;
+    });
+    const frames = touched.map((i) => element("rect", {
+      x: left, y: top + tall * i, width: right - left, height: tall, class: "attn-touched",
+    }));
+    if (here && here[0] < rows.length)
+      frames.push(element("rect", {
+        x: left + wide * here[1], y: top + tall * here[0], width: wide, height: tall, class: "attn-here",
+      }));
+    for (const node of [...heads, ...frames]) node.setAttribute("aria-hidden", "true");
+    picture.setAttribute("viewBox", `0 0 ${right + 8} ${bottom + 6}`);
+    picture.style.minWidth = `${Math.round(0.72 * (right + 8))}px`; // a finger must hit a cell
+    picture.setAttribute("role", "grid");
+    picture.replaceChildren(...heads, ...lines, ...frames);
+  };
+
+  const cellOf = (event) => event.target.closest?.("[data-cell]")?.dataset.cell.split(",").map(Number);
+  const moves = {
+    ArrowUp: ([i, j]) => [i - 1, j],
+    ArrowDown: ([i, j]) => [i + 1, j],
+    ArrowLeft: ([i, j]) => [i, j - 1],
+    ArrowRight: ([i, j]) => [i, j + 1],
+  };
+  // `look` is called for the cell that is pointed at, `act` for the one that is chosen
+  const listen = ({ look, act }) => {
+    picture.addEventListener("click", (event) => {
+      const cell = cellOf(event);
+      if (cell) act(cell);
+    });
+    picture.addEventListener("keydown", (event) => {
+      const cell = cellOf(event);
+      if (!cell || event.ctrlKey || event.altKey || event.metaKey) return;
+      if (event.key === "Enter" || event.key === " ") act(cell);
+      else if (moves[event.key]) look(moves[event.key](cell));
+      else return;
+      event.preventDefault(); // the page does not scroll
+      event.stopPropagation(); // and JupyterLab does not take the key as its own
+    });
+  };
+  const focus = ([i, j]) => picture.querySelector(`[data-cell="${i},${j}"]`)?.focus();
+
+  return { draw, listen, focus };
+};

@@ -1,0 +1,63 @@
+"""The table of weights of a translation, before a script takes over, and for print."""
+
+from collections.abc import Sequence
+from html import escape
+from io import BytesIO
+
+from jaxtyping import Float
+from torch import Tensor
+
+from attn_course.interactive.markup import tag
+from attn_course.plots.bahdanau import alignment
+
+LAYOUT = {"left": 122, "top": 112, "wide": 36, "tall": 32}
+
+
+def svg(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    weights: Float[Tensor, "rows columns"],
+    sentence: str,
+) -> str:
+    """A row for each word that is said, a column for each word that is read."""
+    left, top, wide, tall = (LAYOUT[name] for name in ("left", "top", "wide", "tall"))
+    heads = [
+        tag("text", escape(word), data_column=j,
+            transform=f"translate({left + wide * j + wide / 2 + 5:g} {top - 8}) rotate(-60)")
+        for j, word in enumerate(columns)
+    ]  # fmt: skip
+    lines = [
+        tag("g", _line(word, i, weights[i].tolist()), data_line=i) for i, word in enumerate(rows)
+    ]
+    right, bottom = left + wide * len(columns), top + tall * len(rows)
+    return tag(
+        "svg",
+        "".join([*heads, *lines]),
+        viewBox=f"0 0 {right + 8} {bottom + 6}",
+        role="img",
+        aria_label=sentence,
+    )
+
+
+def _line(word: str, i: int, weights: Sequence[float]) -> str:
+    left, top, wide, tall = (LAYOUT[name] for name in ("left", "top", "wide", "tall"))
+    y = top + tall * i
+    cells = [
+        tag("rect", data_cell=f"{i},{j}", x=left + wide * j, y=y, width=wide, height=tall,
+            fill_opacity=f"{weight:.3f}", class_="attn-weight")
+        for j, weight in enumerate(weights)
+    ]  # fmt: skip
+    name = tag(
+        "text", escape(word), data_row=i, x=left - 8, y=f"{y + tall / 2 + 5:g}", text_anchor="end"
+    )
+    return name + "".join(cells)
+
+
+def png(
+    rows: Sequence[str], columns: Sequence[str], weights: Float[Tensor, "rows columns"]
+) -> bytes:
+    """The table for print."""
+    file = BytesIO()
+    figure = alignment(weights, columns, rows, frozenset(), frozenset())
+    figure.savefig(file, format="png", dpi=160, metadata={"Software": None})
+    return file.getvalue()

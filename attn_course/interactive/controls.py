@@ -1,0 +1,76 @@
+"""The controls of an interactive figure, and the readings under its picture, in HTML."""
+
+from collections.abc import Iterable
+from html import escape
+
+from attn_course.interactive.markup import tag
+from attn_course.plots import ROLE
+
+
+def hint(text: str) -> str:
+    """A sentence above the controls that says what to do first."""
+    return tag("p", escape(text), class_="attn-hint")
+
+
+def choice(legend: str, *content: str) -> str:
+    """Controls that belong together, under their legend."""
+    return tag(
+        "fieldset", tag("legend", legend) + tag("div", "".join(content), class_="attn-options")
+    )
+
+
+def option(kind: str, group: str, value: object, text: str, chosen: bool = False) -> str:
+    """A button of a group, of which one is chosen (`radio`) or any number (`checkbox`)."""
+    mark = {"checked": ""} if chosen else {}
+    button = tag("input", type=kind, name=group, value=value, **mark)
+    return tag("label", button + tag("span", text), class_="attn-option")
+
+
+def slider(name: str, role: str, least: float, most: float, start: float, step: float = 1) -> str:
+    """A slider in the colour of a role, whose reading the script writes beside it."""
+    numbers = {"min": least, "max": most, "step": step, "value": start}
+    written = {key: f"{number:.12g}" for key, number in numbers.items()}
+    control = tag("input", type="range", name=name, data_part=name, **written)
+    shown = tag("output", data_part=f"{name}-reading")
+    style = f"--attn-colour:{ROLE[role]}"
+    return tag("label", tag("span", name) + control + shown, class_="attn-row", style=style)
+
+
+def select(
+    part: str, label: str, options: Iterable[tuple[object, str]], chosen: object, name: str = ""
+) -> str:
+    """A list of which one line is chosen; `options` are values and their texts.
+
+    With a name its value is part of the figure's state; without one it only helps to change it.
+    """
+    lines = "".join(
+        tag("option", escape(text), value=value, **({"selected": ""} if value == chosen else {}))
+        for value, text in options
+    )
+    named = {"name": name} if name else {}
+    control = tag("select", lines, data_part=part, **named)
+    return tag("label", tag("span", escape(label)) + control, class_="attn-select")
+
+
+def button(name: str, text: str) -> str:
+    """A button that the script listens to."""
+    return tag("button", escape(text), type="button", data_part=name)
+
+
+def kept(**values: object) -> str:
+    """What the reader chooses in the picture, kept in the form so that a link can carry it."""
+    return "".join(
+        tag("input", type="hidden", name=name, value=value) for name, value in values.items()
+    )
+
+
+def readings(named: Iterable[tuple[str, str, str]]) -> str:
+    """Lines of a name and what is read there; each is a part, its name and its first text."""
+    return "".join(
+        tag(
+            "div",
+            tag("dt", escape(name)) + tag("dd", escape(text), data_part=f"{part}-reading"),
+            **({} if text else {"hidden": ""}),
+        )
+        for part, name, text in named
+    )

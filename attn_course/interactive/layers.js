@@ -1,0 +1,51 @@
+// The layers of the course in the language of the page: functions of their weights and their input.
+const sum = (x) => x.reduce((total, one) => total + one, 0);
+const dot = (x, y) => x.reduce((total, one, i) => total + one * y[i], 0);
+const plus = (x, y) => x.map((one, i) => one + y[i]);
+const concat = (...parts) => Float64Array.from(parts.flatMap((part) => [...part]));
+const tanh = (x) => x.map(Math.tanh);
+const sigmoid = (x) => x.map((one) => 1 / (1 + Math.exp(-one)));
+const largest = (x) => x.indexOf(x.reduce((one, other) => Math.max(one, other)));
+
+// Row `i` of a table of vectors.
+const embed = ({ weight }, i) => {
+  const wide = weight.shape[1];
+  return weight.data.subarray(i * wide, (i + 1) * wide);
+};
+
+// W x + b
+const linear = ({ weight, bias }, x) => {
+  const [rows, wide] = weight.shape, y = new Float64Array(rows);
+  for (let i = 0; i < rows; i++) {
+    let total = bias ? bias.data[i] : 0;
+    for (let j = 0; j < wide; j++) total += weight.data[i * wide + j] * x[j];
+    y[i] = total;
+  }
+  return y;
+};
+
+// Softmax over the scores that are not -Infinity; all zeros if none is left.
+const softmax = (scores) => {
+  const best = scores.reduce((one, other) => Math.max(one, other), -Infinity);
+  const raised = scores.map((score) => (score === -Infinity ? 0 : Math.exp(score - best)));
+  const total = sum(raised);
+  return raised.map((one) => (total ? one / total : 0));
+};
+
+// The mean of the values under the weights.
+const blend = (weights, values) => {
+  const mean = new Float64Array(values[0].length);
+  weights.forEach((weight, i) => values[i].forEach((one, k) => (mean[k] += weight * one)));
+  return mean;
+};
+
+// One step of a gated recurrent unit, with PyTorch's weights: reset, update, candidate.
+const gru = ({ input, hidden }, x, h) => {
+  const fromInput = linear(input, x), fromState = linear(hidden, h), wide = h.length;
+  return h.map((old, i) => {
+    const gate = (k) => 1 / (1 + Math.exp(-(fromInput[k * wide + i] + fromState[k * wide + i])));
+    const reset = gate(0), update = gate(1);
+    const candidate = Math.tanh(fromInput[2 * wide + i] + reset * fromState[2 * wide + i]);
+    return (1 - update) * candidate + update * old;
+  });
+};

@@ -1,0 +1,50 @@
+"""Trained weights for the page: the file of `attn_course.trained`, wrapped into a script.
+
+A page from the disk may load scripts and nothing else. So the weights are the letters of a string
+in a script that `weights.js` adds to the page when a reader first acts.
+"""
+
+import json
+from base64 import b64encode
+from collections.abc import Iterable
+from pathlib import Path
+
+from attn_course import trained
+from attn_course.trained.store import shipped_weights
+
+# Where each file of weights lies that a live figure fetches.
+TRAINED = Path(trained.__file__).parent
+WEIGHTS = {"bahdanau": TRAINED}
+# The most by which a weight or a probability of the page differs from PyTorch's; the tests hold it.
+AGREES_TO = 1e-4
+
+
+def weights_script(name: str) -> str:
+    """The script that brings the weights `name` into a page.
+
+    Raises:
+        ValueError: No live figure uses weights of this name, or they do not come with the course.
+    """
+    if name not in WEIGHTS:
+        raise ValueError(f"no live figure uses {name!r}; they use {', '.join(WEIGHTS)}")
+    letters = b64encode(shipped_weights(WEIGHTS[name], name).read_bytes()).decode()
+    return f'(window.attnWeights ??= {{}})[{json.dumps(name)}] = "{letters}";\n'
+
+
+def write_weights(folder: Path, names: Iterable[str] = tuple(WEIGHTS)) -> None:
+    """Write the scripts of these weights where pages in a folder look for them."""
+    target = folder / "_static" / "weights"
+    for name in names:
+        target.mkdir(parents=True, exist_ok=True)
+        (target / f"{name}.js").write_text(weights_script(name), encoding="ascii")
+
+
+def provenance(name: str, inputs: str) -> str:
+    """The line under a live figure: which recipe made its weights, and how exact the page is."""
+    megabytes = len(weights_script(name)) / 1e6
+    return (
+        f"Live: this page runs the model itself, on the weights of the recipe <code>{name}</code> "
+        "of <code>attn_course.trained</code>, in half precision. They are fetched when you first "
+        f"act ({megabytes:.1f} MB). On {inputs} it gives the same words as PyTorch, and weights "
+        f"and probabilities within {AGREES_TO:.4f}: a test of the course compares them in a browser."
+    )

@@ -1,0 +1,50 @@
+// What a reader types, as words that a model knows.
+const cutIntoWords = (text) =>
+  text.normalize("NFC").replaceAll("’", "'").replace(/[.,]|'s\b/g, " $& ").split(/\s+/).filter(Boolean);
+
+// How many letters must be put in, left out or replaced to make one word of the other.
+const lettersApart = (one, other) => {
+  let row = Array.from({ length: other.length + 1 }, (_, j) => j);
+  for (let i = 0; i < one.length; i++) {
+    const next = [i + 1];
+    for (let j = 0; j < other.length; j++)
+      next.push(Math.min(row[j] + (one[i] !== other[j]), row[j + 1] + 1, next[j] + 1));
+    row = next;
+  }
+  return row.at(-1);
+};
+
+// The known words that are spelled most like this one.
+const spelledAlike = (word, known, most = 3) => {
+  const low = word.toLowerCase().slice(0, 20);
+  return known
+    .filter((one) => /\p{L}/u.test(one))
+    .map((one) => [lettersApart(low, one.toLowerCase()), one])
+    .sort((a, b) => a[0] - b[0])
+    .slice(0, most)
+    .map(([, one]) => one);
+};
+
+// The words of a sentence with its full stop, or `trouble`: a sentence that says what is wrong.
+const readSentence = (text, known, most) => {
+  const set = new Set(known), typed = cutIntoWords(text);
+  if (!typed.length) return { trouble: "Write a sentence, or choose one." };
+  const capital = (word) => word[0].toUpperCase() + word.slice(1);
+  const spelled = (word) => [word, word.toLowerCase(), capital(word)].find((one) => set.has(one));
+  const words = typed.map(spelled);
+  if (words.at(-1) !== ".") words.push(".");
+  if (words.length > most)
+    return { trouble: `There is room for ${most} words; this sentence has ${words.length}.` };
+  const strange = [...new Set(typed.filter((word) => !spelled(word)))];
+  if (!strange.length) return { words };
+  const quoted = (all) => all.map((word) => `“${word}”`).join(", ");
+  const more = strange.length > 3 ? ` and ${strange.length - 3} more` : "";
+  return {
+    trouble: `It has never met ${quoted(strange.slice(0, 3))}${more}. ` +
+      `Near ${quoted(strange.slice(0, 1))} it knows ${quoted(spelledAlike(strange[0], known))}.`,
+  };
+};
+
+// Words as usually written, as `detokenise` does.
+const written = (words) =>
+  words.join(" ").replace(/ ([.,]|'s(?!\p{L}))/gu, "$1").replace(/(\p{L}') /gu, "$1");

@@ -1,0 +1,57 @@
+// The translators of the course, as `attn_course` has them: `start` reads a sentence, `step` reads a
+// word and says which comes next. `change` may lay hands on the weights of a step.
+const BOS = 1, EOS = 2, UNK = 3, FIRST_WORD = 4;
+
+// A state at every word from either end, side by side, and the two last states.
+const annotate = (tensors, source) => {
+  const table = layerOf(tensors)("encoder.embedding"), cell = cellOf(tensors);
+  const words = source.map((word) => embed(table, word));
+  const read = (inOrder, suffix) => {
+    const gates = cell("encoder.recurrent", suffix);
+    let state = new Float64Array(gates.hidden.weight.shape[1]);
+    return inOrder.map((word) => (state = gru(gates, word, state)));
+  };
+  const forward = read(words, "_l0"), backward = read(words.toReversed(), "_l0_reverse").reverse();
+  return {
+    annotations: forward.map((state, i) => concat(state, backward[i])),
+    final: concat(forward.at(-1), backward[0]),
+  };
+};
+
+const additiveTranslator = (tensors) => {
+  const layer = layerOf(tensors), cell = cellOf(tensors)("cell");
+  const v = tensors["score.score_weight"].data;
+
+  const start = (source) => {
+    const { annotations, final } = annotate(tensors, source);
+    const keys = annotations.map((one) => linear(layer("score.project_key"), one));
+    return { annotations, keys, state: tanh(linear(layer("bridge"), final)) };
+  };
+
+  const step = (before, { annotations, keys, state }, change = (weights) => weights) => {
+    const query = linear(layer("score.project_query"), state);
+    const scores = keys.map((key) => dot(v, tanh(plus(query, key))));
+    const weights = change(softmax(scores));
+    const context = blend(weights, annotations);
+    const word = embed(layer("embedding"), before);
+    const next = gru(cell, concat(word, context), state);
+    const known = concat(next, word, context);
+    const logits = linear(layer("readout.2"), tanh(linear(layer("readout.0"), known)));
+    return { logits, weights, memory: { annotations, keys, state: next } };
+  };
+
+  return { start, step };
+};
+
+// Take the most probable word at each step. `change(t)` lays hands on the weights of word `t`.
+const greedy = (model, source, change = () => undefined) => {
+  const most = Math.floor(1.5 * source.length) + 5, said = [];
+  let memory = model.start(source), word = BOS;
+  while (word !== EOS && said.length < most) {
+    const { logits, weights, memory: next } = model.step(word, memory, change(said.length));
+    word = largest(logits);
+    said.push({ word, weights: [...weights], probability: softmax(logits)[word] });
+    memory = next;
+  }
+  return said;
+};

@@ -1,0 +1,64 @@
+// Trained weights in the page. They lie in a script of their own, because a page from the disk may
+// load scripts and nothing else, and it is fetched when a reader first acts. The script holds the
+// file of `attn_course.trained` as it is, in the format of safetensors, in letters.
+const weightsAddress = (name) => {
+  const lab = document.getElementById("jupyter-config-data"); // JupyterLab shows files below here
+  const root = lab
+    ? `${JSON.parse(lab.textContent).baseUrl}files/_build/html/`
+    : (document.documentElement.dataset.content_root ?? "./");
+  return `${root}_static/weights/${name}.js`;
+};
+
+// A number in half precision: sign, five bits of exponent, ten of fraction.
+const half = (bits) => {
+  const sign = bits >> 15 ? -1 : 1, exponent = (bits >> 10) & 31, fraction = bits & 1023;
+  return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : 2 ** -24 * fraction);
+};
+
+// The tensors of a file, by name, and what else it says.
+const readWeights = (letters) => {
+  const bytes = Uint8Array.from(atob(letters), (letter) => letter.charCodeAt(0));
+  const view = new DataView(bytes.buffer), start = 8 + Number(view.getBigUint64(0, true));
+  const { __metadata__: said = {}, ...tensors } = JSON.parse(
+    new TextDecoder().decode(bytes.subarray(8, start)));
+  for (const name in tensors) {
+    const { dtype, shape, data_offsets: [from, to] } = tensors[name];
+    const wide = { F16: 2, F32: 4 }[dtype], data = new Float32Array((to - from) / wide);
+    for (let i = 0; i < data.length; i++) {
+      const at = start + from + wide * i;
+      data[i] = wide === 2 ? half(view.getUint16(at, true)) : view.getFloat32(at, true);
+    }
+    tensors[name] = { shape, data };
+  }
+  return { tensors, said };
+};
+
+// A layer by its name: `score.project_key` has the tensors `score.project_key.weight` and `.bias`.
+const layerOf = (tensors) => (name) => ({
+  weight: tensors[`${name}.weight`],
+  bias: tensors[`${name}.bias`],
+});
+
+// The two layers of a recurrent cell; `suffix` is that of PyTorch's names.
+const cellOf = (tensors) => (name, suffix = "") => {
+  const part = (end) => ({
+    weight: tensors[`${name}.weight_${end}${suffix}`],
+    bias: tensors[`${name}.bias_${end}${suffix}`],
+  });
+  return { input: part("ih"), hidden: part("hh") };
+};
+
+// Fetch weights once for all figures of the page.
+const fetchWeights = (name) => {
+  const loads = (window.attnLoads ??= {});
+  return (loads[name] ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = weightsAddress(name);
+    script.onload = () => resolve(readWeights(window.attnWeights[name]));
+    script.onerror = () => {
+      delete loads[name]; // the next try may find them
+      reject(new Error(`the weights ${script.src} cannot be read`));
+    };
+    document.head.append(script);
+  }));
+};

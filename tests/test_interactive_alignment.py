@@ -1,0 +1,293 @@
+"""The live translator: in the page it says what it says in PyTorch, whatever is done to it."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from playwright.sync_api import Browser, Locator
+from torch import Tensor
+from torch.testing import assert_close
+
+from attn_course.bahdanau import BahdanauTranslator
+from attn_course.data.tokens import pad
+from attn_course.data.translation import detokenise, paper_sentence
+from attn_course.interactive import alignment_explorer
+from attn_course.interactive.alignment import MOST_WORDS
+from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.live import AGREES_TO, weights_script
+from attn_course.retrieval import masked_softmax
+from attn_course.seq2seq import BOS, EOS
+from attn_course.trained import load
+from attn_course.trained.measure import unseen_pairs
+from tests.interactive_laws import (
+    assert_accessible_and_fits,
+    assert_prints_without_controls,
+    assert_stands_without_scripts,
+    assert_stays_without_its_weights,
+    opened,
+    size,
+    write_page,
+)
+from tests.test_pages import DESKTOP, PHONE
+
+FIGURE = ".attn-figure[data-figure='alignment']"
+# Sets the form as a reader would, one setting after another, and returns what each one gave.
+READ_ALL = """async (root, settings) => {
+  const form = root.querySelector("form"), found = [];
+  for (const setting of settings) {
+    for (const name in setting)
+      if (name === "everywhere") form.elements.everywhere.checked = setting.everywhere;
+      else form.elements[name].value = setting[name];
+    form.dispatchEvent(new Event("input", { bubbles: true }));
+    while (!root.reading) await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve));
+    found.push(root.reading);
+  }
+  return found;
+}"""
+SENTENCES = [paper_sentence().source, ("Armenia", "ratified", "the", "convention", ".")]
+
+
+@cache
+def drawn() -> InteractiveFigure:
+    return alignment_explorer(SENTENCES)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return write_page(tmp_path_factory.mktemp("alignment"), drawn().html, "bahdanau")
+
+
+@pytest.fixture
+def figure(browser: Browser, address: str) -> Iterator[Locator]:
+    with opened(browser, address) as page:
+        yield page.locator(FIGURE)
+
+
+def cell(figure: Locator, row: int, column: int) -> Locator:
+    return figure.locator(f"[data-cell='{row},{column}']")
+
+
+def said(figure: Locator) -> str:
+    return figure.locator("[data-part='said-reading']").inner_text()
+
+
+def unseen(number: int) -> list[tuple[str, ...]]:
+    """Sentences that no translator has learned from, and that the figure does not ship."""
+    pairs = [*unseen_pairs((5, 10)), *unseen_pairs((10, 15)), *unseen_pairs((15, 20))]
+    return [pair.source for pair in pairs[:: len(pairs) // number]][:number]
+
+
+@torch.no_grad()
+def translated(source: Sequence[str], hands: dict[int, Tensor]) -> tuple[list[str], Tensor, Tensor]:
+    """The words that PyTorch says with these weights at these words, and its own weights."""
+    known = load("bahdanau")
+    model = known.model
+    assert isinstance(model, BahdanauTranslator)
+    annotations, key, mask, hidden = model.start(pad([known.source_words.encode(source)]))
+    word, found, weights, sure = BOS, [], [], []
+    while word != EOS and len(found) < int(1.5 * mask.shape[-1]) + 5:
+        own = masked_softmax(model.score(hidden[:, None], key), mask)[0]
+        used = hands.get(len(found), own.flatten())[None]
+        given = model.embedding(torch.tensor([word]))
+        context = used @ annotations[0]
+        hidden = model.cell(torch.cat([given, context], -1), hidden)
+        share = model.readout(torch.cat([hidden, given, context], -1)).softmax(-1)[0]
+        word = int(share.argmax())
+        found.append("EOS" if word == EOS else known.target_words.decode([word])[0])
+        weights.append(used[0])
+        sure.append(share.max())
+    return found, torch.stack(weights), torch.stack(sure)
+
+
+def assert_agrees(got: dict[str, Any], wanted: tuple[list[str], Tensor, Tensor]) -> None:
+    words, weights, sure = wanted
+    assert [one["word"] for one in got["said"]] == words
+    close = {"rtol": 0, "atol": AGREES_TO}
+    assert_close(torch.tensor([one["weights"] for one in got["said"]]), weights, **close)
+    assert_close(torch.tensor([one["probability"] for one in got["said"]]), sure, **close)
+
+
+@pytest.mark.browser
+def test_page_translates_as_pytorch(figure: Locator) -> None:
+    sentences = unseen(100)
+    found = figure.evaluate(READ_ALL, [{"source": detokenise(one)} for one in sentences])
+    for sentence, got in zip(sentences, found, strict=True):
+        assert got["words"] == list(sentence)
+        assert_agrees(got, translated(sentence, {}))
+    assert figure.evaluate("root => root.milliseconds") < 20
+
+
+@pytest.mark.browser
+def test_hands_on_the_weights_do_what_they_do_in_pytorch(figure: Locator) -> None:
+    sentence = SENTENCES[0]
+    length = len(sentence) + 1
+    order = [j for k in range(3) for j in range(k, length, 3)]
+    _, own, _ = translated(sentence, {})
+    forbidden = own[3].clone()
+    forbidden[6] = 0
+    hands = {
+        "move": torch.eye(length)[6],
+        "forbid": forbidden / forbidden.sum(),
+        "flatten": torch.full((length,), 1 / length),
+        "shuffle": own[3][order],
+    }
+    start = {"source": detokenise(sentence), "row": 3, "column": 6}
+    found = figure.evaluate(READ_ALL, [{"hands": name} | start for name in hands])
+    for weights, got in zip(hands.values(), found, strict=True):
+        assert_agrees(got, translated(sentence, {3: weights}))
+    (got,) = figure.evaluate(READ_ALL, [start | {"hands": "move", "row": 5, "column": 4}])
+    assert [one["word"] for one in got["said"]][4:7] == ["zone", "européenne", "a"]  # chapter 04
+    setting = start | {"hands": "flatten", "everywhere": True}
+    (got,) = figure.evaluate(READ_ALL, [setting])
+    assert_agrees(got, translated(sentence, dict.fromkeys(range(99), hands["flatten"])))
+
+
+@pytest.mark.browser
+def test_a_replaced_word_changes_what_depends_on_it(figure: Locator) -> None:
+    figure.locator("[data-part=place]").select_option("Area")
+    figure.locator("[data-part=other]").select_option("Market")
+    figure.locator("[data-part='before-reading']").wait_for()
+    exchanged = tuple("Market" if word == "Area" else word for word in SENTENCES[0])
+    ours = [word for word in translated(exchanged, {})[0] if word != "EOS"]
+    assert said(figure) == detokenise(ours)
+    changed = figure.locator(".attn-changed").all_text_contents()
+    assert changed == [word for word in ours if word not in translated(SENTENCES[0], {})[0]]
+    assert "européen" in changed
+
+
+@pytest.mark.browser
+def test_a_link_opens_the_state_that_it_was_copied_from(browser: Browser, address: str) -> None:
+    with opened(browser, address) as page:
+        figure = page.locator(FIGURE)
+        cell(figure, 5, 4).click()
+        figure.locator("[data-part='before-reading']").wait_for()
+        wanted = said(figure)
+        figure.locator(".attn-link").hover()
+        link = figure.locator(".attn-link").get_attribute("href")
+    with opened(browser, address + link) as page:
+        figure = page.locator(FIGURE)
+        figure.locator("[data-part='before-reading']").wait_for()
+        assert said(figure) == wanted
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("typed", "wanted"),
+    [
+        ("", "Write a sentence, or choose one."),
+        ("The cat was signed.", "It has never met “cat”. Near “cat” it knows “a”, “at”"),
+        ("Le traité <b>x</b>", "It has never met “Le”, “traité”, “<b>x</b>”."),
+        ("Договор был подписан", "It has never met “Договор”, “был”, “подписан”."),
+        ("law " * 300, f"There is room for {MOST_WORDS} words; this sentence has 301."),
+    ],
+)
+def test_what_it_cannot_translate_is_said_by_name(figure: Locator, typed: str, wanted: str) -> None:
+    figure.get_by_label("English").fill(typed)
+    figure.get_by_text(wanted.split("“a”")[0]).wait_for()
+    assert said(figure).startswith("L'accord sur la zone")
+
+
+@pytest.mark.browser
+def test_typed_text_is_cut_as_the_grammar_cuts_it(figure: Locator) -> None:
+    figure.get_by_label("English").fill("armenia ratified Romania’s law")
+    figure.get_by_text("Armenia ratified Romania's law.", exact=False).wait_for(state="attached")
+    assert figure.evaluate("root => root.reading.words") == [
+        "Armenia",
+        "ratified",
+        "Romania",
+        "'s",
+        "law",
+        ".",
+    ]
+
+
+@pytest.mark.browser
+def test_keyboard_walks_the_table_and_moves_the_weight(figure: Locator) -> None:
+    page = figure.page
+    cell(figure, 0, 0).focus()
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+    assert page.evaluate("document.activeElement.dataset.cell") == "1,2"
+    page.keyboard.press("Enter")
+    figure.locator("[data-part='before-reading']").wait_for()
+    assert page.evaluate("document.querySelector('[name=hands]:checked').value") == "move"
+    figure.get_by_role("button", name="undo").click()
+    figure.locator("[data-part='before-reading']").wait_for(state="hidden")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("shape", "colours"),
+    [(DESKTOP, "light"), (PHONE, "dark")],
+    ids=["desktop-light", "phone-dark"],
+)
+def test_figure_is_accessible_and_fits(
+    browser: Browser, address: str, shape: tuple[int, int], colours: str
+) -> None:
+    shown = {"viewport": size(shape), "color_scheme": colours, "has_touch": True}
+    with browser.new_context(**shown, reduced_motion="reduce") as window:
+        page = window.new_page()
+        page.goto(address)
+        figure = page.locator(FIGURE)
+        cell(figure, 2, 1).tap()
+        figure.locator("[data-part='before-reading']").wait_for()
+        box = cell(figure, 0, 0).bounding_box()
+        assert box["width"] >= 24
+        assert box["height"] >= 22
+        assert_accessible_and_fits(page, f"{FIGURE} [data-row='0']")
+
+
+@pytest.mark.browser
+def test_without_scripts_and_on_paper_the_first_state_stands(
+    browser: Browser, address: str
+) -> None:
+    cells = 15 * 14
+    assert_stands_without_scripts(browser, address, FIGURE, "[data-cell]", cells)
+    with opened(browser, address) as page:
+        assert_prints_without_controls(page, FIGURE)
+
+
+@pytest.mark.browser
+def test_script_draws_the_first_state_as_python_does(browser: Browser, address: str) -> None:
+    boxes = """() => [...document.querySelectorAll("svg [data-cell], svg text")].map((one) =>
+      [one.textContent, one.getAttribute("fill-opacity"), ...["x", "y", "width", "height"].map(
+        (name) => Math.round(one.getBoundingClientRect()[name]))])"""
+    with browser.new_context(java_script_enabled=False, viewport=size(DESKTOP)) as window:
+        page = window.new_page()
+        page.goto(address)
+        before = page.evaluate(boxes)
+    with opened(browser, address) as page:
+        assert page.evaluate(boxes) == before
+
+
+@pytest.mark.browser
+def test_without_its_weights_it_says_so(browser: Browser, tmp_path: Path) -> None:
+    assert_stays_without_its_weights(
+        browser, tmp_path, drawn(), lambda one: cell(one, 1, 1).click()
+    )
+
+
+def test_page_and_weights_stay_small() -> None:
+    assert len(gzip.compress(weights_script("bahdanau").encode())) < 1.1e6
+    assert len(gzip.compress(drawn().html.encode())) < 20_000
+
+
+@pytest.mark.parametrize(
+    ("sentences", "message"),
+    [
+        ([], "needs a sentence to show first; there is none"),
+        ([[]], "a sentence has 1 to 24 words, not 0"),
+        ([["law"] * 25], "a sentence has 1 to 24 words, not 25"),
+        ([["The", "cat", "sat"]], "does not know 'cat', 'sat'"),
+    ],
+)
+def test_bad_input_is_refused_with_its_numbers(sentences: list[list[str]], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        alignment_explorer(sentences)
