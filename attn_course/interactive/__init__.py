@@ -3,6 +3,7 @@
 from attn_course.interactive.alignment import alignment_explorer
 from attn_course.interactive.captioning import caption_explorer
 from attn_course.interactive.kernel_regression import kernel_regression_explorer
+from attn_course.interactive.recurrence import gradient_explorer
 from attn_course.interactive.retrieval import colour_explorer
 from attn_course.interactive.scaled_dot_product import attention_explorer
 
@@ -11,5 +12,6 @@ __all__ = [
     "attention_explorer",
     "caption_explorer",
     "colour_explorer",
+    "gradient_explorer",
     "kernel_regression_explorer",
 ]
