@@ -120,6 +120,11 @@ attnFigure("captioning", (root, data, say) => {
   const form = root.querySelector("form");
   form.addEventListener("input", ({ target }) => {
     stop();
+    if (target === form) {
+      const { elements } = form; // a link has set all of them
+      [image, model, word] = [Number(elements.image.value), elements.model.value, Number(elements.word.value)];
+      moved = null;
+    }
     if (target.name === "word") return go(Number(target.value));
     if (target.name === "image") {
       image = Number(target.value);

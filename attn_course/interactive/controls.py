@@ -19,21 +19,25 @@ def choice(legend: str, *content: str) -> str:
     )
 
 
-def option(kind: str, group: str, value: object, text: str, chosen: bool = False) -> str:
+def option(
+    kind: str, group: str, value: object, text: str, chosen: bool = False, icon: str = ""
+) -> str:
     """A button of a group, of which one is chosen (`radio`) or any number (`checkbox`)."""
     mark = {"checked": ""} if chosen else {}
     button = tag("input", type=kind, name=group, value=value, **mark)
-    return tag("label", button + tag("span", text), class_="attn-option")
+    return tag("label", button + icon + tag("span", text), class_="attn-option")
 
 
-def slider(name: str, role: str, least: float, most: float, start: float, step: float = 1) -> str:
+def slider(
+    name: str, role: str, least: float, most: float, start: float, step: float = 1, **more: str
+) -> str:
     """A slider in the colour of a role, whose reading the script writes beside it."""
     numbers = {"min": least, "max": most, "step": step, "value": start}
     written = {key: f"{number:.12g}" for key, number in numbers.items()}
     control = tag("input", type="range", name=name, data_part=name, **written)
     shown = tag("output", data_part=f"{name}-reading")
     style = f"--attn-colour:{ROLE[role]}"
-    return tag("label", tag("span", name) + control + shown, class_="attn-row", style=style)
+    return tag("label", tag("span", name) + control + shown, class_="attn-row", style=style, **more)
 
 
 def select(

@@ -3,8 +3,7 @@ const attnControls = (form) => [...form.elements].filter((one) => one.name);
 const attnStateOf = (name, form) => {
   const state = new URLSearchParams({ lab: name });
   for (const one of attnControls(form))
-    if (one.type === "checkbox") { if (one.checked) state.set(one.name, "on"); }
-    else if (one.type !== "radio" || one.checked) state.set(one.name, one.value);
+    if (!["checkbox", "radio"].includes(one.type) || one.checked) state.set(one.name, one.value);
   return `#${state}`;
 };
 const attnRestore = (name, root, form) => {
@@ -12,7 +11,7 @@ const attnRestore = (name, root, form) => {
   if (state.get("lab") !== name) return;
   for (const one of attnControls(form)) {
     const wanted = state.get(one.name);
-    if (one.type === "checkbox") one.checked = wanted === "on";
+    if (one.type === "checkbox") one.checked = one.value === wanted;
     else if (wanted === null) continue;
     else if (one.type === "radio") one.checked = one.value === wanted;
     else one.value = wanted;

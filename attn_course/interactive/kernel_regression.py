@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attn_course.interactive.controls import choice, option, select, slider
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.kernel_regression_picture import RADII, icon, scales, svg
 from attn_course.interactive.kernel_regression_print import png
@@ -95,30 +96,17 @@ def _require_an_axis(key: Tensor, value: Tensor) -> None:
 
 
 def _controls(state: State) -> str:
-    options = "".join(_option(name, name == state.kernel) for name in KERNELS)
-    legend = tag("legend", "Kernel")
-    kernels = tag("fieldset", legend + tag("div", options, class_="attn-options"))
-    width = _slider("width", "weight", 0, len(state.widths) - 1, 1, state.widths.index(state.width))
-    query = _slider("query", "query", state.low, state.high, state.step, state.query)
-    stand_ins = tag("option", "0", value="zero") + tag("option", "mean of all values", value="mean")
-    chosen = tag("select", stand_ins, data_part="empty")
-    empty = tag("label", tag("span", "In an empty window, 0/0 becomes ") + chosen)
-    return kernels + width + query + empty
-
-
-def _option(kernel: str, chosen: bool) -> str:
-    mark = {"checked": ""} if chosen else {}
-    radio = tag("input", type="radio", name="kernel", value=kernel, **mark)
-    return tag("label", radio + icon(kernel) + tag("span", kernel), class_="attn-option")
-
-
-def _slider(name: str, role: str, low: float, high: float, step: float, start: float) -> str:
-    numbers = {"min": low, "max": high, "step": step, "value": start}
-    written = {key: f"{number:.12g}" for key, number in numbers.items()}
-    slider = tag("input", type="range", data_part=name, **written)
-    shown = tag("output", data_part=f"{name}-reading")
-    style = f"--attn-colour:{ROLE[role]}"
-    return tag("label", tag("span", name) + slider + shown, class_="attn-row", style=style)
+    kernels = [
+        option("radio", "kernel", name, name, name == state.kernel, icon(name)) for name in KERNELS
+    ]
+    stand_ins = [("zero", "0"), ("mean", "mean of all values")]
+    place = state.widths.index(state.width)
+    return (
+        choice("Kernel", *kernels)
+        + slider("width", "weight", 0, len(state.widths) - 1, place)
+        + slider("query", "query", state.low, state.high, state.query, state.step)
+        + select("empty", "In an empty window, 0/0 becomes ", stand_ins, "zero", "empty")
+    )
 
 
 def _readings(state: State) -> str:

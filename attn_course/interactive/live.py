@@ -45,6 +45,6 @@ def provenance(name: str, inputs: str) -> str:
     return (
         f"Live: this page runs the model itself, on the weights of the recipe <code>{name}</code> "
         "of <code>attn_course.trained</code>, in half precision. They are fetched when you first "
-        f"act ({megabytes:.1f} MB). On {inputs} it gives the same words as PyTorch, and weights "
-        f"and probabilities within {AGREES_TO:.4f}: a test of the course compares them in a browser."
+        f"act ({megabytes:.1f} MB). On {inputs} it gives the same words as PyTorch, and "
+        f"weights and probabilities within {AGREES_TO:.4f}: a test compares them in a browser."
     )

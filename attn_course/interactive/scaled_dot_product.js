@@ -134,7 +134,21 @@ attnFigure("scaled-dot-product", (root, data, say) => {
     );
   };
 
+  // what is chosen in the picture stands in the form as well, where a link finds it
+  const form = root.querySelector("form"), chosen = form.elements;
+  const keep = () => {
+    [chosen.row.value, chosen.column.value] = here;
+    const names = byHand.map((row, i) => row.map((yes, j) => (yes ? `${i}.${j}` : "")));
+    chosen.forbidden.value = names.flat().filter(Boolean).join("_");
+  };
+  const follow = () => {
+    here = [Number(chosen.row.value), Number(chosen.column.value)];
+    const forbidden = new Set(chosen.forbidden.value.split("_"));
+    byHand.forEach((row, i) => row.forEach((_, j) => (row[j] = forbidden.has(`${i}.${j}`))));
+  };
+
   const draw = () => {
+    keep();
     part("half-width").closest("label").hidden = !on("window");
     part("words").closest("label").hidden = !on("padding");
     part("clear").hidden = !byHand.flat().includes(true);
@@ -186,7 +200,10 @@ attnFigure("scaled-dot-product", (root, data, say) => {
     draw();
     cells[here[0]][here[1]].focus(); // the button that had the focus is gone
   });
-  root.querySelector("form").addEventListener("input", draw);
+  form.addEventListener("input", ({ target }) => {
+    if (target === form) follow();
+    draw();
+  });
 
   // a picture has no parts for a screen reader, a grid has
   picture.setAttribute("role", "grid");

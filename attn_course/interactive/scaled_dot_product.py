@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attn_course.interactive.controls import choice, hint, kept, option, slider
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.markup import tag
 from attn_course.interactive.scaled_dot_product_picture import (
@@ -95,51 +96,27 @@ def _require_a_sentence(words: Sequence[str], query: Tensor, key: Tensor) -> Non
 
 
 def _controls(state: State) -> str:
-    scales = "".join(
-        _option("radio", "scale", name, text.format(state.d_key), name == state.scale)
+    scales = [
+        option("radio", "scale", name, text.format(state.d_key), name == state.scale)
         for name, text in SCALES.items()
-    )
-    masks = "".join(
-        _option("checkbox", name, name, name) for name in ("causal", "window", "padding")
-    )
+    ]
+    masks = [option("checkbox", name, name, name) for name in ("causal", "window", "padding")]
     half_width, length = state.resting
     most = len(state.words)
-    hint = (
-        "Point at a cell, tap it, or walk with the arrow keys. "
-        "To forbid it by hand, click it, tap it again, or press Enter."
-    )
-    clear = tag("button", "allow all cells again", type="button", data_part="clear", hidden="")
+    place = state.temperatures.index(state.temperature)
     return (
-        tag("p", hint, class_="attn-hint")
-        + _choice("Dot products", scales)
-        + _slider("temperature", len(state.temperatures) - 1, _place_of(state))
-        + _choice("Masks, which may be combined", masks)
-        + _slider("half-width", most - 1, half_width, hidden="")
-        + _slider("words", most, length, hidden="")
-        + clear
+        hint(
+            "Point at a cell, tap it, or walk with the arrow keys. "
+            "To forbid it by hand, click it, tap it again, or press Enter."
+        )
+        + choice("Dot products", *scales)
+        + slider("temperature", "weight", 0, len(state.temperatures) - 1, place)
+        + choice("Masks, which may be combined", *masks)
+        + slider("half-width", "weight", 0, most - 1, half_width, hidden="")
+        + slider("words", "weight", 0, most, length, hidden="")
+        + tag("button", "allow all cells again", type="button", data_part="clear", hidden="")
+        + kept(row=state.row, column=state.column, forbidden="")
     )
-
-
-def _choice(name: str, options: str) -> str:
-    return tag("fieldset", tag("legend", name) + tag("div", options, class_="attn-options"))
-
-
-def _place_of(state: State) -> int:
-    return state.temperatures.index(state.temperature)
-
-
-def _option(kind: str, group: str, value: str, text: str, chosen: bool = False) -> str:
-    mark = {"checked": ""} if chosen else {}
-    button = tag("input", type=kind, name=group, value=value, **mark)
-    return tag("label", button + tag("span", text), class_="attn-option")
-
-
-def _slider(name: str, most: int, start: int, **more: str) -> str:
-    numbers = {"min": 0, "max": most, "step": 1, "value": start}
-    slider = tag("input", type="range", data_part=name, **numbers)
-    shown = tag("output", data_part=f"{name}-reading")
-    style = f"--attn-colour:{ROLE['weight']}"
-    return tag("label", tag("span", name) + slider + shown, class_="attn-row", style=style, **more)
 
 
 def _readings(state: State) -> str:

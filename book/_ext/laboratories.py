@@ -1,22 +1,114 @@
-"""The weights that live figures fetch, beside the pages that show them."""
+"""The laboratories of the book: a page of its own for each, and the weights that they fetch.
+
+The interactive figures are outputs of the chapters. Each gets a page `labs/NAME.html` that holds
+it alone, in large letters, for whoever shows it to a class. The role `{lab}` links to such a page
+in a given state: `` {lab}`one sentence <alignment&hands=move&row=5&column=4>` ``. A state is what
+the figure's own link holds.
+"""
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.util.docutils import ReferenceRole
+from sphinx.util.logging import getLogger
 
 from attn_course.interactive.live import write_weights
 
+PAGE = """<!doctype html>
+<html lang="en" data-content_root="../">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<link rel="stylesheet" href="../_static/laboratory.css">
+</head>
+<body>
+<header><a href="../book/laboratory.html">All laboratories</a>
+<a href="../book/{chapter}.html">Chapter {number}</a></header>
+<main>
+<h1>{title}</h1>
+{figure}
+</main>
+</body>
+</html>
+"""
 
-def put_weights(app: Sphinx, error: Exception | None) -> None:
-    """Write the weights into the built book."""
-    if error is None and app.builder.format == "html":
-        write_weights(Path(app.outdir))
+
+class Laboratory(NamedTuple):
+    """An interactive figure, and the chapter that shows it first."""
+
+    name: str
+    label: str
+    chapter: str
+    figure: str
+
+    @property
+    def page(self) -> str:
+        title, number = escape(self.label), self.chapter[:2]
+        return PAGE.format(title=title, number=number, chapter=self.chapter, figure=self.figure)
+
+
+def laboratories(book: Path) -> Iterator[Laboratory]:
+    """The interactive figures of the chapters, each once, in the order of the chapters."""
+    seen: set[str] = set()
+    for path in sorted(book.glob("[0-9][0-9]_*.ipynb")):
+        for figure in _figures(json.loads(path.read_text(encoding="utf-8"))):
+            start = re.match(r'<figure class="attn-figure [^>]*>', figure)
+            if start is None:
+                continue
+            name = re.search(r'data-figure="(.*?)"', start[0])[1]
+            label = re.search(r'aria-label="(.*?)"', start[0])[1]
+            if name not in seen:
+                seen.add(name)
+                yield Laboratory(name, label.partition(",")[0], path.stem, figure)
+
+
+def _figures(notebook: dict[str, Any]) -> Iterator[str]:
+    """Everything that the cells of a notebook show as HTML."""
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", ()):
+            yield "".join(output.get("data", {}).get("text/html", ()))
+
+
+class LabRole(ReferenceRole):
+    """A link to a laboratory in a state, written `text <name&control=value>`."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        name = self.target.partition("&")[0]
+        root = "../" * self.env.docname.count("/")
+        self.env.metadata[self.env.docname].setdefault("labs", set()).add(name)
+        address = f"{root}labs/{name}.html#lab={self.target}"
+        return [nodes.reference("", self.title, refuri=address, internal=False)], []
+
+
+def put_laboratories(app: Sphinx, error: Exception | None) -> None:
+    """Write the pages and the weights into the built book; a link to none of them is a warning."""
+    if error is not None or app.builder.format != "html":
+        return
+    folder = Path(app.outdir)
+    found = {lab.name: lab for lab in laboratories(Path(app.srcdir) / "book")}
+    (folder / "labs").mkdir(exist_ok=True)
+    for name, lab in found.items():
+        (folder / "labs" / f"{name}.html").write_text(lab.page, encoding="utf-8")
+    write_weights(folder)
+    for page, facts in app.env.metadata.items():
+        for name in sorted(facts.get("labs", set()) - set(found)):
+            there = ", ".join(found)
+            getLogger(__name__).warning(
+                "%s links to the laboratory %r; there are %s", page, name, there
+            )
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Join the build at its end."""
-    app.connect("build-finished", put_weights)
+    """Join the build: the role, and the pages at its end."""
+    app.add_role("lab", LabRole())
+    app.connect("build-finished", put_laboratories)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
