@@ -117,6 +117,6 @@ def _first(findings: Findings) -> int | None:
     return next((index for index, found in enumerate(findings) if found), None)
 
 
-@lru_cache(maxsize=512)  # both rounds of all mistakes of a problem set, for one secret
+@lru_cache(maxsize=1024)  # both rounds of all mistakes of a problem set, for one secret
 def _findings(exercise: Exercise, answer: Callable[..., Plain], secret: str | None) -> Findings:
     return examine(exercise, LocalSubmission(answer), secret)

@@ -13,6 +13,7 @@ from torch import Tensor
 from attn_grade.agreement import (
     alike,
     alike_at,
+    alike_where_finite,
     bare,
     does_not_fit,
     in_form,
@@ -128,7 +129,13 @@ def _only_one(
     for mistake, findings in made:
         all_of_them = _by_place(findings)
         theirs = {p: bare(found) for p, found in all_of_them.items() if p not in left_out}
-        if theirs.keys() == shown.keys() and all(alike_at(shown[p], theirs[p]) for p in shown):
+        if theirs.keys() != shown.keys() or not all(alike_at(shown[p], theirs[p]) for p in shown):
+            continue
+        spoiled = ((mine[p], all_of_them.get(p)) for p in left_out if p in mine)
+        if all(
+            alike_where_finite(one.evidence, other.evidence if other else one.expected)
+            for one, other in spoiled
+        ):
             fitting.append((mistake, any(map(is_word, all_of_them.values()))))
     # one that has such a fault itself says more than is known
     plain = [mistake for mistake, has_words in fitting if not has_words]
