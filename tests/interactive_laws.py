@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -9,17 +10,30 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 from playwright.sync_api import Browser, Locator, Page
 
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import write_weights
 from tests.conftest import Build
+from tests.sampling import left_to_proofs
 from tests.test_pages import AXE, DESKTOP, PHONE, RUN_AXE, watch
 
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Figures</title>
 <meta name="viewport" content="width=device-width"><style>html {{ color-scheme: light dark }}
 </style></head><body><main><h1>Figures</h1>{}</main></body></html>"""
+
+# Each width and each colour, by itself; crossed, they are for the proofs.
+IN_LOOKS = pytest.mark.parametrize(
+    ("shape", "colours"),
+    [
+        pytest.param(DESKTOP, "light", id="desktop-light"),
+        pytest.param(PHONE, "dark", id="phone-dark"),
+        pytest.param(DESKTOP, "dark", id="desktop-dark", marks=left_to_proofs),
+        pytest.param(PHONE, "light", id="phone-light", marks=left_to_proofs),
+    ],
+)
 
 
 def write_page(folder: Path, figures: str, *weights: str) -> str:
@@ -72,10 +86,26 @@ def numbers_in(text: str) -> torch.Tensor:
     return torch.tensor([float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", text)])
 
 
+# Of everything in the picture: its name, its attributes by name, and its own text.
+DRAWN = """root => [...root.querySelectorAll('.attn-picture :is(svg, svg *)')].map(node => [
+  node.nodeName,
+  [...node.attributes].map(one => `${one.name}=${one.value}`).sort().join(' '),
+  node.children.length ? '' : node.textContent,
+].join('|'))"""
+
+
 def assert_stands_without_scripts(
-    browser: Browser, address: str, figure: str, marks: str, number: int
+    browser: Browser,
+    address: str,
+    figure: str,
+    marks: str,
+    number: int,
+    alive: Page | None = None,
 ) -> None:
-    """The picture with so many marks, and its sentence, are there; the controls are not."""
+    """The picture with so many marks, and its sentence, are there; the controls are not.
+
+    If the same page is given alive, its script has drawn the same picture, up to rounding.
+    """
     with browser.new_context(java_script_enabled=False) as window:
         page = window.new_page()
         page.goto(address)
@@ -85,6 +115,20 @@ def assert_stands_without_scripts(
         assert sentence.is_visible()
         assert first.get_by_role("img", name=sentence.inner_text(), exact=True).count() == 1
         assert not first.locator("form").is_visible()
+        if alive:
+            _assert_same(first, alive.locator(figure).first)
+
+
+def _assert_same(still: Locator, alive: Locator, atol: float = 0.101) -> None:
+    """Two figures say the same, and numbers differ by a digit at most."""
+    drawn = [figure.evaluate(DRAWN) for figure in (still, alive)]
+    for part in (".attn-readings", ".attn-sentence"):
+        for texts, figure in zip(drawn, (still, alive), strict=True):
+            texts.append(figure.locator(part).text_content())
+    one, other = drawn
+    assert [without_numbers(text) for text in other] == [without_numbers(text) for text in one]
+    numbers = [numbers_in(" ".join(texts)) for texts in (other, one)]
+    torch.testing.assert_close(*numbers, rtol=0, atol=atol)
 
 
 def assert_prints_without_controls(page: Page, figure: str) -> None:
@@ -113,6 +157,12 @@ def assert_focus_is_seen(page: Page, name: str) -> None:
              return getComputedStyle(label ?? here).outlineStyle }"""
     )
     assert outline != "none", name
+
+
+def assert_page_is_light(book: Build, name: str) -> None:
+    """A chapter with its figures, without what pages share, is below 150 kB on the wire."""
+    page = (book.html / "book" / f"{name}.html").read_bytes()
+    assert len(gzip.compress(page)) < 150_000
 
 
 def assert_stays_without_its_weights(

@@ -16,7 +16,7 @@ from tests.interactive_laws import size
 from tests.test_pages import AXE, DESKTOP, PHONE, RUN_AXE, watch
 
 sys.path.append(str(ROOT / "book" / "_ext"))
-from laboratories import laboratories  # noqa: E402
+from laboratories import laboratories
 
 LABS = {lab.name: lab for lab in laboratories(ROOT / "book")}
 VALUES = "form => [...new FormData(form)].filter(([, value]) => value !== '')"

@@ -143,7 +143,11 @@ def sums_over_the_keys(scores, source_len):
     return (weights.amax(1) - weights.amin(1)).sum(-1)
 
 
-@mistake
+def _deviate(scores: Tensor, source_len: Tensor) -> Tensor:
+    return _weights(scores, source_len).std(1, correction=0).amax(-1)
+
+
+@mistake(also=(_deviate,))
 def takes_the_standard_deviation(scores, source_len):
     """you return a standard deviation; the largest difference is asked, the largest weight of a key
     less its smallest"""

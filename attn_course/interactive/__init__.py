@@ -3,11 +3,15 @@
 from attn_course.interactive.alignment import alignment_explorer
 from attn_course.interactive.captioning import caption_explorer
 from attn_course.interactive.kernel_regression import kernel_regression_explorer
+from attn_course.interactive.recurrence import gradient_explorer
+from attn_course.interactive.retrieval import colour_explorer
 from attn_course.interactive.scaled_dot_product import attention_explorer
 
 __all__ = [
     "alignment_explorer",
     "attention_explorer",
     "caption_explorer",
+    "colour_explorer",
+    "gradient_explorer",
     "kernel_regression_explorer",
 ]

@@ -1,0 +1,143 @@
+const scale = ([low, high, start, stop]) => (number) =>
+  start + ((Math.min(Math.max(number, low), high) - low) / (high - low)) * (stop - start);
+
+const raised = (exponent) =>
+  [...String(exponent)].map((one) => (one === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[one])).join("");
+const short = (number) => {
+  if (number >= 0.001 && number < 99) return number.toPrecision(2);
+  const [digit, exponent] = number.toExponential(0).split("e");
+  return `${digit}·10${raised(Number(exponent))}`;
+};
+
+// The function, which remembers its last answer: to move along a curve does not change it.
+const remembering = (compute) => {
+  let asked, answer;
+  return (...inputs) => {
+    if (String(inputs) !== asked) [asked, answer] = [String(inputs), compute(...inputs)];
+    return answer;
+  };
+};
+
+attnFigure("recurrence", (root, data, say) => {
+  const { race, layers, streams, layout, width } = data;
+  const [across, up, along] = [layout.across, layout.up, layout.along].map(scale);
+  const picture = root.querySelector(".attn-picture > svg");
+  const form = root.querySelector("form");
+  const part = (name) => root.querySelector(`[data-part="${name}"]`);
+  const write = (name, text) => (part(name).textContent = text);
+
+  const read = remembering((seed) => {
+    const along = normal(seed, streams.direction, width), long = length(along);
+    return {
+      tokens: rowsOf(normal(seed, streams.tokens, data.length * width), width),
+      direction: along.map((one) => one / long),
+    };
+  });
+  const gated = (seed, name, gates) => {
+    const wide = gates * width, shapes = [[wide, width], [wide, width], [1, wide], [1, wide]];
+    return parameters(seed, streams[name], shapes, width);
+  };
+  const turned = remembering((seed) => rotation(seed, streams.rotation, width));
+  const reaches = {
+    rnn: remembering((seed, gain) => {
+      const [W, , b, c] = gated(seed, "rnn", 1);
+      const U = turned(seed).map((row) => row.map((one) => gain * one));
+      return reachOfRnn(read(seed), [W, U, b, c]);
+    }),
+    lstm: remembering((seed, gain, bias) => {
+      const [W, U, b, c] = gated(seed, "lstm", 4);
+      b[0].fill(0, width, 2 * width); // the forget gate
+      c[0].fill(bias, width, 2 * width);
+      return reachOfLstm(read(seed), [W, U, b, c]);
+    }),
+    gru: remembering((seed) => reachOfGru(read(seed), gated(seed, "gru", 3))),
+    attention: remembering((seed) => {
+      const square = [width, width];
+      const drawn = parameters(seed, streams.attention, [square, square, square], width);
+      return reachOfAttention(read(seed), drawn);
+    }),
+  };
+
+  const state = () => {
+    const number = (name) => Number(form.elements[name].value);
+    const [seed, distance, gain, bias] = ["seed", "distance", "gain", "forget bias"].map(number);
+    const apart = (one) => Math.abs(Math.log(one / distance));
+    const raced = Object.keys(race).reduce((one, other) => (apart(other) < apart(one) ? other : one));
+    const reach = Object.fromEntries(layers.map((name) => [name, reaches[name](seed, gain, bias)]));
+    return { seed, distance, gain, bias, raced, reach };
+  };
+
+  const drawCurves = ({ distance, reach }) => {
+    for (const name of layers) {
+      const height = (norm) => up(Math.log10(norm)).toFixed(1);
+      const points = reach[name].map((norm, at) => `${across(at).toFixed(1)},${height(norm)}`);
+      root.querySelector(`[data-curve="${name}"]`).setAttribute("d", `M${points.join("L")}`);
+      root.querySelector(`[data-here="${name}"]`)
+        .setAttribute("transform", `translate(0.0 ${height(reach[name][distance])})`);
+    }
+    part("here").setAttribute("transform", `translate(${across(distance).toFixed(1)} 0)`);
+  };
+
+  const drawRace = ({ raced }) => {
+    write("raced", `steps to learn, recorded: distance ${raced}`);
+    Object.entries(race[raced]).forEach(([name, runs], lane) => {
+      let failed = 0;
+      runs.forEach((taken, seed) => {
+        const x = taken === null ? layout.never + 13 * (failed++ - 1) : along(Math.log10(taken));
+        const place = `translate(${x.toFixed(1)} ${(layout.first + layout.lane * lane).toFixed(1)})`;
+        root.querySelector(`[data-run="${name} ${seed}"]`).setAttribute("transform", place);
+      });
+    });
+  };
+
+  const tell = ({ distance, gain, bias, raced, reach }) => {
+    const gate = (1 / (1 + Math.exp(-bias))).toFixed(3);
+    write("distance-reading", String(distance));
+    write("gain-reading", gain.toFixed(2));
+    write("forget bias-reading", bias.toFixed(2));
+    for (const name of layers) {
+      const far = data.length - 1;
+      const factor = (reach[name][far] / reach[name][data.near]) ** (1 / (far - data.near));
+      const more = name === "lstm" ? `, gate ${gate}` : "";
+      const now = short(reach[name][distance]);
+      write(`${name}-reading`, `${now}, × ${factor.toFixed(2)} a step${more}`);
+    }
+    const steps = Object.entries(race[raced]).map(([name, runs]) =>
+      `${name} ${runs.map((one) => one ?? "never").join(", ")}`);
+    write("steps-reading", steps.join("\n"));
+    part("steps-reading").previousSibling.textContent = `steps at ${raced}`;
+    const reached = layers.map((name) => `${name} ${short(reach[name][distance])}`);
+    say(
+      `Gain ${gain.toFixed(2)}, forget bias ${bias.toFixed(2)}. ` +
+        `Gradient at distance ${distance}: ${reached.join(", ")}. ` +
+        `Steps to learn, recorded at distance ${raced}: ${steps.join("; ")}.`,
+    );
+  };
+
+  const draw = () => {
+    root.reading = state();
+    for (const show of [drawCurves, drawRace, tell]) show(root.reading);
+  };
+
+  form.addEventListener("input", draw);
+  part("again").addEventListener("click", () => {
+    form.elements.seed.value = (Number(form.elements.seed.value) + 1) % data.seeds;
+    draw();
+  });
+  const follow = ({ clientX }) => {
+    const bounds = picture.getBoundingClientRect();
+    const x = ((clientX - bounds.left) / bounds.width) * picture.viewBox.baseVal.width;
+    const [low, high, start, stop] = layout.across;
+    form.elements.distance.value = Math.round(low + ((x - start) / (stop - start)) * (high - low));
+    draw();
+  };
+  picture.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    picture.setPointerCapture(event.pointerId);
+    follow(event);
+  });
+  picture.addEventListener("pointermove", (event) => {
+    if (picture.hasPointerCapture(event.pointerId)) follow(event);
+  });
+  draw();
+});

@@ -1,0 +1,130 @@
+"""The figure of gradients: turn gain, forget bias and distance, and see how far a gradient reaches.
+
+The layers are drawn and differentiated in the page, by `recurrence_parts.js`; the tests hold it
+against autograd. The race below comes from the record of trained models.
+"""
+
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+from typing import Any
+
+import torch
+
+from attn_course.interactive.controls import button, kept, readings, slider
+from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.recurrence_draws import (
+    DIRECTION,
+    LENGTH,
+    PARAMETERS,
+    ROTATION,
+    SEEDS,
+    TOKENS,
+    WIDTH,
+)
+from attn_course.interactive.recurrence_picture import layout, svg
+from attn_course.interactive.recurrence_state import (
+    BIASES,
+    FAR,
+    GAINS,
+    LAYERS,
+    NEAR,
+    State,
+    race_of,
+)
+from attn_course.plots.recurrence import decay
+
+
+def gradient_explorer(
+    runs: Sequence[Mapping[str, object]],
+    distance: int = 50,
+    gain: float = 0.58,
+    forget_bias: float = 0.0,
+    seed: int = 0,
+) -> InteractiveFigure:
+    """How far a gradient reaches through four layers, and how soon such layers learn.
+
+    The reader turns the distance, the gain of the plain network's recurrent matrix and the LSTM's
+    forget bias, and draws other random numbers. Shown as the last expression of a cell, it works
+    without a kernel, in JupyterLab, in the built book and from the disk; in print it is the
+    picture of its first state.
+
+    Args:
+        runs: The runs of the record "recall".
+        distance: Steps from the token to the end at first, from 1 to 200.
+        gain: Factor of the rotation with which the plain network begins, from 0.5 to 2; rounded
+            to a step of the slider, 0.02. PyTorch draws a matrix that is about as large as one
+            with gain 0.58.
+        forget_bias: Initial bias of the LSTM's forget gate, from 0 to 6; rounded to 0.25.
+        seed: Which random numbers, from 0 to 8191.
+
+    Raises:
+        ValueError: A number is outside its range, or no run is of the task "first".
+    """
+    for name, number, least, most in (
+        ("distance", distance, 1, FAR),
+        ("gain", gain, *GAINS[:2]),
+        ("forget_bias", forget_bias, *BIASES[:2]),
+        ("seed", seed, 0, SEEDS - 1),
+    ):
+        if not least <= number <= most:
+            raise ValueError(f"{name}={number} is not from {least:g} to {most:g}")
+    race = race_of(runs)
+    if not race:
+        raise ValueError(f"none of {len(runs)} runs is of the task 'first'")
+    gain, forget_bias = (
+        round(least + round((number - least) / step) * step, 9)
+        for number, (least, _, step) in ((gain, GAINS), (forget_bias, BIASES))
+    )
+    state = State(race, distance, gain, forget_bias, seed)
+    return InteractiveFigure(
+        name="recurrence",
+        label="How far a gradient reaches through four layers, with controls to change them",
+        sentence=state.sentence,
+        picture=svg(state),
+        controls=_controls(state),
+        readings=_readings(state),
+        data=_data(state),
+        png=_png(state),
+        scripts=("recurrence_parts",),
+    )
+
+
+def _controls(state: State) -> str:
+    return (
+        slider("distance", "query", 1, FAR, state.distance)
+        + slider("gain", "output", *GAINS[:2], state.gain, GAINS[2])
+        + slider("forget bias", "output", *BIASES[:2], state.forget_bias, BIASES[2])
+        + button("again", "draw other random numbers")
+        + kept(seed=state.seed)
+    )
+
+
+def _readings(state: State) -> str:
+    rows = [(name, name, state.written[name]) for name in LAYERS]
+    return readings([*rows, ("steps", f"steps at {state.raced}", "\n".join(state.steps))])
+
+
+def _data(state: State) -> dict[str, Any]:
+    return {
+        "race": state.race,
+        "layers": LAYERS,
+        "seeds": SEEDS,
+        "length": LENGTH,
+        "width": WIDTH,
+        "near": NEAR,
+        "streams": {
+            "tokens": TOKENS, "direction": DIRECTION, "rotation": ROTATION, **PARAMETERS,
+        },
+        "layout": layout(),
+    }  # fmt: skip
+
+
+def _png(state: State) -> bytes:
+    """The gradients for print."""
+    title = f"gain {state.gain:g}, forget bias {state.forget_bias:g}"
+    lines = {name: reach[None] for name, reach in state.reach.items()}
+    figure = decay(torch.arange(LENGTH), {title: lines}, "steps from the token to the end",
+                   "gradient norm")  # fmt: skip
+    file = BytesIO()
+    figure.savefig(file, format="png", metadata={"Software": None})
+    return file.getvalue()
