@@ -97,20 +97,17 @@ def _controls(images: Sequence[CaptionedImage]) -> str:
                   aria_label="the caption, word by word")  # fmt: skip
     attention = [option("radio", "model", name, name, name == RECIPES[0]) for name in RECIPES]
     tools = [option("radio", "tool", name, text, name == "draw") for name, text in TOOLS.items()]
+    examples = select("example", "start from", [("", "…"), *enumerate(named)], "")
+    buttons = [button("undo", "undo"), button("clear", "clear"), button("back", "weights back")]
     return (
         hint(
-            "Draw a digit into a cell of the picture, or type one there. "
+            "Draw digits into the cells, or type them there: two or three in all. "
             "Choose a word to see where it looks."
         )
+        + tag("div", "".join([*buttons, examples]), class_="attn-options")
         + caption
         + choice("Attention", *attention)
         + choice("In the picture", *tools)
-        + tag(
-            "div",
-            button("undo", "undo") + button("clear", "clear") + button("back", "weights back"),
-            class_="attn-options",
-        )
-        + select("example", "start from", [("", "…"), *enumerate(named)], "")
         + kept(stamps=_stamps(images[0], WAYS * len(NAMES)), strokes="", word=FIRST_WORD, moves="")
     )
 
