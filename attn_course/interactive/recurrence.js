@@ -119,10 +119,19 @@ attnFigure("recurrence", (root, data, say) => {
     for (const show of [drawCurves, drawRace, tell]) show(root.reading);
   };
 
-  form.addEventListener("input", draw);
+  const show = (...ran) => {
+    part("code").textContent = ran.join("\n\n");
+    root.querySelector(".attn-code").hidden = false;
+  };
+  form.addEventListener("input", ({ target }) => {
+    draw();
+    if (target.name === "gain") show(reachOfRnn);
+    if (target.name === "forget bias") show(reachOfLstm);
+  });
   part("again").addEventListener("click", () => {
     form.elements.seed.value = (Number(form.elements.seed.value) + 1) % data.seeds;
     draw();
+    show(reachOfRnn, reachOfGru, reachOfLstm, reachOfAttention);
   });
   const follow = ({ clientX }) => {
     const bounds = picture.getBoundingClientRect();

@@ -29,6 +29,11 @@ from attn_course.plots import ROLE
 from attn_course.plots.retrieval import walk
 from attn_course.shapes import require_positive
 
+LIVE = (
+    "Live: this page looks up {} keys itself. Its weights and shares are PyTorch's to nine digits: "
+    "a test compares them in a browser."
+)
+
 
 def colour_explorer(
     names: Sequence[str],
@@ -88,6 +93,7 @@ def colour_explorer(
         data=_data(state),
         png=_png(state),
         scripts=("retrieval_parts",),
+        live=LIVE.format(len(kept)),
     )
 
 
