@@ -6,7 +6,11 @@ from torch import Tensor
 
 from attn_grade.equality import same, share_of_numbers
 from attn_grade.findings import Finding
-from attn_grade.inside.plain import oddity
+from attn_grade.inside.plain import Plain, oddity
+
+# Two that compute the same in another order differ by more than the answer may from the right one:
+# what is wrong may be badly conditioned, such as weights of scores in the hundreds, in float32.
+TOLERANCE = 1e-4
 
 
 def alike(mine: list[Finding], theirs: list[Finding]) -> bool:
@@ -17,7 +21,17 @@ def alike(mine: list[Finding], theirs: list[Finding]) -> bool:
 def alike_at(one: Finding, other: Finding) -> bool:
     """Likewise, at one draw."""
     both = isinstance(one.evidence, Tensor) == isinstance(other.evidence, Tensor)
-    return both and same(one.evidence, other.evidence)
+    return both and same(one.evidence, other.evidence, TOLERANCE)
+
+
+def alike_where_finite(one: Plain, other: Plain) -> bool:
+    """True unless there are finite numbers in the first that are others in the second."""
+    if not isinstance(one, Tensor) or not isinstance(other, Tensor) or oddity(one) or oddity(other):
+        return True
+    if one.shape != other.shape:
+        return True
+    numbers = one.isfinite()
+    return same(one[numbers], other[numbers].to(one.dtype), TOLERANCE)
 
 
 def alike_but_for_words(mine: list[Finding], theirs: list[Finding]) -> bool:
@@ -41,6 +55,16 @@ def is_word(found: Finding) -> bool:
 def tells(found: Finding) -> bool:
     """True if there are numbers only, all of them finite."""
     return share_of_numbers(found.evidence) == 1
+
+
+def does_not_fit(found: Finding) -> bool:
+    """True if the axes of something do not fit: an exception, or an output of another shape."""
+    one, right = found.evidence, found.expected
+    if isinstance(one, list):  # of an output that no gradient can be asked of
+        return one[-1:] == ["shape"]
+    if isinstance(one, Tensor) and isinstance(right, Tensor) and not oddity(one):
+        return one.shape != right.shape
+    return bool(found.raised)
 
 
 def other_form(found: Finding) -> str | None:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from attn_grade.equality import same
 from attn_grade.inside.plain import Input, Inputs, cast_floats, parts_of
 from attn_grade.wrong_answers import Answer, in_dtype
 
@@ -34,6 +35,14 @@ def is_array(leaf: object) -> TypeGuard[Array]:
 def is_floating(leaf: object) -> TypeGuard[Array]:
     """True for a tensor or an array of floating-point numbers."""
     return is_array(leaf) and "float" in str(leaf.dtype)
+
+
+def is_float32(value: object) -> bool:
+    """True if float32 holds all numbers of all tensors and arrays in a value."""
+    if not is_array(value):
+        return all(map(is_float32, parts_of(value)))
+    held = cast_floats(cast_floats(value, torch.float32), torch.float64)
+    return same(held, cast_floats(value, torch.float64), 0)
 
 
 def is_whole(leaf: object) -> bool:

@@ -86,23 +86,27 @@ def _say(exercise: Exercise, known: Recognised) -> str:
     """What a student reads of what was recognised."""
     checks = exercise.checks
     if known.row is not None and known.mistake:
+        others = "in others there is more" if known.others else "the other rows cannot tell"
         return (
             f'in the row "{checks[known.row].label}" your numbers are exactly those of a mistake'
-            " that we know; the other rows that failed cannot tell. Of that mistake we say:"
-            f" {known.mistake.hint}"
+            f" that we know; {others}. Of that mistake we say: {known.mistake.hint}"
         )
     more = [*known.forms]
     more += [f'see what the row "{checks[row].label}" says' for row in known.others]
     if known.axes is not None and exercise.promises:
+        name = exercise.promises.batch[0]
+        right = f"where `{name}` is {known.axes}-dimensional, no row finds anything wrong: "
         more.append(
-            "count axes from the back, as `-1`, `-2` and `.mT` do:"
-            f" where `{exercise.promises.batch[0]}` has {known.axes}, your answer does"
-            f" {'that' if known.mistake else 'what it should'}, and elsewhere something else"
+            f"{'' if known.mistake else right}look for what fits a {known.axes}-dimensional"
+            f" `{name}` only, as `.T`, `bmm`, `dim=1` or a sum without `keepdim` may. Any number of"
+            " axes may stand in front, so count from the back: `.mT`, `dim=-1`, `keepdim=True`"
         )
     if known.mistake is None:
         return more[0]
     hint = known.mistake.hint
     first = f"there is more than one thing to mend. First: {hint}."
+    if known.second:
+        return f"{first} Second: {known.second.hint}"
     return f"{first} Then {', and '.join(more)}" if more else hint
 
 

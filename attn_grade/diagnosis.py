@@ -14,7 +14,15 @@ from attn_grade.findings import Findings
 from attn_grade.inside.plain import Plain
 from attn_grade.inside.submission import LocalSubmission
 from attn_grade.judge import examine
-from attn_grade.recognised import Axes, Made, Recognised, axes_of, beside_another_fault
+from attn_grade.recognised import (
+    Axes,
+    Made,
+    Recognised,
+    axes_of,
+    beside_another_fault,
+    in_some_rows,
+)
+from attn_grade.two_mistakes import both_of_two
 
 
 def recognise(exercise: Exercise, findings: Findings, secret: str | None) -> Recognised | None:
@@ -34,7 +42,11 @@ def recognise(exercise: Exercise, findings: Findings, secret: str | None) -> Rec
         for answer in (mistake.answer, *mistake.also)
     ]
     repeats = {row for row, check in enumerate(exercise.checks) if check.repeats}
-    return choose(findings, made, repeats, axes_of(exercise, secret))
+    known = choose(findings, made, repeats, axes_of(exercise, secret))
+    if known and known.row is None:
+        return known
+    both = both_of_two(exercise, findings, secret)
+    return both or known or in_some_rows(findings, made, repeats)
 
 
 def by_evidence(exercise: Exercise, findings: Findings) -> Recognised | None:
@@ -76,6 +88,8 @@ def choose(
     first = _first(findings)
     if first is None:
         return None
+    evidence = [one.evidence for found in findings for one in found]
+    made = [one for one in made if one[0].shows is None or all(map(one[0].shows, evidence))]
     fitting = [(m, theirs) for m, theirs in made if [*map(bool, theirs)] == [*map(bool, findings)]]
     for mistake, theirs in fitting:
         if all(map(alike, findings, theirs)):
@@ -103,6 +117,6 @@ def _first(findings: Findings) -> int | None:
     return next((index for index, found in enumerate(findings) if found), None)
 
 
-@lru_cache(maxsize=512)  # both rounds of all mistakes of a problem set, for one secret
+@lru_cache(maxsize=1024)  # both rounds of all mistakes of a problem set, for one secret
 def _findings(exercise: Exercise, answer: Callable[..., Plain], secret: str | None) -> Findings:
     return examine(exercise, LocalSubmission(answer), secret)

@@ -30,11 +30,15 @@ def same(one: Plain, other: Plain, tolerance: float = 1e-5) -> bool:
         return bool(close.all())
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         odd = array_oddity(one) or array_oddity(other)
-        return not odd and same(as_tensor(one), as_tensor(other))
+        return not odd and same(as_tensor(one), as_tensor(other), tolerance)
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in other)
+        return one.keys() == other.keys() and all(
+            same(one[key], other[key], tolerance) for key in other
+        )
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(
+            same(*pair, tolerance) for pair in zip(one, other, strict=True)
+        )
     one, other = as_number(one), as_number(other)
     if isinstance(one, float) and isinstance(other, float):
         return (

@@ -20,6 +20,8 @@ class Mistake:
         evidence: What the law of the first check that it fails recognises it by. Without it the
             mistake is made anew to be compared with, for which one that trains is too slow.
         also: Other answers with the same mistake, whose numbers differ from those of `answer`.
+        shows: What its hint says of the evidence, to be held against what an answer gave; None if
+            agreement is enough.
     """
 
     answer: Callable[..., Plain]
@@ -27,6 +29,7 @@ class Mistake:
     points: float | None
     evidence: Plain = None
     also: tuple[Callable[..., Plain], ...] = ()
+    shows: Callable[[Plain], bool] | None = None
 
     @property
     def name(self) -> str:

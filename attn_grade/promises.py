@@ -41,7 +41,9 @@ def keep_promises(exercise: Exercise) -> Exercise:
         if variant.sign:
             signs[variant.answer.__name__] = variant.sign
         if variant.hint and not waiver(exercise, variant) and variant.answer.__name__ not in known:
-            mistakes.append(Mistake(variant.answer, variant.hint, None, variant.sign))
+            mistakes.append(
+                Mistake(variant.answer, variant.hint, None, variant.sign, (), variant.shows)
+            )
     return replace(
         exercise,
         checks=(*exercise.checks, *_rows(exercise, exercise.promises, variants)),

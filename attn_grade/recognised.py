@@ -1,18 +1,21 @@
-"""A known mistake that was recognised, alone or beside another fault.
+"""A known mistake that was recognised beside another fault.
 
 Real work has two faults at once. One that reaches many draws hides the other: an exception, another
 form of the output, axes that are counted from the front. The draws that it spoils are left out, and
 on the rest the numbers have to be those of one known mistake.
 """
 
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from torch import Tensor
 
 from attn_grade.agreement import (
+    alike,
     alike_at,
+    alike_where_finite,
     bare,
+    does_not_fit,
     in_form,
     is_word,
     other_form,
@@ -34,8 +37,9 @@ class Recognised(NamedTuple):
 
     Args:
         mistake: The mistake; None if it is the number of axes alone.
-        row: The index of the one check at which it is known to agree; None if at all.
-        others: The indices of checks that another fault has spoiled.
+        row: The index of a check at which it agrees, where it is not known to at all; else None.
+        others: The indices of checks at which there is another fault.
+        second: Another mistake that was made as well.
         forms: What is to mend in the form of the output besides, such as its dtype.
         axes: The only number of axes with which the answer does what it does; None if any.
     """
@@ -45,6 +49,7 @@ class Recognised(NamedTuple):
     others: tuple[int, ...] = ()
     forms: tuple[str, ...] = ()
     axes: int | None = None
+    second: Mistake | None = None
 
 
 def axes_of(exercise: Exercise, secret: str | None) -> Axes:
@@ -77,11 +82,40 @@ def beside_another_fault(
         at_one_check = {row for row, _ in here} & {row for row, _ in elsewhere} - repeats
         if not (at_one_check or len({*axes.values()}) > 2) or not elsewhere <= mine.keys():
             continue  # it may be something else that these draws have in common
-        if mine.keys() == elsewhere:
+        misfits = {place for place in elsewhere if does_not_fit(mine[place])}
+        if mine.keys() == elsewhere and misfits:
             return Recognised(None, axes=number)
-        if mistake := _only_one(mine, made, elsewhere, repeats):
+        if mine.keys() == elsewhere or misfits != elsewhere:
+            continue  # numbers that merely differ are no sign of axes
+        fitting = [one for one in made if not misfits & _by_place(one[1], does_not_fit).keys()]
+        if mistake := _only_one(mine, fitting, elsewhere, repeats):
             return Recognised(mistake, axes=number)
     return None
+
+
+def in_some_rows(findings: Findings, made: Made, repeats: Set[int]) -> Recognised | None:
+    """The one mistake that agrees in numbers at whole checks, or None; elsewhere there is more.
+
+    It must not fail at any draw where the answer is right.
+    """
+    mine, best = _by_place(findings), ENOUGH
+    found: list[Recognised] = []
+    for mistake, theirs in made:
+        if not _by_place(theirs).keys() <= mine.keys():
+            continue
+        agree = [
+            row
+            for row, one in enumerate(findings)
+            if one and row not in repeats and all(map(tells, one)) and alike(one, theirs[row])
+        ]
+        draws = sum(len(findings[row]) for row in agree)
+        if draws > best:
+            best, found = draws, []
+        if draws == best:
+            others = [r for r, one in enumerate(findings) if one and r not in {*agree, *repeats}]
+            found.append(Recognised(mistake, agree[0], tuple(others)))
+    hints = {one.mistake.hint for one in found if one.mistake}
+    return found[0] if len(hints) == 1 else None
 
 
 def _only_one(
@@ -95,7 +129,13 @@ def _only_one(
     for mistake, findings in made:
         all_of_them = _by_place(findings)
         theirs = {p: bare(found) for p, found in all_of_them.items() if p not in left_out}
-        if theirs.keys() == shown.keys() and all(alike_at(shown[p], theirs[p]) for p in shown):
+        if theirs.keys() != shown.keys() or not all(alike_at(shown[p], theirs[p]) for p in shown):
+            continue
+        spoiled = ((mine[p], all_of_them.get(p)) for p in left_out if p in mine)
+        if all(
+            alike_where_finite(one.evidence, other.evidence if other else one.expected)
+            for one, other in spoiled
+        ):
             fitting.append((mistake, any(map(is_word, all_of_them.values()))))
     # one that has such a fault itself says more than is known
     plain = [mistake for mistake, has_words in fitting if not has_words]
@@ -103,5 +143,6 @@ def _only_one(
     return found[0] if len({mistake.hint for mistake in found}) == 1 else None
 
 
-def _by_place(findings: Findings) -> dict[Place, Finding]:
-    return {(row, one.draw): one for row, found in enumerate(findings) for one in found}
+def _by_place(findings: Findings, that: Callable[[Finding], bool] = bool) -> dict[Place, Finding]:
+    places = ((row, one.draw, one) for row, found in enumerate(findings) for one in found)
+    return {(row, draw): one for row, draw, one in places if that(one)}

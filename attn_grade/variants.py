@@ -4,7 +4,7 @@ Each is a `Variant`. A wrong one that can be made of a reference is forbidden, u
 waives it with a reason; see `attn_grade.promises`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,6 +20,7 @@ from attn_grade.alterations import (
     has,
     inside,
     is_array,
+    is_float32,
     is_floating,
     is_tensor,
     is_whole,
@@ -51,7 +52,8 @@ WRONG = {
     " one too; leave it out, or name the axis that you mean",
     "repeats the first": None,
     "fills with": None,
-    "is off by a millionth": None,
+    "is off by a millionth": "your numbers are right to some digits, but not to all that float64"
+    " holds: something small, such as `1e-6`, is added on the way, or float32 holds them there",
     "returns a list": None,
     "returns the shape": None,
     "returns floats": "whole numbers are asked, and you return floats: `//` divides whole numbers"
@@ -88,6 +90,11 @@ class Variant:
     def sign(self) -> str | None:
         """The evidence of whoever errs like this, where that does not depend on numbers."""
         return {"changes": f"changed: {self.of}", "marks": f"marked: {self.of}"}.get(self.kind)
+
+    @property
+    def shows(self) -> Callable[[Plain], bool] | None:
+        """What its hint says of the numbers, where agreement up to rounding does not tell."""
+        return is_float32 if self.kind == "rounds to float32" else None
 
     @property
     def hint(self) -> str | None:

@@ -9,7 +9,7 @@ What is made is called as the answer is, with its inputs in order or by name.
 
 import inspect
 from collections.abc import Callable
-from functools import wraps
+from functools import update_wrapper
 from typing import Any
 
 import torch
@@ -20,70 +20,81 @@ from attn_grade.inside.plain import Plain, cast_floats, map_leaves
 Answer = Callable[..., Plain]
 
 
-def given(answer: Answer, **changes: Any) -> Answer:
+class Altered:
+    """An answer in which one thing is changed; the change can be made in any other as well.
+
+    Args:
+        answer: What is changed.
+        how: Called with an answer and with inputs by name.
+    """
+
+    def __init__(self, answer: Answer, how: Callable[..., Any]) -> None:
+        update_wrapper(self, answer)
+        self.answer, self.how = answer, how
+
+    def __call__(self, *args: Any, **inputs: Any) -> Any:
+        inputs |= dict(zip(inspect.signature(self.answer).parameters, args, strict=False))
+        return self.how(self.answer, **inputs)
+
+    def of(self, other: Answer) -> "Altered":
+        """The other answer, changed in the same way."""
+        return Altered(other, self.how)
+
+
+def given(answer: Answer, **changes: Any) -> Altered:
     """The answer given other inputs: by name, what becomes of each, or what stands for it."""
 
-    @wraps(answer)
-    def changed(*args: Any, **inputs: Any) -> Any:
-        inputs |= _by_name(answer, args)
+    def how(answer: Answer, **inputs: Any) -> Any:
         for name, change in changes.items():
             inputs[name] = change(inputs[name]) if callable(change) else change
         return answer(**inputs)
 
-    return changed
+    return Altered(answer, how)
 
 
-def mistaking(answer: Answer, **others: str) -> Answer:
+def mistaking(answer: Answer, **others: str) -> Altered:
     """The answer that takes one input for another: by name, the name of that which it uses."""
 
-    @wraps(answer)
-    def changed(*args: Any, **inputs: Any) -> Any:
-        inputs |= _by_name(answer, args)
+    def how(answer: Answer, **inputs: Any) -> Any:
         return answer(**inputs | {name: inputs[other] for name, other in others.items()})
 
-    return changed
+    return Altered(answer, how)
 
 
-def _by_name(answer: Answer, args: tuple[Any, ...]) -> dict[str, Any]:
-    return dict(zip(inspect.signature(answer).parameters, args, strict=False))
-
-
-def then(answer: Answer, change: Callable[[Any], Any]) -> Answer:
+def then(answer: Answer, change: Callable[[Any], Any]) -> Altered:
     """The answer, and in the end something more."""
 
-    @wraps(answer)
-    def changed(*args: Any, **inputs: Any) -> Any:
-        return change(answer(*args, **inputs))
+    def how(answer: Answer, **inputs: Any) -> Any:
+        return change(answer(**inputs))
 
-    return changed
+    return Altered(answer, how)
 
 
-def leafwise(answer: Answer, change: Callable[[Any], Any]) -> Answer:
+def leafwise(answer: Answer, change: Callable[[Any], Any]) -> Altered:
     """The answer, and in the end something more with each leaf of its output."""
     return then(answer, lambda output: map_leaves(change, output))
 
 
-def in_dtype(answer: Answer, dtype: torch.dtype) -> Answer:
+def in_dtype(answer: Answer, dtype: torch.dtype) -> Altered:
     """The answer in another precision, from the inputs to the output."""
 
-    @wraps(answer)
-    def changed(*args: Any, **inputs: Any) -> Any:
+    def how(answer: Answer, **inputs: Any) -> Any:
         cast = {name: cast_floats(value, dtype) for name, value in inputs.items()}
-        return cast_floats(answer(*(cast_floats(one, dtype) for one in args), **cast), dtype)
+        return cast_floats(answer(**cast), dtype)
 
-    return changed
+    return Altered(answer, how)
 
 
-def cut_off(answer: Answer, *names: str) -> Answer:
+def cut_off(answer: Answer, *names: str) -> Altered:
     """The answer, through which no gradient reaches these inputs."""
     return given(answer, **dict.fromkeys(names, Tensor.detach))
 
 
-def squeezed(answer: Answer) -> Answer:
+def squeezed(answer: Answer) -> Altered:
     """The answer without its axes of length one."""
     return leafwise(answer, lambda leaf: leaf.squeeze() if isinstance(leaf, Tensor) else leaf)
 
 
-def transposed(answer: Answer) -> Answer:
+def transposed(answer: Answer) -> Altered:
     """The answer with its last two axes exchanged."""
     return then(answer, lambda output: output.mT)

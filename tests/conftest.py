@@ -161,6 +161,9 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # One process draws all the pages: to start another for each of them takes as long as a page.
+    "--renderer-process-limit=1",
+    "--in-process-gpu",
 ]
 
 

@@ -10,17 +10,30 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 from playwright.sync_api import Browser, Locator, Page
 
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import write_weights
 from tests.conftest import Build
+from tests.sampling import left_to_proofs
 from tests.test_pages import AXE, DESKTOP, PHONE, RUN_AXE, watch
 
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Figures</title>
 <meta name="viewport" content="width=device-width"><style>html {{ color-scheme: light dark }}
 </style></head><body><main><h1>Figures</h1>{}</main></body></html>"""
+
+# Each width and each colour, by itself; crossed, they are for the proofs.
+IN_LOOKS = pytest.mark.parametrize(
+    ("shape", "colours"),
+    [
+        pytest.param(DESKTOP, "light", id="desktop-light"),
+        pytest.param(PHONE, "dark", id="phone-dark"),
+        pytest.param(DESKTOP, "dark", id="desktop-dark", marks=left_to_proofs),
+        pytest.param(PHONE, "light", id="phone-light", marks=left_to_proofs),
+    ],
+)
 
 
 def write_page(folder: Path, figures: str, *weights: str) -> str:

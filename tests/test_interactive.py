@@ -28,6 +28,7 @@ from attn_course.kernel_regression import kernel_scores, nadaraya_watson
 from attn_course.retrieval import effective_number_of_keys, masked_softmax
 from tests.conftest import Build, chapters
 from tests.interactive_laws import (
+    IN_LOOKS,
     PAGE,
     assert_accessible_and_fits,
     assert_focus_is_seen,
@@ -43,7 +44,7 @@ from tests.interactive_laws import (
     write_page,
 )
 from tests.sampling import sample, sampled
-from tests.test_pages import DESKTOP, PHONE
+from tests.test_pages import PHONE
 
 FIGURE = ".attn-figure[data-figure='kernel-regression']"
 # Keys with a gap in the middle, in no order, so that windows of the compact kernels fall empty.
@@ -334,8 +335,7 @@ def test_nothing_moves_by_itself(page: Page) -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("colours", ["light", "dark"])
-@pytest.mark.parametrize("shape", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@IN_LOOKS
 def test_figure_is_accessible_and_fits(
     browser: Browser, address: str, shape: tuple[int, int], colours: str
 ) -> None:

@@ -24,6 +24,7 @@ from attn_course.retrieval import dot_scores, masked_softmax
 from attn_course.scaled_dot_product import attention_weights, causal_mask, combine
 from tests.conftest import Build, chapters
 from tests.interactive_laws import (
+    IN_LOOKS,
     PAGE,
     assert_accessible_and_fits,
     assert_focus_is_seen,
@@ -39,7 +40,7 @@ from tests.interactive_laws import (
     write_page,
 )
 from tests.sampling import sample, sampled
-from tests.test_pages import DESKTOP, PHONE
+from tests.test_pages import PHONE
 
 FIGURE = ".attn-figure[data-figure='scaled-dot-product']"
 WORDS = ["a", "bee", "met", "the", "fly", "PAD", "PAD"]
@@ -363,8 +364,7 @@ def test_two_figures_on_a_page_do_not_touch_each_other(page: Page) -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("colours", ["light", "dark"])
-@pytest.mark.parametrize("shape", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@IN_LOOKS
 def test_figure_is_accessible_and_fits(
     browser: Browser, address: str, shape: tuple[int, int], colours: str
 ) -> None:

@@ -1,9 +1,9 @@
 """Every page of the book in Chromium, as a reader meets it: desktop and phone, light and dark.
 
 Each page is opened once, from a server or from the disk, in one of two colours and at one of two
-widths, and then looked at from the other width; `make proofs` opens it twice, from both, in both
-colours. The tests then ask what was seen. The pages are those of `_toc.yml`, so
-a new chapter joins by itself.
+widths, and then looked at from the other width; axe looks at a sample of them. `make proofs` opens
+each twice, from both, in both colours, and shows all to axe. The tests then ask what was seen. The
+pages are those of `_toc.yml`, so a new chapter joins by itself.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response
 
 from tests.conftest import ROOT, chapters, module_pages, toc_pages
-from tests.sampling import left_to_proofs, parameters, takes_all
+from tests.sampling import left_to_proofs, parameters, sample, sampled, takes_all
 
 pytestmark = pytest.mark.browser
 
@@ -40,7 +40,7 @@ LONG = "book/kill_matrix"
 # The first look of a page is for `make test`: four neighbours have all four of them.
 ORDERS = [[0, 1], [2, 3], [1, 0], [3, 2]]
 VISITS = [
-    pytest.param((page, look), marks=left_to_proofs if number else ())
+    pytest.param((page, look), marks=left_to_proofs if number or page == LONG else ())
     for page, order in zip(PAGES, cycle(ORDERS), strict=False)
     for number, look in enumerate(
         [ONCE] if page == LONG else [list(LOOKS)[place] for place in order]
@@ -49,6 +49,14 @@ VISITS = [
 VISITS += [
     pytest.param((*page.values, ONCE), marks=page.marks)
     for page in parameters(module_pages(), 2, always=["book/api/grading"])
+]
+# One theme makes all pages, and the directives that it dresses stand on several of them.
+SHOWN_TO_AXE = sample([visit.values[0] for visit in VISITS if not visit.marks], 10, "-".join)
+AXE_VISITS = [
+    visit
+    if visit.marks or visit.values[0] in SHOWN_TO_AXE
+    else pytest.param(*visit.values, marks=left_to_proofs)
+    for visit in VISITS
 ]
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 LOCAL = ("data:", "blob:", "about:")
@@ -154,7 +162,8 @@ def seen(request: pytest.FixtureRequest, browser: Browser, bases: dict[str, str]
     page.goto(f"{bases[scheme]}/{name}.html", wait_until="load")
     page.evaluate(WAIT_FOR_MATH)
     seen.facts = page.evaluate(LOOK_AT) | {"colours": colours}
-    seen.axe = look_with_axe(page, FEW)
+    if takes_all() or request.param in SHOWN_TO_AXE:
+        seen.axe = look_with_axe(page, FEW)
     width, height = DESKTOP if width == PHONE[0] else PHONE
     page.set_viewport_size({"width": width, "height": height})
     seen.facts["wide from the other"] = page.evaluate(SIDEWAYS)
@@ -203,6 +212,7 @@ def test_images_are_there_and_say_what_they_show(seen: Seen) -> None:
         assert not (image["alt"] or "").endswith((".png", ".svg", ".jpg")), image
 
 
+@pytest.mark.parametrize("seen", AXE_VISITS, ids="-".join, indirect=True, scope="module")
 def test_page_is_accessible(seen: Seen) -> None:
     assert seen.axe == []
 
@@ -259,11 +269,13 @@ def test_theme_switch_changes_the_colours_and_is_remembered(home: tuple[Page, Se
     assert (seen.troubles, seen.requests) == ([], [])
 
 
-# A server sends the same files, and each of them is opened from one above.
+# A server sends the same files, and each of them is opened from one above. That all links lead
+# somewhere is for test_book.py.
+@sampled
 @pytest.mark.parametrize("home", ["file"], indirect=True)
 def test_navigation_reaches_every_page_of_the_toc(home: tuple[Page, Seen]) -> None:
     page, seen = home
-    for name in toc_pages()[1:]:
+    for name in sample(toc_pages()[1:], 6):
         page.locator(f"nav.bd-links a[href$='{Path(name).name}.html']").first.click()
         page.wait_for_url(f"**/{name}.html", wait_until="commit")
     assert (seen.troubles, seen.requests) == ([], [])

@@ -238,16 +238,16 @@ EXERCISE = Exercise(
             " key, and not for the one beside it",
             1.5,
             draw_sums,
-            sizes=({"batch": 2, "query_len": 2, "key_len": 5},),
-            hidden_sizes=({"batch": 3, "query_len": 2, "key_len": 7},),
+            sizes=({"batch": 2, "query_len": 3, "key_len": 5},),
+            hidden_sizes=({"batch": 3, "query_len": 5, "key_len": 7},),
             tolerance=1024,  # scores of some hundreds hold five digits behind the point
         ),
         Check(
             "what the scores at padding say does not count",
             0.5,
             draw_padded,
-            sizes=({"batch": 3, "query_len": 2, "key_len": 5},),
-            hidden_sizes=({"batch": 5, "query_len": 2, "key_len": 7},),
+            sizes=({"batch": 2, "query_len": 3, "key_len": 5},),
+            hidden_sizes=({"batch": 5, "query_len": 3, "key_len": 7},),
             tolerance=1024,  # weights that nearly agree leave a difference with fewer digits
         ),
     ),

@@ -81,7 +81,8 @@ def averages_the_scores(scores, real):
 def softmaxes_the_own_scores(scores, real):
     """you take the diagonal first and then the softmax, so that each token is compared with the
     other tokens' scores for themselves; take the softmax of whole rows first"""
-    return _mean(masked_softmax(_own(scores), real), real)
+    weights = masked_softmax(_own(scores).unsqueeze(-2), real.unsqueeze(-2))
+    return _mean(weights.squeeze(-2), real)
 
 
 @mistake
@@ -141,8 +142,8 @@ def _take_the_first_two_axes(scores: Tensor, real: Tensor) -> Tensor:
 
 @mistake(points=1, also=(_take_the_first_two_axes,))
 def knows_one_batch_axis_only(scores, real):
-    """you count the axes of the diagonal from the left, which fits three axes only; count from the
-    right: `diagonal(dim1=-2, dim2=-1)`"""
+    """your diagonal counts its axes from the left, as it does by itself, which fits one number of
+    axes only; count from the right: `diagonal(dim1=-2, dim2=-1)`"""
     weights = masked_softmax(scores, real.unsqueeze(-2))
     return (torch.diagonal(weights, dim1=1, dim2=2) * real).sum(-1) / real.sum(-1).clamp_min(1)
 

@@ -1,4 +1,4 @@
-"""Part C of problem set 03: turning sentences round while their padding stays behind them."""
+"""Part C of problem set 03: reversing sentences while their padding stays behind them."""
 
 import torch
 from torch import Generator, Tensor
@@ -204,7 +204,7 @@ def turns_one_place_too_many(sequence, mask):
 EXERCISE = Exercise(
     function="reverse_within_length",
     reference=reference,
-    title="turn sentences round, and leave their padding",
+    title="reverse sentences, and leave their padding",
     minutes=15,
     promises=Promises(batch=("sequence", "mask"), like=1),
     checks=(

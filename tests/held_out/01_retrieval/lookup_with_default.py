@@ -65,3 +65,17 @@ def right_only_the_allowed(scores, value, mask, default):
             else:
                 outputs.append(default)
     return torch.stack(outputs).reshape(*batch, queries, width)
+
+
+def wrong_default_as_one_more_key(scores, value, mask, default):
+    """The default is one more key, always allowed, with the score 0."""
+    low = scores.masked_fill(~mask, -torch.inf)
+    low = torch.cat([low, torch.zeros_like(low[..., :1])], -1)
+    more = default.expand(*value.shape[:-2], 1, -1)
+    return torch.softmax(low, -1) @ torch.cat([value, more], -2)
+
+
+def wrong_low_fill_and_no_default(scores, value, mask, default):
+    """Forbidden scores are filled with -1000, and a query without keys gets 0, not the default."""
+    weights = torch.softmax(scores.masked_fill(~mask, -1000.0), -1)
+    return (weights @ value) * mask.any(-1, keepdim=True)

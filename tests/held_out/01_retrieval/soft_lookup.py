@@ -37,3 +37,14 @@ def right_einsum(query, key, value, temperature):
     scores = torch.einsum("...qd,...kd->...qk", query / temperature, key)
     weights = (scores - scores.logsumexp(-1, keepdim=True)).exp()
     return torch.einsum("...qk,...kv->...qv", weights, value)
+
+
+def wrong_temperature_on_both(query, key, value, temperature):
+    """Query and key are both divided by the temperature, so the scores by its square."""
+    weights = torch.softmax((query / temperature) @ (key / temperature).mT, -1)
+    return weights @ value
+
+
+def wrong_over_queries_and_multiplied(query, key, value, temperature):
+    """The softmax runs over the queries, and the temperature multiplies."""
+    return torch.softmax(query @ key.mT * temperature, -2) @ value

@@ -53,3 +53,14 @@ def right_in_double(scores):
     wide = wide - wide.amax(0)
     total = torch.einsum("k...->...", wide.exp())
     return (wide.exp() * total.reciprocal()).movedim(0, -1).to(scores.dtype)
+
+
+def wrong_sum_not_shifted(scores):
+    """The maximum is taken off above the line only; the sum is that of the plain powers."""
+    return torch.exp(scores - scores.amax(-1, keepdim=True)) / scores.exp().sum(-1, keepdim=True)
+
+
+def wrong_one_maximum_and_axis_one(scores):
+    """One maximum for the whole tensor, and the sum runs over axis 1, as for a table."""
+    powers = torch.exp(scores - scores.max())
+    return powers / powers.sum(1, keepdim=True)

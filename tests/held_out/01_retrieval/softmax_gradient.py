@@ -39,3 +39,13 @@ def right_pairs(weights, upstream):
     """It compares every key with every other: weights times the differences of upstream."""
     gap = upstream[..., :, None] - upstream[..., None, :]
     return weights * torch.einsum("...j,...ij->...i", weights, gap)
+
+
+def wrong_mean_unweighted(weights, upstream):
+    """The mean of the upstream is taken without the weights."""
+    return weights * (upstream - upstream.mean(-1, keepdim=True))
+
+
+def wrong_jacobian_of_one_row(weights, upstream):
+    """The Jacobian is built by diag and outer, which know a single row only."""
+    return (torch.diag(weights) - torch.outer(weights, weights)) @ upstream

@@ -52,3 +52,17 @@ def right_where_inside(query, key, width):
     kernel = torch.where(height > 0, height, torch.zeros_like(height))
     total = torch.einsum("...qk->...q", kernel)
     return kernel * total.masked_fill(total == 0, 1.0).reciprocal().unsqueeze(-1)
+
+
+def wrong_kernel_returned(query, key, width):
+    """The kernel itself is returned; it is never divided by its sum."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    return torch.relu(1 - squared / width**2)
+
+
+def wrong_tent_and_clamped_sum(query, key, width):
+    """It does not square, and a sum below 1 is taken for 1."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    distance = torch.sqrt(squared.clamp(min=1e-30)) / width
+    kernel = torch.relu(1 - distance)
+    return kernel / kernel.sum(-1, keepdim=True).clamp(min=1)

@@ -42,3 +42,16 @@ def right_feature_by_feature(query, key, value, width):
     powers = (scores / 2 - (scores / 2).amax(-1, keepdim=True)).exp()
     blended = torch.einsum("...qk,...kv->...qv", powers, value)
     return blended / powers.sum(-1, keepdim=True)
+
+
+def wrong_one_nearest_for_all(query, key, value, width):
+    """The smallest distance of the whole table is taken off, so a far query still has 0/0."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    kernel = torch.exp(-(squared - squared.min()) / (2 * width**2))
+    return kernel @ value / kernel.sum(-1, keepdim=True)
+
+
+def wrong_neither_half_nor_square(query, key, value, width):
+    """The half is missing, and the width is not squared."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    return torch.softmax(-squared / width, -1) @ value

@@ -51,3 +51,17 @@ def right_without_the_row(key, value, width):
         weights = torch.softmax(scores, -1).unsqueeze(-2)
         estimates.append(weights @ value[..., others, :])
     return torch.cat(estimates, -2)
+
+
+def wrong_own_weight_dropped(key, value, width):
+    """The own weight is set to 0 after the softmax, and the others are not shared out again."""
+    squared = (key.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    weights = torch.softmax(-squared / (2 * width**2), -1)
+    return (weights * (1 - torch.eye(key.shape[-2], dtype=key.dtype))) @ value
+
+
+def wrong_half_missing_and_a_billion_less(key, value, width):
+    """The half is missing, and the diagonal is 1e9 lower, not minus infinity."""
+    squared = (key.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    own = torch.eye(key.shape[-2], dtype=key.dtype)
+    return torch.softmax(-squared / width**2 - 1e9 * own, -1) @ value

@@ -63,3 +63,18 @@ def right_limit_by_where(query, key, value, k):
     scores = -0.5 * (squared / torch.where(is_zero, torch.ones_like(width), width))
     limit = torch.zeros_like(squared).masked_fill(squared > 0, -torch.inf)
     return torch.softmax(torch.where(is_zero, limit, scores), -1) @ value
+
+
+def wrong_farthest(query, key, value, k):
+    """topk gives the largest distances, so the width is that of the k-th farthest key."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    width = squared.topk(k, -1).values[..., -1:]
+    scores = torch.where(width > 0, -squared / (2 * torch.where(width > 0, width, 1)), 0)
+    return torch.softmax(scores, -1) @ value
+
+
+def wrong_square_of_the_square(query, key, value, k):
+    """The k-th squared distance is taken for the width and squared again; a width of 0 is 0/0."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    width = squared.kthvalue(k, -1, keepdim=True).values
+    return torch.softmax(-squared / (2 * width**2), -1) @ value

@@ -96,3 +96,28 @@ def right_heap_of_tuples(log_probability, beam_width, length_power):
         beam = heapq.nlargest(beam_width, grown)
     total, words = max(beam, key=lambda pair: pair[0] / len(pair[1]) ** length_power)
     return list(words), total / len(words) ** length_power
+
+
+def wrong_best_of_those_that_ended(log_probability, beam_width, length_power):
+    """Only a sentence that has ended can win, unless none has."""
+    beam = [([1], 0.0)]
+    for table in log_probability.tolist():
+        beam = sorted(_grow(beam, table), key=lambda pair: pair[1], reverse=True)[:beam_width]
+    ended = [pair for pair in beam if pair[0][-1] == 2] or beam
+
+    def score(pair):
+        return pair[1] / (len(pair[0]) - 1) ** length_power
+
+    best = max(ended, key=score)
+    return best[0][1:], score(best)
+
+
+def wrong_length_of_the_table_and_one_beam(log_probability, beam_width, length_power):
+    """All are divided by the number of steps, and the ended give their place to others."""
+    beam, done = [([1], 0.0)], []
+    for table in log_probability.tolist():
+        longer = sorted(_grow(beam, table), key=lambda pair: pair[1], reverse=True)
+        done += [pair for pair in longer[:beam_width] if pair[0][-1] == 2]
+        beam = [pair for pair in longer if pair[0][-1] != 2][:beam_width]
+    best = max(done + beam, key=lambda pair: pair[1])
+    return best[0][1:], best[1] / len(log_probability) ** length_power

@@ -60,3 +60,19 @@ def right_one_matrix_for_the_gates(inputs, state, weight_ih, weight_hh, bias_ih,
     new = torch.einsum("...i,oi->...o", inputs, weight_ih[2 * d :]) + bias_ih[2 * d :]
     candidate = torch.tanh(torch.addcmul(new, reset, heard))
     return candidate + update * (state - candidate)
+
+
+def wrong_update_gate_first(inputs, state, weight_ih, weight_hh, bias_ih, bias_hh):
+    """The rows of the first two gates are exchanged: update, reset, candidate."""
+    zx, rx, nx = (inputs @ weight_ih.mT + bias_ih).chunk(3, -1)
+    zh, rh, nh = (state @ weight_hh.mT + bias_hh).chunk(3, -1)
+    reset, update = torch.sigmoid(rx + rh), torch.sigmoid(zx + zh)
+    return (1 - update) * torch.tanh(nx + reset * nh) + update * state
+
+
+def wrong_one_bias_and_update_turned(inputs, state, weight_ih, weight_hh, bias_ih, bias_hh):
+    """The bias of the state is left out, and the update gate works the other way round."""
+    rx, zx, nx = (inputs @ weight_ih.mT + bias_ih).chunk(3, -1)
+    rh, zh, nh = (state @ weight_hh.mT).chunk(3, -1)
+    reset, update = torch.sigmoid(rx + rh), torch.sigmoid(zx + zh)
+    return update * torch.tanh(nx + reset * nh) + (1 - update) * state

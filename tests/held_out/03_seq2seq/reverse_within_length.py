@@ -54,3 +54,17 @@ def right_row_by_row(sequence, mask):
         for row, n in zip(sequence, mask.sum(1), strict=True)
     ]
     return torch.stack(rows)
+
+
+def wrong_length_of_the_first(sequence, mask):
+    """Every row is turned round within the length of the first row."""
+    length = int(mask[0].sum())
+    return torch.cat([sequence[:, :length].flip(1), sequence[:, length:]], 1)
+
+
+def wrong_rolled_back(sequence, mask):
+    """Each row is turned whole and rolled to the front: the words are right, the padding turned."""
+    rows = []
+    for row, words in zip(sequence.flip(1), mask, strict=True):
+        rows.append(row.roll(-int((~words).sum()), 0))
+    return torch.stack(rows)

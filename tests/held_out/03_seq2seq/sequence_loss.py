@@ -55,3 +55,17 @@ def right_word_by_word(logits, target_output):
         row = logits[n, t]
         losses.append(row.logsumexp(0) - row[target_output[n, t]])
     return sum(losses) / len(losses)
+
+
+def wrong_moved_once_more(logits, target_output):
+    """It holds the logits of each place against the word of the next."""
+    words = target_output[:, 1:] != 0
+    log_p = torch.log_softmax(logits[:, :-1][words], -1)
+    return -log_p.gather(-1, target_output[:, 1:][words].unsqueeze(-1)).mean()
+
+
+def wrong_softmax_twice_and_all_places(logits, target_output):
+    """A softmax before log_softmax, and the mean is over all places, padding among them."""
+    log_p = torch.log_softmax(torch.softmax(logits, -1), -1)
+    losses = -log_p.gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
+    return torch.where(target_output != 0, losses, 0).mean()

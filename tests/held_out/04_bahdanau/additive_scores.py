@@ -41,3 +41,15 @@ def right_three_einsums(query, key, w_query, w_key, score_weight):
     for_key = torch.einsum("bki,hi->hbk", key, w_key)
     hidden = torch.tanh(for_query[..., None] + for_key[..., None, :])
     return torch.einsum("hbqk,h->bqk", hidden, score_weight)
+
+
+def wrong_weight_inside(query, key, w_query, w_key, score_weight):
+    """The score weight multiplies inside the tanh, and the units are added up."""
+    hidden = (query @ w_query.mT).unsqueeze(2) + (key @ w_key.mT).unsqueeze(1)
+    return torch.tanh(hidden * score_weight).sum(-1)
+
+
+def wrong_sigmoid_and_keys_in_rows(query, key, w_query, w_key, score_weight):
+    """A sigmoid for the tanh, and the table has keys in its rows."""
+    hidden = (query @ w_query.mT).unsqueeze(1) + (key @ w_key.mT).unsqueeze(2)
+    return torch.sigmoid(hidden) @ score_weight

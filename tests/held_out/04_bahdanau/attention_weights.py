@@ -59,3 +59,16 @@ def right_sentence_by_sentence(scores, source_len):
         missing = scores.shape[-1] - length
         tables.append(torch.nn.functional.pad(weights, (0, missing)))
     return torch.stack(tables)
+
+
+def wrong_longest_source(scores, source_len):
+    """All sentences are cut at the longest of the batch."""
+    seen = torch.arange(scores.shape[-1]) < source_len.max()
+    low = scores.masked_fill(~seen, -torch.inf)
+    return torch.softmax(low, -1) if seen.any() else torch.zeros_like(scores)
+
+
+def wrong_one_too_many_and_cut_afterwards(scores, source_len):
+    """One place of padding is let in, and the weights are cut after the softmax."""
+    seen = torch.arange(scores.shape[-1]) <= source_len[:, None, None]
+    return torch.softmax(scores, -1) * seen

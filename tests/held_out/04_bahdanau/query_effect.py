@@ -42,3 +42,20 @@ def right_all_pairs_of_queries(scores, source_len):
     weights = _weights(scores, source_len)
     gap = weights.unsqueeze(1) - weights.unsqueeze(2)
     return gap.abs().flatten(1).max(dim=1).values
+
+
+def _cut_weights(scores, source_len):
+    seen = torch.arange(scores.shape[-1]) < source_len[:, None, None]
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1)
+    return torch.where(seen, weights, 0)
+
+
+def wrong_standard_deviation(scores, source_len):
+    """The spread over the queries is measured by its standard deviation."""
+    return _cut_weights(scores, source_len).std(1, correction=0).amax(-1)
+
+
+def wrong_against_the_first_and_padding(scores, source_len):
+    """Only the first query is compared with the others, and padding has weight."""
+    weights = torch.softmax(scores, -1)
+    return (weights - weights[:, :1]).abs().amax((1, 2))

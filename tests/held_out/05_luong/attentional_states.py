@@ -89,3 +89,27 @@ def right_in_blocks(words, annotations, mask, state, w_input, w_state, w_combine
         fed = (context @ from_context.mT + state @ from_state.mT).tanh()
         steps = torch.cat([steps, fed[:, None]], 1)
     return steps
+
+
+def wrong_fed_before_the_word(words, annotations, mask, state, w_input, w_state, w_combine):
+    """What is fed stands before the word where the two are joined."""
+    fed, steps = torch.zeros_like(state), []
+    for word in words.unbind(1):
+        state = torch.tanh(torch.cat([fed, word], -1) @ w_input.mT + state @ w_state.mT)
+        context = _look(state, annotations, mask)
+        fed = torch.tanh(torch.cat([context, state], -1) @ w_combine.mT)
+        steps.append(fed)
+    return torch.stack(steps, 1)
+
+
+def wrong_feeds_the_state_and_state_first(
+    words, annotations, mask, state, w_input, w_state, w_combine
+):
+    """The state is fed, and it comes before the context where the two are joined."""
+    steps, fed = [], torch.zeros_like(state)
+    for word in words.unbind(1):
+        state = torch.tanh(torch.cat([word, fed], -1) @ w_input.mT + state @ w_state.mT)
+        fed = state
+        context = _look(state, annotations, mask)
+        steps.append(torch.tanh(torch.cat([state, context], -1) @ w_combine.mT))
+    return torch.stack(steps, 1)

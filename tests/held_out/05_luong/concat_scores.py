@@ -49,3 +49,17 @@ def right_unit_by_unit(query, key, weight, score_weight):
         column, row = (query @ row_query).unsqueeze(-1), (key @ row_key).unsqueeze(-2)
         scores = scores + share * torch.tanh(column + row)
     return scores
+
+
+def wrong_softmax_at_the_end(query, key, weight, score_weight):
+    """It returns the weights, the softmax of the scores."""
+    left, right = weight.split([query.shape[-1], key.shape[-1]], -1)
+    hidden = (query @ left.mT).unsqueeze(-2) + (key @ right.mT).unsqueeze(-3)
+    return torch.softmax(torch.tanh(hidden) @ score_weight, -1)
+
+
+def wrong_halves_and_no_tanh(query, key, weight, score_weight):
+    """The weight is cut in the middle, and there is no tanh."""
+    left, right = weight.chunk(2, -1)
+    hidden = (query @ left.mT).unsqueeze(-2) + (key @ right.mT).unsqueeze(-3)
+    return hidden @ score_weight

@@ -75,3 +75,25 @@ def right_window_by_window(scores, share, mask, half_width):
         heard = row[inside].softmax(0) * bell
         rows.append(torch.zeros_like(row).index_put((inside,), heard))
     return torch.stack(rows).reshape(scores.shape)
+
+
+def _window_at(scores, place, mask, half_width, near):
+    distance = torch.arange(scores.shape[-1], dtype=scores.dtype) - place.unsqueeze(-1)
+    seen = near(distance.abs(), half_width) & mask.unsqueeze(-2)
+    some = seen.any(-1, keepdim=True)
+    weights = torch.softmax(scores.masked_fill(~seen & some, -torch.inf), -1)
+    return torch.where(seen, weights, 0), distance
+
+
+def wrong_last_place(scores, share, mask, half_width):
+    """The place is a share of the last place, T - 1, not of the number of words."""
+    place = share * (mask.sum(-1, keepdim=True) - 1)
+    weights, distance = _window_at(scores, place, mask, half_width, torch.le)
+    return weights * torch.exp(-(distance**2) / (2 * (half_width / 2) ** 2))
+
+
+def wrong_edge_outside_and_wide_bell(scores, share, mask, half_width):
+    """A word at the edge is outside, and the bell is as wide as the window."""
+    place = share * mask.sum(-1, keepdim=True)
+    weights, distance = _window_at(scores, place, mask, half_width, torch.lt)
+    return weights * torch.exp(-(distance**2) / (2 * half_width**2))

@@ -41,3 +41,16 @@ def right_multiplied_out(weights, is_word, share):
     got = torch.bmm(is_word.to(weights.dtype).unsqueeze(1), weights).squeeze(1)
     ones = torch.full_like(got, share)
     return torch.einsum("bc,bc->", got - ones, got - ones) / len(weights)
+
+
+def wrong_share_of_each_word(weights, is_word, share):
+    """It takes the share for that of a word, and multiplies it by the number of words."""
+    heard = (weights * is_word.unsqueeze(-1)).sum(1)
+    due = share * is_word.sum(1, keepdim=True)
+    return (due - heard).square().sum(-1).mean()
+
+
+def wrong_not_squared_and_summed(weights, is_word, share):
+    """The distance is not squared, and the captions are added up."""
+    heard = (weights * is_word.unsqueeze(-1)).sum(1)
+    return (share - heard).abs().sum()

@@ -54,3 +54,16 @@ def right_on_the_grid(scores, features, mask):
     total = powers.sum((-2, -1), keepdim=True)
     weights = powers / torch.where(total > 0, total, torch.ones_like(total))
     return torch.einsum("...hw,...hwf->...f", weights, features)
+
+
+def wrong_features_hidden_afterwards(scores, features, mask):
+    """The softmax sees all cells; only the features of forbidden ones are set to 0."""
+    weights = torch.softmax(scores.flatten(-2), -1)
+    hidden = torch.where(mask.unsqueeze(-1), features, 0).flatten(-3, -2)
+    return (weights.unsqueeze(-1) * hidden).sum(-2)
+
+
+def wrong_mean_of_rows_and_a_billion(scores, features, mask):
+    """A softmax in each row, then the mean of the rows; and forbidden scores are -1e9."""
+    weights = torch.softmax(scores.masked_fill(~mask, -1e9), -1) / scores.shape[-2]
+    return (weights.unsqueeze(-1) * features).sum((-3, -2))

@@ -58,3 +58,16 @@ def right_image_by_image(scores, cells, reward, baseline):
         log_weight = row[drawn] - torch.logsumexp(row, 0)
         total = total - got.mean() - torch.dot(advantage, log_weight) / len(drawn)
     return total / len(scores)
+
+
+def wrong_mean_reward_for_a_baseline(scores, cells, reward, baseline):
+    """The baseline that is given is not used; the mean reward of the image stands in its place."""
+    log_weight = torch.log_softmax(scores, -1).gather(1, cells)
+    advantage = (reward - reward.mean(1, keepdim=True)).detach()
+    return -(reward + advantage * log_weight).mean()
+
+
+def wrong_uphill_and_not_constant(scores, cells, reward, baseline):
+    """The minus is missing, and the advantage is not a constant."""
+    log_weight = torch.log_softmax(scores, -1).gather(1, cells)
+    return (reward + (reward - baseline.unsqueeze(1)) * log_weight).mean()

@@ -51,3 +51,14 @@ def right_in_double(query, key, value):
     scores = k.mT @ q / math.sqrt(q.shape[-2])
     powers = (scores - scores.amax(-2, keepdim=True)).exp()
     return (v @ powers / powers.sum(-2, keepdim=True)).mT.to(value.dtype)
+
+
+def wrong_multiplied_by_the_root(query, key, value):
+    """The scores are multiplied by the root."""
+    weights = torch.softmax(query @ key.mT * query.shape[-1] ** 0.5, -1)
+    return weights @ value
+
+
+def wrong_over_queries_and_no_scale(query, key, value):
+    """The softmax runs over the queries, and nothing is scaled."""
+    return torch.softmax(query @ key.mT, -2) @ value

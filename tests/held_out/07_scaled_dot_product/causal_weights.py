@@ -78,3 +78,20 @@ def right_row_by_row(scores, length):
             rows.append(torch.cat([row, torch.zeros_like(table[i, end:])]))
         tables.append(torch.stack(rows))
     return torch.stack(tables).reshape(scores.shape)
+
+
+def wrong_padding_in_front(scores, length):
+    """It takes the words for the last keys, as if the padding stood in front."""
+    query_len, key_len = scores.shape[-2:]
+    place = torch.arange(key_len)
+    seen = torch.ones(query_len, key_len, dtype=torch.bool).tril(key_len - query_len)
+    seen = seen & (place >= key_len - length[..., None, None])
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1)
+    return torch.where(seen, weights, 0)
+
+
+def wrong_not_moved_and_a_billion(scores, length):
+    """The triangle begins at the first key, and forbidden scores are -1e9."""
+    seen = torch.ones_like(scores, dtype=torch.bool).tril()
+    seen = seen & (torch.arange(scores.shape[-1]) < length[..., None, None])
+    return torch.softmax(scores.masked_fill(~seen, -1e9), -1)

@@ -47,3 +47,15 @@ def right_from_both_sides(query, key):
     of_key = torch.linalg.vecdot(key, key)
     scores = torch.einsum("...qd,...kd->...qk", query, key)
     return scores.sub(of_query[..., :, None], alpha=0.5).sub(of_key[..., None, :], alpha=0.5)
+
+
+def wrong_product_taken_off(query, key):
+    """The dot product is taken off like the squares: the sign is wrong."""
+    squares = query.square().sum(-1).unsqueeze(-1) + key.square().sum(-1).unsqueeze(-2)
+    return -(squares / 2 + query @ key.mT)
+
+
+def wrong_lengths_and_no_half(query, key):
+    """Neither length is squared, and there is no half."""
+    lengths = query.norm(dim=-1).unsqueeze(-1) + key.norm(dim=-1).unsqueeze(-2)
+    return 2 * query @ key.mT - lengths

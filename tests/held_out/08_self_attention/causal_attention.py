@@ -79,3 +79,21 @@ def right_place_by_place(query, key, value, real):
         weights = torch.where(allowed & some, weights, torch.zeros_like(weights))
         heard.append((weights.unsqueeze(-1) * values).sum(-2))
     return torch.stack(heard, -2)
+
+
+def wrong_upper_triangle(query, key, value, real):
+    """The triangle is the upper one: a token sees itself and what comes later."""
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    seen = torch.ones_like(scores, dtype=torch.bool).triu() & real.unsqueeze(-2)
+    some = seen.any(-1, keepdim=True)
+    weights = torch.softmax(scores.masked_fill(~seen & some, -torch.inf), -1)
+    return torch.where(seen, weights, 0) @ value
+
+
+def wrong_no_root_and_padding_as_a_query(query, key, value, real):
+    """Nothing is scaled, and the padding is hidden as a query, not as a key."""
+    scores = query @ key.mT
+    seen = torch.ones_like(scores, dtype=torch.bool).tril() & real.unsqueeze(-1)
+    some = seen.any(-1, keepdim=True)
+    weights = torch.softmax(scores.masked_fill(~seen & some, -torch.inf), -1)
+    return torch.where(seen, weights, 0) @ value

@@ -50,3 +50,16 @@ def right_powers_of_the_diagonal(scores, real):
     own = torch.einsum("...ii->...i", scores)
     shares = torch.where(real, (own - total).exp(), torch.zeros_like(own))
     return shares.sum(-1) / real.sum(-1).to(scores.dtype).clamp(min=1)
+
+
+def wrong_largest_weight(scores, real):
+    """It takes the largest weight of each row, whoever has it."""
+    low = scores.masked_fill(~real.unsqueeze(-2), -1e30)
+    largest = torch.softmax(low, -1).amax(-1)
+    return (largest * real).sum(-1) / real.sum(-1).clamp(min=1)
+
+
+def wrong_padding_as_a_key_and_whole_length(scores, real):
+    """Padding has weight, and the mean is over the whole length."""
+    own = torch.softmax(scores, -1).diagonal(dim1=-2, dim2=-1)
+    return (own * real).sum(-1) / scores.shape[-1]

@@ -41,3 +41,15 @@ def right_one_matrix_for_the_scores(tokens, w_query, w_key, w_value):
     between = w_query @ w_key.mT / w_key.shape[-1] ** 0.5
     scores = torch.einsum("...id,de,...je->...ij", tokens, between, tokens)
     return scores.softmax(-1) @ tokens @ w_value
+
+
+def wrong_tokens_for_values(tokens, w_query, w_key, w_value):
+    """The tokens themselves are blended; w_value is not used."""
+    scores = (tokens @ w_query) @ (tokens @ w_key).mT / w_query.shape[-1] ** 0.5
+    return torch.softmax(scores, -1) @ tokens
+
+
+def wrong_key_asks_and_width_of_a_token(tokens, w_query, w_key, w_value):
+    """Keys ask queries, and the scale is that of a token."""
+    scores = (tokens @ w_key) @ (tokens @ w_query).mT / tokens.shape[-1] ** 0.5
+    return torch.softmax(scores, -1) @ (tokens @ w_value)

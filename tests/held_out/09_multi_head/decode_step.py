@@ -141,3 +141,38 @@ def right_token_by_token(
         heard = torch.einsum("bgtl,bgld->bgtd", scores.softmax(-1), values[:, :, : place + 1])
         outputs.append(heard.flatten(1) @ w_output.mT)
     return torch.stack(outputs, 1), keys, values
+
+
+def wrong_not_itself(tokens, keys, values, length, w_query, w_key, w_value, w_output, num_heads):
+    """A new token sees what came before it, but not itself."""
+    end = length + tokens.shape[1]
+    keys, values = keys.clone(), values.clone()
+    keys[:, :, length:end] = _split(tokens @ w_key.mT, keys.shape[1])
+    values[:, :, length:end] = _split(tokens @ w_value.mT, values.shape[1])
+    output = _attend(
+        tokens,
+        keys[:, :, :end],
+        values[:, :, :end],
+        w_query,
+        w_output,
+        num_heads,
+        lambda scores: torch.ones_like(scores, dtype=torch.bool).tril(length - 1),
+    )
+    return output, keys, values
+
+
+def wrong_whole_rows_and_not_scaled(
+    tokens, keys, values, length, w_query, w_key, w_value, w_output, num_heads
+):
+    """The key heads are repeated as a whole, 0 1 0 1, and nothing is scaled."""
+    end = length + tokens.shape[1]
+    keys, values = keys.clone(), values.clone()
+    keys[:, :, length:end] = _split(tokens @ w_key.mT, keys.shape[1])
+    values[:, :, length:end] = _split(tokens @ w_value.mT, values.shape[1])
+    times = num_heads // keys.shape[1]
+    queries = _split(tokens @ w_query.mT, num_heads)
+    scores = queries @ keys[:, :, :end].repeat(1, times, 1, 1).mT
+    seen = torch.ones_like(scores, dtype=torch.bool).tril(length)
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1)
+    heads = weights @ values[:, :, :end].repeat(1, times, 1, 1)
+    return heads.transpose(1, 2).flatten(-2) @ w_output.mT, keys, values

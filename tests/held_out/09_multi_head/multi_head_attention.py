@@ -129,3 +129,29 @@ def right_head_by_head(query, key, value, mask, w_query, w_key, w_value, w_outpu
         weights = torch.where(some, scores.softmax(-1), torch.zeros_like(scores))
         output = output + weights @ values @ w_output[:, j * width : (j + 1) * width].mT
     return output
+
+
+def wrong_scores_times_mask(query, key, value, mask, w_query, w_key, w_value, w_output, num_heads):
+    """Forbidden scores become 0, and a query that sees nobody gets zeros afterwards."""
+    width = w_query.shape[0] // num_heads
+    shared = w_key.shape[0] // width
+    queries = _split(query @ w_query.mT, num_heads)
+    keys = _split(key @ w_key.mT, shared).repeat_interleave(num_heads // shared, -3)
+    values = _split(value @ w_value.mT, shared).repeat_interleave(num_heads // shared, -3)
+    seen = mask.unsqueeze(-3)
+    weights = torch.softmax(queries @ keys.mT / width**0.5 * seen, -1)
+    heads = weights @ values * seen.any(-1, keepdim=True)
+    return heads.transpose(-2, -3).flatten(-2) @ w_output.mT
+
+
+def wrong_layer_width_and_a_billion(
+    query, key, value, mask, w_query, w_key, w_value, w_output, num_heads
+):
+    """The scale is that of all heads together, and forbidden scores are -1e9."""
+    shared = w_key.shape[0] // (w_query.shape[0] // num_heads)
+    queries = _split(query @ w_query.mT, num_heads)
+    keys = _split(key @ w_key.mT, shared).repeat_interleave(num_heads // shared, -3)
+    values = _split(value @ w_value.mT, shared).repeat_interleave(num_heads // shared, -3)
+    scores = queries @ keys.mT / w_query.shape[0] ** 0.5
+    weights = torch.softmax(scores.masked_fill(~mask.unsqueeze(-3), -1e9), -1)
+    return (weights @ values).transpose(-2, -3).flatten(-2) @ w_output.mT

@@ -63,3 +63,21 @@ def right_states_first(tokens, w_input, w_state, bias, w_output):
     for more in heard[1:]:
         states.append(torch.tanh(torch.nn.functional.linear(states[-1], w_state) + more))
     return torch.einsum("t...h,oh->...to", torch.stack(states), w_output)
+
+
+def wrong_bias_at_the_output(tokens, w_input, w_state, bias, w_output):
+    """The bias is added outside the tanh."""
+    state, outputs = torch.zeros_like(bias), []
+    for token in tokens.unbind(-2):
+        state = torch.tanh(token @ w_input.mT + state @ w_state.mT) + bias
+        outputs.append(state @ w_output.mT)
+    return torch.stack(outputs, -2)
+
+
+def wrong_no_bias_and_tanh_of_the_output(tokens, w_input, w_state, bias, w_output):
+    """There is no bias, and the output has a tanh of its own."""
+    state, outputs = torch.zeros_like(bias), []
+    for token in tokens.unbind(-2):
+        state = torch.tanh(token @ w_input.mT + state @ w_state.mT)
+        outputs.append(torch.tanh(state @ w_output.mT))
+    return torch.stack(outputs, -2)

@@ -1,0 +1,60 @@
+"""Two known mistakes in one answer.
+
+Many a mistake in the bank is made by altering another answer, see `attn_grade.wrong_answers`. The
+same is done here to each of the other mistakes, until one of these pairs does what the answer does.
+"""
+
+from functools import cache
+
+from attn_grade.agreement import alike_at, alike_but_for_words, is_word
+from attn_grade.exercise import Exercise
+from attn_grade.findings import Finding, Findings
+from attn_grade.inside.submission import LocalSubmission
+from attn_grade.judge import examine, examine_one
+from attn_grade.mistakes import Mistake
+from attn_grade.recognised import Recognised
+from attn_grade.trial import draw_trials
+from attn_grade.wrong_answers import Altered, Answer
+
+
+def both_of_two(exercise: Exercise, findings: Findings, secret: str | None) -> Recognised | None:
+    """The two mistakes that together give what was found, at all checks; None unless one pair does.
+
+    The first draws that were found wrong in numbers are asked first, since most pairs differ there.
+    """
+    shown = [(row, one) for row, found in enumerate(findings) for one in found if not is_word(one)]
+    if not shown or exercise.checks[shown[0][0]].slow:
+        return None
+    row, first = shown[0]
+    found = []
+    for mistake, other, answer in _pairs(exercise):
+        one = _first_finding(exercise, answer, secret, row, first.draw)
+        if one is None or not alike_at(first, one):
+            continue
+        theirs = examine(exercise, LocalSubmission(answer), secret)
+        if all(map(alike_but_for_words, findings, theirs)):
+            found.append((mistake, other))
+    hints = {frozenset((mistake.hint, other.hint)) for mistake, other in found}
+    return Recognised(found[0][1], second=found[0][0]) if len(hints) == 1 else None
+
+
+@cache
+def _pairs(exercise: Exercise) -> list[tuple[Mistake, Mistake, Answer]]:
+    """The alteration of each mistake that is one, in each of the others."""
+    return [
+        (mistake, other, answer.of(into))
+        for mistake in exercise.mistakes
+        for answer in (mistake.answer, *mistake.also)
+        if isinstance(answer, Altered)
+        for other in exercise.mistakes
+        if other.hint != mistake.hint and other.evidence is None
+        for into in (other.answer, *other.also)
+    ]
+
+
+@cache
+def _first_finding(
+    exercise: Exercise, answer: Answer, secret: str | None, row: int, draw: int
+) -> Finding | None:
+    trials = draw_trials(exercise, exercise.checks[row], secret)
+    return examine_one(trials[draw], LocalSubmission(answer))
