@@ -62,7 +62,8 @@ attnFigure("recurrence", (root, data, say) => {
     const number = (name) => Number(form.elements[name].value);
     const [seed, distance, gain, bias] = ["seed", "distance", "gain", "forget bias"].map(number);
     const apart = (one) => Math.abs(Math.log(one / distance));
-    const raced = Object.keys(race).reduce((one, other) => (apart(other) < apart(one) ? other : one));
+    const nearer = (one, other) => (apart(other) < apart(one) ? other : one);
+    const raced = Object.keys(race).reduce(nearer);
     const reach = Object.fromEntries(layers.map((name) => [name, reaches[name](seed, gain, bias)]));
     return { seed, distance, gain, bias, raced, reach };
   };
@@ -84,7 +85,8 @@ attnFigure("recurrence", (root, data, say) => {
       let failed = 0;
       runs.forEach((taken, seed) => {
         const x = taken === null ? layout.never + 13 * (failed++ - 1) : along(Math.log10(taken));
-        const place = `translate(${x.toFixed(1)} ${(layout.first + layout.lane * lane).toFixed(1)})`;
+        const y = layout.first + layout.lane * lane;
+        const place = `translate(${x.toFixed(1)} ${y.toFixed(1)})`;
         root.querySelector(`[data-run="${name} ${seed}"]`).setAttribute("transform", place);
       });
     });
@@ -120,7 +122,7 @@ attnFigure("recurrence", (root, data, say) => {
   };
 
   const show = (...ran) => {
-    part("code").textContent = ran.join("\n\n");
+    part("code").textContent = ran.map((one) => `${one.name} = ${one}`).join("\n\n");
     root.querySelector(".attn-code").hidden = false;
   };
   form.addEventListener("input", ({ target }) => {

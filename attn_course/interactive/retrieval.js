@@ -163,7 +163,8 @@ attnFigure("retrieval", (root, data, say) => {
 
   const answer = () => {
     draw();
-    part("code").textContent = [squaredDistances, weigh, sharesOf].join("\n\n");
+    const ran = [squaredDistances, weigh, sharesOf];
+    part("code").textContent = ran.map((one) => `${one.name} = ${one}`).join("\n\n");
     root.querySelector(".attn-code").hidden = false;
   };
   const go = (step) => {
