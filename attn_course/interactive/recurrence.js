@@ -9,15 +9,6 @@ const short = (number) => {
   return `${digit}·10${raised(Number(exponent))}`;
 };
 
-// The function, which remembers its last answer: to move along a curve does not change it.
-const remembering = (compute) => {
-  let asked, answer;
-  return (...inputs) => {
-    if (String(inputs) !== asked) [asked, answer] = [String(inputs), compute(...inputs)];
-    return answer;
-  };
-};
-
 attnFigure("recurrence", (root, data, say) => {
   const { race, layers, streams, layout, width } = data;
   const [across, up, along] = [layout.across, layout.up, layout.along].map(scale);

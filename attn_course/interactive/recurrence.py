@@ -93,7 +93,7 @@ def gradient_explorer(
         readings=_readings(state),
         data=_data(state),
         png=_png(state),
-        scripts=("recurrence_parts",),
+        scripts=("remembering", "recurrence_parts"),
         live=LIVE,
     )
 

@@ -92,7 +92,7 @@ def colour_explorer(
         readings=_readings(state),
         data=_data(state),
         png=_png(state),
-        scripts=("retrieval_parts",),
+        scripts=("remembering", "retrieval_parts"),
         live=LIVE.format(len(kept)),
     )
 
