@@ -174,17 +174,10 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         """Print nothing."""
 
 
-def chromium() -> str:
-    """Return the browser's path: $CHROMIUM, or one that is installed; fail if there is none."""
+def chromium() -> str | None:
+    """Return the browser's path: $CHROMIUM, or one on PATH; None for Playwright's own."""
     names = ("chromium", "chromium-browser", "google-chrome")
-    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    if path is None:
-        pytest.fail(
-            "The tests of the pages need Chromium: `apt-get install chromium`, or say where a "
-            "browser is with CHROMIUM=/path/to/it",
-            pytrace=False,
-        )
-    return path
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
 
 
 @pytest.fixture(scope="module")  # not longer: its event loop would trip the tests that run kernels
