@@ -34,9 +34,7 @@ browser: # the tests of the pages need one; say so before, not after, the others
 	|| { echo "Chromium is needed for the tests of the pages: apt-get install chromium, or make test CHROMIUM=/path/to/it" >&2; exit 1; }
 
 test: browser style .venv/model ## everything that guards main: code, chapters, book, pages, problem sets
-	@echo "== chapters, on the plainest CPU instructions (they were made with those of a machine)" \
-	&& ATEN_CPU_CAPABILITY=default $(PYTEST) --quiet --nbval $(CHAPTERS)
-	@echo "== tests" && $(PYTEST) $(SLOWEST) tests
+	@$(PYTEST) $(SLOWEST) --nbval $(CHAPTERS) tests
 
 proofs: browser .venv/ready .venv/model ## the whole of what `make test` samples; before a release, and once a week
 	@ATTN_COURSE_PROOFS=1 $(PYTEST) $(SLOWEST) -m "sampled or left_to_proofs" tests
