@@ -33,9 +33,7 @@ browser: .venv/ready # the tests of the pages need one; get it, or say so, befor
 	@tools/system_packages.sh browser
 
 test: browser style .venv/model ## everything that guards main: code, chapters, book, pages, problem sets
-	@echo "== chapters, on the plainest CPU instructions (they were made with those of a machine)" \
-	&& ATEN_CPU_CAPABILITY=default $(PYTEST) --quiet --nbval $(CHAPTERS)
-	@echo "== tests" && $(PYTEST) $(SLOWEST) tests
+	@$(PYTEST) $(SLOWEST) --nbval $(CHAPTERS) tests
 
 proofs: browser .venv/ready .venv/model ## the whole of what `make test` samples; before a release, and once a week
 	@ATTN_COURSE_PROOFS=1 $(PYTEST) $(SLOWEST) -m "sampled or left_to_proofs" tests
