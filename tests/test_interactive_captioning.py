@@ -177,7 +177,9 @@ def test_moved_weight_and_empty_paper_do_what_they_do_in_pytorch(page: Page) -> 
         for one in moves
     ]
     empty = [{"stamps": "", "moves": "", "model": name} for name in MODELS]
-    found = json.loads(page.locator(FIGURE).evaluate(READ_ALL, settings + empty))
+    odd = {"stamps": "99.7_x", "strokes": "Mfoo", "moves": "a.b", "word": "-3"}  # of a broken link
+    found = json.loads(page.locator(FIGURE).evaluate(READ_ALL, [*settings, *empty, odd]))
+    assert found[-1]["said"] == found[-2]["said"], "it shows paper"
     image = images()[1].image.expand(4, -1, -1, -1)
     for i, name in enumerate(MODELS):
         model = load_captioner(name)

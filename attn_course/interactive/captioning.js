@@ -9,7 +9,8 @@ attnFigure("captioning", (root, data, say) => {
   let open = null, settling, frame, asked = 0;
   let now = { said: data.said, before: data.said };
   // a caption may become shorter than the word that was chosen
-  const here = { cell: 0, word: () => Math.min(Number(value("word")), now.said.length - 1) };
+  const existing = (word) => Math.min(Math.max(word | 0, 0), now.said.length - 1);
+  const here = { cell: 0, word: () => existing(value("word")) };
 
   const write = (values) => {
     for (const name in values) form.elements[name].value = values[name];
@@ -146,7 +147,7 @@ attnFigure("captioning", (root, data, say) => {
     act();
   };
   const go = (to) => {
-    write({ word: Math.min(Math.max(to, 0), now.said.length - 1) });
+    write({ word: existing(to) });
     draw();
   };
 
@@ -174,8 +175,11 @@ attnFigure("captioning", (root, data, say) => {
     last: () => now.said.length - 1,
   });
   form.addEventListener("input", ({ target }) => {
-    if (target === part("example") && target.value !== "")
-      return change({ stamps: data.examples[target.value].stamps, strokes: "", moves: "" });
+    if (target === part("example")) {
+      const { stamps } = data.examples[target.value];
+      target.value = ""; // so that the same can be chosen again
+      return change({ stamps, strokes: "", moves: "" });
+    }
     settle();
     if (target.name !== "tool") act();
   });

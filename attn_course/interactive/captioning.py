@@ -101,8 +101,8 @@ def _controls(images: Sequence[CaptionedImage]) -> str:
     buttons = [button("undo", "undo"), button("clear", "clear"), button("back", "weights back")]
     return (
         hint(
-            "Draw digits into the cells, or type them there: two or three in all. "
-            "Choose a word to see where it looks."
+            "Draw two or three digits into the cells. Choose a word to see where it looks. "
+            "(Keys in a cell: 0 to 9 for a digit, Delete, Enter to move the weight there.)"
         )
         + tag("div", "".join([*buttons, examples]), class_="attn-options")
         + caption
