@@ -2,6 +2,7 @@
 
 from attn_course.interactive.alignment import alignment_explorer
 from attn_course.interactive.captioning import caption_explorer
+from attn_course.interactive.fixed_vector import fixed_vector_explorer
 from attn_course.interactive.kernel_regression import kernel_regression_explorer
 from attn_course.interactive.recurrence import gradient_explorer
 from attn_course.interactive.retrieval import colour_explorer
@@ -12,6 +13,7 @@ __all__ = [
     "attention_explorer",
     "caption_explorer",
     "colour_explorer",
+    "fixed_vector_explorer",
     "gradient_explorer",
     "kernel_regression_explorer",
 ]

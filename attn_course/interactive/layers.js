@@ -15,10 +15,10 @@ const embed = ({ weight }, i) => {
 
 // W x + b
 const linear = ({ weight, bias }, x) => {
-  const [rows, wide] = weight.shape, y = new Float64Array(rows);
+  const { shape: [rows, wide], data } = weight, y = new Float64Array(rows);
   for (let i = 0; i < rows; i++) {
     let total = bias ? bias.data[i] : 0;
-    for (let j = 0; j < wide; j++) total += weight.data[i * wide + j] * x[j];
+    for (let j = 0; j < wide; j++) total += data[i * wide + j] * x[j];
     y[i] = total;
   }
   return y;

@@ -43,6 +43,26 @@ const additiveTranslator = (tensors) => {
   return { start, step };
 };
 
+// All that it knows of the source is one vector, shown to every step.
+const fixedTranslator = (tensors) => {
+  const layer = layerOf(tensors), cell = cellOf(tensors)("recurrent.network", "_l0");
+
+  const start = (source) => {
+    const vector = annotate(tensors, source).final;
+    return { vector, state: tanh(linear(layer("bridge"), vector)) };
+  };
+
+  const step = (before, { vector, state }) => {
+    const word = embed(layer("embedding"), before);
+    const next = gru(cell, concat(word, vector), state);
+    const known = concat(next, word, vector);
+    const logits = linear(layer("readout.2"), tanh(linear(layer("readout.0"), known)));
+    return { logits, memory: { vector, state: next } };
+  };
+
+  return { start, step };
+};
+
 // Take the most probable word at each step. `change(t)` lays hands on the weights of word `t`.
 const greedy = (model, source, change = () => undefined) => {
   const most = Math.floor(1.5 * source.length) + 5, said = [];
