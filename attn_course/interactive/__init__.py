@@ -7,6 +7,7 @@ from attn_course.interactive.kernel_regression import kernel_regression_explorer
 from attn_course.interactive.recurrence import gradient_explorer
 from attn_course.interactive.retrieval import colour_explorer
 from attn_course.interactive.scaled_dot_product import attention_explorer
+from attn_course.interactive.scores import score_explorer
 
 __all__ = [
     "alignment_explorer",
@@ -16,4 +17,5 @@ __all__ = [
     "fixed_vector_explorer",
     "gradient_explorer",
     "kernel_regression_explorer",
+    "score_explorer",
 ]

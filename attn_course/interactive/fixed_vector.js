@@ -47,18 +47,10 @@ attnFigure("fixed-vector", (root, data, say) => {
     picture.replaceChildren(name, ...strip(vector), ...groups);
   };
 
-  // a sentence whose words that are not in the right one are marked
   const showMarked = (name, words, right) => {
-    const isStrange = newBeside(words, right), parts = [];
-    words.forEach((word, i) => {
-      const before = written(words.slice(0, i)), all = written(words.slice(0, i + 1));
-      const piece = all.slice(before.length), text = piece.trimStart();
-      parts.push(piece.slice(0, piece.length - text.length));
-      parts.push(isStrange[i] ? Object.assign(document.createElement("span"),
-        { className: "attn-strange", textContent: text }) : text);
-    });
+    const { parts, count } = markStrange(words, right);
     part(`${name}-reading`).replaceChildren(...parts);
-    return isStrange.filter(Boolean).length;
+    return count;
   };
   const show = (name, text) => {
     part(`${name}-reading`).textContent = text;

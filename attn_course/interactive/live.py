@@ -14,7 +14,9 @@ from attn_course.trained.store import shipped_weights
 
 # Where each file of weights lies that a live figure fetches.
 TRAINED = Path(trained.__file__).parent
-WEIGHTS = {"bahdanau": TRAINED, "fixed": TRAINED}
+WEIGHTS = dict.fromkeys(
+    ("bahdanau", "fixed", "luong_dot", "luong_general", "luong_local_m", "luong_local_p"), TRAINED
+)
 # The most by which a weight or a probability of the page differs from PyTorch's; the tests hold it.
 AGREES_TO = 1e-4
 
@@ -42,12 +44,16 @@ def write_weights(folder: Path, names: Iterable[str] = tuple(WEIGHTS)) -> None:
 def provenance(name: str, inputs: str, *others: str) -> str:
     """The line under a live figure: which recipes made its weights, and how exact the page is."""
     names = (name, *others)
-    megabytes = sum(len(weights_script(one)) for one in names) / 1e6
-    model, recipe = ("models", "recipes") if others else ("model", "recipe")
+    megabytes = f"{sum(len(weights_script(one)) for one in names) / 1e6:.1f} MB"
+    model, recipe, fetched = (
+        ("models", "recipes", f"A model's are fetched when you first use it ({megabytes} in all)")
+        if others
+        else ("model", "recipe", f"They are fetched when you first act ({megabytes})")
+    )
     return (
         f"Live: this page runs the {model} itself, on the weights of the {recipe} "
-        f"{' and '.join(f'<code>{one}</code>' for one in names)} of "
-        "<code>attn_course.trained</code>, in half precision. They are fetched when you first "
-        f"act ({megabytes:.1f} MB). On {inputs} it gives the same words as PyTorch, and "
-        f"weights and probabilities within {AGREES_TO:.4f}: a test compares them in a browser."
+        f"{', '.join(f'<code>{one}</code>' for one in names)} of "
+        f"<code>attn_course.trained</code>, in half precision. {fetched}. On {inputs} it gives "
+        "the same words as PyTorch, and weights and probabilities within "
+        f"{AGREES_TO:.4f}: a test compares them in a browser."
     )

@@ -63,3 +63,15 @@ const newBeside = (now, before) => {
     return true;
   });
 };
+
+// A sentence in which the words that are not in the right one are marked, and how many they are.
+const markStrange = (words, right) => {
+  const isStrange = newBeside(words, right), parts = [];
+  words.forEach((word, i) => {
+    const before = written(words.slice(0, i)), piece = written(words.slice(0, i + 1)).slice(before.length);
+    const text = piece.trimStart(), mark = { className: "attn-strange", textContent: text };
+    parts.push(piece.slice(0, piece.length - text.length));
+    parts.push(isStrange[i] ? Object.assign(document.createElement("span"), mark) : text);
+  });
+  return { parts, count: isStrange.filter(Boolean).length };
+};
