@@ -19,7 +19,7 @@ export OPENBLAS_NUM_THREADS := 1
 # The tests start some two hundred processes, which would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help book browser test test-hub proofs peers gpu serve lab exercises notebooks style lint clean
+.PHONY: help book browser test test-hub proofs peers gpu release serve lab exercises notebooks style lint clean
 .DELETE_ON_ERROR:
 
 help: ## list these commands
@@ -29,14 +29,11 @@ book: .venv/ready ## build the book, and print the page to open
 	@$(BIN)/jupyter-book build . -W -n --keep-going
 	@echo "The book is built. Open $(CURDIR)/_build/html/index.html"
 
-browser: # the tests of the pages need one; say so before, not after, the others have run
-	@test -n "$$CHROMIUM" || command -v chromium chromium-browser google-chrome >/dev/null \
-	|| { echo "Chromium is needed for the tests of the pages: apt-get install chromium, or make test CHROMIUM=/path/to/it" >&2; exit 1; }
+browser: .venv/ready # the tests of the pages need one; get it, or say so, before the others have run
+	@tools/system_packages.sh browser
 
 test: browser style .venv/model ## everything that guards main: code, chapters, book, pages, problem sets
-	@echo "== chapters, on the plainest CPU instructions (they were made with those of a machine)" \
-	&& ATEN_CPU_CAPABILITY=default $(PYTEST) --quiet --nbval $(CHAPTERS)
-	@echo "== tests" && $(PYTEST) $(SLOWEST) tests
+	@$(PYTEST) $(SLOWEST) --nbval $(CHAPTERS) tests
 
 proofs: browser .venv/ready .venv/model ## the whole of what `make test` samples; before a release, and once a week
 	@ATTN_COURSE_PROOFS=1 $(PYTEST) $(SLOWEST) -m "sampled or left_to_proofs" tests
@@ -62,6 +59,12 @@ gpu: .venv/ready ## all that needs a GPU: its tests, and the records of speed an
 	@$(BIN)/python benchmarks/attention.py
 	@$(BIN)/python benchmarks/recurrence.py
 	@echo "The records are in attn_course/benchmarked/; 'make notebooks' and 'make test' show and check them."
+
+release: book ## lay what a release holds into dist/: the book as an archive that opens offline, and the wheel
+	@rm -rf dist build && mkdir dist
+	@cd _build && python -m zipfile --create ../dist/attention-book.zip html
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+	@rm -rf build && ls -l dist
 
 serve: book ## build the book, and serve it at http://localhost:8000
 	@cd _build/html && python -m http.server --bind localhost 8000

@@ -28,7 +28,7 @@ class Altered:
         how: Called with an answer and with inputs by name.
     """
 
-    def __init__(self, answer: Answer, how: Callable[..., Any]) -> None:
+    def __init__(self, answer: Answer, how: Answer) -> None:
         update_wrapper(self, answer)
         self.answer, self.how = answer, how
 

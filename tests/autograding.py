@@ -7,15 +7,19 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
+import nbformat
 import psutil
 import pytest
 from filelock import FileLock
 from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 
+from attn_bank import BANK
+from attn_grade.authoring.parts import with_table
 from attn_grade.nbgrader.course import Course
 from attn_grade.records import SubmissionRecord, read_record, record_path
 from tests.conftest import shared_folder
@@ -24,19 +28,23 @@ from tests.test_nbgrader import FIRST, SECRET, STUDENTS, hand_in, lay_out, read_
 T = TypeVar("T")
 POINTS = read_points()
 OF = sum(POINTS.values())
+SMALL, PARTS_OF_SMALL = "a small course", 2
+OF_SMALL = sum(list(POINTS.values())[:PARTS_OF_SMALL])
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux does")
 
 
-def released_course(base: Path) -> Path:
+def released_course(base: Path, name: str = "a course") -> Path:
     """The course with its first problem set released, in a folder with a space in its name.
 
     It is made once for a whole test run, whichever worker asks first, to be copied.
     """
-    course, done = shared_folder(base) / "a course", shared_folder(base) / "released"
+    course, done = shared_folder(base) / name, shared_folder(base) / f"{name} is released"
     with FileLock(done.with_suffix(".lock")):
         if not done.exists():
             course.mkdir()
             lay_out(course, FIRST)
+            if name == SMALL:
+                keep_parts(course / "solutions" / FIRST / f"{FIRST}.ipynb")
             (course / "grading").mkdir()
             (course / "grading" / "secret.txt").write_text(f"{SECRET}\n", encoding="utf-8")
             with seed_of_no_other_course():
@@ -44,6 +52,22 @@ def released_course(base: Path) -> Path:
             assert made["success"], made
             done.touch()
     return course
+
+
+def small_course(base: Path) -> Path:
+    """The same with few parts in the problem set, for tests to which it does not matter which."""
+    return released_course(base, SMALL)
+
+
+def keep_parts(path: Path) -> None:
+    """Leave the first parts of a problem set, and the last, which is in words."""
+    notebook, sections = nbformat.read(path, as_version=4), [[]]
+    for cell in notebook.cells:
+        if cell.source.startswith("## Part "):
+            sections.append([])
+        sections[-1].append(cell)
+    notebook.cells = list(chain(*sections[: PARTS_OF_SMALL + 1], sections[-1]))
+    nbformat.write(with_table(notebook, BANK), path)
 
 
 @contextmanager

@@ -22,15 +22,15 @@ from attn_grade.stations import grader, judged
 from attn_grade.stations.grader import grade_submission
 from attn_grade.stations.tasks import Task
 from attn_grade.stations.warm import close_graders, grader_of
+from tests.autograding import OF_SMALL as OF
 from tests.autograding import (
-    OF,
     cells_of,
     gradebook,
     notebook_of,
     path_of_record,
     record_of,
-    released_course,
     seed_of_no_other_course,
+    small_course,
 )
 from tests.odd_submissions import by_name, change_notebook
 from tests.test_nbgrader import FIRST, hand_in
@@ -39,7 +39,7 @@ from tests.test_nbgrader import FIRST, hand_in
 @pytest.fixture(scope="module")
 def warm(tmp_path_factory) -> Iterator[Path]:
     """A course that is graded within this process, by one confined process for all tests."""
-    released = released_course(tmp_path_factory.getbasetemp())
+    released = small_course(tmp_path_factory.getbasetemp())
     course = Path(shutil.copytree(released, tmp_path_factory.mktemp("warm") / "course"))
     hand_in(course, FIRST, "solved", {})
     add_setting(course, "LateSubmissionPlugin.penalty_method", "zero")

@@ -32,8 +32,8 @@ from tests.autograding import (
     needs_linux,
     notebook_of,
     processes_with,
-    released_course,
     seed_of_no_other_course,
+    small_course,
     until,
     with_submission,
 )
@@ -47,7 +47,7 @@ pytestmark = needs_linux
 def copy(tmp_path_factory, tmp_path) -> Iterator[Path]:
     """A course of its own for a test, with nothing handed in."""
     with seed_of_no_other_course():
-        released = released_course(tmp_path_factory.getbasetemp())
+        released = small_course(tmp_path_factory.getbasetemp())
         yield Path(shutil.copytree(released, tmp_path / "course"))
 
 
@@ -66,17 +66,17 @@ def records_in(course: Path) -> dict[str, int]:
 
 
 def test_interrupted_command_goes_on_where_it_stopped(copy, temporary):
-    students = [f"s{number}" for number in range(4)]
+    students = [f"s{number}" for number in range(3)]
     for student in students:
         hand_in(copy, FIRST, student, {})
     command = begin(copy, temporary, "--jobs", "1")
-    until(lambda: len(records_in(copy)) >= 2)
+    until(lambda: len(records_in(copy)) >= 1)
     os.killpg(command.pid, signal.SIGINT)  # as a terminal does
     _, complaint = command.communicate(timeout=60)
     assert command.returncode == 130
     assert complaint.startswith("Interrupted. Finished submissions are kept")
     done = records_in(copy)
-    assert 2 <= len(done) < len(students)
+    assert 1 <= len(done) < len(students)
     assert processes_with(temporary) == []
     assert list(temporary.iterdir()) == []
     assert autograde(AutogradeOptions(copy, FIRST, jobs=1), silent())

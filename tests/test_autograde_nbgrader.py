@@ -2,8 +2,7 @@
 
 import csv
 import shutil
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -28,7 +27,7 @@ from tests.autograding import (
     released_course,
     seed_of_no_other_course,
 )
-from tests.test_nbgrader import FIRST, hand_in
+from tests.test_nbgrader import FIRST, graded_by_nbgrader, hand_in
 
 STUDENTS = ["broken", "shuffled"]
 
@@ -42,28 +41,17 @@ def by_command(course: Path, student: str) -> None:
     grade_submission(Task(str(course), FIRST, student))
 
 
-def by_nbgrader(course: Path, student: str) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of nbgrader's own dealings
-        done = api_of(course).autograde(FIRST, student)
-    assert done["success"], done
-
-
 @pytest.fixture(scope="module")
 def courses(tmp_path_factory) -> Iterator[tuple[Path, Path]]:
     """The same submissions, graded by the command, and by nbgrader."""
-
-    def graded(grade: Callable[[Path, str], None]) -> Path:
-        course = Path(shutil.copytree(released, tmp_path_factory.mktemp("graded") / "course"))
-        hand_in_as_students(course, *STUDENTS)
-        shutil.copytree(course / "exercises", course / "grading" / "submitted" / "untouched")
-        for student in (*STUDENTS, "untouched"):
-            grade(course, student)
-        return course
-
     released = released_course(tmp_path_factory.getbasetemp())
+    course = Path(shutil.copytree(released, tmp_path_factory.mktemp("graded") / "course"))
+    hand_in_as_students(course, *STUDENTS)
+    shutil.copytree(course / "exercises", course / "grading" / "submitted" / "untouched")
     with seed_of_no_other_course():
-        yield graded(by_command), graded(by_nbgrader)
+        for student in (*STUDENTS, "untouched"):
+            by_command(course, student)
+        yield course, graded_by_nbgrader(tmp_path_factory.getbasetemp())
         close_graders()
 
 

@@ -22,7 +22,7 @@ from attn_grade.trial import draw_trials
 from tests.conftest import ROOT
 from tests.mutants import mutants_of
 from tests.problem_sets import find_solution
-from tests.sampling import sample, sampled, takes_all
+from tests.sampling import left_to_proofs, sample, sampled, takes_all
 
 sys.path.insert(0, str(ROOT / "tools"))
 import bank_of_mistakes
@@ -32,8 +32,10 @@ EXERCISES = exercise_names()
 SECRET = "the proofs"
 # How many `make test` takes: of twenty draws, on which all right answers are tried; of the right
 # answers, watched; of the mistakes, beside one that each check alone refuses; of a solution's
-# mutants; of wrong answers that train.
-DRAWS, RIGHT_ANSWERS, MISTAKES, MUTANTS, SLOW_ANSWERS = 2, 2, 3, 6, 1
+# mutants.
+DRAWS, RIGHT_ANSWERS, MISTAKES, MUTANTS = 2, 1, 2, 5
+# Right answers that take seconds.
+TAKE_SECONDS = {"by_deleting_each_in_turn"}
 
 
 def right_answers(exercise: str) -> list:
@@ -60,6 +62,16 @@ def is_slow(exercise: str) -> bool:
     return any(check.slow for check in find_exercise(exercise).checks)
 
 
+def mark_of(exercise: str) -> pytest.MarkDecorator:
+    """Wrong answers that train are for the proofs, all of them."""
+    return left_to_proofs if is_slow(exercise) else sampled
+
+
+WRONG_ANSWERS = pytest.mark.parametrize(
+    "exercise", [pytest.param(name, marks=mark_of(name)) for name in EXERCISES]
+)
+
+
 @cache
 def kill_matrix() -> bank_of_mistakes.Banks:
     """What the page says, by exercise and mistake."""
@@ -69,7 +81,7 @@ def kill_matrix() -> bank_of_mistakes.Banks:
 def taken_mistakes(exercise: str) -> list[str]:
     """The mistakes that are tried, by name: one for each check, and a few more."""
     names = [mistake.name for mistake in find_exercise(exercise).mistakes]
-    wanted = {*sample(names, SLOW_ANSWERS if is_slow(exercise) else MISTAKES)}
+    wanted = {*sample(names, MISTAKES)}
     by_check = {}
     for name in reversed(names):
         cells = kill_matrix()[exercise].get(name, ())
@@ -81,7 +93,7 @@ def taken_mistakes(exercise: str) -> list[str]:
 
 def taken_mutants(exercise: str) -> dict[str, str]:
     """The mutants that are tried, by what is changed."""
-    taken = sample(mutants(exercise), SLOW_ANSWERS if is_slow(exercise) else MUTANTS)
+    taken = sample(mutants(exercise), MUTANTS)
     return {change: mutants(exercise)[change] for change in taken}
 
 
@@ -163,7 +175,11 @@ def test_every_right_answer_earns_every_point(exercise):
 
     Of those, `make test` tries the solution alone.
     """
-    answers = list(enumerate(right_answers(exercise)))
+    answers = [
+        (number, answer)
+        for number, answer in enumerate(right_answers(exercise))
+        if takes_all() or answer.__name__ not in TAKE_SECONDS
+    ]
     for number, answer in sample(answers, 0 if is_slow(exercise) else RIGHT_ANSWERS, _name):
         unwatched = number and is_slow(exercise)
         submission = LocalSubmission(answer) if unwatched else watched(exercise, answer)
@@ -187,7 +203,7 @@ def test_every_right_answer_is_right_on_twenty_hidden_draws(exercise):
 @pytest.mark.parametrize(
     ("exercise", "mistake"),
     [
-        pytest.param(name, mistake, id=f"{name}-{mistake.name}", marks=sampled)
+        pytest.param(name, mistake, id=f"{name}-{mistake.name}", marks=mark_of(name))
         for name in EXERCISES
         for mistake in find_exercise(name).mistakes
         if mistake.name in taken_mistakes(name)
@@ -205,8 +221,7 @@ def test_mistake_earns_what_it_declares_and_shows_its_hint(exercise, mistake):
     assert score.hint in score._repr_html_() or "`" in score.hint or "'" in score.hint
 
 
-@sampled
-@pytest.mark.parametrize("exercise", EXERCISES)
+@WRONG_ANSWERS
 def test_mistakes_are_caught_by_the_checks_that_the_kill_matrix_says(exercise):
     """The page's seeds are others than ours: what it says holds for this one too."""
     taken = taken_mistakes(exercise)
@@ -222,8 +237,7 @@ def test_mistakes_are_caught_by_the_checks_that_the_kill_matrix_says(exercise):
                 assert caught == refused, f"{mistake}, check {number}"
 
 
-@sampled
-@pytest.mark.parametrize("exercise", EXERCISES)
+@WRONG_ANSWERS
 def test_every_mutant_of_the_solution_is_refused(exercise):
     survivors = [name for name, labels in failed_checks(exercise).items() if not labels]
     assert not survivors, "\n".join(survivors)
@@ -244,8 +258,7 @@ def test_mutants_declared_equivalent_exist_and_change_nothing(exercise):
         assert float(score) == spec.points, f"{change} does change something:\n{score}"
 
 
-@sampled
-@pytest.mark.parametrize("exercise", EXERCISES)
+@WRONG_ANSWERS
 def test_without_any_one_check_some_wrong_answer_passes(exercise):
     refused = failed_checks(exercise).values()
     for check in find_exercise(exercise).checks:

@@ -24,9 +24,8 @@ SECRET = "one"
 TAKEN_EXERCISES = 9
 SLOW = [name for name in exercise_names() if any(c.slow for c in find_exercise(name).checks)]
 QUICK = [name for name in exercise_names() if name not in SLOW]
-# Of the wrong answers, how many have to get a true hint, and how many may get a false one.
-SHARE, SHARE_OF_LEARNERS = 0.95, 0.65
-MOST_FALSE = 7
+# Of the wrong answers, how many have to get a true hint.
+SHARE, SHARE_OF_LEARNERS = 0.95, 0.7
 
 
 def answers(exercise: str) -> dict:
@@ -77,8 +76,8 @@ def test_right_answers_are_accepted_and_wrong_ones_refused_with_a_true_hint():
         assert (row["said"] == "none") == (row["true"] == ""), row
     for rows in kinds.values():
         assert {row["exercise"] for row in rows} == set(exercise_names())
-    assert (len(kinds["wrong"]), len(kinds["right"])) == (321, 64)
-    assert sum(row["true"] == "false" for row in kinds["wrong"]) <= MOST_FALSE
+    assert (len(kinds["wrong"]), len(kinds["right"])) == (381, 64)
+    assert not [row for row in kinds["wrong"] if row["true"] == "false"]
     shares = [row["true"] == "true" for row in kinds["wrong"]]
     assert sum(shares) / len(shares) >= SHARE
 
@@ -95,7 +94,7 @@ def test_learners_code_is_judged_by_what_it_does_and_told_what_is_true():
         assert full == (row["answer"] == "right"), row
         assert (row["said"] == "none") == (row["true"] == ""), row
     wrong = [row for row in learners() if row["answer"] != "right"]
-    assert sum(row["true"] == "false" for row in wrong) <= MOST_FALSE
+    assert not [row for row in wrong if row["true"] == "false"]
     assert sum(row["true"] == "true" for row in wrong) / len(wrong) >= SHARE_OF_LEARNERS
 
 
@@ -103,7 +102,10 @@ def test_the_page_says_what_the_tables_hold():
     held_out = [row for row in verdicts() if row["answer"].startswith("wrong_")]
     wrong = [row for row in learners() if row["answer"] != "right"]
     rows = {
-        "held-out answers": held_out,
+        f"held-out answers, {which}": [row for row in held_out if row["batch"] in which]
+        for which in ("first two batches", "third batch")
+    }
+    rows |= {
         "learners, first batch": [row for row in wrong if row["batch"] == "1"],
         "learners, second batch": [row for row in wrong if row["batch"] == "2"],
     }

@@ -22,7 +22,7 @@ from tests.sampling import parameters, sample, sampled
 # What inputs are drawn from: those that everybody sees, alone and with hidden ones.
 ROUNDS = (None, *(f"seed {number}" for number in range(20)))
 # How many exercises `make test` takes, and of each how many rounds and mutants.
-TAKEN_EXERCISES, TAKEN_ROUNDS, TAKEN_MUTANTS = 16, 1, 2
+TAKEN_EXERCISES, TAKEN_ROUNDS, TAKEN_MUTANTS = 10, 1, 2
 QUICK = [name for name in exercise_names() if not any(c.slow for c in find_exercise(name).checks)]
 
 
@@ -63,6 +63,59 @@ def test_mistake_is_found_beside_another_fault_and_both_are_said(answer, then):
     assert score.mistake == "updates_the_other_way_round"
     assert score.hint.startswith("there is more than one thing to mend. First: your update gate")
     assert then in score.hint
+
+
+def no_root_and_keys_ask(tokens, w_query, w_key, w_value):
+    """Two mistakes that spoil every number together."""
+    scores = (tokens @ w_key) @ (tokens @ w_query).mT / tokens.shape[-1] ** 0.5
+    return torch.softmax(scores, -1) @ (tokens @ w_value)
+
+
+def low_fill_and_no_default(scores, value, mask, default):
+    """Two mistakes that show in different rows."""
+    weights = torch.softmax(scores.masked_fill(~mask, -1000), -1)
+    return (weights @ value) * mask.any(-1, keepdim=True)
+
+
+@pytest.mark.parametrize("secret", [None, "one"])
+def test_two_known_mistakes_are_named_together(secret):
+    spec = find_exercise("08_self_attention/self_attention")
+    score = grade(spec, LocalSubmission(no_root_and_keys_ask), secret)
+    assert score.mistake == "takes_the_scale_from_the_tokens"
+    assert "Second: queries and keys have changed places" in score.hint
+
+
+def test_row_in_which_a_known_mistake_stands_alone_is_named():
+    spec = find_exercise("01_retrieval/lookup_with_default")
+    score = grade(spec, LocalSubmission(low_fill_and_no_default), None)
+    assert score.mistake is None
+    assert score.hint.startswith('in the row "a query that may attend to no key gets the default')
+    assert "in others there is more" in score.hint
+
+
+def test_axes_are_not_named_where_numbers_merely_differ():
+    """With two axes nothing is padded, so that an `or` for an `and` does not show there."""
+
+    def one_mask_is_enough(query, key, value, real):
+        scores = query @ key.mT / query.shape[-1] ** 0.5
+        seen = torch.ones_like(scores, dtype=torch.bool).tril() | real.unsqueeze(-2)
+        return torch.softmax(scores.masked_fill(~seen, -torch.inf), -1) @ value
+
+    spec = find_exercise("08_self_attention/causal_attention")
+    assert "count from the back" not in str(
+        grade(spec, LocalSubmission(one_mask_is_enough), None).hint
+    )
+
+
+@pytest.mark.parametrize(("small", "name"), [(1e-6, "is_off_by_a_millionth"), (0, "rounds")])
+def test_float32_is_named_where_the_numbers_are_of_float32(small, name):
+    def softmax(scores):
+        dtype = scores.dtype if small else torch.float32
+        powers = torch.exp(scores - scores.amax(-1, keepdim=True)).to(dtype)
+        return (powers / (powers.sum(-1, keepdim=True) + small)).to(scores.dtype)
+
+    score = grade(find_exercise("01_retrieval/softmax"), LocalSubmission(softmax), None)
+    assert score.mistake.startswith(name)
 
 
 @cache

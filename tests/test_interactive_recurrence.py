@@ -114,7 +114,7 @@ def assert_script_agrees_with_package(root: Locator, states: list[dict[str, floa
 @sampled
 @pytest.mark.browser
 def test_script_gives_the_gradients_of_autograd(page: Page) -> None:
-    states = sample(random_states(), 10)
+    states = sample(random_states(), 6)
     assert_script_agrees_with_package(page.locator(FIGURE), states)
 
 

@@ -42,7 +42,7 @@ from tests.interactive_laws import (
     size,
     write_page,
 )
-from tests.sampling import left_to_proofs
+from tests.sampling import left_to_proofs, sampled, takes_all
 from tests.test_pages import DESKTOP, PHONE
 
 FIGURE = ".attn-figure[data-figure='retrieval']"
@@ -112,20 +112,20 @@ def page(opened_once: Page, address: str) -> Page:
     return opened_once
 
 
-def random_states(number: int, temperatures: int) -> list[tuple[str, str, int, int]]:
+def random_states(walks: int, temperatures: int) -> list[tuple[str, str, int, int]]:
     """Draw walks, five states on each: a step, and the number of a temperature."""
     draw, states = random.Random(1), []
-    for _ in range(number // 5):
+    for _ in range(walks):
         ends = [f"#{draw.randrange(1 << 24):06x}" for _ in range(2)]
         hot_or_cold = [0, temperatures - 1, *(draw.randrange(temperatures) for _ in range(3))]
         states += [(*ends, draw.randrange(LAST + 1), place) for place in hot_or_cold]
     return states
 
 
-def assert_script_agrees_with_package(root: Locator, number: int) -> None:
+def assert_script_agrees_with_package(root: Locator, walks: int) -> None:
     """Compare both lookups at the queries of random states, and the words along their walks."""
     temperatures = data_of(root)["temperatures"]
-    states = random_states(number, len(temperatures))
+    states = random_states(walks, len(temperatures))
     found = json.loads(root.evaluate(READ_ALL, states))
     key, word, value = table()
     ends = [[list(bytes.fromhex(hex[1:])) for hex in state[:2]] for state in states]
@@ -153,9 +153,10 @@ def assert_script_agrees_with_package(root: Locator, number: int) -> None:
         assert one["said"] == word[closest].tolist()
 
 
+@sampled
 @pytest.mark.browser
 def test_script_gives_the_numbers_of_the_package(page: Page) -> None:
-    assert_script_agrees_with_package(page.locator(FIGURE), 100)
+    assert_script_agrees_with_package(page.locator(FIGURE), 25 if takes_all() else 6)
 
 
 @pytest.mark.browser
@@ -177,7 +178,7 @@ def test_figure_in_the_book_gives_the_numbers_of_the_package(
     with opened_in_the_book(browser, book, name) as page:
         (root,) = page.locator(FIGURE).all()
         assert root.locator("form").is_visible()
-        assert_script_agrees_with_package(root, 10)
+        assert_script_agrees_with_package(root, 2)
 
 
 @pytest.mark.browser

@@ -14,10 +14,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from filelock import FileLock
 from nbformat import NotebookNode
 
 from attn_bank import find_exercise
-from tests.conftest import ROOT
+from tests.conftest import ROOT, shared_folder
 from tests.problem_sets import EXERCISES, SOLUTIONS, nbgrader
 from tests.sampling import sample, sampled
 
@@ -116,7 +117,22 @@ PARTS = list(STUDENTS["broken"])
 @pytest.fixture(scope="module")
 def course(tmp_path_factory) -> Path:
     """The course with its first problem set: released, handed in, graded and given feedback."""
-    course = tmp_path_factory.mktemp("course")
+    return graded_by_nbgrader(tmp_path_factory.getbasetemp())
+
+
+def graded_by_nbgrader(base: Path) -> Path:
+    """That course, made once for a whole test run, whichever worker asks first; to be read."""
+    course, done = shared_folder(base) / "by nbgrader", shared_folder(base) / "graded"
+    with FileLock(done.with_suffix(".lock")):
+        if not done.exists():
+            course.mkdir()
+            grade_by_nbgrader(course)
+            done.touch()
+    return course
+
+
+def grade_by_nbgrader(course: Path) -> None:
+    """Type what an instructor types."""
     lay_out(course, FIRST)
     (course / "grading").mkdir()
     (course / "grading" / "secret.txt").write_text(f"{SECRET}\n", encoding="utf-8")
@@ -129,7 +145,6 @@ def course(tmp_path_factory) -> Path:
     nbgrader(course, "autograde", FIRST)
     nbgrader(course, "generate_feedback", FIRST)
     nbgrader(course, "export", "--to", "grades.csv", "--exporter=nbgrader.plugins.CsvExportPlugin")
-    return course
 
 
 def lay_out(course: Path, *assignments: str) -> None:

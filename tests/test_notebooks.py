@@ -38,6 +38,13 @@ def test_outputs_name_no_machine_and_no_mistake(name: str) -> None:
             assert not MACHINE.search(output.get("text", "") + json.dumps(printed)), cell.source
 
 
+@pytest.mark.parametrize("name", chapters())
+def test_figures_are_no_higher_than_a_page(name: str) -> None:
+    """A figure with a row for each word of the wrong list is drawn all the same, for a minute."""
+    text = (ROOT / "book" / f"{name}.ipynb").read_text(encoding="utf-8")
+    assert all(float(height) < 1500 for height in re.findall(r"<Figure size \d+x([\d.]+)", text))
+
+
 def names(table: SymbolTable, top: bool = True) -> Iterator[tuple[str, bool]]:
     """Yield the global names of a piece of code, and of each whether it is defined there."""
     for symbol in table.get_symbols():

@@ -256,6 +256,13 @@ def test_search_finds_a_word_of_a_chapter(home: tuple[Page, Seen]) -> None:
     assert (seen.troubles, seen.requests) == ([], [])
 
 
+# What rests on no file but the page itself is tried from a server; from the disk too in the proofs.
+BY_EITHER_WAY = pytest.mark.parametrize(
+    "home", ["http", pytest.param("file", marks=left_to_proofs)], indirect=True
+)
+
+
+@BY_EITHER_WAY
 def test_theme_switch_changes_the_colours_and_is_remembered(home: tuple[Page, Seen]) -> None:
     page, seen = home
     themes = []
@@ -296,6 +303,7 @@ def test_problem_set_downloads_from_its_chapter(
         assert Path(waiting.value.path()).read_bytes() == wanted.read_bytes()
 
 
+@BY_EITHER_WAY
 def test_every_page_can_be_used_from_the_keyboard(home: tuple[Page, Seen]) -> None:
     page, _ = home
     page.keyboard.press("Tab")

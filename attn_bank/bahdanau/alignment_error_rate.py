@@ -195,7 +195,7 @@ EXERCISE = Exercise(
     function="alignment_error_rate",
     reference=reference,
     title="measure whether a model looks where a person would",
-    minutes=20,
+    minutes=25,
     promises=Promises(batch=("weights", "sure", "possible", "target_mask")),
     checks=(
         Check(

@@ -1,14 +1,16 @@
 """Part B of problem set 06: a penalty on cells that a caption never looks at."""
 
+from typing import Any
+
 import torch
 from torch import Generator, Tensor
 
 from attn_bank.captioning import draw_weights
 from attn_course.image_grid import doubly_stochastic_penalty
 from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
+from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, then
+from attn_grade.wrong_answers import Altered, Answer, given, then
 
 
 def reference(weights: Tensor, is_word: Tensor, share: float) -> Tensor:
@@ -118,10 +120,13 @@ def averages_over_the_cells(weights, is_word, share):
     return (share - _total(weights, is_word)).square().mean()
 
 
-@mistake
-def adds_up_the_captions(weights, is_word, share):
+def _add_up(answer: Answer, **inputs: Any) -> Plain:
+    return answer(**inputs) * len(inputs["weights"])
+
+
+@mistake(computes=Altered(reference, _add_up))
+def adds_up_the_captions():
     """you add up the captions; take their mean, or the penalty depends on the batch size"""
-    return (share - _total(weights, is_word)).square().sum()
 
 
 @mistake

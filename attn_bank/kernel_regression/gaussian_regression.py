@@ -59,7 +59,7 @@ def draw_with_width_to_learn(generator: torch.Generator, **sizes: int) -> Inputs
 mistake = Mistakes()
 
 
-@mistake(points=1)
+@mistake(points=1, also=(given(reference, width=lambda width: width / 2**0.5),))
 def forgets_the_half(query, key, value, width):
     """your kernel is `exp(-u²)`; the Gaussian is `exp(-u²/2)`"""
     return torch.softmax(-squared_distances(query, key) / width**2, -1) @ value
@@ -125,6 +125,15 @@ def divides_nothing_by_nothing(query, key, value, width):
     """your kernel underflows to 0 for every key, and 0/0 is NaN; only differences of the scores
     count, so subtract the largest score of each query before `exp`, as softmax does"""
     kernel = torch.exp(-squared_distances(query, key) / (2 * width**2))
+    return kernel @ value / kernel.sum(-1, keepdim=True)
+
+
+@mistake(points=3)
+def takes_one_nearest_key_for_all(query, key, value, width):
+    """you take off the largest score of the whole table; a query that lies farther away still has
+    0/0, which is NaN. Take from each query's scores their own largest"""
+    scores = -squared_distances(query, key) / (2 * width**2)
+    kernel = torch.exp(scores - scores.max())
     return kernel @ value / kernel.sum(-1, keepdim=True)
 
 

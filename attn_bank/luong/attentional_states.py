@@ -154,18 +154,14 @@ def asks_with_what_is_fed(**inputs):
     return _attentional(_decode(inputs, ask=lambda step: step.fed))
 
 
-@mistake
-def puts_the_state_before_the_context(**inputs):
+@mistake(computes=given(reference, w_combine=lambda w: w.roll(w.shape[-1] // 2, -1)))
+def puts_the_state_before_the_context():
     """you join `[h; c]`; the columns of `w_combine` want the context first, `[c; h]`"""
-    context, state = inputs["w_combine"].chunk(2, -1)
-    return reference(**inputs | {"w_combine": torch.cat([state, context], -1)})
 
 
-@mistake
-def puts_what_is_fed_before_the_word(**inputs):
+@mistake(computes=given(reference, w_input=lambda w: w.roll(-w.shape[0], -1)))
+def puts_what_is_fed_before_the_word():
     """you put what is fed before the word; the columns of `w_input` want the word first"""
-    d_hidden = inputs["state"].shape[-1]
-    return reference(**inputs | {"w_input": inputs["w_input"].roll(-d_hidden, -1)})
 
 
 @mistake

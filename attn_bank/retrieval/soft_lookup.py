@@ -8,6 +8,7 @@ from torch import Tensor
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
+from attn_grade.wrong_answers import given
 
 
 def reference(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
@@ -105,6 +106,12 @@ def multiplies_by_the_temperature(query, key, value, temperature):
     """you multiplied the scores by the temperature; divide. A low temperature makes the differences
     between scores large, so that the best key wins"""
     return torch.softmax(query @ key.mT * temperature, dim=-1) @ value
+
+
+@mistake(points=3, computes=given(reference, temperature=lambda temperature: temperature**2))
+def divides_by_the_temperature_twice():
+    """you divide by the temperature twice, as happens if query and key are divided by it; divide
+    their product once"""
 
 
 @mistake(points=2.5)

@@ -76,6 +76,13 @@ def overflows(scores):
     return raised / raised.sum(-1, keepdim=True)
 
 
+@mistake
+def shifts_the_powers_alone(scores):
+    """you take the largest score off above the line only; it cancels if the sum is taken of the
+    same powers"""
+    return torch.exp(scores - scores.amax(-1, keepdim=True)) / scores.exp().sum(-1, keepdim=True)
+
+
 @mistake(points=2.5)
 def subtracts_one_maximum_for_all(scores):
     """you subtracted the largest of all scores; in a row that lies far below it every power is then

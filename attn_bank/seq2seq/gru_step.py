@@ -4,6 +4,8 @@ Two things in it look like slips and are conventions: which of the two the updat
 whether the reset gate comes before the matrix product or behind it.
 """
 
+from collections.abc import Callable
+
 import torch
 from torch import Generator, Tensor
 
@@ -11,6 +13,7 @@ from attn_bank.draws import draw_normal
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
+from attn_grade.wrong_answers import given
 
 
 def reference(
@@ -80,37 +83,44 @@ def _third(tensor: Tensor) -> Tensor:
     return tensor.chunk(3)[2]
 
 
+CELL = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+
+
+def _times(gate: int, factor: float) -> Callable[[Tensor], Tensor]:
+    """What multiplies the rows of a gate, or of the candidate, by a number."""
+
+    def multiply(tensor: Tensor) -> Tensor:
+        parts = [*tensor.chunk(3)]
+        parts[gate] = factor * parts[gate]
+        return torch.cat(parts)
+
+    return multiply
+
+
 mistake = Mistakes()
 
 
-@mistake
-def leaves_out_both_biases(inputs, state, **cell):
+@mistake(computes=given(reference, bias_ih=_times(2, 0), bias_hh=_times(2, 0)))
+def leaves_out_both_biases():
     """this is the formula as it was printed: the candidate has no bias; it has two, and one of them
     is reset"""
-    reset, update = _gates(_parts(inputs, state, **cell))
-    remembered = state @ _third(cell["weight_hh"]).T
-    candidate = torch.tanh(inputs @ _third(cell["weight_ih"]).T + reset * remembered)
-    return _blend(update, state, candidate)
 
 
-@mistake
-def leaves_out_the_bias_of_the_input(inputs, state, **cell):
+@mistake(computes=given(reference, bias_ih=_times(2, 0)))
+def leaves_out_the_bias_of_the_input():
     """your candidate lacks the last third of `bias_ih`; it stands beside the product with the
     input"""
-    parts = _parts(inputs, state, **cell)
-    reset, update = _gates(parts)
-    candidate = torch.tanh(parts[2] - _third(cell["bias_ih"]) + reset * parts[5])
-    return _blend(update, state, candidate)
 
 
-@mistake
-def leaves_out_the_bias_of_the_state(inputs, state, **cell):
+@mistake(computes=given(reference, bias_hh=_times(2, 0)))
+def leaves_out_the_bias_of_the_state():
     """your candidate lacks the last third of `bias_hh`; it stands beside the product with the
     state, and is reset with it"""
-    parts = _parts(inputs, state, **cell)
-    reset, update = _gates(parts)
-    candidate = torch.tanh(parts[2] + reset * (parts[5] - _third(cell["bias_hh"])))
-    return _blend(update, state, candidate)
+
+
+@mistake(computes=given(reference, bias_hh=torch.zeros_like))
+def leaves_out_bias_hh():
+    """you use `bias_ih` alone; the products with the state have biases of their own, `bias_hh`"""
 
 
 @mistake
@@ -162,13 +172,10 @@ def never_resets(inputs, state, **cell):
     return _blend(_gates(parts)[1], state, torch.tanh(parts[2] + parts[5]))
 
 
-@mistake(points=1.5)
-def updates_the_other_way_round(inputs, state, **cell):
+@mistake(points=1.5, computes=given(reference, **dict.fromkeys(CELL, _times(1, -1))))
+def updates_the_other_way_round():
     """your update gate keeps the old state where it is 0, as in the paper of Bahdanau and others;
     in `nn.GRU` it keeps the old state where it is 1: that line was no slip"""
-    parts = _parts(inputs, state, **cell)
-    reset, update = _gates(parts)
-    return _blend(1 - update, state, torch.tanh(parts[2] + reset * parts[5]))
 
 
 @mistake(points=1.5)
@@ -284,27 +291,6 @@ def resets_before_the_product_and_updates_the_other_way_round(inputs, state, **c
     return _blend(1 - update, state, torch.tanh(parts[2] + remembered))
 
 
-@mistake
-def leaves_out_both_biases_and_updates_the_other_way_round(inputs, state, **cell):
-    """the candidate has no bias, as in the formula that was printed, and needs both, one of them
-    reset; and your update gate keeps the old state where it is 0: it keeps it where it is 1, that
-    line was no slip"""
-    reset, update = _gates(_parts(inputs, state, **cell))
-    remembered = state @ _third(cell["weight_hh"]).T
-    candidate = torch.tanh(inputs @ _third(cell["weight_ih"]).T + reset * remembered)
-    return _blend(1 - update, state, candidate)
-
-
-@mistake
-def resets_before_the_product_without_its_bias(inputs, state, **cell):
-    """you reset the state before the matrix product, and the candidate lacks its biases; `nn.GRU`
-    multiplies by the gate after the product, and resets `bias_hh` with it"""
-    reset, update = _gates(_parts(inputs, state, **cell))
-    remembered = (reset * state) @ _third(cell["weight_hh"]).T
-    candidate = torch.tanh(inputs @ _third(cell["weight_ih"]).T + remembered)
-    return _blend(update, state, candidate)
-
-
 @mistake(points=1.5)
 def takes_one_gate_for_both(inputs, state, **cell):
     """you use one gate for both, where there are two: the first third of the rows is the reset
@@ -339,18 +325,6 @@ def shows_the_gates_no_input(inputs, state, **cell):
     parts = _parts(inputs, state, **cell)
     reset, update = torch.sigmoid(parts[3]), torch.sigmoid(parts[4])
     return _blend(update, state, torch.tanh(parts[2] + reset * parts[5]))
-
-
-@mistake
-def resets_no_bias_and_updates_the_other_way_round(inputs, state, **cell):
-    """two things are as in other papers: the bias from `bias_hh` escapes the reset gate, and your
-    update gate keeps the old state where it is 0; `nn.GRU` resets that bias too, and keeps the old
-    state where the gate is 1"""
-    parts = _parts(inputs, state, **cell)
-    reset, update = _gates(parts)
-    bias = _third(cell["bias_hh"])
-    candidate = torch.tanh(parts[2] + reset * (parts[5] - bias) + bias)
-    return _blend(1 - update, state, candidate)
 
 
 EXERCISE = Exercise(

@@ -5,10 +5,8 @@ from html import escape
 from io import BytesIO
 from typing import NamedTuple
 
-import matplotlib.pyplot as plt
-
 from attn_course.interactive.markup import tag
-from attn_course.plots import closed, style
+from attn_course.plots.beam import tried
 
 SHOWN = 4  # beginnings at each step, and the widest beam
 # The vector in lines of `across` cells, and below it a row of beginnings for each step.
@@ -77,15 +75,7 @@ def beginning(one: Tried, i: int, t: int, kept: bool) -> str:
 
 def png(steps: Sequence[Sequence[Tried]]) -> bytes:
     """The words that are kept and those that are dropped, for print."""
-    with style():
-        figure, axes = plt.subplots(figsize=(5.2, 0.42 * len(steps) + 0.3))
-        for t, row in enumerate(steps):
-            for i, one in enumerate(row):
-                weight, colour = ("normal", "#767676") if i else ("bold", "black")
-                axes.text(i, t, f"{one.word}\n{percent(one.share)}", ha="center", va="center",
-                          fontweight=weight, color=colour, fontsize=9)  # fmt: skip
-        axes.set(xlim=(-0.5, SHOWN - 0.5), ylim=(len(steps) - 0.4, -0.6))
-        axes.axis("off")
+    figure = tried([[(one.word, percent(one.share)) for one in row] for row in steps])
     file = BytesIO()
-    closed(figure).savefig(file, format="png", dpi=160, metadata={"Software": None})
+    figure.savefig(file, format="png", dpi=160, metadata={"Software": None})
     return file.getvalue()

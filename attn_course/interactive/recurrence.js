@@ -9,15 +9,6 @@ const short = (number) => {
   return `${digit}·10${raised(Number(exponent))}`;
 };
 
-// The function, which remembers its last answer: to move along a curve does not change it.
-const remembering = (compute) => {
-  let asked, answer;
-  return (...inputs) => {
-    if (String(inputs) !== asked) [asked, answer] = [String(inputs), compute(...inputs)];
-    return answer;
-  };
-};
-
 attnFigure("recurrence", (root, data, say) => {
   const { race, layers, streams, layout, width } = data;
   const [across, up, along] = [layout.across, layout.up, layout.along].map(scale);
@@ -62,7 +53,8 @@ attnFigure("recurrence", (root, data, say) => {
     const number = (name) => Number(form.elements[name].value);
     const [seed, distance, gain, bias] = ["seed", "distance", "gain", "forget bias"].map(number);
     const apart = (one) => Math.abs(Math.log(one / distance));
-    const raced = Object.keys(race).reduce((one, other) => (apart(other) < apart(one) ? other : one));
+    const nearer = (one, other) => (apart(other) < apart(one) ? other : one);
+    const raced = Object.keys(race).reduce(nearer);
     const reach = Object.fromEntries(layers.map((name) => [name, reaches[name](seed, gain, bias)]));
     return { seed, distance, gain, bias, raced, reach };
   };
@@ -84,7 +76,8 @@ attnFigure("recurrence", (root, data, say) => {
       let failed = 0;
       runs.forEach((taken, seed) => {
         const x = taken === null ? layout.never + 13 * (failed++ - 1) : along(Math.log10(taken));
-        const place = `translate(${x.toFixed(1)} ${(layout.first + layout.lane * lane).toFixed(1)})`;
+        const y = layout.first + layout.lane * lane;
+        const place = `translate(${x.toFixed(1)} ${y.toFixed(1)})`;
         root.querySelector(`[data-run="${name} ${seed}"]`).setAttribute("transform", place);
       });
     });
@@ -119,10 +112,19 @@ attnFigure("recurrence", (root, data, say) => {
     for (const show of [drawCurves, drawRace, tell]) show(root.reading);
   };
 
-  form.addEventListener("input", draw);
+  const show = (...ran) => {
+    part("code").textContent = ran.map((one) => `${one.name} = ${one}`).join("\n\n");
+    root.querySelector(".attn-code").hidden = false;
+  };
+  form.addEventListener("input", ({ target }) => {
+    draw();
+    if (target.name === "gain") show(reachOfRnn);
+    if (target.name === "forget bias") show(reachOfLstm);
+  });
   part("again").addEventListener("click", () => {
     form.elements.seed.value = (Number(form.elements.seed.value) + 1) % data.seeds;
     draw();
+    show(reachOfRnn, reachOfGru, reachOfLstm, reachOfAttention);
   });
   const follow = ({ clientX }) => {
     const bounds = picture.getBoundingClientRect();

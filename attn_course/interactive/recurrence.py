@@ -33,6 +33,14 @@ from attn_course.interactive.recurrence_state import (
 )
 from attn_course.plots.recurrence import decay
 
+LIVE = (
+    "Live: this page draws the layers and differentiates them. With the same random numbers its "
+    "gradients are PyTorch's to five digits: a test compares them in a browser. From gain 1.9 on "
+    "they agree to two, because an exploding gradient blows up rounding as well. The steps to "
+    "learn do not come from this page, but from the record <code>recall</code> of "
+    "<code>attn_course.trained</code>."
+)
+
 
 def gradient_explorer(
     runs: Sequence[Mapping[str, object]],
@@ -85,7 +93,8 @@ def gradient_explorer(
         readings=_readings(state),
         data=_data(state),
         png=_png(state),
-        scripts=("recurrence_parts",),
+        scripts=("remembering", "recurrence_parts"),
+        live=LIVE,
     )
 
 

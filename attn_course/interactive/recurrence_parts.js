@@ -18,8 +18,8 @@ const dot = (x, y) => {
   return total;
 };
 const length = (x) => Math.sqrt(dot(x, x));
-const rowsOf = (numbers, wide) =>
-  Array.from({ length: numbers.length / wide }, (_, i) => numbers.subarray(i * wide, (i + 1) * wide));
+const rowsOf = (numbers, wide) => Array.from({ length: numbers.length / wide },
+  (_, i) => numbers.subarray(i * wide, (i + 1) * wide));
 
 // W x, and its transpose, which is the way back of a gradient.
 const times = (rows, x) => Float64Array.from(rows, (row) => dot(row, x));

@@ -137,7 +137,7 @@ attnFigure("retrieval", (root, data, say) => {
     const soft = order.filter((w) => share[w] >= 0.01)
       .map((w) => `${words[w]} ${percent(share[w])}`).join(", ");
     const found = `${names[closest[step]]}, so ${words[said[step]]}`;
-    const number = `${now.effective.toFixed(1)} of ${names.length}`;
+    const number = `${now.effective.toFixed(1)} of ${names.length}`, jumps = jumpsOf(now).length;
     write("step-reading", String(step));
     write("temperature-reading", String(temperature));
     part("temperature").setAttribute("aria-valuetext", String(temperature));
@@ -147,7 +147,6 @@ attnFigure("retrieval", (root, data, say) => {
     write("effective-reading", number);
     write("change-reading", change(now));
     part("heard-reading").replaceChildren(...heard(weights));
-    const jumps = jumpsOf(now).length;
     write("jump", jumps ? `next of ${jumps} jump${jumps > 1 ? "s" : ""}` : "no jump on this walk");
     part("jump").disabled = !jumps;
     say(
@@ -162,15 +161,21 @@ attnFigure("retrieval", (root, data, say) => {
     for (const show of [drawStrips, drawAreas, drawTiles, drawHere, tell]) show(root.reading);
   };
 
+  const answer = () => {
+    draw();
+    const ran = [squaredDistances, weigh, sharesOf];
+    part("code").textContent = ran.map((one) => `${one.name} = ${one}`).join("\n\n");
+    root.querySelector(".attn-code").hidden = false;
+  };
   const go = (step) => {
     part("step").value = step;
-    draw();
+    answer();
   };
   root.querySelector("form").addEventListener("input", ({ target }) => {
     // whoever picks a colour asks for it
     if (target === part("from")) part("step").value = 0;
     if (target === part("to")) part("step").value = last;
-    draw();
+    answer();
   });
   part("jump").addEventListener("click", () => {
     const jumps = jumpsOf(root.reading);

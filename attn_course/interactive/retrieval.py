@@ -29,6 +29,11 @@ from attn_course.plots import ROLE
 from attn_course.plots.retrieval import walk
 from attn_course.shapes import require_positive
 
+LIVE = (
+    "Live: this page looks up {} keys itself. Its weights and shares are PyTorch's to nine digits: "
+    "a test compares them in a browser."
+)
+
 
 def colour_explorer(
     names: Sequence[str],
@@ -87,7 +92,8 @@ def colour_explorer(
         readings=_readings(state),
         data=_data(state),
         png=_png(state),
-        scripts=("retrieval_parts",),
+        scripts=("remembering", "retrieval_parts"),
+        live=LIVE.format(len(kept)),
     )
 
 

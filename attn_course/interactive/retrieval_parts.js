@@ -22,15 +22,6 @@ const sharesOf = (weights, word, words) => {
   return shares;
 };
 
-// The function, which remembers its last answer: a step on the walk does not change the walk.
-const remembering = (compute) => {
-  let asked, answer;
-  return (...inputs) => {
-    if (String(inputs) !== asked) [asked, answer] = [String(inputs), compute(...inputs)];
-    return answer;
-  };
-};
-
 const element = (name, attributes, text = "") => {
   const node = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const key in attributes) node.setAttribute(key, attributes[key]);

@@ -1,0 +1,126 @@
+"""What publishes the course is in step with it: workflows, the wheel, and the pages about it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.specifiers import SpecifierSet
+
+from tests.conftest import ROOT
+
+FOLDER = ROOT / ".github" / "workflows"
+WORKFLOWS = sorted(FOLDER.glob("*.yml"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PACKAGES = ("attn_bank", "attn_course", "attn_grade")
+# Runs in a process that sees the wheel's packages, and not those of this folder.
+SOLVE = """
+import sys
+import attn_bank, attn_course, attn_grade, torch
+for package in (attn_bank, attn_course, attn_grade):
+    assert package.__file__.startswith(sys.argv[1]), package.__file__
+from attn_course.trained import load
+load("bahdanau")
+def softmax(scores):
+    powers = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return powers / powers.sum(-1, keepdim=True)
+points = attn_bank.check("01_retrieval/softmax", softmax)
+print(float(points), points.of)
+"""
+
+
+def lines_run() -> list[str]:
+    """Every line that a workflow runs, with each of its commands."""
+    found = []
+    for path in WORKFLOWS:
+        for job in yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"].values():
+            commands = job.get("strategy", {}).get("matrix", {}).get("command", [""])
+            for step in job["steps"]:
+                for command in commands if "run" in step else ():
+                    found.append(step["run"].replace("${{ matrix.command }}", command))
+    return found
+
+
+def test_workflows_are_what_the_forge_expects() -> None:
+    schema = [sys.executable, "-m", "check_jsonschema", "--builtin-schema"]
+    done = subprocess.run(
+        [*schema, "vendor.github-workflows", *map(str, WORKFLOWS)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
+    zizmor = Path(sys.executable).with_name("zizmor")
+    done = subprocess.run(
+        [str(zizmor), "--offline", "--quiet", str(FOLDER)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_workflows_run_what_there_is() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for line in lines_run():
+        command = line.removeprefix("sudo ")
+        if target := re.match(r"make (\S+)", command):
+            assert re.search(rf"^{target[1]}:", makefile, re.MULTILINE), line
+        elif "/" in command.split()[0]:
+            assert (ROOT / command.split()[0]).is_file(), line
+    wanted = {".ci/run", "make book", "make proofs", "make peers", "make release"}
+    assert wanted <= set(lines_run())
+
+
+def test_workflows_try_the_pythons_that_the_package_names() -> None:
+    text = (FOLDER / "test.yml").read_text(encoding="utf-8")
+    tried = yaml.safe_load(text)["jobs"]["test"]["strategy"]["matrix"]["python"]
+    asked = SpecifierSet(PROJECT["requires-python"])
+    assert all(version in asked for version in tried)
+    assert tried == ["3.11", "3.12", "3.13"]
+
+
+def test_citation_names_the_version_of_the_package() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == PROJECT["version"]
+    changes = (ROOT / "CHANGES.md").read_text(encoding="utf-8")
+    assert re.search(rf"^## {re.escape(PROJECT['version'])} \(", changes, re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    files = subprocess.run(
+        ["git", "ls-files", "-z", "attn_*", "pyproject.toml", "README.md", "LICENSE*"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.split("\0")  # fmt: skip
+    for name in filter(None, files):  # a copy: building leaves its traces in the folder
+        target = folder / "source" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes((ROOT / name).read_bytes())
+    build = ["wheel", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    where = ["--no-build-isolation", "--wheel-dir", folder, folder / "source"]
+    subprocess.run([sys.executable, "-m", "pip", *build, *where], check=True)
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+def test_wheel_holds_every_file_of_the_packages(wheel: Path) -> None:
+    ours = wheel.parent / "source"
+    paths = (path for name in PACKAGES for path in (ours / name).rglob("*") if path.is_file())
+    files = {str(path.relative_to(ours)) for path in paths}
+    assert len(files) > 300
+    assert sorted(files - set(zipfile.ZipFile(wheel).namelist())) == []
+
+
+def test_a_set_runs_from_the_wheel(wheel: Path) -> None:
+    installed = wheel.parent / "installed"
+    zipfile.ZipFile(wheel).extractall(installed)
+    code = f"import sys; sys.path.insert(0, sys.argv[1])\n{SOLVE}"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(installed)],
+        cwd=wheel.parent, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    points, most = map(float, done.stdout.split()[-2:])
+    assert points == most > 0

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# What the tests need of the system, and what is missing of it.
+#
+#   tools/system_packages.sh browser   a browser; without one make test cannot begin
+#   tools/system_packages.sh           all: a browser, and what sandboxes and clusters are tried with
+#
+# A browser is one that is there, else Playwright's own, else Debian's package. Packages of Debian are
+# installed where this runs as root; elsewhere one line says which command to give.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+there() { # the browser is on PATH, or $CHROMIUM says where, or Playwright has its own
+  [ -n "${CHROMIUM:-}" ] || command -v chromium chromium-browser google-chrome >/dev/null || own
+}
+own() {
+  [ -x .venv/bin/python ] && .venv/bin/python -c 'import os, sys
+from playwright.sync_api import sync_playwright
+with sync_playwright() as playwright:
+    sys.exit(not os.path.exists(playwright.chromium.executable_path))' 2>/dev/null
+}
+
+missing=()
+if ! there; then
+  # it needs the network, and libraries that a bare Debian lacks: as root, the package is surer
+  [ "$(id -u)" = 0 ] || { [ -x .venv/bin/playwright ] && timeout 300 .venv/bin/playwright install chromium >&2; } || true
+  there || missing+=(chromium)
+fi
+if [ "${1:-all}" = all ]; then
+  command -v bwrap >/dev/null || missing+=(bubblewrap)
+  compgen -G "/usr/lib/*/libseccomp.so.2" >/dev/null || missing+=(libseccomp2)
+  # Debian keeps the server off PATH
+  compgen -G "/usr/lib/postgresql/*/bin/postgres" >/dev/null || command -v postgres >/dev/null || missing+=(postgresql)
+fi
+[ "${#missing[@]}" -gt 0 ] || exit 0
+
+install="apt-get install --yes --no-install-recommends ${missing[*]}"
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+  echo "Installing ${missing[*]}: half a minute, once."
+  apt-get update --quiet --quiet
+  DEBIAN_FRONTEND=noninteractive $install --quiet --quiet >/dev/null
+else
+  echo "The tests need ${missing[*]}: sudo $install (or, for a browser that is elsewhere, CHROMIUM=/path/to/it)" >&2
+  exit 1
+fi
