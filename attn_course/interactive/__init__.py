@@ -2,16 +2,20 @@
 
 from attn_course.interactive.alignment import alignment_explorer
 from attn_course.interactive.captioning import caption_explorer
+from attn_course.interactive.fixed_vector import fixed_vector_explorer
 from attn_course.interactive.kernel_regression import kernel_regression_explorer
 from attn_course.interactive.recurrence import gradient_explorer
 from attn_course.interactive.retrieval import colour_explorer
 from attn_course.interactive.scaled_dot_product import attention_explorer
+from attn_course.interactive.scores import score_explorer
 
 __all__ = [
     "alignment_explorer",
     "attention_explorer",
     "caption_explorer",
     "colour_explorer",
+    "fixed_vector_explorer",
     "gradient_explorer",
     "kernel_regression_explorer",
+    "score_explorer",
 ]

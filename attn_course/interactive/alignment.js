@@ -14,21 +14,6 @@ const laidHands = {
   },
 };
 
-// For each word of `now`, whether it is new beside `before`: not in their longest common part.
-const newBeside = (now, before) => {
-  const long = Array.from({ length: now.length + 1 }, () => new Array(before.length + 1).fill(0));
-  for (let i = now.length - 1; i >= 0; i--)
-    for (let j = before.length - 1; j >= 0; j--)
-      long[i][j] =
-        now[i] === before[j] ? 1 + long[i + 1][j + 1] : Math.max(long[i + 1][j], long[i][j + 1]);
-  let j = 0;
-  return now.map((word, i) => {
-    while (j < before.length && word !== before[j] && long[i][j + 1] === long[i][j]) j++;
-    if (j < before.length && word === before[j]) return (j++, false);
-    return true;
-  });
-};
-
 attnFigure("alignment", (root, data, say) => {
   const part = (name) => root.querySelector(`[data-part="${name}"]`);
   const form = root.querySelector("form"), value = (name) => form.elements[name].value;

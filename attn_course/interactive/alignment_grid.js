@@ -1,6 +1,6 @@
 // A table of weights: a row for each word that is said, a column for each word that is read.
-const alignmentGrid = (root, layout) => {
-  const picture = root.querySelector("svg"), tag = document.createElementNS.bind(document, picture.namespaceURI);
+const alignmentGrid = (root, layout, picture = root.querySelector("svg")) => {
+  const tag = document.createElementNS.bind(document, picture.namespaceURI);
   const element = (name, attributes, text = "") => {
     const node = tag(name);
     for (const key in attributes) node.setAttribute(key, attributes[key]);
@@ -10,12 +10,13 @@ const alignmentGrid = (root, layout) => {
   const { left, top, wide, tall } = layout;
 
   // rows: [{word, weights, changed}], columns: words, here: [row, column] or null
-  const draw = ({ rows, columns, here, touched = [] }) => {
+  const draw = ({ rows, columns, here, touched = [], title = "" }) => {
     const right = left + wide * columns.length, bottom = top + tall * rows.length;
     const heads = columns.map((word, j) => element("text", {
       "data-column": j,
       transform: `translate(${left + wide * j + wide / 2 + 5} ${top - 8}) rotate(-60)`,
     }, word));
+    if (title) heads.unshift(element("text", { x: 4, y: 18, class: "attn-name" }, title));
     const lines = rows.map(({ word, weights, changed }, i) => {
       const line = element("g", { "data-line": i, role: "row" }), y = top + tall * i;
       const place = { "data-row": i, x: left - 8, y: y + tall / 2 + 5, "text-anchor": "end", role: "rowheader" };

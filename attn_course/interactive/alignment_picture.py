@@ -1,6 +1,6 @@
 """The table of weights of a translation, before a script takes over, and for print."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from io import BytesIO
 
@@ -18,16 +18,21 @@ def svg(
     columns: Sequence[str],
     weights: Float[Tensor, "rows columns"],
     sentence: str,
+    layout: Mapping[str, int] = LAYOUT,
+    title: str = "",
+    **more: object,
 ) -> str:
     """A row for each word that is said, a column for each word that is read."""
-    left, top, wide, tall = (LAYOUT[name] for name in ("left", "top", "wide", "tall"))
-    heads = [
+    left, top, wide, tall = (layout[name] for name in ("left", "top", "wide", "tall"))
+    heads = [tag("text", escape(title), x=4, y=18, class_="attn-name")] if title else []
+    heads += [
         tag("text", escape(word), data_column=j,
             transform=f"translate({left + wide * j + wide / 2 + 5:g} {top - 8}) rotate(-60)")
         for j, word in enumerate(columns)
     ]  # fmt: skip
     lines = [
-        tag("g", _line(word, i, weights[i].tolist()), data_line=i) for i, word in enumerate(rows)
+        tag("g", _line(word, i, weights[i].tolist(), layout), data_line=i)
+        for i, word in enumerate(rows)
     ]
     right, bottom = left + wide * len(columns), top + tall * len(rows)
     return tag(
@@ -36,11 +41,12 @@ def svg(
         viewBox=f"0 0 {right + 8} {bottom + 6}",
         role="img",
         aria_label=sentence,
+        **more,
     )
 
 
-def _line(word: str, i: int, weights: Sequence[float]) -> str:
-    left, top, wide, tall = (LAYOUT[name] for name in ("left", "top", "wide", "tall"))
+def _line(word: str, i: int, weights: Sequence[float], layout: Mapping[str, int]) -> str:
+    left, top, wide, tall = (layout[name] for name in ("left", "top", "wide", "tall"))
     y = top + tall * i
     cells = [
         tag("rect", data_cell=f"{i},{j}", x=left + wide * j, y=y, width=wide, height=tall,

@@ -87,7 +87,7 @@ def caption_explorer(images: Sequence[CaptionedImage]) -> InteractiveFigure:
             "captioning_parts",
             "captioning_hands",
         ],
-        live=provenance(RECIPES, "100 images that none has learned from, most of them drawn,"),
+        live=provenance("100 images that none has learned from, most of them drawn,", *RECIPES),
     )
 
 

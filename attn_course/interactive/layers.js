@@ -14,11 +14,11 @@ const embed = ({ weight }, i) => {
 };
 
 // W x + b
-const linear = ({ weight: { shape: [rows, wide], data }, bias }, x) => {
-  const y = new Float64Array(rows);
-  for (let i = 0, k = 0; i < rows; i++) {
+const linear = ({ weight, bias }, x) => {
+  const { shape: [rows, wide], data } = weight, y = new Float64Array(rows);
+  for (let i = 0; i < rows; i++) {
     let total = bias ? bias.data[i] : 0;
-    for (let j = 0; j < wide; j++, k++) total += data[k] * x[j];
+    for (let j = 0; j < wide; j++) total += data[i * wide + j] * x[j];
     y[i] = total;
   }
   return y;

@@ -14,8 +14,11 @@ from attn_course.trained.store import shipped_weights
 
 # Where each file of weights lies that a live figure fetches.
 TRAINED = Path(trained.__file__).parent
-CAPTIONERS = dict.fromkeys(("soft", "hard", "uniform"), TRAINED / "captions")
-WEIGHTS = {"bahdanau": TRAINED, **CAPTIONERS}
+TRANSLATORS = (
+    "bahdanau", "fixed", "luong_dot", "luong_general", "luong_local_m", "luong_local_p"
+)  # fmt: skip
+CAPTIONERS = ("soft", "hard", "uniform")
+WEIGHTS = dict.fromkeys(TRANSLATORS, TRAINED) | dict.fromkeys(CAPTIONERS, TRAINED / "captions")
 # The most by which a weight or a probability of the page differs from PyTorch's; the tests hold it.
 AGREES_TO = 1e-4
 
@@ -40,15 +43,18 @@ def write_weights(folder: Path, names: Iterable[str] = tuple(WEIGHTS)) -> None:
         (target / f"{name}.js").write_text(weights_script(name), encoding="ascii")
 
 
-def provenance(names: str | Sequence[str], inputs: str) -> str:
+def provenance(inputs: str, *names: str) -> str:
     """The line under a live figure: which recipes made its weights, and how exact the page is."""
-    names = [names] if isinstance(names, str) else names
-    megabytes = sum(len(weights_script(name)) for name in names) / len(names) / 1e6
-    recipes = ", ".join(f"<code>{name}</code>" for name in names)
-    recipe, each = ("recipe", "") if len(names) == 1 else ("recipes", " each")
+    megabytes = f"{sum(len(weights_script(one)) for one in names) / 1e6:.1f} MB"
+    model, recipe, fetched = (
+        ("models", "recipes", f"A model's are fetched when you first use it ({megabytes} in all)")
+        if len(names) > 1
+        else ("model", "recipe", f"They are fetched when you first act ({megabytes})")
+    )
     return (
-        f"Live: this page runs the model itself, on the weights of the {recipe} {recipes} of "
-        "<code>attn_course.trained</code>, in half precision. They are fetched when you first "
-        f"act ({megabytes:.1f} MB{each}). On {inputs} it gives the same words as PyTorch, and "
-        f"weights and probabilities within {AGREES_TO:.4f}: a test compares them in a browser."
+        f"Live: this page runs the {model} itself, on the weights of the {recipe} "
+        f"{', '.join(f'<code>{one}</code>' for one in names)} of "
+        f"<code>attn_course.trained</code>, in half precision. {fetched}. On {inputs} it gives "
+        "the same words as PyTorch, and weights and probabilities within "
+        f"{AGREES_TO:.4f}: a test compares them in a browser."
     )

@@ -48,3 +48,30 @@ const readSentence = (text, known, most) => {
 // Words as usually written, as `detokenise` does.
 const written = (words) =>
   words.join(" ").replace(/ ([.,]|'s(?!\p{L}))/gu, "$1").replace(/(\p{L}') /gu, "$1");
+
+// For each word of `now`, whether it is new beside `before`: not in their longest common part.
+const newBeside = (now, before) => {
+  const long = Array.from({ length: now.length + 1 }, () => new Array(before.length + 1).fill(0));
+  for (let i = now.length - 1; i >= 0; i--)
+    for (let j = before.length - 1; j >= 0; j--)
+      long[i][j] =
+        now[i] === before[j] ? 1 + long[i + 1][j + 1] : Math.max(long[i + 1][j], long[i][j + 1]);
+  let j = 0;
+  return now.map((word, i) => {
+    while (j < before.length && word !== before[j] && long[i][j + 1] === long[i][j]) j++;
+    if (j < before.length && word === before[j]) return (j++, false);
+    return true;
+  });
+};
+
+// A sentence in which the words that are not in the right one are marked, and how many they are.
+const markStrange = (words, right) => {
+  const isStrange = newBeside(words, right), parts = [];
+  words.forEach((word, i) => {
+    const before = written(words.slice(0, i)), piece = written(words.slice(0, i + 1)).slice(before.length);
+    const text = piece.trimStart(), mark = { className: "attn-strange", textContent: text };
+    parts.push(piece.slice(0, piece.length - text.length));
+    parts.push(isStrange[i] ? Object.assign(document.createElement("span"), mark) : text);
+  });
+  return { parts, count: isStrange.filter(Boolean).length };
+};

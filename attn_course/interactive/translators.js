@@ -43,6 +43,64 @@ const additiveTranslator = (tensors) => {
   return { start, step };
 };
 
+// All that it knows of the source is one vector, shown to every step.
+const fixedTranslator = (tensors) => {
+  const layer = layerOf(tensors), cell = cellOf(tensors)("recurrent.network", "_l0");
+
+  const start = (source) => {
+    const vector = annotate(tensors, source).final;
+    return { vector, state: tanh(linear(layer("bridge"), vector)) };
+  };
+
+  const step = (before, { vector, state }) => {
+    const word = embed(layer("embedding"), before);
+    const next = gru(cell, concat(word, vector), state);
+    const known = concat(next, word, vector);
+    const logits = linear(layer("readout.2"), tanh(linear(layer("readout.0"), known)));
+    return { logits, memory: { vector, state: next } };
+  };
+
+  return { start, step };
+};
+
+// Steps first, then looks back from its new state. `attention` is "global", "local-m" or "local-p";
+// the two local ones look `window` words to either side of a place.
+const luongTranslator = (tensors, attention = "global", window = 10) => {
+  const layer = layerOf(tensors), cell = cellOf(tensors)("recurrent.network", "_l0");
+  const project = layer("score.project_key"); // general has this matrix, dot has none
+
+  const start = (source) => {
+    const { annotations, final } = annotate(tensors, source);
+    const keys = project.weight ? annotations.map((one) => linear(project, one)) : annotations;
+    return { annotations, keys, state: tanh(linear(layer("bridge"), final)), place: 0 };
+  };
+
+  const centre = (state, { keys, place }) => {
+    if (attention === "local-m") return place;
+    const hidden = tanh(linear(layer("centre.0"), state));
+    return keys.length * sigmoid(linear(layer("centre.2"), hidden))[0];
+  };
+
+  const step = (before, memory, change = (weights) => weights) => {
+    const state = gru(cell, embed(layer("embedding"), before), memory.state);
+    const scores = memory.keys.map((key) => dot(state, key));
+    let weights = softmax(scores);
+    if (attention !== "global") {
+      const middle = centre(state, memory), away = scores.map((_, i) => i - middle);
+      weights = softmax(scores.map((score, i) => (Math.abs(away[i]) <= window ? score : -Infinity)));
+      if (attention === "local-p")
+        weights = weights.map((weight, i) => weight * Math.exp(-2 * (away[i] / window) ** 2));
+    }
+    weights = change(weights);
+    const context = blend(weights, memory.annotations);
+    const attentional = tanh(linear(layer("combine"), concat(context, state)));
+    const logits = linear(layer("readout"), attentional);
+    return { logits, weights, memory: { ...memory, state, place: memory.place + 1 } };
+  };
+
+  return { start, step };
+};
+
 // Take the most probable word at each step. `change(t)` lays hands on the weights of word `t`.
 const greedy = (model, source, change = () => undefined) => {
   const most = Math.floor(1.5 * source.length) + 5, said = [];

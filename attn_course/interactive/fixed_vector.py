@@ -1,0 +1,148 @@
+"""The figure of one vector: the translator of chapter 03 at work in the page, with its beam.
+
+The reader lets a sentence grow, writes one, or widens the beam, and sees the vector, the beginnings
+that the beam has tried, and which words are wrong. Python draws the first state; every other one is
+computed by `translators.js` and `beam_search.js`, on the weights of `attn_course.trained`.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attn_course.data.tokens import pad
+from attn_course.data.translation import detokenise
+from attn_course.interactive.controls import (
+    button,
+    choice,
+    hint,
+    option,
+    readings,
+    select,
+    slider,
+)
+from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.fixed_vector_picture import LAYOUT, SHOWN, Tried, percent, png, svg
+from attn_course.interactive.live import provenance
+from attn_course.interactive.markup import tag
+from attn_course.seq2seq import BOS, EOS
+from attn_course.trained import load
+from attn_course.trained.store import TrainedTranslator
+
+MOST_WORDS = 40
+RECIPE, OTHER = "fixed", "bahdanau"
+Pair = tuple[Sequence[str], Sequence[str]]  # an English sentence and its translation, in words
+
+
+def fixed_vector_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
+    """The translator of chapter 03 and its beam, beside what the one of chapter 04 says.
+
+    Shown as the last expression of a cell, its first state stands wherever the notebook is shown;
+    the translators run in the built book, and in JupyterLab beside a built book.
+
+    Args:
+        pairs: English sentences with their right translations, from which the reader chooses; the
+            first is shown first.
+
+    Raises:
+        ValueError: There is no pair, or a sentence is empty, has more than 40 words, or has a word
+            that the translators do not know.
+    """
+    translator = load(RECIPE)
+    if not pairs:
+        raise ValueError("the figure needs a pair of sentences to show first; there is none")
+    for source, _ in pairs:
+        if not 0 < len(source) <= MOST_WORDS:
+            raise ValueError(f"a sentence has 1 to {MOST_WORDS} words, not {len(source)}")
+        if strange := [word for word in source if word not in translator.source_words.words]:
+            raise ValueError(f"the translator does not know {', '.join(map(repr, strange))}")
+    source, right = pairs[0]
+    vector, steps = greedily(translator, source)
+    numbers = [round(number, 2) for number in vector.tolist()]
+    said = [step[0].word for step in steps if step[0].word != "EOS"]
+    (other,) = load(OTHER).translate([source])
+    sentence = f"{detokenise(source)} In French: {detokenise(said)}"
+    strange = sum(word not in right for word in said)
+    return InteractiveFigure(
+        name="fixed-vector",
+        label="One vector for a sentence, with its beam, and controls to change both",
+        sentence=sentence,
+        picture=svg(numbers, steps, sentence),
+        controls=_controls(pairs),
+        readings=readings(
+            [
+                ("said", "it says", detokenise(said)),
+                ("right", "right is", detokenise(right)),
+                ("other", "chapter 04", detokenise(other)),
+                ("strange", "underlined", f"{strange} of {len(said)} words"),
+                ("chance", "probability", percent(steps[-1][0].share)),
+            ]
+        ),
+        data=_data(pairs, numbers, steps, other),
+        png=png(steps),
+        scripts=["layers", "weights", "translators", "beam_search", "sentences"],
+        live=provenance("100 sentences that they have not learned from", RECIPE, OTHER),
+    )
+
+
+@torch.no_grad()
+def greedily(
+    translator: TrainedTranslator, source: Sequence[str]
+) -> tuple[Tensor, list[list[Tried]]]:
+    """The vector, and the best words to go on with at each step; the first is kept."""
+    model, words = translator.model, translator.target_words
+    state = model.start(pad([translator.source_words.encode(source)]))
+    vector, word, total, steps = state[0][0], BOS, 0.0, []
+    while word != EOS and len(steps) < int(1.5 * (len(source) + 1)) + 5:
+        logits, state = model.step(torch.tensor([word]), state)
+        chance = logits.log_softmax(-1)[0]
+        chance[:EOS] = -torch.inf  # PAD and BOS are no words
+        best = chance.topk(SHOWN)
+        shares = (best.values + total).exp().tolist()
+        names = ["EOS" if i == EOS else words.decode([i])[0] for i in best.indices.tolist()]
+        steps.append(
+            [Tried(name, float(f"{share:.6g}")) for name, share in zip(names, shares, strict=True)]
+        )
+        word, total = int(best.indices[0]), total + float(best.values[0])
+    return vector, steps
+
+
+def _controls(pairs: Sequence[Pair]) -> str:
+    written = [detokenise(source) for source, _ in pairs]
+    typed = tag("input", type="text", name="source", value=written[0], data_part="source",
+                spellcheck="false", lang="en", maxlength=2000)  # fmt: skip
+    examples = [("", "…")]
+    examples += [
+        (text, f"{len(source)} words: {text}")
+        for text, (source, _) in zip(written, pairs, strict=True)
+    ]
+    shorter, longer = button("shorter", "shorter"), button("longer", "a longer sentence")
+    ranks = option("radio", "power", 0, "the most probable", True) + option(
+        "radio", "power", 1, "the one with the best mean over its words"
+    )
+    return (
+        hint("Let the sentence grow, and look for the first wrong word. Does a wider beam mend it?")
+        + tag("div", shorter + longer, class_="attn-options")
+        + tag("label", tag("span", "English") + typed, class_="attn-typed")
+        + select("example", "or choose", examples, "")
+        + slider("beam", "query", 1, SHOWN, 1)
+        + choice("The best sentence of the beam is", ranks)
+    )
+
+
+def _data(
+    pairs: Sequence[Pair],
+    numbers: Sequence[float],
+    steps: Sequence[Sequence[Tried]],
+    other: Sequence[str],
+) -> dict[str, Any]:
+    return {
+        "weights": [RECIPE, OTHER],
+        "most": MOST_WORDS,
+        "layout": LAYOUT,
+        "pairs": [[list(one) for one in pair] for pair in pairs],
+        "vector": numbers,
+        "steps": steps,
+        "other": list(other),
+    }

@@ -1,0 +1,140 @@
+"""The figure of scores: the translators of chapter 05 at work on one sentence, side by side.
+
+The reader chooses models and a sentence, and narrows the window of the local ones. Python draws the
+first state; every other one is computed by `translators.js`, on the weights of
+`attn_course.trained`.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attn_course.data.tokens import pad
+from attn_course.data.translation import detokenise
+from attn_course.interactive.alignment_picture import png, svg
+from attn_course.interactive.controls import (
+    choice,
+    hint,
+    kept,
+    option,
+    readings,
+    select,
+    slider,
+)
+from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.live import provenance
+from attn_course.interactive.markup import tag
+from attn_course.seq2seq import BOS
+from attn_course.trained import load
+from attn_course.trained.recipes import WINDOW
+
+MOST_WORDS = 16  # with more columns, two tables do not fit side by side
+# The recipe of each model, by its name in the chapter, and how it attends.
+MODELS = {
+    "dot": ("luong_dot", "global"),
+    "general": ("luong_general", "global"),
+    "local-m": ("luong_local_m", "local-m"),
+    "local-p": ("luong_local_p", "local-p"),
+}
+SHOWN = ("dot", "general", "local-m")
+LAYOUT = {"left": 100, "top": 112, "wide": 17, "tall": 25}
+Pair = tuple[Sequence[str], Sequence[str]]  # an English sentence and its translation, in words
+
+
+def score_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
+    """Translators that differ in their score, on one sentence, and the window of the local ones.
+
+    Shown as the last expression of a cell, its first state stands wherever the notebook is shown;
+    the translators run in the built book, and in JupyterLab beside a built book.
+
+    Args:
+        pairs: English sentences with their right translations, from which the reader chooses; the
+            first is shown first.
+
+    Raises:
+        ValueError: There is no pair, or a sentence is empty, has more than 16 words, or has a word
+            that the translators do not know.
+    """
+    known = load(MODELS["dot"][0]).source_words.words
+    if not pairs:
+        raise ValueError("the figure needs a pair of sentences to show first; there is none")
+    for source, _ in pairs:
+        if not 0 < len(source) <= MOST_WORDS:
+            raise ValueError(f"a sentence has 1 to {MOST_WORDS} words, not {len(source)}")
+        if strange := [word for word in source if word not in known]:
+            raise ValueError(f"the translators do not know {', '.join(map(repr, strange))}")
+    source = pairs[0][0]
+    drawn = {name: _translated(MODELS[name][0], source) for name in SHOWN}
+    columns = (*source, "EOS")
+    says = "; ".join(f"{name} says: {detokenise(said)}" for name, (said, _) in drawn.items())
+    sentence = f"{detokenise(source)} {says}"
+    pictures = [
+        svg((*said, "EOS"), columns, weights, name if i else sentence, LAYOUT, _title(name),
+            data_model=name)
+        for i, (name, (said, weights)) in enumerate(drawn.items())
+    ]  # fmt: skip
+    pictures += [tag("svg", data_model=name, hidden="") for name in MODELS if name not in SHOWN]
+    first, weights = drawn[SHOWN[0]]
+    texts = {name: detokenise(drawn[name][0]) if name in drawn else "" for name in MODELS}
+    return InteractiveFigure(
+        name="scores",
+        label="Alignments of several scores, with controls to change them",
+        sentence=sentence,
+        picture="".join(pictures),
+        controls=_controls(pairs, first.index(".") if "." in first else 0),
+        readings=readings([(name, name, text) for name, text in texts.items()])
+        + readings([("looks", "in the frame", "")]),
+        data=_data(pairs, drawn),
+        png=png((*first, "EOS"), columns, weights),
+        scripts=["layers", "weights", "translators", "sentences", "alignment_grid"],
+        live=provenance(
+            "100 sentences that they have not learned from",
+            *[recipe for recipe, _ in MODELS.values()],
+        ),
+    )
+
+
+def _title(name: str) -> str:
+    return f"{name}, D = {WINDOW:g}" if name.startswith("local") else name
+
+
+@torch.no_grad()
+def _translated(recipe: str, source: Sequence[str]) -> tuple[tuple[str, ...], Tensor]:
+    """What a model says, and the weights of each of its words and of EOS."""
+    known = load(recipe)
+    (said,) = known.translate([source])
+    read = pad([known.source_words.encode(source)])
+    target = torch.tensor([[BOS, *known.target_words.encode(said)[:-1]]])
+    return said, known.model.alignment(read, target)[0]
+
+
+def _controls(pairs: Sequence[Pair], row: int) -> str:
+    written = [detokenise(source) for source, _ in pairs]
+    typed = tag("input", type="text", name="source", value=written[0], data_part="source",
+                spellcheck="false", lang="en", maxlength=2000)  # fmt: skip
+    models = "".join(option("checkbox", name, "on", name, name in SHOWN) for name in MODELS)
+    return (
+        hint("Narrow the window: when does local-m break? Click a row to see where each looks.")
+        + choice("Models", models)
+        + slider("window", "weight", 0.5, WINDOW, WINDOW, 0.5)
+        + tag("label", tag("span", "English") + typed, class_="attn-typed")
+        + select("example", "or choose", [("", "…"), *((one, one) for one in written)], "")
+        + kept(row=row)
+    )
+
+
+def _data(
+    pairs: Sequence[Pair], drawn: dict[str, tuple[tuple[str, ...], Tensor]]
+) -> dict[str, Any]:
+    return {
+        "models": MODELS,
+        "most": MOST_WORDS,
+        "layout": LAYOUT,
+        "pairs": [[list(one) for one in pair] for pair in pairs],
+        "first": {
+            name: [[*said, "EOS"], [[round(one, 3) for one in row] for row in weights.tolist()]]
+            for name, (said, weights) in drawn.items()
+        },
+    }
