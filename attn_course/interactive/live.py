@@ -6,7 +6,7 @@ in a script that `weights.js` adds to the page when a reader first acts.
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from attn_course import trained
