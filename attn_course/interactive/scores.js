@@ -35,7 +35,7 @@ attnFigure("scores", (root, data, say) => {
       const best = largest([...weights]);
       grids[name].draw({ rows, columns, here: [row, best], touched: [row], title: wide(name) });
       const share = `${Math.round(100 * weights[best])}% at ${columns[best]}`;
-      looks.push(`${name}, ${word}: ${weights[best] ? share : "nothing in its window"}`);
+      looks.push(`${name}, “${word}”: ${weights[best] ? share : "nothing in its window"}`);
     }
     show("looks", looks.length ? [looks.join("; ")] : []);
     const says = all.filter((name) => said[name]).map((name) => `${name} says: ${written(spoken(said[name]))}`);
