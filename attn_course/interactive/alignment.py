@@ -87,7 +87,7 @@ def alignment_explorer(sentences: Sequence[Sequence[str]]) -> InteractiveFigure:
         data=_data(sentences, said, weights),
         png=png(rows, columns, weights),
         scripts=["layers", "weights", "translators", "sentences", "alignment_grid"],
-        live=provenance(RECIPE, "100 sentences that it has not learned from"),
+        live=provenance("100 sentences that it has not learned from", RECIPE),
     )
 
 

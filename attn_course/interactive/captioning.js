@@ -1,203 +1,198 @@
 attnFigure("captioning", (root, data, say) => {
-  const { images, grid, layout } = data;
-  const picture = root.querySelector(".attn-picture > svg");
+  const { grid, layout } = data, picture = root.querySelector(".attn-picture > svg");
   const part = (name) => root.querySelector(`[data-part="${name}"]`);
+  const form = root.querySelector("form"), value = (name) => form.elements[name].value;
   const cells = [...root.querySelectorAll("[data-cell]")];
-  const underlays = [...part("weights").children];
-  let [image, model, word] = data.start;
-  let moved = null; // the cell that all weight has been moved to
-  let here = 0; // the cell that has the focus, once the image has it
+  const samples = data.samples.map((letters) => [...letters].map((one) => one.charCodeAt(0) - 97));
+  const models = {}, undone = [];
+  // the cell that the pen is at, until it has rested for a while
+  let open = null, settling, frame, asked = 0;
+  let now = { said: data.said, before: data.said };
+  // a caption may become shorter than the word that was chosen
+  const existing = (word) => Math.min(Math.max(word | 0, 0), now.said.length - 1);
+  const here = { cell: 0, word: () => existing(value("word")) };
 
-  const text = captionText(data.words, grid);
-
-  const last = () => images[image].said[model].words.length - 1;
-
-  const read = () => {
-    const said = images[image].said[model], words = text.words(said.words), own = said.weights[word];
-    const [guesses, rest] = moved === null ? ["", ""] : said.moved[word][moved].split("|");
-    return {
-      image, model, word, moved, words, own,
-      right: said.right.map(Boolean),
-      weights: moved === null ? own : own.map((_, cell) => (cell === moved ? 100 : 0)),
-      looked: moved ?? said.looked[word],
-      ownLooked: said.looked[word],
-      guesses: text.guesses(said.guesses[word]),
-      movedGuesses: text.guesses(guesses),
-      caption: text.spoken(words),
-      movedCaption: moved === null ? "" : text.spoken([...words.slice(0, word), ...text.words(rest)]),
-    };
+  const write = (values) => {
+    for (const name in values) form.elements[name].value = values[name];
+  };
+  const trouble = (text) => {
+    part("trouble").textContent = text;
+    part("trouble").hidden = !text;
+  };
+  const ink = () => {
+    const stamps = pairsIn(value("stamps"));
+    const shown = cells.map((_, cell) => samples[stamps.get(cell)]);
+    return inkOf(strokesOf(value("strokes")), shown, grid);
   };
 
-  const drawCells = (now) => {
-    const { weights } = now;
-    cells.forEach((cell, i) => {
-      underlays[i].style.setProperty("--attn-share", weights[i] / 100);
-      cell.firstElementChild.classList.toggle("attn-looked", i === now.looked);
-      cell.lastElementChild.textContent = weights[i] ? `${weights[i]}%` : "";
-      cell.setAttribute("aria-label", `${text.place(i)}: ${weights[i]}% of the weight`);
-      cell.setAttribute("aria-selected", String(i === moved));
-      cell.setAttribute("tabindex", i === here ? "0" : "-1");
-    });
+  // --- the captions; this is the code that the figure shows, too
+
+  const caption = (model, image, moved) =>
+    describe(model, image, data.most, (t) =>
+      moved.has(t) ? (weights) => weights.map((_, i) => Number(i === moved.get(t))) : undefined);
+
+  const named = (word) => wordOf(word, data.words, data.candidates);
+
+  const compute = () => {
+    const model = models[value("model")], moved = pairsIn(value("moves"));
+    const drawn = ink(), image = imageOf(drawn, grid), start = performance.now();
+    const before = caption(model, image, new Map()).map(named);
+    root.milliseconds = (performance.now() - start) / before.length;
+    const said = moved.size ? caption(model, image, moved).map(named) : before;
+    now = { said, before };
+    root.reading = { ...now, ink: drawn };
+    trouble("");
+    draw();
   };
 
-  const list = (name, title, guesses) => {
-    part(`${name}-title`).textContent = title;
-    part(name).querySelectorAll(".attn-guess").forEach((line, i) => {
-      const [text, share, bar] = line.children, [guess, percent] = guesses[i] ?? ["", 0];
-      text.textContent = guess;
-      share.textContent = guess && `${percent}%`;
-      bar.setAttribute("width", ((layout.wide * percent) / 100).toFixed(1));
-    });
+  const act = async () => {
+    const mine = ++asked, name = value("model");
+    drawImage();
+    if (!models[name]) {
+      trouble("One moment: the weights are on their way.");
+      try {
+        const { tensors } = await fetchWeights(name);
+        models[name] ??= captioner(tensors, ATTENTION[name]);
+        const ran = [describe, models[name].step, conv, patch];
+        part("code").textContent = ran.map(String).join("\n\n");
+        root.querySelector(".attn-code").hidden = false;
+      } catch (error) {
+        return trouble(`${error.message}. The caption stays as it is.`);
+      }
+    }
+    if (mine === asked) compute();
   };
 
-  const reading = (name, text) => {
+  // --- the picture: ink at once, weights once the captioner has spoken
+
+  const drawImage = () => {
+    const strokes = strokesOf(value("strokes")), shown = ink();
+    // where the pen is at work, the strokes themselves stand in place of their pixels
+    if (open !== null) shown[open] = shown[open].map(() => 0);
+    const lines = shadeLines(imageOf(shown, grid));
+    [...part("ink").children].forEach((path, i) => path.setAttribute("d", lines[i]));
+    const drawn = strokes.filter((stroke) => cellOfStroke(stroke, grid) === open);
+    part("hand").setAttribute("d", written(drawn.map((stroke) => [stroke[0], ...stroke])));
+  };
+
+  const show = (name, text) => {
     part(`${name}-reading`).textContent = text;
     part(`${name}-reading`).parentElement.hidden = !text;
   };
 
-  const writeCaption = ({ words, right }) => {
-    const wanted = `${image} ${model}`;
-    if (part("words").dataset.of !== wanted)
-      part("words").replaceChildren(...words.map((word, i) => captionChip(word, i, right[i])));
-    part("words").dataset.of = wanted;
-    part("words").querySelectorAll("input")[word].checked = true;
-  };
-
   const draw = () => {
-    if (word > last()) [word, moved] = [last(), null]; // another caption may be shorter
-    const now = read();
-    part("image").firstElementChild.setAttribute("href", `#${images[image].key}`);
-    drawCells(now);
-    writeCaption(now);
-    list("own", `word ${word + 1} of ${now.words.length}`, now.guesses);
-    part("moved").classList.toggle("attn-asks", moved === null);
-    list("moved", moved === null ? "click a cell" : "had it looked there", now.movedGuesses);
-    reading("caption", now.caption);
-    reading("right", images[image].right);
-    reading("moved-caption", now.movedCaption);
-    part("previous").setAttribute("aria-disabled", String(word === 0));
-    part("next").setAttribute("aria-disabled", String(word === last()));
-    part("back").hidden = moved === null;
-    const sentence = text.sentence(now);
-    root.reading = { ...now, sentence };
-    say(sentence);
+    const { said, before } = now, at = here.word(), word = said[at];
+    const moved = pairsIn(value("moves")), held = part("caption").contains(document.activeElement);
+    const weights = moved.has(at) ? word.used : word.weights;
+    cells.forEach((cell, i) => {
+      part("weights").children[i].style.setProperty("--attn-share", weights[i]);
+      cell.firstElementChild.classList.toggle("attn-looked", i === word.looked);
+      cell.lastElementChild.textContent = percent(weights[i]).replace(/^0%/, "");
+      cell.setAttribute("aria-label", `${placeOf(i)}: ${percent(weights[i])} of the weight`);
+      cell.setAttribute("tabindex", i === here.cell ? "0" : "-1");
+    });
+    const chips = said.map((one, i) => captionChip(one, i, i === at, moved.has(i), grid));
+    part("caption").replaceChildren(...chips);
+    if (held) chips[at].focus();
+    const isChanged = captionOf(before) !== captionOf(said);
+    show("guesses", guessesOf(word));
+    show("before", isChanged ? captionOf(before) : "");
+    const example = data.examples.find(({ stamps }) => stamps === value("stamps"));
+    show("right", (!value("strokes") && example?.right) || "");
+    part("undo").setAttribute("aria-disabled", String(!undone.length));
+    part("back").setAttribute("aria-disabled", String(!moved.size));
+    const sentence = captionSentence(value("model"), said, at);
+    say(isChanged ? `${sentence} Left alone, it says: “${captionOf(before)}”.` : sentence);
   };
-
-  const go = (to) => {
-    const wanted = Math.min(Math.max(to, 0), last());
-    if (wanted === word) return;
-    word = wanted;
-    moved = null;
-    draw();
-  };
-
-  // --- playing: for those who have not asked for less motion
-
-  const still = matchMedia("(prefers-reduced-motion: reduce)");
-  let clock = null;
-  const stop = () => {
-    clearInterval(clock);
-    clock = null;
-    part("play").textContent = "play";
-  };
-  const play = () => {
-    go(word === last() ? 0 : word + 1);
-    part("play").textContent = "stop";
-    clock = setInterval(() => {
-      go(word + 1);
-      if (word === last()) stop();
-    }, 1500);
-  };
-  const allow = () => {
-    part("play").hidden = still.matches;
-    if (still.matches) stop();
-  };
-  still.addEventListener("change", allow);
-  allow();
 
   // --- what the reader does
 
-  const form = root.querySelector("form");
-  form.addEventListener("input", ({ target }) => {
-    stop();
-    if (target === form) {
-      const { elements } = form; // a link has set all of them
-      [image, model, word] = [Number(elements.image.value), elements.model.value, Number(elements.word.value)];
-      moved = null;
-    }
-    if (target.name === "word") return go(Number(target.value));
-    if (target.name === "image") {
-      image = Number(target.value);
-      moved = null;
-    }
-    if (target.name === "model") model = target.value; // the weight stays where it was moved to
-    draw();
-  });
-  part("previous").addEventListener("click", () => { stop(); go(word - 1); });
-  part("next").addEventListener("click", () => { stop(); go(word + 1); });
-  part("play").addEventListener("click", () => (clock === null ? play() : stop()));
+  const KEPT = ["stamps", "strokes", "moves"];
+  const remember = () => undone.push(Object.fromEntries(KEPT.map((name) => [name, value(name)])));
+  const change = (values) => {
+    remember();
+    settle();
+    write(values);
+    act();
+  };
+  const settle = () => {
+    clearTimeout(settling);
+    if (open === null) return;
+    open = null;
+    drawImage();
+  };
 
+  const without = (cell) => ({
+    stamps: writePairs([...pairsIn(value("stamps"))].filter(([one]) => one !== cell)),
+    strokes: written(strokesOf(value("strokes")).filter((one) => cellOfStroke(one, grid) !== cell)),
+  });
+  const empty = (cell) => change(without(cell));
+  const type = (digit, cell) => {
+    const at = pairsIn(value("stamps")).get(cell) ?? -1, first = digit * data.ways;
+    const isAgain = at >= first && at < first + data.ways; // the same digit by another hand
+    const next = isAgain ? first + ((at - first + 1) % data.ways) : first;
+    const { stamps, strokes } = without(cell);
+    change({ stamps: writePairs([...pairsIn(stamps), [cell, next]]), strokes });
+  };
   const move = (cell) => {
-    stop();
-    here = cell ?? here;
-    moved = cell;
+    const moves = pairsIn(value("moves")), at = here.word();
+    if (moves.get(at) === cell) moves.delete(at);
+    else moves.set(at, cell);
+    change({ moves: writePairs(moves) });
+  };
+  const undo = () => {
+    if (!undone.length) return;
+    settle();
+    write(undone.pop());
+    act();
+  };
+  const go = (to) => {
+    write({ word: existing(to) });
     draw();
   };
-  part("back").addEventListener("click", () => {
-    move(null);
-    cells[here].focus(); // the button that had the focus is gone
-  });
-  picture.addEventListener("click", (event) => {
-    const cell = cells.indexOf(event.target.closest?.("[data-cell]"));
-    if (cell >= 0) move(cell === moved ? null : cell);
-  });
 
-  // the words: the arrow keys are those of every group of buttons, and stop at both ends
-  part("words").addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
-    const to = {
-      ArrowLeft: word - 1, ArrowUp: word - 1, ArrowRight: word + 1, ArrowDown: word + 1,
-      Home: 0, End: last(),
-    }[event.key];
-    if (to === undefined) return;
-    stop();
-    go(to);
-    part("words").querySelectorAll("input")[word].focus();
-    event.preventDefault();
-    event.stopPropagation();
+  captionPen(picture, layout, {
+    isOn: () => value("tool") === "draw",
+    began: () => (remember(), clearTimeout(settling)),
+    moved: (stroke) => {
+      open = cellOfStroke(stroke, grid);
+      write({ strokes: undone.at(-1).strokes + written([stroke]) });
+      drawImage();
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(act);
+    },
+    ended: () => (settling = setTimeout(settle, 700)),
   });
-
-  const steps = {
-    ArrowUp: (row, column) => [row - 1, column],
-    ArrowDown: (row, column) => [row + 1, column],
-    ArrowLeft: (row, column) => [row, column - 1],
-    ArrowRight: (row, column) => [row, column + 1],
-    Home: (row) => [row, 0],
-    End: (row) => [row, grid - 1],
-  };
-  picture.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
-    if (event.key === "Enter" || event.key === " ") move(here === moved ? null : here);
-    else if (event.key === "Escape" && moved !== null) move(null);
-    else if (steps[event.key]) {
-      const [row, column] = steps[event.key](Math.floor(here / grid), here % grid)
-        .map((at) => Math.min(Math.max(at, 0), grid - 1));
-      here = row * grid + column;
-      cells.forEach((cell, i) => cell.setAttribute("tabindex", i === here ? "0" : "-1"));
-      cells[here].focus();
-    } else return;
-    event.preventDefault(); // the page does not scroll
-    event.stopPropagation(); // and JupyterLab does not take the key as its own
+  captionKeys({ picture, cells, chips: part("caption"), grid }, {
+    walk: (cell) => {
+      here.cell = cell;
+      cells.forEach((one, i) => one.setAttribute("tabindex", i === cell ? "0" : "-1"));
+      cells[cell].focus({ preventScroll: true });
+    },
+    click: (cell) => ({ empty, move })[value("tool")]?.(cell),
+    type, move, empty, undo, go,
+    word: here.word,
+    last: () => now.said.length - 1,
   });
+  form.addEventListener("input", ({ target }) => {
+    if (target === part("example")) {
+      const { stamps } = data.examples[target.value];
+      target.value = ""; // so that the same can be chosen again
+      return change({ stamps, strokes: "", moves: "" });
+    }
+    settle();
+    if (target.name !== "tool") act();
+  });
+  part("undo").addEventListener("click", undo);
+  part("clear").addEventListener("click", () => change({ stamps: "", strokes: "", moves: "" }));
+  part("back").addEventListener("click", () => value("moves") && change({ moves: "" }));
 
-  // one word at a time instead of all of them
+  const line = document.createElement("p");
+  Object.assign(line, { className: "attn-trouble", hidden: true });
+  line.dataset.part = "trouble";
+  line.setAttribute("role", "alert");
+  form.prepend(line);
   part("all").remove();
-  picture.setAttribute("viewBox", `0 0 ${layout.width} ${layout.stage}`);
-  // a picture has no parts for a screen reader, a grid has
-  picture.setAttribute("role", "grid");
-  for (const row of picture.querySelectorAll("[data-line]")) row.setAttribute("role", "row");
-  for (const cell of cells) cell.setAttribute("role", "gridcell");
-  for (const node of picture.querySelectorAll(":scope > :not([data-line])"))
-    node.setAttribute("aria-hidden", "true");
+  picture.setAttribute("viewBox", `${layout.left} 0 ${layout.stage} ${layout.stage}`);
   draw();
 });

@@ -1,146 +1,160 @@
-"""The figure of captions: step through the words, see the weights on the image, and move them.
+"""The figure of captions: the captioners of chapter 06 at work in the page.
 
-Everything visible is computed here, by the captioners themselves; `captioning.js` shows it.
+The reader draws digits into the cells of an image, chooses the attention, looks at the weights of
+each word and moves them, and sees what the captioner then says. Python draws the first state; every
+other one is computed by `captioners.js`, on the weights of `attn_course.trained.captions`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from io import BytesIO
 from typing import Any
 
 import torch
+from torch import Tensor
 
-from attn_course.captioning import Captioner
-from attn_course.data.captions import CaptionedImage
-from attn_course.interactive.captioning_controls import controls, readings
-from attn_course.interactive.captioning_picture import STAGE, WIDE, WIDTH, key_of, svg
-from attn_course.interactive.captioning_said import WORDS, Guess, Word, describe
-from attn_course.interactive.captioning_state import State
+from attn_course.data.captions import DIGITS_OF, NAMES, CaptionedImage
+from attn_course.data.regression import load_digits
+from attn_course.interactive.captioning_picture import (
+    EDGE,
+    GRID,
+    LEFT,
+    SIDE,
+    STAGE,
+    ink_of,
+    squares_of,
+    svg,
+)
+from attn_course.interactive.captioning_said import (
+    CANDIDATES,
+    MOST_WORDS,
+    WORDS,
+    Word,
+    say,
+    sentence,
+)
+from attn_course.interactive.controls import button, choice, hint, kept, option, readings, select
 from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.live import provenance
+from attn_course.interactive.markup import tag
 from attn_course.plots.captioning import word_by_word
+from attn_course.trained.captions import load_captioner
 
-MOST_IMAGES = 8  # every cell of every word of each is another caption
+MOST_IMAGES = 8
+RECIPES = ("soft", "hard", "uniform")
+WAYS = 3  # samples of each digit, which the number keys put into a cell
+FIRST_WORD = 1  # the name of the first digit
+TOOLS = {"draw": "draw", "empty": "empty a cell", "move": "move the weight"}
 
 
-def caption_explorer(
-    images: Sequence[CaptionedImage],
-    models: Mapping[str, Captioner],
-    *,
-    image: int = 0,
-    model: str | None = None,
-    word: int = 1,
-) -> InteractiveFigure:
-    """The captions of some images, word by word, with the weights laid over the image.
+def caption_explorer(images: Sequence[CaptionedImage]) -> InteractiveFigure:
+    """The captioners of chapter 06, whose image and whose weights the reader can change.
 
-    The reader steps through the words, changes the image and the captioner, and moves all weight of
-    a word to another cell, to see what the captioner would have said. Shown as the last expression
-    of a cell, it works without a kernel, in JupyterLab, in the built book and from the disk; in
-    print it is the first image once for each word.
+    Shown as the last expression of a cell, its first state stands wherever the notebook is shown;
+    the captioners themselves run in the built book, and in JupyterLab beside a built book.
 
     Args:
-        images: At most 8 images with the same grid.
-        models: Captioners for this grid by the names that the reader sees, such as "soft".
-        image: Number of the image to show first.
-        model: Name of the captioner to show first; None for the first one.
-        word: Number of the word to show first, counted from 0; the last word if there are fewer.
+        images: Images of three by three cells to start from; the first is shown first.
 
     Raises:
-        ValueError: There is no image or no captioner, there are too many images, their grids
-            differ, a captioner is for another grid, or `image` or `model` does not exist, or
-            `word` is negative.
+        ValueError: There is no image, there are more than 8, or one has another grid.
     """
-    start = next(iter(models), "") if model is None else model
-    _require_what_is_shown(images, models, image, start, word)
-    said = describe(images, models)
-    last = len(said[image][start]) - 1
-    state = State(tuple(images), said, image, start, min(word, last))
-    return InteractiveFigure(
-        name="captioning",
-        label="A caption word by word, and where each word looked, with controls to change it",
-        sentence=state.sentence,
-        picture=svg(state),
-        controls=controls(state),
-        readings=readings(state),
-        data=_data(state),
-        png=png(state),
-        scripts=["captioning_parts"],
-    )
-
-
-def _require_what_is_shown(
-    images: Sequence[CaptionedImage],
-    models: Mapping[str, Captioner],
-    image: int,
-    model: str,
-    word: int,
-) -> None:
     if not 0 < len(images) <= MOST_IMAGES:
         raise ValueError(f"the figure shows 1 to {MOST_IMAGES} images, not {len(images)}")
-    cells = {len(one.digits) for one in images}
-    if len(cells) > 1:
-        raise ValueError(f"the images have grids of {sorted(cells)} cells; give one kind at a time")
-    for name, one in models.items():
-        if len(one.places) not in cells:
-            own, given = len(one.places), cells.pop()
-            raise ValueError(f"{name!r} is for {own} cells, the images have {given}")
-    if not 0 <= image < len(images):
-        raise ValueError(f"{image=} is not from 0 to {len(images) - 1}")
-    if model not in models:
-        names = ", ".join(models) or "none"
-        raise ValueError(f"there is no captioner {model!r}; there are {names}")
-    if word < 0:
-        raise ValueError(f"{word=} is negative")
-
-
-def png(state: State) -> bytes:
-    """The image for print, once for each word; the greatest weight is framed."""
-    weights = torch.tensor([word.weights for word in state.words])
-    titles = [f"{word.word}\n{max(word.weights)}%" for word in state.words]
-    figure = word_by_word(
-        state.images[state.image].image[0],
-        titles,
-        weights.unflatten(1, (state.grid, state.grid)) / 100,
-        weights.argmax(-1).tolist(),
+    if strange := [len(one.digits) for one in images if len(one.digits) != GRID**2]:
+        raise ValueError(f"the captioners see {GRID**2} cells; an image has {strange[0]}")
+    words, image = say(load_captioner(RECIPES[0]), images[0]), images[0].image[0]
+    says = sentence(RECIPES[0], words, FIRST_WORD)
+    return InteractiveFigure(
+        name="captioning",
+        label="A caption and where each word looked, with an image to draw on",
+        sentence=says,
+        picture=svg(image, words, FIRST_WORD, says),
+        controls=_controls(images),
+        readings=readings(
+            [
+                ("guesses", "this word", ""),
+                ("before", "left alone, it says", ""),
+                ("right", "the right caption", " ".join(images[0].words)),
+            ]
+        ),
+        data=_data(images, words),
+        png=_png(image, words),
+        scripts=[
+            "layers",
+            "weights",
+            "captioners",
+            "captioning_pen",
+            "captioning_parts",
+            "captioning_hands",
+        ],
+        live=provenance("100 images that none has learned from, most of them drawn,", *RECIPES),
     )
+
+
+def _controls(images: Sequence[CaptionedImage]) -> str:
+    named = [", ".join(NAMES[digit] for digit in one.digits if digit is not None) for one in images]
+    caption = tag("div", "", class_="attn-caption", data_part="caption", role="group",
+                  aria_label="the caption, word by word")  # fmt: skip
+    attention = [option("radio", "model", name, name, name == RECIPES[0]) for name in RECIPES]
+    tools = [option("radio", "tool", name, text, name == "draw") for name, text in TOOLS.items()]
+    examples = select("example", "start from", [("", "…"), *enumerate(named)], "")
+    buttons = [button("undo", "undo"), button("clear", "clear"), button("back", "weights back")]
+    return (
+        hint(
+            "Draw two or three digits into the cells. Choose a word to see where it looks. "
+            "(Keys in a cell: 0 to 9 for a digit, Delete, Enter to move the weight there.)"
+        )
+        + tag("div", "".join([*buttons, examples]), class_="attn-options")
+        + caption
+        + choice("Attention", *attention)
+        + choice("In the picture", *tools)
+        + kept(stamps=_stamps(images[0], WAYS * len(NAMES)), strokes="", word=FIRST_WORD, moves="")
+    )
+
+
+def _data(images: Sequence[CaptionedImage], words: Sequence[Word]) -> dict[str, Any]:
+    samples = [ink_of(square) for square in _squares_to_type()]
+    examples = []
+    for one in images:
+        stamps = _stamps(one, len(samples))
+        shown = [square for square, digit in zip(squares_of(one.image[0]), one.digits, strict=True)
+                 if digit is not None]  # fmt: skip
+        samples += [ink_of(square) for square in shown]
+        examples.append({"stamps": stamps, "right": " ".join(one.words)})
+    return {
+        "recipes": RECIPES,
+        "words": WORDS,
+        "most": MOST_WORDS,
+        "candidates": CANDIDATES,
+        "grid": GRID,
+        "ways": WAYS,
+        "samples": samples,
+        "examples": examples,
+        "said": [vars(word) for word in words],
+        "layout": {"left": LEFT, "stage": STAGE, "edge": EDGE, "side": SIDE},
+    }
+
+
+def _squares_to_type() -> list[Tensor]:
+    """For each digit some that no captioner has learned from, (8, 8) each."""
+    digits, labels = load_digits()
+    test = torch.tensor(DIGITS_OF["test"])
+    found = [test[labels[test] == digit][:WAYS] for digit in range(len(NAMES))]
+    return list(digits[torch.cat(found)].unflatten(1, (8, 8)))
+
+
+def _stamps(example: CaptionedImage, first: int) -> str:
+    """Which sample stands in which cell, `cell.sample`, numbered on from `first`."""
+    cells = [cell for cell, digit in enumerate(example.digits) if digit is not None]
+    return "_".join(f"{cell}.{first + number}" for number, cell in enumerate(cells))
+
+
+def _png(image: Tensor, words: Sequence[Word]) -> bytes:
+    """The image for print, once for each word; the greatest weight is framed."""
+    weights = torch.tensor([word.weights for word in words])
+    titles = [f"{word.word}\n{100 * max(word.weights):.0f}%" for word in words]
+    most = weights.argmax(-1).tolist()
+    figure = word_by_word(image, titles, weights.unflatten(1, (GRID, GRID)), most)
     file = BytesIO()
     figure.savefig(file, format="png", dpi=160, metadata={"Software": None})
     return file.getvalue()
-
-
-def _data(state: State) -> dict[str, Any]:
-    return {
-        "words": WORDS,
-        "images": [
-            {
-                "key": key_of(one),
-                "right": " ".join(one.words),
-                "said": {name: _written(words) for name, words in said.items()},
-            }
-            for one, said in zip(state.images, state.said, strict=True)
-        ],
-        "start": [state.image, state.model, state.word],
-        "grid": state.grid,
-        "layout": {"width": WIDTH, "stage": STAGE, "wide": WIDE},
-    }
-
-
-def _written(words: Sequence[Word]) -> dict[str, Any]:
-    """A captioner's guesses in few letters: `b97c3` is word 1 with 97 and word 2 with 3%."""
-    return {
-        "words": _letters([word.word for word in words]),
-        "right": [int(word.is_right) for word in words],
-        "weights": [word.weights for word in words],
-        "looked": [word.looked for word in words],
-        "guesses": [_shares(word.guesses) for word in words],
-        "moved": [
-            [f"{_shares(moved)}|{_letters(rest)}" for moved, rest in pairs]
-            for pairs in (zip(word.moved, word.rest, strict=True) for word in words)
-        ],
-    }
-
-
-def _letters(words: Sequence[str]) -> str:
-    return "".join(chr(ord("a") + WORDS.index(word)) for word in words)
-
-
-def _shares(guesses: Sequence[Guess]) -> str:
-    return "".join(f"{_letters([word])}{percent}" for word, percent in guesses)

@@ -1,31 +1,23 @@
-"""The captions of some images, word by word, and the captions if the captioner had looked
-elsewhere: the numbers of the figure of chapter 06, in whole percents."""
+"""What a captioner says of an image, word by word: the first state of the figure of chapter 06."""
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 import torch
-from torch import Tensor, nn
 
 from attn_course.captioning import Captioner
-from attn_course.counterfactual import Directed
 from attn_course.data.captions import VOCABULARY, CaptionedImage
 from attn_course.decoding import greedy_decode
-from attn_course.hard_attention import one_hot
 from attn_course.seq2seq import BOS, EOS, PAD
 
 END = "(end)"
-MOST_WORDS = 20  # a caption that has not ended by then is cut off; the longest right one has 19
+MOST_WORDS = 30  # a caption that has not ended by then is cut off; the longest right one has 19
 CANDIDATES = 3
-
 # Every word by its number.
 WORDS = [
     END if number == EOS else VOCABULARY.decode([number])[0] for number in range(len(VOCABULARY))
 ]
-
-Guess = tuple[str, int]  # a word and its probability in percent
 
 
 @dataclass(frozen=True)
@@ -34,120 +26,84 @@ class Word:
 
     Attributes:
         word: The word; `END` for the end of the caption.
-        is_right: True if it belongs to the right caption.
-        weights: Weights of the cells, in percent.
+        weights: Weights of the cells.
         looked: The one cell that the captioner looked at; None if it took the mean of them all.
-        guesses: The most probable words.
-        moved: For each cell, the most probable words if all weight had been on it.
-        rest: For each cell, the caption from this word on if all weight had been on it.
+        guesses: The most probable words with their probabilities.
     """
 
     word: str
-    is_right: bool
-    weights: list[int]
+    weights: list[float]
     looked: int | None
-    guesses: list[Guess]
-    moved: list[list[Guess]]
-    rest: list[list[str]]
-
-
-def describe(
-    images: Sequence[CaptionedImage], models: Mapping[str, Captioner]
-) -> list[dict[str, list[Word]]]:
-    """The words of each captioner, by its name, for each image."""
-    said = {name: _say_all(images, model) for name, model in models.items()}
-    return [{name: said[name][number] for name in models} for number in range(len(images))]
+    guesses: list[tuple[str, float]]
 
 
 @torch.no_grad()
-def _say_all(images: Sequence[CaptionedImage], model: Captioner) -> list[list[Word]]:
-    # in double precision: a percent must not depend on how a processor adds up
+def say(model: Captioner, example: CaptionedImage) -> list[Word]:
+    """The words of one image, in numbers that do not depend on how a processor adds up."""
     model = copy.deepcopy(model).double().eval()
-    model.vision = _SeenOnce(model.vision)
-    return [_say(model, image) for image in images]
-
-
-class _SeenOnce(nn.Module):
-    """An eye for many copies of one image: it looks at the first."""
-
-    def __init__(self, vision: nn.Module) -> None:
-        super().__init__()
-        self.vision = vision
-
-    def forward(self, image: Tensor) -> Tensor:
-        return self.vision(image[:1]).expand(len(image), -1, -1)
-
-
-def _say(model: Captioner, example: CaptionedImage) -> list[Word]:
-    """The words of one image, each with the captioner's own weights and with each cell alone."""
     image = example.image.double().unsqueeze(0)
     tokens = greedy_decode(model, image, MOST_WORDS)
-    trace = model.trace(_before(tokens), model.start(image))
-    weights, used = trace.weights[0], trace.used[0]
-    guesses, rest = _elsewhere(model, image, tokens, used)
-    words = read(tokens[0])
-    right = _in_both(words, [*example.words, END])
+    before = torch.cat([torch.full_like(tokens[:, :1], BOS), tokens[:, :-1]], 1)
+    trace = model.trace(before, model.start(image))
+    # as greedy decoding has it: a caption cannot go on with either
+    shares = trace.logits[0].index_fill(1, torch.tensor([PAD, BOS]), -torch.inf).softmax(-1)
+    best = shares.topk(CANDIDATES)
     return [
         Word(
-            word,
-            right[number],
-            percents(weights[number]),
-            None if used[number].equal(weights[number]) else int(used[number].argmax()),
-            _guesses(trace.logits[0, number]),
-            [_guesses(logits) for logits in guesses[number]],
-            [read(one[number:]) for one in rest[number]],
+            WORDS[token],
+            [round(weight, 3) for weight in weights.tolist()],
+            None if used.equal(weights) else int(used.argmax()),
+            [(WORDS[i], round(share, 3)) for i, share in zip(indices, values, strict=True)],
         )
-        for number, word in enumerate(words)
+        for token, weights, used, values, indices in zip(
+            tokens[0].tolist(),
+            trace.weights[0],
+            trace.used[0],
+            best.values.tolist(),
+            best.indices.tolist(),
+            strict=True,
+        )
     ]
 
 
-def _elsewhere(
-    model: Captioner, image: Tensor, tokens: Tensor, used: Tensor
-) -> tuple[Tensor, Tensor]:
-    """The captions when all weight of one word is on one cell, for each word and each cell.
-
-    Returns:
-        The logits of that word, (num_words, num_cells, vocab_size), and the whole captions, the
-        words before it as they were, (num_words, num_cells, length).
-    """
-    num_words, num_cells = used.shape
-    word = torch.arange(num_words).repeat_interleave(num_cells)
-    cell = torch.arange(num_cells).repeat(num_words)
-    row = torch.arange(len(word))
-    weights = used.new_zeros(len(word), num_words, num_cells)
-    weights[row, word] = one_hot(cell, used.new_zeros(len(word), num_cells))
-    told, many = Directed(model, weights), image.expand(len(word), -1, -1, -1)
-    captions = greedy_decode(told, many, MOST_WORDS)
-    logits, _ = told.decode(_before(tokens).expand(len(word), -1), told.start(many))
-    shape = (num_words, num_cells)
-    return logits[row, word].unflatten(0, shape), captions.unflatten(0, shape)
+def spoken(words: Sequence[Word]) -> str:
+    """A caption as it is read: without its end mark, or with dots if it was cut off."""
+    said = [word.word for word in words]
+    return " ".join(said[:-1] if said[-1] == END else [*said, "…"])
 
 
-def _before(tokens: Tensor) -> Tensor:
-    """The words that a captioner reads to say these: BOS, and all but the last."""
-    return torch.cat([torch.full_like(tokens[:, :1], BOS), tokens[:, :-1]], 1)
+def sentence(model: str, words: Sequence[Word], number: int) -> str:
+    """The figure in words, for print and screen readers."""
+    now = words[number]
+    return (
+        f"{model.capitalize()} attention says: “{spoken(words)}”. "
+        f"Word {number + 1} of {len(words)}: “{now.word}”, "
+        f"probability {percent(now.guesses[0][1])}. {where(now)}."
+    )
 
 
-def read(tokens: Tensor) -> list[str]:
-    """The words of a caption, with `END` if it came to one."""
-    return [*VOCABULARY.decode(tokens), *[END] * bool((tokens == EOS).any())]
+def where(word: Word) -> str:
+    """The cells that a word looked at."""
+    if word.looked is not None:
+        return f"It looks at {place(word.looked)} alone"
+    order = sorted(range(len(word.weights)), key=lambda cell: -word.weights[cell])[:3]
+    if len(set(word.weights)) == 1:
+        return f"{percent(word.weights[0])} of the weight on every cell"
+    (first, *others) = order
+    named = [f"{percent(word.weights[first])} of the weight on {place(first)}"]
+    named += [
+        f"{percent(word.weights[cell])} on {place(cell)}"
+        for cell in others
+        if word.weights[cell] >= 0.05
+    ]
+    return "; ".join(named)
 
 
-def percents(numbers: Tensor) -> list[int]:
-    """Shares of one in whole percents."""
-    return [round(100 * number) for number in numbers.tolist()]
+def place(cell: int, grid: int = 3) -> str:
+    """The place of a cell, in words."""
+    return f"row {cell // grid + 1}, column {cell % grid + 1}"
 
 
-def _guesses(logits: Tensor) -> list[Guess]:
-    """The most probable words: always the first, the others if they have at least one percent."""
-    # as greedy decoding has it: a caption cannot go on with either
-    probability = logits.softmax(-1).index_fill(0, torch.tensor([PAD, BOS]), 0)
-    best = probability.topk(CANDIDATES).indices
-    pairs = list(zip([WORDS[i] for i in best], percents(probability[best]), strict=True))
-    return [pairs[0], *[(name, percent) for name, percent in pairs[1:] if percent]]
-
-
-def _in_both(said: Sequence[str], right: Sequence[str]) -> list[bool]:
-    """True for each word of a caption that the right one also has, in the same order."""
-    shared = SequenceMatcher(None, said, right, autojunk=False).get_matching_blocks()
-    return [any(a <= number < a + size for a, _, size in shared) for number in range(len(said))]
+def percent(share: float) -> str:
+    """A share of one in whole percents; halves go up, as in the script."""
+    return f"{int(100 * share + 0.5)}%"

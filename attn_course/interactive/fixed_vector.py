@@ -82,7 +82,7 @@ def fixed_vector_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
         data=_data(pairs, numbers, steps, other),
         png=png(steps),
         scripts=["layers", "weights", "translators", "beam_search", "sentences"],
-        live=provenance(RECIPE, "100 sentences that they have not learned from", OTHER),
+        live=provenance("100 sentences that they have not learned from", RECIPE, OTHER),
     )
 
 

@@ -49,3 +49,37 @@ const gru = ({ input, hidden }, x, h) => {
     return (1 - update) * candidate + update * old;
   });
 };
+
+// A picture is rows of places, and each place a vector with a number for every channel.
+const each = (picture, layer) => picture.map((row) => row.map(layer));
+const relu = (x) => x.map((one) => Math.max(one, 0));
+
+// The square at a place, channel by channel in one line; beyond the rim all is 0.
+const patch = (picture, row, column, side, channels) => {
+  const line = new Float64Array(channels * side * side);
+  for (let i = 0; i < side; i++)
+    for (let j = 0; j < side; j++) {
+      const place = picture[row + i]?.[column + j];
+      for (let k = 0; place && k < channels; k++) line[(k * side + i) * side + j] = place[k];
+    }
+  return line;
+};
+
+// A convolution: one and the same linear layer reads the square at every place.
+const conv = ({ weight, bias }, picture, { stride = 1, padding = 0 } = {}) => {
+  const [wide, channels, side] = weight.shape;
+  const layer = { weight: { data: weight.data, shape: [wide, channels * side * side] }, bias };
+  const steps = (length) =>
+    [...Array(Math.floor((length + 2 * padding - side) / stride) + 1).keys()];
+  return steps(picture.length).map((i) => steps(picture[0].length).map((j) =>
+    linear(layer, patch(picture, i * stride - padding, j * stride - padding, side, channels))));
+};
+
+// The greatest number of each channel in every square of 2 by 2 places.
+const pool = (picture) => {
+  const most = (one, other) => one.map((number, k) => Math.max(number, other[k]));
+  const pairs = (line, join) =>
+    line.filter((_, i) => i % 2).map((odd, i) => join(line[2 * i], odd));
+  return pairs(picture.map((row) => pairs(row, most)), (upper, lower) =>
+    upper.map((place, j) => most(place, lower[j])));
+};

@@ -14,9 +14,11 @@ from attn_course.trained.store import shipped_weights
 
 # Where each file of weights lies that a live figure fetches.
 TRAINED = Path(trained.__file__).parent
-WEIGHTS = dict.fromkeys(
-    ("bahdanau", "fixed", "luong_dot", "luong_general", "luong_local_m", "luong_local_p"), TRAINED
-)
+TRANSLATORS = (
+    "bahdanau", "fixed", "luong_dot", "luong_general", "luong_local_m", "luong_local_p"
+)  # fmt: skip
+CAPTIONERS = ("soft", "hard", "uniform")
+WEIGHTS = dict.fromkeys(TRANSLATORS, TRAINED) | dict.fromkeys(CAPTIONERS, TRAINED / "captions")
 # The most by which a weight or a probability of the page differs from PyTorch's; the tests hold it.
 AGREES_TO = 1e-4
 
@@ -41,13 +43,12 @@ def write_weights(folder: Path, names: Iterable[str] = tuple(WEIGHTS)) -> None:
         (target / f"{name}.js").write_text(weights_script(name), encoding="ascii")
 
 
-def provenance(name: str, inputs: str, *others: str) -> str:
+def provenance(inputs: str, *names: str) -> str:
     """The line under a live figure: which recipes made its weights, and how exact the page is."""
-    names = (name, *others)
     megabytes = f"{sum(len(weights_script(one)) for one in names) / 1e6:.1f} MB"
     model, recipe, fetched = (
         ("models", "recipes", f"A model's are fetched when you first use it ({megabytes} in all)")
-        if others
+        if len(names) > 1
         else ("model", "recipe", f"They are fetched when you first act ({megabytes})")
     )
     return (
