@@ -24,9 +24,11 @@ from attn_course.interactive.live import AGREES_TO, weights_script
 from attn_course.seq2seq import PAD
 from attn_course.trained import load
 from attn_course.trained.measure import unseen_pairs
+from tests.conftest import Build
 from tests.interactive_laws import (
     IN_LOOKS,
     assert_accessible_and_fits,
+    assert_page_is_light,
     assert_prints_without_controls,
     assert_stands_without_scripts,
     assert_stays_without_its_weights,
@@ -195,7 +197,11 @@ def test_without_its_weights_it_says_so(browser: Browser, tmp_path: Path) -> Non
     )
 
 
-def test_page_and_weights_stay_small() -> None:
+def test_page_of_the_chapter_is_light(book: Build) -> None:
+    assert_page_is_light(book, "03_seq2seq")
+
+
+def test_figure_and_weights_stay_small() -> None:
     assert len(gzip.compress(weights_script("fixed").encode())) < 1.1e6
     assert len(gzip.compress(drawn().html.encode())) < 20_000
 

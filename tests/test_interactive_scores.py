@@ -23,9 +23,11 @@ from attn_course.seq2seq import BOS, EOS
 from attn_course.trained import load
 from attn_course.trained.measure import unseen_pairs
 from attn_course.trained.store import TrainedTranslator
+from tests.conftest import Build
 from tests.interactive_laws import (
     IN_LOOKS,
     assert_accessible_and_fits,
+    assert_page_is_light,
     assert_prints_without_controls,
     assert_stands_without_scripts,
     assert_stays_without_its_weights,
@@ -117,6 +119,7 @@ def test_page_translates_as_pytorch_in_every_window(figure: Locator) -> None:
 def test_only_what_is_shown_is_fetched_and_a_narrow_window_breaks(figure: Locator) -> None:
     loaded = "() => Object.keys(window.attnWeights ?? {}).sort()"
     assert figure.page.evaluate(loaded) == []
+    assert not figure.locator("dt", has_text="local-p").is_visible()
     figure.get_by_role("checkbox", name="general").uncheck(force=True)
     figure.locator("[data-model=general]").wait_for(state="hidden")
     assert figure.page.evaluate(loaded) == ["luong_dot", "luong_local_m"]
@@ -134,12 +137,12 @@ def test_only_what_is_shown_is_fetched_and_a_narrow_window_breaks(figure: Locato
 
 @pytest.mark.browser
 def test_keyboard_and_pointer_frame_a_row(figure: Locator) -> None:
-    assert said(figure, "looks").startswith("dot, .: 100% at 1992; general, .: 100% at 1992")
+    assert said(figure, "looks").startswith("dot, “.”: 100% at 1992; general, “.”: 100% at 1992")
     cell = figure.locator("[data-model=dot] [data-cell='5,4']")
     cell.click()
-    assert said(figure, "looks").startswith("dot, économique: 100% at Economic; general")
+    assert said(figure, "looks").startswith("dot, “économique”: 100% at Economic; general")
     figure.page.keyboard.press("ArrowDown")
-    assert said(figure, "looks").startswith("dot, européenne: 100% at European")
+    assert said(figure, "looks").startswith("dot, “européenne”: 100% at European")
     figure.get_by_label("English").fill("The cat sat.")
     figure.get_by_text("It has never met “cat”, “sat”.").wait_for()
     figure.get_by_label("English").fill("armenia ratified Romania’s law")
@@ -159,7 +162,7 @@ def test_figure_is_accessible_and_fits(
         cell = page.locator(f"{FIGURE} [data-model=dot] [data-cell='3,1']")
         cell.tap()
         assert cell.bounding_box()["height"] >= 22
-        page.get_by_text("dot, la: ").first.wait_for()
+        page.get_by_text("dot, “la”: ").first.wait_for()
         assert_accessible_and_fits(page, f"{FIGURE} [data-row='0']")
 
 
@@ -190,7 +193,11 @@ def test_without_its_weights_it_says_so(browser: Browser, tmp_path: Path) -> Non
     )
 
 
-def test_page_and_weights_stay_small() -> None:
+def test_page_of_the_chapter_is_light(book: Build) -> None:
+    assert_page_is_light(book, "05_luong")
+
+
+def test_figure_and_weights_stay_small() -> None:
     for recipe in WEIGHTS:
         assert len(gzip.compress(weights_script(recipe).encode())) < 1.1e6
     assert len(gzip.compress(drawn().html.encode())) < 20_000

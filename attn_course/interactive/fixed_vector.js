@@ -1,7 +1,8 @@
 attnFigure("fixed-vector", (root, data, say) => {
   const part = (name) => root.querySelector(`[data-part="${name}"]`);
   const form = root.querySelector("form"), value = (name) => form.elements[name].value;
-  const picture = root.querySelector("svg"), { left, top, wide, tall, across, cell, high } = data.layout;
+  const { left, top, wide, tall, across, cell, high } = data.layout;
+  const picture = root.querySelector("svg");
   const texts = data.pairs.map(([source]) => written(source));
   let models = null, known, names, asked = 0, beside = {};
 
@@ -14,7 +15,8 @@ attnFigure("fixed-vector", (root, data, say) => {
   const percent = (share) => {
     if (share >= 0.0001) return `${(100 * share).toFixed(share >= 0.01 ? 0 : 2)}%`;
     const [first, power] = share.toExponential(0).split("e");
-    return `${first}·10${power.replace(/./g, (digit) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(digit)])}`;
+    const raise = (digit) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(digit)];
+    return `${first}·10${power.replace(/./g, raise)}`;
   };
   const trouble = (text) => {
     part("trouble").textContent = text;
@@ -31,7 +33,8 @@ attnFigure("fixed-vector", (root, data, say) => {
     const group = element("g", { class: known }), x = left + wide * (i + 0.5), y = top + tall * t;
     const start = left + wide * (parent + 0.5);
     const pressed = { textLength: wide - 6, lengthAdjust: "spacingAndGlyphs" };
-    if (t) group.append(element("path", { d: `M${start.toFixed(1)},${y - 11}L${x.toFixed(1)},${y + 2}` }));
+    const way = `M${start.toFixed(1)},${y - 11}L${x.toFixed(1)},${y + 2}`;
+    if (t) group.append(element("path", { d: way }));
     group.append(element("text", { x, y: y + 17, ...(word.length > 12 && pressed) }, word));
     group.append(element("text", { x, y: y + 33 }, percent(share)));
     return group;
@@ -41,7 +44,8 @@ attnFigure("fixed-vector", (root, data, say) => {
     const best = []; // the place of the best sentence at each step, from its end
     for (let t = steps.length - 1, i = place; t >= 0; i = steps[t][i].parent, t--) best[t] = i;
     const kind = (i, t) => (best[t] === i ? "attn-best" : i < width ? "attn-kept" : "attn-dropped");
-    const name = element("text", { x: left, y: 16, class: "attn-name" }, `the vector: ${vector.length} numbers`);
+    const text = `the vector: ${vector.length} numbers`;
+    const name = element("text", { x: left, y: 16, class: "attn-name" }, text);
     const groups = steps.flatMap((row, t) => row.map((one, i) => beginning(one, i, t, kind(i, t))));
     picture.setAttribute("viewBox", `0 0 ${2 * left + 4 * wide} ${top + tall * steps.length}`);
     picture.replaceChildren(name, ...strip(vector), ...groups);
@@ -109,7 +113,7 @@ attnFigure("fixed-vector", (root, data, say) => {
       try {
         const [one, other] = await Promise.all(data.weights.map(fetchWeights));
         models = [fixedTranslator(one.tensors), additiveTranslator(other.tensors)];
-        const { source_words, target_words } = one.said; // of both: they have learned the same sentences
+        const { source_words, target_words } = one.said; // both know the same words
         known = new Map(JSON.parse(source_words).map((word, i) => [word, FIRST_WORD + i]));
         names = ["<pad>", "<bos>", "EOS", "<unk>", ...JSON.parse(target_words)];
         part("code").textContent = [models[0].step, beamSearch].map(String).join("\n\n");

@@ -2,8 +2,9 @@ attnFigure("scores", (root, data, say) => {
   const part = (name) => root.querySelector(`[data-part="${name}"]`);
   const form = root.querySelector("form"), value = (name) => form.elements[name].value;
   const all = Object.keys(data.models), tensors = {};
-  const pictures = Object.fromEntries(all.map((name) => [name, root.querySelector(`[data-model=${name}]`)]));
-  const grids = Object.fromEntries(all.map((name) => [name, alignmentGrid(root, data.layout, pictures[name])]));
+  const forAll = (make) => Object.fromEntries(all.map((name) => [name, make(name)]));
+  const pictures = forAll((name) => root.querySelector(`[data-model=${name}]`));
+  const grids = forAll((name) => alignmentGrid(root, data.layout, pictures[name]));
   let known, names, asked = 0, now;
 
   const show = (name, parts) => {
@@ -20,25 +21,31 @@ attnFigure("scores", (root, data, say) => {
   const draw = () => {
     const { source, said } = now, columns = [...source, "EOS"], looks = [];
     const at = data.pairs.findIndex(([one]) => written(one) === written(source));
-    const window = value("window"), wide = (name) => (isLocal(name) ? `${name}, D = ${window}` : name);
+    const window = value("window");
+    const wide = (name) => (isLocal(name) ? `${name}, D = ${window}` : name);
     part("window-reading").textContent = `D = ${window}`;
     for (const name of all) {
       pictures[name].toggleAttribute("hidden", !said[name]);
-      if (!said[name]) { show(name, []); continue; }
+      if (!said[name]) {
+        show(name, []);
+        continue;
+      }
       const words = spoken(said[name]), right = data.pairs[at]?.[1] ?? words;
       const { parts, count } = markStrange(words, right), isNew = newBeside(words, right);
       const lost = right.filter((_, i) => newBeside(right, words)[i]).join(" ");
-      const wrong = [count && `underlined: ${count} wrong`, lost && `left out: ${lost}`].filter(Boolean);
-      show(name, [...parts, wrong.length ? ` (${wrong.join("; ")})` : ""]);
+      const wrong = [count && `underlined: ${count} wrong`, lost && `left out: ${lost}`];
+      const remark = wrong.filter(Boolean).join("; ");
+      show(name, [...parts, remark && ` (${remark})`]);
       const rows = said[name].map((one, i) => ({ ...one, changed: isNew[i] ?? false }));
       const row = Math.min(Number(value("row")), rows.length - 1), { weights, word } = rows[row];
       const best = largest([...weights]);
       grids[name].draw({ rows, columns, here: [row, best], touched: [row], title: wide(name) });
       const share = `${Math.round(100 * weights[best])}% at ${columns[best]}`;
-      looks.push(`${name}, ${word}: ${weights[best] ? share : "nothing in its window"}`);
+      looks.push(`${name}, “${word}”: ${weights[best] ? share : "nothing in its window"}`);
     }
     show("looks", looks.length ? [looks.join("; ")] : []);
-    const says = all.filter((name) => said[name]).map((name) => `${name} says: ${written(spoken(said[name]))}`);
+    const drawn = all.filter((name) => said[name]);
+    const says = drawn.map((name) => `${name} says: ${written(spoken(said[name]))}`);
     say(`${written(source)} ${says.join("; ")}`);
   };
 
@@ -66,8 +73,9 @@ attnFigure("scores", (root, data, say) => {
     if (missing.length) trouble("One moment: the weights are on their way.");
     try {
       await Promise.all(missing.map(async (name) => {
-        const weights = await fetchWeights(data.models[name][0]), { source_words, target_words } = weights.said;
-        tensors[name] = weights.tensors; // all have learned the same words
+        const weights = await fetchWeights(data.models[name][0]);
+        const { source_words, target_words } = weights.said; // all have learned the same words
+        tensors[name] = weights.tensors;
         known = new Map(JSON.parse(source_words).map((word, i) => [word, FIRST_WORD + i]));
         names = ["<pad>", "<bos>", "EOS", "<unk>", ...JSON.parse(target_words)];
       }));

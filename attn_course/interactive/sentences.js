@@ -68,7 +68,8 @@ const newBeside = (now, before) => {
 const markStrange = (words, right) => {
   const isStrange = newBeside(words, right), parts = [];
   words.forEach((word, i) => {
-    const before = written(words.slice(0, i)), piece = written(words.slice(0, i + 1)).slice(before.length);
+    const before = written(words.slice(0, i)), all = written(words.slice(0, i + 1));
+    const piece = all.slice(before.length);
     const text = piece.trimStart(), mark = { className: "attn-strange", textContent: text };
     parts.push(piece.slice(0, piece.length - text.length));
     parts.push(isStrange[i] ? Object.assign(document.createElement("span"), mark) : text);

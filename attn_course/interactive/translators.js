@@ -87,7 +87,8 @@ const luongTranslator = (tensors, attention = "global", window = 10) => {
     let weights = softmax(scores);
     if (attention !== "global") {
       const middle = centre(state, memory), away = scores.map((_, i) => i - middle);
-      weights = softmax(scores.map((score, i) => (Math.abs(away[i]) <= window ? score : -Infinity)));
+      const isSeen = (i) => Math.abs(away[i]) <= window;
+      weights = softmax(scores.map((score, i) => (isSeen(i) ? score : -Infinity)));
       if (attention === "local-p")
         weights = weights.map((weight, i) => weight * Math.exp(-2 * (away[i] / window) ** 2));
     }
