@@ -25,6 +25,7 @@ ROOMS = (
     "trained.captions.measure",
     "trained.captions.recipes",
     "trained.heads",
+    "trained.heaps",
     "trained.learners",
     "trained.readers",
     "trained.recall",

@@ -102,7 +102,7 @@ def greedily(
         shares = (best.values + total).exp().tolist()
         names = ["EOS" if i == EOS else words.decode([i])[0] for i in best.indices.tolist()]
         steps.append(
-            [Tried(name, float(f"{share:.6g}")) for name, share in zip(names, shares, strict=True)]
+            [Tried(name, float(f"{share:.3g}")) for name, share in zip(names, shares, strict=True)]
         )
         word, total = int(best.indices[0]), total + float(best.values[0])
     return vector, steps

@@ -17,8 +17,11 @@ TRAINED = Path(trained.__file__).parent
 TRANSLATORS = (
     "bahdanau", "fixed", "luong_dot", "luong_general", "luong_local_m", "luong_local_p"
 )  # fmt: skip
+READERS = ("heaps_plain", "heaps_projections")
 CAPTIONERS = ("soft", "hard", "uniform")
-WEIGHTS = dict.fromkeys(TRANSLATORS, TRAINED) | dict.fromkeys(CAPTIONERS, TRAINED / "captions")
+WEIGHTS = dict.fromkeys((*TRANSLATORS, *READERS), TRAINED) | dict.fromkeys(
+    CAPTIONERS, TRAINED / "captions"
+)
 # The most by which a weight or a probability of the page differs from PyTorch's; the tests hold it.
 AGREES_TO = 1e-4
 

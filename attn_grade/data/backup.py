@@ -5,10 +5,15 @@ import tarfile
 import tempfile
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import make_url
 
 from attn_grade.nbgrader.course import GRADING, Course, CourseError
+
+
+# Python has the filter from 3.11.4 on, and Debian's is older; each member is looked at anyway.
+SAFELY: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 
 
 def back_up(course: Course, target: Path) -> int:
@@ -51,15 +56,21 @@ def restore(course: Course, source: Path) -> int:
         raise CourseError(f"{grading} is not empty. Move it away first, or delete what is in it.")
     try:
         with tarfile.open(source, "r:gz") as packed:
-            names = [name for name in packed.getnames() if Path(name).parts[:1] != (GRADING,)]
-            if names:
-                raise CourseError(f"{source} is no backup of a course: it holds {names[0]}.")
-            packed.extractall(course.root, filter="data")
-            number = len(packed.getnames())
+            members = packed.getmembers()
+            if strange := [member.name for member in members if not _is_ours(member)]:
+                raise CourseError(f"{source} is no backup of a course: it holds {strange[0]}.")
+            packed.extractall(course.root, **SAFELY)
+            number = len(members)
     except tarfile.TarError as error:
         raise CourseError(f"{source} is no backup of a course: {error}") from None
     grading.chmod(0o700)
     return number
+
+
+def _is_ours(member: tarfile.TarInfo) -> bool:
+    """True for what a backup holds: plain files inside `grading/`."""
+    parts = Path(member.name).parts
+    return member.isfile() and parts[:1] == (GRADING,) and ".." not in parts
 
 
 def _gradebook_file(course: Course) -> Path:

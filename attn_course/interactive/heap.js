@@ -1,0 +1,125 @@
+// The readers of chapter 08: a vector for each word, one round of self-attention, a linear readout.
+const heapReader = (tensors) => {
+  const layer = layerOf(tensors), wide = tensors["vectors.weight"].shape[1];
+  const project = tensors["attention.project_query.weight"]
+    ? (role, tokens) => tokens.map((token) => linear(layer(`attention.project_${role}`), token))
+    : (role, tokens) => tokens; // the vectors play all three parts
+  const scale = tensors["attention.project_query.weight"] ? Math.sqrt(wide) : 1;
+
+  const position = (t) => Float64Array.from({ length: wide }, (_, i) => {
+    const angle = t / 10000 ** ((i - (i % 2)) / wide);
+    return i % 2 ? Math.cos(angle) : Math.sin(angle);
+  });
+
+  const read = (words, withPositions) => {
+    const vectors = words.map((word) => Float64Array.from(embed(layer("vectors"), word)));
+    const tokens = withPositions ? vectors.map((token, t) => plus(token, position(t))) : vectors;
+    const [queries, keys, values] = ["query", "key", "value"].map((role) => project(role, tokens));
+    const weights = queries.map((query) => softmax(keys.map((key) => dot(query, key) / scale)));
+    const logits = weights.map((row) => linear(layer("readout"), blend(row, values)));
+    return { weights: weights.map((row) => [...row]), answers: logits.map(largest) };
+  };
+  return { read };
+};
+
+attnFigure("heap", (root, data, say) => {
+  const part = (name) => root.querySelector(`[data-part="${name}"]`);
+  const form = root.querySelector("form"), chosen = form.elements;
+  const grid = alignmentGrid(root, data.layout), models = {};
+  const numbers = (name) => chosen[name].value.split(".").map(Number);
+  const name = (word) => data.words[word];
+  let asked = 0;
+  let now = { words: data.first, answers: data.answers, weights: data.weights, right: data.answers.map(() => true) };
+
+  // a person's answer is the deed of its scene in the heap, a deed's the thing, a thing's the person
+  const rightAnswer = (word, words) => {
+    const scene = Math.floor(word / 15), next = (Math.floor(word / 5) + 1) % 3;
+    return words.find((one) => Math.floor(one / 15) === scene && Math.floor(one / 5) % 3 === next);
+  };
+  const show = (where, text) => {
+    part(`${where}-reading`).textContent = text;
+    part(`${where}-reading`).parentElement.hidden = !text;
+  };
+
+  const draw = () => {
+    const { words, answers, weights, right } = now;
+    const rows = words.map((word, i) => ({
+      word: `${name(word)} → ${name(answers[i])}`, weights: weights[i], changed: !right[i],
+    }));
+    const here = chosen.row.value === "" ? [0, 0] : [Number(chosen.row.value), Number(chosen.column.value)];
+    grid.draw({ rows, columns: words.map(name), here });
+    const count = right.filter(Boolean).length;
+    show("answers", `${count} of ${words.length} right`);
+    show("apart", now.apart === undefined ? "" : `the tables differ by at most ${now.apart.toFixed(2)}`);
+    const row = weights[here[0]], best = row.indexOf(Math.max(...row));
+    show("looks", `${name(words[here[0]])}: ${Math.round(100 * row[best])}% at ${name(words[best])}`);
+    say(`${count} of ${words.length} words give the right answer. ` +
+      `${name(words[here[0]])} looks most at ${name(words[best])} and says ${name(answers[here[0]])}.`);
+  };
+
+  const compute = (model) => {
+    const words = numbers("heap"), first = numbers("first"), withPositions = chosen.positions.checked;
+    const { weights, answers } = model.read(words, withPositions);
+    const right = words.map((word, i) => answers[i] === rightAnswer(word, words));
+    now = { words, weights, answers, right };
+    const areSame = words.every((word) => first.includes(word));
+    if (areSame && String(words) !== String(first)) {
+      const before = model.read(first, withPositions).weights, at = words.map((word) => first.indexOf(word));
+      const apart = weights.map((row, i) => row.map((one, j) => Math.abs(one - before[at[i]][at[j]])));
+      now.apart = Math.max(...apart.flat());
+    }
+    root.reading = now;
+    draw();
+  };
+
+  const act = async () => {
+    const mine = ++asked, wanted = chosen.model.value;
+    try {
+      models[wanted] ??= heapReader((await fetchWeights(wanted)).tensors);
+    } catch (error) {
+      part("trouble").textContent = `${error.message}. The picture stays as it is.`;
+      return (part("trouble").hidden = false);
+    }
+    part("trouble").hidden = true;
+    part("code").textContent = String(models[wanted].read);
+    root.querySelector(".attn-code").hidden = false;
+    if (mine === asked) compute(models[wanted]);
+  };
+
+  const keep = (changes) => {
+    for (const key in changes) chosen[key].value = changes[key];
+    form.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  const shuffled = (list) => {
+    const mixed = [...list];
+    for (let i = mixed.length - 1; i > 0; i--) {
+      const j = Math.floor(Math.random() * (i + 1));
+      [mixed[i], mixed[j]] = [mixed[j], mixed[i]];
+    }
+    return mixed;
+  };
+  part("shuffle").addEventListener("click", () => keep({ heap: shuffled(numbers("heap")).join(".") }));
+  part("back").addEventListener("click", () => keep({ heap: chosen.first.value }));
+  part("another").addEventListener("click", () => {
+    const scenes = shuffled([0, 1, 2, 3]).slice(0, 3), any = () => Math.floor(5 * Math.random());
+    const heap = [0, 1, 2].flatMap((kind) => scenes.map((scene) => 15 * scene + 5 * kind + any()));
+    keep({ heap: heap.join("."), first: heap.join(".") });
+  });
+  grid.listen({
+    look: ([i, j]) => {
+      const within = (at) => Math.min(Math.max(at, 0), now.words.length - 1);
+      [chosen.row.value, chosen.column.value] = [within(i), within(j)];
+      draw();
+      grid.focus([within(i), within(j)]);
+    },
+    // a word that is chosen gives way to the next one of its kind, in its scene
+    act: ([i, j]) => {
+      const next = (word) => word - (word % 5) + ((word + 1) % 5), old = now.words[j];
+      const change = (list) => list.map((word) => (word === old ? next(word) : word)).join(".");
+      keep({ row: i, column: j, heap: change(numbers("heap")), first: change(numbers("first")) });
+      grid.focus([i, j]);
+    },
+  });
+  form.addEventListener("input", act);
+  draw();
+});

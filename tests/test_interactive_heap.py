@@ -1,0 +1,162 @@
+"""The live readers of heaps: in the page they answer as in PyTorch, in any order of the words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+import torch
+from playwright.sync_api import Browser, Locator
+from torch.testing import assert_close
+
+from attn_course.interactive import heap_explorer
+from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.live import AGREES_TO
+from attn_course.self_attention import sinusoidal_positions
+from attn_course.trained.heaps import NAMES, VOCABULARY, heaps, load_heap_reader, share_right
+from attn_course.trained.store import record
+from tests.interactive_laws import (
+    assert_accessible_and_fits,
+    assert_prints_without_controls,
+    assert_stands_without_scripts,
+    assert_stays_without_its_weights,
+    opened,
+    size,
+    write_page,
+)
+from tests.test_pages import PHONE
+
+FIGURE = ".attn-figure[data-figure='heap']"
+WORDS = "florist waiter diver picks stirs steers roses rice barge".split()  # noqa: SIM905
+# Sets the form as a reader would, one setting after another, and returns what each one gave.
+READ_ALL = """async (root, settings) => {
+  const form = root.querySelector("form"), found = [];
+  for (const [model, positions, heap] of settings) {
+    Object.assign(form.elements.heap, { value: heap });
+    form.elements.model.value = model;
+    form.elements.positions.checked = positions;
+    delete root.reading;
+    form.dispatchEvent(new Event("input", { bubbles: true }));
+    while (!root.reading) await new Promise((resolve) => setTimeout(resolve));
+    found.push(root.reading);
+  }
+  return JSON.stringify(found);
+}"""
+
+
+@cache
+def drawn() -> InteractiveFigure:
+    return heap_explorer(WORDS)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return write_page(tmp_path_factory.mktemp("heap"), drawn().html, *NAMES)
+
+
+@pytest.fixture
+def figure(browser: Browser, address: str) -> Iterator[Locator]:
+    with opened(browser, address) as page:
+        yield page.locator(FIGURE)
+
+
+def reading(figure: Locator, part: str) -> str:
+    return figure.locator(f"[data-part='{part}-reading']").inner_text()
+
+
+@pytest.mark.browser
+def test_page_reads_heaps_as_pytorch(figure: Locator) -> None:
+    import json
+
+    heap = next(heaps(999, 100)).words
+    order = torch.stack([torch.randperm(9) for _ in heap])
+    words = heap.gather(1, order)
+    settings = [
+        (NAMES[i % 2], i % 3 == 0, ".".join(map(str, row))) for i, row in enumerate(words.tolist())
+    ]
+    found = json.loads(figure.evaluate(READ_ALL, settings))
+    readers = {name: load_heap_reader(name).double() for name in NAMES}
+    places = sinusoidal_positions(9, 32).double()
+    for (name, with_positions, _), row, got in zip(settings, words, found, strict=True):
+        given = row[None], places if with_positions else None
+        wanted = readers[name].weights(*given)[0]
+        weights = torch.tensor(got["weights"], dtype=torch.double)
+        assert_close(weights, wanted, rtol=0, atol=AGREES_TO)
+        assert got["answers"] == readers[name](*given)[0].argmax(-1).tolist()
+
+
+@pytest.mark.browser
+def test_shuffled_words_get_shuffled_rows_unless_there_are_positions(figure: Locator) -> None:
+    figure.get_by_role("button", name="shuffle").click()
+    figure.locator("[data-part='apart-reading']").wait_for()
+    assert reading(figure, "apart") == "the tables differ by at most 0.00"
+    assert reading(figure, "answers") == "9 of 9 right"
+    figure.get_by_text("add a vector for each position").click()
+    figure.get_by_text("differ by at most 0.00").wait_for(state="detached")
+    figure.get_by_role("button", name="first order").click()
+    figure.locator("[data-part='apart-reading']").wait_for(state="hidden")
+
+
+@pytest.mark.browser
+def test_without_projections_most_words_look_at_themselves(figure: Locator) -> None:
+    figure.get_by_text("no parameters").click()
+    figure.get_by_text("9 of 9 right").wait_for(state="detached")
+    weights = torch.tensor(figure.evaluate("root => root.reading.weights"))
+    assert (weights.diagonal() > 0.9).sum() > 4  # chapter 08
+    assert figure.locator(".attn-changed").count() > 2
+
+
+@pytest.mark.browser
+def test_keyboard_walks_and_a_chosen_column_gets_another_word(figure: Locator) -> None:
+    cell = figure.locator("[data-cell='0,0']")
+    cell.focus()
+    figure.page.keyboard.press("ArrowRight")
+    figure.page.keyboard.press("Enter")
+    figure.locator("[data-column='1']").get_by_text("guest").wait_for()
+    assert figure.page.evaluate("document.activeElement.dataset.cell") == "0,1"
+    assert reading(figure, "answers") == "9 of 9 right"
+
+
+@pytest.mark.browser
+def test_figure_is_accessible_and_fits_a_phone(browser: Browser, address: str) -> None:
+    shown = {"viewport": size(PHONE), "color_scheme": "dark", "has_touch": True}
+    with browser.new_context(**shown, reduced_motion="reduce") as window:
+        page = window.new_page()
+        page.goto(address)
+        page.locator(f"{FIGURE} [data-cell='1,4']").tap()
+        page.locator(f"{FIGURE} [data-column='4']").get_by_text("serves").wait_for()
+        assert_accessible_and_fits(page, f"{FIGURE} [data-row='0']")
+
+
+@pytest.mark.browser
+def test_first_state_stands_alone(browser: Browser, address: str, tmp_path: Path) -> None:
+    assert_stands_without_scripts(browser, address, FIGURE, "[data-cell]", 81)
+    with opened(browser, address) as page:
+        assert_prints_without_controls(page, FIGURE)
+    assert_stays_without_its_weights(
+        browser, tmp_path, drawn(), lambda figure: figure.get_by_text("no parameters").click()
+    )
+
+
+def test_readers_are_those_of_the_record() -> None:
+    for name in NAMES:
+        first = next(run for run in record("heaps")["runs"] if run["reader"] == name)
+        assert abs(share_right(load_heap_reader(name)) - first["right"]) < 0.01
+    with pytest.raises(ValueError, match="there is no reader 'heaps'; choose from heaps_plain"):
+        load_heap_reader("heaps")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "a heap has 9 different words, not 0"),
+        (WORDS[:8] + WORDS[:1], "a heap has 9 different words, not 8"),
+        ([*WORDS[:8], "cat"], "the readers do not know 'cat'"),
+    ],
+)
+def test_bad_input_is_refused_with_its_numbers(words: list[str], message: str) -> None:
+    assert len(VOCABULARY) == 60
+    with pytest.raises(ValueError, match=message):
+        heap_explorer(words)
