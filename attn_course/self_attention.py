@@ -98,6 +98,37 @@ def sinusoidal_positions(
     return vectors.to(torch.empty(0, device=device))
 
 
+@checked
+def rotate_by_position(
+    vectors: Float[Tensor, "*batch length d_key"], start: int = 0
+) -> Float[Tensor, "*batch length d_key"]:
+    """Rotary positions: turn the pairs of numbers of each query, or key, by its position.
+
+    Pair `i`, which is features `2i` and `2i + 1`, turns by `position / 10000 ** (2i / d_key)`
+    radians. A dot product of a turned query and a turned key depends on both vectors and on the
+    difference of their positions, and on nothing else. Values are not turned.
+
+    Args:
+        vectors: Queries or keys, one for each position.
+        start: Position of the first vector, which is above 0 when a sentence is read in parts.
+
+    Raises:
+        TypeError: The vectors are not floating-point.
+        ValueError: `d_key` is odd.
+
+    Source: Su et al. 2024, section 3.2.
+    """
+    length, d_key = vectors.shape[-2:]
+    if d_key % 2:
+        raise ValueError(f"{d_key=} is odd, but a position turns pairs of numbers")
+    position = _doubles(length, 1, vectors.device).unsqueeze(-1) + start
+    angle = position / 10_000 ** (_doubles(d_key, 2, vectors.device) / d_key)
+    cosine, sine = angle.cos().to(vectors), angle.sin().to(vectors)
+    first, second = vectors.unflatten(-1, (d_key // 2, 2)).unbind(-1)
+    turned = first * cosine - second * sine, first * sine + second * cosine
+    return torch.stack(turned, -1).flatten(-2)
+
+
 def _doubles(end: int, step: int, device: torch.device | str | None) -> Tensor:
     """Numbers from 0 in double precision; on the CPU, unless the device surely has doubles."""
     home = torch.empty(0, device=device).device

@@ -309,6 +309,8 @@ CALLS: dict[str, Callable[[], Call]] = {
         self_attention.SelfAttention(WIDTH).weights, (key(),)),
     "self_attention.sinusoidal_positions": lambda: Call(
         self_attention.sinusoidal_positions, (5, 6)),
+    "self_attention.rotate_by_position": lambda: Call(
+        self_attention.rotate_by_position, (key(),)),
     "self_attention.LearnedPositions": lambda: Call(self_attention.LearnedPositions(7, 6), (5,)),
     "multi_head.split_heads": lambda: Call(partial(multi_head.split_heads, num_heads=2), (key(),)),
     "multi_head.merge_heads": lambda: Call(multi_head.merge_heads, (numbers(2, 3, 5, 4),)),

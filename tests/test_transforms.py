@@ -19,7 +19,7 @@ from attn_course.multi_head import MultiHeadAttention
 from attn_course.position_scores import BucketPositionScores
 from attn_course.retrieval import distance_scores
 from attn_course.scaled_dot_product import attention, causal_mask, padding_mask, window
-from attn_course.self_attention import SelfAttention
+from attn_course.self_attention import SelfAttention, rotate_by_position
 from tests.conftest import ROOT
 from tests.sampling import left_to_proofs
 from tests.tensors import draw
@@ -63,6 +63,7 @@ COMPILED: dict[str, tuple[Callable[[], Callable], Callable[[int], Made]]] = {
     "output and weights": (lambda: make().with_weights, one),
     "SelfAttention": (lambda: SelfAttention(16), one),
     "attention": (lambda: attention, three),
+    "rotary": (lambda: rotate_by_position, one),
     "window": (lambda: partial(fast_attention, rule=window(3)), three),
     "own score": (lambda: partial(fast_attention, score=distance_scores), three),
     "nadaraya_watson": (lambda: nadaraya_watson, lambda n: ((*three(n)[0], 0.5), {})),
