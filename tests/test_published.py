@@ -80,9 +80,10 @@ def test_workflows_try_the_pythons_that_the_package_names() -> None:
     assert tried == ["3.11", "3.12", "3.13"]
 
 
-def test_citation_names_the_version_of_the_package() -> None:
+def test_citation_names_the_version_and_keywords_of_the_package() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == PROJECT["version"]
+    assert citation["keywords"] == PROJECT["keywords"]
     changes = (ROOT / "CHANGES.md").read_text(encoding="utf-8")
     assert re.search(rf"^## {re.escape(PROJECT['version'])} \(", changes, re.MULTILINE)
 

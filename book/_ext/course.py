@@ -50,12 +50,14 @@ def page(docname: str, text: str) -> addnodes.pending_xref:
 
 def repository_links(url: str, branch: str, name: str) -> list[Node]:
     """Return the sentences that need the repository: the source, and how to run in Colab."""
-    source = f"{url.rstrip('/')}/blob/{branch}/book/text/{name}.md"
+    url = url.rstrip("/")
+    source = f"{url}/blob/{branch}/book/text/{name}.md"
+    install = f'%pip install "attn-course[course] @ git+{url}@{branch}"'
     return [
         nodes.Text(" The chapter's text is "),
         nodes.reference("", "in the repository", refuri=source, internal=False),
         nodes.Text(". In Colab, first run "),
-        nodes.literal("", f"%pip install git+{url.rstrip('/')}"),
+        nodes.literal("", install),
         nodes.Text("."),
     ]
 
