@@ -93,7 +93,7 @@ def test_shuffled_words_get_shuffled_rows_unless_there_are_positions(figure: Loc
     figure.locator("[data-part='apart-reading']").wait_for()
     assert reading(figure, "apart") == "the tables differ by at most 0.00"
     assert reading(figure, "answers") == "9 of 9 right"
-    figure.get_by_text("add a vector for each position").click()
+    figure.get_by_label("add a vector for each position").check()
     figure.get_by_text("differ by at most 0.00").wait_for(state="detached")
     figure.get_by_role("button", name="first order").click()
     figure.locator("[data-part='apart-reading']").wait_for(state="hidden")
@@ -101,7 +101,7 @@ def test_shuffled_words_get_shuffled_rows_unless_there_are_positions(figure: Loc
 
 @pytest.mark.browser
 def test_without_projections_most_words_look_at_themselves(figure: Locator) -> None:
-    figure.get_by_text("no parameters").click()
+    figure.get_by_label("no parameters").check()
     figure.get_by_text("9 of 9 right").wait_for(state="detached")
     weights = torch.tensor(figure.evaluate("root => root.reading.weights"))
     assert (weights.diagonal() > 0.9).sum() > 4  # chapter 08
@@ -114,7 +114,7 @@ def test_keyboard_walks_and_a_chosen_column_gets_another_word(figure: Locator) -
     cell.focus()
     figure.page.keyboard.press("ArrowRight")
     figure.page.keyboard.press("Enter")
-    figure.locator("[data-column='1']").get_by_text("guest").wait_for()
+    figure.locator("[data-column='1']", has_text="guest").wait_for()
     assert figure.page.evaluate("document.activeElement.dataset.cell") == "0,1"
     assert reading(figure, "answers") == "9 of 9 right"
 
@@ -126,7 +126,7 @@ def test_figure_is_accessible_and_fits_a_phone(browser: Browser, address: str) -
         page = window.new_page()
         page.goto(address)
         page.locator(f"{FIGURE} [data-cell='1,4']").tap()
-        page.locator(f"{FIGURE} [data-column='4']").get_by_text("serves").wait_for()
+        page.locator(f"{FIGURE} [data-column='4']", has_text="serves").wait_for()
         assert_accessible_and_fits(page, f"{FIGURE} [data-row='0']")
 
 
@@ -136,7 +136,7 @@ def test_first_state_stands_alone(browser: Browser, address: str, tmp_path: Path
     with opened(browser, address) as page:
         assert_prints_without_controls(page, FIGURE)
     assert_stays_without_its_weights(
-        browser, tmp_path, drawn(), lambda figure: figure.get_by_text("no parameters").click()
+        browser, tmp_path, drawn(), lambda figure: figure.get_by_label("no parameters").check()
     )
 
 

@@ -9,6 +9,8 @@ const alignmentGrid = (root, layout, picture = root.querySelector("svg")) => {
   };
   const { left, top, wide, tall } = layout;
 
+  const focus = ([i, j]) => picture.querySelector(`[data-cell="${i},${j}"]`)?.focus();
+
   // rows: [{word, weights, changed}], columns: words, here: [row, column] or null
   const draw = ({ rows, columns, here, touched = [], title = "" }) => {
     const right = left + wide * columns.length, bottom = top + tall * rows.length;
@@ -44,7 +46,9 @@ const alignmentGrid = (root, layout, picture = root.querySelector("svg")) => {
     picture.setAttribute("viewBox", `0 0 ${right + 8} ${bottom + 6}`);
     picture.style.minWidth = `${Math.round(0.72 * (right + 8))}px`; // a finger must hit a cell
     picture.setAttribute("role", "grid");
+    const hadFocus = picture.contains(document.activeElement);
     picture.replaceChildren(...heads, ...lines, ...frames);
+    if (hadFocus && here) focus(here);
   };
 
   const cellOf = (event) => event.target.closest?.("[data-cell]")?.dataset.cell.split(",").map(Number);
@@ -70,7 +74,5 @@ const alignmentGrid = (root, layout, picture = root.querySelector("svg")) => {
       event.stopPropagation(); // and JupyterLab does not take the key as its own
     });
   };
-  const focus = ([i, j]) => picture.querySelector(`[data-cell="${i},${j}"]`)?.focus();
-
   return { draw, listen, focus };
 };

@@ -6,6 +6,7 @@ computed by `translators.js` and `beam_search.js`, on the weights of `attn_cours
 """
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
 
 import torch
@@ -91,7 +92,8 @@ def greedily(
     translator: TrainedTranslator, source: Sequence[str]
 ) -> tuple[Tensor, list[list[Tried]]]:
     """The vector, and the best words to go on with at each step; the first is kept."""
-    model, words = translator.model, translator.target_words
+    # in double precision: the printed digits must not depend on how a processor adds up
+    model, words = deepcopy(translator.model).double(), translator.target_words
     state = model.start(pad([translator.source_words.encode(source)]))
     vector, word, total, steps = state[0][0], BOS, 0.0, []
     while word != EOS and len(steps) < int(1.5 * (len(source) + 1)) + 5:
@@ -102,7 +104,7 @@ def greedily(
         shares = (best.values + total).exp().tolist()
         names = ["EOS" if i == EOS else words.decode([i])[0] for i in best.indices.tolist()]
         steps.append(
-            [Tried(name, float(f"{share:.3g}")) for name, share in zip(names, shares, strict=True)]
+            [Tried(name, float(f"{share:.6g}")) for name, share in zip(names, shares, strict=True)]
         )
         word, total = int(best.indices[0]), total + float(best.values[0])
     return vector, steps

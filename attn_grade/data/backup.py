@@ -11,7 +11,6 @@ from sqlalchemy import make_url
 
 from attn_grade.nbgrader.course import GRADING, Course, CourseError
 
-
 # Python has the filter from 3.11.4 on, and Debian's is older; each member is looked at anyway.
 SAFELY: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 
