@@ -17,7 +17,8 @@ const heapReader = (tensors) => {
     const [queries, keys, values] = ["query", "key", "value"].map((role) => project(role, tokens));
     const weights = queries.map((query) => softmax(keys.map((key) => dot(query, key) / scale)));
     const logits = weights.map((row) => linear(layer("readout"), blend(row, values)));
-    return { weights: weights.map((row) => [...row]), answers: logits.map(largest) };
+    const answers = logits.map(largest), sure = logits.map((row, i) => softmax(row)[answers[i]]);
+    return { weights: weights.map((row) => [...row]), answers, sure };
   };
   return { read };
 };
@@ -26,31 +27,42 @@ attnFigure("heap", (root, data, say) => {
   const part = (name) => root.querySelector(`[data-part="${name}"]`);
   const form = root.querySelector("form"), chosen = form.elements;
   const grid = alignmentGrid(root, data.layout), models = {};
-  const numbers = (name) => chosen[name].value.split(".").map(Number);
+  // a link may hold anything: what is no heap of known words is taken for the first one
+  const numbers = (name) => {
+    const found = chosen[name].value.split(".").map(Number);
+    const isHeap = found.length === 9 && new Set(found).size === 9;
+    return isHeap && found.every((one) => one in data.words) ? found : data.first;
+  };
   const name = (word) => data.words[word];
   let asked = 0;
-  let now = { words: data.first, answers: data.answers, weights: data.weights, right: data.answers.map(() => true) };
 
   // a person's answer is the deed of its scene in the heap, a deed's the thing, a thing's the person
   const rightAnswer = (word, words) => {
     const scene = Math.floor(word / 15), next = (Math.floor(word / 5) + 1) % 3;
     return words.find((one) => Math.floor(one / 15) === scene && Math.floor(one / 5) % 3 === next);
   };
+  const { first: words, answers, weights } = data;
+  let now = { words, answers, weights, right: words.map((one, i) => answers[i] === rightAnswer(one, words)) };
+
   const show = (where, text) => {
     part(`${where}-reading`).textContent = text;
     part(`${where}-reading`).parentElement.hidden = !text;
   };
+
+  const apart = (most) =>
+    most < 1e-9 ? "the same table" : `another table: weights differ by up to ${most.toPrecision(2)}`;
 
   const draw = () => {
     const { words, answers, weights, right } = now;
     const rows = words.map((word, i) => ({
       word: `${name(word)} → ${name(answers[i])}`, weights: weights[i], changed: !right[i],
     }));
-    const here = chosen.row.value === "" ? [0, 0] : [Number(chosen.row.value), Number(chosen.column.value)];
+    const within = (at) => Math.min(Math.max(Math.floor(Number(at)) || 0, 0), words.length - 1);
+    const here = [within(chosen.row.value), within(chosen.column.value)];
     grid.draw({ rows, columns: words.map(name), here });
     const count = right.filter(Boolean).length;
     show("answers", `${count} of ${words.length} right`);
-    show("apart", now.apart === undefined ? "" : `the tables differ by at most ${now.apart.toFixed(2)}`);
+    show("apart", now.apart === undefined ? "" : apart(now.apart));
     const row = weights[here[0]], best = row.indexOf(Math.max(...row));
     show("looks", `${name(words[here[0]])}: ${Math.round(100 * row[best])}% at ${name(words[best])}`);
     say(`${count} of ${words.length} words give the right answer. ` +
@@ -59,14 +71,14 @@ attnFigure("heap", (root, data, say) => {
 
   const compute = (model) => {
     const words = numbers("heap"), first = numbers("first"), withPositions = chosen.positions.checked;
-    const { weights, answers } = model.read(words, withPositions);
+    const { weights, answers, sure } = model.read(words, withPositions);
     const right = words.map((word, i) => answers[i] === rightAnswer(word, words));
-    now = { words, weights, answers, right };
+    now = { words, weights, answers, sure, right };
     const areSame = words.every((word) => first.includes(word));
     if (areSame && String(words) !== String(first)) {
       const before = model.read(first, withPositions).weights, at = words.map((word) => first.indexOf(word));
-      const apart = weights.map((row, i) => row.map((one, j) => Math.abs(one - before[at[i]][at[j]])));
-      now.apart = Math.max(...apart.flat());
+      const gap = (one, i, j) => Math.abs(one - before[at[i]][at[j]]);
+      now.apart = Math.max(...weights.flatMap((row, i) => row.map((one, j) => gap(one, i, j))));
     }
     root.reading = now;
     draw();
@@ -105,6 +117,15 @@ attnFigure("heap", (root, data, say) => {
     const heap = [0, 1, 2].flatMap((kind) => scenes.map((scene) => 15 * scene + 5 * kind + any()));
     keep({ heap: heap.join("."), first: heap.join(".") });
   });
+  // a word that is chosen gives way to the next one of its kind, in its scene
+  const exchange = (i, j) => {
+    const next = (word) => word - (word % 5) + ((word + 1) % 5), old = now.words[j];
+    const change = (list) => list.map((word) => (word === old ? next(word) : word)).join(".");
+    keep({ row: i, column: j, heap: change(numbers("heap")), first: change(numbers("first")) });
+  };
+  root.querySelector("svg").addEventListener("click", ({ target }) => {
+    if (target.dataset.column) exchange(0, Number(target.dataset.column));
+  });
   grid.listen({
     look: ([i, j]) => {
       const within = (at) => Math.min(Math.max(at, 0), now.words.length - 1);
@@ -112,13 +133,7 @@ attnFigure("heap", (root, data, say) => {
       draw();
       grid.focus([within(i), within(j)]);
     },
-    // a word that is chosen gives way to the next one of its kind, in its scene
-    act: ([i, j]) => {
-      const next = (word) => word - (word % 5) + ((word + 1) % 5), old = now.words[j];
-      const change = (list) => list.map((word) => (word === old ? next(word) : word)).join(".");
-      keep({ row: i, column: j, heap: change(numbers("heap")), first: change(numbers("first")) });
-      grid.focus([i, j]);
-    },
+    act: ([i, j]) => exchange(i, j),
   });
   form.addEventListener("input", act);
   draw();
