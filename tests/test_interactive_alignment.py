@@ -28,6 +28,7 @@ from attn_course.trained.measure import unseen_pairs
 from tests.interactive_laws import (
     assert_accessible_and_fits,
     assert_prints_without_controls,
+    assert_quick,
     assert_stands_without_scripts,
     assert_stays_without_its_weights,
     opened,
@@ -121,7 +122,7 @@ def test_page_translates_as_pytorch(figure: Locator) -> None:
     for sentence, got in zip(sentences, found, strict=True):
         assert got["words"] == list(sentence)
         assert_agrees(got, translated(sentence, {}))
-    assert figure.evaluate("root => root.milliseconds") < 20
+    assert_quick(figure)
 
 
 @pytest.mark.browser

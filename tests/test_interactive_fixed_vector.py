@@ -30,6 +30,7 @@ from tests.interactive_laws import (
     assert_accessible_and_fits,
     assert_page_is_light,
     assert_prints_without_controls,
+    assert_quick,
     assert_stands_without_scripts,
     assert_stays_without_its_weights,
     opened,
@@ -123,7 +124,7 @@ def test_beam_is_the_one_of_pytorch(figure: Locator) -> None:
             assert tuple(got["other"]) == other[row]
     vector = load("fixed").model.start(pad([load("fixed").source_words.encode(GROWS.source)]))[0][0]
     assert_close(torch.tensor(got["vector"]), vector, rtol=0, atol=AGREES_TO)
-    assert figure.evaluate("root => root.milliseconds") < 20
+    assert_quick(figure)
 
 
 @pytest.mark.browser

@@ -29,6 +29,7 @@ from tests.interactive_laws import (
     assert_accessible_and_fits,
     assert_page_is_light,
     assert_prints_without_controls,
+    assert_quick,
     assert_stands_without_scripts,
     assert_stays_without_its_weights,
     opened,
@@ -112,7 +113,7 @@ def test_page_translates_as_pytorch_in_every_window(figure: Locator) -> None:
             for what, wanted in (("weights", weights), ("probability", sure)):
                 numbers = torch.tensor([one[what] for one in got[name]]).float()
                 assert_close(numbers, wanted, **close)
-    assert figure.evaluate("root => root.milliseconds") < 20
+    assert_quick(figure)
 
 
 @pytest.mark.browser
