@@ -59,6 +59,11 @@ def _line(word: str, i: int, weights: Sequence[float], layout: Mapping[str, int]
     return name + "".join(cells)
 
 
+def rounded(weights: Float[Tensor, "rows columns"]) -> list[list[float]]:
+    """The weights with as many digits as the picture has, for its script."""
+    return [[round(one, 3) for one in row] for row in weights.tolist()]
+
+
 def png(
     rows: Sequence[str], columns: Sequence[str], weights: Float[Tensor, "rows columns"]
 ) -> bytes:
