@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from io import BytesIO
 
 from jaxtyping import Float
 from torch import Tensor
 
+from attn_course.interactive.figure import png_of
 from attn_course.interactive.markup import tag
 from attn_course.plots.bahdanau import alignment
 
@@ -68,7 +68,5 @@ def png(
     rows: Sequence[str], columns: Sequence[str], weights: Float[Tensor, "rows columns"]
 ) -> bytes:
     """The table for print."""
-    file = BytesIO()
     figure = alignment(weights, columns, rows, frozenset(), frozenset())
-    figure.savefig(file, format="png", dpi=160, metadata={"Software": None})
-    return file.getvalue()
+    return png_of(figure, dpi=160)

@@ -16,7 +16,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib import resources
+from io import BytesIO
 from typing import Any
+
+from matplotlib.figure import Figure
 
 from attn_course.plots import ROLE
 
@@ -106,6 +109,13 @@ class InteractiveFigure:
         }
         wanted = set(bundle if include is None else include) - set(exclude or ())
         return {kind: content for kind, content in bundle.items() if kind in wanted}
+
+
+def png_of(figure: Figure, dpi: float | str = "figure") -> bytes:
+    """A drawn figure for print, the same bytes for the same figure."""
+    file = BytesIO()
+    figure.savefig(file, format="png", dpi=dpi, metadata={"Software": None})
+    return file.getvalue()
 
 
 def _read(name: str) -> str:
