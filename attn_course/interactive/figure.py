@@ -70,7 +70,8 @@ class InteractiveFigure:
                 f"<style>\n{_read('figure.css')}{self._own('css', '')}</style>",
                 f'<div class="attn-picture">{self.picture}</div>',
                 f'<p class="attn-sentence">{escape(self.sentence)}</p>',
-                f'<form class="attn-controls" autocomplete="off" hidden>{self.controls}</form>',
+                f'<form class="attn-controls" autocomplete="off" hidden>'
+                f"{self._trouble}{self.controls}</form>",
                 f'<dl class="attn-readings">{self.readings}</dl>',
                 *self._live(),
                 '<p class="attn-unseen" role="status"></p>',
@@ -80,6 +81,12 @@ class InteractiveFigure:
                 "</figure>",
             ]
         )
+
+    @property
+    def _trouble(self) -> str:
+        """Where a live figure says what went wrong."""
+        line = '<p class="attn-trouble" data-part="trouble" role="alert" hidden=""></p>'
+        return line if self.live else ""
 
     def _live(self) -> list[str]:
         """Where the weights come from, and a place for the code that has just run."""

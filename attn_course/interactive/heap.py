@@ -76,8 +76,7 @@ def _controls(heap: str) -> str:
         ("another", "other words"),
     ]
     return (
-        tag("p", class_="attn-trouble", data_part="trouble", role="alert", hidden="")
-        + hint("Shuffle the words: who looks at whom? Click a column to exchange its word.")
+        hint("Shuffle the words: who looks at whom? Click a column to exchange its word.")
         + tag("div", "".join(button(*one) for one in buttons), class_="attn-options")
         + choice("Queries, keys and values", *models)
         + choice("Order", option("checkbox", "positions", "on", "add a vector for each position"))
