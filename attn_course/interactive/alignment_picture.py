@@ -39,6 +39,7 @@ def svg(
         "svg",
         "".join([*heads, *lines]),
         viewBox=f"0 0 {right + 8} {bottom + 6}",
+        class_="attn-table",
         role="img",
         aria_label=sentence,
         **more,

@@ -71,7 +71,11 @@ def score_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
             data_model=name)
         for i, (name, (said, weights)) in enumerate(drawn.items())
     ]  # fmt: skip
-    pictures += [tag("svg", data_model=name, hidden="") for name in MODELS if name not in SHOWN]
+    pictures += [
+        tag("svg", class_="attn-table", data_model=name, hidden="")
+        for name in MODELS
+        if name not in SHOWN
+    ]
     first, weights = drawn[SHOWN[0]]
     texts = {name: detokenise(drawn[name][0]) if name in drawn else "" for name in MODELS}
     return InteractiveFigure(
