@@ -181,12 +181,12 @@ def assert_stands_without_scripts(
     marks: str,
     number: int,
     alive: Page | None = None,
-    same: str = "",
+    alike: Callable[[Locator, Locator], None] | None = None,
 ) -> None:
     """The picture with so many marks, and its sentence, are there; the controls are not.
 
-    If the same page is given alive, its script has drawn the same picture, up to rounding; or the
-    very same, as far as this script reads it.
+    If the same page is given alive, its scripts have drawn the same pictures, up to rounding, or
+    as `alike` has it.
     """
     with browser.new_context(viewport=size(DESKTOP), java_script_enabled=False) as window:
         page = window.new_page()
@@ -197,10 +197,18 @@ def assert_stands_without_scripts(
         assert sentence.is_visible()
         assert first.get_by_role("img", name=sentence.inner_text(), exact=True).count() == 1
         assert not first.locator("form").is_visible()
-        if same:
-            assert alive.locator(figure).first.evaluate(same) == first.evaluate(same)
-        elif alive:
-            assert_same(first, alive.locator(figure).first)
+        if alive:
+            for pair in zip(page.locator(figure).all(), alive.locator(figure).all(), strict=True):
+                (alike or assert_same)(*pair)
+
+
+def exactly(script: str) -> Callable[[Locator, Locator], None]:
+    """Hold two figures to be the very same, as far as a script reads them."""
+
+    def assert_equal(still: Locator, alive: Locator) -> None:
+        assert alive.evaluate(script) == still.evaluate(script)
+
+    return assert_equal
 
 
 def assert_same(still: Locator, alive: Locator, atol: float = 0.101) -> None:

@@ -32,6 +32,7 @@ from tests.interactive_laws import (
     assert_small,
     assert_stands_without_scripts,
     assert_stays_without_its_weights,
+    exactly,
     look,
     page_of,
     read_all,
@@ -145,7 +146,9 @@ def test_first_state_stands_alone_and_the_script_draws_the_very_same(
     browser: Browser, page: Page, address: str, tmp_path: Path
 ) -> None:
     cells = len(SHOWN) * 15 * 14
-    assert_stands_without_scripts(browser, address, FIGURE, "[data-cell]", cells, page, BOXES)
+    assert_stands_without_scripts(
+        browser, address, FIGURE, "[data-cell]", cells, page, exactly(BOXES)
+    )
     assert len(page.locator(FIGURE).evaluate(BOXES)) == cells + len(SHOWN) * (15 + 14 + 1)
     assert LAYOUT["tall"] >= 24
     assert_prints_without_controls(page, FIGURE)
