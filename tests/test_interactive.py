@@ -34,12 +34,10 @@ from tests.interactive_laws import (
     assert_prints_without_controls,
     assert_stands_without_scripts,
     data_of,
-    look,
     opened_in_the_book,
-    page_of,
-    read_all,
     reading,
 )
+from tests.interactive_pages import look, page_of, read_all
 from tests.sampling import sample, sampled
 
 FIGURE = ".attn-figure[data-figure='kernel-regression']"
@@ -99,6 +97,7 @@ def test_script_gives_the_numbers_of_the_package(page: Page, number: int) -> Non
     assert assert_script_agrees_with_package(page.locator(FIGURE).nth(number)) > 5
 
 
+@sampled
 @pytest.mark.browser
 @pytest.mark.parametrize("name", [name for name in chapters() if "kernel_regression" in name])
 def test_figure_in_the_book_gives_the_numbers_of_the_package(

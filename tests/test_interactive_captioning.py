@@ -37,12 +37,10 @@ from tests.interactive_laws import (
     assert_stands_without_scripts,
     assert_stays_without_its_weights,
     exactly,
-    look,
     opened,
-    page_of,
-    read_all,
     write_page,
 )
+from tests.interactive_pages import look, page_of, read_all
 from tests.sampling import sampled, takes_all
 
 FIGURE = ".attn-figure[data-figure='captioning']"

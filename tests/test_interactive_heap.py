@@ -21,12 +21,10 @@ from tests.interactive_laws import (
     assert_prints_without_controls,
     assert_stands_without_scripts,
     assert_stays_without_its_weights,
-    look,
     opened,
-    page_of,
-    read_all,
     write_page,
 )
+from tests.interactive_pages import look, page_of, read_all
 from tests.test_pages import PHONE
 
 FIGURE = ".attn-figure[data-figure='heap']"

@@ -34,12 +34,10 @@ from tests.interactive_laws import (
     assert_prints_without_controls,
     assert_stands_without_scripts,
     data_of,
-    look,
     opened_in_the_book,
-    page_of,
-    read_all,
     reading,
 )
+from tests.interactive_pages import look, page_of, read_all
 from tests.sampling import left_to_proofs, sampled, takes_all
 from tests.test_pages import DESKTOP, PHONE
 

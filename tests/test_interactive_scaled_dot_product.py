@@ -30,14 +30,12 @@ from tests.interactive_laws import (
     assert_prints_without_controls,
     assert_stands_without_scripts,
     data_of,
-    look,
     numbers_in,
     opened_in_the_book,
-    page_of,
-    read_all,
     reading,
     without_numbers,
 )
+from tests.interactive_pages import look, page_of, read_all
 from tests.sampling import sample, sampled
 
 FIGURE = ".attn-figure[data-figure='scaled-dot-product']"
@@ -119,6 +117,7 @@ def test_script_gives_the_numbers_of_the_package(page: Page, number: int) -> Non
     assert assert_script_agrees_with_package(page.locator(FIGURE).nth(number)) > 5
 
 
+@sampled
 @pytest.mark.browser
 @pytest.mark.parametrize("name", [name for name in chapters() if "scaled_dot_product" in name])
 def test_figure_in_the_book_gives_the_numbers_of_the_package(

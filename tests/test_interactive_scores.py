@@ -33,12 +33,9 @@ from tests.interactive_laws import (
     assert_stands_without_scripts,
     assert_stays_without_its_weights,
     exactly,
-    look,
-    page_of,
-    read_all,
     reading,
-    unseen,
 )
+from tests.interactive_pages import look, page_of, read_all, unseen
 from tests.sampling import sampled
 
 FIGURE = ".attn-figure[data-figure='scores']"
