@@ -29,6 +29,7 @@ ROOMS = (
     "trained.learners",
     "trained.readers",
     "trained.recall",
+    "trained.two_readings",
     "trained.without_recurrence",
     "training",
 )

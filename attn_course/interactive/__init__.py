@@ -9,6 +9,7 @@ from attn_course.interactive.recurrence import gradient_explorer
 from attn_course.interactive.retrieval import colour_explorer
 from attn_course.interactive.scaled_dot_product import attention_explorer
 from attn_course.interactive.scores import score_explorer
+from attn_course.interactive.silence import silence_explorer
 
 __all__ = [
     "alignment_explorer",
@@ -20,4 +21,5 @@ __all__ = [
     "heap_explorer",
     "kernel_regression_explorer",
     "score_explorer",
+    "silence_explorer",
 ]
