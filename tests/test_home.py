@@ -27,6 +27,7 @@ ROOMS = (
     "trained.heads",
     "trained.heaps",
     "trained.learners",
+    "trained.minilm_heads",
     "trained.readers",
     "trained.recall",
     "trained.two_readings",
