@@ -59,8 +59,8 @@ def head_explorer(
     row, column = pieces.index(asking), pieces.index(looked_at)
     large = weights[layer, number]
     text = (
-        f"{sentence.removesuffix('.')}: in layer {layer}, head {number}, {asking} gives {_percent(large[row, column])}"
-        f" to {looked_at}."
+        f"{sentence.removesuffix('.')}: in {_called(head)}, "
+        f"{asking} gives {_percent(large[row, column])} to {looked_at}."
     )
     return InteractiveFigure(
         name="heads",
