@@ -7,12 +7,12 @@ import json
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Float, UInt8
+from jaxtyping import Float
 from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from attn_course.minilm import MiniLM, load_minilm
+from attn_course.minilm import load_minilm
 from attn_course.trained.store import FOLDER, shipped_weights
 
 NAME = "minilm_heads"
@@ -40,16 +40,12 @@ class Heads(NamedTuple):
     weights: Float[Tensor, "layers heads length length"]
 
 
-def in_bytes(model: MiniLM, sentence: str) -> UInt8[Tensor, "layers heads length length"]:
-    """The weights of a sentence, to the nearest of 255 steps."""
-    return (model.weights(sentence) * STEPS).round().to(torch.uint8)
-
-
 def make() -> None:
-    """Record the weights of all sentences."""
+    """Record the weights of all sentences, each to the nearest of 255 steps."""
     model = load_minilm()
     pieces = {sentence: model.tokenise(sentence) for sentence in SENTENCES}
-    weights = {sentence: in_bytes(model, sentence) for sentence in SENTENCES}
+    found = {sentence: model.weights(sentence) * STEPS for sentence in SENTENCES}
+    weights = {sentence: shares.round().to(torch.uint8) for sentence, shares in found.items()}
     save_file(weights, FOLDER / f"{NAME}.safetensors", {"pieces": json.dumps(pieces)})
 
 
