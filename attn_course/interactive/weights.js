@@ -63,3 +63,25 @@ const fetchWeights = (name) => {
     document.head.append(script);
   }));
 };
+
+// What follows an act of the reader. The weights that it `needs` are fetched once, `make` makes
+// models of them, and `answer` gets them all by name. Of acts in a row the last is answered.
+const attnAnswers = ({ trouble }, { needs, make, answer, stays = "picture" }) => {
+  const made = {};
+  let asked = 0;
+  return async () => {
+    const mine = ++asked, missing = needs().filter((name) => !made[name]);
+    const fetch = async (name) => (made[name] = make(await fetchWeights(name), name));
+    if (missing.length) {
+      trouble("One moment: the weights are on their way.");
+      try {
+        await Promise.all(missing.map(fetch));
+      } catch (error) {
+        return trouble(`${error.message}. The ${stays} stays as it is.`);
+      }
+    }
+    if (mine !== asked) return;
+    trouble();
+    answer(made);
+  };
+};
