@@ -1,26 +1,20 @@
-attnFigure("heads", (root, data, say) => {
-  const part = (name) => root.querySelector(`[data-part="${name}"]`);
-  const form = root.querySelector("form"), chosen = form.elements;
+attnFigure("heads", (root, data, say, parts) => {
+  const { form, part, value, show, keep } = parts;
   const [small, large] = root.querySelectorAll(".attn-picture > svg");
   const sheet = headSheet(small, data.sheet, data.colour);
   const grid = alignmentGrid(root, data.layout, large);
   const [layers, heads] = data.shape, all = [];
   for (let i = 0; i < layers; i++) for (let j = 0; j < heads; j++) all.push([i, j]);
-  let record = null, drawn = data.first.sentence, asked = 0;
+  let record = null, drawn = data.first.sentence;
 
   const percent = (share) => `${Math.round(100 * share)}%`;
-  const show = (name, text, label) => {
-    part(`${name}-reading`).textContent = text;
-    if (label) part(`${name}-reading`).previousElementSibling.textContent = label;
-  };
   const within = (at, count) => Math.min(Math.max(Math.floor(Number(at)) || 0, 0), count - 1);
   const wanted = () => {
-    const sentence = within(chosen.sentence.value, data.sentences.length);
+    const sentence = within(value("sentence"), data.sentences.length);
     const count = record?.pieces[data.sentences[sentence]].length ?? data.first.pieces.length;
-    const { layer, head, row, column } = chosen;
     return {
-      sentence, count, layer: within(layer.value, layers), head: within(head.value, heads),
-      row: within(row.value, count), column: within(column.value, count),
+      sentence, count, layer: within(value("layer"), layers), head: within(value("head"), heads),
+      row: within(value("row"), count), column: within(value("column"), count),
     };
   };
   // the weight that a piece gives to another in a head, from the record
@@ -51,7 +45,8 @@ attnFigure("heads", (root, data, say) => {
     const others = (sum(table.map((line) => line[column])) - here) / (count - 1);
     const more = all.filter((one) => share(...one, row, column) > here).length;
     const words = table.slice(1, -1), marks = sum(words.map((line) => line[0] + line.at(-1)));
-    show("cell", `${asking} gives ${percent(here)} to ${at}`, `layer ${layer}, head ${head}`);
+    part("cell-reading").previousElementSibling.textContent = `layer ${layer}, head ${head}`;
+    show("cell", `${asking} gives ${percent(here)} to ${at}`);
     show("rows", `give ${percent(others)} to ${at} on average`);
     show("rank", `${more} of ${all.length} give it more`);
     show("marks", `get ${percent(marks / words.length)} from a word of this head`);
@@ -60,49 +55,37 @@ attnFigure("heads", (root, data, say) => {
       `${asking} gives ${percent(here)} to ${at}.`);
   };
 
-  // fetch the record once, and then follow every change
-  const act = async (then = () => {}) => {
-    const mine = ++asked;
-    if (!record) part("trouble").textContent = "One moment: the record is on its way.";
-    part("trouble").hidden = Boolean(record);
-    try {
-      const { tensors, said } = await fetchWeights(data.weights);
-      record = { tensors, pieces: JSON.parse(said.pieces) };
-    } catch (error) {
-      part("trouble").textContent = `${error.message}. The picture stays as it is.`;
-      return;
-    }
-    part("trouble").hidden = true;
-    if (mine !== asked) return;
-    then();
-    draw();
-  };
-  const write = (changes) => {
-    for (const name in changes) chosen[name].value = changes[name];
-  };
-  const keep = (changes) => {
-    write(changes);
+  const act = attnAnswers(parts, {
+    needs: () => [data.weights],
+    make: ({ tensors, said }) => ({ tensors, pieces: JSON.parse(said.pieces) }),
+    answer: (made) => {
+      record = made[data.weights];
+      draw();
+    },
+  });
+  const change = (values) => {
+    keep(values);
     form.dispatchEvent(new Event("input", { bubbles: true }));
   };
 
-  sheet.listen(([i, j]) => keep({ layer: i, head: j }));
+  sheet.listen(([i, j]) => change({ layer: i, head: j }));
   const look = ([i, j]) => {
     const { count } = wanted();
-    write({ row: within(i, count), column: within(j, count) });
-    act();
+    change({ row: within(i, count), column: within(j, count) });
   };
   grid.listen({ look, act: look });
-  part("most").addEventListener("click", () => act(() => {
-    const [[layer, head]] = order(wanted());
-    write({ layer, head });
-  }));
-  part("next").addEventListener("click", () => act(() => {
-    const now = wanted(), ranked = order(now);
+  const seek = (name, choose) => part(name).addEventListener("click", async () => {
+    await act();
+    if (!record) return; // it cannot be read
+    const now = wanted(), [layer, head] = choose(order(now), now);
+    change({ layer, head });
+  });
+  seek("most", ([first]) => first);
+  seek("next", (ranked, now) => {
     const at = ranked.findIndex(([i, j]) => i === now.layer && j === now.head);
-    const [layer, head] = ranked[(at + 1) % ranked.length];
-    write({ layer, head });
-  }));
-  form.addEventListener("input", () => act());
+    return ranked[(at + 1) % ranked.length];
+  });
+  form.addEventListener("input", act);
 
   const { pieces, table } = data.first, { layer, head, row, column } = wanted();
   sheet.mark(layer, head);

@@ -13,7 +13,7 @@ from matplotlib import image
 from matplotlib.colors import to_rgb
 from torch import Tensor
 
-from attn_course.interactive.alignment_picture import png, svg
+from attn_course.interactive.alignment_picture import png, rounded, svg
 from attn_course.interactive.controls import button, hint, kept, readings, select
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import weights_script
@@ -79,7 +79,7 @@ def head_explorer(
             "first": {
                 "sentence": SENTENCES.index(sentence),
                 "pieces": pieces,
-                "table": [[round(one, 3) for one in line] for line in large.tolist()],
+                "table": rounded(large),
             },
         },
         png=png(pieces, pieces, large),
@@ -134,8 +134,7 @@ def _sheet(weights: Float[Tensor, "layers heads length length"], sentence: str) 
 
 def _controls(sentence: str, head: tuple[int, int], cell: tuple[int, int]) -> str:
     return (
-        tag("p", class_="attn-trouble", data_part="trouble", role="alert", hidden="")
-        + hint("Click a head, then a cell of its table. Do the other rows look there, too?")
+        hint("Click a head, then a cell of its table. Do the other rows look there, too?")
         + select(
             "sentence", "Sentence", enumerate(SENTENCES), SENTENCES.index(sentence), "sentence"
         )

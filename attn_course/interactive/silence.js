@@ -1,29 +1,20 @@
-attnFigure("silence", (root, data, say) => {
-  const part = (name) => root.querySelector(`[data-part="${name}"]`);
-  const form = root.querySelector("form"), chosen = form.elements;
+attnFigure("silence", (root, data, say, parts) => {
+  const { form, part, value, show, ran } = parts, chosen = form.elements;
   const grid = alignmentGrid(root, data.layout), { verbs } = data.kinds;
-  const known = ["not", ...Object.values(data.kinds).flat()], readers = {};
+  const known = new Set(["not", ".", ...Object.values(data.kinds).flat()]);
   const percent = (share) => `${Number((100 * share).toFixed(1))}%`;
-  const model = () => chosen.model.value || data.model; // an odd link may choose none
-  let asked = 0, now = { ...data.first, model: data.model };
+  const model = () => value("model") || data.model; // an odd link may choose none
+  let now = { ...data.first, model: data.model };
 
-  const show = (where, ...parts) => {
-    part(`${where}-reading`).replaceChildren(...parts);
-    part(`${where}-reading`).parentElement.hidden = !parts.length;
-  };
-  const trouble = (text) => {
-    part("trouble").textContent = text;
-    part("trouble").hidden = !text;
-  };
   const isSilent = (head) => chosen[`off${head}`].checked;
   const silent = () => now.weights.map((_, head) => head).filter(isSilent);
 
   // the words, or what is wrong with them; nobody has told these readers of a comma
   const readWords = () => {
-    const words = cutIntoWords(chosen.sentence.value.replace(/[.,;:!?"]/g, " "));
+    const words = cutIntoWords(value("sentence").replace(/[.,;:!?"]/g, " "));
     const count = words.length, trouble = `There is room for ${data.most} words, not ${count}.`;
     if (count > data.most) return { trouble };
-    const read = readSentence(words.join(" "), [...known, "."], data.most + 1);
+    const read = readSentence(words.join(" "), known, data.most + 1);
     if (read.trouble) return read;
     const found = read.words.slice(0, -1), asking = found.indexOf("not");
     if (asking < 0 || asking !== found.lastIndexOf("not"))
@@ -46,7 +37,7 @@ attnFigure("silence", (root, data, say) => {
   // what the record says of the guess, and of the heads that are silent
   const showRecord = () => {
     const { without, weights } = data.record[now.model], heads = weights.map((_, head) => head);
-    const guess = chosen.guess.value;
+    const guess = value("guess");
     if (guess !== "none" && !heads.includes(Number(guess || NaN))) {
       show("guess", "guess first; then you see what was measured");
       return show("left");
@@ -73,8 +64,8 @@ attnFigure("silence", (root, data, say) => {
       word: `head ${head}${isSilent(head) ? ", off" : ""}`, weights: row,
     }));
     const within = (at, most) => Math.min(Math.max(Math.floor(Number(at)) || 0, 0), most);
-    const row = within(chosen.row.value, rows.length - 1);
-    grid.draw({ rows, columns: words, here: [row, within(chosen.column.value, words.length - 1)] });
+    const row = within(value("row"), rows.length - 1);
+    grid.draw({ rows, columns: words, here: [row, within(value("column"), words.length - 1)] });
     for (const line of root.querySelectorAll("[data-line]"))
       line.classList.toggle("attn-off", isSilent(line.dataset.line));
     for (const one of form.querySelectorAll("[name=guess], [name^=off]")) {
@@ -86,43 +77,35 @@ attnFigure("silence", (root, data, say) => {
     showRecord();
     const looks = weights.map((row, head) =>
       `${rows[head].word} looks most at ${words[largest(row)]}`).join(", ");
-    show("comma", ...(chosen.sentence.value.includes(",") ? ["it has no word for one"] : []));
+    show("comma", value("sentence").includes(",") ? "it has no word for one" : "");
     say(`${words.join(" ")}: with a comma before it, not negates ${answers[0]}; ` +
       `with a comma after it, ${answers[1]}. ${looks[0].toUpperCase()}${looks.slice(1)}.`);
   };
 
   const compute = ({ read, names }) => {
     const found = readWords();
-    trouble(found.trouble ?? "");
+    parts.trouble(found.trouble);
     if (found.trouble) return;
     const { words, asking } = found;
     const off = Array.from({ length: data.readers[model()] }, (_, head) => head).filter(isSilent);
     const start = performance.now();
     const { weights, answers, sure } = read(words.map((word) => names.indexOf(word)), asking, off);
     root.milliseconds = performance.now() - start;
+    ran(read);
     now = { words, sure, answers: answers.map((one) => names[one]), model: model() };
     now.weights = weights.map((row) => [...row]);
     root.reading = now;
     draw();
   };
 
-  const act = async () => {
-    const mine = ++asked, wanted = model();
-    if (!readers[wanted]) trouble("One moment: the weights are on their way.");
-    try {
-      if (!readers[wanted]) {
-        const { tensors, said } = await fetchWeights(wanted);
-        const names = ["<pad>", "<bos>", "<eos>", "<unk>", ...JSON.parse(said.words)];
-        readers[wanted] = { ...wordReader(tensors, data.readers[wanted]), names };
-      }
-    } catch (error) {
-      return trouble(`${error.message}. The picture stays as it is.`);
-    }
-    if (mine !== asked) return;
-    part("code").textContent = String(readers[wanted].read);
-    root.querySelector(".attn-code").hidden = false;
-    compute(readers[wanted]);
-  };
+  const act = attnAnswers(parts, {
+    needs: () => [model()],
+    make: ({ tensors, said }, name) => ({
+      ...wordReader(tensors, data.readers[name]),
+      names: ["<pad>", "<bos>", "<eos>", "<unk>", ...JSON.parse(said.words)],
+    }),
+    answer: (readers) => compute(readers[model()]),
+  });
 
   const announce = () => form.dispatchEvent(new Event("input", { bubbles: true }));
   const write = (words) => {
@@ -145,7 +128,7 @@ attnFigure("silence", (root, data, say) => {
     chosen.row.value = within(i, now.weights.length);
     chosen.column.value = within(j, now.words.length);
     draw();
-    grid.focus([Number(chosen.row.value), Number(chosen.column.value)]);
+    grid.focus([Number(value("row")), Number(value("column"))]);
   };
   grid.listen({
     look,

@@ -6,17 +6,17 @@ computes every other one.
 """
 
 from collections.abc import Sequence
-from io import BytesIO
 
 import torch
 
 from attn_course.data import phrases
 from attn_course.data.phrases import Phrase, phrase_batch
-from attn_course.interactive.alignment_picture import svg
+from attn_course.interactive.alignment_picture import rounded, svg
 from attn_course.interactive.controls import button, choice, hint, kept, option, readings
-from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.figure import InteractiveFigure, png_of
 from attn_course.interactive.live import provenance
 from attn_course.interactive.markup import tag
+from attn_course.interactive.sentences import require_known
 from attn_course.plots.multi_head import looks
 from attn_course.trained import record
 from attn_course.trained.heads import vocabulary
@@ -88,10 +88,10 @@ def silence_explorer(words: Sequence[str]) -> InteractiveFigure:
                 "words": list(words),
                 "answers": answers,
                 "sure": [round(one, 4) for one in sure],
-                "weights": [[round(one, 3) for one in row] for row in weights.tolist()],
+                "weights": rounded(weights),
             },
         },
-        png=_png(words, rows, weights),
+        png=png_of(looks(words, dict(zip(rows, weights, strict=True))), dpi=160),
         scripts=["layers", "weights", "word_reader", "sentences", "alignment_grid"],
         live=provenance("100 sentences that they have not learned from", *READERS),
     )
@@ -101,8 +101,7 @@ def _asked(words: Sequence[str]) -> tuple[int, tuple[str, str]]:
     """The place of "not", the nearest verb after it, and the nearest one before it."""
     if len(words) > MOST_WORDS:
         raise ValueError(f"a sentence has at most {MOST_WORDS} words, not {len(words)}")
-    if strange := [word for word in words if word not in vocabulary(TASK).words]:
-        raise ValueError(f"the readers do not know {', '.join(map(repr, strange))}")
+    require_known(words, vocabulary(TASK).words, "the readers do")
     if (number := words.count("not")) != 1:
         raise ValueError(f"a sentence has one 'not', which asks; this one has {number}")
     asking = words.index("not")
@@ -130,8 +129,7 @@ def _controls(words: Sequence[str]) -> str:
     typed = tag("input", type="text", name="sentence", value=" ".join(words), data_part="sentence",
                 spellcheck="false", lang="en", maxlength=2000)  # fmt: skip
     return (
-        tag("p", class_="attn-trouble", data_part="trouble", role="alert", hidden="")
-        + hint("Each row shows where “not” looks in one head. Which head can go? Guess first.")
+        hint("Each row shows where “not” looks in one head. Which head can go? Guess first.")
         + choice("Which head can go, and no answer is lost?", *guesses)
         + choice("Switch off (or click a row)", *silent)
         + tag("label", tag("span", "Sentence") + typed, class_="attn-typed")
@@ -147,10 +145,3 @@ def _controls(words: Sequence[str]) -> str:
 
 def _called(heads: int, seed: int) -> str:
     return f"{heads} head{'s' if heads > 1 else ''}, seed {seed}"
-
-
-def _png(words: Sequence[str], rows: Sequence[str], weights: torch.Tensor) -> bytes:
-    file = BytesIO()
-    figure = looks(words, dict(zip(rows, weights, strict=True)))
-    figure.savefig(file, format="png", dpi=160, metadata={"Software": None})
-    return file.getvalue()
