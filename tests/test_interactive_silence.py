@@ -131,7 +131,7 @@ def test_measured_loss_is_shown_after_the_guess_and_goes_with_another_reader(
     figure.get_by_text("It can go: without head 3, 100% are read right; no head costs").wait_for()
     figure.locator("[name='off1']").check()
     figure.get_by_text("(wrong").or_(figure.get_by_text("right is hang")).wait_for()
-    assert reading(figure, "left").startswith("without 1: both answers right in 92.4%")
+    assert reading(figure, "left").startswith("without head 1: both answers right in 92.4%")
     figure.get_by_label("4 heads, seed 6").check()
     left.wait_for(state="hidden")
     assert figure.locator("[name^='off']:checked, [name='guess']:checked").count() == 0

@@ -53,7 +53,7 @@ attnFigure("silence", (root, data, say, parts) => {
         `Its mean weight is ${percent(weights[guess][1])} at the first verb, ` +
         `${percent(weights[guess][0])} at the second.`);
     const off = silent(), [both, after, before] = without[off.join(".")];
-    const which = off.length ? `without ${off.join(", ")}` : "with all heads";
+    const which = off.length ? `without head ${off.join(", ")}` : "with all heads";
     show("left", `${which}: both answers right in ${percent(both)} ` +
       `(first verb ${percent(before)}, second ${percent(after)})`);
   };
