@@ -132,13 +132,13 @@ def _controls(words: Sequence[str]) -> str:
         hint("Each row shows where “not” looks in one head. Which head can go? Guess first.")
         + choice("Which head can go, and no answer is lost?", *guesses)
         + choice("Switch off (or click a row)", *silent)
+        + choice("Reader", *models)
         + tag("label", tag("span", "Sentence") + typed, class_="attn-typed")
         + tag(
             "div",
             button("another", "another sentence") + button("exchange", "exchange the verbs"),
             class_="attn-options",
         )
-        + choice("Reader", *models)
         + kept(row="", column="")
     )
 
