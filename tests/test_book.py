@@ -113,6 +113,11 @@ def test_number_of_a_chapter_in_the_book_is_that_of_its_file(book: Build, name: 
     assert set(figures) == {str(number)}
 
 
+def test_first_cells_of_hosted_notebooks_are_on_no_page(book: Build) -> None:
+    for name in chapters():
+        assert "ModuleNotFoundError" not in (book.html / "book" / f"{name}.html").read_text()
+
+
 def repository_links(html: Path, name: str) -> set[str]:
     """Return the links of a chapter that need the repository to be public somewhere."""
     page = page_at(html / "book" / f"{name}.html")
@@ -149,6 +154,7 @@ def test_address_in_one_place_turns_on_every_link_and_a_space_in_the_path_is_no_
     lay_out_book(clone, names)
     config = (ROOT / "_config.yml").read_text(encoding="utf-8")
     address = "https://github.com/someone/attention"
+    colab = "https://colab.research.google.com/github/someone/attention"
     changed, places = re.subn(r"(?m)^  url: .*$", f"  url: {address}", config)
     assert places == 1
     (clone / "_config.yml").write_text(changed, encoding="utf-8")
@@ -156,6 +162,7 @@ def test_address_in_one_place_turns_on_every_link_and_a_space_in_the_path_is_no_
     assert build.status == 0, build.log[-6000:]
     for name in names:
         assert repository_links(build.html, name) == {
-            f"https://colab.research.google.com/github/someone/attention/blob/main/book/{name}.ipynb",
+            f"{colab}/blob/main/book/{name}.ipynb",
+            f"{colab}/blob/main/exercises/{name}/{name}.ipynb",
             f"{address}/blob/main/book/text/{name}.md",
         }
