@@ -76,6 +76,16 @@ def test_workflows_run_what_there_is() -> None:
     assert wanted <= set(lines_run())
 
 
+def test_readme_types_what_make_book_runs() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for quiet in ("--quiet ", "--disable-pip-version-check ", "@"):
+        makefile = makefile.replace(quiet, "")
+    typed = re.findall(r"^\.venv/bin/(.*)$", readme, re.MULTILINE)
+    assert len(typed) == 3
+    assert [line for line in typed if f"$(BIN)/{line}\n" not in makefile] == []
+
+
 def test_workflows_try_the_pythons_that_the_package_names() -> None:
     text = (FOLDER / "test.yml").read_text(encoding="utf-8")
     tried = yaml.safe_load(text)["jobs"]["test"]["strategy"]["matrix"]["python"]
