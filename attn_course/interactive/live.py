@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from attn_course import trained
+from attn_course.trained import minilm_heads, two_readings
 from attn_course.trained.store import shipped_weights
 
 # Where each file of weights lies that a live figure fetches.
@@ -17,9 +18,9 @@ TRAINED = Path(trained.__file__).parent
 TRANSLATORS = (
     "bahdanau", "fixed", "luong_dot", "luong_general", "luong_local_m", "luong_local_p"
 )  # fmt: skip
-READERS = ("heaps_plain", "heaps_projections")
+READERS = ("heaps_plain", "heaps_projections", *two_readings.READERS)
 CAPTIONERS = ("soft", "hard", "uniform")
-WEIGHTS = dict.fromkeys((*TRANSLATORS, *READERS), TRAINED) | dict.fromkeys(
+WEIGHTS = dict.fromkeys((*TRANSLATORS, *READERS, minilm_heads.NAME), TRAINED) | dict.fromkeys(
     CAPTIONERS, TRAINED / "captions"
 )
 # The most by which a weight or a probability of the page differs from PyTorch's; the tests hold it.
