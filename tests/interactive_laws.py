@@ -122,8 +122,9 @@ def assert_stands_without_scripts(
     If the same page is given alive, its scripts have drawn the same pictures, up to rounding, or
     as `alike` has it.
     """
-    with browser.new_context(viewport=size(DESKTOP), java_script_enabled=False) as window:
-        page = window.new_page()
+    with _beside(browser) as page:
+        session = page.context.new_cdp_session(page)
+        session.send("Emulation.setScriptExecutionDisabled", {"value": True})
         page.goto(address)
         first = page.locator(figure).first
         assert first.locator(marks).count() == number
@@ -134,6 +135,15 @@ def assert_stands_without_scripts(
         if alive:
             for pair in zip(page.locator(figure).all(), alive.locator(figure).all(), strict=True):
                 (alike or assert_same)(*pair)
+
+
+@contextmanager
+def _beside(browser: Browser) -> Iterator[Page]:
+    """A page in a window that is open already, if one is: another takes as long as a test."""
+    page = (browser.contexts or [browser])[0].new_page()
+    page.set_viewport_size(size(DESKTOP))
+    yield page
+    page.close()
 
 
 def exactly(script: str) -> Callable[[Locator, Locator], None]:
@@ -213,16 +223,15 @@ def assert_stays_without_its_weights(
     browser: Browser, folder: Path, figure: InteractiveFigure, change: Callable[[Locator], None]
 ) -> None:
     """Where the weights cannot be fetched, the figure says so and keeps its picture."""
-    page = (browser.contexts or [browser])[0].new_page()
-    page.goto(write_page(folder, figure.html))
-    shown = page.locator(".attn-figure")
-    before = shown.locator("svg").first.inner_html()
-    change(shown)
-    alert = shown.get_by_role("alert")
-    alert.get_by_text("cannot be read").wait_for()
-    assert "_static/weights/" in alert.inner_text()
-    assert shown.locator("svg").first.inner_html() == before
-    page.close()
+    with _beside(browser) as page:
+        page.goto(write_page(folder, figure.html))
+        shown = page.locator(".attn-figure")
+        before = shown.locator("svg").first.inner_html()
+        change(shown)
+        alert = shown.get_by_role("alert")
+        alert.get_by_text("cannot be read").wait_for()
+        assert "_static/weights/" in alert.inner_text()
+        assert shown.locator("svg").first.inner_html() == before
 
 
 def assert_small(html: str, *weights: str, most: float = 1.1e6) -> None:
