@@ -19,7 +19,7 @@ export OPENBLAS_NUM_THREADS := 1
 # The tests start some two hundred processes, which would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help book browser test test-hub proofs peers gpu release serve lab exercises notebooks style lint clean
+.PHONY: help book browser test test-hub proofs peers gpu release serve lab exercises notebooks hosted pins style lint clean
 .DELETE_ON_ERROR:
 
 help: ## list these commands
@@ -78,6 +78,13 @@ exercises: .venv/ready ## write the tables of parts, and regenerate exercises/ f
 
 notebooks: .venv/ready .venv/model ## execute book/text/*.md again, into book/*.ipynb
 	@$(BIN)/python tools/build_notebooks.py
+
+hosted: .venv/ready ## write the first cells of notebooks again, after a change of the address or the version
+	@$(BIN)/python tools/build_notebooks.py --first-cells
+	@$(BIN)/python tools/build_exercises.py
+
+pins: .venv/ready ## try the newest versions of the pinned packages, and write those that work into requirements.txt
+	@$(BIN)/python tools/renew_pins.py
 
 style: .venv/ready # the linter and the formatter
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -60,7 +60,7 @@ def find_solution(exercise: str) -> Solution:
     path, before, solution, points = notebook_path(exercise), [], None, None
     for cell in nbformat.read(path, as_version=4).cells:
         grading = cell.metadata.get("nbgrader", {})
-        if cell.cell_type != "code" or cell.id.endswith("-result"):
+        if cell.cell_type != "code" or cell.id == "hosted" or cell.id.endswith("-result"):
             continue  # a result is shown of a score, which only a check cell gives
         if grading.get("grade"):
             if f'check("{exercise}"' in cell.source:

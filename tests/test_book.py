@@ -8,6 +8,7 @@ from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+from xml.etree import ElementTree
 
 import nbformat
 import pytest
@@ -22,19 +23,28 @@ LEAVES = ("http", "https", "mailto", "data", "javascript")
 
 
 class Page(HTMLParser):
-    """The anchors and the links of one HTML page."""
+    """The anchors, the links and the head of one HTML page."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
+        self.language: str | None = None
+        self.meta: dict[str, str] = {}
+        self.canonical: str | None = None
         self.anchors: set[str] = set()
         self.links: list[tuple[str, str]] = []
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note an anchor, and a link of a tag that has one."""
+        """Note an anchor, a link of a tag that has one, and what the head says of the page."""
         found = dict(attrs)
+        if tag == "html":
+            self.language = found.get("lang")
+        elif tag == "meta":
+            self.meta[found.get("property") or found.get("name") or ""] = found.get("content") or ""
         self.anchors |= {value for key in ("id", "name") if (value := found.get(key))}
-        if tag in LINKS and (target := found.get(LINKS[tag])):
+        if tag == "link" and found.get("rel") == "canonical":
+            self.canonical = found["href"]  # which no browser loads
+        elif tag in LINKS and (target := found.get(LINKS[tag])):
             self.links.append((tag, target))
 
 
@@ -64,6 +74,11 @@ def broken(html: Path, path: Path) -> list[str]:
 
 def test_book_builds_without_a_warning(book: Build) -> None:
     assert book.status == 0, book.log[-6000:]
+
+
+def test_every_page_says_its_language(book: Build) -> None:
+    pages = [path for path in book.html.rglob("*.html") if "_static" not in path.parts]
+    assert [path for path in pages if page_at(path).language != "en"] == []
 
 
 def test_every_page_of_the_toc_is_built(book: Build) -> None:
@@ -113,6 +128,11 @@ def test_number_of_a_chapter_in_the_book_is_that_of_its_file(book: Build, name: 
     assert set(figures) == {str(number)}
 
 
+def test_first_cells_of_hosted_notebooks_are_on_no_page(book: Build) -> None:
+    for name in chapters():
+        assert "ModuleNotFoundError" not in (book.html / "book" / f"{name}.html").read_text()
+
+
 def repository_links(html: Path, name: str) -> set[str]:
     """Return the links of a chapter that need the repository to be public somewhere."""
     page = page_at(html / "book" / f"{name}.html")
@@ -124,16 +144,22 @@ def repository_links(html: Path, name: str) -> set[str]:
 def test_repository_links_appear_only_with_an_address(book: Build, name: str) -> None:
     address = yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"]
     assert bool(repository_links(book.html, name)) == bool(address)
+    page = page_at(book.html / "book" / f"{name}.html")
+    told = [page.canonical, page.meta.get("description"), page.meta.get("og:url")]
+    assert list(map(bool, told)) == [bool(address)] * 3
+    assert (book.html / "sitemap.xml").is_file() == bool(address)
 
 
 def lay_out_book(clone: Path, names: tuple[str, ...]) -> None:
-    """Make a small book of the parts of ours: its settings, and chapters of a title alone."""
+    """Make a small book of the parts of ours: its settings, and chapters of a few words."""
     for part in ("_ext", "_front", "_static", "_templates"):
         shutil.copytree(ROOT / "book" / part, clone / "book" / part)
     shutil.copy(ROOT / "book" / "references.bib", clone / "book")
+    shutil.copytree(ROOT / "docs", clone / "docs")
     titles = {"intro": "Home", "problem_sets": "Problem sets"} | {name: name for name in names}
     for page, title in titles.items():
-        notebook = new_notebook(cells=[new_markdown_cell(f"# {title}")])
+        text = f'# {title}\n\nIn *{title}* "words" are <b>counted</b>.' + " Many words." * 30
+        notebook = new_notebook(cells=[new_markdown_cell(text)])
         nbformat.write(notebook, clone / "book" / f"{page}.ipynb")
     for name in names:
         shutil.copytree(ROOT / "exercises" / name, clone / "exercises" / name)
@@ -149,6 +175,7 @@ def test_address_in_one_place_turns_on_every_link_and_a_space_in_the_path_is_no_
     lay_out_book(clone, names)
     config = (ROOT / "_config.yml").read_text(encoding="utf-8")
     address = "https://github.com/someone/attention"
+    colab = "https://colab.research.google.com/github/someone/attention"
     changed, places = re.subn(r"(?m)^  url: .*$", f"  url: {address}", config)
     assert places == 1
     (clone / "_config.yml").write_text(changed, encoding="utf-8")
@@ -156,6 +183,25 @@ def test_address_in_one_place_turns_on_every_link_and_a_space_in_the_path_is_no_
     assert build.status == 0, build.log[-6000:]
     for name in names:
         assert repository_links(build.html, name) == {
-            f"https://colab.research.google.com/github/someone/attention/blob/main/book/{name}.ipynb",
+            f"{colab}/blob/main/book/{name}.ipynb",
+            f"{colab}/blob/main/exercises/{name}/{name}.ipynb",
             f"{address}/blob/main/book/text/{name}.md",
         }
+        found_by(build.html, f"book/{name}.html", f"In {name} “words” are <b>counted</b>.")
+    places = ElementTree.parse(build.html / "sitemap.xml").getroot().iter()
+    pages = {"intro", "problem_sets", *names}
+    assert {place.text for place in places if place.text} == {
+        f"https://someone.github.io/attention/book/{page}.html" for page in pages
+    }
+
+
+def found_by(html: Path, place: str, words: str) -> None:
+    """Check what a page that has an address says to searches, and to whoever shows a link to it."""
+    page, base = page_at(html / place), "https://someone.github.io/attention/"
+    assert page.canonical == page.meta["og:url"] == f"{base}{place}"
+    assert page.meta["description"] == page.meta["og:description"]
+    assert page.meta["description"].startswith(words)
+    assert 180 < len(page.meta["description"]) <= 200
+    assert page.meta["og:title"] == Path(place).stem
+    picture = html / page.meta["og:image"].removeprefix(base)
+    assert picture.read_bytes() == (ROOT / "docs" / "page.png").read_bytes()

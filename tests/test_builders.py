@@ -221,7 +221,7 @@ def test_check_names_a_source_with_outputs_and_a_problem_set_that_is_not_in_step
     rewrite(source, "double(2) == 4", "double(5) == 10")
     checked = run("build_exercises.py", "--root", course, "--check")
     assert checked.returncode == 1
-    assert "solutions/01_a/01_a.ipynb: holds outputs or metadata" in checked.stderr
+    assert "solutions/01_a/01_a.ipynb: holds outputs, metadata or" in checked.stderr
     assert "exercises/01_a/01_a.ipynb: not what solutions/ gives" in checked.stderr
 
 

@@ -11,9 +11,13 @@ from pathlib import Path
 
 import pytest
 import yaml
+from nbformat.v4 import new_notebook
 from packaging.specifiers import SpecifierSet
 
 from tests.conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "tools"))
+from hosted import with_first_cell
 
 FOLDER = ROOT / ".github" / "workflows"
 WORKFLOWS = sorted(FOLDER.glob("*.yml"))
@@ -72,6 +76,16 @@ def test_workflows_run_what_there_is() -> None:
     assert wanted <= set(lines_run())
 
 
+def test_readme_types_what_make_book_runs() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for quiet in ("--quiet ", "--disable-pip-version-check ", "@"):
+        makefile = makefile.replace(quiet, "")
+    typed = re.findall(r"^\.venv/bin/(.*)$", readme, re.MULTILINE)
+    assert len(typed) == 3
+    assert [line for line in typed if f"$(BIN)/{line}\n" not in makefile] == []
+
+
 def test_workflows_try_the_pythons_that_the_package_names() -> None:
     text = (FOLDER / "test.yml").read_text(encoding="utf-8")
     tried = yaml.safe_load(text)["jobs"]["test"]["strategy"]["matrix"]["python"]
@@ -91,8 +105,9 @@ def test_citation_names_the_version_and_keywords_of_the_package() -> None:
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
+    settings = ["pyproject.toml", "_config.yml"]
     files = subprocess.run(
-        ["git", "ls-files", "-z", "attn_*", "pyproject.toml", "README.md", "LICENSE*"],
+        ["git", "ls-files", "-z", "attn_*", *settings, "README.md", "LICENSE*"],
         cwd=ROOT, capture_output=True, text=True, check=True,
     ).stdout.split("\0")  # fmt: skip
     for name in filter(None, files):  # a copy: building leaves its traces in the folder
@@ -112,6 +127,11 @@ def test_wheel_holds_every_file_of_the_packages(wheel: Path) -> None:
     files = {str(path.relative_to(ours)) for path in paths}
     assert len(files) > 300
     assert sorted(files - set(zipfile.ZipFile(wheel).namelist())) == []
+
+
+def test_notebooks_ask_for_the_wheel_that_there_is(wheel: Path) -> None:
+    asked = with_first_cell(new_notebook(), wheel.parent / "source").cells[0].source
+    assert f'"./{wheel.name}[course]"' in asked
 
 
 def test_a_set_runs_from_the_wheel(wheel: Path) -> None:

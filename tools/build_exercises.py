@@ -4,7 +4,8 @@
     python tools/build_exercises.py --check    generate, compare, change nothing
 
 nbgrader generates into a temporary folder first, so a source that fails leaves `exercises/` as it
-was. The sources themselves are stored stripped: no outputs, no counts, no editor's metadata. A
+was. The sources themselves are stored stripped: no outputs, no counts, no editor's metadata; and
+with a first cell that gets the course where it is not installed (see hosted.py). A
 problem set that somebody has worked on in place is never overwritten without `--force`.
 """
 
@@ -22,6 +23,7 @@ from pathlib import Path
 
 import nbformat
 from cells import KERNEL, BuildError, as_text, code_cells, first_line, put, read
+from hosted import with_first_cell
 from nbformat import NotebookNode
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -91,11 +93,12 @@ def strip_sources(root: Path, check: bool) -> Iterator[str]:
     for source in sorted(root.glob("solutions/*/*.ipynb")):
         notebook = read(source)
         wrong += mistakes(source.relative_to(root), notebook)
-        content = as_text(stripped(notebook)).encode()
+        content = as_text(with_first_cell(stripped(notebook), root)).encode()
         if content == source.read_bytes():
             continue
         if check:
-            yield f"{source.relative_to(root)}: holds outputs or metadata; run `make exercises`"
+            place = source.relative_to(root)
+            yield f"{place}: holds outputs, metadata or another first cell; run `make exercises`"
         else:
             put(content, source)
     if wrong:

@@ -3,10 +3,12 @@
     python tools/build_notebooks.py                 every chapter
     python tools/build_notebooks.py 01_retrieval    one of them
     python tools/build_notebooks.py --check         compare cells, execute nothing
+    python tools/build_notebooks.py --first-cells   put only these anew, execute nothing
 
 The same text gives the same bytes: cell ids are counted, metadata is reduced to the kernel, outputs
 carry no times, and the kernel runs one thread. A chapter is replaced only when all of its cells ran
-without an error and without a word on stderr; else the old notebook stays as it was.
+without an error and without a word on stderr; else the old notebook stays as it was. The first cell
+of a notebook, which gets the course where it is not installed, is added unexecuted: see hosted.py.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from pathlib import Path
 
 import jupytext
 import nbformat
-from cells import KERNEL, BuildError, as_text, code_cells, first_line, put
+from cells import KERNEL, BuildError, as_text, code_cells, first_line, put, read
+from hosted import ID, with_first_cell
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
@@ -85,16 +88,31 @@ def build(text: Path, target: Path) -> None:
     notebook.metadata = nbformat.from_dict(KERNEL)
     for _, _, cell in code_cells(notebook):
         cell.metadata.pop("execution", None)
+    put_first_cell(notebook, target)
+
+
+def put_first_cell(notebook: NotebookNode, target: Path) -> None:
+    """Put a notebook in place of `target`, with the first cell that the settings give."""
+    with_first_cell(notebook, root_of(target))
     nbformat.validate(notebook)
     put(as_text(notebook).encode(), target)
 
 
+def root_of(target: Path) -> Path:
+    """Return the folder of the course, which has the settings, for a chapter in its `book`."""
+    return target.resolve().parent.parent
+
+
 def differences(text: Path, target: Path) -> Iterator[str]:
-    """Yield, a line each, where a stored notebook is not what its text says."""
+    """Yield, a line each, where a stored notebook is not what its text and the settings say."""
     if not target.is_file():
         yield f"{target}: missing"
         return
     wanted, stored = read_text(text), nbformat.read(target, as_version=4)
+    first = with_first_cell(read_text(text), root_of(target)).cells[0]
+    if first.id == ID and first != stored.cells[0]:
+        yield f"{target}: another first cell than `_config.yml` gives; run `make hosted`"
+    stored.cells = [cell for cell in stored.cells if cell.id != ID]
     if len(wanted.cells) != len(stored.cells):
         yield f"{target}: {len(stored.cells)} cells, the text has {len(wanted.cells)}"
     for number, (want, have) in enumerate(zip(wanted.cells, stored.cells, strict=False), start=1):
@@ -111,6 +129,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", help="chapters, such as 01_retrieval; default: all")
     parser.add_argument("--check", action="store_true", help="compare cells, execute nothing")
+    parser.add_argument("--first-cells", action="store_true", help="put only these anew")
     parser.add_argument("--book", type=Path, default=ROOT / "book", help="default: %(default)s")
     return parser.parse_args(arguments)
 
@@ -124,6 +143,8 @@ def main(arguments: list[str]) -> int:
         try:
             if options.check:
                 problems += differences(text, target)
+            elif options.first_cells:
+                put_first_cell(read(target), target)
             else:
                 build(text, target)
         except BuildError as error:

@@ -49,17 +49,14 @@ def page(docname: str, text: str) -> addnodes.pending_xref:
 
 
 def repository_links(url: str, branch: str, name: str) -> list[Node]:
-    """Return the sentences that need the repository: the source, and how to run in Colab."""
-    url = url.rstrip("/")
-    source = f"{url}/blob/{branch}/book/text/{name}.md"
-    install = f'%pip install "attn-course[course] @ git+{url}@{branch}"'
-    return [
-        nodes.Text(" The chapter's text is "),
-        nodes.reference("", "in the repository", refuri=source, internal=False),
-        nodes.Text(". In Colab, first run "),
-        nodes.literal("", install),
-        nodes.Text("."),
-    ]
+    """Return the sentences that need the repository: the set in Colab, and the chapter's source."""
+    _, _, place = url.rstrip("/").partition("//github.com/")
+    source = f"{url.rstrip('/')}/blob/{branch}/book/text/{name}.md"
+    hosted = f"{COLAB}/github/{place}/blob/{branch}/exercises/{name}/{name}.ipynb"
+    colab = nodes.reference("", "in Colab", refuri=hosted, internal=False)
+    in_colab = [nodes.Text(" It opens "), colab, nodes.Text(" as well.")] if place else []
+    text = nodes.reference("", "in the repository", refuri=source, internal=False)
+    return [*in_colab, nodes.Text(" The chapter's text is "), text, nodes.Text(".")]
 
 
 def add_problem_set(app: Sphinx, doctree: nodes.document) -> None:
