@@ -27,8 +27,10 @@ ROOMS = (
     "trained.heads",
     "trained.heaps",
     "trained.learners",
+    "trained.minilm_heads",
     "trained.readers",
     "trained.recall",
+    "trained.two_readings",
     "trained.without_recurrence",
     "training",
 )

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode
-from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -35,29 +34,15 @@ from tests.interactive_laws import (
     assert_prints_without_controls,
     assert_stands_without_scripts,
     data_of,
-    numbers_in,
-    opened,
     opened_in_the_book,
     reading,
-    size,
-    without_numbers,
-    write_page,
 )
+from tests.interactive_pages import look, page_of, read_all
 from tests.sampling import sample, sampled
-from tests.test_pages import PHONE
 
 FIGURE = ".attn-figure[data-figure='kernel-regression']"
 # Keys with a gap in the middle, in no order, so that windows of the compact kernels fall empty.
 SPARSE = torch.tensor([[5.0], [0.0], [0.31], [4.1], [0.9], [4.7], [0.5]])
-# Sets the controls as a reader would, one setting after another, and returns what each one gave.
-READ_ALL = """(root, settings) => settings.map(([kernel, width, query, empty]) => {
-  root.querySelector(`input[value="${kernel}"]`).checked = true;
-  root.querySelector('[data-part="width"]').value = width;
-  root.querySelector('[data-part="query"]').value = query;
-  root.querySelector('[data-part="empty"]').value = empty;
-  root.querySelector('form').dispatchEvent(new Event('input'));
-  return root.reading;
-})"""
 
 
 def dense() -> InteractiveFigure:
@@ -70,24 +55,14 @@ def sparse(**options: Any) -> InteractiveFigure:
     return kernel_regression_explorer(SPARSE, SPARSE.sin() + 3, **start)
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Write a page of two figures, and return where it is."""
-    return write_page(tmp_path_factory.mktemp("figures"), dense().html + sparse().html)
-
-
-@pytest.fixture
-def page(browser: Browser, address: str) -> Iterator[Page]:
-    """Open the page, and see at the end that it neither complained nor asked for anything."""
-    with opened(browser, address) as page:
-        yield page
+address, window, page, figure = page_of("kernel-regression", lambda: dense().html + sparse().html)
 
 
 def column(numbers: list[float]) -> torch.Tensor:
     return torch.tensor(numbers, dtype=torch.float64).unsqueeze(-1)
 
 
-def assert_script_agrees_with_package(figure: Locator) -> int:
+def assert_script_agrees_with_package(figure: Locator, few: int = 120) -> int:
     """Compare a sample of a grid of kernels, widths, queries, stand-ins; how many were empty."""
     data = data_of(figure)
     key, value = column(data["keys"]), column(data["values"])
@@ -96,8 +71,9 @@ def assert_script_agrees_with_package(figure: Locator) -> int:
     last = len(data["widths"]) - 1
     widths = sorted({0, last // 4, last // 2, 3 * last // 4, last})
     queries = [low, *(low + (high - low) * part / 11 for part in range(1, 11)), high]
-    settings = sample(product(KERNELS, widths, queries, ("zero", "mean")), 120)
-    found = figure.evaluate(READ_ALL, settings)
+    settings = sample(product(KERNELS, widths, queries, ("zero", "mean")), few)
+    names = ("kernel", "width", "query", "empty")
+    found = read_all(figure, [dict(zip(names, setting, strict=True)) for setting in settings])
     for (kernel, width, query, empty), got in zip(settings, found, strict=True):
         assert got["kernel"] == kernel
         assert got["width"] == data["widths"][width]
@@ -121,6 +97,7 @@ def test_script_gives_the_numbers_of_the_package(page: Page, number: int) -> Non
     assert assert_script_agrees_with_package(page.locator(FIGURE).nth(number)) > 5
 
 
+@sampled
 @pytest.mark.browser
 @pytest.mark.parametrize("name", [name for name in chapters() if "kernel_regression" in name])
 def test_figure_in_the_book_gives_the_numbers_of_the_package(
@@ -131,16 +108,19 @@ def test_figure_in_the_book_gives_the_numbers_of_the_package(
         assert figures.count() >= 1
         for figure in figures.all():
             assert figure.locator("form").is_visible()
-            assert_script_agrees_with_package(figure)
+            assert_script_agrees_with_package(figure, few=12)
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_curve_is_drawn_through_the_estimates_of_the_package(page: Page, kernel: str) -> None:
-    figure = page.locator(FIGURE).nth(1)
+def test_curve_is_drawn_through_the_estimates_of_the_package(page: Page) -> None:
+    for kernel in KERNELS:
+        assert_curve_is_that_of_the_package(page.locator(FIGURE).nth(1), kernel)
+
+
+def assert_curve_is_that_of_the_package(figure: Locator, kernel: str) -> None:
     data = data_of(figure)
     width = data["widths"].index(0.4)
-    figure.evaluate(READ_ALL, [[kernel, width, 2.5, "zero"]])
+    read_all(figure, [{"kernel": kernel, "width": width, "query": 2.5, "empty": "zero"}])
     left, right = data["across"][:2]
     positions = left + (right - left) * column(list(range(data["steps"] + 1))) / data["steps"]
     key, value = column(data["keys"]), column(data["values"])
@@ -157,33 +137,11 @@ def test_curve_is_drawn_through_the_estimates_of_the_package(page: Page, kernel:
         assert_close(column(heights), height[there].unsqueeze(-1), rtol=0, atol=0.051)
 
 
-@sampled
 @pytest.mark.browser
-@pytest.mark.parametrize("number", [0, 1], ids=["dense", "sparse"])
-def test_script_starts_with_the_picture_that_the_package_drew(
-    browser: Browser, page: Page, address: str, number: int
+def test_first_pictures_stand_alone_in_print_and_as_the_script_draws_them(
+    browser: Browser, page: Page, address: str
 ) -> None:
-    with browser.new_context(java_script_enabled=False) as window:
-        still = window.new_page()
-        still.goto(address)
-        for part in (">> svg >> nth=0", ">> .attn-sentence", ">> .attn-readings"):
-            before, after = (
-                where.locator(FIGURE).nth(number).locator(part.removeprefix(">> ")).inner_html()
-                for where in (still, page)
-            )
-            assert without_numbers(after) == without_numbers(before)
-            assert_close(numbers_in(after), numbers_in(before), rtol=0, atol=0.101)
-
-
-@pytest.mark.browser
-def test_without_scripts_the_picture_and_its_sentence_stand_alone(
-    browser: Browser, address: str
-) -> None:
-    assert_stands_without_scripts(browser, address, FIGURE, "circle", 41 + 1)
-
-
-@pytest.mark.browser
-def test_print_shows_the_state_without_its_controls(page: Page) -> None:
+    assert_stands_without_scripts(browser, address, FIGURE, "circle", 41 + 1, page)
     assert_prints_without_controls(page, FIGURE)
 
 
@@ -256,17 +214,6 @@ def test_query_follows_the_pointer_while_it_is_pressed(page: Page) -> None:
 
 
 @pytest.mark.browser
-def test_query_follows_a_finger(browser: Browser, address: str) -> None:
-    with browser.new_context(viewport=size(PHONE), has_touch=True, is_mobile=True) as window:
-        page = window.new_page()
-        page.goto(address)
-        figure = page.locator(FIGURE).first
-        box = figure.locator("svg").first.bounding_box()
-        page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + 80)
-        assert abs(reading(figure)["query"] - 1.75) < 0.05
-
-
-@pytest.mark.browser
 def test_empty_window_is_said_and_gets_the_chosen_stand_in(page: Page) -> None:
     figure = page.locator(FIGURE).nth(1)
     note = figure.locator("text", has_text="no key in the window")
@@ -336,24 +283,24 @@ def test_nothing_moves_by_itself(page: Page) -> None:
 
 @pytest.mark.browser
 @IN_LOOKS
-def test_figure_is_accessible_and_fits(
-    browser: Browser, address: str, shape: tuple[int, int], colours: str
+def test_figure_is_accessible_fits_and_follows_a_finger(
+    page: Page, shape: tuple[int, int], colours: str
 ) -> None:
-    with browser.new_context(viewport=size(shape), color_scheme=colours) as window:
-        page = window.new_page()
-        page.goto(address)
-        assert_accessible_and_fits(page, f"{FIGURE} svg text")
+    look(page, shape, colours)
+    assert_accessible_and_fits(page, f"{FIGURE} svg text")
+    figure = page.locator(FIGURE).first
+    box = figure.locator("svg").first.bounding_box()
+    page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + 80)
+    assert abs(reading(figure)["query"] - 1.75) < 0.05
 
 
 @pytest.mark.browser
-def test_names_of_the_axes_are_text_whatever_they_hold(browser: Browser) -> None:
+def test_names_of_the_axes_are_text_whatever_they_hold(page: Page) -> None:
     name = "</script><b id='taken'>flow</b> & \"more\""
-    with browser.new_context() as window:
-        page = window.new_page()
-        page.set_content(PAGE.format(sparse(key_name=name, value_name=name).html))
-        assert page.locator("#taken").count() == 0
-        assert page.locator("svg text", has_text=name).count() == 2
-        assert reading(page.locator(FIGURE))["query"] == 2.5
+    page.set_content(PAGE.format(sparse(key_name=name, value_name=name).html))
+    assert page.locator("#taken").count() == 0
+    assert page.locator("svg text", has_text=name).count() == 2
+    assert reading(page.locator(FIGURE))["query"] == 2.5
 
 
 def test_html_is_the_same_for_every_run_and_for_float32_and_float64() -> None:

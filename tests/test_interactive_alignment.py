@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from playwright.sync_api import Browser, Locator
+from playwright.sync_api import Browser, Locator, Page
 from torch import Tensor
 from torch.testing import assert_close
 
@@ -20,38 +19,25 @@ from attn_course.data.translation import detokenise, paper_sentence
 from attn_course.interactive import alignment_explorer
 from attn_course.interactive.alignment import MOST_WORDS
 from attn_course.interactive.figure import InteractiveFigure
-from attn_course.interactive.live import AGREES_TO, weights_script
+from attn_course.interactive.live import AGREES_TO
 from attn_course.retrieval import masked_softmax
 from attn_course.seq2seq import BOS, EOS
 from attn_course.trained import load
-from attn_course.trained.measure import unseen_pairs
 from tests.interactive_laws import (
+    BOXES,
+    IN_LOOKS,
     assert_accessible_and_fits,
     assert_prints_without_controls,
     assert_quick,
+    assert_small,
     assert_stands_without_scripts,
     assert_stays_without_its_weights,
-    opened,
-    size,
-    write_page,
+    exactly,
 )
-from tests.test_pages import DESKTOP, PHONE
+from tests.interactive_pages import look, page_of, read_all, unseen
+from tests.sampling import sampled
 
 FIGURE = ".attn-figure[data-figure='alignment']"
-# Sets the form as a reader would, one setting after another, and returns what each one gave.
-READ_ALL = """async (root, settings) => {
-  const form = root.querySelector("form"), found = [];
-  for (const setting of settings) {
-    for (const name in setting)
-      if (name === "everywhere") form.elements.everywhere.checked = setting.everywhere;
-      else form.elements[name].value = setting[name];
-    form.dispatchEvent(new Event("input", { bubbles: true }));
-    while (!root.reading) await new Promise((resolve) => setTimeout(resolve, 20));
-    await new Promise((resolve) => setTimeout(resolve));
-    found.push(root.reading);
-  }
-  return found;
-}"""
 SENTENCES = [paper_sentence().source, ("Armenia", "ratified", "the", "convention", ".")]
 
 
@@ -60,15 +46,7 @@ def drawn() -> InteractiveFigure:
     return alignment_explorer(SENTENCES)
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return write_page(tmp_path_factory.mktemp("alignment"), drawn().html, "bahdanau")
-
-
-@pytest.fixture
-def figure(browser: Browser, address: str) -> Iterator[Locator]:
-    with opened(browser, address) as page:
-        yield page.locator(FIGURE)
+address, window, page, figure = page_of("alignment", lambda: drawn().html, "bahdanau")
 
 
 def cell(figure: Locator, row: int, column: int) -> Locator:
@@ -77,12 +55,6 @@ def cell(figure: Locator, row: int, column: int) -> Locator:
 
 def said(figure: Locator) -> str:
     return figure.locator("[data-part='said-reading']").inner_text()
-
-
-def unseen(number: int) -> list[tuple[str, ...]]:
-    """Sentences that no translator has learned from, and that the figure does not ship."""
-    pairs = [*unseen_pairs((5, 10)), *unseen_pairs((10, 15)), *unseen_pairs((15, 20))]
-    return [pair.source for pair in pairs[:: len(pairs) // number]][:number]
 
 
 @torch.no_grad()
@@ -115,10 +87,11 @@ def assert_agrees(got: dict[str, Any], wanted: tuple[list[str], Tensor, Tensor])
     assert_close(torch.tensor([one["probability"] for one in got["said"]]), sure, **close)
 
 
+@sampled
 @pytest.mark.browser
 def test_page_translates_as_pytorch(figure: Locator) -> None:
-    sentences = unseen(100)
-    found = figure.evaluate(READ_ALL, [{"source": detokenise(one)} for one in sentences])
+    sentences = [pair.source for pair in unseen(12, (5, 10), (10, 15), (15, 20))]
+    found = read_all(figure, [{"source": detokenise(one)} for one in sentences])
     for sentence, got in zip(sentences, found, strict=True):
         assert got["words"] == list(sentence)
         assert_agrees(got, translated(sentence, {}))
@@ -140,13 +113,13 @@ def test_hands_on_the_weights_do_what_they_do_in_pytorch(figure: Locator) -> Non
         "shuffle": own[3][order],
     }
     start = {"source": detokenise(sentence), "row": 3, "column": 6}
-    found = figure.evaluate(READ_ALL, [{"hands": name} | start for name in hands])
+    found = read_all(figure, [{"hands": name} | start for name in hands])
     for weights, got in zip(hands.values(), found, strict=True):
         assert_agrees(got, translated(sentence, {3: weights}))
-    (got,) = figure.evaluate(READ_ALL, [start | {"hands": "move", "row": 5, "column": 4}])
+    (got,) = read_all(figure, [start | {"hands": "move", "row": 5, "column": 4}])
     assert [one["word"] for one in got["said"]][4:7] == ["zone", "européenne", "a"]  # chapter 04
     setting = start | {"hands": "flatten", "everywhere": True}
-    (got,) = figure.evaluate(READ_ALL, [setting])
+    (got,) = read_all(figure, [setting])
     assert_agrees(got, translated(sentence, dict.fromkeys(range(99), hands["flatten"])))
 
 
@@ -164,35 +137,30 @@ def test_a_replaced_word_changes_what_depends_on_it(figure: Locator) -> None:
 
 
 @pytest.mark.browser
-def test_a_link_opens_the_state_that_it_was_copied_from(browser: Browser, address: str) -> None:
-    with opened(browser, address) as page:
-        figure = page.locator(FIGURE)
-        cell(figure, 5, 4).click()
-        figure.locator("[data-part='before-reading']").wait_for()
-        wanted = said(figure)
-        figure.locator(".attn-link").hover()
-        link = figure.locator(".attn-link").get_attribute("href")
-    with opened(browser, address + link) as page:
-        figure = page.locator(FIGURE)
-        figure.locator("[data-part='before-reading']").wait_for()
-        assert said(figure) == wanted
+def test_a_link_opens_the_state_that_it_was_copied_from(figure: Locator, address: str) -> None:
+    cell(figure, 5, 4).click()
+    figure.locator("[data-part='before-reading']").wait_for()
+    wanted = said(figure)
+    figure.locator(".attn-link").hover()
+    link = figure.locator(".attn-link").get_attribute("href")
+    figure.page.goto("about:blank")
+    figure.page.goto(address + link)
+    figure.locator("[data-part='before-reading']").wait_for()
+    assert said(figure) == wanted
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(
-    ("typed", "wanted"),
-    [
+def test_what_it_cannot_translate_is_said_by_name(figure: Locator) -> None:
+    for typed, wanted in (
         ("", "Write a sentence, or choose one."),
         ("The cat was signed.", "It has never met “cat”. Near “cat” it knows “a”, “at”"),
         ("Le traité <b>x</b>", "It has never met “Le”, “traité”, “<b>x</b>”."),
         ("Договор был подписан", "It has never met “Договор”, “был”, “подписан”."),
         ("law " * 300, f"There is room for {MOST_WORDS} words; this sentence has 301."),
-    ],
-)
-def test_what_it_cannot_translate_is_said_by_name(figure: Locator, typed: str, wanted: str) -> None:
-    figure.get_by_label("English").fill(typed)
-    figure.get_by_text(wanted.split("“a”")[0]).wait_for()
-    assert said(figure).startswith("L'accord sur la zone")
+    ):
+        figure.get_by_label("English").fill(typed)
+        figure.get_by_text(wanted.split("“a”")[0]).wait_for()
+        assert said(figure).startswith("L'accord sur la zone")
 
 
 @pytest.mark.browser
@@ -224,60 +192,35 @@ def test_keyboard_walks_the_table_and_moves_the_weight(figure: Locator) -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(
-    ("shape", "colours"),
-    [(DESKTOP, "light"), (PHONE, "dark")],
-    ids=["desktop-light", "phone-dark"],
-)
+@IN_LOOKS
 def test_figure_is_accessible_and_fits(
-    browser: Browser, address: str, shape: tuple[int, int], colours: str
+    figure: Locator, shape: tuple[int, int], colours: str
 ) -> None:
-    shown = {"viewport": size(shape), "color_scheme": colours, "has_touch": True}
-    with browser.new_context(**shown, reduced_motion="reduce") as window:
-        page = window.new_page()
-        page.goto(address)
-        figure = page.locator(FIGURE)
-        cell(figure, 2, 1).tap()
-        figure.locator("[data-part='before-reading']").wait_for()
-        box = cell(figure, 0, 0).bounding_box()
-        assert box["width"] >= 24
-        assert box["height"] >= 22
-        assert_accessible_and_fits(page, f"{FIGURE} [data-row='0']")
+    look(figure.page, shape, colours, "reduce")
+    cell(figure, 2, 1).tap()
+    figure.locator("[data-part='before-reading']").wait_for()
+    box = cell(figure, 0, 0).bounding_box()
+    assert box["width"] >= 24
+    assert box["height"] >= 22
+    assert_accessible_and_fits(figure.page, f"{FIGURE} [data-row='0']")
 
 
 @pytest.mark.browser
-def test_without_scripts_and_on_paper_the_first_state_stands(
-    browser: Browser, address: str
+def test_first_state_stands_alone_and_the_script_draws_the_very_same(
+    browser: Browser, page: Page, address: str, tmp_path: Path
 ) -> None:
     cells = 15 * 14
-    assert_stands_without_scripts(browser, address, FIGURE, "[data-cell]", cells)
-    with opened(browser, address) as page:
-        assert_prints_without_controls(page, FIGURE)
-
-
-@pytest.mark.browser
-def test_script_draws_the_first_state_as_python_does(browser: Browser, address: str) -> None:
-    boxes = """() => [...document.querySelectorAll("svg [data-cell], svg text")].map((one) =>
-      [one.textContent, one.getAttribute("fill-opacity"), ...["x", "y", "width", "height"].map(
-        (name) => Math.round(one.getBoundingClientRect()[name]))])"""
-    with browser.new_context(java_script_enabled=False, viewport=size(DESKTOP)) as window:
-        page = window.new_page()
-        page.goto(address)
-        before = page.evaluate(boxes)
-    with opened(browser, address) as page:
-        assert page.evaluate(boxes) == before
-
-
-@pytest.mark.browser
-def test_without_its_weights_it_says_so(browser: Browser, tmp_path: Path) -> None:
+    assert_stands_without_scripts(
+        browser, address, FIGURE, "[data-cell]", cells, page, exactly(BOXES)
+    )
+    assert_prints_without_controls(page, FIGURE)
     assert_stays_without_its_weights(
         browser, tmp_path, drawn(), lambda one: cell(one, 1, 1).click()
     )
 
 
 def test_page_and_weights_stay_small() -> None:
-    assert len(gzip.compress(weights_script("bahdanau").encode())) < 1.1e6
-    assert len(gzip.compress(drawn().html.encode())) < 20_000
+    assert_small(drawn().html, "bahdanau")
 
 
 @pytest.mark.parametrize(

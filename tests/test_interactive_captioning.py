@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import islice
@@ -27,36 +25,26 @@ from attn_course.interactive.captioning_pen import drawn_images, image_of
 from attn_course.interactive.captioning_picture import ink_of, squares_of
 from attn_course.interactive.captioning_said import MOST_WORDS, WORDS
 from attn_course.interactive.figure import InteractiveFigure
-from attn_course.interactive.live import AGREES_TO, weights_script
+from attn_course.interactive.live import AGREES_TO
 from attn_course.seq2seq import BOS, PAD
 from attn_course.trained.captions import load_captioner
 from tests.interactive_laws import (
+    IN_LOOKS,
     assert_accessible_and_fits,
     assert_prints_without_controls,
     assert_quick,
+    assert_small,
     assert_stands_without_scripts,
     assert_stays_without_its_weights,
+    exactly,
     opened,
-    size,
     write_page,
 )
-from tests.test_pages import DESKTOP, PHONE
+from tests.interactive_pages import look, page_of, read_all
+from tests.sampling import sampled, takes_all
 
 FIGURE = ".attn-figure[data-figure='captioning']"
 MODELS = ("soft", "hard", "uniform")
-# Sets the form as a reader would, one setting after another, and returns what each one gave.
-READ_ALL = """async (root, settings) => {
-  const form = root.querySelector("form"), found = [];
-  for (const setting of settings) {
-    for (const name in setting) form.elements[name].value = setting[name];
-    root.reading = null;
-    form.dispatchEvent(new Event("input", { bubbles: true }));
-    while (!root.reading) await new Promise((resolve) => setTimeout(resolve));
-    found.push(root.reading);
-  }
-  // one string: a million numbers take a driver seconds
-  return JSON.stringify(found);
-}"""
 SAID = "root => [...root.querySelectorAll('.attn-chip')].map((chip) => chip.textContent)"
 THREE = [(0.3, 0.3), (0.6, 0.25), (0.6, 0.45), (0.45, 0.5), (0.65, 0.55), (0.6, 0.8), (0.3, 0.75)]
 
@@ -73,15 +61,7 @@ def drawn() -> InteractiveFigure:
     return caption_explorer(images()[:2])
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return write_page(tmp_path_factory.mktemp("captioning"), drawn().html, *MODELS)
-
-
-@pytest.fixture
-def page(browser: Browser, address: str) -> Iterator[Page]:
-    with opened(browser, address) as page:
-        yield page
+address, window, page, figure = page_of("captioning", lambda: drawn().html, *MODELS)
 
 
 def cell(page: Page, number: int) -> Locator:
@@ -146,19 +126,21 @@ def typed(image: CaptionedImage, first: int) -> str:
     return "_".join(f"{number}.{first + number}" for number in cells)
 
 
+@sampled
 @pytest.mark.browser
 def test_page_describes_as_pytorch(browser: Browser, tmp_path: Path) -> None:
-    figure, by_hand = drawn(), list(islice(drawn_images(1), 60))
-    cells = [ink_of(square) for one in images()[2:] for square in squares_of(one.image[0])]
-    more = replace(figure, data=figure.data | {"samples": cells})
-    settings = [{"strokes": "", "stamps": typed(one, 9 * i)} for i, one in enumerate(images()[2:])]
+    few, drawn_few = (40, 60) if takes_all() else (6, 6)
+    chosen, by_hand = images()[2 : 2 + few], list(islice(drawn_images(1), drawn_few))
+    cells = [ink_of(square) for one in chosen for square in squares_of(one.image[0])]
+    more = replace(drawn(), data=drawn().data | {"samples": cells})
+    settings = [{"strokes": "", "stamps": typed(one, 9 * i)} for i, one in enumerate(chosen)]
     settings += [{"stamps": "", "strokes": strokes} for strokes, _ in by_hand]
     settings = [one | {"model": MODELS[i % 3]} for i, one in enumerate(settings)]
     with opened(browser, write_page(tmp_path, more.html, *MODELS)) as page:
-        found = json.loads(page.locator(FIGURE).evaluate(READ_ALL, settings))
+        found = read_all(page.locator(FIGURE), settings)
         assert_quick(page.locator(FIGURE))
-    shown = [one.image for one in (*images()[2:], *(one for _, one in by_hand))]
-    assert len(shown) == 100
+    shown = [one.image for one in (*chosen, *(one for _, one in by_hand))]
+    assert len(shown) == few + drawn_few
     for image, got in zip(shown, found, strict=True):
         ink = squares_of(16 * image[0]).flatten(1)
         assert_close(torch.tensor(got["ink"]).float(), ink, rtol=0, atol=0)
@@ -179,7 +161,7 @@ def test_moved_weight_and_empty_paper_do_what_they_do_in_pytorch(page: Page) -> 
     ]
     empty = [{"stamps": "", "moves": "", "model": name} for name in MODELS]
     odd = {"stamps": "99.7_x", "strokes": "Mfoo", "moves": "a.b", "word": "-3"}  # of a broken link
-    found = json.loads(page.locator(FIGURE).evaluate(READ_ALL, [*settings, *empty, odd]))
+    found = read_all(page.locator(FIGURE), [*settings, *empty, odd])
     assert found[-1]["said"] == found[-2]["said"], "it shows paper"
     image = images()[1].image.expand(4, -1, -1, -1)
     for i, name in enumerate(MODELS):
@@ -263,83 +245,63 @@ def test_keyboard_types_digits_moves_weight_and_walks_the_words(page: Page) -> N
 
 
 @pytest.mark.browser
-def test_link_opens_the_drawing_and_its_moved_weight(browser: Browser, address: str) -> None:
-    with opened(browser, address) as page:
-        cell(page, 8).focus()
-        page.keyboard.press("5")
-        said(page)
-        page.locator("[name=tool][value=move]").check()
-        cell(page, 8).click()
-        page.locator("[data-part=before-reading]").wait_for()
-        wanted = said(page)
-        page.locator(".attn-link").hover()
-        link = page.locator(".attn-link").get_attribute("href")
-    with opened(browser, address + link) as page:
-        page.locator("[data-part=before-reading]").wait_for()
-        assert said(page) == wanted
-        page.locator("[name=tool][value=empty]").check()
-        cell(page, 8).click()
-        page.locator("[data-part=back]").click()
-        assert value(page, "stamps") == drawn().data["examples"][0]["stamps"]
+def test_link_opens_the_drawing_and_its_moved_weight(page: Page, address: str) -> None:
+    cell(page, 8).focus()
+    page.keyboard.press("5")
+    said(page)
+    page.locator("[name=tool][value=move]").check()
+    cell(page, 8).click()
+    page.locator("[data-part=before-reading]").wait_for()
+    wanted = said(page)
+    page.locator(".attn-link").hover()
+    link = page.locator(".attn-link").get_attribute("href")
+    page.goto("about:blank")
+    page.goto(address + link)
+    page.locator("[data-part=before-reading]").wait_for()
+    assert said(page) == wanted
+    page.locator("[name=tool][value=empty]").check()
+    cell(page, 8).click()
+    page.locator("[data-part=back]").click()
+    assert value(page, "stamps") == drawn().data["examples"][0]["stamps"]
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(
-    ("shape", "colours"),
-    [(DESKTOP, "light"), (PHONE, "dark")],
-    ids=["desktop-light", "phone-dark"],
-)
-def test_finger_draws_and_the_figure_fits(
-    browser: Browser, address: str, shape: tuple[int, int], colours: str
+@IN_LOOKS
+def test_finger_draws_and_the_figure_fits(page: Page, shape: tuple[int, int], colours: str) -> None:
+    look(page, shape, colours, "reduce")
+    finger = page.context.new_cdp_session(page)
+    for number, (x, y) in enumerate(path(page, 6, THREE)):
+        kind = "touchMove" if number else "touchStart"
+        point = {"type": kind, "touchPoints": [{"x": x, "y": y}]}
+        finger.send("Input.dispatchTouchEvent", point)
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    page.get_by_role("button", name="three").tap()
+    assert cell(page, 6).locator("text").text_content()
+    touched = page.locator(f"{FIGURE} :is(label, button, select):visible").all()
+    boxes = [one.bounding_box() for one in touched]
+    assert min(min(box["width"], box["height"]) for box in boxes) >= 24, "too small"
+    assert page.evaluate("window.scrollY") == 0
+    assert_accessible_and_fits(page, f"{FIGURE} .attn-number:not(:empty)")
+
+
+# What is said and drawn, but not the numbers of boxes.
+PARTS = """root => [root.querySelector(".attn-sentence").textContent,
+  ...[...root.querySelectorAll("svg [data-cell], [data-part=weights] *, [data-part=ink] *")]
+    .map((one) => [one.textContent, one.getAttribute("aria-label"), one.style.cssText,
+                   one.getAttribute("d"), one.firstElementChild?.className.baseVal.trim()])]"""
+
+
+@pytest.mark.browser
+def test_first_state_stands_alone_and_the_script_draws_the_very_same(
+    browser: Browser, page: Page, address: str, tmp_path: Path
 ) -> None:
-    shown = {"viewport": size(shape), "color_scheme": colours, "has_touch": True}
-    with browser.new_context(**shown, reduced_motion="reduce") as window:
-        page = window.new_page()
-        page.goto(address)
-        finger = window.new_cdp_session(page)
-        for number, (x, y) in enumerate(path(page, 6, THREE)):
-            kind = "touchMove" if number else "touchStart"
-            point = {"type": kind, "touchPoints": [{"x": x, "y": y}]}
-            finger.send("Input.dispatchTouchEvent", point)
-        finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-        page.get_by_role("button", name="three").tap()
-        assert cell(page, 6).locator("text").text_content()
-        touched = page.locator(f"{FIGURE} :is(label, button, select):visible").all()
-        boxes = [one.bounding_box() for one in touched]
-        assert min(min(box["width"], box["height"]) for box in boxes) >= 24, "too small"
-        assert page.evaluate("window.scrollY") == 0
-        assert_accessible_and_fits(page, f"{FIGURE} .attn-number:not(:empty)")
+    assert_stands_without_scripts(browser, address, FIGURE, ".attn-small", 7, page, exactly(PARTS))
+    before = page.locator(".attn-sentence").text_content()
+    page.locator("[name=model][value=soft]").dispatch_event("input", {"bubbles": True})
+    said(page)
+    assert page.locator(".attn-sentence").text_content() == before
+    assert_prints_without_controls(page, FIGURE)
 
-
-@pytest.mark.browser
-def test_without_scripts_and_on_paper_the_first_state_stands(
-    browser: Browser, address: str
-) -> None:
-    assert_stands_without_scripts(browser, address, FIGURE, ".attn-small", 7)
-    with opened(browser, address) as page:
-        assert_prints_without_controls(page, FIGURE)
-
-
-@pytest.mark.browser
-def test_script_draws_the_first_state_as_python_does(browser: Browser, address: str) -> None:
-    parts = """() => [document.querySelector(".attn-sentence").textContent,
-      ...[...document.querySelectorAll("svg [data-cell], [data-part=weights] *, [data-part=ink] *")]
-        .map((one) => [one.textContent, one.getAttribute("aria-label"), one.style.cssText,
-                       one.getAttribute("d"), one.firstElementChild?.className.baseVal.trim()])]"""
-    with browser.new_context(java_script_enabled=False) as window:
-        bare = window.new_page()
-        bare.goto(address)
-        before = bare.evaluate(parts)
-    with opened(browser, address) as page:
-        assert page.evaluate(parts) == before
-        page.locator("[name=model][value=soft]").dispatch_event("input", {"bubbles": True})
-        said(page)
-        after = page.evaluate(parts)
-        assert json.dumps(after[:1]) == json.dumps(before[:1])
-
-
-@pytest.mark.browser
-def test_without_its_weights_it_says_so(browser: Browser, tmp_path: Path) -> None:
     def choose(figure: Locator) -> None:
         figure.locator("[value=hard]").check()
 
@@ -347,8 +309,7 @@ def test_without_its_weights_it_says_so(browser: Browser, tmp_path: Path) -> Non
 
 
 def test_page_and_weights_stay_small_and_the_same() -> None:
-    assert len(gzip.compress(weights_script("soft").encode())) < 400_000
-    assert len(gzip.compress(drawn().html.encode())) < 20_000
+    assert_small(drawn().html, "soft", most=400_000)
     assert drawn().html == caption_explorer(images()[:2]).html
     found = r"https?://(?!www.w3.org/2000/svg)[^\s\"'<]+|@import|\bsrc=|url\("
     assert re.findall(found, drawn().html) == []

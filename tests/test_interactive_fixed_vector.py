@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from playwright.sync_api import Browser, Locator
+from playwright.sync_api import Browser, Locator, Page
 from torch.testing import assert_close
 
 from attn_course.data.tokens import pad
@@ -20,7 +19,7 @@ from attn_course.decoding import Hypotheses, beam_search
 from attn_course.interactive import fixed_vector_explorer
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.fixed_vector import MOST_WORDS
-from attn_course.interactive.live import AGREES_TO, weights_script
+from attn_course.interactive.live import AGREES_TO
 from attn_course.seq2seq import PAD
 from attn_course.trained import load
 from attn_course.trained.measure import unseen_pairs
@@ -31,19 +30,17 @@ from tests.interactive_laws import (
     assert_page_is_light,
     assert_prints_without_controls,
     assert_quick,
+    assert_small,
     assert_stands_without_scripts,
     assert_stays_without_its_weights,
-    opened,
     reading,
-    size,
-    write_page,
 )
-from tests.sampling import sample, sampled
-from tests.test_interactive_alignment import READ_ALL
+from tests.interactive_pages import look, page_of, read_all, unseen
+from tests.sampling import sampled
 
 FIGURE = ".attn-figure[data-figure='fixed-vector']"
 # A sentence that grows by a clause, of 14, 21 and 36 words.
-GROWS = unseen_pairs((30, 40))[0]
+GROWS = unseen_pairs((30, 40), 1)[0]
 
 
 def up_to_commas(words: Sequence[str]) -> list[Sequence[str]]:
@@ -58,15 +55,7 @@ def drawn() -> InteractiveFigure:
     )
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return write_page(tmp_path_factory.mktemp("fixed"), drawn().html, "fixed", "bahdanau")
-
-
-@pytest.fixture
-def figure(browser: Browser, address: str) -> Iterator[Locator]:
-    with opened(browser, address) as page:
-        yield page.locator(FIGURE)
+address, window, page, figure = page_of("fixed-vector", lambda: drawn().html, "fixed", "bahdanau")
 
 
 def said(figure: Locator) -> str:
@@ -102,9 +91,8 @@ def assert_same_beam(got: dict[str, Any], wanted: Hypotheses, row: int) -> None:
 @sampled
 @pytest.mark.browser
 def test_beam_is_the_one_of_pytorch(figure: Locator) -> None:
-    pairs = [*unseen_pairs((5, 10))[::2], *unseen_pairs((10, 15))[::2]]  # a hundred
     groups: dict[tuple[int, int, int], list[SentencePair]] = defaultdict(list)
-    for number, pair in enumerate(sample(pairs, 8)):
+    for number, pair in enumerate(unseen(8, (5, 10), (10, 15))):
         groups[len(pair.source), 1 + number % 4, number % 8 // 4].append(pair)
     groups[len(GROWS.source), 4, 0].append(GROWS)
     asked = [
@@ -112,7 +100,7 @@ def test_beam_is_the_one_of_pytorch(figure: Locator) -> None:
         for (_, width, power), group in groups.items()
         for pair in group
     ]
-    found = iter(figure.evaluate(READ_ALL, asked))
+    found = iter(read_all(figure, asked))
     attending = load("bahdanau")
     for (_, width, power), group in groups.items():
         wanted = searched(tuple(pair.source for pair in group), width, power)
@@ -147,7 +135,7 @@ def test_sentence_grows_and_the_tree_leads_to_what_is_said(figure: Locator) -> N
 
 @pytest.mark.browser
 def test_a_sentence_of_ones_own_is_compared_with_chapter_04(figure: Locator) -> None:
-    typed = unseen_pairs((15, 20))[1].source
+    typed = unseen_pairs((15, 20), 2)[1].source
     figure.get_by_label("English").fill(detokenise(typed))
     figure.get_by_text("chapter 04 says something else").wait_for()
     (ours,), (other,) = (load(name).translate([typed]) for name in ("fixed", "bahdanau"))
@@ -166,33 +154,23 @@ def test_a_sentence_of_ones_own_is_compared_with_chapter_04(figure: Locator) -> 
 
 @pytest.mark.browser
 @IN_LOOKS
-def test_figure_is_accessible_and_fits(
-    browser: Browser, address: str, shape: tuple[int, int], colours: str
-) -> None:
-    shown = {"viewport": size(shape), "color_scheme": colours, "has_touch": True}
-    with browser.new_context(**shown, reduced_motion="reduce") as window:
-        page = window.new_page()
-        page.goto(address)
-        button = page.get_by_role("button", name="a longer sentence")
-        assert button.bounding_box()["height"] >= 24
-        button.tap()
-        page.locator(".attn-strange").first.wait_for()
-        assert_accessible_and_fits(page, f"{FIGURE} g text")
+def test_figure_is_accessible_and_fits(page: Page, shape: tuple[int, int], colours: str) -> None:
+    look(page, shape, colours, "reduce")
+    button = page.get_by_role("button", name="a longer sentence")
+    assert button.bounding_box()["height"] >= 24
+    button.tap()
+    page.locator(".attn-strange").first.wait_for()
+    assert_accessible_and_fits(page, f"{FIGURE} g text")
 
 
 @pytest.mark.browser
-def test_without_scripts_and_on_paper_the_first_state_stands(
-    browser: Browser, address: str
+def test_first_state_stands_alone(
+    browser: Browser, page: Page, address: str, tmp_path: Path
 ) -> None:
-    with opened(browser, address) as page:
-        numbers = page.locator(f"{FIGURE} svg rect").count()
-        assert_stands_without_scripts(browser, address, FIGURE, "svg rect", numbers, page)
-        assert numbers == 256
-        assert_prints_without_controls(page, FIGURE)
-
-
-@pytest.mark.browser
-def test_without_its_weights_it_says_so(browser: Browser, tmp_path: Path) -> None:
+    numbers = page.locator(f"{FIGURE} svg rect").count()
+    assert_stands_without_scripts(browser, address, FIGURE, "svg rect", numbers, page)
+    assert numbers == 256
+    assert_prints_without_controls(page, FIGURE)
     assert_stays_without_its_weights(
         browser, tmp_path, drawn(), lambda one: one.get_by_label("beam").fill("2")
     )
@@ -203,8 +181,7 @@ def test_page_of_the_chapter_is_light(book: Build) -> None:
 
 
 def test_figure_and_weights_stay_small() -> None:
-    assert len(gzip.compress(weights_script("fixed").encode())) < 1.1e6
-    assert len(gzip.compress(drawn().html.encode())) < 20_000
+    assert_small(drawn().html, "fixed")
 
 
 @pytest.mark.parametrize(

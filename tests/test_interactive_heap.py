@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 import torch
-from playwright.sync_api import Browser, Locator
+from playwright.sync_api import Browser, Locator, Page
 from torch.testing import assert_close
 
 from attn_course.interactive import heap_explorer
@@ -24,27 +22,13 @@ from tests.interactive_laws import (
     assert_stands_without_scripts,
     assert_stays_without_its_weights,
     opened,
-    size,
     write_page,
 )
+from tests.interactive_pages import look, page_of, read_all
 from tests.test_pages import PHONE
 
 FIGURE = ".attn-figure[data-figure='heap']"
 WORDS = "florist waiter diver picks stirs steers roses rice barge".split()  # noqa: SIM905
-# Sets the form as a reader would, one setting after another, and returns what each one gave.
-READ_ALL = """async (root, settings) => {
-  const form = root.querySelector("form"), found = [];
-  for (const [model, positions, heap] of settings) {
-    Object.assign(form.elements.heap, { value: heap });
-    form.elements.model.value = model;
-    form.elements.positions.checked = positions;
-    delete root.reading;
-    form.dispatchEvent(new Event("input", { bubbles: true }));
-    while (!root.reading) await new Promise((resolve) => setTimeout(resolve));
-    found.push(root.reading);
-  }
-  return JSON.stringify(found);
-}"""
 
 
 @cache
@@ -52,15 +36,7 @@ def drawn() -> InteractiveFigure:
     return heap_explorer(WORDS)
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return write_page(tmp_path_factory.mktemp("heap"), drawn().html, *NAMES)
-
-
-@pytest.fixture
-def figure(browser: Browser, address: str) -> Iterator[Locator]:
-    with opened(browser, address) as page:
-        yield page.locator(FIGURE)
+address, window, page, figure = page_of("heap", lambda: drawn().html, *NAMES)
 
 
 def reading(figure: Locator, part: str) -> str:
@@ -73,14 +49,15 @@ def test_page_reads_heaps_as_pytorch(figure: Locator) -> None:
     draw = torch.Generator().manual_seed(0)
     order = torch.stack([torch.randperm(9, generator=draw) for _ in heap])
     words = heap.gather(1, order)
-    settings = [
-        (NAMES[i % 2], i % 3 == 0, ".".join(map(str, row))) for i, row in enumerate(words.tolist())
+    states = [
+        {"model": NAMES[i % 2], "positions": i % 3 == 0, "heap": ".".join(map(str, row))}
+        for i, row in enumerate(words.tolist())
     ]
-    found = json.loads(figure.evaluate(READ_ALL, settings))
+    found = read_all(figure, states)
     readers = {name: load_heap_reader(name).double() for name in NAMES}
     places = sinusoidal_positions(9, 32).double()
-    for (name, with_positions, _), row, got in zip(settings, words, found, strict=True):
-        given = row[None], places if with_positions else None
+    for state, row, got in zip(states, words, found, strict=True):
+        given, name = (row[None], places if state["positions"] else None), state["model"]
         wanted = readers[name].weights(*given)[0]
         weights = torch.tensor(got["weights"], dtype=torch.double)
         assert_close(weights, wanted, rtol=0, atol=AGREES_TO)
@@ -123,21 +100,19 @@ def test_keyboard_walks_and_a_chosen_column_gets_another_word(figure: Locator) -
 
 
 @pytest.mark.browser
-def test_figure_is_accessible_and_fits_a_phone(browser: Browser, address: str) -> None:
-    shown = {"viewport": size(PHONE), "color_scheme": "dark", "has_touch": True}
-    with browser.new_context(**shown, reduced_motion="reduce") as window:
-        page = window.new_page()
-        page.goto(address)
-        page.locator(f"{FIGURE} [data-cell='1,4']").tap()
-        page.locator(f"{FIGURE} [data-column='4']", has_text="serves").wait_for()
-        assert_accessible_and_fits(page, f"{FIGURE} [data-row='0']")
+def test_figure_is_accessible_and_fits_a_phone(page: Page) -> None:
+    look(page, PHONE, "dark", "reduce")
+    page.locator(f"{FIGURE} [data-cell='1,4']").tap()
+    page.locator(f"{FIGURE} [data-column='4']", has_text="serves").wait_for()
+    assert_accessible_and_fits(page, f"{FIGURE} [data-row='0']")
 
 
 @pytest.mark.browser
-def test_first_state_stands_alone(browser: Browser, address: str, tmp_path: Path) -> None:
+def test_first_state_stands_alone(
+    browser: Browser, page: Page, address: str, tmp_path: Path
+) -> None:
     assert_stands_without_scripts(browser, address, FIGURE, "[data-cell]", 81)
-    with opened(browser, address) as page:
-        assert_prints_without_controls(page, FIGURE)
+    assert_prints_without_controls(page, FIGURE)
     assert_stays_without_its_weights(
         browser, tmp_path, drawn(), lambda figure: figure.get_by_label("no parameters").check()
     )

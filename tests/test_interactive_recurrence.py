@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 import re
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -28,52 +26,25 @@ from tests.interactive_laws import (
     assert_prints_without_controls,
     assert_stands_without_scripts,
     data_of,
-    opened,
     opened_in_the_book,
     reading,
-    size,
-    write_page,
 )
+from tests.interactive_pages import look, page_of, read_all
 from tests.sampling import left_to_proofs, sample, sampled
 from tests.test_pages import DESKTOP, PHONE
 
 FIGURE = ".attn-figure[data-figure='recurrence']"
 RUNS = record("recall")["runs"]
 CONTROLS = ("distance", "gain", "forget bias")
-# Sets the controls as a link to a state would, one state after another, and returns what they gave.
-READ_ALL = """(root, states) => JSON.stringify(states.map((values) => {
-  const form = root.querySelector('form');
-  for (const name in values) form.elements[name].value = values[name];
-  form.dispatchEvent(new Event('input'));
-  return root.reading;
-}))"""
 
 
 @cache
-def figure(**options: Any) -> InteractiveFigure:
+def drawn(**options: Any) -> InteractiveFigure:
     """The figure of the chapter."""
     return gradient_explorer(RUNS, **options)
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Write a page of one figure, and return where it is."""
-    return write_page(tmp_path_factory.mktemp("figures"), figure().html)
-
-
-@pytest.fixture(scope="module")
-def opened_once(browser: Browser, address: str) -> Iterator[Page]:
-    """Open the page, and see at the end that it neither complained nor asked for anything."""
-    with opened(browser, address) as page:
-        yield page
-
-
-@pytest.fixture
-def page(opened_once: Page, address: str) -> Page:
-    """The page as it is when it opens."""
-    opened_once.emulate_media(media="screen")
-    opened_once.goto(address)
-    return opened_once
+address, window, page, figure = page_of("recurrence", lambda: drawn().html)
 
 
 def random_states() -> list[dict[str, float]]:
@@ -96,7 +67,7 @@ def random_states() -> list[dict[str, float]]:
 
 def assert_script_agrees_with_package(root: Locator, states: list[dict[str, float]]) -> None:
     """The gradients of all layers at all distances are autograd's, but for rounding."""
-    found = json.loads(root.evaluate(READ_ALL, states))
+    found = read_all(root, states)
     for set_to, got in zip(states, found, strict=True):
         seed, distance, gain, bias = set_to.values()
         state = State(race_of(RUNS), distance, gain, bias, seed)
@@ -147,7 +118,7 @@ def test_marks_of_the_race_stand_at_their_steps(page: Page) -> None:
     layout, race = data_of(root)["layout"], race_of(RUNS)
     low, high, start, stop = layout["along"]
     for distance, raced in ((3, 10), (14, 10), (15, 20), (70, 50), (71, 100), (200, 100)):
-        root.evaluate(READ_ALL, [{"distance": distance}])
+        read_all(root, [{"distance": distance}])
         assert f"distance {raced}" in root.locator("[data-part=raced]").text_content()
         assert root.locator("[data-part=steps-reading]").inner_text().count("never") == sum(
             steps is None for runs in race[raced].values() for steps in runs
@@ -228,21 +199,18 @@ def test_distance_follows_the_pointer_and_marks_stay_on_their_curves(page: Page)
     ],
 )
 def test_figure_is_accessible_fits_and_follows_a_finger(
-    browser: Browser, address: str, shape: tuple[int, int], colours: str
+    page: Page, shape: tuple[int, int], colours: str
 ) -> None:
-    options = {"viewport": size(shape), "color_scheme": colours, "has_touch": True}
-    with browser.new_context(**options) as window:
-        page = window.new_page()
-        page.goto(address)
-        assert_accessible_and_fits(page, f"{FIGURE} svg text")
-        root = page.locator(FIGURE)
-        box = root.locator("svg").first.bounding_box()
-        left, right = data_of(root)["layout"]["across"][2:]
-        middle = box["width"] * (left + right) / 2 / 560
-        page.touchscreen.tap(box["x"] + middle, box["y"] + 60)
-        assert abs(reading(root)["distance"] - 100) <= 1
-        for control in root.locator("input:not([type=hidden]), button").all():
-            assert min(control.bounding_box()[side] for side in ("width", "height")) >= 24
+    look(page, shape, colours)
+    assert_accessible_and_fits(page, f"{FIGURE} svg text")
+    root = page.locator(FIGURE)
+    box = root.locator("svg").first.bounding_box()
+    left, right = data_of(root)["layout"]["across"][2:]
+    middle = box["width"] * (left + right) / 2 / 560
+    page.touchscreen.tap(box["x"] + middle, box["y"] + 60)
+    assert abs(reading(root)["distance"] - 100) <= 1
+    for control in root.locator("input:not([type=hidden]), button").all():
+        assert min(control.bounding_box()[side] for side in ("width", "height")) >= 24
 
 
 # --- random numbers -------------------------------------------------------------------------------
@@ -280,13 +248,13 @@ def test_numbers_are_short(number: float, text: str) -> None:
 
 
 def test_html_is_the_same_for_every_run_and_needs_nothing_from_elsewhere() -> None:
-    assert figure.__wrapped__().html == figure().html
-    addresses = re.findall(r"https?://[^\s\"'<]+|url\((?!#)|@import|\bsrc=|\bhref=", figure().html)
+    assert drawn.__wrapped__().html == drawn().html
+    addresses = re.findall(r"https?://[^\s\"'<]+|url\((?!#)|@import|\bsrc=|\bhref=", drawn().html)
     assert addresses == []
 
 
 def test_text_and_png_stand_in_where_there_is_no_browser() -> None:
-    bundle = figure()._repr_mimebundle_()
+    bundle = drawn()._repr_mimebundle_()
     assert set(bundle) == {"text/html", "image/png", "text/plain"}
     assert "Gain 0.58, forget bias 0.00. Gradient at distance 50: rnn " in bundle["text/plain"]
     assert "lstm never, never, never; " in bundle["text/plain"]

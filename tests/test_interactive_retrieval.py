@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from base64 import b64decode
-from collections.abc import Iterator
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -36,27 +34,16 @@ from tests.interactive_laws import (
     assert_prints_without_controls,
     assert_stands_without_scripts,
     data_of,
-    opened,
     opened_in_the_book,
     reading,
-    size,
-    write_page,
 )
+from tests.interactive_pages import look, page_of, read_all
 from tests.sampling import left_to_proofs, sampled, takes_all
 from tests.test_pages import DESKTOP, PHONE
 
 FIGURE = ".attn-figure[data-figure='retrieval']"
 WORDS = ["green", "blue", "pink", "purple", "brown", "yellow", "red", "orange"]
 LAST = 200
-# Sets the controls as a link to a state would, one state after another, and returns what they gave.
-READ_ALL = """(root, states) => JSON.stringify(states.map(([from, to, step, temperature]) => {
-  const values = { from, to, step, temperature };
-  const form = root.querySelector('form');
-  for (const name in values) form.elements[name].value = values[name];
-  form.dispatchEvent(new Event('input'));
-  const { shares, ...reading } = root.reading;
-  return { ...reading, share: shares[reading.step] };
-}))"""
 # Picks a colour as a reader does.
 PICK = """(input, colour) => {
   input.value = colour;
@@ -75,7 +62,7 @@ TILES = """root => {
 
 
 @cache
-def figure(**options: Any) -> InteractiveFigure:
+def drawn(**options: Any) -> InteractiveFigure:
     """The figure of the chapter."""
     names, rgb = load_colours()
     start = {"start": (15, 150, 125), "end": (255, 129, 192)} | options
@@ -91,25 +78,7 @@ def table() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     return rgb[rows].double() / 255, word, torch.eye(8, dtype=torch.double)[word]
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Write a page of one figure, and return where it is."""
-    return write_page(tmp_path_factory.mktemp("figures"), figure().html)
-
-
-@pytest.fixture(scope="module")
-def opened_once(browser: Browser, address: str) -> Iterator[Page]:
-    """Open the page, and see at the end that it neither complained nor asked for anything."""
-    with opened(browser, address) as page:
-        yield page
-
-
-@pytest.fixture
-def page(opened_once: Page, address: str) -> Page:
-    """The page as it is when it opens."""
-    opened_once.emulate_media(media="screen")
-    opened_once.goto(address)
-    return opened_once
+address, window, page, figure = page_of("retrieval", lambda: drawn().html)
 
 
 def random_states(walks: int, temperatures: int) -> list[tuple[str, str, int, int]]:
@@ -126,7 +95,8 @@ def assert_script_agrees_with_package(root: Locator, walks: int) -> None:
     """Compare both lookups at the queries of random states, and the words along their walks."""
     temperatures = data_of(root)["temperatures"]
     states = random_states(walks, len(temperatures))
-    found = json.loads(root.evaluate(READ_ALL, states))
+    names = ("from", "to", "step", "temperature")
+    found = read_all(root, [dict(zip(names, state, strict=True)) for state in states])
     key, word, value = table()
     ends = [[list(bytes.fromhex(hex[1:])) for hex in state[:2]] for state in states]
     start, end = torch.tensor(ends, dtype=torch.double).unbind(1)
@@ -142,7 +112,8 @@ def assert_script_agrees_with_package(root: Locator, walks: int) -> None:
 
     assert_close(column("query"), query, **close)
     assert_close(column("weights"), weights, **close)
-    assert_close(column("share"), weights @ value, **close)
+    shares = [one["shares"][one["step"]] for one in found]
+    assert_close(torch.tensor(shares, dtype=torch.double), weights @ value, **close)
     assert_close(column("effective"), effective_number_of_keys(weights), rtol=1e-9, atol=0)
     at = torch.arange(LAST + 1, dtype=torch.double)[:, None] / LAST
     for one, a, b in list(zip(found, start, end, strict=True))[::5]:
@@ -288,19 +259,16 @@ def test_query_follows_the_pointer_on_the_walk_alone(page: Page) -> None:
     ],
 )
 def test_figure_is_accessible_fits_and_follows_a_finger(
-    browser: Browser, address: str, shape: tuple[int, int], colours: str
+    page: Page, shape: tuple[int, int], colours: str
 ) -> None:
-    options = {"viewport": size(shape), "color_scheme": colours, "has_touch": True}
-    with browser.new_context(**options) as window:
-        page = window.new_page()
-        page.goto(address)
-        assert_accessible_and_fits(page, f"{FIGURE} svg text")
-        root = page.locator(FIGURE)
-        box = root.locator("svg").first.bounding_box()
-        page.touchscreen.tap(box["x"] + box["width"] * (10 + 294 / 2) / 560, box["y"] + 100)
-        assert abs(reading(root)["step"] - 100) <= 1
-        for control in root.locator("input, button").all():
-            assert min(control.bounding_box()[side] for side in ("width", "height")) >= 24
+    look(page, shape, colours)
+    assert_accessible_and_fits(page, f"{FIGURE} svg text")
+    root = page.locator(FIGURE)
+    box = root.locator("svg").first.bounding_box()
+    page.touchscreen.tap(box["x"] + box["width"] * (10 + 294 / 2) / 560, box["y"] + 100)
+    assert abs(reading(root)["step"] - 100) <= 1
+    for control in root.locator("input, button").all():
+        assert min(control.bounding_box()[side] for side in ("width", "height")) >= 24
 
 
 def test_names_are_text_whatever_they_hold() -> None:
@@ -312,13 +280,13 @@ def test_names_are_text_whatever_they_hold() -> None:
 
 
 def test_html_is_the_same_for_every_run_and_needs_nothing_from_elsewhere() -> None:
-    assert figure.__wrapped__().html == figure().html
-    addresses = re.findall(r"https?://[^\s\"'<]+|url\((?!#)|@import|\bsrc=|\bhref=", figure().html)
-    assert set(addresses) == {"http://www.w3.org/2000/svg"}  # the name of SVG, which is not fetched
+    assert drawn.__wrapped__().html == drawn().html
+    addresses = re.findall(r"https?://[^\s\"'<]+|url\((?!#)|@import|\bsrc=|\bhref=", drawn().html)
+    assert addresses == []
 
 
 def test_png_and_text_stand_in_where_there_is_no_browser(tmp_path: Path) -> None:
-    bundle = figure(step=60)._repr_mimebundle_()
+    bundle = drawn(step=60)._repr_mimebundle_()
     assert "Step 60 of 200 from rgb(15, 150, 125) to rgb(255, 129, 192)" in bundle["text/plain"]
     assert "The nearest key is " in bundle["text/plain"]
     file = tmp_path / "figure.png"

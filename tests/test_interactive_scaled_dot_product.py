@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -32,29 +31,15 @@ from tests.interactive_laws import (
     assert_stands_without_scripts,
     data_of,
     numbers_in,
-    opened,
     opened_in_the_book,
     reading,
-    size,
     without_numbers,
-    write_page,
 )
+from tests.interactive_pages import look, page_of, read_all
 from tests.sampling import sample, sampled
-from tests.test_pages import PHONE
 
 FIGURE = ".attn-figure[data-figure='scaled-dot-product']"
 WORDS = ["a", "bee", "met", "the", "fly", "PAD", "PAD"]
-# Sets the controls as a reader would, one setting after another, and returns what each one gave.
-READ_ALL = """(root, settings) => settings.map(([scale, temperature, causal, half, length]) => {
-  const set = (name, on) => { root.querySelector(`input[name="${name}"]`).checked = on };
-  root.querySelector(`input[value="${scale}"]`).checked = true;
-  root.querySelector('[data-part="temperature"]').value = temperature;
-  set('causal', causal); set('window', half !== null); set('padding', length !== null);
-  if (half !== null) root.querySelector('[data-part="half-width"]').value = half;
-  if (length !== null) root.querySelector('[data-part="words"]').value = length;
-  root.querySelector('form').dispatchEvent(new Event('input'));
-  return root.reading;
-})"""
 
 
 def rows(seed: int, d_key: int = 5) -> Tensor:
@@ -67,17 +52,9 @@ def drawn(**options: Any) -> InteractiveFigure:
     )
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Write a page of two figures, and return where it is."""
-    return write_page(tmp_path_factory.mktemp("figures"), drawn().html + drawn(row=0).html)
-
-
-@pytest.fixture
-def page(browser: Browser, address: str) -> Iterator[Page]:
-    """Open the page, and see at the end that it neither complained nor asked for anything."""
-    with opened(browser, address) as page:
-        yield page
+address, window, page, figure = page_of(
+    "scaled-dot-product", lambda: drawn().html + drawn(row=0).html
+)
 
 
 def cell(figure: Locator, row: int, column: int) -> Locator:
@@ -88,7 +65,14 @@ def table(numbers: list[list[float]]) -> Tensor:
     return torch.tensor(numbers, dtype=torch.float64)
 
 
-def assert_script_agrees_with_package(figure: Locator) -> int:
+def state_of(scale: str, place: int, causal: bool, half: int | None, length: int | None) -> dict:
+    """The values of the form; a slider of a mask that is off stays at 0."""
+    masks = {"causal": causal, "window": half is not None, "padding": length is not None}
+    sliders = {"temperature": place, "half-width": half or 0, "words": length or 0}
+    return {"scale": scale} | masks | sliders
+
+
+def assert_script_agrees_with_package(figure: Locator, few: int = 100) -> int:
     """Compare a sample of a grid of scales, temperatures, masks; how many rows had no key."""
     data = data_of(figure)
     start = State(data["words"], table(data["query"]), table(data["key"]))
@@ -100,8 +84,8 @@ def assert_script_agrees_with_package(figure: Locator) -> int:
         (None, 0, 2, most - 1),
         (None, 0, 3, most),
     )
-    settings = sample(grid, 100)
-    found = figure.evaluate(READ_ALL, settings)
+    settings = sample(grid, few)
+    found = read_all(figure, [state_of(*setting) for setting in settings])
     for (scale, place, causal, half_width, length), got in zip(settings, found, strict=True):
         temperature = data["temperatures"][place]
         wanted = replace(start, scale=scale, temperature=temperature, causal=causal,
@@ -133,6 +117,7 @@ def test_script_gives_the_numbers_of_the_package(page: Page, number: int) -> Non
     assert assert_script_agrees_with_package(page.locator(FIGURE).nth(number)) > 5
 
 
+@sampled
 @pytest.mark.browser
 @pytest.mark.parametrize("name", [name for name in chapters() if "scaled_dot_product" in name])
 def test_figure_in_the_book_gives_the_numbers_of_the_package(
@@ -141,7 +126,7 @@ def test_figure_in_the_book_gives_the_numbers_of_the_package(
     with opened_in_the_book(browser, book, name) as page:
         figure = page.locator(FIGURE)
         assert figure.locator("form").is_visible()
-        assert_script_agrees_with_package(figure)
+        assert_script_agrees_with_package(figure, few=12)
 
 
 @pytest.mark.browser
@@ -185,35 +170,30 @@ def test_row_without_a_key_is_said(page: Page) -> None:
     assert heights == [0] * 7
 
 
+# Numbers of the picture: of every box its place and size, of every stroke its way.
+SHAPES = """root => [...root.querySelectorAll("svg rect, svg path")].map((one) =>
+  ["x", "y", "width", "height", "d"].map((name) => one.getAttribute(name) ?? "none").join(" "))"""
+
+
+def assert_alike(still: Locator, alive: Locator) -> None:
+    """The texts and shapes are the same, up to rounding; a script adds what a grid needs."""
+    for part, atol in (("svg text", 0.0101), (".attn-readings dd", 0.0101), (SHAPES, 0.101)):
+        before, after = (
+            root.evaluate(part) if part is SHAPES else root.locator(part).all_text_contents()
+            for root in (still, alive)
+        )
+        assert [*map(without_numbers, after)] == [*map(without_numbers, before)]
+        numbers = [numbers_in(" ".join(texts)) for texts in (after, before)]
+        assert_close(*numbers, rtol=0, atol=atol)
+
+
 @pytest.mark.browser
-def test_script_starts_with_the_picture_that_the_package_drew(
+def test_first_picture_stands_alone_in_print_and_as_the_script_draws_it(
     browser: Browser, page: Page, address: str
 ) -> None:
-    with browser.new_context(java_script_enabled=False) as window:
-        still = window.new_page()
-        still.goto(address)
-        texts = ("svg text", ".attn-readings dd", ".attn-sentence")
-        for part in texts:
-            before, after = (
-                where.locator(FIGURE).first.locator(part).all_text_contents()
-                for where in (still, page)
-            )
-            assert [without_numbers(text) for text in after] == [
-                without_numbers(text) for text in before
-            ]
-            assert_close(
-                numbers_in(" ".join(after)), numbers_in(" ".join(before)), rtol=0, atol=0.0101
-            )
-        for part, name in product(("rect", "svg > path"), ("x", "y", "width", "height", "d")):
-            read = f"all => all.map(one => one.getAttribute('{name}'))"
-            before, after = (
-                where.locator(FIGURE).first.locator(f"svg {part}".replace("svg svg", "svg"))
-                for where in (still, page)
-            )
-            for one, other in zip(before.evaluate_all(read), after.evaluate_all(read), strict=True):
-                assert (one is None) == (other is None)
-                if one is not None:
-                    assert_close(numbers_in(other), numbers_in(one), rtol=0, atol=0.101)
+    marks = (".attn-weight", 49)
+    assert_stands_without_scripts(browser, address, FIGURE, *marks, page, assert_alike)
+    assert_prints_without_controls(page, FIGURE)
 
 
 @pytest.mark.browser
@@ -230,18 +210,6 @@ def test_bars_and_cells_are_as_large_and_as_dark_as_the_weights(page: Page) -> N
     )
     wanted = torch.tensor(got["weights"]).flatten()
     assert_close(torch.tensor(opacity), wanted, rtol=0, atol=5.1e-4)
-
-
-@pytest.mark.browser
-def test_without_scripts_the_picture_and_its_sentence_stand_alone(
-    browser: Browser, address: str
-) -> None:
-    assert_stands_without_scripts(browser, address, FIGURE, ".attn-weight", 49)
-
-
-@pytest.mark.browser
-def test_print_shows_the_state_without_its_controls(page: Page) -> None:
-    assert_prints_without_controls(page, FIGURE)
 
 
 @pytest.mark.browser
@@ -317,21 +285,6 @@ def test_pointer_looks_without_a_click_and_a_click_forbids(page: Page) -> None:
 
 
 @pytest.mark.browser
-def test_finger_looks_first_and_forbids_with_the_second_tap(browser: Browser, address: str) -> None:
-    with browser.new_context(viewport=size(PHONE), has_touch=True, is_mobile=True) as window:
-        page = window.new_page()
-        page.goto(address)
-        figure = page.locator(FIGURE).first
-        cell(figure, 1, 6).tap()
-        got = reading(figure)
-        assert (got["row"], got["column"], got["allowed"][1][6]) == (1, 6, True)
-        cell(figure, 1, 6).tap()
-        assert not reading(figure)["allowed"][1][6]
-        box = cell(figure, 0, 0).locator("rect").bounding_box()
-        assert min(box["width"], box["height"]) >= 24, "too small for a finger"
-
-
-@pytest.mark.browser
 def test_screen_reader_finds_a_grid_and_hears_one_sentence_after_a_pause(page: Page) -> None:
     figure = page.locator(FIGURE).first
     assert figure.get_by_role("row").count() == 7
@@ -365,28 +318,30 @@ def test_two_figures_on_a_page_do_not_touch_each_other(page: Page) -> None:
 
 @pytest.mark.browser
 @IN_LOOKS
-def test_figure_is_accessible_and_fits(
-    browser: Browser, address: str, shape: tuple[int, int], colours: str
+def test_figure_is_accessible_fits_and_a_finger_looks_before_it_forbids(
+    page: Page, figure: Locator, shape: tuple[int, int], colours: str
 ) -> None:
-    with browser.new_context(viewport=size(shape), color_scheme=colours) as window:
-        page = window.new_page()
-        page.goto(address)
-        for mask in ("causal", "window", "padding"):
-            page.locator(FIGURE).first.get_by_role("checkbox", name=mask).check()
-        cell(page.locator(FIGURE).first, 4, 1).click()
-        assert_accessible_and_fits(page, f"{FIGURE} svg text[data-row]")
+    look(page, shape, colours)
+    cell(figure, 1, 6).tap()
+    got = reading(figure)
+    assert (got["row"], got["column"], got["allowed"][1][6]) == (1, 6, True)
+    cell(figure, 1, 6).tap()
+    assert not reading(figure)["allowed"][1][6]
+    box = cell(figure, 0, 0).locator("rect").bounding_box()
+    assert min(box["width"], box["height"]) >= 24, "too small for a finger"
+    for mask in ("causal", "window", "padding"):
+        figure.get_by_role("checkbox", name=mask).check()
+    assert_accessible_and_fits(page, f"{FIGURE} svg text[data-row]")
 
 
 @pytest.mark.browser
-def test_words_are_text_whatever_they_hold(browser: Browser) -> None:
+def test_words_are_text_whatever_they_hold(page: Page) -> None:
     name = "</script><b id='taken'>fly</b>"
-    with browser.new_context() as window:
-        page = window.new_page()
-        html = attention_explorer([name, "b"], torch.eye(2), torch.eye(2)).html
-        page.set_content(PAGE.format(html))
-        assert page.locator("#taken").count() == 0
-        assert page.locator("svg text[data-row]").first.text_content() == name
-        assert reading(page.locator(FIGURE))["row"] == 0
+    html = attention_explorer([name, "b"], torch.eye(2), torch.eye(2)).html
+    page.set_content(PAGE.format(html))
+    assert page.locator("#taken").count() == 0
+    assert page.locator("svg text[data-row]").first.text_content() == name
+    assert reading(page.locator(FIGURE))["row"] == 0
 
 
 def test_html_is_the_same_for_every_run_and_needs_nothing_from_elsewhere() -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 import pytest
 import torch
-from playwright.sync_api import Browser, Locator
+from playwright.sync_api import Browser, Locator, Page
 from torch import Tensor
 from torch.testing import assert_close
 
@@ -17,45 +16,31 @@ from attn_course.data.tokens import pad
 from attn_course.data.translation import detokenise, paper_sentence
 from attn_course.interactive import score_explorer
 from attn_course.interactive.figure import InteractiveFigure
-from attn_course.interactive.live import AGREES_TO, weights_script
+from attn_course.interactive.live import AGREES_TO
 from attn_course.interactive.scores import LAYOUT, MODELS, MOST_WORDS, SHOWN
 from attn_course.seq2seq import BOS, EOS
 from attn_course.trained import load
-from attn_course.trained.measure import unseen_pairs
 from attn_course.trained.store import TrainedTranslator
 from tests.conftest import Build
 from tests.interactive_laws import (
+    BOXES,
     IN_LOOKS,
     assert_accessible_and_fits,
     assert_page_is_light,
     assert_prints_without_controls,
     assert_quick,
+    assert_small,
     assert_stands_without_scripts,
     assert_stays_without_its_weights,
-    opened,
+    exactly,
     reading,
-    size,
-    write_page,
 )
-from tests.sampling import sample, sampled
+from tests.interactive_pages import look, page_of, read_all, unseen
+from tests.sampling import sampled
 
 FIGURE = ".attn-figure[data-figure='scores']"
 WEIGHTS = [recipe for recipe, _ in MODELS.values()]
 PAPER = paper_sentence()
-# Sets the form as a reader would, one sentence and window after another, with all models.
-READ_ALL = """async (root, settings) => {
-  const form = root.querySelector("form"), found = [];
-  for (const box of form.querySelectorAll("[type=checkbox]")) box.checked = true;
-  for (const [source, window] of settings) {
-    Object.assign(form.elements.source, { value: source });
-    Object.assign(form.elements.window, { value: window });
-    root.reading = null;
-    form.dispatchEvent(new Event("input", { bubbles: true }));
-    while (!root.reading) await new Promise((resolve) => setTimeout(resolve));
-    found.push(root.reading.said);
-  }
-  return found;
-}"""
 
 
 @cache
@@ -63,15 +48,7 @@ def drawn() -> InteractiveFigure:
     return score_explorer([(PAPER.source, PAPER.target)])
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return write_page(tmp_path_factory.mktemp("scores"), drawn().html, *WEIGHTS)
-
-
-@pytest.fixture
-def figure(browser: Browser, address: str) -> Iterator[Locator]:
-    with opened(browser, address) as page:
-        yield page.locator(FIGURE)
+address, window, page, figure = page_of("scores", lambda: drawn().html, *WEIGHTS)
 
 
 def said(figure: Locator, name: str) -> str:
@@ -98,20 +75,19 @@ def translated(known: TrainedTranslator, source: Sequence[str]) -> tuple[list[st
 @sampled
 @pytest.mark.browser
 def test_page_translates_as_pytorch_in_every_window(figure: Locator) -> None:
-    pairs = [*unseen_pairs((5, 10))[::2], *unseen_pairs((10, 15))[::2]]  # a hundred
-    settings = [
-        (pair.source, (10.0, 5.0, 2.0, 0.5)[i % 4]) for i, pair in enumerate(sample(pairs, 12))
-    ]
-    found = figure.evaluate(READ_ALL, [(detokenise(one), wide) for one, wide in settings])
+    pairs = unseen(8, (5, 10), (10, 15))
+    settings = [(pair.source, (10.0, 5.0, 2.0, 0.5)[i % 4]) for i, pair in enumerate(pairs)]
+    states = [{"source": detokenise(one), "window": wide} for one, wide in settings]
+    found = read_all(figure, [dict.fromkeys(MODELS, True) | state for state in states])
     models = {name: load(recipe) for name, (recipe, _) in MODELS.items()}
     for (source, window), got in zip(settings, found, strict=True):
         for name, known in models.items():
             known.model.window = window
             words, weights, sure = translated(known, source)
-            assert [one["word"] for one in got[name]] == words, (name, source, window)
+            assert [one["word"] for one in got["said"][name]] == words, (name, source, window)
             close = {"rtol": 0, "atol": AGREES_TO}
             for what, wanted in (("weights", weights), ("probability", sure)):
-                numbers = torch.tensor([one[what] for one in got[name]]).float()
+                numbers = torch.tensor([one[what] for one in got["said"][name]]).float()
                 assert_close(numbers, wanted, **close)
     assert_quick(figure)
 
@@ -153,42 +129,26 @@ def test_keyboard_and_pointer_frame_a_row(figure: Locator) -> None:
 
 @pytest.mark.browser
 @IN_LOOKS
-def test_figure_is_accessible_and_fits(
-    browser: Browser, address: str, shape: tuple[int, int], colours: str
-) -> None:
-    shown = {"viewport": size(shape), "color_scheme": colours, "has_touch": True}
-    with browser.new_context(**shown, reduced_motion="reduce") as window:
-        page = window.new_page()
-        page.goto(address)
-        cell = page.locator(f"{FIGURE} [data-model=dot] [data-cell='3,1']")
-        cell.tap()
-        assert cell.bounding_box()["height"] >= 22
-        page.get_by_text("dot, “la”: ").first.wait_for()
-        assert_accessible_and_fits(page, f"{FIGURE} [data-row='0']")
+def test_figure_is_accessible_and_fits(page: Page, shape: tuple[int, int], colours: str) -> None:
+    look(page, shape, colours, "reduce")
+    cell = page.locator(f"{FIGURE} [data-model=dot] [data-cell='3,1']")
+    cell.tap()
+    assert cell.bounding_box()["height"] >= 22
+    page.get_by_text("dot, “la”: ").first.wait_for()
+    assert_accessible_and_fits(page, f"{FIGURE} [data-row='0']")
 
 
 @pytest.mark.browser
-def test_without_scripts_and_on_paper_the_first_state_stands(
-    browser: Browser, address: str
+def test_first_state_stands_alone_and_the_script_draws_the_very_same(
+    browser: Browser, page: Page, address: str, tmp_path: Path
 ) -> None:
     cells = len(SHOWN) * 15 * 14
-    boxes = """() => [...document.querySelectorAll("svg [data-cell], svg text")].map((one) =>
-      [one.textContent, one.getAttribute("fill-opacity"), ...["width", "height"].map(
-        (name) => Math.round(one.getBoundingClientRect()[name]))])"""
-    assert_stands_without_scripts(browser, address, FIGURE, "[data-cell]", cells)
-    with browser.new_context(java_script_enabled=False) as window:
-        page = window.new_page()
-        page.goto(address)
-        before = page.evaluate(boxes)
-    with opened(browser, address) as page:
-        assert page.evaluate(boxes) == before
-        assert_prints_without_controls(page, FIGURE)
-    assert len(before) == cells + len(SHOWN) * (15 + 14 + 1)
+    assert_stands_without_scripts(
+        browser, address, FIGURE, "[data-cell]", cells, page, exactly(BOXES)
+    )
+    assert len(page.locator(FIGURE).evaluate(BOXES)) == cells + len(SHOWN) * (15 + 14 + 1)
     assert LAYOUT["tall"] >= 24
-
-
-@pytest.mark.browser
-def test_without_its_weights_it_says_so(browser: Browser, tmp_path: Path) -> None:
+    assert_prints_without_controls(page, FIGURE)
     assert_stays_without_its_weights(
         browser, tmp_path, drawn(), lambda one: one.get_by_label("window").fill("3")
     )
@@ -199,9 +159,7 @@ def test_page_of_the_chapter_is_light(book: Build) -> None:
 
 
 def test_figure_and_weights_stay_small() -> None:
-    for recipe in WEIGHTS:
-        assert len(gzip.compress(weights_script(recipe).encode())) < 1.1e6
-    assert len(gzip.compress(drawn().html.encode())) < 20_000
+    assert_small(drawn().html, *WEIGHTS)
 
 
 @pytest.mark.parametrize(

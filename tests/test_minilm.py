@@ -19,6 +19,7 @@ from torch.testing import assert_close
 from attn_course.data.tokens import PAD
 from attn_course.minilm import Encoder, MiniLM, WordPieces, load_minilm, store
 from attn_course.scaled_dot_product import padding_mask
+from attn_course.trained import minilm_heads
 from tests.conftest import ROOT
 
 CLOSE = {
@@ -105,6 +106,14 @@ def test_states_and_weights_of_a_padded_batch_are_those_of_the_library(model: Mi
         looks, padding = weights[number, :, :, :length].split([length, ids.shape[1] - length], -1)
         assert_close(looks, REFERENCE[f"weights.{number}"], **CLOSE)
         assert not padding.any()
+
+
+def test_record_of_the_heads_is_what_they_give(model: MiniLM) -> None:
+    for sentence in minilm_heads.SENTENCES:
+        pieces, weights = minilm_heads.load_heads(sentence)
+        assert pieces == model.tokenise(sentence)
+        half_a_step = 0.51 / minilm_heads.STEPS
+        assert_close(weights, model.weights(sentence), rtol=0, atol=half_a_step)
 
 
 def test_vectors_of_sentences_are_those_of_the_library(model: MiniLM) -> None:

@@ -33,11 +33,6 @@ LOOKS = {
     "0": torch.tensor([0.004, 0.02, 0.01, 0.946, 0.02, 0.0]),
     "1": torch.tensor([0.9, 0.1, 0.0, 0.0, 0.0, 0.0]),
 }
-BARK = ["[CLS]", "bark", "is", "very", "cute", "and", "he", "is", "a", "dog", "[SEP]"]
-MAPS = {
-    name: torch.rand(11, 11, generator=torch.Generator().manual_seed(seed)).softmax(-1)
-    for seed, name in enumerate(["layer 1, head 3", "5, 4", "5, 8", "5, 11"])
-}
 DISTANCE, SPECIAL = torch.linspace(1, 9, 72), torch.linspace(0.02, 0.8, 72)
 
 
@@ -71,18 +66,13 @@ def looks() -> Figure:
     return multi_head.looks(HANG, LOOKS)
 
 
-def maps() -> Figure:
-    """Draw the maps of four heads."""
-    return multi_head.maps(BARK, MAPS)
-
-
 def reach() -> Figure:
     """Draw how far 72 heads look."""
     return multi_head.reach(DISTANCE, SPECIAL, 8.0)
 
 
 DIAGRAMS = [split, split_wrongly, layer]
-FIGURES = [*DIAGRAMS, shares, by_seed, looks, maps, reach]
+FIGURES = [*DIAGRAMS, shares, by_seed, looks, reach]
 
 
 @pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
@@ -190,17 +180,6 @@ def test_looks_writes_every_weight_that_rounds_to_something() -> None:
 def test_ink_is_legible_on_every_weight() -> None:
     for weight in torch.linspace(0, 1, 11).tolist():
         assert contrast("black", multi_head.WEIGHTS(weight)[:3]) >= 4.5
-
-
-def test_maps_shows_each_head_with_the_queries_down_the_side() -> None:
-    for axes, (name, weights) in zip(maps().axes, MAPS.items(), strict=True):
-        assert axes.get_title() == name
-        assert_near(axes.images[0].get_array(), weights)
-        assert axes.images[0].get_clim() == (0, 1)
-
-    left, _, low, right = maps().axes
-    for labels in (left.get_yticklabels(), low.get_xticklabels(), right.get_xticklabels()):
-        assert [label.get_text() for label in labels] == BARK
 
 
 def test_reach_has_a_mark_for_each_head_and_a_line_at_the_uniform_one() -> None:

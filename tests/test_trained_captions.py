@@ -128,6 +128,19 @@ def test_baseline_takes_variance_away_at_every_stage_that_was_measured() -> None
 # --- one thing less ----------------------------------------------------------------------------
 
 
+@torch.no_grad()
+def test_side_by_side_the_context_is_every_cell_times_its_weight() -> None:
+    model, batch = build("soft_side_by_side").eval(), unseen()
+    contexts: list[torch.Tensor] = []
+    model.cell.register_forward_pre_hook(lambda _, given: contexts.append(given[0][:, 32:]))
+    model.gate.weight.zero_()
+    model.gate.bias.fill_(50.0)  # wide open
+    state = model.start(batch.image[:4])
+    weights = model.trace(batch.target_input[:4, :1], state).weights[:, 0]
+    features = model.vision(batch.image[:4]) + model.places
+    assert_close(contexts[0], (weights.unsqueeze(-1) * features).flatten(1))
+
+
 def test_captioner_without_places_cannot_tell_twins_apart() -> None:
     for run in runs("soft_placeless"):
         equal = run["twins"]["equal"]

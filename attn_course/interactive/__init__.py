@@ -2,22 +2,28 @@
 
 from attn_course.interactive.alignment import alignment_explorer
 from attn_course.interactive.captioning import caption_explorer
+from attn_course.interactive.clock import clock_explorer
 from attn_course.interactive.fixed_vector import fixed_vector_explorer
+from attn_course.interactive.heads import head_explorer
 from attn_course.interactive.heap import heap_explorer
 from attn_course.interactive.kernel_regression import kernel_regression_explorer
 from attn_course.interactive.recurrence import gradient_explorer
 from attn_course.interactive.retrieval import colour_explorer
 from attn_course.interactive.scaled_dot_product import attention_explorer
 from attn_course.interactive.scores import score_explorer
+from attn_course.interactive.silence import silence_explorer
 
 __all__ = [
     "alignment_explorer",
     "attention_explorer",
     "caption_explorer",
+    "clock_explorer",
     "colour_explorer",
     "fixed_vector_explorer",
     "gradient_explorer",
+    "head_explorer",
     "heap_explorer",
     "kernel_regression_explorer",
     "score_explorer",
+    "silence_explorer",
 ]

@@ -14,30 +14,17 @@ const laidHands = {
   },
 };
 
-attnFigure("alignment", (root, data, say) => {
-  const part = (name) => root.querySelector(`[data-part="${name}"]`);
-  const form = root.querySelector("form"), value = (name) => form.elements[name].value;
+attnFigure("alignment", (root, data, say, parts) => {
+  const { form, part, value, keep, write, show, trouble, ran } = parts;
   const grid = alignmentGrid(root, data.layout);
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const first = data.said.map((word, i) => ({ word, weights: data.shares[i] }));
   first.push({ word: "EOS", weights: data.shares.at(-1) });
-  let model = null, known, names, asked = 0, playing;
+  let model = null, playing;
   let now = { words: data.source, said: first, before: first, changed: first.map(() => false) };
 
-  const show = (name, text) => {
-    part(`${name}-reading`).textContent = text;
-    part(`${name}-reading`).parentElement.hidden = !text;
-  };
-  const trouble = (text) => {
-    part("trouble").textContent = text;
-    part("trouble").hidden = !text;
-  };
   const place = () => (value("row") === "" ? null : [Number(value("row")), Number(value("column"))]);
-  const sentenceOf = (said) => written(said.map(({ word }) => word).filter((word) => word !== "EOS"));
-
-  // the code that the figure shows, too
-  const translate = (ids, changes) =>
-    greedy(model, ids, changes).map((one) => ({ ...one, word: names[one.word] }));
+  const sentenceOf = (said) => written(spoken(said));
 
   const hands = (t) => {
     const here = place(), name = value("hands");
@@ -52,16 +39,15 @@ attnFigure("alignment", (root, data, say) => {
   };
 
   const compute = () => {
-    const read = readSentence(value("source"), [...known.keys()], data.most);
-    trouble(read.trouble ?? "");
+    const read = readSentence(value("source"), model.words.known, data.most);
+    trouble(read.trouble);
     if (read.trouble) return;
     offer(read.words);
-    const words = exchanged(read.words), ids = (some) => [...some.map((word) => known.get(word)), EOS];
-    const start = performance.now();
-    const before = translate(ids(read.words));
+    const words = exchanged(read.words), start = performance.now();
+    const before = translate(model, model.words, read.words);
     root.milliseconds = (performance.now() - start) / before.length;
     const isChanged = words !== read.words || value("hands") !== "learned";
-    const said = isChanged ? translate(ids(words), hands) : before;
+    const said = isChanged ? translate(model, model.words, words, hands) : before;
     const changed = newBeside(said.map(({ word }) => word), before.map(({ word }) => word));
     now = { words, said, before, changed };
     root.reading = now;
@@ -86,7 +72,7 @@ attnFigure("alignment", (root, data, say) => {
     slider.max = said.length;
     if (all) slider.value = said.length;
     const count = Number(slider.value);
-    part("words-reading").textContent = `${count} of ${said.length}`;
+    write("words-reading", `${count} of ${said.length}`);
     const here = place() ?? [0, 0];
     const row = Math.min(here[0], count - 1), column = Math.min(here[1], words.length);
     const touched = now.said.map((_, t) => t).filter((t) => t < count && hands(t));
@@ -103,59 +89,47 @@ attnFigure("alignment", (root, data, say) => {
     say(`${written(words)} In French: ${text} ${rows[row].word} looks ${looks}.`);
   };
 
-  // fetch the weights once, and then follow every change
-  const act = async () => {
-    const mine = ++asked;
-    clearTimeout(playing);
-    if (!model) {
-      trouble("One moment: the weights are on their way.");
-      try {
-        const { tensors, said } = await fetchWeights(data.weights);
-        model = additiveTranslator(tensors);
-        known = new Map(JSON.parse(said.source_words).map((word, i) => [word, FIRST_WORD + i]));
-        names = ["<pad>", "<bos>", "EOS", "<unk>", ...JSON.parse(said.target_words)];
-        part("code").textContent = [greedy, model.step].map(String).join("\n\n");
-        root.querySelector(".attn-code").hidden = false;
-      } catch (error) {
-        return trouble(`${error.message}. The picture stays as it is.`);
-      }
-    }
-    if (mine === asked) compute();
-  };
+  const act = attnAnswers(parts, {
+    needs: () => [data.weights],
+    make: ({ tensors, said }) => ({ ...additiveTranslator(tensors), words: vocabularyOf(said) }),
+    answer: (models) => {
+      model = models[data.weights];
+      ran(greedy, model.step);
+      compute();
+    },
+  });
 
-  const write = (changes) => {
-    for (const name in changes) form.elements[name].value = changes[name];
-  };
-  const keep = (changes) => {
-    write(changes);
+  const change = (values) => {
+    keep(values);
     form.dispatchEvent(new Event("input", { bubbles: true }));
   };
   grid.listen({
     look: ([i, j]) => {
       const within = (at, most) => Math.min(Math.max(at, 0), most);
       const cell = [within(i, now.said.length - 1), within(j, now.words.length)];
-      write({ row: cell[0], column: cell[1] });
+      keep({ row: cell[0], column: cell[1] });
       if (value("hands") === "learned" || !model) draw(false);
       else compute();
       grid.focus(cell);
     },
     act: ([i, j]) => {
-      if (value("hands") === "learned") write({ hands: "move" });
-      keep({ row: i, column: j });
+      if (value("hands") === "learned") keep({ hands: "move" });
+      change({ row: i, column: j });
     },
   });
   form.addEventListener("input", (event) => {
     const { target } = event;
     if (target === part("words")) return draw(false);
-    if (target === part("example") && target.value) form.elements.source.value = target.value;
-    if (target === part("other")) form.elements.exchange.value = target.value;
-    if (target === part("place")) write({ replaced: target.value, exchange: "" });
+    if (target === part("example") && target.value) keep({ source: target.value });
+    if (target === part("other")) keep({ exchange: target.value });
+    if (target === part("place")) keep({ replaced: target.value, exchange: "" });
     if (target === part("source") || target === part("example"))
-      write({ replaced: "", exchange: "", row: "", column: "" });
+      keep({ replaced: "", exchange: "", row: "", column: "" });
+    clearTimeout(playing);
     act();
   });
   part("undo").addEventListener("click", () => {
-    keep({ hands: "learned", row: "", column: "", replaced: "", exchange: "" });
+    change({ hands: "learned", row: "", column: "", replaced: "", exchange: "" });
   });
   part("play").addEventListener("click", () => {
     clearTimeout(playing);
@@ -169,11 +143,6 @@ attnFigure("alignment", (root, data, say) => {
     };
     next();
   });
-  const line = document.createElement("p");
-  Object.assign(line, { className: "attn-trouble", hidden: true });
-  line.dataset.part = "trouble";
-  line.setAttribute("role", "alert");
-  form.prepend(line);
   offer(data.source);
   draw(true);
 });

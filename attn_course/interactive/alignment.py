@@ -8,14 +8,11 @@ and sees what the translator then says. Python draws the first state; every othe
 from collections.abc import Sequence
 from typing import Any
 
-import torch
 from torch import Tensor
 
-from attn_course.bahdanau import AttentionTranslator
-from attn_course.data.tokens import pad
 from attn_course.data.translation import detokenise
 from attn_course.data.translation.kinds import same_kind
-from attn_course.interactive.alignment_picture import LAYOUT, png, svg
+from attn_course.interactive.alignment_picture import LAYOUT, png, rounded, svg
 from attn_course.interactive.controls import (
     button,
     choice,
@@ -29,7 +26,7 @@ from attn_course.interactive.controls import (
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import provenance
 from attn_course.interactive.markup import tag
-from attn_course.seq2seq import BOS
+from attn_course.interactive.sentences import require_sentences, source_controls, translated
 from attn_course.trained import load
 
 MOST_WORDS = 24  # with more columns, no screen shows the table
@@ -58,18 +55,10 @@ def alignment_explorer(sentences: Sequence[Sequence[str]]) -> InteractiveFigure:
         ValueError: There is no sentence, or one is empty, has more than 24 words, or has a word
             that the translator does not know.
     """
-    translator = load(RECIPE)
-    if not sentences:
-        raise ValueError("the figure needs a sentence to show first; there is none")
-    for sentence in sentences:
-        if not 0 < len(sentence) <= MOST_WORDS:
-            raise ValueError(f"a sentence has 1 to {MOST_WORDS} words, not {len(sentence)}")
-        if strange := [word for word in sentence if word not in translator.source_words.words]:
-            raise ValueError(f"the translator does not know {', '.join(map(repr, strange))}")
-    (said,) = translator.translate([sentences[0]])
+    known = load(RECIPE).source_words.words
+    require_sentences(sentences, MOST_WORDS, known, "the translator does", "a sentence")
+    said, weights = translated(RECIPE, sentences[0])
     rows, columns = (*said, "EOS"), (*sentences[0], "EOS")
-    source = pad([translator.source_words.encode(sentences[0])])
-    weights = _weights(translator.model, source, translator.target_words.encode(said))
     sentence = f"{detokenise(sentences[0])} In French: {detokenise(said)}"
     return InteractiveFigure(
         name="alignment",
@@ -91,24 +80,14 @@ def alignment_explorer(sentences: Sequence[Sequence[str]]) -> InteractiveFigure:
     )
 
 
-@torch.no_grad()
-def _weights(model: AttentionTranslator, source: Tensor, target: Sequence[int]) -> Tensor:
-    """The weights of each word that was said and of EOS."""
-    return model.alignment(source, torch.tensor([[BOS, *target[:-1]]]))[0]
-
-
 def _controls(sentences: Sequence[Sequence[str]], rows: int) -> str:
-    written = [detokenise(sentence) for sentence in sentences]
-    typed = tag("input", type="text", name="source", value=written[0], data_part="source",
-                spellcheck="false", lang="en", maxlength=2000)  # fmt: skip
     hands = "".join(
         option("radio", "hands", name, text, name == "learned") for name, text in HANDS.items()
     )
     everywhere = option("checkbox", "everywhere", "on", "at every word, not at one")
     return (
         hint("Click a cell: all weight of that French word moves there. Or change the sentence.")
-        + tag("label", tag("span", "English") + typed, class_="attn-typed")
-        + select("example", "or choose", [("", "…"), *((one, one) for one in written)], "")
+        + source_controls(sentences)
         + tag(
             "div",
             select("place", "replace", [("", "no word")], "")
@@ -133,5 +112,5 @@ def _data(
         "kinds": sorted(sorted(kind) for kind in kinds if len(kind) > 1),
         "source": list(sentences[0]),
         "said": list(said),
-        "shares": [[round(one, 3) for one in row] for row in weights.tolist()],
+        "shares": rounded(weights),
     }

@@ -1,12 +1,5 @@
 // A table of weights: a row for each word that is said, a column for each word that is read.
 const alignmentGrid = (root, layout, picture = root.querySelector("svg")) => {
-  const tag = document.createElementNS.bind(document, picture.namespaceURI);
-  const element = (name, attributes, text = "") => {
-    const node = tag(name);
-    for (const key in attributes) node.setAttribute(key, attributes[key]);
-    node.textContent = text;
-    return node;
-  };
   const { left, top, wide, tall } = layout;
 
   const focus = ([i, j]) => picture.querySelector(`[data-cell="${i},${j}"]`)?.focus();
@@ -14,17 +7,17 @@ const alignmentGrid = (root, layout, picture = root.querySelector("svg")) => {
   // rows: [{word, weights, changed}], columns: words, here: [row, column] or null
   const draw = ({ rows, columns, here, touched = [], title = "" }) => {
     const right = left + wide * columns.length, bottom = top + tall * rows.length;
-    const heads = columns.map((word, j) => element("text", {
+    const heads = columns.map((word, j) => attnElement("text", {
       "data-column": j,
       transform: `translate(${left + wide * j + wide / 2 + 5} ${top - 8}) rotate(-60)`,
     }, word));
-    if (title) heads.unshift(element("text", { x: 4, y: 18, class: "attn-name" }, title));
+    if (title) heads.unshift(attnElement("text", { x: 4, y: 18, class: "attn-name" }, title));
     const lines = rows.map(({ word, weights, changed }, i) => {
-      const line = element("g", { "data-line": i, role: "row" }), y = top + tall * i;
+      const line = attnElement("g", { "data-line": i, role: "row" }), y = top + tall * i;
       const place = { "data-row": i, x: left - 8, y: y + tall / 2 + 5, "text-anchor": "end", role: "rowheader" };
-      line.append(element("text", changed ? { ...place, class: "attn-changed" } : place, word));
+      line.append(attnElement("text", changed ? { ...place, class: "attn-changed" } : place, word));
       weights.forEach((weight, j) => {
-        const cell = element("rect", {
+        const cell = attnElement("rect", {
           "data-cell": `${i},${j}`, x: left + wide * j, y, width: wide, height: tall,
           "fill-opacity": weight.toFixed(3), class: "attn-weight",
         });
@@ -35,11 +28,11 @@ const alignmentGrid = (root, layout, picture = root.querySelector("svg")) => {
       });
       return line;
     });
-    const frames = touched.map((i) => element("rect", {
+    const frames = touched.map((i) => attnElement("rect", {
       x: left, y: top + tall * i, width: right - left, height: tall, class: "attn-touched",
     }));
     if (here && here[0] < rows.length)
-      frames.push(element("rect", {
+      frames.push(attnElement("rect", {
         x: left + wide * here[1], y: top + tall * here[0], width: wide, height: tall, class: "attn-here",
       }));
     for (const node of [...heads, ...frames]) node.setAttribute("aria-hidden", "true");

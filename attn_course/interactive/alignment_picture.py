@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from io import BytesIO
 
 from jaxtyping import Float
 from torch import Tensor
 
+from attn_course.interactive.figure import png_of
 from attn_course.interactive.markup import tag
 from attn_course.plots.bahdanau import alignment
 
@@ -39,6 +39,7 @@ def svg(
         "svg",
         "".join([*heads, *lines]),
         viewBox=f"0 0 {right + 8} {bottom + 6}",
+        class_="attn-table",
         role="img",
         aria_label=sentence,
         **more,
@@ -59,11 +60,14 @@ def _line(word: str, i: int, weights: Sequence[float], layout: Mapping[str, int]
     return name + "".join(cells)
 
 
+def rounded(weights: Float[Tensor, "rows columns"]) -> list[list[float]]:
+    """The weights with as many digits as the picture has, for its script."""
+    return [[round(one, 3) for one in row] for row in weights.tolist()]
+
+
 def png(
     rows: Sequence[str], columns: Sequence[str], weights: Float[Tensor, "rows columns"]
 ) -> bytes:
     """The table for print."""
-    file = BytesIO()
     figure = alignment(weights, columns, rows, frozenset(), frozenset())
-    figure.savefig(file, format="png", dpi=160, metadata={"Software": None})
-    return file.getvalue()
+    return png_of(figure, dpi=160)

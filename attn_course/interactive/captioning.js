@@ -1,31 +1,23 @@
-attnFigure("captioning", (root, data, say) => {
-  const { grid, layout } = data, picture = root.querySelector(".attn-picture > svg");
-  const part = (name) => root.querySelector(`[data-part="${name}"]`);
-  const form = root.querySelector("form"), value = (name) => form.elements[name].value;
+attnFigure("captioning", (root, data, say, parts) => {
+  const { grid, layout } = data;
+  const { form, picture, part, value, keep, show, ran } = parts;
   const cells = [...root.querySelectorAll("[data-cell]")];
   const samples = data.samples.map((letters) => [...letters].map((one) => one.charCodeAt(0) - 97));
-  const models = {}, undone = [];
+  const undone = [];
   // the cell that the pen is at, until it has rested for a while
-  let open = null, settling, frame, asked = 0;
+  let open = null, settling, frame;
   let now = { said: data.said, before: data.said };
   // a caption may become shorter than the word that was chosen
   const existing = (word) => Math.min(Math.max(word | 0, 0), now.said.length - 1);
   const here = { cell: 0, word: () => existing(value("word")) };
 
-  const write = (values) => {
-    for (const name in values) form.elements[name].value = values[name];
-  };
-  const trouble = (text) => {
-    part("trouble").textContent = text;
-    part("trouble").hidden = !text;
-  };
   const ink = () => {
     const stamps = pairsIn(value("stamps"));
     const shown = cells.map((_, cell) => samples[stamps.get(cell)]);
     return inkOf(strokesOf(value("strokes")), shown, grid);
   };
 
-  // --- the captions; this is the code that the figure shows, too
+  // --- the captions
 
   const caption = (model, image, moved) =>
     describe(model, image, data.most, (t) =>
@@ -33,7 +25,7 @@ attnFigure("captioning", (root, data, say) => {
 
   const named = (word) => wordOf(word, data.words, data.candidates);
 
-  const compute = () => {
+  const compute = (models) => {
     const model = models[value("model")], moved = pairsIn(value("moves"));
     const drawn = ink(), image = imageOf(drawn, grid), start = performance.now();
     const before = caption(model, image, new Map()).map(named);
@@ -41,26 +33,19 @@ attnFigure("captioning", (root, data, say) => {
     const said = moved.size ? caption(model, image, moved).map(named) : before;
     now = { said, before };
     root.reading = { ...now, ink: drawn };
-    trouble("");
+    ran(describe, model.step, conv, patch);
     draw();
   };
 
-  const act = async () => {
-    const mine = ++asked, name = value("model");
+  const answer = attnAnswers(parts, {
+    needs: () => [value("model")],
+    make: ({ tensors }, name) => captioner(tensors, ATTENTION[name]),
+    answer: compute,
+    stays: "caption",
+  });
+  const act = () => {
     drawImage();
-    if (!models[name]) {
-      trouble("One moment: the weights are on their way.");
-      try {
-        const { tensors } = await fetchWeights(name);
-        models[name] ??= captioner(tensors, ATTENTION[name]);
-        const ran = [describe, models[name].step, conv, patch];
-        part("code").textContent = ran.map(String).join("\n\n");
-        root.querySelector(".attn-code").hidden = false;
-      } catch (error) {
-        return trouble(`${error.message}. The caption stays as it is.`);
-      }
-    }
-    if (mine === asked) compute();
+    answer();
   };
 
   // --- the picture: ink at once, weights once the captioner has spoken
@@ -73,11 +58,6 @@ attnFigure("captioning", (root, data, say) => {
     [...part("ink").children].forEach((path, i) => path.setAttribute("d", lines[i]));
     const drawn = strokes.filter((stroke) => cellOfStroke(stroke, grid) === open);
     part("hand").setAttribute("d", written(drawn.map((stroke) => [stroke[0], ...stroke])));
-  };
-
-  const show = (name, text) => {
-    part(`${name}-reading`).textContent = text;
-    part(`${name}-reading`).parentElement.hidden = !text;
   };
 
   const draw = () => {
@@ -112,7 +92,7 @@ attnFigure("captioning", (root, data, say) => {
   const change = (values) => {
     remember();
     settle();
-    write(values);
+    keep(values);
     act();
   };
   const settle = () => {
@@ -143,11 +123,11 @@ attnFigure("captioning", (root, data, say) => {
   const undo = () => {
     if (!undone.length) return;
     settle();
-    write(undone.pop());
+    keep(undone.pop());
     act();
   };
   const go = (to) => {
-    write({ word: existing(to) });
+    keep({ word: existing(to) });
     draw();
   };
 
@@ -156,7 +136,7 @@ attnFigure("captioning", (root, data, say) => {
     began: () => (remember(), clearTimeout(settling)),
     moved: (stroke) => {
       open = cellOfStroke(stroke, grid);
-      write({ strokes: undone.at(-1).strokes + written([stroke]) });
+      keep({ strokes: undone.at(-1).strokes + written([stroke]) });
       drawImage();
       cancelAnimationFrame(frame);
       frame = requestAnimationFrame(act);
@@ -187,11 +167,6 @@ attnFigure("captioning", (root, data, say) => {
   part("clear").addEventListener("click", () => change({ stamps: "", strokes: "", moves: "" }));
   part("back").addEventListener("click", () => value("moves") && change({ moves: "" }));
 
-  const line = document.createElement("p");
-  Object.assign(line, { className: "attn-trouble", hidden: true });
-  line.dataset.part = "trouble";
-  line.setAttribute("role", "alert");
-  form.prepend(line);
   part("all").remove();
   picture.setAttribute("viewBox", `${layout.left} 0 ${layout.stage} ${layout.stage}`);
   draw();

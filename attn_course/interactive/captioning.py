@@ -6,7 +6,6 @@ other one is computed by `captioners.js`, on the weights of `attn_course.trained
 """
 
 from collections.abc import Sequence
-from io import BytesIO
 from typing import Any
 
 import torch
@@ -33,7 +32,7 @@ from attn_course.interactive.captioning_said import (
     sentence,
 )
 from attn_course.interactive.controls import button, choice, hint, kept, option, readings, select
-from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.figure import InteractiveFigure, png_of
 from attn_course.interactive.live import provenance
 from attn_course.interactive.markup import tag
 from attn_course.plots.captioning import word_by_word
@@ -155,6 +154,4 @@ def _png(image: Tensor, words: Sequence[Word]) -> bytes:
     titles = [f"{word.word}\n{100 * max(word.weights):.0f}%" for word in words]
     most = weights.argmax(-1).tolist()
     figure = word_by_word(image, titles, weights.unflatten(1, (GRID, GRID)), most)
-    file = BytesIO()
-    figure.savefig(file, format="png", dpi=160, metadata={"Software": None})
-    return file.getvalue()
+    return png_of(figure, dpi=160)

@@ -40,23 +40,16 @@ const captionSentence = (model, said, at) => [
   `${whereOf(said[at])}.`,
 ].join(" ");
 
-const svgNode = (name, attributes, ...children) => {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const key in attributes) node.setAttribute(key, attributes[key]);
-  node.append(...children);
-  return node;
-};
-
 // A word to be chosen, over a small map of its weights.
 const captionChip = ({ word, weights, looked }, number, chosen, isMoved, grid) => {
   const chip = document.createElement("button"), name = document.createElement("span");
-  const cells = weights.map((weight, cell) => svgNode("rect", {
+  const cells = weights.map((weight, cell) => attnElement("rect", {
     x: cell % grid, y: Math.floor(cell / grid), width: 1, height: 1,
     style: `--attn-share:${weight}`,
     class: cell === looked ? "attn-weight attn-looked" : "attn-weight",
   }));
   const box = `-0.1 -0.1 ${grid + 0.2} ${grid + 0.2}`;
-  chip.append(svgNode("svg", { viewBox: box, "aria-hidden": "true" }, ...cells), name);
+  chip.append(attnElement("svg", { viewBox: box, "aria-hidden": "true" }, ...cells), name);
   name.textContent = word;
   chip.type = "button";
   chip.className = isMoved ? "attn-chip attn-moved" : "attn-chip";

@@ -20,8 +20,67 @@ const attnRestore = (name, root, form) => {
   root.scrollIntoView();
 };
 
+// What figures do with their form, their readings and their parts; `part` finds one by its name.
+const attnParts = (root) => {
+  const form = root.querySelector("form"), picture = root.querySelector(".attn-picture > svg");
+  const part = (name) => root.querySelector(`[data-part="${name}"]`);
+  const value = (name) => form.elements[name].value;
+  const keep = (values) => {
+    for (const name in values) form.elements[name].value = values[name];
+  };
+  const write = (name, text) => (part(name).textContent = text);
+  const put = (name, attributes) => {
+    for (const key in attributes) part(name).setAttribute(key, attributes[key]);
+  };
+  // a reading that says nothing is hidden
+  const show = (name, ...said) => {
+    const reading = part(`${name}-reading`);
+    reading.replaceChildren(...said);
+    reading.parentElement.hidden = !reading.textContent;
+  };
+  const trouble = (text = "") => {
+    write("trouble", text);
+    part("trouble").hidden = !text;
+  };
+  // the code that has just run
+  const ran = (...code) => {
+    write("code", code.map((one) => `${one.name} = ${one}`).join("\n\n"));
+    root.querySelector(".attn-code").hidden = false;
+  };
+  return { form, picture, part, value, keep, write, put, show, trouble, ran };
+};
+
+const attnElement = (name, attributes, ...content) => {
+  const { namespaceURI } = document.querySelector(".attn-picture > svg");
+  const node = document.createElementNS(namespaceURI, name);
+  for (const key in attributes) node.setAttribute(key, attributes[key]);
+  node.append(...content);
+  return node;
+};
+
+// From numbers to places in the picture; a number outside the range goes to its end.
+const attnScale = ([low, high, start, stop]) => (number) =>
+  start + ((Math.min(Math.max(number, low), high) - low) / (high - low)) * (stop - start);
+
+// `follow` gets the place across the picture, from the press of a button or finger to its end.
+const attnDrag = (picture, follow, isGrip = () => true) => {
+  const across = ({ clientX }) => {
+    const { left, width } = picture.getBoundingClientRect();
+    return ((clientX - left) / width) * picture.viewBox.baseVal.width;
+  };
+  picture.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0 || !isGrip(event.target)) return;
+    picture.setPointerCapture(event.pointerId);
+    follow(across(event));
+  });
+  picture.addEventListener("pointermove", (event) => {
+    if (picture.hasPointerCapture(event.pointerId)) follow(across(event));
+  });
+};
+
 // Start every figure of this name that is on the page and not alive yet. `start` gets the figure,
-// its numbers, and `say`, which shows a sentence to screen readers once the reader has paused.
+// its numbers, `say`, which shows a sentence to screen readers once the reader has paused, and its
+// `attnParts`.
 const attnFigure = (name, start) => {
   for (const root of document.querySelectorAll(`.attn-figure[data-figure="${name}"]`)) {
     if ("live" in root.dataset) continue;
@@ -43,7 +102,8 @@ const attnFigure = (name, start) => {
     form.addEventListener("keydown", (event) => {
       if (event.key.startsWith("Arrow")) event.stopPropagation();
     });
-    start(root, JSON.parse(root.querySelector("script[type='application/json']").textContent), say);
+    const data = root.querySelector("script[type='application/json']").textContent;
+    start(root, JSON.parse(data), say, attnParts(root));
     started = true;
     form.hidden = false;
     const link = document.createElement("a");

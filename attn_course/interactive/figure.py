@@ -16,7 +16,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib import resources
+from io import BytesIO
 from typing import Any
+
+from matplotlib.figure import Figure
 
 from attn_course.plots import ROLE
 
@@ -28,7 +31,8 @@ class InteractiveFigure:
     """A figure for Jupyter: HTML, with a PNG and a sentence where there is no browser.
 
     Args:
-        name: The script of the figure is `<name>.js`, its style `<name>.css`, with underscores.
+        name: The script of the figure is `<name>.js`, its style `<name>.css`, with underscores; a
+            figure and a script may do without a style.
         label: A description in a few words, for screen readers.
         sentence: The first state in words.
         picture: The picture, in SVG.
@@ -59,24 +63,33 @@ class InteractiveFigure:
         data = json.dumps(self.data, separators=(",", ":"), ensure_ascii=True).replace(
             "<", "\\u003c"
         )
-        before = "".join(_read(f"{name}.js") for name in self.scripts)
+        files = ("figure", *self.scripts, self.name.replace("-", "_"))
+        style, script = (
+            "".join(_read(f"{name}.{kind}") for name in files) for kind in ("css", "js")
+        )
         return "\n".join(
             [
                 f'<figure class="attn-figure attn-{self.name}" data-figure="{self.name}" '
                 f'role="group" aria-label="{escape(self.label)}" style="{roles}">',
-                f"<style>\n{_read('figure.css')}{self._own('css', '')}</style>",
+                f"<style>\n{style}</style>",
                 f'<div class="attn-picture">{self.picture}</div>',
                 f'<p class="attn-sentence">{escape(self.sentence)}</p>',
-                f'<form class="attn-controls" autocomplete="off" hidden>{self.controls}</form>',
+                f'<form class="attn-controls" autocomplete="off" hidden>'
+                f"{self._trouble}{self.controls}</form>",
                 f'<dl class="attn-readings">{self.readings}</dl>',
                 *self._live(),
                 '<p class="attn-unseen" role="status"></p>',
                 f'<script type="application/json">{data}</script>',
-                f'<script>\n(() => {{\n"use strict";\n{_read("figure.js")}'
-                f"{before}{self._own('js')}}})();\n</script>",
+                f'<script>\n(() => {{\n"use strict";\n{script}}})();\n</script>',
                 "</figure>",
             ]
         )
+
+    @property
+    def _trouble(self) -> str:
+        """Where a live figure says what went wrong."""
+        line = '<p class="attn-trouble" data-part="trouble" role="alert" hidden=""></p>'
+        return line if self.live else ""
 
     def _live(self) -> list[str]:
         """Where the weights come from, and a place for the code that has just run."""
@@ -88,13 +101,6 @@ class InteractiveFigure:
             f'<details class="attn-code" hidden><summary>The code that just ran</summary>{code}'
             "</details>",
         ]
-
-    def _own(self, kind: str, otherwise: str | None = None) -> str:
-        """The text of a file of this figure's own, or the default if the file is optional."""
-        file = FOLDER.joinpath(f"{self.name.replace('-', '_')}.{kind}")
-        if otherwise is not None and not file.is_file():
-            return otherwise
-        return file.read_text(encoding="utf-8")
 
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
@@ -108,5 +114,14 @@ class InteractiveFigure:
         return {kind: content for kind, content in bundle.items() if kind in wanted}
 
 
+def png_of(figure: Figure, dpi: float | str = "figure") -> bytes:
+    """A drawn figure for print, the same bytes for the same figure."""
+    file = BytesIO()
+    figure.savefig(file, format="png", dpi=dpi, metadata={"Software": None})
+    return file.getvalue()
+
+
 def _read(name: str) -> str:
-    return FOLDER.joinpath(name).read_text(encoding="utf-8")
+    """A file of this folder; a style that is not there is empty."""
+    file = FOLDER.joinpath(name)
+    return "" if name.endswith("css") and not file.is_file() else file.read_text(encoding="utf-8")

@@ -20,20 +20,19 @@ from attn_course.interactive.controls import (
     hint,
     option,
     readings,
-    select,
     slider,
 )
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.fixed_vector_picture import LAYOUT, SHOWN, Tried, percent, png, svg
 from attn_course.interactive.live import provenance
 from attn_course.interactive.markup import tag
+from attn_course.interactive.sentences import Pair, require_sentences, source_controls
 from attn_course.seq2seq import BOS, EOS
 from attn_course.trained import load
 from attn_course.trained.store import TrainedTranslator
 
 MOST_WORDS = 40
 RECIPE, OTHER = "fixed", "bahdanau"
-Pair = tuple[Sequence[str], Sequence[str]]  # an English sentence and its translation, in words
 
 
 def fixed_vector_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
@@ -51,13 +50,8 @@ def fixed_vector_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
             that the translators do not know.
     """
     translator = load(RECIPE)
-    if not pairs:
-        raise ValueError("the figure needs a pair of sentences to show first; there is none")
-    for source, _ in pairs:
-        if not 0 < len(source) <= MOST_WORDS:
-            raise ValueError(f"a sentence has 1 to {MOST_WORDS} words, not {len(source)}")
-        if strange := [word for word in source if word not in translator.source_words.words]:
-            raise ValueError(f"the translator does not know {', '.join(map(repr, strange))}")
+    known, sources = translator.source_words.words, [source for source, _ in pairs]
+    require_sentences(sources, MOST_WORDS, known, "the translator does", "a pair of sentences")
     source, right = pairs[0]
     vector, steps = greedily(translator, source)
     numbers = [round(number, 2) for number in vector.tolist()]
@@ -70,7 +64,7 @@ def fixed_vector_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
         label="One vector for a sentence, with its beam, and controls to change both",
         sentence=sentence,
         picture=svg(numbers, steps, sentence),
-        controls=_controls(pairs),
+        controls=_controls(sources),
         readings=readings(
             [
                 ("said", "it says", detokenise(said)),
@@ -110,15 +104,7 @@ def greedily(
     return vector, steps
 
 
-def _controls(pairs: Sequence[Pair]) -> str:
-    written = [detokenise(source) for source, _ in pairs]
-    typed = tag("input", type="text", name="source", value=written[0], data_part="source",
-                spellcheck="false", lang="en", maxlength=2000)  # fmt: skip
-    examples = [("", "…")]
-    examples += [
-        (text, f"{len(source)} words: {text}")
-        for text, (source, _) in zip(written, pairs, strict=True)
-    ]
+def _controls(sources: Sequence[Sequence[str]]) -> str:
     shorter, longer = button("shorter", "shorter"), button("longer", "a longer sentence")
     ranks = option("radio", "power", 0, "the most probable", True) + option(
         "radio", "power", 1, "the one with the best mean over its words"
@@ -126,8 +112,7 @@ def _controls(pairs: Sequence[Pair]) -> str:
     return (
         hint("Let the sentence grow, and look for the first wrong word. Does a wider beam mend it?")
         + tag("div", shorter + longer, class_="attn-options")
-        + tag("label", tag("span", "English") + typed, class_="attn-typed")
-        + select("example", "or choose", examples, "")
+        + source_controls(sources, counted=True)
         + slider("beam", "query", 1, SHOWN, 1)
         + choice("The best sentence of the beam is", ranks)
     )

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from html import escape
-from io import BytesIO
 from typing import NamedTuple
 
+from attn_course.interactive.figure import png_of
 from attn_course.interactive.markup import tag
 from attn_course.plots.beam import tried
 
@@ -76,6 +76,4 @@ def beginning(one: Tried, i: int, t: int, kept: bool) -> str:
 def png(steps: Sequence[Sequence[Tried]]) -> bytes:
     """The words that are kept and those that are dropped, for print."""
     figure = tried([[(one.word, percent(one.share)) for one in row] for row in steps])
-    file = BytesIO()
-    figure.savefig(file, format="png", dpi=160, metadata={"Software": None})
-    return file.getvalue()
+    return png_of(figure, dpi=160)

@@ -6,14 +6,9 @@ const heapReader = (tensors) => {
     : (role, tokens) => tokens; // the vectors play all three parts
   const scale = tensors["attention.project_query.weight"] ? Math.sqrt(wide) : 1;
 
-  const position = (t) => Float64Array.from({ length: wide }, (_, i) => {
-    const angle = t / 10000 ** ((i - (i % 2)) / wide);
-    return i % 2 ? Math.cos(angle) : Math.sin(angle);
-  });
-
   const read = (words, withPositions) => {
     const vectors = words.map((word) => Float64Array.from(embed(layer("vectors"), word)));
-    const tokens = withPositions ? vectors.map((token, t) => plus(token, position(t))) : vectors;
+    const tokens = withPositions ? vectors.map((token, t) => plus(token, sinusoid(t, wide))) : vectors;
     const [queries, keys, values] = ["query", "key", "value"].map((role) => project(role, tokens));
     const weights = queries.map((query) => softmax(keys.map((key) => dot(query, key) / scale)));
     const logits = weights.map((row) => linear(layer("readout"), blend(row, values)));
@@ -23,10 +18,10 @@ const heapReader = (tensors) => {
   return { read };
 };
 
-attnFigure("heap", (root, data, say) => {
-  const part = (name) => root.querySelector(`[data-part="${name}"]`);
-  const form = root.querySelector("form"), chosen = form.elements;
-  const grid = alignmentGrid(root, data.layout), models = {};
+attnFigure("heap", (root, data, say, parts) => {
+  const { form, picture, part, value, show, ran } = parts;
+  const chosen = form.elements;
+  const grid = alignmentGrid(root, data.layout);
   // a link may hold anything: what is no heap of known words is taken for the first one
   const numbers = (name) => {
     const found = chosen[name].value.split(".").map(Number);
@@ -34,7 +29,6 @@ attnFigure("heap", (root, data, say) => {
     return isHeap && found.every((one) => one in data.words) ? found : data.first;
   };
   const name = (word) => data.words[word];
-  let asked = 0;
 
   // a person's answer is the deed of its scene in the heap, a deed's the thing, a thing's the person
   const rightAnswer = (word, words) => {
@@ -43,11 +37,6 @@ attnFigure("heap", (root, data, say) => {
   };
   const { first: words, answers, weights } = data;
   let now = { words, answers, weights, right: words.map((one, i) => answers[i] === rightAnswer(one, words)) };
-
-  const show = (where, text) => {
-    part(`${where}-reading`).textContent = text;
-    part(`${where}-reading`).parentElement.hidden = !text;
-  };
 
   const apart = (most) =>
     most < 1e-9 ? "the same table" : `another table: weights differ by up to ${most.toPrecision(2)}`;
@@ -84,22 +73,17 @@ attnFigure("heap", (root, data, say) => {
     draw();
   };
 
-  const act = async () => {
-    const mine = ++asked, wanted = chosen.model.value;
-    try {
-      models[wanted] ??= heapReader((await fetchWeights(wanted)).tensors);
-    } catch (error) {
-      part("trouble").textContent = `${error.message}. The picture stays as it is.`;
-      return (part("trouble").hidden = false);
-    }
-    part("trouble").hidden = true;
-    part("code").textContent = String(models[wanted].read);
-    root.querySelector(".attn-code").hidden = false;
-    if (mine === asked) compute(models[wanted]);
-  };
+  const act = attnAnswers(parts, {
+    needs: () => [value("model")],
+    make: ({ tensors }) => heapReader(tensors),
+    answer: (models) => {
+      ran(models[value("model")].read);
+      compute(models[value("model")]);
+    },
+  });
 
-  const keep = (changes) => {
-    for (const key in changes) chosen[key].value = changes[key];
+  const change = (values) => {
+    parts.keep(values);
     form.dispatchEvent(new Event("input", { bubbles: true }));
   };
   const shuffled = (list) => {
@@ -110,20 +94,20 @@ attnFigure("heap", (root, data, say) => {
     }
     return mixed;
   };
-  part("shuffle").addEventListener("click", () => keep({ heap: shuffled(numbers("heap")).join(".") }));
-  part("back").addEventListener("click", () => keep({ heap: chosen.first.value }));
+  part("shuffle").addEventListener("click", () => change({ heap: shuffled(numbers("heap")).join(".") }));
+  part("back").addEventListener("click", () => change({ heap: value("first") }));
   part("another").addEventListener("click", () => {
     const scenes = shuffled([0, 1, 2, 3]).slice(0, 3), any = () => Math.floor(5 * Math.random());
     const heap = [0, 1, 2].flatMap((kind) => scenes.map((scene) => 15 * scene + 5 * kind + any()));
-    keep({ heap: heap.join("."), first: heap.join(".") });
+    change({ heap: heap.join("."), first: heap.join(".") });
   });
   // a word that is chosen gives way to the next one of its kind, in its scene
   const exchange = (i, j) => {
     const next = (word) => word - (word % 5) + ((word + 1) % 5), old = now.words[j];
-    const change = (list) => list.map((word) => (word === old ? next(word) : word)).join(".");
-    keep({ row: i, column: j, heap: change(numbers("heap")), first: change(numbers("first")) });
+    const renew = (list) => list.map((word) => (word === old ? next(word) : word)).join(".");
+    change({ row: i, column: j, heap: renew(numbers("heap")), first: renew(numbers("first")) });
   };
-  root.querySelector("svg").addEventListener("click", ({ target }) => {
+  picture.addEventListener("click", ({ target }) => {
     if (target.dataset.column) exchange(0, Number(target.dataset.column));
   });
   grid.listen({

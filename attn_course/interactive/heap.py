@@ -8,11 +8,12 @@ from collections.abc import Sequence
 
 import torch
 
-from attn_course.interactive.alignment_picture import png, svg
+from attn_course.interactive.alignment_picture import png, rounded, svg
 from attn_course.interactive.controls import button, choice, hint, kept, option, readings
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import provenance
 from attn_course.interactive.markup import tag
+from attn_course.interactive.sentences import require_known
 from attn_course.trained.heaps import NAMES, VOCABULARY, load_heap_reader
 
 LAYOUT = {"left": 182, "top": 112, "wide": 40, "tall": 34}
@@ -35,8 +36,7 @@ def heap_explorer(words: Sequence[str]) -> InteractiveFigure:
     """
     if len(words) != HEAP_SIZE or len(set(words)) < HEAP_SIZE:
         raise ValueError(f"a heap has {HEAP_SIZE} different words, not {len(set(words))}")
-    if strange := [word for word in words if word not in VOCABULARY]:
-        raise ValueError(f"the readers do not know {', '.join(map(repr, strange))}")
+    require_known(words, VOCABULARY, "the readers do")
     heap = torch.tensor([VOCABULARY.index(word) for word in words])
     reader = load_heap_reader(FIRST)
     weights, answers = reader.weights(heap[None])[0], reader(heap[None])[0].argmax(-1).tolist()
@@ -60,7 +60,7 @@ def heap_explorer(words: Sequence[str]) -> InteractiveFigure:
             "layout": LAYOUT,
             "first": heap.tolist(),
             "answers": answers,
-            "weights": [[round(one, 3) for one in row] for row in weights.tolist()],
+            "weights": rounded(weights),
         },
         png=png(rows, words, weights),
         scripts=["layers", "weights", "alignment_grid"],
@@ -76,8 +76,7 @@ def _controls(heap: str) -> str:
         ("another", "other words"),
     ]
     return (
-        tag("p", class_="attn-trouble", data_part="trouble", role="alert", hidden="")
-        + hint("Shuffle the words: who looks at whom? Click a column to exchange its word.")
+        hint("Shuffle the words: who looks at whom? Click a column to exchange its word.")
         + tag("div", "".join(button(*one) for one in buttons), class_="attn-options")
         + choice("Queries, keys and values", *models)
         + choice("Order", option("checkbox", "positions", "on", "add a vector for each position"))

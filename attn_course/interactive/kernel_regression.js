@@ -24,18 +24,10 @@ const line = (points) => {
   return steps.length ? `M${steps.join("L")}` : "";
 };
 
-const scale = ([low, high, start, stop]) => (number) =>
-  start + ((Math.min(Math.max(number, low), high) - low) / (high - low)) * (stop - start);
-
-attnFigure("kernel-regression", (root, data, say) => {
+attnFigure("kernel-regression", (root, data, say, { form, picture, part, put, write }) => {
   const { keys, values, widths, decimals, steps, radii } = data;
-  const [across, up, tall] = [data.across, data.up, data.tall].map(scale);
+  const [across, up, tall] = [data.across, data.up, data.tall].map(attnScale);
   const [low, high] = data.across;
-  const part = (name) => root.querySelector(`[data-part="${name}"]`);
-  const put = (name, attributes) => {
-    for (const key in attributes) part(name).setAttribute(key, attributes[key]);
-  };
-  const write = (name, text) => (part(name).textContent = text);
   const dots = [...root.querySelectorAll("circle[data-key]")];
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
 
@@ -123,21 +115,11 @@ attnFigure("kernel-regression", (root, data, say) => {
     for (const show of [drawCurve, drawWindow, drawQuery, tell]) show(root.reading);
   };
 
-  const picture = root.querySelector(".attn-picture > svg");
-  const follow = (event) => {
-    if (event.type === "pointermove" && !picture.hasPointerCapture(event.pointerId)) return;
-    const box = picture.getBoundingClientRect();
-    const x = ((event.clientX - box.left) / box.width) * picture.viewBox.baseVal.width;
+  attnDrag(picture, (x) => {
     const [, , start, stop] = data.across;
     part("query").value = low + ((x - start) / (stop - start)) * (high - low);
     draw();
-  };
-  picture.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0) return;
-    picture.setPointerCapture(event.pointerId);
-    follow(event);
   });
-  picture.addEventListener("pointermove", follow);
-  root.querySelector("form").addEventListener("input", draw);
+  form.addEventListener("input", draw);
   draw();
 });

@@ -1,12 +1,12 @@
 """The figure of kernel regression in its first state, for print."""
 
 import math
-from io import BytesIO
 
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from attn_course.interactive.figure import png_of
 from attn_course.interactive.kernel_regression_picture import RADII
 from attn_course.interactive.kernel_regression_state import State
 from attn_course.plots import INK, ROLE, style
@@ -21,9 +21,7 @@ def png(state: State, key_name: str, value_name: str) -> bytes:
         _print_weights(below, state)
         below.set(xlim=(state.low, state.high), xlabel=key_name, ylabel="weight", ylim=(0, None))
         figure.suptitle(state.sentence.replace(": ", ":\n"), fontsize=10)
-        file = BytesIO()
-        figure.savefig(file, format="png", dpi=110, metadata={"Software": None})
-    return file.getvalue()
+        return png_of(figure, dpi=110)
 
 
 def _print_values(axes: Axes, state: State, value_name: str) -> None:

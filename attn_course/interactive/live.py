@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from attn_course import trained
+from attn_course.trained import minilm_heads, two_readings
 from attn_course.trained.store import shipped_weights
 
 # Where each file of weights lies that a live figure fetches.
@@ -17,9 +18,9 @@ TRAINED = Path(trained.__file__).parent
 TRANSLATORS = (
     "bahdanau", "fixed", "luong_dot", "luong_general", "luong_local_m", "luong_local_p"
 )  # fmt: skip
-READERS = ("heaps_plain", "heaps_projections")
+READERS = ("heaps_plain", "heaps_projections", *two_readings.READERS)
 CAPTIONERS = ("soft", "hard", "uniform")
-WEIGHTS = dict.fromkeys((*TRANSLATORS, *READERS), TRAINED) | dict.fromkeys(
+WEIGHTS = dict.fromkeys((*TRANSLATORS, *READERS, minilm_heads.NAME), TRAINED) | dict.fromkeys(
     CAPTIONERS, TRAINED / "captions"
 )
 # The most by which a weight or a probability of the page differs from PyTorch's; the tests hold it.
@@ -32,10 +33,14 @@ def weights_script(name: str) -> str:
     Raises:
         ValueError: No live figure uses weights of this name, or they do not come with the course.
     """
+    letters = b64encode(_file(name).read_bytes()).decode()
+    return f'(window.attnWeights ??= {{}})[{json.dumps(name)}] = "{letters}";\n'
+
+
+def _file(name: str) -> Path:
     if name not in WEIGHTS:
         raise ValueError(f"no live figure uses {name!r}; they use {', '.join(WEIGHTS)}")
-    letters = b64encode(shipped_weights(WEIGHTS[name], name).read_bytes()).decode()
-    return f'(window.attnWeights ??= {{}})[{json.dumps(name)}] = "{letters}";\n'
+    return shipped_weights(WEIGHTS[name], name)
 
 
 def write_weights(folder: Path, names: Iterable[str] = tuple(WEIGHTS)) -> None:
@@ -48,7 +53,8 @@ def write_weights(folder: Path, names: Iterable[str] = tuple(WEIGHTS)) -> None:
 
 def provenance(inputs: str, *names: str) -> str:
     """The line under a live figure: which recipes made its weights, and how exact the page is."""
-    megabytes = f"{sum(len(weights_script(one)) for one in names) / 1e6:.1f} MB"
+    # four letters of a script hold three bytes of a file
+    megabytes = f"{sum(_file(one).stat().st_size for one in names) * 4 / 3e6:.1f} MB"
     model, recipe, fetched = (
         ("models", "recipes", f"A model's are fetched when you first use it ({megabytes} in all)")
         if len(names) > 1

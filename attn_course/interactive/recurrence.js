@@ -1,6 +1,3 @@
-const scale = ([low, high, start, stop]) => (number) =>
-  start + ((Math.min(Math.max(number, low), high) - low) / (high - low)) * (stop - start);
-
 const raised = (exponent) =>
   [...String(exponent)].map((one) => (one === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[one])).join("");
 const short = (number) => {
@@ -9,13 +6,9 @@ const short = (number) => {
   return `${digit}·10${raised(Number(exponent))}`;
 };
 
-attnFigure("recurrence", (root, data, say) => {
+attnFigure("recurrence", (root, data, say, { form, picture, part, value, keep, write, ran }) => {
   const { race, layers, streams, layout, width } = data;
-  const [across, up, along] = [layout.across, layout.up, layout.along].map(scale);
-  const picture = root.querySelector(".attn-picture > svg");
-  const form = root.querySelector("form");
-  const part = (name) => root.querySelector(`[data-part="${name}"]`);
-  const write = (name, text) => (part(name).textContent = text);
+  const [across, up, along] = [layout.across, layout.up, layout.along].map(attnScale);
 
   const read = remembering((seed) => {
     const along = normal(seed, streams.direction, width), long = length(along);
@@ -50,7 +43,7 @@ attnFigure("recurrence", (root, data, say) => {
   };
 
   const state = () => {
-    const number = (name) => Number(form.elements[name].value);
+    const number = (name) => Number(value(name));
     const [seed, distance, gain, bias] = ["seed", "distance", "gain", "forget bias"].map(number);
     const apart = (one) => Math.abs(Math.log(one / distance));
     const nearer = (one, other) => (apart(other) < apart(one) ? other : one);
@@ -112,34 +105,20 @@ attnFigure("recurrence", (root, data, say) => {
     for (const show of [drawCurves, drawRace, tell]) show(root.reading);
   };
 
-  const show = (...ran) => {
-    part("code").textContent = ran.map((one) => `${one.name} = ${one}`).join("\n\n");
-    root.querySelector(".attn-code").hidden = false;
-  };
   form.addEventListener("input", ({ target }) => {
     draw();
-    if (target.name === "gain") show(reachOfRnn);
-    if (target.name === "forget bias") show(reachOfLstm);
+    if (target.name === "gain") ran(reachOfRnn);
+    if (target.name === "forget bias") ran(reachOfLstm);
   });
   part("again").addEventListener("click", () => {
-    form.elements.seed.value = (Number(form.elements.seed.value) + 1) % data.seeds;
+    keep({ seed: (Number(value("seed")) + 1) % data.seeds });
     draw();
-    show(reachOfRnn, reachOfGru, reachOfLstm, reachOfAttention);
+    ran(reachOfRnn, reachOfGru, reachOfLstm, reachOfAttention);
   });
-  const follow = ({ clientX }) => {
-    const bounds = picture.getBoundingClientRect();
-    const x = ((clientX - bounds.left) / bounds.width) * picture.viewBox.baseVal.width;
+  attnDrag(picture, (x) => {
     const [low, high, start, stop] = layout.across;
-    form.elements.distance.value = Math.round(low + ((x - start) / (stop - start)) * (high - low));
+    keep({ distance: Math.round(low + ((x - start) / (stop - start)) * (high - low)) });
     draw();
-  };
-  picture.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0) return;
-    picture.setPointerCapture(event.pointerId);
-    follow(event);
-  });
-  picture.addEventListener("pointermove", (event) => {
-    if (picture.hasPointerCapture(event.pointerId)) follow(event);
   });
   draw();
 });

@@ -5,13 +5,12 @@ against autograd. The race below comes from the record of trained models.
 """
 
 from collections.abc import Mapping, Sequence
-from io import BytesIO
 from typing import Any
 
 import torch
 
 from attn_course.interactive.controls import button, kept, readings, slider
-from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.figure import InteractiveFigure, png_of
 from attn_course.interactive.recurrence_draws import (
     DIRECTION,
     LENGTH,
@@ -134,6 +133,4 @@ def _png(state: State) -> bytes:
     lines = {name: reach[None] for name, reach in state.reach.items()}
     figure = decay(torch.arange(LENGTH), {title: lines}, "steps from the token to the end",
                    "gradient norm")  # fmt: skip
-    file = BytesIO()
-    figure.savefig(file, format="png", metadata={"Software": None})
-    return file.getvalue()
+    return png_of(figure)

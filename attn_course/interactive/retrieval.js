@@ -1,16 +1,10 @@
-attnFigure("retrieval", (root, data, say) => {
+attnFigure("retrieval", (root, data, say, { form, picture, part, put, write, ran }) => {
   const { names, words, typical, inks, temperatures, last, layout } = data;
   const { left, walk, here, across, strip, nearest, top, bottom, letter, line } = layout;
   const tall = bottom - top;
   const colours = data.colours.map(partsOf);
   const keys = colours.map((colour) => colour.map((part) => part / 255));
   const word = names.map((name) => words.indexOf(name.split(" ").at(-1)));
-  const picture = root.querySelector(".attn-picture > svg");
-  const part = (name) => root.querySelector(`[data-part="${name}"]`);
-  const put = (name, attributes) => {
-    for (const key in attributes) part(name).setAttribute(key, attributes[key]);
-  };
-  const write = (name, text) => (part(name).textContent = text);
   const steps = Array.from({ length: last + 1 }, (_, step) => step);
   const x = (step) => left + (walk * step) / last;
   const percent = (share) => `${(100 * share).toFixed(0)}%`;
@@ -39,10 +33,10 @@ attnFigure("retrieval", (root, data, say) => {
   };
 
   const label = (text, x, y, more) =>
-    element("text", { x: x.toFixed(1), y: (y + 5).toFixed(1), ...more }, text);
+    attnElement("text", { x: x.toFixed(1), y: (y + 5).toFixed(1), ...more }, text);
   const name = (which, x, y) =>
     label(words[which], x, y, { "text-anchor": "middle", style: `fill:${inks[which]}` });
-  const box = (x, y, width, height, fill) => element("rect", { x, y, width, height, fill });
+  const box = (x, y, width, height, fill) => attnElement("rect", { x, y, width, height, fill });
 
   const drawStrips = ({ from, to, said }) => {
     put("start", { "stop-color": css(from) });
@@ -163,15 +157,13 @@ attnFigure("retrieval", (root, data, say) => {
 
   const answer = () => {
     draw();
-    const ran = [squaredDistances, weigh, sharesOf];
-    part("code").textContent = ran.map((one) => `${one.name} = ${one}`).join("\n\n");
-    root.querySelector(".attn-code").hidden = false;
+    ran(squaredDistances, weigh, sharesOf);
   };
   const go = (step) => {
     part("step").value = step;
     answer();
   };
-  root.querySelector("form").addEventListener("input", ({ target }) => {
+  form.addEventListener("input", ({ target }) => {
     // whoever picks a colour asks for it
     if (target === part("from")) part("step").value = 0;
     if (target === part("to")) part("step").value = last;
@@ -182,18 +174,7 @@ attnFigure("retrieval", (root, data, say) => {
     go(jumps.find((at) => at > root.reading.step) ?? jumps[0]);
   });
 
-  const follow = ({ clientX }) => {
-    const bounds = picture.getBoundingClientRect();
-    const at = ((clientX - bounds.left) / bounds.width) * picture.viewBox.baseVal.width;
-    go(Math.round(((at - left) / walk) * last));
-  };
-  picture.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0 || !event.target.closest(".attn-walk")) return;
-    picture.setPointerCapture(event.pointerId);
-    follow(event);
-  });
-  picture.addEventListener("pointermove", (event) => {
-    if (picture.hasPointerCapture(event.pointerId)) follow(event);
-  });
+  const follow = (across) => go(Math.round(((across - left) / walk) * last));
+  attnDrag(picture, follow, (grip) => grip.closest(".attn-walk"));
   draw();
 });

@@ -6,14 +6,13 @@ The numbers of the first state come from the package, the numbers of every other
 
 from collections.abc import Sequence
 from html import escape
-from io import BytesIO
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from attn_course.interactive.controls import button, slider
-from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.figure import InteractiveFigure, png_of
 from attn_course.interactive.markup import tag
 from attn_course.interactive.retrieval_picture import inks, layout, svg
 from attn_course.interactive.retrieval_state import (
@@ -166,6 +165,4 @@ def _png(state: State) -> bytes:
     figure = walk(state.walk, said, state.shares, state.words, state.typical)
     for axes in figure.axes:
         axes.axvline(state.step / LAST, color=ROLE["query"], clip_on=False)
-    file = BytesIO()
-    figure.savefig(file, format="png", metadata={"Software": None})
-    return file.getvalue()
+    return png_of(figure)

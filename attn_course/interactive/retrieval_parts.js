@@ -22,13 +22,6 @@ const sharesOf = (weights, word, words) => {
   return shares;
 };
 
-const element = (name, attributes, text = "") => {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const key in attributes) node.setAttribute(key, attributes[key]);
-  node.textContent = text;
-  return node;
-};
-
 // Stretches of equal numbers: [number, first place, place after the last].
 const runsOf = (numbers) => {
   const runs = [];

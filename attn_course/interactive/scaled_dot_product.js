@@ -11,13 +11,10 @@ const softmax = (scores, allowed) => {
 const digits = (number) => number.toFixed(2).replace("-0.00", "0.00").replace("-", "\u2212");
 const nine = (number) => Math.round(number * 1e9);
 
-attnFigure("scaled-dot-product", (root, data, say) => {
+attnFigure("scaled-dot-product", (root, data, say, { form, picture, part, write }) => {
   const { words, query, key, temperatures, layout } = data;
   const size = words.length, width = (layout.right - layout.left) / size;
   const factors = { divide: query[0].length ** -0.5, keep: 1, multiply: query[0].length ** 0.5 };
-  const picture = root.querySelector(".attn-picture > svg");
-  const part = (name) => root.querySelector(`[data-part="${name}"]`);
-  const write = (name, text) => (part(name).textContent = text);
   const on = (name) => root.querySelector(`input[name="${name}"]`).checked;
   const byHand = words.map(() => words.map(() => false)); // true: forbidden
   let here = data.start; // the cell that is looked at: row, column
@@ -135,7 +132,7 @@ attnFigure("scaled-dot-product", (root, data, say) => {
   };
 
   // what is chosen in the picture stands in the form as well, where a link finds it
-  const form = root.querySelector("form"), chosen = form.elements;
+  const chosen = form.elements;
   const keep = () => {
     [chosen.row.value, chosen.column.value] = here;
     const names = byHand.map((row, i) => row.map((yes, j) => (yes ? `${i}.${j}` : "")));

@@ -1,11 +1,10 @@
 """The figure of the attention layer in its first state, for print."""
 
-from io import BytesIO
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from attn_course.interactive.figure import png_of
 from attn_course.interactive.scaled_dot_product_state import State
 from attn_course.plots import INK, ROLE, style
 from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
@@ -23,9 +22,7 @@ def png(state: State) -> bytes:
         below.set_xticks(range(size), state.words, rotation=90)
         below.set_title(f"weights of query {state.words[state.row]}", loc="left", fontsize=10)
         figure.suptitle(state.sentence.replace(". Query", ".\nQuery"), fontsize=9)
-        file = BytesIO()
-        figure.savefig(file, format="png", dpi=110, metadata={"Software": None})
-    return file.getvalue()
+        return png_of(figure, dpi=110)
 
 
 def _print_grid(axes: Axes, state: State) -> None:

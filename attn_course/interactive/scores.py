@@ -8,25 +8,27 @@ first state; every other one is computed by `translators.js`, on the weights of
 from collections.abc import Sequence
 from typing import Any
 
-import torch
 from torch import Tensor
 
-from attn_course.data.tokens import pad
 from attn_course.data.translation import detokenise
-from attn_course.interactive.alignment_picture import png, svg
+from attn_course.interactive.alignment_picture import png, rounded, svg
 from attn_course.interactive.controls import (
     choice,
     hint,
     kept,
     option,
     readings,
-    select,
     slider,
 )
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import provenance
 from attn_course.interactive.markup import tag
-from attn_course.seq2seq import BOS
+from attn_course.interactive.sentences import (
+    Pair,
+    require_sentences,
+    source_controls,
+    translated,
+)
 from attn_course.trained import load
 from attn_course.trained.recipes import WINDOW
 
@@ -40,7 +42,6 @@ MODELS = {
 }
 SHOWN = ("dot", "general", "local-m")
 LAYOUT = {"left": 100, "top": 112, "wide": 17, "tall": 25}
-Pair = tuple[Sequence[str], Sequence[str]]  # an English sentence and its translation, in words
 
 
 def score_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
@@ -58,15 +59,10 @@ def score_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
             that the translators do not know.
     """
     known = load(MODELS["dot"][0]).source_words.words
-    if not pairs:
-        raise ValueError("the figure needs a pair of sentences to show first; there is none")
-    for source, _ in pairs:
-        if not 0 < len(source) <= MOST_WORDS:
-            raise ValueError(f"a sentence has 1 to {MOST_WORDS} words, not {len(source)}")
-        if strange := [word for word in source if word not in known]:
-            raise ValueError(f"the translators do not know {', '.join(map(repr, strange))}")
-    source = pairs[0][0]
-    drawn = {name: _translated(MODELS[name][0], source) for name in SHOWN}
+    sources = [source for source, _ in pairs]
+    require_sentences(sources, MOST_WORDS, known, "the translators do", "a pair of sentences")
+    source = sources[0]
+    drawn = {name: translated(MODELS[name][0], source) for name in SHOWN}
     columns = (*source, "EOS")
     says = "; ".join(f"{name} says: {detokenise(said)}" for name, (said, _) in drawn.items())
     sentence = f"{detokenise(source)} {says}"
@@ -75,7 +71,11 @@ def score_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
             data_model=name)
         for i, (name, (said, weights)) in enumerate(drawn.items())
     ]  # fmt: skip
-    pictures += [tag("svg", data_model=name, hidden="") for name in MODELS if name not in SHOWN]
+    pictures += [
+        tag("svg", class_="attn-table", data_model=name, hidden="")
+        for name in MODELS
+        if name not in SHOWN
+    ]
     first, weights = drawn[SHOWN[0]]
     texts = {name: detokenise(drawn[name][0]) if name in drawn else "" for name in MODELS}
     return InteractiveFigure(
@@ -83,7 +83,7 @@ def score_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
         label="Alignments of several scores, with controls to change them",
         sentence=sentence,
         picture="".join(pictures),
-        controls=_controls(pairs, first.index(".") if "." in first else 0),
+        controls=_controls(sources, first.index(".") if "." in first else 0),
         readings=readings([(name, name, text) for name, text in texts.items()])
         + readings([("looks", "in the frame", "")]),
         data=_data(pairs, drawn),
@@ -100,27 +100,13 @@ def _title(name: str) -> str:
     return f"{name}, D = {WINDOW:g}" if name.startswith("local") else name
 
 
-@torch.no_grad()
-def _translated(recipe: str, source: Sequence[str]) -> tuple[tuple[str, ...], Tensor]:
-    """What a model says, and the weights of each of its words and of EOS."""
-    known = load(recipe)
-    (said,) = known.translate([source])
-    read = pad([known.source_words.encode(source)])
-    target = torch.tensor([[BOS, *known.target_words.encode(said)[:-1]]])
-    return said, known.model.alignment(read, target)[0]
-
-
-def _controls(pairs: Sequence[Pair], row: int) -> str:
-    written = [detokenise(source) for source, _ in pairs]
-    typed = tag("input", type="text", name="source", value=written[0], data_part="source",
-                spellcheck="false", lang="en", maxlength=2000)  # fmt: skip
+def _controls(sources: Sequence[Sequence[str]], row: int) -> str:
     models = "".join(option("checkbox", name, "on", name, name in SHOWN) for name in MODELS)
     return (
         hint("Narrow the window: when does local-m break? Click a row to see where each looks.")
         + choice("Models", models)
         + slider("window", "weight", 0.5, WINDOW, WINDOW, 0.5)
-        + tag("label", tag("span", "English") + typed, class_="attn-typed")
-        + select("example", "or choose", [("", "…"), *((one, one) for one in written)], "")
+        + source_controls(sources)
         + kept(row=row)
     )
 
@@ -134,7 +120,6 @@ def _data(
         "layout": LAYOUT,
         "pairs": [[list(one) for one in pair] for pair in pairs],
         "first": {
-            name: [[*said, "EOS"], [[round(one, 3) for one in row] for row in weights.tolist()]]
-            for name, (said, weights) in drawn.items()
+            name: [[*said, "EOS"], rounded(weights)] for name, (said, weights) in drawn.items()
         },
     }

@@ -25,23 +25,25 @@ const spelledAlike = (word, known, most = 3) => {
     .map(([, one]) => one);
 };
 
-// The words of a sentence with its full stop, or `trouble`: a sentence that says what is wrong.
+// The words of a sentence with its full stop, all of them keys of `known`; or `trouble`: a sentence
+// that says what is wrong.
 const readSentence = (text, known, most) => {
-  const set = new Set(known), typed = cutIntoWords(text);
+  const typed = cutIntoWords(text);
   if (!typed.length) return { trouble: "Write a sentence, or choose one." };
   const capital = (word) => word[0].toUpperCase() + word.slice(1);
-  const spelled = (word) => [word, word.toLowerCase(), capital(word)].find((one) => set.has(one));
+  const spelled = (word) => [word, word.toLowerCase(), capital(word)].find((one) => known.has(one));
   const words = typed.map(spelled);
   if (words.at(-1) !== ".") words.push(".");
   if (words.length > most)
     return { trouble: `There is room for ${most} words; this sentence has ${words.length}.` };
   const strange = [...new Set(typed.filter((word) => !spelled(word)))];
   if (!strange.length) return { words };
+  const near = spelledAlike(strange[0], [...known.keys()]);
   const quoted = (all) => all.map((word) => `“${word}”`).join(", ");
   const more = strange.length > 3 ? ` and ${strange.length - 3} more` : "";
   return {
     trouble: `It has never met ${quoted(strange.slice(0, 3))}${more}. ` +
-      `Near ${quoted(strange.slice(0, 1))} it knows ${quoted(spelledAlike(strange[0], known))}.`,
+      `Near ${quoted(strange.slice(0, 1))} it knows ${quoted(near)}.`,
   };
 };
 

@@ -114,3 +114,15 @@ const greedy = (model, source, change = () => undefined) => {
   }
   return said;
 };
+
+// The words of a translator: the numbers of those that it reads, the names of those that it says.
+const vocabularyOf = ({ source_words, target_words }) => {
+  const known = new Map(JSON.parse(source_words).map((word, i) => [word, FIRST_WORD + i]));
+  const names = ["<pad>", "<bos>", "EOS", "<unk>", ...JSON.parse(target_words)];
+  return { known, names, ids: (words) => [...words.map((word) => known.get(word)), EOS] };
+};
+
+const translate = (model, { ids, names }, words, change) =>
+  greedy(model, ids(words), change).map((one) => ({ ...one, word: names[one.word] }));
+
+const spoken = (said) => said.map(({ word }) => word).filter((word) => word !== "EOS");

@@ -23,10 +23,11 @@ const readWeights = (letters) => {
     new TextDecoder().decode(bytes.subarray(8, start)));
   for (const name in tensors) {
     const { dtype, shape, data_offsets: [from, to] } = tensors[name];
-    const wide = { F16: 2, F32: 4 }[dtype], data = new Float32Array((to - from) / wide);
+    const wide = { U8: 1, F16: 2, F32: 4 }[dtype], data = new Float32Array((to - from) / wide);
     for (let i = 0; i < data.length; i++) {
       const at = start + from + wide * i;
-      data[i] = wide === 2 ? half(view.getUint16(at, true)) : view.getFloat32(at, true);
+      if (wide === 1) data[i] = view.getUint8(at) / 255; // a share: the largest byte is 1
+      else data[i] = wide === 2 ? half(view.getUint16(at, true)) : view.getFloat32(at, true);
     }
     tensors[name] = { shape, data };
   }
@@ -61,4 +62,26 @@ const fetchWeights = (name) => {
     };
     document.head.append(script);
   }));
+};
+
+// What follows an act of the reader. The weights that it `needs` are fetched once, `make` makes
+// models of them, and `answer` gets them all by name. Of acts in a row the last is answered.
+const attnAnswers = ({ trouble }, { needs, make, answer, stays = "picture" }) => {
+  const made = {};
+  let asked = 0;
+  return async () => {
+    const mine = ++asked, missing = needs().filter((name) => !made[name]);
+    const fetch = async (name) => (made[name] = make(await fetchWeights(name), name));
+    if (missing.length) {
+      trouble("One moment: the weights are on their way.");
+      try {
+        await Promise.all(missing.map(fetch));
+      } catch (error) {
+        return trouble(`${error.message}. The ${stays} stays as it is.`);
+      }
+    }
+    if (mine !== asked) return;
+    trouble();
+    answer(made);
+  };
 };

@@ -94,31 +94,6 @@ def looks(words: Sequence[str], heads: Mapping[str, Tensor]) -> Figure:
     return closed(figure)
 
 
-def maps(words: Sequence[str], heads: Mapping[str, Tensor]) -> Figure:
-    """Draw all weights of some heads, a map for each, two in a row.
-
-    Args:
-        words: The queries, from top to bottom, and the keys, from left to right.
-        heads: The weights of each head, (len(words), len(words)); an even number of heads.
-    """
-    rows = (len(heads) + 1) // 2
-    with style():
-        size = (5.2, 1.1 + 2.3 * rows)
-        shared = {"squeeze": False, "sharex": True, "sharey": True}
-        figure, panels = plt.subplots(rows, 2, figsize=size, **shared)
-        for axes, (name, weights) in zip(panels.flat, heads.items(), strict=True):
-            axes.imshow(weights.numpy(), cmap=WEIGHTS, vmin=0, vmax=1)
-            axes.set_title(name, fontsize=11)
-            axes.set_xticks(range(len(words)), words, rotation=90)
-            axes.set_yticks(range(len(words)), words)
-            _frame(axes, len(words), len(words))
-        for axes in panels[-1]:
-            axes.set_xlabel("word it looks at")
-        for axes in panels[:, 0]:
-            axes.set_ylabel("word that looks")
-    return closed(figure)
-
-
 def _frame(axes: Axes, columns: int, rows: int) -> None:
     """Separate the cells of a map with thin lines."""
     axes.set_xticks(np.arange(columns + 1) - 0.5, minor=True)

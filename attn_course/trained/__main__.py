@@ -5,7 +5,15 @@ from functools import partial
 
 import torch
 
-from attn_course.trained import copying, heads, heaps, recall, without_recurrence
+from attn_course.trained import (
+    copying,
+    heads,
+    heaps,
+    minilm_heads,
+    recall,
+    two_readings,
+    without_recurrence,
+)
 from attn_course.trained.captions.make import make as make_captions
 from attn_course.trained.make import make
 from attn_course.trained.recipes import RECIPES
@@ -16,13 +24,15 @@ def main() -> None:
     makers = {name: partial(make, name) for name in RECIPES} | {"copying": copying.make}
     makers |= {"heads": heads.make, "captions": make_captions, "recall": recall.make}
     makers |= {"without_recurrence": without_recurrence.make, "heaps": heaps.make}
+    makers |= {"two_readings": two_readings.make, "minilm_heads": minilm_heads.make}
     listed = ", ".join(f"{name} ({recipe.steps} steps)" for name, recipe in RECIPES.items())
     parser = argparse.ArgumentParser(
         prog="python -m attn_course.trained",
         description="Train models, measure them, and store weights and records.",
         epilog=f"NAME is one of: {listed}; a hundred steps take 2 to 5 seconds on one core. Or it "
         "is copying, which takes about 20 minutes, heads, about 4, captions, about 25, recall, "
-        "about 40, without_recurrence, about 20, or heaps, half a minute.",
+        "about 40, without_recurrence, about 20, heaps, half a minute, two_readings, a quarter, or "
+        "minilm_heads, two seconds.",
     )
     parser.add_argument("names", nargs="+", choices=sorted(makers), metavar="NAME")
     names = parser.parse_args().names

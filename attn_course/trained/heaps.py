@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from attn_course.retrieval import dot_scores, masked_softmax
 from attn_course.self_attention import SelfAttention, basic_self_attention
-from attn_course.trained.store import shipped_weights, write_record
+from attn_course.trained.store import load_weights, save_weights, write_record
 from attn_course.training import train
 
 # Of each scene five people, five deeds and five things.
@@ -102,9 +101,7 @@ def train_heap_reader(name: str, seed: int = 0) -> HeapReader:
 
 def save_heap_reader(name: str, reader: HeapReader) -> None:
     """Write the weights in half precision, where `load_heap_reader` finds them."""
-    words = {"words": " ".join(VOCABULARY)}
-    weights = {key: value.half().contiguous() for key, value in reader.state_dict().items()}
-    save_file(weights, FOLDER / f"{name}.safetensors", words)
+    save_weights(FOLDER, name, reader, {"words": " ".join(VOCABULARY)})
 
 
 def load_heap_reader(name: str) -> HeapReader:
@@ -114,8 +111,7 @@ def load_heap_reader(name: str) -> HeapReader:
         ValueError: There is no such reader.
     """
     reader = HeapReader(_has_projections(name))
-    weights = load_file(shipped_weights(FOLDER, name))
-    reader.load_state_dict({key: value.float() for key, value in weights.items()})
+    reader.load_state_dict(load_weights(FOLDER, name)[0])
     return reader.requires_grad_(False)
 
 

@@ -52,8 +52,32 @@ def save(name: str, trained: TrainedTranslator) -> None:
         "source_words": json.dumps(trained.source_words.words, ensure_ascii=False),
         "target_words": json.dumps(trained.target_words.words, ensure_ascii=False),
     }
-    weights = {key: value.half().contiguous() for key, value in trained.model.state_dict().items()}
-    save_file(weights, FOLDER / f"{name}.safetensors", words)
+    save_weights(FOLDER, name, trained.model, words)
+
+
+def save_weights(
+    folder: Path, name: str, model: torch.nn.Module, words: dict[str, str] | None = None
+) -> None:
+    """Write the weights of a model in half precision, and words that belong to them."""
+    weights = {
+        key: value.half().contiguous() if value.is_floating_point() else value
+        for key, value in model.state_dict().items()
+    }
+    save_file(weights, folder / f"{name}.safetensors", words)
+
+
+def load_weights(folder: Path, name: str) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The stored weights, in float32, and the words that belong to them.
+
+    Raises:
+        ValueError: These weights do not come with the course.
+    """
+    with safe_open(shipped_weights(folder, name), "pt") as file:
+        words = file.metadata() or {}
+        stored = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+    return {
+        key: value.float() if value.is_floating_point() else value for key, value in stored.items()
+    }, words
 
 
 def shipped_weights(folder: Path, name: str) -> Path:
@@ -77,10 +101,7 @@ def load(name: str) -> TrainedTranslator:
     Raises:
         ValueError: There is no such recipe, or its weights do not come with the course.
     """
-    recipe, path = find_recipe(name), shipped_weights(FOLDER, name)
-    with safe_open(path, "pt") as file:
-        words = file.metadata()
-        weights = {key: file.get_tensor(key).float() for key in file.keys()}  # noqa: SIM118
+    recipe, (weights, words) = find_recipe(name), load_weights(FOLDER, name)
     source_words = Vocabulary(json.loads(words["source_words"]))
     target_words = Vocabulary(json.loads(words["target_words"]))
     with torch.random.fork_rng(devices=[]):  # the first weights are thrown away

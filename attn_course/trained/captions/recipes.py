@@ -22,7 +22,11 @@ from attn_course.hard_attention import (
 )
 from attn_course.image_grid import doubly_stochastic_penalty
 from attn_course.seq2seq import PAD
-from attn_course.trained.captions.variants import PlacelessCaptioner
+from attn_course.trained.captions.variants import (
+    PlacelessCaptioner,
+    SideBySideCaptioner,
+    UniformSideBySideCaptioner,
+)
 from attn_course.training import History, train
 from attn_course.training.loop import Validate
 
@@ -65,6 +69,8 @@ TRIALS = {
     "uniform": Trial(UniformCaptioner, ship=True),
     "soft_penalty": Trial(Captioner, penalty=0.1),
     "soft_large": Trial(Captioner, grid=4, digits=(2, 4), ship=True),
+    "soft_side_by_side": Trial(SideBySideCaptioner, moved=True),
+    "uniform_side_by_side": Trial(UniformSideBySideCaptioner),
     "soft_placeless": Trial(PlacelessCaptioner, twins=True),
 }
 

@@ -2,20 +2,16 @@
 
 from pathlib import Path
 
-import torch
-from safetensors.torch import load_file, save_file
-
 from attn_course.captioning import Captioner
 from attn_course.trained.captions.recipes import build, find_trial
-from attn_course.trained.store import shipped_weights
+from attn_course.trained.store import load_weights, save_weights
 
 FOLDER = Path(__file__).parent
 
 
 def save_captioner(name: str, model: Captioner) -> None:
     """Write the weights of the trial `name`."""
-    halved = {key: _half(value) for key, value in model.state_dict().items()}
-    save_file(halved, FOLDER / f"{name}.safetensors")
+    save_weights(FOLDER, name, model)
 
 
 def load_captioner(name: str) -> Captioner:
@@ -25,15 +21,7 @@ def load_captioner(name: str) -> Captioner:
         ValueError: There is no such trial, or its weights do not come with the course.
     """
     find_trial(name)
-    path = shipped_weights(FOLDER, name)
+    weights, _ = load_weights(FOLDER, name)
     model = build(name)  # whose first weights are thrown away
-    weights = {
-        key: value.float() if value.is_floating_point() else value
-        for key, value in load_file(path).items()
-    }
     model.load_state_dict(weights)
     return model.eval().requires_grad_(False)
-
-
-def _half(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.half().contiguous() if tensor.is_floating_point() else tensor

@@ -1,0 +1,93 @@
+attnFigure("heads", (root, data, say, parts) => {
+  const { form, part, value, show, keep } = parts;
+  const [small, large] = root.querySelectorAll(".attn-picture > svg");
+  const sheet = headSheet(small, data.sheet, data.colour);
+  const grid = alignmentGrid(root, data.layout, large);
+  const [layers, heads] = data.shape, all = [];
+  for (let i = 0; i < layers; i++) for (let j = 0; j < heads; j++) all.push([i, j]);
+  let record = null, drawn = data.first.sentence;
+
+  const percent = (share) => `${Math.round(100 * share)}%`;
+  const within = (at, count) => Math.min(Math.max(Math.floor(Number(at)) || 0, 0), count - 1);
+  const wanted = () => {
+    const sentence = within(value("sentence"), data.sentences.length);
+    const count = record?.pieces[data.sentences[sentence]].length ?? data.first.pieces.length;
+    return {
+      sentence, count, layer: within(value("layer"), layers), head: within(value("head"), heads),
+      row: within(value("row"), count), column: within(value("column"), count),
+    };
+  };
+  // the weight that a piece gives to another in a head, from the record
+  const shareOf = (sentence, count) => {
+    const { data: shares } = record.tensors[data.sentences[sentence]];
+    return (layer, head, i, j) => shares[((layer * heads + head) * count + i) * count + j];
+  };
+  // the heads by their weight in the cell, the greatest first
+  const order = ({ sentence, count, row, column }) => {
+    const share = shareOf(sentence, count);
+    return all.toSorted((one, other) =>
+      share(...other, row, column) - share(...one, row, column));
+  };
+
+  const drawTable = (pieces, table, here) => {
+    const rows = pieces.map((word, i) => ({ word, weights: table[i] }));
+    grid.draw({ rows, columns: pieces, here, touched: [here[0]] });
+  };
+  const draw = () => {
+    const now = wanted(), { sentence, count, layer, head, row, column } = now;
+    const pieces = record.pieces[data.sentences[sentence]], share = shareOf(sentence, count);
+    const table = pieces.map((_, i) => pieces.map((_, j) => share(layer, head, i, j)));
+    if (sentence !== drawn) sheet.draw({ shape: data.shape, length: count, share });
+    drawn = sentence;
+    sheet.mark(layer, head);
+    drawTable(pieces, table, [row, column]);
+    const here = table[row][column], asking = pieces[row], at = pieces[column];
+    const others = (sum(table.map((line) => line[column])) - here) / (count - 1);
+    const more = all.filter((one) => share(...one, row, column) > here).length;
+    const words = table.slice(1, -1), marks = sum(words.map((line) => line[0] + line.at(-1)));
+    part("cell-reading").previousElementSibling.textContent = `layer ${layer}, head ${head}`;
+    show("cell", `${asking} gives ${percent(here)} to ${at}`);
+    show("rows", `give ${percent(others)} to ${at} on average`);
+    show("rank", `${more} of ${all.length} give it more`);
+    show("marks", `get ${percent(marks / words.length)} from a word of this head`);
+    root.reading = { ...now, table, others, more };
+    say(`${data.sentences[sentence].replace(/\.$/, "")}: in layer ${layer}, head ${head}, ` +
+      `${asking} gives ${percent(here)} to ${at}.`);
+  };
+
+  const act = attnAnswers(parts, {
+    needs: () => [data.weights],
+    make: ({ tensors, said }) => ({ tensors, pieces: JSON.parse(said.pieces) }),
+    answer: (made) => {
+      record = made[data.weights];
+      draw();
+    },
+  });
+  const change = (values) => {
+    keep(values);
+    form.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+
+  sheet.listen(([i, j]) => change({ layer: i, head: j }));
+  const look = ([i, j]) => {
+    const { count } = wanted();
+    change({ row: within(i, count), column: within(j, count) });
+  };
+  grid.listen({ look, act: look });
+  const seek = (name, choose) => part(name).addEventListener("click", async () => {
+    await act();
+    if (!record) return; // it cannot be read
+    const now = wanted(), [layer, head] = choose(order(now), now);
+    change({ layer, head });
+  });
+  seek("most", ([first]) => first);
+  seek("next", (ranked, now) => {
+    const at = ranked.findIndex(([i, j]) => i === now.layer && j === now.head);
+    return ranked[(at + 1) % ranked.length];
+  });
+  form.addEventListener("input", act);
+
+  const { pieces, table } = data.first, { layer, head, row, column } = wanted();
+  sheet.mark(layer, head);
+  drawTable(pieces, table, [row, column]);
+});

@@ -1,0 +1,147 @@
+"""The figure of silent heads: the readers of chapter 09 at work in the page.
+
+The reader guesses from a picture of weights which head can go, switches heads off, and sees what is
+lost on this sentence and, by the record, on unseen ones. Python draws the first state; `silence.js`
+computes every other one.
+"""
+
+from collections.abc import Sequence
+
+import torch
+
+from attn_course.data import phrases
+from attn_course.data.phrases import Phrase, phrase_batch
+from attn_course.interactive.alignment_picture import rounded, svg
+from attn_course.interactive.controls import button, choice, hint, kept, option, readings
+from attn_course.interactive.figure import InteractiveFigure, png_of
+from attn_course.interactive.live import provenance
+from attn_course.interactive.markup import tag
+from attn_course.interactive.sentences import require_known
+from attn_course.plots.multi_head import looks
+from attn_course.trained import record
+from attn_course.trained.heads import vocabulary
+from attn_course.trained.two_readings import READERS, TASK, load_reader
+
+LAYOUT = {"left": 116, "top": 92, "wide": 50, "tall": 40}
+FIRST = "two_readings_4_5"
+MOST_HEADS, MOST_WORDS = 4, 16
+# What the sentences of the task are made of, in this order; "not" stands before the second verb.
+KINDS = {
+    "openings": phrases.OPENINGS,
+    "verbs": phrases.VERBS,
+    "objects": phrases.OBJECTS,
+    "endings": phrases.ENDINGS,
+}
+
+
+def silence_explorer(words: Sequence[str]) -> InteractiveFigure:
+    """The trained readers of chapter 09, whose heads can be switched off.
+
+    Shown as the last expression of a cell, its first state stands wherever the notebook is shown;
+    the readers themselves run in the built book, and in JupyterLab beside a built book.
+
+    Args:
+        words: The sentence to show first, with a verb before and after its one *not*.
+
+    Raises:
+        ValueError: There are too many words, one is unknown, "not" does not come once, or a verb is
+            missing.
+    """
+    asking, (after, before) = _asked(words)
+    batch = phrase_batch([Phrase(tuple(words), asking, (after, before))], vocabulary(TASK))
+    reader = load_reader(FIRST)
+    weights, logits = reader.weights(batch)[0], reader(batch)[0]
+    sure, said = (found.tolist() for found in logits.softmax(-1).max(-1))
+    answers = vocabulary(TASK).decode(said)
+    rows = [f"head {head}" for head in range(len(weights))]
+    negates = [
+        f"not negates {word} ({100 * share:.3g}% sure)"
+        for word, share in zip(answers, sure, strict=True)
+    ]
+    sentence = (
+        f"{' '.join(words)}: with a comma before it, not negates {answers[0]}; with a comma after "
+        f"it, {answers[1]}. {_looks(words, weights)}."
+    )
+    return InteractiveFigure(
+        name="silence",
+        label="Heads of a small reader, with controls to switch them off",
+        sentence=sentence,
+        picture=svg(rows, words, weights, sentence, LAYOUT),
+        controls=_controls(words),
+        readings=readings(
+            [
+                ("first", "comma before not", negates[0]),
+                ("second", "comma after not", negates[1]),
+                ("comma", "your comma", ""),
+                ("guess", "your guess", "guess first; then you see what was measured"),
+                ("left", "unseen sentences", ""),
+            ]
+        ),
+        data={
+            "readers": {name: heads for name, (heads, _) in READERS.items()},
+            "record": {run["reader"]: run for run in record("two_readings")["runs"]},
+            "kinds": KINDS,
+            "model": FIRST,
+            "most": MOST_WORDS,
+            "layout": LAYOUT,
+            "first": {
+                "words": list(words),
+                "answers": answers,
+                "sure": [round(one, 4) for one in sure],
+                "weights": rounded(weights),
+            },
+        },
+        png=png_of(looks(words, dict(zip(rows, weights, strict=True))), dpi=160),
+        scripts=["layers", "weights", "word_reader", "sentences", "alignment_grid"],
+        live=provenance("100 sentences that they have not learned from", *READERS),
+    )
+
+
+def _asked(words: Sequence[str]) -> tuple[int, tuple[str, str]]:
+    """The place of "not", the nearest verb after it, and the nearest one before it."""
+    if len(words) > MOST_WORDS:
+        raise ValueError(f"a sentence has at most {MOST_WORDS} words, not {len(words)}")
+    require_known(words, vocabulary(TASK).words, "the readers do")
+    if (number := words.count("not")) != 1:
+        raise ValueError(f"a sentence has one 'not', which asks; this one has {number}")
+    asking = words.index("not")
+    after = [word for word in words[asking:] if word in phrases.VERBS]
+    before = [word for word in words[:asking] if word in phrases.VERBS]
+    if not after or not before:
+        raise ValueError("there is no verb before or after 'not'")
+    return asking, (after[0], before[-1])
+
+
+def _looks(words: Sequence[str], weights: torch.Tensor) -> str:
+    best = [f"Head {head} looks most at {words[at]}" for head, at in enumerate(weights.argmax(-1))]
+    return ", ".join(best).replace(", Head", ", head")
+
+
+def _controls(words: Sequence[str]) -> str:
+    models = [
+        option("radio", "model", name, _called(*made), name == FIRST)
+        for name, made in READERS.items()
+    ]
+    heads = range(MOST_HEADS)
+    guesses = [option("radio", "guess", head, f"head {head}") for head in heads]
+    guesses.append(option("radio", "guess", "none", "none of them"))
+    silent = [option("checkbox", f"off{head}", "on", f"head {head}") for head in heads]
+    typed = tag("input", type="text", name="sentence", value=" ".join(words), data_part="sentence",
+                spellcheck="false", lang="en", maxlength=2000)  # fmt: skip
+    return (
+        hint("Each row shows where “not” looks in one head. Which head can go? Guess first.")
+        + choice("Which head can go without the loss of an answer?", *guesses)
+        + choice("Switch off (or click a row)", *silent)
+        + choice("Reader", *models)
+        + tag("label", tag("span", "Sentence") + typed, class_="attn-typed")
+        + tag(
+            "div",
+            button("another", "another sentence") + button("exchange", "exchange the verbs"),
+            class_="attn-options",
+        )
+        + kept(row="", column="")
+    )
+
+
+def _called(heads: int, seed: int) -> str:
+    return f"{heads} head{'s' if heads > 1 else ''}, seed {seed}"

@@ -1,0 +1,92 @@
+"""Readers of *two readings* that come with the course, and what each can do without some heads.
+
+They are trained as `attn_course.trained.heads` trains its own, and stored in half precision.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from itertools import combinations
+
+import torch
+
+from attn_course.trained.heads import (
+    Trial,
+    measure_reader,
+    right,
+    rounded,
+    train_reader,
+    unseen,
+    vocabulary,
+)
+from attn_course.trained.readers import Reader, without_head
+from attn_course.trained.store import (
+    FOLDER,
+    load_weights,
+    round_to_half,
+    save_weights,
+    write_record,
+)
+
+TASK = "two readings"
+# Of each reader its number of heads and its seed: these five differ most in what a head can do.
+READERS = {
+    f"two_readings_{heads}_{seed}": (heads, seed)
+    for heads, seed in ((1, 0), (2, 0), (2, 7), (4, 5), (4, 6))
+}
+
+
+def trial_of(name: str) -> tuple[Trial, int]:
+    """The trial of `attn_course.trained.heads` that makes this reader, and its seed.
+
+    Raises:
+        ValueError: There is no such reader.
+    """
+    if name not in READERS:
+        raise ValueError(f"there is no reader {name!r}; choose from {', '.join(READERS)}")
+    heads, seed = READERS[name]
+    return Trial(TASK, 64, heads, 800), seed
+
+
+def load_reader(name: str) -> Reader:
+    """The trained reader of one of the `READERS`, in float32.
+
+    Raises:
+        ValueError: There is no such reader.
+    """
+    trial, _ = trial_of(name)
+    with torch.random.fork_rng(devices=[]):  # the first weights are thrown away
+        reader = Reader(len(vocabulary(TASK)), trial.d_model, trial.num_heads, num_questions=2)
+    reader.load_state_dict(load_weights(FOLDER, name)[0])
+    return reader.eval().requires_grad_(False)
+
+
+def silenced(num_heads: int) -> Iterator[tuple[int, ...]]:
+    """All choices of heads that may be silent: none, each, and so on, up to all of them."""
+    for number in range(num_heads + 1):
+        yield from combinations(range(num_heads), number)
+
+
+def share_right(reader: Reader, off: Iterable[int]) -> list[float]:
+    """Share of the unseen sentences read right without some heads: both answers, V2, V1."""
+    with ExitStack() as stack:
+        for head in off:
+            stack.enter_context(without_head(reader.attention, head))
+        every = right(reader, unseen(TASK))
+    return rounded(torch.stack([every.all(1), *every.T]).double().mean(1))
+
+
+def make() -> None:
+    """Train the readers, store their weights, and record what each reads right without heads."""
+    runs = []
+    for name in READERS:
+        trial, seed = trial_of(name)
+        reader, _ = train_reader(trial, seed)
+        round_to_half(reader)
+        save_weights(FOLDER, name, reader, {"words": json.dumps(vocabulary(TASK).words)})
+        left = {
+            ".".join(map(str, off)): share_right(reader, off) for off in silenced(trial.num_heads)
+        }
+        looked = measure_reader(reader, trial)["weights"]
+        runs.append({"reader": name, "seed": seed, "weights": looked, "without": left})
+    write_record("two_readings", runs, steps=trial.steps)

@@ -1,0 +1,237 @@
+"""The live readers of two readings: heads go silent in the page as they do in PyTorch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+import pytest
+import torch
+from playwright.sync_api import Browser, Locator
+from torch.testing import assert_close
+
+from attn_course.data.phrases import phrase_batch, two_readings
+from attn_course.interactive import silence_explorer
+from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.live import AGREES_TO
+from attn_course.trained.heads import TEST_SEED, runs_of, unseen, vocabulary
+from attn_course.trained.readers import without_head
+from attn_course.trained.store import record
+from attn_course.trained.two_readings import (
+    READERS,
+    TASK,
+    load_reader,
+    share_right,
+    silenced,
+    trial_of,
+)
+from tests.interactive_laws import (
+    assert_accessible_and_fits,
+    assert_prints_without_controls,
+    assert_quick,
+    assert_stands_without_scripts,
+    assert_stays_without_its_weights,
+    opened,
+    size,
+    write_page,
+)
+from tests.test_pages import PHONE
+
+FIGURE = ".attn-figure[data-figure='silence']"
+HANG = "hang them not let them go".split()  # noqa: SIM905
+# Sets the form as a reader would, one setting after another, and returns what each one gave.
+READ_ALL = """async (root, settings) => {
+  const form = root.querySelector("form"), found = [];
+  for (const [model, off, sentence] of settings) {
+    form.elements.model.value = model;
+    form.elements.sentence.value = sentence;
+    for (let head = 0; head < 4; head++)
+      form.elements[`off${head}`].checked = off.includes(head);
+    delete root.reading;
+    form.dispatchEvent(new Event("input", { bubbles: true }));
+    while (!root.reading) await new Promise((resolve) => setTimeout(resolve));
+    found.push(root.reading);
+  }
+  return JSON.stringify(found);
+}"""
+
+
+# What is said, as the script has it, and as it was written before.
+TEXTS = (
+    "root => ['sentence', 'readings'].map(one => root.querySelector(`.attn-${one}`).textContent)"
+)
+TEXTS_BEFORE = f"html => ({TEXTS})(new DOMParser().parseFromString(html, 'text/html'))"
+
+
+@cache
+def drawn() -> InteractiveFigure:
+    return silence_explorer(HANG)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return write_page(tmp_path_factory.mktemp("silence"), drawn().html, *READERS)
+
+
+@pytest.fixture
+def figure(browser: Browser, address: str) -> Iterator[Locator]:
+    with opened(browser, address) as page:
+        yield page.locator(FIGURE)
+
+
+def reading(figure: Locator, part: str) -> str:
+    return figure.locator(f"[data-part='{part}-reading']").inner_text()
+
+
+def guess(figure: Locator, head: str) -> None:
+    figure.locator(f"[name='guess'][value='{head}']").check()
+
+
+@pytest.mark.browser
+def test_page_reads_as_pytorch_with_any_heads_silent(figure: Locator) -> None:
+    sentences = list(islice(two_readings(TEST_SEED), 110))
+    settings = []
+    for i, phrase in enumerate(sentences):
+        name = list(READERS)[i % len(READERS)]
+        choices = list(silenced(READERS[name][0]))
+        settings.append((name, choices[i // 5 % len(choices)], " ".join(phrase.words)))
+    found = json.loads(figure.evaluate(READ_ALL, settings))
+    readers = {name: load_reader(name).double() for name in READERS}
+    for (name, off, _), phrase, got in zip(settings, sentences, found, strict=True):
+        batch = phrase_batch([phrase], vocabulary(TASK))
+        with ExitStack() as stack:
+            for head in off:
+                stack.enter_context(without_head(readers[name].attention, head))
+            sure, answers = readers[name](batch)[0].softmax(-1).max(-1)
+        weights = torch.tensor(got["weights"], dtype=torch.double)
+        wanted = readers[name].weights(batch)[0]
+        assert_close(weights, wanted, rtol=0, atol=AGREES_TO)
+        assert tuple(got["answers"]) == vocabulary(TASK).decode(answers)
+        assert_close(torch.tensor(got["sure"]).double(), sure, rtol=0, atol=AGREES_TO)
+    assert_quick(figure)
+
+
+@pytest.mark.browser
+def test_measured_loss_is_shown_after_the_guess_and_goes_with_another_reader(
+    figure: Locator,
+) -> None:
+    assert reading(figure, "first") == "not negates let (100% sure)"
+    assert reading(figure, "second") == "not negates hang (100% sure)"
+    left = figure.locator("[data-part='left-reading']")
+    assert not left.is_visible()
+    guess(figure, "1")
+    left.wait_for()
+    assert reading(figure, "guess").startswith("It is missed: without head 1, 92.4% are read")
+    assert "without head 3, 100% are read right" in reading(figure, "guess")
+    guess(figure, "3")
+    figure.get_by_text("It can go: without head 3, 100% are read right; no head costs").wait_for()
+    figure.locator("[name='off1']").check()
+    figure.get_by_text("(wrong").or_(figure.get_by_text("right is hang")).wait_for()
+    assert reading(figure, "left").startswith("without head 1: both answers right in 92.4%")
+    figure.get_by_label("4 heads, seed 6").check()
+    left.wait_for(state="hidden")
+    assert figure.locator("[name^='off']:checked, [name='guess']:checked").count() == 0
+    guess(figure, "none")
+    figure.get_by_text("So it is: without head 0, 95.6%").wait_for()
+    figure.get_by_label("1 head, seed 0").check()
+    figure.locator("[data-cell='1,0']").wait_for(state="detached")
+    assert figure.locator("[name^='off']:visible").count() == 1
+
+
+@pytest.mark.browser
+def test_typed_sentence_is_read_or_refused_by_name(figure: Locator) -> None:
+    typed, alert = figure.get_by_label("Sentence"), figure.get_by_role("alert")
+    for text, said in [
+        ("Hang them, not let them go.", ""),
+        ("", "Write a sentence"),
+        ("hang them", "one “not”"),
+        ("not hang not", "one “not”"),
+        ("spare them not let them go", "“spare”"),
+        ("<b>not</b> hang", "“<b>not</b>”"),
+        ("not " + "hang " * 300, "room for 16 words, not 301"),
+    ]:
+        typed.fill(text)
+        if said:
+            alert.get_by_text(said).wait_for()
+        else:
+            figure.get_by_text("it has no word for one").wait_for()
+            assert not alert.is_visible()
+    typed.fill("not hang")
+    alert.wait_for(state="hidden")
+    assert figure.locator("[data-line='0'] [data-cell]").count() == 2
+    for name in ("exchange the verbs", "another sentence", "exchange the verbs"):
+        figure.get_by_role("button", name=name).click()
+    words = typed.input_value().split()
+    figure.locator("[data-column='0']", has_text=words[0]).wait_for()
+    assert words.count("not") == 1
+
+
+@pytest.mark.browser
+def test_keyboard_walks_and_switches_a_row_off(figure: Locator) -> None:
+    figure.locator("[data-cell='0,0']").focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "Enter"):
+        figure.page.keyboard.press(key)
+    figure.locator(".attn-off[data-line='2']").wait_for()
+    assert figure.page.evaluate("document.activeElement.dataset.cell") == "2,1"
+    assert figure.locator("[name='off2']").is_checked()
+    assert "right is let" in reading(figure, "first")
+
+
+@pytest.mark.browser
+def test_odd_link_does_no_harm_and_the_figure_fits_a_phone(browser: Browser, address: str) -> None:
+    odd = "#lab=silence&model=x&guess=7&row=99&column=-3&off2=on"
+    shown = {"viewport": size(PHONE), "color_scheme": "dark", "has_touch": True}
+    with browser.new_context(**shown, reduced_motion="reduce") as window:
+        page = window.new_page()
+        page.goto(address + odd)
+        page.locator(f"{FIGURE} .attn-off[data-line='2']").wait_for()
+        page.locator(f"{FIGURE} [data-cell='1,4']").tap()
+        page.locator(f"{FIGURE} .attn-off[data-line='1']").wait_for()
+        assert_accessible_and_fits(page, f"{FIGURE} [data-row='0']")
+
+
+@pytest.mark.browser
+def test_first_state_stands_alone(browser: Browser, address: str, tmp_path: Path) -> None:
+    assert_stands_without_scripts(browser, address, FIGURE, "[data-cell]", 24)
+    with opened(browser, address) as page:
+        before = page.evaluate(TEXTS_BEFORE, drawn().html)
+        assert page.locator(FIGURE).evaluate(TEXTS) == before
+        assert_prints_without_controls(page, FIGURE)
+    assert_stays_without_its_weights(
+        browser, tmp_path, drawn(), lambda figure: figure.get_by_label("1 head, seed 0").check()
+    )
+
+
+def test_readers_are_those_of_their_record_and_of_the_record_of_heads() -> None:
+    made = record("two_readings")
+    assert [run["reader"] for run in made["runs"]] == list(READERS)
+    for run in made["runs"]:
+        trial, seed = trial_of(run["reader"])
+        assert [*run["without"]] == [".".join(map(str, off)) for off in silenced(trial.num_heads)]
+        (among,) = (one for one in runs_of(trial, record("heads")) if one["seed"] == seed)
+        for head, found in enumerate(among["without_head"]):
+            assert run["without"][str(head)][1:] == pytest.approx(found, abs=0.01)
+        assert run["weights"] == [pytest.approx(row, abs=0.002) for row in among["weights"]]
+    left, off = made["runs"][3]["without"], (1, 3)
+    assert share_right(load_reader("two_readings_4_5"), off) == pytest.approx(left["1.3"], abs=0.01)
+    assert len(unseen(TASK).words) == 2000
+    with pytest.raises(ValueError, match="there is no reader 'heads'; choose from two_readings_1"):
+        load_reader("heads")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([*HANG, "cat"], "the readers do not know 'cat'"),
+        (["hang"], "a sentence has one 'not', which asks; this one has 0"),
+        (HANG[2:], "there is no verb before or after 'not'"),
+        (HANG * 3, "a sentence has at most 16 words, not 18"),
+    ],
+)
+def test_bad_input_is_refused_with_its_numbers(words: list[str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        silence_explorer(words)
