@@ -17,10 +17,12 @@ from attn_course.self_attention import sinusoidal_positions
 from attn_course.trained.heaps import NAMES, VOCABULARY, heaps, load_heap_reader, share_right
 from attn_course.trained.store import record
 from tests.interactive_laws import (
+    BOXES,
     assert_accessible_and_fits,
     assert_prints_without_controls,
     assert_stands_without_scripts,
     assert_stays_without_its_weights,
+    exactly,
     opened,
     write_page,
 )
@@ -111,7 +113,7 @@ def test_figure_is_accessible_and_fits_a_phone(page: Page) -> None:
 def test_first_state_stands_alone(
     browser: Browser, page: Page, address: str, tmp_path: Path
 ) -> None:
-    assert_stands_without_scripts(browser, address, FIGURE, "[data-cell]", 81)
+    assert_stands_without_scripts(browser, address, FIGURE, "[data-cell]", 81, page, exactly(BOXES))
     assert_prints_without_controls(page, FIGURE)
     assert_stays_without_its_weights(
         browser, tmp_path, drawn(), lambda figure: figure.get_by_label("no parameters").check()

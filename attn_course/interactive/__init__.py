@@ -2,6 +2,7 @@
 
 from attn_course.interactive.alignment import alignment_explorer
 from attn_course.interactive.captioning import caption_explorer
+from attn_course.interactive.clock import clock_explorer
 from attn_course.interactive.fixed_vector import fixed_vector_explorer
 from attn_course.interactive.heads import head_explorer
 from attn_course.interactive.heap import heap_explorer
@@ -16,6 +17,7 @@ __all__ = [
     "alignment_explorer",
     "attention_explorer",
     "caption_explorer",
+    "clock_explorer",
     "colour_explorer",
     "fixed_vector_explorer",
     "gradient_explorer",

@@ -6,14 +6,9 @@ const heapReader = (tensors) => {
     : (role, tokens) => tokens; // the vectors play all three parts
   const scale = tensors["attention.project_query.weight"] ? Math.sqrt(wide) : 1;
 
-  const position = (t) => Float64Array.from({ length: wide }, (_, i) => {
-    const angle = t / 10000 ** ((i - (i % 2)) / wide);
-    return i % 2 ? Math.cos(angle) : Math.sin(angle);
-  });
-
   const read = (words, withPositions) => {
     const vectors = words.map((word) => Float64Array.from(embed(layer("vectors"), word)));
-    const tokens = withPositions ? vectors.map((token, t) => plus(token, position(t))) : vectors;
+    const tokens = withPositions ? vectors.map((token, t) => plus(token, sinusoid(t, wide))) : vectors;
     const [queries, keys, values] = ["query", "key", "value"].map((role) => project(role, tokens));
     const weights = queries.map((query) => softmax(keys.map((key) => dot(query, key) / scale)));
     const logits = weights.map((row) => linear(layer("readout"), blend(row, values)));

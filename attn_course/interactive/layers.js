@@ -7,6 +7,12 @@ const tanh = (x) => x.map(Math.tanh);
 const sigmoid = (x) => x.map((one) => 1 / (1 + Math.exp(-one)));
 const largest = (x) => x.indexOf(x.reduce((one, other) => Math.max(one, other)));
 
+// The vector of a position: sines and cosines of ever slower turns.
+const sinusoid = (t, wide) => Float64Array.from({ length: wide }, (_, i) => {
+  const angle = t / 10000 ** ((i - (i % 2)) / wide);
+  return i % 2 ? Math.cos(angle) : Math.sin(angle);
+});
+
 // Row `i` of a table of vectors.
 const embed = ({ weight }, i) => {
   const wide = weight.shape[1];

@@ -130,7 +130,7 @@ def _controls(words: Sequence[str]) -> str:
                 spellcheck="false", lang="en", maxlength=2000)  # fmt: skip
     return (
         hint("Each row shows where “not” looks in one head. Which head can go? Guess first.")
-        + choice("Which head can go, and no answer is lost?", *guesses)
+        + choice("Which head can go without the loss of an answer?", *guesses)
         + choice("Switch off (or click a row)", *silent)
         + choice("Reader", *models)
         + tag("label", tag("span", "Sentence") + typed, class_="attn-typed")

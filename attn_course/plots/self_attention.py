@@ -179,32 +179,21 @@ def _strips(axes: Axes, numbers: Tensor, role: str, strongest: Tensor, name: str
 # --- positions ------------------------------------------------------------------------------------
 
 
-def positions(vectors: Tensor, from_position: Sequence[int], reach: int) -> Figure:
-    """Draw vectors of positions, and how their dot products fall with the distance.
+def positions(vectors: Tensor) -> Figure:
+    """Draw vectors of positions.
 
     Args:
         vectors: A row for each position, numbers from -1 to 1, (length, d_model).
-        from_position: The positions whose dot products with others are drawn.
-        reach: The greatest distance to the others, which are to the right.
     """
     with style():
-        figure, (above, below) = plt.subplots(2, 1, figsize=(5.2, 5.4))
+        figure, axes = plt.subplots(figsize=(5.2, 2.9))
         look = {"cmap": _ramp(PAPER, INK), "vmin": -1, "vmax": 1, "aspect": "auto"}
-        shown = above.imshow(vectors.mT.numpy(), **look)
-        bar = figure.colorbar(shown, ax=above, ticks=(-1, 0, 1), pad=0.02)
+        shown = axes.imshow(vectors.mT.numpy(), **look)
+        bar = figure.colorbar(shown, ax=axes, ticks=(-1, 0, 1), pad=0.02)
         bar.set_label("sine or cosine")
         length, d_model = vectors.shape
-        above.set(xlabel="position", xticks=range(0, length, 10))
-        above.set(ylabel="feature", yticks=range(0, d_model, 5))
-        away = torch.arange(reach + 1)
-        for mark, start in zip(("o", "x", "+"), from_position, strict=True):
-            near = vectors[start : start + reach + 1] @ vectors[start]
-            look = {"color": INK, "markersize": 7, "fillstyle": "none", "linestyle": ""}
-            below.plot(away, near, mark, label=f"from position {start}", **look)
-        highest = d_model // 2  # a sine and a cosine of each angle
-        below.set(xlabel="distance", xticks=range(0, reach + 1, 5))
-        below.set(ylabel="dot product", yticks=range(0, highest + 1, 4), ylim=(0, 1.1 * highest))
-        below.legend()
+        axes.set(xlabel="position", xticks=range(0, length, 10))
+        axes.set(ylabel="feature", yticks=range(0, d_model, 5))
     return closed(figure)
 
 

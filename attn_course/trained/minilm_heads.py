@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
-from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
 from attn_course.minilm import load_minilm
-from attn_course.trained.store import FOLDER, shipped_weights
+from attn_course.trained.store import FOLDER, load_weights
 
 NAME = "minilm_heads"
 SENTENCES = (
@@ -57,6 +56,5 @@ def load_heads(sentence: str) -> Heads:
     """
     if sentence not in SENTENCES:
         raise ValueError(f"there is no record of {sentence!r}, only of {', '.join(SENTENCES)}")
-    with safe_open(shipped_weights(FOLDER, NAME), "pt") as file:
-        pieces = json.loads(file.metadata()["pieces"])[sentence]
-        return Heads(pieces, file.get_tensor(sentence) / STEPS)
+    weights, said = load_weights(FOLDER, NAME)
+    return Heads(json.loads(said["pieces"])[sentence], weights[sentence] / STEPS)

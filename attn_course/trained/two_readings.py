@@ -9,7 +9,6 @@ from contextlib import ExitStack
 from itertools import combinations
 
 import torch
-from safetensors.torch import load_file, save_file
 
 from attn_course.trained.heads import (
     Trial,
@@ -21,7 +20,13 @@ from attn_course.trained.heads import (
     vocabulary,
 )
 from attn_course.trained.readers import Reader, without_head
-from attn_course.trained.store import FOLDER, round_to_half, shipped_weights, write_record
+from attn_course.trained.store import (
+    FOLDER,
+    load_weights,
+    round_to_half,
+    save_weights,
+    write_record,
+)
 
 TASK = "two readings"
 # Of each reader its number of heads and its seed: these five differ most in what a head can do.
@@ -52,8 +57,7 @@ def load_reader(name: str) -> Reader:
     trial, _ = trial_of(name)
     with torch.random.fork_rng(devices=[]):  # the first weights are thrown away
         reader = Reader(len(vocabulary(TASK)), trial.d_model, trial.num_heads, num_questions=2)
-    weights = load_file(shipped_weights(FOLDER, name))
-    reader.load_state_dict({key: value.float() for key, value in weights.items()})
+    reader.load_state_dict(load_weights(FOLDER, name)[0])
     return reader.eval().requires_grad_(False)
 
 
@@ -79,9 +83,7 @@ def make() -> None:
         trial, seed = trial_of(name)
         reader, _ = train_reader(trial, seed)
         round_to_half(reader)
-        weights = {key: value.half().contiguous() for key, value in reader.state_dict().items()}
-        words = {"words": json.dumps(vocabulary(TASK).words)}
-        save_file(weights, FOLDER / f"{name}.safetensors", words)
+        save_weights(FOLDER, name, reader, {"words": json.dumps(vocabulary(TASK).words)})
         left = {
             ".".join(map(str, off)): share_right(reader, off) for off in silenced(trial.num_heads)
         }

@@ -1,0 +1,46 @@
+attnFigure("clock", (root, data, say, { form, part, keep, write, put }) => {
+  const pairs = data.d_model / 2, last = data.length - 1;
+  const dials = [...Array(pairs).keys()].map((i) => part(`hand-${i}-0`));
+  const [x, y] = [(i) => Number(dials[i].getAttribute("x1")), (i) => Number(dials[i].getAttribute("y1"))];
+  const places = part("curve").getAttribute("d").slice(1).split("L").map((at) => at.split(","));
+  const chosen = (name) => Number(form.elements[name].value);
+  let before = [chosen("one"), chosen("other")];
+
+  // where one goes the other goes too, as far as there are positions
+  const moveTogether = () => {
+    const steps = ["one", "other"].map((name, k) => chosen(name) - before[k]);
+    const wanted = steps[0] || steps[1];
+    const least = -Math.min(...before), most = last - Math.max(...before);
+    const step = Math.min(Math.max(wanted, least), most);
+    keep({ one: before[0] + step, other: before[1] + step });
+  };
+
+  const draw = () => {
+    const [one, other] = (before = [chosen("one"), chosen("other")]);
+    const vectors = [one, other].map((t) => sinusoid(t, data.d_model));
+    const cosines = dials.map((_, i) => {
+      vectors.forEach((vector, k) => {
+        const [sine, cosine] = vector.subarray(2 * i, 2 * i + 2);
+        put(`hand-${i}-${k}`, { x2: x(i) + data.reach[k] * sine, y2: y(i) - data.reach[k] * cosine });
+      });
+      const both = dot(vectors[0].subarray(2 * i, 2 * i + 2), vectors[1].subarray(2 * i, 2 * i + 2));
+      write(`cosine-${i}`, (Math.round(100 * both) / 100 + 0).toFixed(2));
+      return both;
+    });
+    const product = sum(cosines), distance = Math.abs(other - one);
+    const [cx, cy] = places[distance];
+    put("here", { cx, cy });
+    write("one-reading", one);
+    write("other-reading", other);
+    write("distance-reading", distance);
+    write("product-reading", product.toFixed(2));
+    root.reading = { vectors: vectors.map((vector) => [...vector]), cosines, product, distance };
+    say(`Positions ${one} and ${other}, ${distance} apart: dot product ${product.toFixed(2)}.`);
+  };
+
+  form.addEventListener("input", ({ target }) => {
+    if (form.elements.together.checked && target.type === "range") moveTogether();
+    draw();
+  });
+  draw();
+});
