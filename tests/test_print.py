@@ -20,7 +20,8 @@ PAGE = """<!doctype html><html><head>{head}</head><body><article class="bd-artic
 </body></html>"""
 FIRST = """<section id="one"><h1>1. One</h1>
 <p>A <a class="reference external" href="https://a.example/">paper</a>,
-<a class="reference external" href="https://b.example/">b.example/</a>, and <a href="two.html#far">what is far</a>.</p>
+<a class="reference external" href="https://b.example/">b.example/</a>, and
+<a href="two.html#far">what is far</a>.</p>
 <details class="hide above-input"><pre>hidden code</pre></details>
 <figure class="attn-figure" data-figure="clock"><svg width="9" height="9"></svg>
 <form class="attn-controls" hidden></form><script>alive()</script></figure>

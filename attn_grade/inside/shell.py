@@ -57,10 +57,16 @@ class Shell:
         with redirect_stdout(printed), redirect_stderr(printed):
             result = shell.run_cell(source, store_history=False)
         error = result.error_before_exec or result.error_in_exec
-        failure = None if error is None else [type(error).__name__, _message(error)]
+        failure = None if error is None else [_kind(error), _message(error)]
         kept, is_all = _keep(shown)
         cut = bool(printed.cut) or not is_all
         return {"printed": printed.text(), "shown": kept, "error": failure, "cut": cut}
+
+
+def _kind(error: BaseException) -> str:
+    """The public name of an error: Python 3.13 has an `_IncompleteInputError`, a SyntaxError."""
+    names = (kind.__name__ for kind in type(error).__mro__)
+    return next(name for name in names if not name.startswith("_"))
 
 
 class _Quiet(InteractiveShell):

@@ -27,6 +27,8 @@ INSTALLED = ("site-packages", "dist-packages")
 # shows how far a loop is, whose thread does nothing else.
 UNWATCHED_CALLS = {"setprofile", "settrace", "start_new_thread", "start_joinable_thread"}
 UNWATCHED_CALLS |= {"fork", "forkpty", "fork_exec", "posix_spawn", "posix_spawnp", "system"}
+# as `threading` calls it from Python 3.13 on
+SAME_CALL = {"start_joinable_thread": "start_new_thread"}
 TQDM_MONITOR = os.path.join("tqdm", "_monitor.py")
 Watcher = Callable[[FrameType, str, Any], None]  # what `sys.setprofile` takes
 # the grader's own files, which are at work while an answer runs
@@ -106,7 +108,7 @@ def _frame_watcher(
     def watch(frame: FrameType, event: str, called: Any) -> None:
         name, file = frame.f_code.co_name, frame.f_code.co_filename
         if event == "c_call" and not file.startswith(GRADER) and _is_reported(called, frame, avoid):
-            borrowed.append(called.__name__)
+            borrowed.append(SAME_CALL.get(called.__name__, called.__name__))
         if event != "call" or name.startswith("<"):  # a module being imported, a lambda
             return
         if packages.contain(file):
