@@ -26,6 +26,7 @@ help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
 
 book: .venv/ready ## build the book, and print the page to open
+	@echo "Building the book: about a minute."
 	@$(BIN)/jupyter-book build . -W -n --keep-going
 	@echo "The book is built. Open $(CURDIR)/_build/html/index.html"
 
@@ -33,6 +34,7 @@ browser: .venv/ready # the tests of the pages need one; get it, or say so, befor
 	@tools/system_packages.sh browser
 
 test: browser style .venv/model ## everything that guards main: code, chapters, book, pages, problem sets
+	@echo "Checking everything: ten to fifteen minutes on two cores."
 	@$(PYTEST) $(SLOWEST) --nbval $(CHAPTERS) tests
 
 proofs: browser .venv/ready .venv/model ## the whole of what `make test` samples; before a release, and once a week
@@ -97,7 +99,7 @@ lint: style ## look for mistakes in the code, without running it
 	@$(BIN)/mypy && $(BIN)/python tools/count_any.py
 
 clean: ## remove what make made: the environment, the built book, caches
-	@rm -rf .venv _build .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
+	@rm -rf .venv _build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
 	@find attn_course book tests tools -name __pycache__ -exec rm -rf {} +
 
 .venv/packages: requirements.txt

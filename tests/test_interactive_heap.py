@@ -143,6 +143,36 @@ def test_bad_input_is_refused_with_its_numbers(words: list[str], message: str) -
 
 
 @pytest.mark.browser
+def test_a_link_carries_a_heap_and_its_first_order(figure: Locator, address: str) -> None:
+    figure.get_by_role("button", name="other words").click()
+    figure.get_by_role("button", name="shuffle").click()
+    figure.get_by_text("the same table").wait_for()
+    words = figure.locator("[data-column]").all_inner_texts()
+    link = figure.locator(".attn-link")
+    link.focus()
+    state = link.get_attribute("href")
+    figure.page.goto("about:blank")
+    figure.page.goto(f"{address}{state}")
+    figure.get_by_text("the same table").wait_for()
+    assert figure.locator("[data-column]").all_inner_texts() == words
+
+
+@pytest.mark.browser
+def test_words_that_only_a_link_names_are_in_their_first_order(
+    figure: Locator, address: str
+) -> None:
+    heap = next(heaps(5, 1)).words[0].tolist()
+    figure.page.goto("about:blank")
+    figure.page.goto(f"{address}#lab=heap&heap={'.'.join(map(str, heap))}")
+    figure.get_by_text("9 of 9 right").wait_for()
+    figure.get_by_role("button", name="shuffle").click()
+    figure.get_by_text("the same table").wait_for()
+    figure.get_by_role("button", name="first order").click()
+    figure.locator("[data-part='apart-reading']").wait_for(state="hidden")
+    assert figure.evaluate("root => root.reading.words") == heap
+
+
+@pytest.mark.browser
 def test_odd_links_and_odd_heaps_do_no_harm(browser: Browser, tmp_path: Path) -> None:
     odd = heap_explorer([*WORDS[:8], "soup"])  # its cook is not there
     address = write_page(tmp_path, odd.html, *NAMES)

@@ -59,12 +59,14 @@ attnFigure("heap", (root, data, say, parts) => {
   };
 
   const compute = (model) => {
-    const words = numbers("heap"), first = numbers("first"), withPositions = chosen.positions.checked;
+    const words = numbers("heap"), withPositions = chosen.positions.checked;
     const { weights, answers, sure } = model.read(words, withPositions);
     const right = words.map((word, i) => answers[i] === rightAnswer(word, words));
     now = { words, weights, answers, sure, right };
-    const areSame = words.every((word) => first.includes(word));
-    if (areSame && String(words) !== String(first)) {
+    // a link may name other words than those of the first order: then they are in their first order
+    if (!words.every((word) => numbers("first").includes(word))) parts.keep({ first: words.join(".") });
+    const first = numbers("first");
+    if (String(words) !== String(first)) {
       const before = model.read(first, withPositions).weights, at = words.map((word) => first.indexOf(word));
       const gap = (one, i, j) => Math.abs(one - before[at[i]][at[j]]);
       now.apart = Math.max(...weights.flatMap((row, i) => row.map((one, j) => gap(one, i, j))));
