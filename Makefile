@@ -19,7 +19,7 @@ export OPENBLAS_NUM_THREADS := 1
 # The tests start some two hundred processes, which would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help book browser test test-hub proofs peers gpu release serve lab exercises notebooks style lint clean
+.PHONY: help book browser test test-hub proofs peers gpu print release serve lab exercises notebooks style lint clean
 .DELETE_ON_ERROR:
 
 help: ## list these commands
@@ -60,8 +60,11 @@ gpu: .venv/ready ## all that needs a GPU: its tests, and the records of speed an
 	@$(BIN)/python benchmarks/recurrence.py
 	@echo "The records are in attn_course/benchmarked/; 'make notebooks' and 'make test' show and check them."
 
-release: book ## lay what a release holds into dist/: the book as an archive that opens offline, and the wheel
-	@rm -rf dist build && mkdir dist
+print: book browser ## lay the book out for the printer: dist/attention.pdf, in a minute once the book is built
+	@$(BIN)/python tools/print_book.py
+
+release: ## lay what a release holds into dist/: the book as an archive and for the printer, and the wheel
+	@rm -rf dist build && $(MAKE) --no-print-directory print
 	@cd _build && python -m zipfile --create ../dist/attention-book.zip html
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 	@rm -rf build && ls -l dist
@@ -87,7 +90,7 @@ lint: style ## look for mistakes in the code, without running it
 	@$(BIN)/mypy && $(BIN)/python tools/count_any.py
 
 clean: ## remove what make made: the environment, the built book, caches
-	@rm -rf .venv _build .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
+	@rm -rf .venv _build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
 	@find attn_course book tests tools -name __pycache__ -exec rm -rf {} +
 
 .venv/packages: requirements.txt

@@ -1,0 +1,88 @@
+"""The print edition: chapters on the right, true numbers of pages, answers at the end, notes."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from pypdf import PdfReader
+
+from tests.conftest import ROOT, Build
+from tests.sampling import left_to_proofs
+
+sys.path.insert(0, str(ROOT / "tools"))
+from print_book import NoBrowser, lay_out, numbers_of, print_pages, with_blanks
+from print_pages import NotBuilt, join, pages
+
+SHORT = ["book/notation", "book/01_retrieval"]
+
+
+def headings(reader: PdfReader) -> dict[str, int]:
+    """The bookmarks of the first level, with the pages that they lead to, from 1."""
+    marks = [mark for mark in reader.outline if not isinstance(mark, list)]
+    return {mark.title: reader.get_destination_page_number(mark) + 1 for mark in marks}
+
+
+def check(pdf: Path, chapters: int) -> None:
+    """Assert what holds of an edition of so many chapters, whatever is in it."""
+    reader = PdfReader(pdf)
+    texts = [page.extract_text() for page in reader.pages]
+    marks = headings(reader)
+    starts = list(marks.values())[-chapters - 1 :]  # the last one is that of the answers
+    assert list(marks)[-1] == "Answers"
+    assert [start for start in starts if start % 2 == 0] == []
+    contents = "\n".join(texts[2 : starts[0] - 1])
+    for title, start in list(marks.items())[-chapters - 1 :]:
+        words = re.escape(title.split(". ")[-1])
+        assert re.search(rf"{words}\s*{start}\b", contents), (title, start)
+    assert "000" not in contents
+    for name, place in numbers_of(pdf).items():
+        if found := re.search(r"--answer-\d+$", name):
+            asked = numbers_of(pdf)[f"{name}-asked"]
+            assert starts[-1] <= place <= len(texts), found[0]
+            assert f"page {place}" in texts[asked - 1], name
+            assert f"Asked on page {asked}" in texts[place - 1], name
+    empty = [number for number, text in enumerate(texts, 1) if not text.strip()]
+    assert all(number == 2 or number + 1 in starts for number in empty), empty
+
+
+@pytest.mark.browser
+def test_two_chapters_on_paper(book: Build, tmp_path: Path) -> None:
+    print_pages(book.html, SHORT, tmp_path / "short.pdf")
+    check(tmp_path / "short.pdf", len(SHORT))
+
+
+@left_to_proofs
+@pytest.mark.browser
+def test_whole_book_on_paper(book: Build, tmp_path: Path) -> None:
+    print_pages(book.html, pages(), tmp_path / "whole.pdf")
+    check(tmp_path / "whole.pdf", len(pages()))
+
+
+def test_links_are_notes_and_figures_name_the_live_one(book: Build) -> None:
+    chosen = ["book/01_retrieval", "book/04_bahdanau"]
+    html = "".join(map(str, join(book.html, chosen, "")))
+    assert re.search(r'</a><sup class="note">1</sup>', html)
+    assert re.search(r'<ol class="notes"><li>https?://', html)
+    live = re.findall(r"To try it: (\S+) in the built book", html)
+    assert len(live) == len(chosen)
+    assert all((book.html / one).is_file() for one in live)
+    published = "".join(map(str, join(book.html, chosen, "https://github.com/Some/Course")))
+    assert f"To try it: https://some.github.io/Course/{live[0]}<" in published
+
+
+def test_blank_pages_move_what_follows() -> None:
+    found = {"a": 4, "b": 7, "inside-b": 8, "c": 9}
+    moved, blank = with_blanks(found, ["a", "b", "c"], [])
+    assert moved == {"a": 5, "b": 9, "inside-b": 10, "c": 11}
+    assert blank == ["a", "b"]
+
+
+def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(NotBuilt, match=r"notation\.html holds no page of the book: 'make book'"):
+        join(tmp_path, SHORT, "")
+    monkeypatch.setenv("CHROMIUM", str(tmp_path / "nothing"))
+    with pytest.raises(NoBrowser, match="nothing does not start: 'make browser' gets one"):
+        lay_out(tmp_path / "book.html", tmp_path / "book.pdf")
