@@ -13,6 +13,7 @@ from playwright.sync_api import Browser
 
 from tests.conftest import ROOT, Build
 from tests.interactive_laws import size
+from tests.sampling import left_to_proofs
 from tests.test_pages import AXE, DESKTOP, PHONE, RUN_AXE, watch
 
 sys.path.append(str(ROOT / "book" / "_ext"))
@@ -44,7 +45,11 @@ def test_every_page_stands_alone(book: Build) -> None:
 
 @pytest.mark.browser
 @pytest.mark.parametrize(
-    ("shape", "colours"), [(DESKTOP, "light"), (PHONE, "dark")], ids=["desktop", "phone"]
+    ("shape", "colours"),
+    [
+        pytest.param(PHONE, "dark", id="phone"),
+        pytest.param(DESKTOP, "light", id="desktop", marks=left_to_proofs),
+    ],
 )
 def test_every_link_opens_its_state(
     browser: Browser,

@@ -86,6 +86,15 @@ def test_readme_types_what_make_book_runs() -> None:
     assert [line for line in typed if f"$(BIN)/{line}\n" not in makefile] == []
 
 
+def test_a_release_holds_the_print_edition() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    recipe = re.search(r"^release:.*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
+    assert recipe is not None
+    assert "print\n" in recipe[1]
+    text = (FOLDER / "release.yml").read_text(encoding="utf-8")
+    assert "dist/*" in text  # and so all that the recipe makes is attached
+
+
 def test_workflows_try_the_pythons_that_the_package_names() -> None:
     text = (FOLDER / "test.yml").read_text(encoding="utf-8")
     tried = yaml.safe_load(text)["jobs"]["test"]["strategy"]["matrix"]["python"]

@@ -2,9 +2,9 @@
 
     python tools/print_book.py [_build/html] [dist/attention.pdf]
 
-`print_pages.py` joins the pages of the book; `print.css` gives them their form. Only
-Chromium knows on which pages things are, once it has laid them out, so it does that until the
-numbers in the contents are the true ones.
+`print_pages.py` joins the pages of the book; `print.css` gives them their form. Chromium lets no
+chapter begin on the right, and fills in no number of a page. So the book is laid out, the PDF is
+asked what lies where, and it is laid out again until the numbers are the true ones.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ from typing import Any
 import matplotlib
 import yaml
 from bs4 import Tag
-from playwright.sync_api import sync_playwright
-from print_pages import ROOT, join
+from playwright.sync_api import Browser, Error, Playwright, sync_playwright
+from print_pages import ROOT, NotBuilt, join, pages
 from pypdf import PdfReader
 
 sys.path.insert(0, str(ROOT))
 from tests.conftest import FLAGS, chromium
 
 ROUNDS = 5
+# Without tags it makes no bookmarks.
+HOW = {"prefer_css_page_size": True, "print_background": True, "tagged": True, "outline": True}
 WHOLE = """<!doctype html>
 <html lang="en" data-theme="light">
 <head>
@@ -63,11 +65,11 @@ FILL = """([numbers, blanks]) => {
 
 
 def style_of(parts: list[Tag], title: str) -> str:
-    """The fonts, which matplotlib brings, and the running heads of each part."""
+    """The form of all pages, the fonts, which matplotlib brings, and the head of each part."""
     fonts = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
     bold, italic = "font-weight: 700;", "font-style: italic;"
     kinds = {"": "", "Bol": bold, "Italic": italic, "BolIta": bold + italic}
-    rules = [Path(__file__).with_name("print.css").read_text(encoding="utf-8")]
+    rules = [(Path(__file__).with_name("print.css")).read_text(encoding="utf-8")]
     rules += [
         FACE.format(url=(fonts / f"STIXGeneral{kind}.ttf").as_uri(), how=how)
         for kind, how in kinds.items()
@@ -90,14 +92,26 @@ def whole(parts: list[Tag], config: dict[str, Any]) -> str:
     )
 
 
-def lay_out(source: Path, target: Path) -> None:
-    """Print the joined page until its numbers are true.
+class NoBrowser(Exception):
+    """There is no Chromium that starts."""
 
-    Raises:
-        RuntimeError: After five rounds they still change.
-    """
+
+def start(playwright: Playwright) -> Browser:
+    """The browser that the tests use: $CHROMIUM, or one on PATH, or Playwright's own."""
+    path = chromium()
+    try:
+        return playwright.chromium.launch(executable_path=path, args=FLAGS)
+    except Error as error:
+        what = path or "Playwright's own Chromium"
+        raise NoBrowser(
+            f"{what} does not start: 'make browser' gets one, or set CHROMIUM"
+        ) from error
+
+
+def lay_out(source: Path, target: Path) -> None:
+    """Print a joined page until its numbers are true; raise NoBrowser if there is none to do it."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        browser = start(playwright)
         page = browser.new_page()
         page.goto(source.resolve().as_uri())
         page.evaluate("MathJax.startup.promise")
@@ -107,13 +121,7 @@ def lay_out(source: Path, target: Path) -> None:
         blanks: list[str] = []
         for _ in range(ROUNDS):
             page.evaluate(FILL, [numbers, blanks])
-            page.pdf(
-                path=target,
-                prefer_css_page_size=True,
-                print_background=True,
-                outline=True,
-                tagged=True,
-            )
+            page.pdf(path=target, **HOW)
             found = numbers_of(target)
             if found == numbers:
                 break
@@ -153,18 +161,26 @@ def with_blanks(
     return moved, needed
 
 
-def main() -> None:
-    """Join the built book, and print it."""
-    html = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "_build" / "html").resolve()
-    target = Path(sys.argv[2] if len(sys.argv) > 2 else ROOT / "dist" / "attention.pdf")
+def print_pages(html: Path, chosen: list[str], target: Path) -> None:
+    """Print the chosen pages of the book built in `html`; raise NotBuilt if one is missing."""
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    print(f"laying out {html} in rounds, for about a minute", flush=True)
+    parts = join(html, chosen)
     joined = html.parent / "print" / "book.html"
     for folder in (joined.parent, target.parent):
         folder.mkdir(parents=True, exist_ok=True)
-    parts = join(html)
     joined.write_text(whole(parts, config), encoding="utf-8")
     lay_out(joined, target)
+
+
+def main() -> None:
+    """Print the built book, and say how long it became."""
+    html = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "_build" / "html").resolve()
+    target = Path(sys.argv[2] if len(sys.argv) > 2 else ROOT / "dist" / "attention.pdf")
+    print(f"Laying out {html}: less than a minute.", flush=True)
+    try:
+        print_pages(html, pages(), target)
+    except (NotBuilt, NoBrowser) as error:
+        sys.exit(str(error))
     print(f"{target}: {len(PdfReader(target).pages)} pages, {target.stat().st_size / 1e6:.1f} MB")
 
 

@@ -24,6 +24,10 @@ ON_SCREEN = (
 )
 
 
+class NotBuilt(Exception):
+    """A page of the built book is not there."""
+
+
 def pages() -> list[str]:
     """The pages of the edition, in reading order, as `_toc.yml` names them."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
@@ -38,19 +42,13 @@ def make(soup: BeautifulSoup, name: str, text: str = "", **attributes: str) -> T
     return found
 
 
-def read_page(html: Path, page: str) -> BeautifulSoup:
-    """A page of the built book."""
-    file = html / f"{page}.html"
-    if not file.is_file():
-        raise FileNotFoundError(f"there is no {file}: build the book with 'make book'")
-    return BeautifulSoup(file.read_text(encoding="utf-8"), "lxml")
-
-
 def take_page(html: Path, page: str, inside: set[str]) -> Tag:
     """What a built page says, as a section whose ids and links belong to the whole book."""
-    article = read_page(html, page).select_one("article.bd-article")
+    file = html / f"{page}.html"
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    article = BeautifulSoup(text, "lxml").select_one("article.bd-article")
     if article is None:
-        raise ValueError(f"{html / page}.html holds no article: build the book with 'make book'")
+        raise NotBuilt(f"{file} holds no page of the book: 'make book' builds it")
     name = Path(page).name
     for element in article.select(ON_SCREEN):
         element.decompose()
@@ -91,9 +89,9 @@ def note_links(soup: BeautifulSoup, section: Tag) -> None:
 def name_figures(soup: BeautifulSoup, section: Tag, base: str) -> None:
     """Say under each interactive figure where it lives."""
     for figure in section.select("figure.attn-figure"):
-        address = f"{base}labs/{figure['data-figure']}.html"
-        where = "" if base else " in the built book"
-        figure.append(make(soup, "p", f"To try it: {address}{where}", class_="address"))
+        live = f"labs/{figure['data-figure']}.html"
+        where = f"{base}{live}" if base else f"{live} in the built book"
+        figure.append(make(soup, "p", f"To try it: {where}", class_="address"))
 
 
 def gather_answers(soup: BeautifulSoup, section: Tag) -> Iterator[Tag]:
@@ -148,24 +146,25 @@ def list_contents(soup: BeautifulSoup, sections: list[Tag]) -> Tag:
     return contents
 
 
-def address_of(html: Path) -> str:
-    """Where the built book is published, as its pages say; nothing where it is for a disk."""
-    own = read_page(html, "index").select_one("link[rel=canonical]")
-    return str(own["href"]).removesuffix("index.html") if own else ""
+def address_of(html: Path, page: str) -> str:
+    """Where the built book is published, as this page says; nothing where it is for a disk."""
+    soup = BeautifulSoup((html / f"{page}.html").read_text(encoding="utf-8"), "lxml")
+    own = soup.select_one("link[rel=canonical]")
+    return own["href"].removesuffix(f"{page}.html") if own else ""
 
 
-def join(html: Path) -> list[Tag]:
-    """The contents and the parts of the edition, for a folder beside that of the built book.
+def join(html: Path, chosen: list[str]) -> list[Tag]:
+    """The contents, the chosen pages and their answers, for a folder beside that of the built book.
 
     Raises:
-        FileNotFoundError: A page is missing; the message names the command that builds the book.
-        ValueError: A page holds no article.
+        NotBuilt: A page is missing.
     """
     soup = BeautifulSoup("", "lxml")
-    base = address_of(html)
-    inside = {Path(page).name for page in pages()}
-    sections = [take_page(html, page, inside) for page in pages()]
-    sections[0].h1.string = "Introduction"
+    inside = {Path(page).name for page in chosen}
+    sections = [take_page(html, page, inside) for page in chosen]
+    if chosen[0] == "book/intro":  # its heading is the title of the book
+        sections[0].h1.string = "Introduction"
+    base = address_of(html, chosen[0])
     answers = make(soup, "section", id="answers", class_="chapter")
     answers.append(make(soup, "h1", "Answers"))
     for section in sections:
