@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What the tests need of the system, and what is missing of it.
 #
-#   tools/system_packages.sh browser   a browser; without one make test cannot begin
-#   tools/system_packages.sh           all: a browser, and what sandboxes and clusters are tried with
+#   tools/system_packages.sh browser   a browser and bubblewrap; without them make test cannot begin
+#   tools/system_packages.sh           all: these, and what clusters are tried with
 #
 # A browser is one that is there, else Playwright's own, else Debian's package. Packages of Debian are
 # installed where this runs as root; elsewhere one line says which command to give.
@@ -25,8 +25,12 @@ if ! there; then
   [ "$(id -u)" = 0 ] || { [ -x .venv/bin/playwright ] && timeout 300 .venv/bin/playwright install chromium >&2; } || true
   there || missing+=(chromium)
 fi
+# what drives the browser is a Node, whose one library of its own a bare Debian lacks
+for node in .venv/lib/python*/site-packages/playwright/driver/node; do
+  [ ! -x "$node" ] || "$node" --version >/dev/null 2>&1 || missing+=(libatomic1)
+done
+[ "$(uname)" != Linux ] || command -v bwrap >/dev/null || missing+=(bubblewrap)
 if [ "${1:-all}" = all ]; then
-  command -v bwrap >/dev/null || missing+=(bubblewrap)
   compgen -G "/usr/lib/*/libseccomp.so.2" >/dev/null || missing+=(libseccomp2)
   # Debian keeps the server off PATH
   compgen -G "/usr/lib/postgresql/*/bin/postgres" >/dev/null || command -v postgres >/dev/null || missing+=(postgresql)
