@@ -100,6 +100,10 @@ DRAWN = """root => [...root.querySelectorAll('.attn-picture :is(svg, svg *)')].m
   [...node.attributes].map(one => `${one.name}=${one.value}`).sort().join(' '),
   node.children.length ? '' : node.textContent,
 ].join('|'))"""
+# What is said under a picture.
+TEXTS = (
+    "root => ['sentence', 'readings'].map(one => root.querySelector(`.attn-${one}`).textContent)"
+)
 # Of every cell and text of a table: what it says, how dark it is, and its box in its picture.
 BOXES = """root => [...root.querySelectorAll(":is([data-cell], svg text)")].map((one) => {
   const box = one.getBoundingClientRect(), picture = one.closest("svg").getBoundingClientRect();

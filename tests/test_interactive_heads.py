@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 import torch
-from playwright.sync_api import Browser, Locator
+from playwright.sync_api import Browser, Locator, Page
 from torch import Tensor
 from torch.testing import assert_close
 
@@ -19,30 +17,18 @@ from attn_course.interactive import head_explorer
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.trained.minilm_heads import NAME, SENTENCES, STEPS, load_heads
 from tests.interactive_laws import (
+    TEXTS,
     assert_accessible_and_fits,
     assert_prints_without_controls,
     assert_stands_without_scripts,
     assert_stays_without_its_weights,
-    opened,
-    size,
-    write_page,
+    exactly,
 )
+from tests.interactive_pages import look, page_of, read_all
 from tests.test_pages import PHONE
 
 FIGURE = ".attn-figure[data-figure='heads']"
 BARK = SENTENCES[0]
-# Sets the form as a reader would, one state after another, and returns what each one gave.
-SHOW_ALL = """async (root, states) => {
-  const form = root.querySelector("form"), found = [];
-  for (const state of states) {
-    for (const name in state) form.elements[name].value = state[name];
-    delete root.reading;
-    form.dispatchEvent(new Event("input", { bubbles: true }));
-    while (!root.reading) await new Promise((resolve) => setTimeout(resolve));
-    found.push(root.reading);
-  }
-  return JSON.stringify(found);
-}"""
 # How visible each dot of the small pictures is.
 DOTS = """async (root) => {
   const image = new Image();
@@ -56,27 +42,12 @@ DOTS = """async (root) => {
 }"""
 
 
-# What is said, as the script has it, and as it was written before.
-TEXTS = (
-    "root => ['sentence', 'readings'].map(one => root.querySelector(`.attn-${one}`).textContent)"
-)
-TEXTS_BEFORE = f"html => ({TEXTS})(new DOMParser().parseFromString(html, 'text/html'))"
-
-
 @cache
 def drawn() -> InteractiveFigure:
     return head_explorer(BARK, (5, 11), "dog", "bark")
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return write_page(tmp_path_factory.mktemp("heads"), drawn().html, NAME)
-
-
-@pytest.fixture
-def figure(browser: Browser, address: str) -> Iterator[Locator]:
-    with opened(browser, address) as page:
-        yield page.locator(FIGURE)
+address, window, page, figure = page_of("heads", lambda: drawn().html, NAME)
 
 
 def reading(figure: Locator, part: str) -> str:
@@ -102,7 +73,7 @@ def test_page_shows_the_record(figure: Locator) -> None:
         cell = {"row": draw.randrange(count), "column": draw.randrange(count)}
         head = {"layer": draw.randrange(6), "head": draw.randrange(12)}
         states.append({"sentence": str(sentence)} | head | cell)
-    found = json.loads(figure.evaluate(SHOW_ALL, states))
+    found = read_all(figure, states)
     for state, got in zip(states, found, strict=True):
         weights = records[int(state["sentence"])].weights
         table, at = weights[state["layer"], state["head"]], state["column"]
@@ -113,7 +84,7 @@ def test_page_shows_the_record(figure: Locator) -> None:
         assert got["more"] == (cells > table[state["row"], at]).sum()
     for sentence in (4, 0):
         state = {"sentence": str(sentence)}
-        figure.evaluate(SHOW_ALL, [state])
+        read_all(figure, [state])
         weights = records[sentence].weights
         dots = torch.tensor(figure.evaluate(DOTS)).float()
         assert_close(dots, small_pictures(weights), rtol=0, atol=0.6)
@@ -141,31 +112,31 @@ def test_buttons_and_keys_walk_through_the_heads(figure: Locator) -> None:
 
 
 @pytest.mark.browser
-def test_odd_link_does_no_harm_and_the_figure_fits_a_phone(browser: Browser, address: str) -> None:
+def test_odd_link_does_no_harm_and_the_figure_fits_a_phone(page: Page, address: str) -> None:
     odd = "#lab=heads&sentence=99&layer=x&head=-1&row=77&column=1e9"
-    shown = {"viewport": size(PHONE), "color_scheme": "dark", "has_touch": True}
-    with browser.new_context(**shown, reduced_motion="reduce") as window:
-        page = window.new_page()
-        page.goto(address + odd)
-        page.get_by_text("layer 0, head 0", exact=True).wait_for()
-        page.locator(f"{FIGURE} [data-head='1,3']").tap()
-        page.get_by_text("layer 1, head 3", exact=True).wait_for()
-        side = "frame => frame.getBoundingClientRect().width * 12 / 11"  # with the line between two
-        assert page.locator(f"{FIGURE} [data-head='1,3']").evaluate(side) >= 24
-        assert_accessible_and_fits(page, f"{FIGURE} [data-row='0']")
+    look(page, PHONE, "dark", "reduce")
+    page.goto("about:blank")
+    page.goto(address + odd)
+    page.get_by_text("layer 0, head 0", exact=True).wait_for()
+    page.locator(f"{FIGURE} [data-head='1,3']").tap()
+    page.get_by_text("layer 1, head 3", exact=True).wait_for()
+    side = "frame => frame.getBoundingClientRect().width * 12 / 11"  # with the line between two
+    assert page.locator(f"{FIGURE} [data-head='1,3']").evaluate(side) >= 24
+    assert_accessible_and_fits(page, f"{FIGURE} [data-row='0']")
 
 
 @pytest.mark.browser
-def test_first_state_stands_alone(browser: Browser, address: str, tmp_path: Path) -> None:
-    assert_stands_without_scripts(browser, address, FIGURE, "[data-cell]", 121)
-    with opened(browser, address) as page:
-        figure = page.locator(FIGURE)
-        before = page.evaluate(TEXTS_BEFORE, drawn().html)
-        assert figure.evaluate(TEXTS) == before
-        figure.locator("[data-cell='9,1']").click()
-        page.wait_for_function("document.querySelector('.attn-figure').reading")
-        assert figure.evaluate(TEXTS) == before
-        assert_prints_without_controls(page, FIGURE)
+def test_first_state_stands_alone(
+    browser: Browser, page: Page, figure: Locator, address: str, tmp_path: Path
+) -> None:
+    assert_stands_without_scripts(
+        browser, address, FIGURE, "[data-cell]", 121, page, exactly(TEXTS)
+    )
+    before = figure.evaluate(TEXTS)
+    figure.locator("[data-cell='9,1']").click()
+    page.wait_for_function("document.querySelector('.attn-figure').reading")
+    assert figure.evaluate(TEXTS) == before
+    assert_prints_without_controls(page, FIGURE)
     assert_stays_without_its_weights(
         browser, tmp_path, drawn(), lambda figure: figure.locator("[data-head='0,2']").click()
     )

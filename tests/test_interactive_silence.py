@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import cache
 from itertools import islice
@@ -11,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from playwright.sync_api import Browser, Locator
+from playwright.sync_api import Browser, Locator, Page
 from torch.testing import assert_close
 
 from attn_course.data.phrases import phrase_batch, two_readings
@@ -30,41 +28,19 @@ from attn_course.trained.two_readings import (
     trial_of,
 )
 from tests.interactive_laws import (
+    TEXTS,
     assert_accessible_and_fits,
     assert_prints_without_controls,
     assert_quick,
     assert_stands_without_scripts,
     assert_stays_without_its_weights,
-    opened,
-    size,
-    write_page,
+    exactly,
 )
+from tests.interactive_pages import look, page_of, read_all
 from tests.test_pages import PHONE
 
 FIGURE = ".attn-figure[data-figure='silence']"
 HANG = "hang them not let them go".split()  # noqa: SIM905
-# Sets the form as a reader would, one setting after another, and returns what each one gave.
-READ_ALL = """async (root, settings) => {
-  const form = root.querySelector("form"), found = [];
-  for (const [model, off, sentence] of settings) {
-    form.elements.model.value = model;
-    form.elements.sentence.value = sentence;
-    for (let head = 0; head < 4; head++)
-      form.elements[`off${head}`].checked = off.includes(head);
-    delete root.reading;
-    form.dispatchEvent(new Event("input", { bubbles: true }));
-    while (!root.reading) await new Promise((resolve) => setTimeout(resolve));
-    found.push(root.reading);
-  }
-  return JSON.stringify(found);
-}"""
-
-
-# What is said, as the script has it, and as it was written before.
-TEXTS = (
-    "root => ['sentence', 'readings'].map(one => root.querySelector(`.attn-${one}`).textContent)"
-)
-TEXTS_BEFORE = f"html => ({TEXTS})(new DOMParser().parseFromString(html, 'text/html'))"
 
 
 @cache
@@ -72,15 +48,7 @@ def drawn() -> InteractiveFigure:
     return silence_explorer(HANG)
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return write_page(tmp_path_factory.mktemp("silence"), drawn().html, *READERS)
-
-
-@pytest.fixture
-def figure(browser: Browser, address: str) -> Iterator[Locator]:
-    with opened(browser, address) as page:
-        yield page.locator(FIGURE)
+address, window, page, figure = page_of("silence", lambda: drawn().html, *READERS)
 
 
 def reading(figure: Locator, part: str) -> str:
@@ -99,7 +67,11 @@ def test_page_reads_as_pytorch_with_any_heads_silent(figure: Locator) -> None:
         name = list(READERS)[i % len(READERS)]
         choices = list(silenced(READERS[name][0]))
         settings.append((name, choices[i // 5 % len(choices)], " ".join(phrase.words)))
-    found = json.loads(figure.evaluate(READ_ALL, settings))
+    states = [
+        {"model": name, "sentence": sentence} | {f"off{head}": head in off for head in range(4)}
+        for name, off, sentence in settings
+    ]
+    found = read_all(figure, states)
     readers = {name: load_reader(name).double() for name in READERS}
     for (name, off, _), phrase, got in zip(settings, sentences, found, strict=True):
         batch = phrase_batch([phrase], vocabulary(TASK))
@@ -182,25 +154,23 @@ def test_keyboard_walks_and_switches_a_row_off(figure: Locator) -> None:
 
 
 @pytest.mark.browser
-def test_odd_link_does_no_harm_and_the_figure_fits_a_phone(browser: Browser, address: str) -> None:
+def test_odd_link_does_no_harm_and_the_figure_fits_a_phone(page: Page, address: str) -> None:
     odd = "#lab=silence&model=x&guess=7&row=99&column=-3&off2=on"
-    shown = {"viewport": size(PHONE), "color_scheme": "dark", "has_touch": True}
-    with browser.new_context(**shown, reduced_motion="reduce") as window:
-        page = window.new_page()
-        page.goto(address + odd)
-        page.locator(f"{FIGURE} .attn-off[data-line='2']").wait_for()
-        page.locator(f"{FIGURE} [data-cell='1,4']").tap()
-        page.locator(f"{FIGURE} .attn-off[data-line='1']").wait_for()
-        assert_accessible_and_fits(page, f"{FIGURE} [data-row='0']")
+    look(page, PHONE, "dark", "reduce")
+    page.goto("about:blank")
+    page.goto(address + odd)
+    page.locator(f"{FIGURE} .attn-off[data-line='2']").wait_for()
+    page.locator(f"{FIGURE} [data-cell='1,4']").tap()
+    page.locator(f"{FIGURE} .attn-off[data-line='1']").wait_for()
+    assert_accessible_and_fits(page, f"{FIGURE} [data-row='0']")
 
 
 @pytest.mark.browser
-def test_first_state_stands_alone(browser: Browser, address: str, tmp_path: Path) -> None:
-    assert_stands_without_scripts(browser, address, FIGURE, "[data-cell]", 24)
-    with opened(browser, address) as page:
-        before = page.evaluate(TEXTS_BEFORE, drawn().html)
-        assert page.locator(FIGURE).evaluate(TEXTS) == before
-        assert_prints_without_controls(page, FIGURE)
+def test_first_state_stands_alone(
+    browser: Browser, page: Page, address: str, tmp_path: Path
+) -> None:
+    assert_stands_without_scripts(browser, address, FIGURE, "[data-cell]", 24, page, exactly(TEXTS))
+    assert_prints_without_controls(page, FIGURE)
     assert_stays_without_its_weights(
         browser, tmp_path, drawn(), lambda figure: figure.get_by_label("1 head, seed 0").check()
     )
