@@ -15,7 +15,7 @@ const laidHands = {
 };
 
 attnFigure("alignment", (root, data, say, parts) => {
-  const { form, part, value, keep, write, show, trouble, ran } = parts;
+  const { form, part, value, keep, change, write, show, trouble, ran } = parts;
   const grid = alignmentGrid(root, data.layout);
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const first = data.said.map((word, i) => ({ word, weights: data.shares[i] }));
@@ -99,14 +99,9 @@ attnFigure("alignment", (root, data, say, parts) => {
     },
   });
 
-  const change = (values) => {
-    keep(values);
-    form.dispatchEvent(new Event("input", { bubbles: true }));
-  };
   grid.listen({
     look: ([i, j]) => {
-      const within = (at, most) => Math.min(Math.max(at, 0), most);
-      const cell = [within(i, now.said.length - 1), within(j, now.words.length)];
+      const cell = [within(i, now.said.length), within(j, now.words.length + 1)];
       keep({ row: cell[0], column: cell[1] });
       if (value("hands") === "learned" || !model) draw(false);
       else compute();

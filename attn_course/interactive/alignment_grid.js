@@ -1,3 +1,6 @@
+// A row or column among so many, whatever a link or a key names.
+const within = (at, count) => Math.min(Math.max(Math.floor(Number(at)) || 0, 0), count - 1);
+
 // A table of weights: a row for each word that is said, a column for each word that is read.
 const alignmentGrid = (root, layout, picture = root.querySelector("svg")) => {
   const { left, top, wide, tall } = layout;

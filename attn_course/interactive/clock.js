@@ -19,11 +19,11 @@ attnFigure("clock", (root, data, say, { form, part, keep, write, put }) => {
     const [one, other] = (before = [chosen("one"), chosen("other")]);
     const vectors = [one, other].map((t) => sinusoid(t, data.d_model));
     const cosines = dials.map((_, i) => {
-      vectors.forEach((vector, k) => {
-        const [sine, cosine] = vector.subarray(2 * i, 2 * i + 2);
+      const hands = vectors.map((vector) => vector.subarray(2 * i, 2 * i + 2));
+      hands.forEach(([sine, cosine], k) => {
         put(`hand-${i}-${k}`, { x2: x(i) + data.reach[k] * sine, y2: y(i) - data.reach[k] * cosine });
       });
-      const both = dot(vectors[0].subarray(2 * i, 2 * i + 2), vectors[1].subarray(2 * i, 2 * i + 2));
+      const both = dot(...hands);
       write(`cosine-${i}`, (Math.round(100 * both) / 100 + 0).toFixed(2));
       return both;
     });

@@ -24,8 +24,7 @@ def svg(pair: Tensor, falls: Tensor, distance: int, sentence: str) -> str:
         distance: The distance of the two positions.
         sentence: The picture in words.
     """
-    hands = pair.unflatten(1, (-1, 2)).transpose(0, 1)  # (frequencies, 2, sine and cosine)
-    rows = -(-len(hands) // IN_A_ROW)
+    hands, rows = _hands(pair)
     dials = [
         _dial(
             number, both, SPACE // 2 + SPACE * (number % IN_A_ROW), 36 + 96 * (number // IN_A_ROW)
@@ -36,6 +35,12 @@ def svg(pair: Tensor, falls: Tensor, distance: int, sentence: str) -> str:
     view = f"0 0 {WIDE} {top + PLOT['tall'] + 46:.0f}"
     drawn = "".join(dials) + _plot(falls, distance, top)
     return tag("svg", drawn, viewBox=view, role="img", aria_label=sentence)
+
+
+def _hands(pair: Tensor) -> tuple[Tensor, int]:
+    """Both hands of each dial, (d_model / 2, 2, sine and cosine), and in how many rows they are."""
+    hands = pair.unflatten(1, (-1, 2)).transpose(0, 1)
+    return hands, -(-len(hands) // IN_A_ROW)
 
 
 def _dial(number: int, both: Tensor, x: int, y: int) -> str:
@@ -58,16 +63,10 @@ def _dial(number: int, both: Tensor, x: int, y: int) -> str:
     return rim + lines + share
 
 
-def scales(falls: Tensor, top: float) -> tuple[Scale, Scale]:
-    """From distances and dot products to places in the picture."""
-    across = Scale(0, len(falls) - 1, PLOT["left"], PLOT["right"])
-    low, high = min(0.0, falls.min().item()), falls.max().item()
-    return across, Scale(low, high, top + PLOT["tall"], top)
-
-
 def _plot(falls: Tensor, distance: int, top: float) -> str:
-    across, up = scales(falls, top)
     bottom = top + PLOT["tall"]
+    across = Scale(0, len(falls) - 1, PLOT["left"], PLOT["right"])
+    up = Scale(min(0.0, falls.min().item()), falls.max().item(), bottom, top)
     marks = "".join(
         tag("line", x1=PLOT["left"], x2=PLOT["right"], y1=up(n), y2=up(n), class_="attn-grid")
         + tag("text", f"{n:.0f}", x=PLOT["left"] - 8, y=up(n) + 5, text_anchor="end")
@@ -91,8 +90,7 @@ def _plot(falls: Tensor, distance: int, top: float) -> str:
 
 def png(pair: Tensor, falls: Tensor, distance: int, sentence: str) -> bytes:
     """The picture for print."""
-    hands = pair.unflatten(1, (-1, 2)).transpose(0, 1)
-    rows = -(-len(hands) // IN_A_ROW)
+    hands, rows = _hands(pair)
     with style():
         figure = Figure(figsize=(6.4, 1.0 * rows + 2.2))
         grid = figure.add_gridspec(rows + 1, IN_A_ROW, height_ratios=[*[1.0] * rows, 2.2])

@@ -1,5 +1,6 @@
 // A link carries the state of a figure: `#lab=alignment&word=4`, and so on for all named controls.
 const attnControls = (form) => [...form.elements].filter((one) => one.name);
+const attnAnnounce = (form) => form.dispatchEvent(new Event("input", { bubbles: true }));
 const attnStateOf = (name, form) => {
   const state = new URLSearchParams({ lab: name });
   for (const one of attnControls(form))
@@ -16,7 +17,7 @@ const attnRestore = (name, root, form) => {
     else if (one.type === "radio") one.checked = one.value === wanted;
     else one.value = wanted;
   }
-  form.dispatchEvent(new Event("input", { bubbles: true }));
+  attnAnnounce(form);
   root.scrollIntoView();
 };
 
@@ -27,6 +28,10 @@ const attnParts = (root) => {
   const value = (name) => form.elements[name].value;
   const keep = (values) => {
     for (const name in values) form.elements[name].value = values[name];
+  };
+  const change = (values = {}) => {
+    keep(values);
+    attnAnnounce(form);
   };
   const write = (name, text) => (part(name).textContent = text);
   const put = (name, attributes) => {
@@ -47,7 +52,7 @@ const attnParts = (root) => {
     write("code", code.map((one) => `${one.name} = ${one}`).join("\n\n"));
     root.querySelector(".attn-code").hidden = false;
   };
-  return { form, picture, part, value, keep, write, put, show, trouble, ran };
+  return { form, picture, part, value, keep, change, write, put, show, trouble, ran };
 };
 
 const attnElement = (name, attributes, ...content) => {

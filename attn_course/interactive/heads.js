@@ -1,5 +1,5 @@
 attnFigure("heads", (root, data, say, parts) => {
-  const { form, part, value, show, keep } = parts;
+  const { form, part, value, show, change } = parts;
   const [small, large] = root.querySelectorAll(".attn-picture > svg");
   const sheet = headSheet(small, data.sheet, data.colour);
   const grid = alignmentGrid(root, data.layout, large);
@@ -8,7 +8,6 @@ attnFigure("heads", (root, data, say, parts) => {
   let record = null, drawn = data.first.sentence;
 
   const percent = (share) => `${Math.round(100 * share)}%`;
-  const within = (at, count) => Math.min(Math.max(Math.floor(Number(at)) || 0, 0), count - 1);
   const wanted = () => {
     const sentence = within(value("sentence"), data.sentences.length);
     const count = record?.pieces[data.sentences[sentence]].length ?? data.first.pieces.length;
@@ -63,10 +62,6 @@ attnFigure("heads", (root, data, say, parts) => {
       draw();
     },
   });
-  const change = (values) => {
-    keep(values);
-    form.dispatchEvent(new Event("input", { bubbles: true }));
-  };
 
   sheet.listen(([i, j]) => change({ layer: i, head: j }));
   const look = ([i, j]) => {

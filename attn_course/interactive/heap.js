@@ -19,7 +19,7 @@ const heapReader = (tensors) => {
 };
 
 attnFigure("heap", (root, data, say, parts) => {
-  const { form, picture, part, value, show, ran } = parts;
+  const { form, picture, part, value, show, ran, change } = parts;
   const chosen = form.elements;
   const grid = alignmentGrid(root, data.layout);
   // a link may hold anything: what is no heap of known words is taken for the first one
@@ -46,8 +46,7 @@ attnFigure("heap", (root, data, say, parts) => {
     const rows = words.map((word, i) => ({
       word: `${name(word)} → ${name(answers[i])}`, weights: weights[i], changed: !right[i],
     }));
-    const within = (at) => Math.min(Math.max(Math.floor(Number(at)) || 0, 0), words.length - 1);
-    const here = [within(chosen.row.value), within(chosen.column.value)];
+    const here = [chosen.row.value, chosen.column.value].map((at) => within(at, words.length));
     grid.draw({ rows, columns: words.map(name), here });
     const count = right.filter(Boolean).length;
     show("answers", `${count} of ${words.length} right`);
@@ -84,10 +83,6 @@ attnFigure("heap", (root, data, say, parts) => {
     },
   });
 
-  const change = (values) => {
-    parts.keep(values);
-    form.dispatchEvent(new Event("input", { bubbles: true }));
-  };
   const shuffled = (list) => {
     const mixed = [...list];
     for (let i = mixed.length - 1; i > 0; i--) {
@@ -114,10 +109,10 @@ attnFigure("heap", (root, data, say, parts) => {
   });
   grid.listen({
     look: ([i, j]) => {
-      const within = (at) => Math.min(Math.max(at, 0), now.words.length - 1);
-      [chosen.row.value, chosen.column.value] = [within(i), within(j)];
+      const [row, column] = [i, j].map((at) => within(at, now.words.length));
+      parts.keep({ row, column });
       draw();
-      grid.focus([within(i), within(j)]);
+      grid.focus([row, column]);
     },
     act: ([i, j]) => exchange(i, j),
   });

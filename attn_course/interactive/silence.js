@@ -1,5 +1,5 @@
 attnFigure("silence", (root, data, say, parts) => {
-  const { form, part, value, show, ran } = parts, chosen = form.elements;
+  const { form, part, value, show, ran, change } = parts, chosen = form.elements;
   const grid = alignmentGrid(root, data.layout), { verbs } = data.kinds;
   const known = new Set(["not", ".", ...Object.values(data.kinds).flat()]);
   const percent = (share) => `${Number((100 * share).toFixed(1))}%`;
@@ -63,9 +63,8 @@ attnFigure("silence", (root, data, say, parts) => {
     const rows = weights.map((row, head) => ({
       word: `head ${head}${isSilent(head) ? ", off" : ""}`, weights: row,
     }));
-    const within = (at, most) => Math.min(Math.max(Math.floor(Number(at)) || 0, 0), most);
-    const row = within(value("row"), rows.length - 1);
-    grid.draw({ rows, columns: words, here: [row, within(value("column"), words.length - 1)] });
+    const here = [within(value("row"), rows.length), within(value("column"), words.length)];
+    grid.draw({ rows, columns: words, here });
     for (const line of root.querySelectorAll("[data-line]"))
       line.classList.toggle("attn-off", isSilent(line.dataset.line));
     for (const one of form.querySelectorAll("[name=guess], [name^=off]")) {
@@ -107,11 +106,7 @@ attnFigure("silence", (root, data, say, parts) => {
     answer: (readers) => compute(readers[model()]),
   });
 
-  const announce = () => form.dispatchEvent(new Event("input", { bubbles: true }));
-  const write = (words) => {
-    chosen.sentence.value = words.join(" ");
-    announce();
-  };
+  const write = (words) => change({ sentence: words.join(" ") });
   part("another").addEventListener("click", () => {
     const any = (list) => list[Math.floor(Math.random() * list.length)];
     const { openings, objects, endings } = data.kinds, before = any(verbs), whom = any(objects);
@@ -124,18 +119,16 @@ attnFigure("silence", (root, data, say, parts) => {
     if (after && before) write(now.words.map((word) => other[word] ?? word));
   });
   const look = ([i, j]) => {
-    const within = (at, most) => Math.min(Math.max(at, 0), most - 1);
-    chosen.row.value = within(i, now.weights.length);
-    chosen.column.value = within(j, now.words.length);
+    const [row, column] = [within(i, now.weights.length), within(j, now.words.length)];
+    parts.keep({ row, column });
     draw();
-    grid.focus([Number(value("row")), Number(value("column"))]);
+    grid.focus([row, column]);
   };
   grid.listen({
     look,
     act: ([i, j]) => {
-      [chosen.row.value, chosen.column.value] = [i, j];
       chosen[`off${i}`].checked = !chosen[`off${i}`].checked;
-      announce();
+      change({ row: i, column: j });
     },
   });
   form.addEventListener("input", ({ target }) => {
