@@ -4,16 +4,13 @@ A hint has to be true of the answer. What agrees at every check, on all inputs, 
 agrees only at the first check that failed is said as that, and only if nothing speaks against it.
 """
 
-from collections.abc import Callable, Set
-from functools import lru_cache
+from collections.abc import Sequence, Set
 
-from attn_grade.agreement import alike, alike_but_for_words, differ, tells
+from attn_grade.agreement import alike, alike_at, alike_but_for_words, differ, tells
 from attn_grade.equality import same, share_of_numbers
 from attn_grade.exercise import Exercise
 from attn_grade.findings import Findings
-from attn_grade.inside.plain import Plain
-from attn_grade.inside.submission import LocalSubmission
-from attn_grade.judge import examine
+from attn_grade.mistakes import Mistake
 from attn_grade.recognised import (
     Axes,
     Made,
@@ -22,7 +19,9 @@ from attn_grade.recognised import (
     beside_another_fault,
     in_some_rows,
 )
+from attn_grade.tried import finding_at, findings_of
 from attn_grade.two_mistakes import both_of_two
+from attn_grade.wrong_answers import Answer
 
 
 def recognise(exercise: Exercise, findings: Findings, secret: str | None) -> Recognised | None:
@@ -35,12 +34,15 @@ def recognise(exercise: Exercise, findings: Findings, secret: str | None) -> Rec
         return None
     if declared := by_evidence(exercise, findings):
         return declared
-    made = [
-        (mistake, _findings(exercise, answer, secret))
+    answers = [
+        (mistake, answer)
         for mistake in exercise.mistakes
         if mistake.evidence is None or mistake.points is None  # the latter are promises broken
         for answer in (mistake.answer, *mistake.also)
     ]
+    if same_throughout := _same_throughout(exercise, findings, answers, secret):
+        return Recognised(same_throughout)
+    made = [(mistake, findings_of(exercise, answer, secret)) for mistake, answer in answers]
     repeats = {row for row, check in enumerate(exercise.checks) if check.repeats}
     known = choose(findings, made, repeats, axes_of(exercise, secret))
     if known and known.row is None:
@@ -88,12 +90,11 @@ def choose(
     first = _first(findings)
     if first is None:
         return None
-    evidence = [one.evidence for found in findings for one in found]
-    made = [one for one in made if one[0].shows is None or all(map(one[0].shows, evidence))]
-    fitting = [(m, theirs) for m, theirs in made if [*map(bool, theirs)] == [*map(bool, findings)]]
-    for mistake, theirs in fitting:
+    made = [(mistake, theirs) for mistake, theirs in made if _may_be_said(mistake, findings)]
+    for mistake, theirs in made:
         if all(map(alike, findings, theirs)):
             return Recognised(mistake)
+    fitting = [(m, theirs) for m, theirs in made if [*map(bool, theirs)] == [*map(bool, findings)]]
     if any(map(tells, (one for found in findings for one in found))):
         near = [m for m, theirs in fitting if all(map(alike_but_for_words, findings, theirs))]
         if len({mistake.hint for mistake in near}) == 1:
@@ -113,10 +114,34 @@ def choose(
     return Recognised(near[0], first) if len({mistake.hint for mistake in near}) == 1 else None
 
 
+def _same_throughout(
+    exercise: Exercise,
+    findings: Findings,
+    answers: Sequence[tuple[Mistake, Answer]],
+    secret: str | None,
+) -> Mistake | None:
+    """The first mistake that gives the same evidence at all checks, or None.
+
+    Nearly all others differ where the answer was first found wrong, and are tried there alone.
+    """
+    row = _first(findings)
+    if row is None or exercise.checks[row].slow:  # one draw of it takes as long as all
+        return None
+    first = findings[row][0]
+    for mistake, answer in answers:
+        there = finding_at(exercise, answer, secret, row, first.draw)
+        if there is None or not alike_at(first, there) or not _may_be_said(mistake, findings):
+            continue
+        if all(map(alike, findings, findings_of(exercise, answer, secret))):
+            return mistake
+    return None
+
+
+def _may_be_said(mistake: Mistake, findings: Findings) -> bool:
+    """True unless what was found contradicts what its hint says."""
+    evidence = (one.evidence for found in findings for one in found)
+    return mistake.shows is None or all(map(mistake.shows, evidence))
+
+
 def _first(findings: Findings) -> int | None:
     return next((index for index, found in enumerate(findings) if found), None)
-
-
-@lru_cache(maxsize=1024)  # both rounds of all mistakes of a problem set, for one secret
-def _findings(exercise: Exercise, answer: Callable[..., Plain], secret: str | None) -> Findings:
-    return examine(exercise, LocalSubmission(answer), secret)

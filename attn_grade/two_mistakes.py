@@ -8,12 +8,10 @@ from functools import cache
 
 from attn_grade.agreement import alike_at, alike_but_for_words, is_word
 from attn_grade.exercise import Exercise
-from attn_grade.findings import Finding, Findings
-from attn_grade.inside.submission import LocalSubmission
-from attn_grade.judge import examine, examine_one
+from attn_grade.findings import Findings
 from attn_grade.mistakes import Mistake
 from attn_grade.recognised import Recognised
-from attn_grade.trial import draw_trials
+from attn_grade.tried import finding_at, findings_of
 from attn_grade.wrong_answers import Altered, Answer
 
 
@@ -28,10 +26,10 @@ def both_of_two(exercise: Exercise, findings: Findings, secret: str | None) -> R
     row, first = shown[0]
     found = []
     for mistake, other, answer in _pairs(exercise):
-        one = _first_finding(exercise, answer, secret, row, first.draw)
+        one = finding_at(exercise, answer, secret, row, first.draw)
         if one is None or not alike_at(first, one):
             continue
-        theirs = examine(exercise, LocalSubmission(answer), secret)
+        theirs = findings_of(exercise, answer, secret)
         if all(map(alike_but_for_words, findings, theirs)):
             found.append((mistake, other))
     hints = {frozenset((mistake.hint, other.hint)) for mistake, other in found}
@@ -50,11 +48,3 @@ def _pairs(exercise: Exercise) -> list[tuple[Mistake, Mistake, Answer]]:
         if other.hint != mistake.hint and other.evidence is None
         for into in (other.answer, *other.also)
     ]
-
-
-@cache
-def _first_finding(
-    exercise: Exercise, answer: Answer, secret: str | None, row: int, draw: int
-) -> Finding | None:
-    trials = draw_trials(exercise, exercise.checks[row], secret)
-    return examine_one(trials[draw], LocalSubmission(answer))

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from attn_bank import exercise_names, find_exercise
-from attn_grade import diagnosis, trial
+from attn_grade import trial, tried
+from attn_grade.check import grade
 from attn_grade.exercise import Check, Exercise
 from attn_grade.inside.submission import LocalSubmission
 from attn_grade.judge import examine
@@ -76,4 +77,13 @@ def test_nothing_is_worked_out_twice_for_a_class():
     mistakes = Counter()
     for name, exercise in exercises.items():
         mistakes[name.split("/")[0]] += len(exercise.mistakes)
-    assert diagnosis._findings.cache_info().maxsize >= 2 * max(mistakes.values()) > 256
+    assert tried.findings_of.cache_info().maxsize >= 2 * max(mistakes.values()) > 256
+
+
+def test_known_mistake_is_recognised_without_trying_all_others_everywhere():
+    """A student waits for it: nearly all others differ at the first draw that was wrong."""
+    exercise = find_exercise("08_self_attention/is_permutation_equivariant")
+    answer = exercise.mistakes[-1].answer
+    before = tried.findings_of.cache_info().misses
+    assert grade(exercise, LocalSubmission(answer), "recognised").hint
+    assert tried.findings_of.cache_info().misses - before < len(exercise.mistakes) / 3
