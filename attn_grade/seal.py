@@ -59,8 +59,7 @@ def key_held(results: Path) -> Iterator[None]:
         finally:
             del _held[str(results)]
             _set_dumpable(True)
-            (results / KEY).unlink(missing_ok=True)  # a submission may have put one there
-            _write(results / KEY, key)
+            _write(results / KEY, key)  # in the place of one that a submission may have put there
 
 
 def hold(keys: dict[str, bytes]) -> None:
@@ -99,9 +98,13 @@ def _read_or_make(results: Path) -> bytes:
 
 
 def _write(path: Path, key: bytes) -> None:
+    """Write the key, in the block of the lock: a reader without it finds all of it or none."""
+    unfinished = path.with_name(f"{KEY}.unfinished")
+    unfinished.unlink(missing_ok=True)  # of a process that was killed
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    with open(path, "wb", opener=lambda name, _: os.open(name, flags, 0o600)) as file:
+    with open(unfinished, "wb", opener=lambda name, _: os.open(name, flags, 0o600)) as file:
         file.write(key)
+    unfinished.replace(path)
 
 
 @contextmanager

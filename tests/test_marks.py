@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import logging
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -204,6 +205,21 @@ def test_key_is_on_no_disk_while_a_weak_level_grades(course: Path, monkeypatch) 
         (results / ".key").write_bytes(b"of a student")
     assert (results / ".key").stat().st_mode & 0o777 == 0o600
     assert read_record(path).points == 2.0
+
+
+def test_key_is_there_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch) -> None:
+    """Two graders start at once: one reads the key, without a lock, while the other makes it."""
+    found, as_it_is = [], os.open
+
+    def opened(*arguments) -> int:
+        descriptor = as_it_is(*arguments)
+        found.append((tmp_path / ".key").exists())
+        return descriptor
+
+    monkeypatch.setattr(os, "open", opened)
+    seal_of(tmp_path, "text")
+    assert found == [False]
+    assert len((tmp_path / ".key").read_bytes()) == 32
 
 
 def test_record_that_is_changed_meanwhile_counts_as_not_graded(course: Path) -> None:
