@@ -18,7 +18,7 @@ from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import weights_script, write_weights
 from tests.conftest import Build
 from tests.sampling import left_to_proofs
-from tests.test_pages import AXE, DESKTOP, PHONE, RUN_AXE, watch
+from tests.test_pages import AXE, DESKTOP, PHONE, RUN_AXE, size, watch
 
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Figures</title>
 <meta name="viewport" content="width=device-width"><style>html {{ color-scheme: light dark }}
@@ -72,10 +72,6 @@ def opened_in_the_book(browser: Browser, book: Build, name: str) -> Iterator[Pag
         page.route("**/mathjax/*", lambda route: route.abort())
         page.goto((book.html.resolve() / "book" / f"{name}.html").as_uri())
         yield page
-
-
-def size(pair: tuple[int, int]) -> dict[str, int]:
-    return {"width": pair[0], "height": pair[1]}
 
 
 def data_of(figure: Locator) -> dict[str, Any]:

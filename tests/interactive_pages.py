@@ -12,9 +12,9 @@ from playwright.sync_api import Browser, Locator, Page
 
 from attn_course.data.translation import SentencePair
 from attn_course.trained.measure import unseen_pairs
-from tests.interactive_laws import size, watched, write_page
+from tests.interactive_laws import watched, write_page
 from tests.sampling import takes_all
-from tests.test_pages import DESKTOP
+from tests.test_pages import DESKTOP, size
 
 
 def page_of(name: str, html: Callable[[], str], *weights: str) -> tuple[Any, ...]:

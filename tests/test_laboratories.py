@@ -12,9 +12,8 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.conftest import ROOT, Build
-from tests.interactive_laws import size
 from tests.sampling import left_to_proofs, takes_all
-from tests.test_pages import AXE, DESKTOP, PHONE, RUN_AXE, watch
+from tests.test_pages import AXE, DESKTOP, PHONE, RUN_AXE, size, watch
 
 sys.path.append(str(ROOT / "book" / "_ext"))
 from laboratories import laboratories

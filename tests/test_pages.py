@@ -51,7 +51,7 @@ VISITS += [
     for page in parameters(module_pages(), 2, always=["book/api/grading"])
 ]
 # One theme makes all pages, and the directives that it dresses stand on several of them.
-SHOWN_TO_AXE = sample([visit.values[0] for visit in VISITS if not visit.marks], 10, "-".join)
+SHOWN_TO_AXE = sample([visit.values[0] for visit in VISITS if not visit.marks], 6, "-".join)
 AXE_VISITS = [
     visit
     if visit.marks or visit.values[0] in SHOWN_TO_AXE
@@ -147,28 +147,50 @@ def watch(page: Page, base: str) -> Seen:
     return seen
 
 
+@pytest.fixture(scope="module")
+def windows(browser: Browser, bases: dict[str, str]) -> dict[str, tuple[Page, Seen]]:
+    """A window for each way to look, in which one page comes after the other.
+
+    To open a window takes a browser as long as to show a page in it.
+    """
+    opened = {}
+    for look, (scheme, shape, colours) in LOOKS.items():
+        page = browser.new_page(viewport=size(shape), color_scheme=colours)
+        opened[look] = page, watch(page, bases[scheme])
+    return opened
+
+
 @pytest.fixture(
     scope="module",
     params=VISITS,
     ids=lambda pair: "-".join(pair),
 )
-def seen(request: pytest.FixtureRequest, browser: Browser, bases: dict[str, str]) -> Seen:
+def seen(
+    request: pytest.FixtureRequest,
+    windows: dict[str, tuple[Page, Seen]],
+    bases: dict[str, str],
+) -> Seen:
     """Visit a page in one of the ways to look at it."""
     name, look = request.param
-    scheme, (width, height), colours = LOOKS[look]
-    window = browser.new_context(viewport={"width": width, "height": height}, color_scheme=colours)
-    page = window.new_page()
-    seen = watch(page, bases[scheme])
+    scheme, shape, colours = LOOKS[look]
+    page, noted = windows[look]
+    page.set_viewport_size(size(shape))
     page.goto(f"{bases[scheme]}/{name}.html", wait_until="load")
     page.evaluate(WAIT_FOR_MATH)
-    seen.facts = page.evaluate(LOOK_AT) | {"colours": colours}
+    seen = Seen(facts=page.evaluate(LOOK_AT) | {"colours": colours})
     if takes_all() or request.param in SHOWN_TO_AXE:
         seen.axe = look_with_axe(page, FEW)
-    width, height = DESKTOP if width == PHONE[0] else PHONE
-    page.set_viewport_size({"width": width, "height": height})
+    page.set_viewport_size(size(DESKTOP if shape == PHONE else PHONE))
     seen.facts["wide from the other"] = page.evaluate(SIDEWAYS)
-    window.close()
+    for kept, heard in ((seen.troubles, noted.troubles), (seen.requests, noted.requests)):
+        kept += heard
+        heard.clear()
     return seen
+
+
+def size(pair: tuple[int, int]) -> dict[str, int]:
+    """A width and a height, as Playwright takes them."""
+    return {"width": pair[0], "height": pair[1]}
 
 
 def look_with_axe(page: Page, few: int) -> list[str]:
@@ -238,7 +260,7 @@ def home(
 ) -> Iterator[tuple[Page, Seen]]:
     """Open the book's front door, from a server or from the disk."""
     base = bases[request.param]
-    with browser.new_context(viewport={"width": 1280, "height": 900}) as window:
+    with browser.new_context(viewport=size(DESKTOP)) as window:
         page = window.new_page()
         seen = watch(page, base)
         page.goto(f"{base}/index.html")
