@@ -67,16 +67,21 @@ def does_not_fit(found: Finding) -> bool:
     return bool(found.raised)
 
 
-def other_form(found: Finding) -> str | None:
-    """What to mend in the form of the numbers, whatever they are; None if nothing."""
-    one, right = found.evidence, found.expected
-    if not isinstance(right, Tensor) or bare(found) is found:
-        return None
-    if not isinstance(one, Tensor):
-        return "return the output alone"
-    if one.shape != right.shape:
-        return "mind the axes of length 1"
-    return "return the dtype of the inputs"
+def other_forms(found: Finding) -> list[str]:
+    """What to mend in the form of the numbers, whatever they are."""
+    one, right, forms = found.evidence, found.expected, []
+    if bare(found) is found:
+        return []
+    if isinstance(one, list | tuple):
+        one, forms = one[0], ["return the output alone"]
+    if not isinstance(one, Tensor) or not isinstance(right, Tensor):
+        return forms
+    if one.ndim != right.ndim:
+        forms.append("mind the axes of length 1")
+    if one.dtype != right.dtype:
+        given = {value.dtype for value in found.inputs.values() if isinstance(value, Tensor)}
+        forms.append(f"return {'the dtype of the inputs' if right.dtype in given else right.dtype}")
+    return forms
 
 
 def bare(found: Finding) -> Finding:

@@ -159,7 +159,7 @@ def _wrong_dtype(output: Tensor | np.ndarray, plain: Tensor | np.ndarray) -> str
     """What is wrong with the dtype of an output, or None."""
     if output.dtype == plain.dtype:
         return None
-    return f"its dtype is {output.dtype} and should be {plain.dtype}, as that of the inputs"
+    return f"its dtype is {output.dtype} and should be {plain.dtype}"
 
 
 def _wrong_numbers(output: Tensor, plain: Tensor, exact: Tensor, check: Check) -> str | None:

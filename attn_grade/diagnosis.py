@@ -17,6 +17,8 @@ from attn_grade.recognised import (
     Recognised,
     axes_of,
     beside_another_fault,
+    form_alone,
+    in_different_rows,
     in_some_rows,
 )
 from attn_grade.tried import finding_at, findings_of
@@ -48,7 +50,9 @@ def recognise(exercise: Exercise, findings: Findings, secret: str | None) -> Rec
     if known and known.row is None:
         return known
     both = both_of_two(exercise, findings, secret)
-    return both or known or in_some_rows(findings, made, repeats)
+    both = both or in_different_rows(findings, made, repeats)
+    known = both or known or in_some_rows(findings, made, repeats)
+    return known or form_alone(findings, repeats)
 
 
 def by_evidence(exercise: Exercise, findings: Findings) -> Recognised | None:

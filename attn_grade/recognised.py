@@ -5,7 +5,8 @@ form of the output, axes that are counted from the front. The draws that it spoi
 on the rest the numbers have to be those of one known mistake.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from itertools import combinations
 from typing import NamedTuple
 
 from torch import Tensor
@@ -18,7 +19,7 @@ from attn_grade.agreement import (
     does_not_fit,
     in_form,
     is_word,
-    other_form,
+    other_forms,
     tells,
 )
 from attn_grade.exercise import Exercise
@@ -36,7 +37,7 @@ class Recognised(NamedTuple):
     """What agrees with what was found.
 
     Args:
-        mistake: The mistake; None if it is the number of axes alone.
+        mistake: The mistake; None if it is the number of axes alone, or the form of the output.
         row: The index of a check at which it agrees, where it is not known to at all; else None.
         others: The indices of checks at which there is another fault.
         second: Another mistake that was made as well.
@@ -72,7 +73,7 @@ def beside_another_fault(
     """The one mistake that agrees in numbers wherever another fault does not hide it, or None."""
     mine = _by_place(findings)
     words = {place for place, found in mine.items() if is_word(found)}
-    forms = tuple(sorted({form for found in mine.values() if (form := other_form(found))}))
+    forms = tuple(sorted({form for found in mine.values() for form in other_forms(found)}))
     for spoiled in (words, {place for place, found in mine.items() if not tells(found)}):
         if (spoiled or forms) and (mistake := _only_one(mine, made, spoiled, repeats)):
             others = sorted({row for row, _ in spoiled} - repeats)
@@ -108,7 +109,7 @@ def in_some_rows(findings: Findings, made: Made, repeats: Set[int]) -> Recognise
             for row, one in enumerate(findings)
             if one and row not in repeats and all(map(tells, one)) and alike(one, theirs[row])
         ]
-        draws = sum(len(findings[row]) for row in agree)
+        draws = _draws(findings, agree)
         if draws > best:
             best, found = draws, []
         if draws == best:
@@ -116,6 +117,48 @@ def in_some_rows(findings: Findings, made: Made, repeats: Set[int]) -> Recognise
             found.append(Recognised(mistake, agree[0], tuple(others)))
     hints = {one.mistake.hint for one in found if one.mistake}
     return found[0] if len(hints) == 1 else None
+
+
+def in_different_rows(findings: Findings, made: Made, repeats: Set[int]) -> Recognised | None:
+    """The two mistakes that share the checks among them, each the very same at some; or None.
+
+    Neither may fail at a draw where the answer is right. At least one raises exceptions in its
+    share, of the same kind and with the same words: numbers may agree at one check by chance.
+    """
+    mine = _by_place(findings)
+    rows = {row for row, found in enumerate(findings) if found}
+    raised = {row for row in rows if all(one.raised for one in findings[row])}
+    sharing = [
+        (mistake, {row for row in rows if alike(findings[row], theirs[row])})
+        for mistake, theirs in made
+        if _by_place(theirs).keys() <= mine.keys()
+    ]
+    pairs = {}
+    for (one, here), (other, there) in combinations(sharing, 2):
+        shares = here - there, there - here
+        surely = [share <= raised or _draws(findings, share) >= ENOUGH for share in shares]
+        all_of_it = all(shares) and rows - repeats <= here | there
+        if all_of_it and all(surely) and any(share <= raised for share in shares):
+            pairs[frozenset((one.hint, other.hint))] = Recognised(one, second=other)
+    return next(iter(pairs.values())) if len(pairs) == 1 else None
+
+
+def _draws(findings: Findings, rows: Iterable[int]) -> int:
+    return sum(len(findings[row]) for row in rows)
+
+
+def form_alone(findings: Findings, repeats: Set[int]) -> Recognised | None:
+    """What to mend in the form of the output, if its numbers are right wherever there are some."""
+    mine = _by_place(findings)
+    forms = {place: form for place, found in mine.items() if (form := other_forms(found))}
+    elsewhere = {place: found for place, found in mine.items() if place not in forms}
+    if len(forms) < ENOUGH or any(map(in_form, map(mine.__getitem__, forms))):
+        return None
+    if any(isinstance(found.evidence, Tensor) for found in elsewhere.values()):
+        return None
+    others = {row for row, _ in elsewhere} - {row for row, _ in forms} - repeats
+    said = sorted({form for several in forms.values() for form in several})
+    return Recognised(None, others=tuple(sorted(others)), forms=tuple(said))
 
 
 def _only_one(

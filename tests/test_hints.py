@@ -93,6 +93,39 @@ def test_row_in_which_a_known_mistake_stands_alone_is_named():
     assert "in others there is more" in score.hint
 
 
+def test_right_numbers_in_another_form_are_said_to_be_right():
+    def positions(length, d_model):
+        angle = torch.arange(length).double()[:, None] / 10_000 ** (
+            torch.arange(0, d_model, 2).double() / d_model
+        )
+        return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)[None]
+
+    spec = find_exercise("08_self_attention/sinusoidal_positions")
+    score = grade(spec, LocalSubmission(positions), None)
+    assert score.hint.startswith("wherever your numbers can be compared they are right;")
+    assert "mind the axes of length 1, and return torch.float32" in score.hint
+    assert "`form`" in score.doubt
+
+
+def test_two_mistakes_that_show_in_different_rows_are_named_together():
+    """Rows of numbers alone do not do: two mistakes may give the same numbers at one of them."""
+
+    def elman(tokens, w_input, w_state, bias, w_output):
+        state = torch.zeros(len(tokens), len(w_state))
+        outputs = []
+        for token in tokens.unbind(1):
+            state = torch.tanh(token @ w_input.T + state @ w_state.T + bias)
+            outputs.append(state @ w_output.T)
+        return torch.stack(outputs, 1)
+
+    score = grade(find_exercise("10_recurrence/elman_outputs"), LocalSubmission(elman), None)
+    assert score.mistake == "knows_one_batch_axis_only"
+    assert "Second: your zeros are float32" in score.hint
+    spec = find_exercise("01_retrieval/lookup_with_default")
+    score = grade(spec, LocalSubmission(low_fill_and_no_default), None)
+    assert "Second" not in score.hint
+
+
 def test_axes_are_not_named_where_numbers_merely_differ():
     """With two axes nothing is padded, so that an `or` for an `and` does not show there."""
 

@@ -53,6 +53,22 @@ def normalises_over_the_queries(scores):
     return torch.softmax(scores, dim=-2 if scores.ndim > 1 else -1)
 
 
+def _overflow_over_the_first_axis(scores: Tensor) -> Tensor:
+    raised = torch.exp(scores)
+    return raised / raised.sum(0)
+
+
+def _subtract_one_maximum_over_the_first_axis(scores: Tensor) -> Tensor:
+    return _overflow_over_the_first_axis(scores - scores.max())
+
+
+@mistake(also=(_overflow_over_the_first_axis, _subtract_one_maximum_over_the_first_axis))
+def normalises_over_the_first_axis(scores):
+    """you sum over the first axis; each row of weights should sum to 1, along the last axis
+    (`dim=-1`)"""
+    return torch.softmax(scores, dim=0)
+
+
 @mistake
 def normalises_over_everything(scores):
     """all your weights together sum to 1; each row should, so sum over the last axis only

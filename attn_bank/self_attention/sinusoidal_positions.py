@@ -120,14 +120,25 @@ def doubles_the_even_features(length, d_model):
     return _interleave(_angle(length, d_model, 1e8))
 
 
+def _with_an_angle_each(length: int, d_model: int, base: float) -> Tensor:
+    position = torch.arange(length, dtype=torch.float64).unsqueeze(-1)
+    feature = torch.arange(d_model, dtype=torch.float64)
+    angle = position / base ** (feature / d_model)
+    return torch.where(feature % 2 == 0, angle.sin(), angle.cos()).float()
+
+
 @mistake
 def gives_each_feature_its_own_angle(length, d_model):
     """every feature has an angle of its own; a sine and the cosine behind it share one, that of the
     even feature. Without that no step is a turn"""
-    position = torch.arange(length, dtype=torch.float64).unsqueeze(-1)
-    feature = torch.arange(d_model, dtype=torch.float64)
-    angle = position / 10_000 ** (feature / d_model)
-    return torch.where(feature % 2 == 0, angle.sin(), angle.cos()).float()
+    return _with_an_angle_each(length, d_model, 10_000)
+
+
+@mistake
+def takes_each_feature_for_a_pair(length, d_model):
+    """your `2i` is twice the number of a feature, from 0 to `2 * d_model`; there `i` counts the
+    pairs, so that `2i` is the even feature itself, and a sine and the cosine behind it share one"""
+    return _with_an_angle_each(length, d_model, 1e8)
 
 
 @mistake(points=1)
