@@ -12,7 +12,7 @@ from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.instruments import Count, Largest
 from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import then, transposed
+from attn_grade.wrong_answers import given, then, transposed
 
 
 def reference(
@@ -137,11 +137,10 @@ def takes_the_mean_over_hidden_units(query, key, w_query, w_key, score_weight):
     return (torch.tanh(_hidden(query, key, w_query, w_key)) * score_weight).mean(-1)
 
 
-@mistake
-def divides_by_the_root_of_the_width(query, key, w_query, w_key, score_weight):
+@mistake(computes=given(reference, score_weight=lambda weight: weight / len(weight) ** 0.5))
+def divides_by_the_root_of_the_width():
     """you divide by the square root of a width; that belongs to another score, which the course
     meets later"""
-    return reference(query, key, w_query, w_key, score_weight / len(score_weight) ** 0.5)
 
 
 @mistake

@@ -231,10 +231,9 @@ def keeps_the_padding(scores, source_len):
     return _softmax(scores, ~_padding(scores, source_len))
 
 
-@mistake
-def takes_the_first_length_for_all(scores, source_len):
+@mistake(computes=given(reference, source_len=lambda length: length[:1].expand_as(length)))
+def takes_the_first_length_for_all():
     """you mask all sources at the length of the first; each has its own"""
-    return reference(scores, source_len[:1].expand_as(source_len))
 
 
 @mistake

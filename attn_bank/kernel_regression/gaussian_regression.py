@@ -72,18 +72,16 @@ def forgets_to_square_the_distance(query, key, value, width):
     return torch.softmax(-squared_distances(query, key).sqrt() / width / 2, -1) @ value
 
 
-@mistake
-def forgets_to_square_the_width(query, key, value, width):
+@mistake(computes=given(reference, width=lambda width: width**0.5))
+def forgets_to_square_the_width():
     """you divide the squared distance by the width; `u` is the distance in widths, so `u²` holds
     the square of the width too"""
-    return torch.softmax(-squared_distances(query, key) / (2 * width), -1) @ value
 
 
-@mistake
-def multiplies_by_the_width(query, key, value, width):
+@mistake(computes=given(reference, width=lambda width: 1 / width))
+def multiplies_by_the_width():
     """you multiply the distance by the width, so a larger width makes your kernel narrower; divide
     by it"""
-    return torch.softmax(-squared_distances(query, key) * width**2 / 2, -1) @ value
 
 
 @mistake

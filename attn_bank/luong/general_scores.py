@@ -8,6 +8,7 @@ from attn_course import luong
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
+from attn_grade.wrong_answers import given
 
 
 def reference(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
@@ -34,11 +35,10 @@ def draw_states(
 mistake = Mistakes()
 
 
-@mistake
-def transposes_the_weight(query, key, weight):
+@mistake(computes=given(reference, weight=lambda weight: weight.mT))
+def transposes_the_weight():
     """you use the transpose of `weight`: its rows meet the query and its columns the key, so it is
     `query @ weight`; with a square matrix no error says so"""
-    return query @ weight.mT @ key.mT
 
 
 @mistake
@@ -60,17 +60,15 @@ def weighs_both_sides(query, key, weight):
     return (query @ weight) @ (key @ weight).mT
 
 
-@mistake
-def scales_by_the_width_of_the_keys(query, key, weight):
+@mistake(computes=given(reference, key=lambda key: key / key.shape[-1] ** 0.5))
+def scales_by_the_width_of_the_keys():
     """you divide by the root of the width, as a later chapter will; this score is `q W k` as it
     is"""
-    return query @ weight @ key.mT / key.shape[-1] ** 0.5
 
 
-@mistake
-def scales_by_the_width_of_the_queries(query, key, weight):
+@mistake(computes=given(reference, query=lambda query: query / query.shape[-1] ** 0.5))
+def scales_by_the_width_of_the_queries():
     """you divide by the root of the width of the queries; this score is `q W k` as it is"""
-    return query @ weight @ key.mT / query.shape[-1] ** 0.5
 
 
 @mistake

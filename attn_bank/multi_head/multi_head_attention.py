@@ -239,10 +239,9 @@ def makes_values_of_the_keys():
     """you make the values from `key`; they are made from `value`, which may be other tokens"""
 
 
-@mistake(points=4)
-def leaves_the_mask_out(**inputs):
+@mistake(points=4, computes=given(reference, mask=torch.ones_like))
+def leaves_the_mask_out():
     """you do not use `mask`: where it is False the weight is 0"""
-    return _attend(**inputs, seen=torch.ones_like, weigh=lambda scores, mask: scores.softmax(-1))
 
 
 @mistake(computes=given(reference, mask=torch.logical_not))

@@ -1,7 +1,5 @@
 """Part B of problem set 01: the soft lookup, for all queries at once."""
 
-import math
-
 import torch
 from torch import Tensor
 
@@ -121,12 +119,10 @@ def cools_the_weights(query, key, value, temperature):
     return torch.softmax(query @ key.mT, dim=-1) / temperature @ value
 
 
-@mistake(points=0.5)
-def divides_by_the_root_of_d_key(query, key, value, temperature):
+@mistake(points=0.5, computes=given(reference, query=lambda query: query / query.shape[-1] ** 0.5))
+def divides_by_the_root_of_d_key():
     """you divided the scores by the root of `d_key` as well, as a Transformer does. Here the
     temperature is all that divides them"""
-    scores = query @ key.mT / math.sqrt(query.shape[-1])
-    return torch.softmax(scores / temperature, dim=-1) @ value
 
 
 @mistake(points=0.5)

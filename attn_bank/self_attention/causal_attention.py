@@ -251,11 +251,10 @@ def marks_empty_rows(query, key, value, real):
     return reference(query, key, value, real).masked_fill(empty, torch.nan)
 
 
-@mistake(points=3)
-def forgets_the_padding(query, key, value, real):
+@mistake(points=3, computes=given(reference, real=torch.ones_like))
+def forgets_the_padding():
     """padding takes part in the mean; nobody may look at it, so both masks together say what is
     seen"""
-    return attention(query, key, value, _seen(torch.ones_like(real)))
 
 
 @mistake(points=3)

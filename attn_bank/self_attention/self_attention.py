@@ -1,6 +1,7 @@
 """Part A of problem set 08: self-attention, as it was published and as it should be."""
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Generator, Tensor
@@ -11,7 +12,7 @@ from attn_course.scaled_dot_product import attention, attention_weights, scaled_
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import mistaking
+from attn_grade.wrong_answers import Answer, given, mistaking
 
 
 def reference(tokens: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor) -> Tensor:
@@ -53,6 +54,16 @@ def _divided_by(scale: float, query: Tensor, key: Tensor, value: Tensor) -> Tens
     return torch.softmax(query @ key.mT / scale, -1) @ value
 
 
+def _scaled(factor: Callable[[int], float]) -> Answer:
+    """The reference, with its scores multiplied by another number that `d_key` gives."""
+
+    def multiply(w_query: Tensor) -> Tensor:
+        d_key = w_query.shape[-1]
+        return factor(d_key) * d_key**0.5 * w_query
+
+    return given(reference, w_query=multiply)
+
+
 mistake = Mistakes()
 
 
@@ -90,24 +101,19 @@ def takes_the_scale_from_the_length(tokens, w_query, w_key, w_value):
     return _divided_by(scale, *_project(tokens, w_query, w_key, w_value))
 
 
-@mistake
-def forgets_the_scale(tokens, w_query, w_key, w_value):
+@mistake(computes=_scaled(lambda d_key: 1))
+def forgets_the_scale():
     """nothing is divided by the root of `d_key`, so your weights are too sharp"""
-    return _divided_by(1.0, *_project(tokens, w_query, w_key, w_value))
 
 
-@mistake
-def forgets_the_root(tokens, w_query, w_key, w_value):
+@mistake(computes=_scaled(lambda d_key: 1 / d_key))
+def forgets_the_root():
     """you divide by `d_key` itself; divide by its root"""
-    scale = w_key.shape[-1]
-    return _divided_by(scale, *_project(tokens, w_query, w_key, w_value))
 
 
-@mistake
-def multiplies_by_the_root(tokens, w_query, w_key, w_value):
+@mistake(computes=_scaled(lambda d_key: d_key**0.5))
+def multiplies_by_the_root():
     """you multiply by the root of `d_key`; divide by it"""
-    scale = 1 / math.sqrt(w_key.shape[-1])
-    return _divided_by(scale, *_project(tokens, w_query, w_key, w_value))
 
 
 @mistake
@@ -177,11 +183,12 @@ def projects_nothing(tokens, w_query, w_key, w_value):
     return attention(tokens, tokens, tokens)
 
 
-@mistake
-def transposes_the_weights(tokens, w_query, w_key, w_value):
+@mistake(
+    computes=given(reference, **dict.fromkeys(("w_query", "w_key", "w_value"), lambda w: w.mT))
+)
+def transposes_the_weights():
     """the matrices are the wrong way round: rows are tokens here, so it is `tokens @ w_query`,
     without a transpose. (`nn.Linear` stores its weight transposed)"""
-    return reference(tokens, w_query.mT, w_key.mT, w_value.mT)
 
 
 @mistake
