@@ -42,6 +42,7 @@ from tests.interactive_laws import (
 )
 from tests.interactive_pages import look, page_of, read_all
 from tests.sampling import sampled, takes_all
+from tests.test_pages import PHONE, size
 
 FIGURE = ".attn-figure[data-figure='captioning']"
 MODELS = ("soft", "hard", "uniform")
@@ -175,6 +176,7 @@ def test_moved_weight_and_empty_paper_do_what_they_do_in_pytorch(page: Page) -> 
 
 @pytest.mark.browser
 def test_mouse_draws_a_digit_that_is_read_and_undone(page: Page) -> None:
+    page.locator("[name=tool][value=draw]").check()
     before = value(page, "stamps")
     first, *others = path(page, 6, THREE)
     page.mouse.move(*first)
@@ -235,7 +237,7 @@ def test_keyboard_types_digits_moves_weight_and_walks_the_words(page: Page) -> N
     )
     page.keyboard.press("Control+z")
     assert value(page, "stamps").endswith("0.25")
-    for _ in range(5):  # undo, clear, weights back, start from, and the caption
+    for _ in range(7):  # tools, play, undo, clear, weights back, start from, and the caption
         page.keyboard.press("Tab")
     word = "Number(document.activeElement.dataset.word)"
     for key, wanted in {"ArrowRight": 2, "ArrowUp": 1, "Home": 0, "ArrowLeft": 0}.items():
@@ -266,21 +268,47 @@ def test_link_opens_the_drawing_and_its_moved_weight(page: Page, address: str) -
 
 
 @pytest.mark.browser
+def test_words_are_played_one_after_the_other_until_the_reader_does_something(page: Page) -> None:
+    play = page.locator("[data-part=play]")
+    play.click()
+    assert (value(page, "word"), play.text_content()) == ("0", "stop")
+    page.wait_for_function("document.querySelector('[name=word]').value === '1'")
+    page.keyboard.press("Tab")
+    assert play.text_content() == "stop", "a key on the button itself is its own"
+    page.keyboard.press("Tab")
+    assert (value(page, "word"), play.text_content()) == ("1", "play")
+    page.emulate_media(reduced_motion="reduce")
+    assert not play.is_visible()
+
+
+@pytest.mark.browser
+def test_swipe_over_the_picture_of_a_phone_scrolls_the_page(browser: Browser, address: str) -> None:
+    with browser.new_context(viewport=size(PHONE), has_touch=True, is_mobile=True) as window:
+        page = window.new_page()
+        page.goto(address)
+        assert page.locator("[name=tool]:checked").input_value() == "move"
+        touch = "getComputedStyle(document.querySelector('.attn-picture > svg')).touchAction"
+        assert page.evaluate(touch) == "manipulation"
+
+
+@pytest.mark.browser
 @IN_LOOKS
 def test_finger_draws_and_the_figure_fits(page: Page, shape: tuple[int, int], colours: str) -> None:
     look(page, shape, colours, "reduce")
+    page.locator("[name=tool][value=draw]").check()
+    scrolled = page.evaluate("window.scrollY")
     finger = page.context.new_cdp_session(page)
     for number, (x, y) in enumerate(path(page, 6, THREE)):
         kind = "touchMove" if number else "touchStart"
         point = {"type": kind, "touchPoints": [{"x": x, "y": y}]}
         finger.send("Input.dispatchTouchEvent", point)
     finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    assert page.evaluate("window.scrollY") == scrolled
     page.get_by_role("button", name="three").tap()
     assert cell(page, 6).locator("text").text_content()
     touched = page.locator(f"{FIGURE} :is(label, button, select):visible").all()
     boxes = [one.bounding_box() for one in touched]
     assert min(min(box["width"], box["height"]) for box in boxes) >= 24, "too small"
-    assert page.evaluate("window.scrollY") == 0
     assert_accessible_and_fits(page, f"{FIGURE} .attn-number:not(:empty)")
 
 

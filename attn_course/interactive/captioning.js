@@ -131,6 +131,26 @@ attnFigure("captioning", (root, data, say, parts) => {
     draw();
   };
 
+  // --- all words, one after the other, until the reader does something else
+
+  let playing;
+  const stop = () => {
+    playing = clearInterval(playing);
+    part("play").textContent = "play";
+  };
+  const play = () => {
+    if (playing) return stop();
+    go(0);
+    part("play").textContent = "stop";
+    playing = setInterval(() => {
+      go(here.word() + 1);
+      if (here.word() === now.said.length - 1) stop();
+    }, 1200);
+  };
+  part("play").addEventListener("click", play);
+  for (const act of ["pointerdown", "keydown"])
+    root.addEventListener(act, ({ target }) => target !== part("play") && stop());
+
   captionPen(picture, layout, {
     isOn: () => value("tool") === "draw",
     began: () => (remember(), clearTimeout(settling)),
@@ -167,6 +187,8 @@ attnFigure("captioning", (root, data, say, parts) => {
   part("clear").addEventListener("click", () => change({ stamps: "", strokes: "", moves: "" }));
   part("back").addEventListener("click", () => value("moves") && change({ moves: "" }));
 
+  // a finger that swipes over the picture scrolls the page until it has chosen to draw
+  if (matchMedia("(pointer: coarse)").matches) keep({ tool: "move" });
   part("all").remove();
   picture.setAttribute("viewBox", `${layout.left} 0 ${layout.stage} ${layout.stage}`);
   draw();

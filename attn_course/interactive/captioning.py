@@ -97,16 +97,18 @@ def _controls(images: Sequence[CaptionedImage]) -> str:
     attention = [option("radio", "model", name, name, name == RECIPES[0]) for name in RECIPES]
     tools = [option("radio", "tool", name, text, name == "draw") for name, text in TOOLS.items()]
     examples = select("example", "start from", [("", "…"), *enumerate(named)], "")
-    buttons = [button("undo", "undo"), button("clear", "clear"), button("back", "weights back")]
+    named_buttons = {"play": "play", "undo": "undo", "clear": "clear", "back": "weights back"}
+    buttons = [button(name, text) for name, text in named_buttons.items()]
     return (
         hint(
-            "Draw two or three digits into the cells. Choose a word to see where it looks. "
+            "With “draw”, write two or three digits into the cells. Choose a word to see where it "
+            "looks, or play all of them. "
             "(Keys in a cell: 0 to 9 for a digit, Delete, Enter to move the weight there.)"
         )
+        + choice("In the picture", *tools)
         + tag("div", "".join([*buttons, examples]), class_="attn-options")
         + caption
         + choice("Attention", *attention)
-        + choice("In the picture", *tools)
         + kept(stamps=_stamps(images[0], WAYS * len(NAMES)), strokes="", word=FIRST_WORD, moves="")
     )
 
