@@ -1,8 +1,5 @@
 """Several looks at once: attention in parallel heads, and their outputs joined by a projection."""
 
-from collections.abc import Callable
-from functools import partial
-
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -13,7 +10,7 @@ from attn_course.head_masks import mask_for_heads
 from attn_course.key_value_cache import KeyValueCache
 from attn_course.retrieval import dot_scores, masked_softmax
 from attn_course.scaled_dot_product import causal, causal_mask, combine, positions
-from attn_course.shapes import checked, is_surely_finite, may_look
+from attn_course.shapes import checked, is_surely_finite
 from attn_course.torch_layer import copy_weights, make_torch_layer, options_of
 
 
@@ -215,17 +212,12 @@ class MultiHeadAttention(nn.Module):
 
     def _weights(self, query: Tensor, key: Tensor, mask: Tensor | None, is_causal: bool) -> Tensor:
         lengths = query.shape[-2], key.shape[-2]
-        rule = causal_mask(*lengths, query.device) if is_causal else None
-        return _softmax_in_place(partial(self._scores, query, key), combine(mask, rule))
-
-    def _scores(self, query: Tensor, key: Tensor) -> Tensor:
         scale = query.shape[-1] ** -0.5 if self.scale is None else self.scale
         scores = dot_scores(query * scale, self._share(key))
-        if self.position_scores is None:
-            return scores
-        return scores + self.position_scores(
-            *positions(query.shape[-2], key.shape[-2], query.device)
-        )
+        if self.position_scores is not None:
+            scores = scores + self.position_scores(*positions(*lengths, query.device))
+        rule = causal_mask(*lengths, query.device) if is_causal else None
+        return _softmax_in_place(scores, combine(mask, rule))
 
     def _share(self, heads: Tensor) -> Tensor:
         """Repeat each head of keys or values for all the heads of queries that share it."""
@@ -266,14 +258,10 @@ class MultiHeadAttention(nn.Module):
         return self.project_query, self.project_key, self.project_value, self.project_output
 
 
-def _softmax_in_place(make_scores: Callable[[], Tensor], mask: Tensor | None) -> Tensor:
-    """`masked_softmax` of the scores, in their memory where no gradient needs them."""
-    if not torch.is_grad_enabled() and may_look():
-        scores = make_scores()
-        if mask is not None:
-            scores = scores.masked_fill(~mask, -torch.inf)
-        weights = torch.softmax(scores, -1, out=scores)
-        # a query without a key, or with a score that cannot be ranked, has NaN at every key
-        if is_surely_finite(weights[..., :1]):
-            return weights
-    return masked_softmax(make_scores(), mask)
+def _softmax_in_place(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """`masked_softmax` of scores that nobody else needs, in their memory if no gradient does."""
+    if not torch.is_grad_enabled():
+        allowed = scores if mask is None else scores.masked_fill(~mask, -torch.inf)
+        if is_surely_finite(allowed.amax(-1)):  # so that every query has a key
+            return torch.softmax(allowed, -1, out=allowed)
+    return masked_softmax(scores, mask)
