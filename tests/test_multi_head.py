@@ -600,6 +600,9 @@ def test_vmap_over_the_batch_is_the_batch() -> None:
     mask = some_mask(BATCH, KEY_LEN, KEY_LEN)
     found = vmap(lambda t, m: model(t, mask=m))(tokens, mask)
     assert_close(found, model(tokens, mask=mask), **TIGHTLY)
+    with torch.no_grad():  # where the softmax is taken in place
+        weights = vmap(lambda t, m: model.weights(t, mask=m))(tokens, mask)
+        assert_close(weights, model.weights(tokens, mask=mask), **TIGHTLY)
 
 
 @pytest.mark.parametrize("is_causal", [False, True])

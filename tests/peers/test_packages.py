@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.peers.packages import PEERS, Peer, difference
+from tests.peers.table import PEERS, Peer, difference
 
 # Some of them take the softmax in single precision even where everything else is in double.
 CLOSE = 1e-6
