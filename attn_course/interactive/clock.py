@@ -58,7 +58,7 @@ def _controls(length: int, one: int, other: int) -> str:
     together = option("checkbox", "together", "on", "move both together")
     return (
         hint("Move one position: hands and dot product change. Then move both together.")
-        + slider("one", "query", 0, length - 1, one)
-        + slider("other", "key", 0, length - 1, other)
+        + slider("one", "query", 0, length - 1, one, label="one, thick")
+        + slider("other", "key", 0, length - 1, other, label="other, thin")
         + tag("div", together, class_="attn-options")
     )

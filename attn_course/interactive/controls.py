@@ -29,7 +29,14 @@ def option(
 
 
 def slider(
-    name: str, role: str, least: float, most: float, start: float, step: float = 1, **more: str
+    name: str,
+    role: str,
+    least: float,
+    most: float,
+    start: float,
+    step: float = 1,
+    label: str = "",
+    **more: str,
 ) -> str:
     """A slider in the colour of a role, whose reading the script writes beside it."""
     numbers = {"min": least, "max": most, "step": step, "value": start}
@@ -37,7 +44,13 @@ def slider(
     control = tag("input", type="range", name=name, data_part=name, **written)
     shown = tag("output", data_part=f"{name}-reading")
     style = f"--attn-colour:{ROLE[role]}"
-    return tag("label", tag("span", name) + control + shown, class_="attn-row", style=style, **more)
+    return tag(
+        "label",
+        tag("span", label or name) + control + shown,
+        class_="attn-row",
+        style=style,
+        **more,
+    )
 
 
 def select(
