@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree
 
@@ -16,6 +18,9 @@ import yaml
 from nbformat.v4 import new_markdown_cell, new_notebook
 
 from tests.conftest import ROOT, Build, build_book, chapters, toc_pages
+
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+from found import put_sitemap
 
 LINKS = {"a": "href", "link": "href", "img": "src", "script": "src", "iframe": "src"}
 # Links that a reader may follow out of the book; everything else must be inside it.
@@ -193,6 +198,13 @@ def test_address_in_one_place_turns_on_every_link_and_a_space_in_the_path_is_no_
     assert {place.text for place in places if place.text} == {
         f"https://someone.github.io/attention/book/{page}.html" for page in pages
     }
+
+
+def test_sitemap_goes_with_the_address(tmp_path: Path) -> None:
+    (tmp_path / "sitemap.xml").write_text("of an earlier build")
+    settings, builder = SimpleNamespace(html_baseurl=""), SimpleNamespace(format="html")
+    put_sitemap(SimpleNamespace(config=settings, outdir=tmp_path, builder=builder), None)
+    assert not (tmp_path / "sitemap.xml").exists()
 
 
 def found_by(html: Path, place: str, words: str) -> None:

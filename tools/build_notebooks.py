@@ -26,6 +26,7 @@ from hosted import ID, with_first_cell
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
+from stored_scripts import older_figures
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = {
@@ -122,6 +123,11 @@ def differences(text: Path, target: Path) -> Iterator[str]:
     for _, number, cell in code_cells(stored):
         if cell.execution_count != number:
             yield f"{target}: code cell {number} ({first_line(cell)}): not executed in order"
+        for name in older_figures(cell):
+            yield (
+                f"{target}: code cell {number}: the figure {name} holds an older script or style; "
+                f"run `python tools/build_notebooks.py {target.stem}`"
+            )
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:

@@ -12,23 +12,27 @@ cd "$(dirname "$0")/.."
 there() { # the browser is on PATH, or $CHROMIUM says where, or Playwright has its own
   [ -n "${CHROMIUM:-}" ] || command -v chromium chromium-browser google-chrome >/dev/null || own
 }
-own() {
-  [ -x .venv/bin/python ] && .venv/bin/python -c 'import os, sys
+own() { # and it starts: it brings none of the libraries that it needs
+  local path
+  [ -x .venv/bin/python ] && path=$(.venv/bin/python -c '
 from playwright.sync_api import sync_playwright
 with sync_playwright() as playwright:
-    sys.exit(not os.path.exists(playwright.chromium.executable_path))' 2>/dev/null
+    print(playwright.chromium.executable_path)' 2>/dev/null) && "$path" --version >/dev/null 2>&1
 }
 
 missing=()
-if ! there; then
-  # it needs the network, and libraries that a bare Debian lacks: as root, the package is surer
-  [ "$(id -u)" = 0 ] || { [ -x .venv/bin/playwright ] && timeout 300 .venv/bin/playwright install chromium >&2; } || true
-  there || missing+=(chromium)
-fi
 # what drives the browser is a Node, whose one library of its own a bare Debian lacks
 for node in .venv/lib/python*/site-packages/playwright/driver/node; do
   [ ! -x "$node" ] || "$node" --version >/dev/null 2>&1 || missing+=(libatomic1)
 done
+if ! there; then
+  # it needs the network, and libraries that a bare Debian lacks: as root, the package is surer
+  if [ "$(id -u)" != 0 ] && [ -x .venv/bin/playwright ] && [ "${#missing[@]}" = 0 ]; then
+    echo "Downloading Playwright's Chromium: a minute, once."
+    timeout 300 .venv/bin/playwright install chromium >/dev/null 2>&1 || true
+  fi
+  there || missing+=(chromium)
+fi
 [ "$(uname)" != Linux ] || command -v bwrap >/dev/null || missing+=(bubblewrap)
 if [ "${1:-all}" = all ]; then
   compgen -G "/usr/lib/*/libseccomp.so.2" >/dev/null || missing+=(libseccomp2)

@@ -65,8 +65,11 @@ def add_tags(
 
 def put_sitemap(app: Sphinx, error: Exception | None) -> None:
     """List the addresses of all pages, and put the picture where their tags say."""
-    base = app.config.html_baseurl
-    if error is not None or app.builder.format != "html" or not base:
+    base, folder = app.config.html_baseurl, Path(app.outdir)
+    if error is not None or app.builder.format != "html":
+        return
+    if not base:  # an earlier build may have had one
+        (folder / "sitemap.xml").unlink(missing_ok=True)
         return
     ElementTree.register_namespace("", SITEMAP)
     root = ElementTree.Element(f"{{{SITEMAP}}}urlset")
@@ -74,8 +77,9 @@ def put_sitemap(app: Sphinx, error: Exception | None) -> None:
         place = ElementTree.SubElement(root, f"{{{SITEMAP}}}url")
         address = f"{base}{app.builder.get_target_uri(page)}"
         ElementTree.SubElement(place, f"{{{SITEMAP}}}loc").text = address
-    tree, folder = ElementTree.ElementTree(root), Path(app.outdir)
-    tree.write(folder / "sitemap.xml", encoding="utf-8", xml_declaration=True)
+    ElementTree.ElementTree(root).write(
+        folder / "sitemap.xml", encoding="utf-8", xml_declaration=True
+    )
     shutil.copy(Path(app.srcdir) / PICTURE, folder / "_static")
 
 
