@@ -248,11 +248,11 @@ EXERCISE = Exercise(
             draw_near_keys,
             sizes=(
                 {"query_len": 3, "key_len": 5, "d_key": 1},
-                {"batch": 2, "query_len": 5, "key_len": 7, "d_key": 2},
+                {"batch": 2, "query_len": 5, "key_len": 7, "d_key": 3},
             ),
             hidden_sizes=(
                 {"query_len": 2, "key_len": 11, "d_key": 1},
-                {"batch": 3, "query_len": 7, "key_len": 5, "d_key": 3},
+                {"batch": 3, "query_len": 7, "key_len": 5, "d_key": 2},
             ),
         ),
         Check(

@@ -215,13 +215,13 @@ EXERCISE = Exercise(
             draw_states,
             sizes=(
                 {"query_len": 3, "key_len": 5, "d_query": 7, "d_key": 7, "d_score": 2},
-                {"batch": 2, "query_len": 5, "key_len": 3, "d_query": 2, "d_key": 7, "d_score": 11},
+                {"batch": 2, "query_len": 5, "key_len": 3, "d_query": 4, "d_key": 7, "d_score": 11},
             ),
             hidden_sizes=(
                 {"query_len": 5, "key_len": 2, "d_query": 11, "d_key": 3, "d_score": 7},
                 {
                     **{"batch": 3, "beams": 2, "query_len": 1, "key_len": 7},
-                    **{"d_query": 3, "d_key": 5, "d_score": 2},
+                    **{"d_query": 11, "d_key": 5, "d_score": 13},
                 },
             ),
         ),

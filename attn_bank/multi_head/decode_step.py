@@ -433,13 +433,13 @@ EXERCISE = Exercise(
             sizes=(
                 {
                     **{"batch": 2, "new_len": 3, "length": 5, "room": 11, "d_model": 5},
-                    **{"num_heads": 2, "num_key_heads": 2, "d_head": 3},
+                    **{"num_heads": 2, "num_key_heads": 2, "d_head": 7},
                 },
             ),
             hidden_sizes=(
                 {
                     **{"batch": 3, "new_len": 5, "length": 2, "room": 13, "d_model": 3},
-                    **{"num_heads": 3, "num_key_heads": 3, "d_head": 5},
+                    **{"num_heads": 3, "num_key_heads": 3, "d_head": 2},
                 },
             ),
         ),

@@ -168,15 +168,15 @@ EXERCISE = Exercise(
             sizes=(
                 {"batch": 2, "query_len": 3, "key_len": 5, "d_key": 7, "d_value": 11},
                 {
-                    **{"batch": 2, "num_heads": 3, "query_len": 5, "key_len": 2, "d_key": 3},
+                    **{"batch": 2, "num_heads": 3, "query_len": 5, "key_len": 11, "d_key": 4},
                     "d_value": 7,
                 },
             ),
             hidden_sizes=(
                 {"batch": 5, "query_len": 2, "key_len": 7, "d_key": 11, "d_value": 3},
                 {
-                    **{"batch": 3, "num_heads": 2, "query_len": 7, "key_len": 5, "d_key": 2},
-                    "d_value": 3,
+                    **{"batch": 3, "num_heads": 2, "query_len": 7, "key_len": 5, "d_key": 4},
+                    "d_value": 11,
                 },
             ),
         ),

@@ -294,11 +294,11 @@ EXERCISE = Exercise(
             sizes=(
                 {"length": 5, "d_model": 7, "d_key": 3, "d_value": 2},
                 {"batch": 2, "length": 3, "d_model": 5, "d_key": 11, "d_value": 7},
-                {"batch": 3, "beams": 2, "length": 7, "d_model": 2, "d_key": 3, "d_value": 5},
+                {"batch": 3, "beams": 2, "length": 7, "d_model": 4, "d_key": 6, "d_value": 5},
             ),
             hidden_sizes=(
                 {"length": 3, "d_model": 5, "d_key": 5, "d_value": 5},
-                {"batch": 2, "beams": 3, "length": 11, "d_model": 3, "d_key": 2, "d_value": 7},
+                {"batch": 2, "beams": 3, "length": 11, "d_model": 5, "d_key": 4, "d_value": 7},
             ),
         ),
         Check(
