@@ -1,6 +1,6 @@
 """What the known wrong answers do on the inputs of their exercise, worked out once for a class."""
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from attn_grade.exercise import Exercise
 from attn_grade.findings import Finding, Findings
@@ -16,7 +16,7 @@ def findings_of(exercise: Exercise, answer: Answer, secret: str | None) -> Findi
     return examine(exercise, LocalSubmission(answer), secret)
 
 
-@lru_cache(maxsize=4096)  # small: one draw of each
+@cache  # small, and for pairs of mistakes too, of which a problem set has up to 1,700
 def finding_at(
     exercise: Exercise, answer: Answer, secret: str | None, row: int, draw: int
 ) -> Finding | None:
