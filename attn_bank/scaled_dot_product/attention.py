@@ -1,18 +1,18 @@
 """Part A of problem set 07: scaled dot-product attention, for any axes in front."""
 
 import math
-from collections.abc import Callable
 
 import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
 from attn_bank.scaled_dot_product import draw_vectors
+from attn_bank.scales import scaled_by
 from attn_course import scaled_dot_product
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import Answer, given
+from attn_grade.wrong_answers import given
 
 
 def reference(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -54,37 +54,27 @@ _OVERFLOW = (
 )
 
 
-def _scaled(factor: Callable[[int], float]) -> Answer:
-    """The reference, with its scores multiplied by another number that the width gives."""
-
-    def multiply(query: Tensor) -> Tensor:
-        width = query.shape[-1]
-        return factor(width) * width**0.5 * query
-
-    return given(reference, query=multiply)
-
-
 mistake = Mistakes()
 
 
-@mistake(ending=_SCALE, computes=_scaled(lambda width: 1))
+@mistake(ending=_SCALE, computes=scaled_by(reference, lambda width: 1))
 def leaves_the_scale_out():
     """your scores are plain dot products"""
 
 
-@mistake(points=0.5, computes=_scaled(lambda width: 1 / width))
+@mistake(points=0.5, computes=scaled_by(reference, lambda width: 1 / width))
 def divides_by_the_width():
     """you divide the scores by the width; it is the root of the width, `** 0.5`: the spread of a
     sum of independent terms grows like the root of their number"""
 
 
-@mistake(computes=_scaled(lambda width: width**0.5))
+@mistake(computes=scaled_by(reference, lambda width: width**0.5))
 def multiplies_by_the_root():
     """you multiply by the root of the width, as some slides print it; that makes large scores
     larger. Divide by it: the exponent is -1/2"""
 
 
-@mistake(computes=_scaled(lambda width: width**-0.25))
+@mistake(computes=scaled_by(reference, lambda width: width**-0.25))
 def takes_the_root_of_the_root():
     """you scale by the fourth root of the width; if you meant to scale queries and keys by it, both
     have to be: the two factors then make one square root"""
@@ -100,19 +90,19 @@ def divides_by_half_the_width(query, key, value):
     return _attend(query, key, value, 2 / query.shape[-1])
 
 
-@mistake(points=0.5, computes=_scaled(lambda width: 1 / math.isqrt(width)))
+@mistake(points=0.5, computes=scaled_by(reference, lambda width: 1 / math.isqrt(width)))
 def rounds_the_root():
     """you round the root down to a whole number, which is right for widths such as 4 and 64 only;
     take the root as it is, `query.shape[-1] ** 0.5`"""
 
 
-@mistake(computes=_scaled(lambda width: 1 / 2))
+@mistake(computes=scaled_by(reference, lambda width: 1 / 2))
 def divides_by_two():
     """you divide by 2, which is right for the width 4 of the example and for no other: take the
     width from the shape"""
 
 
-@mistake(points=0.5, computes=_scaled(lambda width: 1 / 8))
+@mistake(points=0.5, computes=scaled_by(reference, lambda width: 1 / 8))
 def divides_by_eight():
     """you divide by 8, which is right for the width 64 of the paper and for no other: take the
     width from the shape"""

@@ -7,12 +7,12 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.scaled_dot_product import UNSEEN, draw_vectors, why_not
+from attn_bank.scales import scaled_by
 from attn_course import scaled_dot_product
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.instruments import Count, Kept
 from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given
 
 Maximum = Callable[[Tensor, Tensor], Tensor]
 
@@ -269,7 +269,7 @@ def leaves_the_rest_out(query, key, value, block_len):
     return reference(query, key[..., :whole, :], value[..., :whole, :], block_len)
 
 
-@mistake(computes=given(reference, query=lambda query: query * query.shape[-1] ** 0.5))
+@mistake(computes=scaled_by(reference, lambda width: 1))
 def forgets_the_root():
     """your scores are plain dot products; divide them by the root of the width"""
 

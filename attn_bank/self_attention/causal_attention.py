@@ -7,6 +7,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
+from attn_bank.scales import scaled_by
 from attn_course.scaled_dot_product import attention, causal_mask, scaled_dot_scores
 from attn_grade.equality import same
 from attn_grade.exercise import Check, Exercise, Promises
@@ -280,7 +281,7 @@ def zeroes_padded_values(query, key, value, real):
     return attention(query, key, value, _seen(torch.ones_like(real)))
 
 
-@mistake(computes=given(reference, query=lambda query: query * math.sqrt(query.shape[-1])))
+@mistake(computes=scaled_by(reference, lambda width: 1))
 def forgets_the_scale():
     """nothing is divided by the root of `d_key`, so your weights are too sharp"""
 

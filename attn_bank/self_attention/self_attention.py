@@ -1,18 +1,18 @@
 """Part A of problem set 08: self-attention, as it was published and as it should be."""
 
 import math
-from collections.abc import Callable
 
 import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
+from attn_bank.scales import scaled_by
 from attn_bank.self_attention import draw_projection
 from attn_course.scaled_dot_product import attention, attention_weights, scaled_dot_scores
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import Answer, given, mistaking
+from attn_grade.wrong_answers import given, mistaking
 
 
 def reference(tokens: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor) -> Tensor:
@@ -54,16 +54,6 @@ def _divided_by(scale: float, query: Tensor, key: Tensor, value: Tensor) -> Tens
     return torch.softmax(query @ key.mT / scale, -1) @ value
 
 
-def _scaled(factor: Callable[[int], float]) -> Answer:
-    """The reference, with its scores multiplied by another number that `d_key` gives."""
-
-    def multiply(w_query: Tensor) -> Tensor:
-        d_key = w_query.shape[-1]
-        return factor(d_key) * d_key**0.5 * w_query
-
-    return given(reference, w_query=multiply)
-
-
 mistake = Mistakes()
 
 
@@ -101,17 +91,17 @@ def takes_the_scale_from_the_length(tokens, w_query, w_key, w_value):
     return _divided_by(scale, *_project(tokens, w_query, w_key, w_value))
 
 
-@mistake(computes=_scaled(lambda d_key: 1))
+@mistake(computes=scaled_by(reference, lambda d_key: 1, "w_query"))
 def forgets_the_scale():
     """nothing is divided by the root of `d_key`, so your weights are too sharp"""
 
 
-@mistake(computes=_scaled(lambda d_key: 1 / d_key))
+@mistake(computes=scaled_by(reference, lambda d_key: 1 / d_key, "w_query"))
 def forgets_the_root():
     """you divide by `d_key` itself; divide by its root"""
 
 
-@mistake(computes=_scaled(lambda d_key: d_key**0.5))
+@mistake(computes=scaled_by(reference, lambda d_key: d_key**0.5, "w_query"))
 def multiplies_by_the_root():
     """you multiply by the root of `d_key`; divide by it"""
 
