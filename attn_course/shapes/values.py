@@ -1,7 +1,7 @@
 """Checks of values, not only of shapes; skipped where no branch may depend on a value."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from numbers import Real
 
 import torch
@@ -35,21 +35,21 @@ def require_positive(name: str, number: float | Tensor) -> None:
 
 def is_true_of_any(condition: Tensor) -> bool:
     """True if any value of `condition` is True; False where no branch may depend on a value."""
-    if not may_look():
-        return False
-    try:
-        return bool(condition.any() if condition.ndim else condition)
-    except RuntimeError:  # torch.vmap, and devices without values
-        return False
+    return _look(lambda: bool(condition.any() if condition.ndim else condition))
 
 
 def is_surely_finite(value: Tensor) -> bool:
     """True if the sum of all numbers is finite; False where no branch may depend on a value."""
+    return _look(lambda: math.isfinite(value.sum()))
+
+
+def _look(at: Callable[[], bool]) -> bool:
+    """What a look at values says; False where no branch may depend on a value."""
     if not may_look():
         return False
     try:
-        return math.isfinite(value.sum())
-    except RuntimeError:
+        return at()
+    except RuntimeError:  # torch.vmap, and devices without values
         return False
 
 
@@ -87,10 +87,7 @@ def may_hold_nan(*values: Tensor) -> bool:
     if not values or not may_look():
         return False
     first, *others = (value.detach().sum() for value in values)
-    try:
-        return math.isnan(sum(others, first))
-    except RuntimeError:  # torch.vmap, and devices without values
-        return False
+    return _look(lambda: math.isnan(sum(others, first)))
 
 
 def describe(value: object) -> str:
