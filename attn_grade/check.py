@@ -74,7 +74,7 @@ def points_of(
 
 def _say_whom_to_tell(exercise: Exercise, known: Recognised) -> str:
     """The line by which a wrong hint is reported; it holds nothing of the answer."""
-    named = known.mistake.name if known.mistake else "axes" if known.axes else "form"
+    named = known.mistake.name if known.mistake else "form" if known.axes is None else "axes"
     return (
         "Is this hint not true of your answer? Then send this line to"
         f" {exercise.reports or 'your instructor'}: `{exercise.name}`, `{named}`,"
@@ -101,11 +101,9 @@ def _say(exercise: Exercise, known: Recognised) -> str:
             f" `{name}` only, as `.T`, `bmm`, `dim=1` or a sum without `keepdim` may. Any number of"
             " axes may stand in front, so count from the back: `.mT`, `dim=-1`, `keepdim=True`"
         )
-    if known.mistake is None and known.axes is None:
-        right = "wherever your numbers can be compared they are right; their form is not"
-        return f"{right}: {', and '.join(more)}"
     if known.mistake is None:
-        return more[0]
+        right = "wherever your numbers can be compared they are right; their form is not: "
+        return f"{right if known.axes is None else ''}{', and '.join(more)}"
     hint = known.mistake.hint
     first = f"there is more than one thing to mend. First: {hint}."
     if known.second:

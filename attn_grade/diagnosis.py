@@ -49,10 +49,13 @@ def recognise(exercise: Exercise, findings: Findings, secret: str | None) -> Rec
     known = choose(findings, made, repeats, axes_of(exercise, secret))
     if known and known.row is None:
         return known
-    both = both_of_two(exercise, findings, secret)
-    both = both or in_different_rows(findings, made, repeats)
-    known = both or known or in_some_rows(findings, made, repeats)
-    return known or form_alone(findings, repeats)
+    return (
+        both_of_two(exercise, findings, secret)
+        or in_different_rows(findings, made, repeats)
+        or known
+        or in_some_rows(findings, made, repeats)
+        or form_alone(findings, repeats)
+    )
 
 
 def by_evidence(exercise: Exercise, findings: Findings) -> Recognised | None:

@@ -152,7 +152,7 @@ def form_alone(findings: Findings, repeats: Set[int]) -> Recognised | None:
     mine = _by_place(findings)
     forms = {place: form for place, found in mine.items() if (form := other_forms(found))}
     elsewhere = {place: found for place, found in mine.items() if place not in forms}
-    if len(forms) < ENOUGH or any(map(in_form, map(mine.__getitem__, forms))):
+    if len(forms) < ENOUGH or any(in_form(mine[place]) for place in forms):
         return None
     if any(isinstance(found.evidence, Tensor) for found in elsewhere.values()):
         return None

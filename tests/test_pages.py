@@ -182,9 +182,8 @@ def seen(
         seen.axe = look_with_axe(page, FEW)
     page.set_viewport_size(size(DESKTOP if shape == PHONE else PHONE))
     seen.facts["wide from the other"] = page.evaluate(SIDEWAYS)
-    for kept, heard in ((seen.troubles, noted.troubles), (seen.requests, noted.requests)):
-        kept += heard
-        heard.clear()
+    seen.troubles, noted.troubles = noted.troubles, []
+    seen.requests, noted.requests = noted.requests, []
     return seen
 
 
