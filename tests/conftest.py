@@ -187,7 +187,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 def chromium() -> str | None:
     """Return the browser's path: $CHROMIUM, or one on PATH; None for Playwright's own."""
-    names = ("chromium", "chromium-browser", "google-chrome")
+    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
 
 
