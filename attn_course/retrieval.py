@@ -119,11 +119,12 @@ def masked_softmax(
     """
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf)
-    best = _best_score(scores)
-    if is_surely_finite(best):
-        return torch.softmax(scores, dim=-1)
+    _require_keys(scores.shape[-1])
+    weights = torch.softmax(scores, dim=-1)
+    if is_surely_finite(weights):
+        return weights
     _require_ranking(scores)
-    no_key = best == -math.inf
+    no_key = scores.detach().amax(-1, keepdim=True) == -math.inf
     # softmax of a row of minus infinities is NaN, and so is its gradient:
     # give such a row harmless scores before, and no weight after
     weights = torch.softmax(scores.masked_fill(no_key, 0), dim=-1)
@@ -228,12 +229,6 @@ def effective_number_of_keys(
 def _require_keys(key_len: int) -> None:
     if key_len == 0:
         raise ValueError(f"{key_len=}: there is no key to attend to")
-
-
-def _best_score(scores: Tensor) -> Tensor:
-    """The highest score of each query, (*batch, query_len, 1), without its gradient."""
-    _require_keys(scores.shape[-1])
-    return scores.detach().amax(-1, keepdim=True)
 
 
 def _require_ranking(scores: Tensor) -> None:

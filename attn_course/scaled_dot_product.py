@@ -19,7 +19,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from attn_course.retrieval import attend, dot_scores, masked_softmax
+from attn_course.retrieval import attend, masked_softmax
 from attn_course.shapes import checked, is_true_of_any
 
 # Queries and keys to scores: (query_len, d_query) and (key_len, d_key) to (query_len, key_len).
@@ -45,7 +45,7 @@ def scaled_dot_scores(
     Source: Vaswani et al. 2017, eq. 1.
     """
     # the query is divided, since half precision may be too small for the product
-    return dot_scores(query / math.sqrt(query.shape[-1]), key)
+    return query / math.sqrt(query.shape[-1]) @ key.mT
 
 
 @checked

@@ -40,7 +40,7 @@ def is_true_of_any(condition: Tensor) -> bool:
 
 def is_surely_finite(value: Tensor) -> bool:
     """True if the sum of all numbers is finite; False where no branch may depend on a value."""
-    return _look(lambda: math.isfinite(value.sum()))
+    return _look(lambda: math.isfinite(value.detach().sum()))
 
 
 def _look(at: Callable[[], bool]) -> bool:
