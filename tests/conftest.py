@@ -175,6 +175,8 @@ FLAGS = [
     # One process draws all the pages: to start another for each of them takes as long as a page.
     "--renderer-process-limit=1",
     "--in-process-gpu",
+    # the headless shell would move letters to whole pixels, on paper too
+    "--font-render-hinting=none",
 ]
 
 
