@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from io import BytesIO
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -21,20 +21,22 @@ MINUS = "\N{MINUS SIGN}"
 
 def assert_laws(draw: Callable[[], Figure], is_diagram: bool = False) -> None:
     """Hold a figure to all laws; a diagram is one whose axes have no numbers."""
-    assert_closed_and_the_same_twice(draw)
-    assert_letters_are_legible_and_clear_of_each_other(draw())
-    assert_axes_are_named(draw(), is_diagram)
+    figure = assert_closed_and_the_same_twice(draw)
+    figure.set_layout_engine("none")  # it has been laid out
+    assert_letters_are_legible_and_clear_of_each_other(figure)
+    assert_axes_are_named(figure, is_diagram)
 
 
-def assert_closed_and_the_same_twice(draw: Callable[[], Figure]) -> None:
+def assert_closed_and_the_same_twice(draw: Callable[[], Figure]) -> Figure:
     """A figure left open would be shown twice; one that changes would change its notebook."""
     before, pictures = plt.get_fignums(), []
     for _ in range(2):
-        file = BytesIO()
-        draw().savefig(file, format="png", metadata={"Software": None})
-        pictures.append(file.getvalue())
+        canvas = FigureCanvasAgg(draw())
+        canvas.draw()
+        pictures.append(np.asarray(canvas.buffer_rgba()))
     assert plt.get_fignums() == before, "the figure is not closed"
-    assert pictures[0] == pictures[1], "the figure is not the same twice"
+    assert np.array_equal(*pictures), "the figure is not the same twice"
+    return canvas.figure
 
 
 def assert_letters_are_legible_and_clear_of_each_other(figure: Figure) -> None:
