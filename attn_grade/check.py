@@ -95,11 +95,19 @@ def _say(exercise: Exercise, known: Recognised) -> str:
     more += [f'see what the row "{checks[row].label}" says' for row in known.others]
     if known.axes is not None and exercise.promises:
         name = exercise.promises.batch[0]
-        right = f"where `{name}` is {known.axes}-dimensional, no row finds anything wrong: "
+        number = known.axes
+        where = f"is {number}-dimensional"
+        what = (
+            f"fits a {number}-dimensional `{name}` only,"
+            " as `.T`, `bmm`, `dim=1` or a sum without `keepdim` may"
+        )
+        if known.fewer:
+            where = f"has {number} axes or fewer"
+            what = f"takes no more than {number} axes, as `bmm` does"
+        right = "" if known.mistake else f"where `{name}` {where}, no row finds anything wrong: "
         more.append(
-            f"{'' if known.mistake else right}look for what fits a {known.axes}-dimensional"
-            f" `{name}` only, as `.T`, `bmm`, `dim=1` or a sum without `keepdim` may. Any number of"
-            " axes may stand in front, so count from the back: `.mT`, `dim=-1`, `keepdim=True`"
+            f"{right}look for what {what}. Any number of axes may stand in front, so count from the"
+            " back: `.mT`, `dim=-1`, `keepdim=True`"
         )
     if known.mistake is None:
         right = "wherever your numbers can be compared they are right; their form is not: "

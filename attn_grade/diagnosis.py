@@ -18,7 +18,7 @@ from attn_grade.recognised import (
     axes_of,
     beside_another_fault,
     form_alone,
-    in_different_rows,
+    in_different_draws,
     in_some_rows,
 )
 from attn_grade.tried import finding_at, findings_of
@@ -51,7 +51,7 @@ def recognise(exercise: Exercise, findings: Findings, secret: str | None) -> Rec
         return known
     return (
         both_of_two(exercise, findings, secret)
-        or in_different_rows(findings, made, repeats)
+        or in_different_draws(findings, made, repeats)
         or known
         or in_some_rows(findings, made, repeats)
         or form_alone(findings, repeats)

@@ -43,6 +43,7 @@ class Recognised(NamedTuple):
         second: Another mistake that was made as well.
         forms: What is to mend in the form of the output besides, such as its dtype.
         axes: The only number of axes with which the answer does what it does; None if any.
+        fewer: Whether it does so with fewer axes as well.
     """
 
     mistake: Mistake | None
@@ -50,6 +51,7 @@ class Recognised(NamedTuple):
     others: tuple[int, ...] = ()
     forms: tuple[str, ...] = ()
     axes: int | None = None
+    fewer: bool = False
     second: Mistake | None = None
 
 
@@ -78,19 +80,21 @@ def beside_another_fault(
         if (spoiled or forms) and (mistake := _only_one(mine, made, spoiled, repeats)):
             others = sorted({row for row, _ in spoiled} - repeats)
             return Recognised(mistake, None, tuple(others), forms)
-    for number in sorted({*axes.values()}):
-        here, elsewhere = ({p for p in axes if (axes[p] == number) == is_it} for is_it in (1, 0))
+    numbers = sorted({*axes.values()})
+    for number, fewer in [*((n, False) for n in numbers), *((n, True) for n in numbers[1:-1])]:
+        here = {place for place, n in axes.items() if n == number or (fewer and n < number)}
+        elsewhere = axes.keys() - here
         at_one_check = {row for row, _ in here} & {row for row, _ in elsewhere} - repeats
         if not (at_one_check or len({*axes.values()}) > 2) or not elsewhere <= mine.keys():
             continue  # it may be something else that these draws have in common
         misfits = {place for place in elsewhere if does_not_fit(mine[place])}
         if mine.keys() == elsewhere and misfits:
-            return Recognised(None, axes=number)
+            return Recognised(None, axes=number, fewer=fewer)
         if mine.keys() == elsewhere or misfits != elsewhere:
             continue  # numbers that merely differ are no sign of axes
         fitting = [one for one in made if not misfits & _by_place(one[1], does_not_fit).keys()]
         if mistake := _only_one(mine, fitting, elsewhere, repeats):
-            return Recognised(mistake, axes=number)
+            return Recognised(mistake, axes=number, fewer=fewer)
     return None
 
 
@@ -119,25 +123,26 @@ def in_some_rows(findings: Findings, made: Made, repeats: Set[int]) -> Recognise
     return found[0] if len(hints) == 1 else None
 
 
-def in_different_rows(findings: Findings, made: Made, repeats: Set[int]) -> Recognised | None:
-    """The two mistakes that share the checks among them, each the very same at some; or None.
+def in_different_draws(findings: Findings, made: Made, repeats: Set[int]) -> Recognised | None:
+    """The two mistakes that share the draws among them, each the very same at some; or None.
 
     Neither may fail at a draw where the answer is right. At least one raises exceptions in its
-    share, of the same kind and with the same words: numbers may agree at one check by chance.
+    share, of the same kind and with the same words: numbers may agree at one draw by chance.
     """
     mine = _by_place(findings)
-    rows = {row for row, found in enumerate(findings) if found}
-    raised = {row for row in rows if all(one.raised for one in findings[row])}
-    sharing = [
-        (mistake, {row for row in rows if alike(findings[row], theirs[row])})
-        for mistake, theirs in made
-        if _by_place(theirs).keys() <= mine.keys()
-    ]
+    words = {place for place, found in mine.items() if is_word(found)}
+    raised = {place for place, found in mine.items() if found.raised}
+    sharing = []
+    for mistake, of_mistake in made:
+        theirs = _by_place(of_mistake)
+        if theirs.keys() <= mine.keys():
+            same = {place for place, found in theirs.items() if alike_at(mine[place], found)}
+            sharing.append((mistake, same))
     pairs = {}
     for (one, here), (other, there) in combinations(sharing, 2):
         shares = here - there, there - here
-        surely = [share <= raised or _draws(findings, share) >= ENOUGH for share in shares]
-        all_of_it = all(shares) and rows - repeats <= here | there
+        surely = [share <= words or len(share) >= ENOUGH for share in shares]
+        all_of_it = all(shares) and all(at in here | there or at[0] in repeats for at in mine)
         if all_of_it and all(surely) and any(share <= raised for share in shares):
             pairs[frozenset((one.hint, other.hint))] = Recognised(one, second=other)
     return next(iter(pairs.values())) if len(pairs) == 1 else None

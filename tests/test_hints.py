@@ -107,7 +107,7 @@ def test_right_numbers_in_another_form_are_said_to_be_right():
     assert "`form`" in score.doubt
 
 
-def test_two_mistakes_that_show_in_different_rows_are_named_together():
+def test_two_mistakes_that_show_in_different_draws_are_named_together():
     """Rows of numbers alone do not do: two mistakes may give the same numbers at one of them."""
 
     def elman(tokens, w_input, w_state, bias, w_output):
@@ -124,6 +124,30 @@ def test_two_mistakes_that_show_in_different_rows_are_named_together():
     spec = find_exercise("01_retrieval/lookup_with_default")
     score = grade(spec, LocalSubmission(low_fill_and_no_default), None)
     assert "Second" not in score.hint
+
+
+def test_two_mistakes_that_share_the_draws_of_a_row_are_named_together():
+    """The width is lost in the very row in which most draws raise."""
+
+    def one_feature(query, key, value, width):
+        apart = (query - key.mT) / torch.as_tensor(width).detach()
+        return torch.softmax(-(apart**2) / 2, -1) @ value
+
+    spec = find_exercise("02_kernel_regression/gaussian_regression")
+    score = grade(spec, LocalSubmission(one_feature), "one")
+    assert score.mistake == "knows_one_feature"
+    assert "Second: you turn `width` into a number of its own" in score.hint
+
+
+def test_how_many_axes_an_answer_takes_at_most_is_said():
+    def blend(query, key, value, temperature):
+        parts = [part if part.ndim == 3 else part[None] for part in (query, key, value)]
+        weights = torch.softmax(torch.bmm(parts[0], parts[1].mT) / temperature, -1)
+        return torch.bmm(weights, parts[2]).reshape(*query.shape[:-1], -1)
+
+    score = grade(find_exercise("01_retrieval/soft_lookup"), LocalSubmission(blend), "one")
+    assert score.hint.startswith("where `query` has 3 axes or fewer, no row finds anything wrong")
+    assert "`axes`" in score.doubt
 
 
 def test_axes_are_not_named_where_numbers_merely_differ():

@@ -75,7 +75,8 @@ def averages_over_the_sentences(weights, sure, possible, target_mask):
 
 @mistake(points=1)
 def forgets_that_sure_links_are_possible(weights, sure, possible, target_mask):
-    """P of the formula holds the sure links as well: `sure | possible`"""
+    """a sure link that is found counts twice, in A ∩ S and in A ∩ P, for P of the formula holds the
+    sure links as well: `sure | possible`"""
     return _rate(_links(weights, target_mask), sure, possible)
 
 

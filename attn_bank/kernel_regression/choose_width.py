@@ -114,6 +114,14 @@ def measures_with_the_key_itself(key, value, widths):
 
 
 @mistake
+def measures_the_last_width(key, value, widths):
+    """you choose the width well, but take R² from the error of the last width in the list; take it
+    from the smallest error"""
+    errors = _errors(key, value, widths)
+    return _with(_least(errors, widths), errors[-1], value)
+
+
+@mistake
 def takes_the_largest_error(key, value, widths):
     """you choose the width with the largest error; the smallest is wanted"""
     errors = _errors(key, value, widths)

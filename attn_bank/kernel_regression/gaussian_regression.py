@@ -91,6 +91,13 @@ def forgets_the_minus(query, key, value, width):
 
 
 @mistake(points=1.5)
+def knows_one_feature(query, key, value, width):
+    """`query - key.mT` is the table of differences only where points have one number; with more,
+    let new axes broadcast, `query.unsqueeze(-2) - key.unsqueeze(-3)`, and add the squares up"""
+    return torch.softmax(-((query - key.mT) / width).square() / 2, -1) @ value
+
+
+@mistake(points=1.5)
 def adds_the_features_before_squaring(query, key, value, width):
     """you add the differences up and square the sum, so that they can cancel; square each
     difference, then add over the features"""
@@ -178,8 +185,8 @@ def knows_no_batch(query, key, value, width):
 
 @mistake(points=3.5, computes=given(reference, width=float))
 def turns_the_width_into_a_number():
-    """you turn `width` into a Python number, so no gradient can reach it and nobody can learn it;
-    compute with the tensor"""
+    """you turn `width` into a number of its own, as `float`, `item()` and `torch.tensor` do, so no
+    gradient can reach it and nobody can learn it; compute with the tensor that you were given"""
 
 
 @mistake

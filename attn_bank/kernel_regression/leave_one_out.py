@@ -78,7 +78,13 @@ def does_not_normalise_again(key, value, width):
     return torch.softmax(_scores(key, width), -1).masked_fill(_myself(key), 0) @ value
 
 
-@mistake(points=3)
+def _shares_what_is_left(key: Tensor, value: Tensor, width: Width) -> Tensor:
+    """Only for a lone key is no division by zero."""
+    weights = torch.softmax(_scores(key, width), -1).masked_fill(_myself(key), 0)
+    return (weights / weights.sum(-1, keepdim=True) if key.shape[-2] > 1 else weights) @ value
+
+
+@mistake(points=3, also=(_shares_what_is_left,))
 def normalises_again_after_softmax(key, value, width):
     """you take the key itself away after the powers, whether softmax or `exp` has raised them:
     where the others are far away, theirs are 0 by then, and nothing is left to divide; give the
@@ -175,8 +181,8 @@ def takes_a_root_and_squares_it_again(key, value, width):
 
 @mistake(points=3.5, computes=given(reference, width=float))
 def turns_the_width_into_a_number():
-    """you turn `width` into a Python number, so no gradient can reach it and nobody can learn it;
-    compute with the tensor"""
+    """you turn `width` into a number of its own, as `float`, `item()` and `torch.tensor` do, so no
+    gradient can reach it and nobody can learn it; compute with the tensor that you were given"""
 
 
 @mistake(points=2.5)

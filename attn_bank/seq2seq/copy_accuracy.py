@@ -8,6 +8,7 @@ from attn_course.seq2seq import EOS, PAD
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
+from attn_grade.wrong_answers import then
 
 Shares = list[tuple[int, float]]
 NUM_WORDS = 5
@@ -159,10 +160,9 @@ def groups_by_the_output(output, target):
     return _shares([len(words) - 1 for words in outputs], _exact(outputs, _sentences(target)))
 
 
-@mistake
-def counts_the_end_as_a_word(output, target):
+@mistake(computes=then(reference, lambda pairs: [(n + 1, share) for n, share in pairs]))
+def counts_the_end_as_a_word():
     """your lengths are one too large: `EOS` is no word to remember"""
-    return [(length + 1, share) for length, share in reference(output, target)]
 
 
 @mistake(points=2)
@@ -202,22 +202,19 @@ def returns_counts(output, target):
     ]
 
 
-@mistake
-def returns_per_cent(output, target):
+@mistake(computes=then(reference, lambda pairs: [(n, 100 * share) for n, share in pairs]))
+def returns_per_cent():
     """you return per cent; a share lies between 0 and 1"""
-    return [(length, 100 * share) for length, share in reference(output, target)]
 
 
-@mistake
-def returns_the_share_of_errors(output, target):
+@mistake(computes=then(reference, lambda pairs: [(n, 1 - share) for n, share in pairs]))
+def returns_the_share_of_errors():
     """you return the share of wrong copies; return that of the right ones"""
-    return [(length, 1 - share) for length, share in reference(output, target)]
 
 
-@mistake
-def names_the_share_first(output, target):
+@mistake(computes=then(reference, lambda pairs: [pair[::-1] for pair in pairs]))
+def names_the_share_first():
     """your pairs are the wrong way round: the length comes first, then the share"""
-    return [(share, length) for length, share in reference(output, target)]
 
 
 EXERCISE = Exercise(
