@@ -4,9 +4,10 @@
     python tools/build_exercises.py --check    generate, compare, change nothing
 
 nbgrader generates into a temporary folder first, so a source that fails leaves `exercises/` as it
-was. The sources themselves are stored stripped: no outputs, no counts, no editor's metadata; and
-with a first cell that gets the course where it is not installed (see hosted.py). A
-problem set that somebody has worked on in place is never overwritten without `--force`.
+was. The sources themselves are stored stripped: no outputs, no counts, no editor's metadata; with a
+first cell that gets the course where it is not installed (see hosted.py), and with the opening that
+all of them share (see opening.py). A problem set that somebody has worked on in place is never
+overwritten without `--force`.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import nbformat
 from cells import KERNEL, BuildError, as_text, code_cells, first_line, put, read
 from hosted import with_first_cell
 from nbformat import NotebookNode
+from opening import with_opening
 
 ROOT = Path(__file__).resolve().parent.parent
 # nbgrader's log: "[GenerateAssignmentApp | ERROR] message"
@@ -93,12 +95,13 @@ def strip_sources(root: Path, check: bool) -> Iterator[str]:
     for source in sorted(root.glob("solutions/*/*.ipynb")):
         notebook = read(source)
         wrong += mistakes(source.relative_to(root), notebook)
-        content = as_text(with_first_cell(stripped(notebook), root)).encode()
+        whole = with_first_cell(with_opening(stripped(notebook)), root)
+        content = as_text(whole).encode()
         if content == source.read_bytes():
             continue
         if check:
             place = source.relative_to(root)
-            yield f"{place}: holds outputs, metadata or another first cell; run `make exercises`"
+            yield f"{place}: holds outputs, metadata or another opening; run `make exercises`"
         else:
             put(content, source)
     if wrong:

@@ -1,0 +1,50 @@
+"""What the opening of every problem set says alike: how to work, to check, and to open hints."""
+
+from __future__ import annotations
+
+import re
+from string import Template
+
+from nbformat import NotebookNode
+
+OPENING = re.compile(r"^\*\*How to work\.\*\*.*?(?=^The parts follow )", re.MULTILINE | re.DOTALL)
+CHECKED = re.compile(r'check\("(\w+/(\w+))"\)')
+TEXT = Template("""\
+**How to work.** Run the cells from the top, in order. Where a cell says `YOUR CODE HERE`, write
+your answer, and delete the line that raises `NotImplementedError`. Then run the cell below it: it
+tries your function on many inputs and shows a table with one row for each requirement. A row that
+failed says what came out and what should have. You can run it as often as you like. Grading also
+tries inputs that you cannot see, of other sizes.
+
+The last row is the same in most parts: an output keeps the dtype of the inputs, float32 or float64,
+and its axes of length 1, and your function leaves its inputs as they were.
+
+To look into a failure, add a cell of your own:
+
+```python
+score = check("$exercise")
+$function(**score.inputs)
+```
+
+Here `score.inputs` holds the inputs of the first row that failed, and the second line calls your
+function with them.
+
+Below each task are hints, folded: first a nudge, then the shapes, and in most parts the answer in
+pseudo-code. Try for ten minutes before you open one, and open them one at a time.
+
+""")
+
+
+def with_opening(notebook: NotebookNode) -> NotebookNode:
+    """Put the common text in its place; a problem set without one stays as it is.
+
+    Args:
+        notebook: A problem set; it is changed. Its first exercise is the example in the text.
+    """
+    checks = (CHECKED.search(cell.source) for cell in notebook.cells if cell.cell_type == "code")
+    if first := next(filter(None, checks), None):
+        text = TEXT.substitute(exercise=first[1], function=first[2])
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown":
+                cell.source = OPENING.sub(lambda _: text, cell.source)
+    return notebook
