@@ -39,8 +39,10 @@ const alignmentGrid = (root, layout, picture = root.querySelector("svg")) => {
         x: left + wide * here[1], y: top + tall * here[0], width: wide, height: tall, class: "attn-here",
       }));
     for (const node of [...heads, ...frames]) node.setAttribute("aria-hidden", "true");
-    picture.setAttribute("viewBox", `0 0 ${right + 8} ${bottom + 6}`);
-    picture.style.minWidth = `${Math.round(0.72 * (right + 8))}px`; // a finger must hit a cell
+    const slanted = columns.map((word, j) => left + wide * (j + 0.5) + 16 + 5 * word.length);
+    const across = Math.ceil(Math.max(right + 8, ...slanted)); // on a phone, where letters are large
+    picture.setAttribute("viewBox", `0 0 ${across} ${bottom + 6}`);
+    picture.style.minWidth = `${Math.round(0.72 * across)}px`; // a finger must hit a cell
     picture.setAttribute("role", "grid");
     const hadFocus = picture.contains(document.activeElement);
     picture.replaceChildren(...heads, ...lines, ...frames);

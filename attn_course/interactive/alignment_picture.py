@@ -1,5 +1,6 @@
 """The table of weights of a translation, before a script takes over, and for print."""
 
+import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
@@ -10,7 +11,7 @@ from attn_course.interactive.figure import png_of
 from attn_course.interactive.markup import tag
 from attn_course.plots.bahdanau import alignment
 
-LAYOUT = {"left": 122, "top": 112, "wide": 36, "tall": 32}
+LAYOUT = {"left": 150, "top": 112, "wide": 36, "tall": 32}
 
 
 def svg(
@@ -35,10 +36,12 @@ def svg(
         for i, word in enumerate(rows)
     ]
     right, bottom = left + wide * len(columns), top + tall * len(rows)
+    slanted = (left + wide * (j + 0.5) + 16 + 5 * len(word) for j, word in enumerate(columns))
+    across = math.ceil(max(right + 8, *slanted))  # on a phone, where letters are large
     return tag(
         "svg",
         "".join([*heads, *lines]),
-        viewBox=f"0 0 {right + 8} {bottom + 6}",
+        viewBox=f"0 0 {across} {bottom + 6}",
         class_="attn-table",
         role="img",
         aria_label=sentence,

@@ -54,11 +54,12 @@ def write_weights(folder: Path, names: Iterable[str] = tuple(WEIGHTS)) -> None:
 def provenance(inputs: str, *names: str) -> str:
     """The line under a live figure: which recipes made its weights, and how exact the page is."""
     # four letters of a script hold three bytes of a file
-    megabytes = f"{sum(_file(one).stat().st_size for one in names) * 4 / 3e6:.1f} MB"
+    kilobytes = sum(_file(one).stat().st_size for one in names) * 4 / 3e3
+    size = f"{kilobytes / 1e3:.1f} MB" if kilobytes >= 100 else f"{kilobytes:.0f} kB"
     model, recipe, fetched = (
-        ("models", "recipes", f"A model's are fetched when you first use it ({megabytes} in all)")
+        ("models", "recipes", f"Each model's are fetched when you first use it ({size} in all)")
         if len(names) > 1
-        else ("model", "recipe", f"They are fetched when you first act ({megabytes})")
+        else ("model", "recipe", f"They are fetched when you first act ({size})")
     )
     return (
         f"Live: this page runs the {model} itself, on the weights of the {recipe} "
