@@ -116,7 +116,9 @@ def _say(exercise: Exercise, known: Recognised) -> str:
     first = f"there is more than one thing to mend. First: {hint}."
     if known.second:
         return f"{first} Second: {known.second.hint}"
-    return f"{first} Then {', and '.join(more)}" if more else hint
+    if more:
+        return f"{first} Then {', and '.join(more)}"
+    return f"{known.mistake.right}, but {hint}" if known.mistake.right else hint
 
 
 def no_points(exercise: Exercise, problem: str, unwritten: bool = False) -> Points:

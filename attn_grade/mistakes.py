@@ -22,6 +22,7 @@ class Mistake:
         also: Other answers with the same mistake, whose numbers differ from those of `answer`.
         shows: What its hint says of the evidence, to be held against what an answer gave; None if
             agreement is enough.
+        right: What is right in an answer with this mistake and no other; said of no other answer.
     """
 
     answer: Callable[..., Plain]
@@ -30,6 +31,7 @@ class Mistake:
     evidence: Plain = None
     also: tuple[Callable[..., Plain], ...] = ()
     shows: Callable[[Plain], bool] | None = None
+    right: str = ""
 
     @property
     def name(self) -> str:
@@ -68,6 +70,7 @@ class Mistakes:
         ending: str = "",
         computes: Callable[..., Plain] | None = None,
         also: tuple[Callable[..., Plain], ...] = (),
+        right: str = "",
     ) -> Callable[..., Any]:
         """Collect the function below: with `@mistake` alone, it earns nothing.
 
@@ -81,6 +84,7 @@ class Mistakes:
             computes: The wrong answer itself, if it is made out of another; then the function
                 below has neither parameters nor a body, and lends it a name and a hint.
             also: Other answers with the same mistake, see `Mistake`.
+            right: What is right beside the mistake, see `Mistake`.
 
         Raises:
             ValueError: There is no docstring, another mistake has this name, or there are
@@ -95,6 +99,7 @@ class Mistakes:
                 ending=ending,
                 computes=computes,
                 also=also,
+                right=right,
             )
         name = answer.__name__
         if name in self._by_name:
@@ -108,5 +113,5 @@ class Mistakes:
                 )
             answer, answer.__name__ = computes, name
         said = " ".join(text.split()) + ending
-        self._by_name[name] = Mistake(answer, said, points, evidence, also)
+        self._by_name[name] = Mistake(answer, said, points, evidence, also, right=right)
         return answer

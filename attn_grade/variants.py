@@ -52,8 +52,8 @@ WRONG = {
     " one too; leave it out, or name the axis that you mean",
     "repeats the first": None,
     "fills with": None,
-    "is off by a millionth": "your numbers are right to some digits, but not to all that float64"
-    " holds: something small, such as `1e-6`, is added on the way, or float32 holds them there",
+    "is off by a millionth": "not all the digits that float64 holds are right: something small,"
+    " such as `1e-6`, is added on the way, or float32 holds the numbers there",
     "returns a list": None,
     "returns the shape": None,
     "returns floats": "whole numbers are asked, and you return floats: `//` divides whole numbers"

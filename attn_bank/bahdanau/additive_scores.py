@@ -174,10 +174,9 @@ def mixes_the_sentences(query, key, w_query, w_key, score_weight):
     return (torch.tanh(hidden) @ score_weight).mean(1)
 
 
-@mistake(points=3)
+@mistake(points=3, right="the numbers are right")
 def goes_through_two_loops(query, key, w_query, w_key, score_weight):
-    """the numbers are right, but there are the two loops still; let broadcasting pair every query
-    with every key"""
+    """there are the two loops still; let broadcasting pair every query with every key"""
     rows = [
         [
             torch.tanh(query[:, i] @ w_query.mT + key[:, j] @ w_key.mT) @ score_weight
@@ -188,19 +187,17 @@ def goes_through_two_loops(query, key, w_query, w_key, score_weight):
     return torch.stack([torch.stack(row, -1) for row in rows], -2)
 
 
-@mistake(points=3)
+@mistake(points=3, right="the numbers are right, and one loop is gone")
 def goes_through_the_queries(query, key, w_query, w_key, score_weight):
-    """the numbers are right, and one loop is gone; the other can go too, by one more axis of size
-    1"""
+    """the loop through the queries can go too, by one more axis of size 1"""
     rows = [reference(q.unsqueeze(1), key, w_query, w_key, score_weight) for q in query.unbind(1)]
     return torch.cat(rows, 1)
 
 
-@mistake(points=3)
+@mistake(points=3, right="the numbers are right")
 def puts_all_pairs_end_to_end(query, key, w_query, w_key, score_weight):
-    """the numbers are right, but you write out a copy of both vectors for every pair, and multiply
-    each copy by the weights; multiply first, once for each query and once for each key, and
-    broadcast the small results"""
+    """you write out a copy of both vectors for every pair, and multiply each copy by the weights;
+    multiply first, once for each query and once for each key, and broadcast the small results"""
     pairs, weight = torch.cat(_pairs(query, key), -1), torch.cat([w_query, w_key], -1)
     return torch.tanh(pairs @ weight.mT) @ score_weight
 

@@ -173,9 +173,8 @@ def leaves_nan_without_tokens(scores, source_len):
 
 @mistake(points=3.5)
 def replaces_nan_afterwards(scores, source_len):
-    """you replace the `nan` after the softmax; the numbers are right then, but the gradient comes
-    back through the softmax and is `nan` still; the `masked_fill` of the scores would stop it, an
-    addition does not"""
+    """you replace the `nan` after the softmax, and the gradient that comes back through the softmax
+    is `nan` still; the `masked_fill` of the scores would stop it, an addition does not"""
     allowed = torch.zeros_like(scores).masked_fill(_padding(scores, source_len), -torch.inf)
     return torch.softmax(scores + allowed, -1).nan_to_num(0)
 

@@ -218,10 +218,10 @@ def takes_off_what_padding_got(weights, is_word, share):
     return (share - weights.sum(1) - (~is_word).sum(1, keepdim=True)).square().sum(-1).mean()
 
 
-@mistake(points=3.5)
+@mistake(points=3.5, right="the penalty is right")
 def changes_weights(weights, is_word, share):
-    """the penalty is right, but you write zeros into the weights of the caller, who goes on with
-    them; multiply by the mask, or use `masked_fill`"""
+    """you write zeros into the weights of the caller, who goes on with them; multiply by the mask,
+    or use `masked_fill`"""
     weights.data[~is_word] = 0
     return reference(weights, is_word, share)
 
@@ -231,9 +231,11 @@ def returns_a_python_number():
     """you return a Python number, which carries no gradient; leave out `item()` or `float`"""
 
 
-@mistake(computes=then(reference, lambda penalty: penalty.unsqueeze(0)))
+@mistake(
+    computes=then(reference, lambda penalty: penalty.unsqueeze(0)), right="your penalty is right"
+)
 def keeps_an_axis():
-    """your penalty is right, but has an axis of length one left; a loss has none"""
+    """there is an axis of length one left; a loss has none"""
 
 
 EXERCISE = Exercise(

@@ -253,10 +253,10 @@ def divides_nothing_by_nothing(scores, features, mask):
     return _add(_flat(_fill(scores, mask)), features)
 
 
-@mistake(points=3)
+@mistake(points=3, right="the output is right")
 def replaces_nan_afterwards(scores, features, mask):
-    """the output is right, but the weights are still NaN where every cell is forbidden, and so are
-    the gradients: put 0 in their place before they meet the features"""
+    """the weights are still NaN where every cell is forbidden, and so are the gradients: put 0 in
+    their place before they meet the features"""
     return _add(_flat(_fill(scores, mask)), features).nan_to_num(0)
 
 
@@ -284,10 +284,10 @@ def takes_the_largest_of_all_off(scores, features, mask):
     return _add(powers / total.where(total > 0, 1), features)
 
 
-@mistake(points=3.5)
+@mistake(points=3.5, right="your context is right")
 def changes_scores(scores, features, mask):
-    """your context is right, but you write into the scores that you were given, as all names do
-    that end in `_`; `masked_fill` makes new ones"""
+    """you write into the scores that you were given, as all names do that end in `_`; `masked_fill`
+    makes new ones"""
     context = reference(scores, features, mask)
     scores.data[~mask] = -1e30
     return context

@@ -84,6 +84,13 @@ def climbs_down_for_the_weights(scores, cells, reward, baseline):
 
 
 @mistake(points=3.5)
+def leaves_the_reward_out(scores, cells, reward, baseline):
+    """your loss teaches where to look and not what to say: the reward is a term of its own as well,
+    whose gradient reaches the words"""
+    return -(_advantage(reward, baseline).detach() * _log_weight(scores, cells)).mean()
+
+
+@mistake(points=3.5)
 def leaves_the_baseline_out(scores, cells, reward, baseline):
     """you leave the baseline out. On average that is right, and the first row says so; but each
     single draw is far off. Take the baseline off the reward"""

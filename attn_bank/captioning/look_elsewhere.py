@@ -419,10 +419,9 @@ def works_on_the_weights_themselves(**given):
     return *asked.right[:2], _share(still)
 
 
-@mistake(points=3.5)
+@mistake(points=3.5, right="your numbers are right")
 def changes_weights(**given):
-    """your numbers are right, but the weights of the caller are no longer what they were: `clone()`
-    before you exchange"""
+    """the weights of the caller are no longer what they were: `clone()` before you exchange"""
     asked = _Asked(**given)
     asked.weights.copy_(_exchange(asked.weights, asked.named, asked.empty))
     return asked.right

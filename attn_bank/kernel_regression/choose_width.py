@@ -104,19 +104,18 @@ def leaves_nothing_out_and_divides_by_one_less(key, value, widths):
     return width, 1 - (1 - score) * (len(key) - 1) / len(key)
 
 
-@mistake
+@mistake(right="you choose the width well")
 def measures_with_the_key_itself(key, value, widths):
-    """you choose the width well, but take R² from estimates that have seen the value they estimate;
-    use the leave-one-out error for both"""
+    """you take R² from estimates that have seen the value they estimate; use the leave-one-out
+    error for both"""
     width = _least(_errors(key, value, widths), widths)
     estimate = kernel_regression.nadaraya_watson(key, key, value, width)
     return _with(width, (estimate - value).square().mean(), value)
 
 
-@mistake
+@mistake(right="you choose the width well")
 def measures_the_last_width(key, value, widths):
-    """you choose the width well, but take R² from the error of the last width in the list; take it
-    from the smallest error"""
+    """you take R² from the error of the last width in the list; take it from the smallest error"""
     errors = _errors(key, value, widths)
     return _with(_least(errors, widths), errors[-1], value)
 

@@ -196,8 +196,8 @@ def counts_the_edge_as_inside(query, key, width):
 
 @mistake(points=3)
 def replaces_nan_afterwards(query, key, width):
-    """you replace NaN after the division: the output is right, but the gradient still goes through
-    0/0; make the denominator harmless before you divide"""
+    """you replace NaN after the division, and the gradient still goes through 0/0; make the
+    denominator harmless before you divide"""
     squared = squared_distances(query, key) / width**2
     kernel = (1 - squared) * (squared < 1)
     return (kernel / kernel.sum(-1, keepdim=True)).nan_to_num(0)
@@ -211,10 +211,10 @@ def knows_no_batch(query, key, width):
     return _normalise(torch.relu(1 - squared / width**2))
 
 
-@mistake(points=3)
+@mistake(points=3, right="your weights are right")
 def clamps_at_the_edge(query, key, width):
-    """your weights are right, but `clamp` lets a gradient through where the kernel is exactly 0: a
-    key at one width is outside the window. At 0 the gradient of `relu` is 0"""
+    """`clamp` lets a gradient through where the kernel is exactly 0: a key at one width is outside
+    the window. At 0 the gradient of `relu` is 0"""
     return _normalise((1 - squared_distances(query, key) / width**2).clamp_min(0))
 
 

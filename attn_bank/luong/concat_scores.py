@@ -73,10 +73,10 @@ def _pairs(query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
 mistake = Mistakes()
 
 
-@mistake(points=3)
+@mistake(points=3, right="your scores are right")
 def puts_all_pairs_end_to_end(query, key, weight, score_weight):
-    """your scores are right, but you write every query out beside every key; cut `weight` in two,
-    multiply queries and keys once each, and let the sum of the two broadcast"""
+    """you write every query out beside every key; cut `weight` in two, multiply queries and keys
+    once each, and let the sum of the two broadcast"""
     return torch.tanh(torch.cat(_pairs(query, key), -1) @ weight.mT) @ score_weight
 
 

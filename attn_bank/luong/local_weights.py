@@ -173,10 +173,10 @@ def multiplies_the_scores_by_the_bell(scores, share, mask, half_width):
     return masked_softmax(scores * bell, _window(share, mask, half_width))
 
 
-@mistake
+@mistake(right="the window is right")
 def leaves_the_bell_out(scores, share, mask, half_width):
-    """the window is right and the bell is missing: all words of the window count by their scores
-    alone, as in local-m; multiply by the bell"""
+    """the bell is missing: all words of the window count by their scores alone, as in local-m;
+    multiply by the bell"""
     return masked_softmax(scores, _window(share, mask, half_width))
 
 
@@ -297,8 +297,8 @@ def spreads_an_empty_window(scores, share, mask, half_width):
 
 @mistake(points=4)
 def replaces_nan_afterwards(scores, share, mask, half_width):
-    """you replace NaN at the very end: the weights are right, but NaN has been multiplied by the
-    bell, and is in its gradient; replace it right after the softmax"""
+    """you replace NaN at the very end, when it has been multiplied by the bell and is in its
+    gradient; replace it right after the softmax"""
     return divides_nothing_by_nothing(scores, share, mask, half_width).nan_to_num(0)
 
 

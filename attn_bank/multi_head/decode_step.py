@@ -137,10 +137,10 @@ def forgets_the_new_token(**inputs):
     return _step(**inputs, last=lambda length, end: (length - 1, end))
 
 
-@mistake
+@mistake(right="your output is right")
 def does_not_keep_the_new_token(**inputs):
-    """your output is right, but you return the memory as it was; the next step needs the keys and
-    values of the new tokens, in the places `length` to `length + new_len`"""
+    """you return the memory as it was; the next step needs the keys and values of the new tokens,
+    in the places `length` to `length + new_len`"""
     output, _, _ = reference(**inputs)
     return output, inputs["keys"], inputs["values"]
 

@@ -192,6 +192,16 @@ def counts_roles_from_one(num_heads, d_value, num_roles, first, second):
     return _layer(num_heads, d_value, num_roles, first - 1, second - 1)
 
 
+@mistake
+def takes_roles_for_the_first_features(num_heads, d_value, num_roles, first, second):
+    """you take role `r` for feature `r`; the value's features come first, so role `r` is feature
+    `d_value + r`"""
+    features = torch.eye(d_value + num_roles)
+    _, _, value, output = _layer(num_heads, d_value, num_roles, first, second)
+    key = 100 * features[[first, second][:num_heads]]
+    return features[:1].repeat(num_heads, 1), key, value, output
+
+
 @mistake(points=2)
 def looks_at_both_with_one_head(num_heads, d_value, num_roles, first, second):
     """your single head looks at both tokens, and what comes out is their mean, which says nothing

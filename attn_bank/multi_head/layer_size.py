@@ -65,11 +65,10 @@ def counts_one_layer_a_head(d_model, num_heads, num_key_heads, bias):
     return num_heads, num_heads * (d_model * (d_model // num_heads) + bias * d_model // num_heads)
 
 
-@mistake(points=1.5)
+@mistake(points=1.5, right="your numbers to learn are right")
 def counts_one_layer_a_head_rightly_large(d_model, num_heads, num_key_heads, bias):
-    """your numbers to learn are right, but not the small layers: a head has three, for its queries,
-    its keys and its values (fewer, where key heads are shared), and behind all heads stands
-    `W_O`"""
+    """the small layers are more or fewer: a head has three, for its queries, its keys and its
+    values (fewer, where key heads are shared), and behind all heads stands `W_O`"""
     return num_heads, _numbers(d_model, num_heads, num_key_heads, bias)
 
 
@@ -96,9 +95,9 @@ def leaves_the_output_layer_out(d_model, num_heads, num_key_heads, bias):
     return layers - 1, numbers - d_model * (d_model + bias)
 
 
-@mistake(points=1.5)
+@mistake(points=1.5, right="your numbers to learn are right")
 def counts_the_small_layers_without_the_output(d_model, num_heads, num_key_heads, bias):
-    """your numbers to learn are right, but one layer is missing: `W_O` behind the heads"""
+    """one layer is missing: `W_O` behind the heads"""
     layers, numbers = reference(d_model, num_heads, num_key_heads, bias)
     return layers - 1, numbers
 
@@ -108,6 +107,13 @@ def counts_three_a_head_and_no_more(d_model, num_heads, num_key_heads, bias):
     """three layers for each head are right where nothing is shared; with fewer key heads there are
     `num_key_heads` of keys and as many of values, and behind all heads stands one more, `W_O`"""
     return 3 * num_heads, 3 * d_model * (d_model + bias)
+
+
+@mistake(points=1.5)
+def shares_no_key_heads_in_the_picture(d_model, num_heads, num_key_heads, bias):
+    """your small layers are three for each head, which is right where nothing is shared; with fewer
+    key heads there are `num_key_heads` of keys and as many of values"""
+    return 3 * num_heads + 1, _numbers(d_model, num_heads, num_key_heads, bias)
 
 
 @mistake(points=0.5)
@@ -182,10 +188,13 @@ def returns_the_numbers_only(d_model, num_heads, num_key_heads, bias):
     return _numbers(d_model, num_heads, num_key_heads, bias)
 
 
-@mistake(points=0.5, computes=then(reference, lambda sizes: (sizes[0], float(sizes[1]))))
+@mistake(
+    points=0.5,
+    computes=then(reference, lambda sizes: (sizes[0], float(sizes[1]))),
+    right="your numbers are right",
+)
 def counts_in_floats():
-    """your numbers are right, but one is a float: `/` makes a float of whole numbers, and `//`
-    divides them into a whole one"""
+    """one is a float: `/` makes a float of whole numbers, and `//` divides them into a whole one"""
 
 
 EXERCISE = Exercise(

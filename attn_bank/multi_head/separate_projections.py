@@ -90,17 +90,17 @@ def sorts_within_the_heads(weight, bias, num_heads, by_head):
     )
 
 
-@mistake(points=1)
+@mistake(points=1, right="your weights are right")
 def leaves_the_bias_packed_by_heads(weight, bias, num_heads, by_head):
-    """your weights are right, but `bias` is packed in the same way as `weight`, and you cut it into
-    thirds; sort it too. (A new layer hides this: its biases are all zero)"""
+    """`bias` is packed in the same way as `weight`, and you cut it into thirds; sort it too. (A new
+    layer hides this: its biases are all zero)"""
     return _parts(weight, num_heads, by_head) + bias.chunk(3)
 
 
-@mistake
+@mistake(right="your rows are right")
 def leaves_the_heads_on_an_axis(weight, bias, num_heads, by_head):
-    """your rows are right and the heads still have an axis of their own; a matrix of all heads is
-    asked, `(d_model, d_input)`: `flatten(0, 1)`"""
+    """the heads still have an axis of their own; a matrix of all heads is asked, `(d_model,
+    d_input)`: `flatten(0, 1)`"""
     parts = reference(weight, bias, num_heads, by_head)
     return tuple(part.unflatten(0, (num_heads, -1)) for part in parts)
 

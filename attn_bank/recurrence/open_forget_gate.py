@@ -223,17 +223,16 @@ def swaps_the_two():
     """you return the two vectors in the wrong order: `bias_ih` first"""
 
 
-@mistake(points=3)
+@mistake(points=3, right="the sum is right")
 def fills_the_other_bias(bias_ih, bias_hh, share, distance):
-    """the sum is right, but it should all be in `bias_hh`, with zeros in `bias_ih`"""
+    """it should all be in `bias_hh`, with zeros in `bias_ih`"""
     bias_hh, bias_ih = _put(bias_hh, bias_ih, _bias(share, distance))
     return bias_ih, bias_hh
 
 
-@mistake(points=3)
+@mistake(points=3, right="the sum is right")
 def halves_it(bias_ih, bias_hh, share, distance):
-    """the sum is right, but you share it out; it should all be in `bias_hh`, with zeros in
-    `bias_ih`"""
+    """you share it out; it should all be in `bias_hh`, with zeros in `bias_ih`"""
     bias_ih, bias_hh = bias_ih.clone(), bias_hh.clone()
     for bias in (bias_ih, bias_hh):
         bias.chunk(4)[1][:] = _bias(share, distance) / 2

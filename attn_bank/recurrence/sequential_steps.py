@@ -190,7 +190,11 @@ def adds_all_that_came_before(needs):
     return max(turns, default=0)
 
 
-@mistake(points=2)
+def _crosses_doubles_off_once(needs: Needs) -> int | None:
+    return None if any(len({*before}) < len(before) for before in needs) else reference(needs)
+
+
+@mistake(points=2, also=(_crosses_doubles_off_once,))
 def counts_doubles_once(needs):
     """an operation may wait for the same one twice, as a square does; count it twice in both
     places, or once in both"""

@@ -67,11 +67,11 @@ def draw_colours(generator: torch.Generator, query_len: int, key_len: int) -> In
 mistake = Mistakes()
 
 
-@mistake(points=3)
+@mistake(points=3, right="your formula is right")
 def rounds_to_nothing(query, truth, key, value, temperatures):
-    """your formula is right, but the squared distances of colours are in the thousands: at
-    temperature 1 the powers of all rows round to 0, and 0 over 0 is `nan`. Use a softmax that
-    subtracts the maximum, such as that of part A"""
+    """the squared distances of colours are in the thousands: at temperature 1 the powers of all
+    rows round to 0, and 0 over 0 is `nan`. Use a softmax that subtracts the maximum, such as that
+    of part A"""
     raised = torch.exp(-squared_distances(query, key) / temperatures[:, None, None])
     return mean_squared_errors(raised / raised.sum(-1, keepdim=True) @ value, truth)
 

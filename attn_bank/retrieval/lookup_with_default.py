@@ -91,10 +91,10 @@ def takes_any_mask_as_causal(scores, value, mask, default):
     return torch.where(some, weights @ value, default)
 
 
-@mistake(points=1)
+@mistake(points=1, right="your queries without keys are right")
 def forgets_the_mask(scores, value, mask, default):
-    """your queries without keys are right, but all others attend to forbidden keys too: the mask
-    has to act before the softmax"""
+    """queries that have keys attend to forbidden ones too: the mask has to act before the
+    softmax"""
     return torch.where(mask.any(-1, keepdim=True), torch.softmax(scores, -1) @ value, default)
 
 
@@ -180,11 +180,11 @@ def returns_the_default_if_any_key_is_forbidden(scores, value, mask, default):
     return torch.where(mask.all(-1, keepdim=True), torch.softmax(scores, -1) @ value, default)
 
 
-@mistake(points=3)
+@mistake(points=3, right="your output is right")
 def replaces_nan_at_the_end(scores, value, mask, default):
-    """your output is right and your gradient is `nan`: the weights of a query without keys are
-    `nan` and meet the values before you replace the output, and on the way back 0 times `nan` is
-    `nan`. Give such a row harmless scores before the softmax"""
+    """your gradient is `nan`: the weights of a query without keys are `nan` and meet the values
+    before you replace the output, and on the way back 0 times `nan` is `nan`. Give such a row
+    harmless scores before the softmax"""
     output = returns_nan_without_keys(scores, value, mask, default)
     return torch.where(output.isnan(), default, output)
 

@@ -140,10 +140,10 @@ def scores_by_angle(query, key, value, temperature):
     return torch.softmax(query @ key.mT / temperature, dim=-1) @ value
 
 
-@mistake(points=3.5)
+@mistake(points=3.5, right="your formula is right")
 def overflows(query, key, value, temperature):
-    """your formula is right, but `exp` overflows where scores are in the thousands: subtract the
-    row's maximum first, as in part A"""
+    """`exp` overflows where scores are in the thousands: subtract the row's maximum first, as in
+    part A"""
     raised = torch.exp(query @ key.mT / temperature)
     return raised / raised.sum(-1, keepdim=True) @ value
 

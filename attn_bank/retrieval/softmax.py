@@ -83,11 +83,11 @@ def counts_axes_from_the_front(scores):
     return torch.softmax(scores, dim=1)
 
 
-@mistake(points=2.5)
+@mistake(points=2.5, right="your formula is right")
 def overflows(scores):
-    """your formula is right and the computer is not: `exp` of a score above 88 is infinite in
-    float32, and infinity over infinity is `nan`. Adding one number to all scores of a row changes
-    no weight. Which number makes every power at most 1?"""
+    """`exp` of a score above 88 is infinite in float32, and infinity over
+    infinity is `nan`. Adding one number to all scores of a row changes no weight. Which number
+    makes every power at most 1?"""
     raised = torch.exp(scores)
     return raised / raised.sum(-1, keepdim=True)
 

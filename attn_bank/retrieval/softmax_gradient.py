@@ -65,10 +65,9 @@ def shares_out_evenly(weights, upstream):
     return weights * upstream - (weights * upstream).sum(-1, keepdim=True)
 
 
-@mistake
+@mistake(right="the bracket is right")
 def leaves_out_the_weight_in_front(weights, upstream):
-    """the bracket is right; the weight in front of it is missing. A key without weight gets no
-    gradient"""
+    """the weight in front of the bracket is missing. A key without weight gets no gradient"""
     return upstream - (weights * upstream).sum(-1, keepdim=True)
 
 

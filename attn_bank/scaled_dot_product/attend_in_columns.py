@@ -39,17 +39,17 @@ def changes_nothing(query, key, value):
     return _attend(query, key, value, width=query.shape[-1], dim=-1)
 
 
-@mistake
+@mistake(right="the scale is right")
 def mends_the_scale_only(query, key, value):
-    """the scale is right. The softmax still runs along the last axis, which is now that of the
-    queries: the keys are the rows of `key.mT @ query`"""
+    """the softmax still runs along the last axis, which is now that of the queries: the keys are
+    the rows of `key.mT @ query`"""
     return _attend(query, key, value, dim=-1)
 
 
-@mistake
+@mistake(right="the axis is right")
 def mends_the_axis_only(query, key, value):
-    """the axis is right. The scale is still the root of the number of queries, which are the
-    columns now; the features are on axis -2"""
+    """the scale is still the root of the number of queries, which are the columns now; the features
+    are on axis -2"""
     return _attend(query, key, value, width=query.shape[-1])
 
 
@@ -65,6 +65,13 @@ def takes_the_width_of_the_values(query, key, value):
     """you scale by the width of the values; the scores are made of queries and keys:
     `query.shape[-2]`"""
     return _attend(query, key, value, width=value.shape[-2])
+
+
+@mistake(points=0.5)
+def takes_the_width_of_the_first_axis(query, key, value):
+    """you take the number of features from axis 0, where they are only without a batch; count from
+    the back, `query.shape[-2]`"""
+    return _attend(query, key, value, width=query.shape[0])
 
 
 @mistake
@@ -116,10 +123,10 @@ def needs_a_batch(query, key, value):
     return value @ torch.softmax(scores, query.ndim - 2 if query.ndim > 2 else 1)
 
 
-@mistake(computes=transposed(reference))
+@mistake(computes=transposed(reference), right="your numbers are right")
 def returns_rows():
-    """your numbers are right and your output is transposed: columns come in, so columns go out,
-    `(*batch, d_value, query_len)`"""
+    """your output is transposed: columns come in, so columns go out, `(*batch, d_value,
+    query_len)`"""
 
 
 @mistake

@@ -47,9 +47,9 @@ def returns_the_pair(query, memory):
     return torch.softmax(query @ memory.mT, 1), memory
 
 
-@mistake(ending=_PAIR)
+@mistake(ending=_PAIR, right="your weights are right")
 def returns_the_right_pair(query, memory):
-    """your weights are right, but the output is still a pair"""
+    """the output is still a pair"""
     return torch.softmax(query @ memory.mT / query.shape[-1] ** 0.5, -1), memory
 
 
@@ -60,10 +60,10 @@ def mends_the_axis_only(query, memory):
     return _look(query, memory, factor=1)
 
 
-@mistake(points=1)
+@mistake(points=1, right="the scale is right, and without a batch so are the weights")
 def mends_the_scale_only(query, memory):
-    """the scale is right. Without a batch the weights are, too; with one, axis 1 is that of the
-    queries: count from the back, `dim=-1`"""
+    """with a batch, axis 1 is that of the queries: count from the
+    back, `dim=-1`"""
     return _look(query, memory, dim=1)
 
 

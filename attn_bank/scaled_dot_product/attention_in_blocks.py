@@ -182,10 +182,10 @@ def turns_the_factor_round(query, key, value, block_len):
     return _in_blocks(query, key, value, block_len, keep_total=grow, keep_blend=grow)
 
 
-@mistake(points=3)
+@mistake(points=3, right="your formula is right")
 def subtracts_nothing(query, key, value, block_len):
-    """your formula is right and the computer is not: `exp` of a score above 88 is infinite in
-    float32. Subtract the largest score met so far"""
+    """`exp` of a score above 88 is infinite in float32. Subtract the largest
+    score met so far"""
     return _in_blocks(query, key, value, block_len, first=0.0, maximum=lambda before, _: before)
 
 
@@ -225,10 +225,9 @@ def cuts_large_scores_off(query, key, value, block_len):
     return weights @ value / weights.sum(-1, keepdim=True)
 
 
-@mistake
+@mistake(right="your blend is right")
 def forgets_to_divide(query, key, value, block_len):
-    """your blend is right, but the weights in it do not sum to 1: divide it by their sum at the
-    end"""
+    """the weights in it do not sum to 1: divide it by their sum at the end"""
     return _run(query, key, value, block_len)[0]
 
 
@@ -282,10 +281,10 @@ def takes_the_width_of_the_values(query, key, value, block_len):
     return reference(query * scale, key, value, block_len)
 
 
-@mistake(points=3)
+@mistake(points=3, right="your output is right")
 def holds_the_whole_table(query, key, value, block_len):
-    """your output is right, but you hold the scores of all queries and all keys at once; make those
-    of one block, use them up, and go on to the next"""
+    """you hold the scores of all queries and all keys at once; make those of one block, use them
+    up, and go on to the next"""
     return torch.softmax(_scores(query, key), -1) @ value
 
 
@@ -321,10 +320,10 @@ def takes_one_key_at_a_time(query, key, value, block_len):
     return _in_blocks(query, key, value, 1)
 
 
-@mistake(points=3.5)
+@mistake(points=3.5, right="your output is right")
 def takes_the_factor_for_a_constant(query, key, value, block_len):
-    """your output is right, but the factor is cut off from the graph while the maximum in the
-    powers is not; cut off the maximum itself, or nothing"""
+    """the factor is cut off from the graph while the maximum in the powers is not; cut off the
+    maximum itself, or nothing"""
 
     def keep(before, best):
         return _keep(before, best).detach()
@@ -334,10 +333,10 @@ def takes_the_factor_for_a_constant(query, key, value, block_len):
     )
 
 
-@mistake(points=3.5)
+@mistake(points=3.5, right="your output is right")
 def takes_the_total_for_a_constant(query, key, value, block_len):
-    """your output is right, but the sum that you divide by is cut off from the graph; only the
-    maximum may be, since it cancels"""
+    """the sum that you divide by is cut off from the graph; only the maximum may be, since it
+    cancels"""
     blend, total = _run(query, key, value, block_len)
     return blend / total.detach()
 

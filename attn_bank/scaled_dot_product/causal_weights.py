@@ -285,10 +285,10 @@ def lets_an_empty_row_see_the_first_key(scores, length):
     return _masked(scores, seen)
 
 
-@mistake(points=3)
+@mistake(points=3, right="your weights are right")
 def adds_a_wall_of_minus_infinity(scores, length):
-    """your weights are right, but you add minus infinity: the NaN of a row without a key goes back
-    through the sum into its gradient. `masked_fill` lets no gradient through where it has filled"""
+    """you add minus infinity: the NaN of a row without a key goes back through the sum into its
+    gradient. `masked_fill` lets no gradient through where it has filled"""
     seen = _seen(scores, length)
     wall = torch.zeros_like(scores).masked_fill(~seen, -math.inf)
     return torch.softmax(scores + wall, -1).nan_to_num(0)

@@ -86,16 +86,16 @@ def copies_the_print(query, key):
     return _scores(query, key, _squares(query) / 2, -_lengths(key) / 2)
 
 
-@mistake(ending=_RIGHT)
+@mistake(ending=_RIGHT, right="one slip is put right, the sign")
 def mends_the_sign_only(query, key):
-    """one slip is put right, the sign; the length of the key still lacks its square"""
+    """the length of the key still lacks its square"""
     return _scores(query, key, -_squares(query) / 2, -_lengths(key) / 2)
 
 
-@mistake(ending=_RIGHT)
+@mistake(ending=_RIGHT, right="one slip is put right, the square")
 def mends_the_square_only(query, key):
-    """one slip is put right, the square; the term of the query still has the wrong sign, so that a
-    query far from everything seems close"""
+    """the term of the query still has the wrong sign, so that a query far from everything seems
+    close"""
     return _scores(query, key, _squares(query) / 2, -_squares(key) / 2)
 
 
@@ -206,10 +206,10 @@ def puts_queries_on_the_last_axis():
     """your table is transposed: one row for each query, one column for each key"""
 
 
-@mistake(points=2)
+@mistake(points=2, right="your scores are right")
 def takes_all_differences(query, key):
-    """your scores are right, but you write the difference of every query and every key out, feature
-    by feature: multiply the square out, and a matrix product does the work"""
+    """you write the difference of every query and every key out, feature by feature: multiply the
+    square out, and a matrix product does the work"""
     return -(query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1) / 2
 
 

@@ -55,17 +55,17 @@ def changes_nothing(tokens, length):
     return _ask(tokens[:, -1], tokens, _everything(tokens))
 
 
-@mistake
+@mistake(right="the query is right")
 def mends_the_query_only(tokens, length):
-    """the query is right. But padding still takes weight: a key of zeros has the score 0, and
-    `exp(0)` is 1. Fill the scores of the padding with minus infinity"""
+    """padding still takes weight: a key of zeros has the score 0, and `exp(0)` is 1. Fill the
+    scores of the padding with minus infinity"""
     return _ask(_last(tokens, length), tokens, _everything(tokens))
 
 
-@mistake
+@mistake(right="the mask is right")
 def mends_the_mask_only(tokens, length):
-    """the mask is right. But in a short sentence the last column is padding, and asks nothing: the
-    last word is at the place `length - 1`"""
+    """in a short sentence the last column is padding, and asks nothing: the last word is at the
+    place `length - 1`"""
     return _ask(tokens[:, -1], tokens, _real(tokens, length))
 
 
@@ -182,15 +182,16 @@ def cuts_the_batch_to_the_shortest(tokens, length):
     return _ask(_last(tokens, length), tokens, _real(tokens, length.amin().expand(len(length))))
 
 
-@mistake(computes=then(reference, lambda output: output.unsqueeze(1)))
+@mistake(
+    computes=then(reference, lambda output: output.unsqueeze(1)), right="your numbers are right"
+)
 def keeps_the_axis_of_the_query():
-    """your numbers are right, but the axis of the one query is still there; name it when you drop
-    it, `squeeze(1)`"""
+    """the axis of the one query is still there; name it when you drop it, `squeeze(1)`"""
 
 
-@mistake(points=1.5)
+@mistake(points=1.5, right="your output is right")
 def changes_tokens(tokens, length):
-    """your output is right, but you write into `tokens`, which the caller may need again"""
+    """you write into `tokens`, which the caller may need again"""
     output = reference(tokens, length)
     tokens[~_real(tokens, length)] = 0
     return output

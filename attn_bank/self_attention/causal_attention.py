@@ -177,11 +177,10 @@ def takes_a_score_of_zero_for_forbidden(query, key, value, real):
     return weights.masked_fill(weights.isnan(), 0) @ value
 
 
-@mistake(points=4)
+@mistake(points=4, right="the output is right")
 def adds_minus_infinity(query, key, value, real):
-    """the output is right, but its gradient is `nan`: it passes through the sum with minus
-    infinity, in rows where nothing is seen. `masked_fill` lets none through to what it has
-    overwritten"""
+    """the gradient of the output is `nan`: it passes through the sum with minus infinity, in rows
+    where nothing is seen. `masked_fill` lets none through to what it has overwritten"""
     seen = _seen(real)
     walls = torch.zeros(seen.shape, device=seen.device).masked_fill(~seen, -torch.inf)
     weights = torch.softmax(scaled_dot_scores(query, key) + walls.to(query.dtype), -1)
@@ -220,10 +219,10 @@ def divides_nothing_by_nothing(query, key, value, real):
     return _masked(scaled_dot_scores(query, key), _seen(real), value, -torch.inf)
 
 
-@mistake(points=4)
+@mistake(points=4, right="the output is right")
 def replaces_nan_afterwards(query, key, value, real):
-    """the output is right, but its gradient is `nan`: you replace `nan` after it has been
-    multiplied by the values. Overwrite the weights themselves, with `masked_fill`"""
+    """the gradient of the output is `nan`: you replace `nan` after it has been multiplied by the
+    values. Overwrite the weights themselves, with `masked_fill`"""
     return divides_nothing_by_nothing(query, key, value, real).nan_to_num(0)
 
 

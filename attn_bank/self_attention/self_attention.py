@@ -148,6 +148,14 @@ def takes_softmax_over_the_queries(tokens, w_query, w_key, w_value):
     return torch.softmax(scaled_dot_scores(query, key), -2) @ value
 
 
+@mistake
+def takes_axis_one(tokens, w_query, w_key, w_value):
+    """your softmax runs over axis 1, which is that of the keys only without a batch; count from the
+    back, `dim=-1`"""
+    query, key, value = _project(tokens, w_query, w_key, w_value)
+    return torch.softmax(scaled_dot_scores(query, key), 1) @ value
+
+
 @mistake(computes=mistaking(reference, w_query="w_key", w_key="w_query"))
 def asks_with_the_keys():
     """queries and keys have changed places: row `i` of the scores belongs to the query of token

@@ -258,9 +258,9 @@ def cuts_along_the_second_axis(inputs, state, **cell):
     return _blend(update, state, torch.tanh(from_input[2] + reset * from_state[2]))
 
 
-@mistake(points=3)
+@mistake(points=3, right="your numbers are right")
 def exponentiates_by_hand(inputs, state, **cell):
-    """your hand-made sigmoid is right, but its gradient is `nan` where the exponential overflows;
+    """the gradient of your hand-made sigmoid is `nan` where the exponential overflows;
     `torch.sigmoid` is made for that"""
     parts = _parts(inputs, state, **cell)
     reset = 1 / (1 + torch.exp(-parts[0] - parts[3]))

@@ -196,10 +196,10 @@ def counts_bits():
     """you count in bits; take the natural logarithm"""
 
 
-@mistake(points=3.5)
+@mistake(points=3.5, right="your loss is right")
 def cuts_the_gradient_of_the_denominator(logits, target_output):
-    """your loss is right, but its gradient lacks a part: no gradient comes through the denominator
-    of the softmax, so that the logits of wrong words are never pushed down; `detach` nothing"""
+    """the gradient of your loss lacks a part: no gradient comes through the denominator of the
+    softmax, so that the logits of wrong words are never pushed down; `detach` nothing"""
     log_p = logits - logits.logsumexp(-1, keepdim=True).detach()
     log_p = log_p.gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
     return _mean_over(target_output != PAD, -log_p)

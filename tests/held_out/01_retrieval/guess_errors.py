@@ -45,3 +45,51 @@ def right_one_query_at_a_time(query, truth, key, value, temperatures):
             total = total + torch.dot(guess - wanted, guess - wanted)
         errors.append(total / len(query))
     return torch.stack(errors)
+
+
+def wrong_mean_over_words(query, truth, key, value, temperatures):
+    """Takes the mean over d_value too, instead of the sum, so errors are d_value times too
+    small."""
+    diff = query.unsqueeze(1) - key.unsqueeze(0)
+    squared = (diff**2).sum(-1)
+    weights = torch.softmax(-squared / temperatures[:, None, None], dim=-1)
+    guesses = weights @ value
+    return ((guesses - truth) ** 2).mean(dim=(1, 2))
+
+
+def wrong_distance_not_squared(query, truth, key, value, temperatures):
+    """Scores by the distance instead of the squared distance."""
+    distance = torch.cdist(query, key)
+    errors = []
+    for temperature in temperatures:
+        weights = torch.softmax(-distance / temperature, dim=-1)
+        guess = weights @ value
+        errors.append(((guess - truth) ** 2).sum(-1).mean())
+    return torch.stack(errors)
+
+
+def wrong_no_shift_and_items(query, truth, key, value, temperatures):
+    """Two mistakes: exp of the raw scores is 0/0 at low temperatures, and torch.tensor of items
+    gives float32 for float64 inputs."""
+    squared = ((query[:, None, :] - key[None, :, :]) ** 2).sum(dim=2)
+    errors = []
+    for t in temperatures.tolist():
+        kernel = torch.exp(-squared / t)
+        weights = kernel / kernel.sum(dim=1, keepdim=True)
+        guess = weights @ value
+        errors.append(((guess - truth) ** 2).sum(dim=1).mean().item())
+    return torch.tensor(errors)
+
+
+def right_feature_by_feature(query, truth, key, value, temperatures):
+    """Squared distances are added up feature by feature; then a loop over the temperatures."""
+    squared = query.new_zeros(len(query), len(key))
+    for q, k in zip(query.unbind(-1), key.unbind(-1)):
+        squared = squared + (q[:, None] - k).square()
+    gap = squared - squared.amin(1, keepdim=True)
+    errors = []
+    for temperature in temperatures:
+        raised = torch.exp(-gap / temperature)
+        guess = raised @ value / raised.sum(1, keepdim=True)
+        errors.append((guess - truth).square().sum() / len(query))
+    return torch.stack(errors)

@@ -79,3 +79,42 @@ def wrong_low_fill_and_no_default(scores, value, mask, default):
     """Forbidden scores are filled with -1000, and a query without keys gets 0, not the default."""
     weights = torch.softmax(scores.masked_fill(~mask, -1000.0), -1)
     return (weights @ value) * mask.any(-1, keepdim=True)
+
+
+def wrong_scores_times_mask_again(scores, value, mask, default):
+    """Multiplies the scores by the mask, so a forbidden key gets the score 0 instead of minus
+    infinity."""
+    some = mask.any(dim=-1, keepdim=True)
+    weights = torch.softmax(scores * mask, dim=-1)
+    return torch.where(some, weights @ value, default)
+
+
+def wrong_nan_replaced_after(scores, value, mask, default):
+    """Lets the softmax of an empty row become nan and replaces the output afterwards, so gradients
+    are nan."""
+    hidden = scores.masked_fill(~mask, float("-inf"))
+    output = torch.softmax(hidden, dim=-1) @ value
+    return torch.where(torch.isnan(output), default, output)
+
+
+def wrong_mask_after_softmax_any_of_all(scores, value, mask, default):
+    """Two mistakes: the weights are masked after the softmax without sharing them anew, and default
+    is used only if the whole mask is False."""
+    weights = torch.softmax(scores, dim=-1)
+    weights = weights * mask
+    out = torch.matmul(weights, value)
+    if not mask.any():
+        out = default.expand(out.shape)
+    return out
+
+
+def right_default_as_a_key(scores, value, mask, default):
+    """Default becomes one more row of the table, which only queries without keys may read."""
+    mask = mask.expand(scores.shape)
+    none = ~mask.any(-1, keepdim=True)
+    allowed = torch.cat([mask, none], -1)
+    last = scores.new_zeros(*scores.shape[:-1], 1)
+    all_scores = torch.cat([scores, last], -1)
+    all_scores = all_scores.masked_fill(~allowed, -torch.inf)
+    row = default.expand(*value.shape[:-2], 1, value.shape[-1])
+    return all_scores.softmax(-1) @ torch.cat([value, row], -2)

@@ -48,3 +48,37 @@ def wrong_temperature_on_both(query, key, value, temperature):
 def wrong_over_queries_and_multiplied(query, key, value, temperature):
     """The softmax runs over the queries, and the temperature multiplies."""
     return torch.softmax(query @ key.mT * temperature, -2) @ value
+
+
+def wrong_softmax_axis_one(query, key, value, temperature):
+    """Takes the softmax over axis 1, which is the keys only where there is no batch axis."""
+    scores = query @ key.transpose(-2, -1) / temperature
+    weights = torch.softmax(scores, dim=1)
+    return weights @ value
+
+
+def wrong_bmm_one_batch_axis(query, key, value, temperature):
+    """Uses bmm, so it works with no or one batch axis but crashes with two."""
+    single = query.dim() == 2
+    if single:
+        query, key, value = query[None], key[None], value[None]
+    scores = torch.bmm(query, key.transpose(1, 2)) / temperature
+    weights = torch.softmax(scores, dim=-1)
+    out = torch.bmm(weights, value)
+    return out[0] if single else out
+
+
+def wrong_times_temperature_no_shift(query, key, value, temperature):
+    """Two mistakes: multiplies by the temperature instead of dividing, and takes exp without
+    subtracting the maximum."""
+    scores = torch.einsum("...qd,...kd->...qk", query, key) * temperature
+    raised = torch.exp(scores)
+    weights = raised / raised.sum(dim=-1, keepdim=True)
+    return torch.einsum("...qk,...kv->...qv", weights, value)
+
+
+def right_broadcast_sums(query, key, value, temperature):
+    """No matrix product: both products are written as broadcast multiplications and sums."""
+    scores = (query.unsqueeze(-2) * key.unsqueeze(-3)).sum(-1) / temperature
+    weights = scores.log_softmax(-1).exp()
+    return (weights.unsqueeze(-1) * value.unsqueeze(-3)).sum(-2)

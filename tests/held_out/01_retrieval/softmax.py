@@ -64,3 +64,34 @@ def wrong_one_maximum_and_axis_one(scores):
     """One maximum for the whole tensor, and the sum runs over axis 1, as for a table."""
     powers = torch.exp(scores - scores.max())
     return powers / powers.sum(1, keepdim=True)
+
+
+def wrong_global_max(scores):
+    """Subtracts the largest score of the whole tensor, not that of each row, so a row thousands
+    below another is 0/0."""
+    shifted = scores - scores.max()
+    raised = torch.exp(shifted)
+    return raised / raised.sum(dim=-1, keepdim=True)
+
+
+def wrong_in_place(scores):
+    """Subtracts the row maximum in place and so overwrites the scores of the caller."""
+    top = scores.max(dim=-1, keepdim=True).values
+    scores -= top
+    powers = scores.exp()
+    return powers / powers.sum(-1, keepdim=True)
+
+
+def wrong_first_axis_no_shift(scores):
+    """Two mistakes: normalises over axis 0 instead of the last axis, and does not subtract the
+    maximum."""
+    e = torch.exp(scores)
+    return e / torch.sum(e, dim=0, keepdim=True)
+
+
+def right_sorted_einsum(scores):
+    """The top of each row comes from a sort (detached), the row sum from einsum."""
+    top = scores.detach().sort(dim=-1).values[..., -1:]
+    raised = (scores - top).exp()
+    total = torch.einsum("...k->...", raised)
+    return raised / total[..., None]

@@ -49,3 +49,30 @@ def wrong_mean_unweighted(weights, upstream):
 def wrong_jacobian_of_one_row(weights, upstream):
     """The Jacobian is built by diag and outer, which know a single row only."""
     return (torch.diag(weights) - torch.outer(weights, weights)) @ upstream
+
+
+def wrong_no_keepdim_again(weights, upstream):
+    """The sum of each row is taken without keepdim, so it does not line up with the rows."""
+    mean = (weights * upstream).sum(-1)
+    return weights * (upstream - mean)
+
+
+def wrong_plain_mean_again(weights, upstream):
+    """Subtracts the plain mean of upstream instead of the mean weighted by the weights."""
+    mean = upstream.mean(dim=-1, keepdim=True)
+    return weights * (upstream - mean)
+
+
+def wrong_sum_of_all_in_place(weights, upstream):
+    """Two mistakes: one sum over all rows instead of one for each row, and upstream is changed in
+    place."""
+    dot = torch.sum(weights * upstream)
+    upstream -= dot
+    return weights * upstream
+
+
+def right_jacobian_again(weights, upstream):
+    """Builds the whole matrix of derivatives, diag(a) - a a^T, and multiplies by it."""
+    outer = weights.unsqueeze(-1) * weights.unsqueeze(-2)
+    jacobian = torch.diag_embed(weights) - outer
+    return (jacobian @ upstream.unsqueeze(-1)).squeeze(-1)

@@ -1,5 +1,7 @@
 import torch
 
+from attn_course import kernel_regression
+
 
 def _estimates(key, value, width):
     squared = (key.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
@@ -55,3 +57,58 @@ def right_in_double_point_by_point(key, value, widths):
     error, width = min(tried)
     spread = (value - value.mean()).square().mean().item()
     return width, (spread - error) / spread
+
+
+def wrong_nothing_left_out(key, value, widths):
+    """Estimates at each key from all keys, itself included, so the narrowest width wins."""
+    squared = ((key.unsqueeze(1) - key.unsqueeze(0)) ** 2).sum(-1)
+    errors = []
+    for width in widths:
+        weights = torch.softmax(-squared / (2 * width**2), dim=-1)
+        errors.append(((weights @ value - value) ** 2).mean().item())
+    best = min(errors)
+    variance = value.var(correction=0).item()
+    return widths[errors.index(best)], 1 - best / variance
+
+
+def wrong_error_of_last_width(key, value, widths):
+    """R² is made from the error of the last width of the loop instead of the smallest error."""
+    best_error = float("inf")
+    best_width = widths[0]
+    for width in widths:
+        estimate = kernel_regression.leave_one_out(key, value, width)
+        error = ((estimate - value) ** 2).mean().item()
+        if error < best_error:
+            best_error = error
+            best_width = width
+    variance = ((value - value.mean()) ** 2).mean().item()
+    return best_width, 1 - error / variance
+
+
+def wrong_underflow_and_sample_variance(key, value, widths):
+    """Two mistakes: kernels that underflow make 0/0, replaced by an estimate of 0, and the variance
+    divides by n - 1."""
+    squared = torch.cdist(key, key) ** 2
+    errors = []
+    for width in widths:
+        kernel = torch.exp(-squared / (2 * width**2))
+        kernel.fill_diagonal_(0)
+        weights = torch.nan_to_num(kernel / kernel.sum(1, keepdim=True))
+        errors.append((weights @ value - value).pow(2).mean())
+    errors = torch.stack(errors)
+    best = int(errors.argmin())
+    return widths[best], (1 - errors[best] / value.var()).item()
+
+
+def right_all_widths_at_once(key, value, widths):
+    """One softmax for all widths in double precision, with an infinite distance of each key from
+    itself."""
+    x, y = key.double(), value.double()
+    squared = (x[:, None] - x).square().sum(-1)
+    squared = squared + torch.diag(x.new_full((len(x),), torch.inf))
+    sigma = x.new_tensor(widths)[:, None, None]
+    weights = torch.softmax(-squared / (2 * sigma**2), -1)
+    off = (weights @ y - y).square().sum((1, 2)).tolist()
+    best = min(range(len(widths)), key=off.__getitem__)
+    total = (y - y.mean()).square().sum().item()
+    return widths[best], 1 - off[best] / total

@@ -66,3 +66,40 @@ def wrong_tent_and_clamped_sum(query, key, width):
     distance = torch.sqrt(squared.clamp(min=1e-30)) / width
     kernel = torch.relu(1 - distance)
     return kernel / kernel.sum(-1, keepdim=True).clamp(min=1)
+
+
+def wrong_eps_in_total(query, key, width):
+    """Adds 1e-8 to every denominator, so a lone key near the edge does not get the weight 1."""
+    squared = ((query.unsqueeze(-2) - key.unsqueeze(-3)) ** 2).sum(-1)
+    kernel = torch.relu(1 - squared / width**2)
+    return kernel / (kernel.sum(-1, keepdim=True) + 1e-8)
+
+
+def wrong_nan_to_num(query, key, width):
+    """Divides 0 by 0 in an empty window and replaces the nan afterwards, so the gradient is nan."""
+    diff = query[..., :, None, :] - key[..., None, :, :]
+    u2 = (diff / width).pow(2).sum(dim=-1)
+    kernel = (1 - u2) * (u2 < 1)
+    weights = kernel / kernel.sum(dim=-1, keepdim=True)
+    return torch.nan_to_num(weights, nan=0.0)
+
+
+def wrong_width_not_squared_clamped_total(query, key, width):
+    """Two mistakes: divides the squared distance by the width instead of its square, and clamps the
+    total at 1e-6."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).pow(2).sum(-1)
+    kernel = torch.relu(1 - squared / width)
+    total = kernel.sum(-1, keepdim=True).clamp(min=1e-6)
+    return kernel / total
+
+
+def right_where_and_empty(query, key, width):
+    """Chooses by torch.where instead of max, and adds 1 (as a bool) to the totals that are 0."""
+    edge = torch.as_tensor(width, dtype=query.dtype, device=query.device)
+    edge = edge * edge
+    difference = query.unsqueeze(-2) - key.unsqueeze(-3)
+    squared = torch.einsum("...d,...d->...", difference, difference)
+    kernel = 1 - squared / edge
+    kernel = torch.where(kernel > 0, kernel, torch.zeros_like(kernel))
+    total = kernel.sum(-1, keepdim=True)
+    return kernel / (total + (total == 0))

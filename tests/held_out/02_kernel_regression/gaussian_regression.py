@@ -55,3 +55,38 @@ def wrong_neither_half_nor_square(query, key, value, width):
     """The half is missing, and the width is not squared."""
     squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
     return torch.softmax(-squared / width, -1) @ value
+
+
+def wrong_kernel_divided(query, key, value, width):
+    """Computes the kernel itself and divides by its sum, which is 0/0 for a far query."""
+    difference = query.unsqueeze(-2) - key.unsqueeze(-3)
+    u = difference / width
+    kernel = torch.exp(-0.5 * (u**2).sum(-1))
+    weights = kernel / kernel.sum(-1, keepdim=True)
+    return weights @ value
+
+
+def wrong_square_before_subtracting(query, key, value, width):
+    """Expands |q - k|^2 into |q|^2 - 2 q k + |k|^2, which loses the digits of years."""
+    q2 = (query**2).sum(-1, keepdim=True)
+    k2 = (key**2).sum(-1, keepdim=True)
+    squared = q2 - 2 * query @ key.mT + k2.mT
+    weights = torch.softmax(-squared / (2 * width**2), dim=-1)
+    return weights @ value
+
+
+def wrong_one_feature_width_copied(query, key, value, width):
+    """Two mistakes: query - key.mT is the distance only for one feature, and torch.tensor(width)
+    cuts off its gradient."""
+    width = torch.tensor(width, dtype=query.dtype)
+    u = (query - key.transpose(-2, -1)) / width
+    weights = torch.softmax(-(u**2) / 2, dim=-1)
+    return weights @ value
+
+
+def right_excess_over_nearest(query, key, value, width):
+    """Kernel of the excess over the nearest key, whose own kernel is then exactly 1."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    excess = squared - squared.detach().amin(-1, keepdim=True)
+    kernel = torch.exp(-excess / width / width / 2)
+    return (kernel @ value) / kernel.sum(-1, keepdim=True)

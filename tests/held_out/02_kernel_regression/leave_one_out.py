@@ -65,3 +65,49 @@ def wrong_half_missing_and_a_billion_less(key, value, width):
     squared = (key.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
     own = torch.eye(key.shape[-2], dtype=key.dtype)
     return torch.softmax(-squared / width**2 - 1e9 * own, -1) @ value
+
+
+def wrong_renormalised_after(key, value, width):
+    """Sets the diagonal to 0 after the softmax and divides again, which is 0/0 where the others are
+    far."""
+    squared = ((key.unsqueeze(-2) - key.unsqueeze(-3)) ** 2).sum(-1)
+    weights = torch.softmax(-squared / (2 * width**2), dim=-1)
+    n = key.shape[-2]
+    eye = torch.eye(n, dtype=torch.bool, device=key.device)
+    weights = weights.masked_fill(eye, 0.0)
+    if n > 1:
+        weights = weights / weights.sum(-1, keepdim=True)
+    return weights @ value
+
+
+def wrong_minus_1e9(key, value, width):
+    """Hides with -1e9 instead of minus infinity, which is above the scores of very far keys."""
+    diff = key[..., :, None, :] - key[..., None, :, :]
+    scores = -diff.pow(2).sum(-1) / (2 * width**2)
+    myself = torch.eye(key.size(-2), dtype=torch.bool, device=key.device)
+    weights = torch.softmax(scores.masked_fill(myself, -1e9), dim=-1)
+    weights = weights.masked_fill(myself, 0)
+    return weights @ value
+
+
+def wrong_same_place_hidden_no_half(key, value, width):
+    """Two mistakes: hides every key at distance 0, not only the key itself, and forgets the factor
+    2 under the square."""
+    squared = (key.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    hide = squared == 0
+    scores = (-squared / width**2).masked_fill(hide, float("-inf"))
+    weights = torch.softmax(scores, dim=-1).masked_fill(hide, 0.0)
+    return weights @ value
+
+
+def right_table_of_the_others(key, value, width):
+    """No mask: an index picks the n - 1 others of each key, and each key gets a lookup in its own
+    table."""
+    n = key.shape[-2]
+    place = torch.arange(n, device=key.device)
+    other = place[: n - 1].expand(n, n - 1)
+    other = other + (other >= place[:, None])
+    squared = (key.unsqueeze(-2) - key[..., other, :]).square().sum(-1)
+    scores = -squared / (2 * width**2)
+    weights = torch.softmax(scores, -1)
+    return (weights.unsqueeze(-1) * value[..., other, :]).sum(-2)

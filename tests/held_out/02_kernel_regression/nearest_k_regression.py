@@ -78,3 +78,46 @@ def wrong_square_of_the_square(query, key, value, k):
     squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
     width = squared.kthvalue(k, -1, keepdim=True).values
     return torch.softmax(-squared / (2 * width**2), -1) @ value
+
+
+def wrong_eps_in_width(query, key, value, k):
+    """Adds 1e-6 to the squared width against a division by 0, which matters where the unit is
+    large."""
+    squared = ((query.unsqueeze(-2) - key.unsqueeze(-3)) ** 2).sum(-1)
+    h2 = squared.sort(dim=-1).values[..., k - 1 : k]
+    weights = torch.softmax(-squared / (2 * h2 + 1e-6), dim=-1)
+    return weights @ value
+
+
+def wrong_only_k_nearest(query, key, value, k):
+    """Sums over the k nearest keys only, instead of over all keys."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).pow(2).sum(-1)
+    h2 = squared.kthvalue(k, dim=-1, keepdim=True).values
+    spread = (2 * h2).clamp(min=torch.finfo(squared.dtype).tiny)
+    scores = (-squared / spread).masked_fill(squared > h2, float("-inf"))
+    return torch.softmax(scores, dim=-1) @ value
+
+
+def wrong_largest_and_zero_width(query, key, value, k):
+    """Two mistakes: topk without largest=False takes the k-th farthest key, and a width of 0 is
+    divided by."""
+    diff = query[..., :, None, :] - key[..., None, :, :]
+    squared = (diff * diff).sum(-1)
+    h2 = torch.topk(squared, k, dim=-1).values[..., -1:]
+    kernel = torch.exp(-squared / (2 * h2))
+    weights = kernel / kernel.sum(-1, keepdim=True)
+    return weights @ value
+
+
+def right_rescaled_kthvalue(query, key, value, k):
+    """Measures each query in a unit of its own (the farthest key), and treats rows of width 0
+    apart."""
+    difference = query.unsqueeze(-2) - key.unsqueeze(-3)
+    unit = difference.detach().abs().amax((-1, -2), keepdim=True)
+    unit = torch.where(unit > 0, unit, torch.ones_like(unit))
+    squared = (difference / unit).square().sum(-1)
+    reach = torch.kthvalue(squared, k, dim=-1, keepdim=True).values
+    nothing = reach == 0
+    scores = squared / torch.where(nothing, torch.ones_like(reach), reach) / -2
+    scores = scores.masked_fill(nothing & (squared > 0), -torch.inf)
+    return scores.softmax(-1) @ value

@@ -1,5 +1,7 @@
 import heapq
 
+from attn_course.seq2seq import BOS, EOS
+
 
 def _grow(beam, table):
     longer = [pair for pair in beam if pair[0][-1] == 2]
@@ -121,3 +123,91 @@ def wrong_length_of_the_table_and_one_beam(log_probability, beam_width, length_p
         beam = [pair for pair in longer if pair[0][-1] != 2][:beam_width]
     best = max(done + beam, key=lambda pair: pair[1])
     return best[0][1:], best[1] / len(log_probability) ** length_power
+
+
+def wrong_ended_leave_the_beam_again(log_probability, beam_width, length_power):
+    """Sentences that have ended leave the beam and give their place to another beginning."""
+    beam = [([BOS], 0.0)]
+    finished = []
+    for table in log_probability.tolist():
+        longer = []
+        for words, total in beam:
+            for word, log_p in enumerate(table[words[-1]]):
+                longer.append((words + [word], total + log_p))
+        longer.sort(key=lambda pair: pair[1], reverse=True)
+        beam = []
+        for words, total in longer:
+            if len(beam) == beam_width:
+                break
+            if words[-1] == EOS:
+                finished.append((words, total))
+            else:
+                beam.append((words, total))
+    everything = finished + beam
+    score, words = max(
+        (total / (len(words) - 1) ** length_power, words) for words, total in everything
+    )
+    return words[1:], score
+
+
+def wrong_winner_before_division(log_probability, beam_width, length_power):
+    """The sentence with the highest log-probability wins, and only its score is divided by the
+    length."""
+    beam = [([BOS], 0.0)]
+    for table in log_probability.tolist():
+        candidates = []
+        for words, total in beam:
+            if words[-1] == EOS:
+                candidates.append((words, total))
+                continue
+            for word, log_p in enumerate(table[words[-1]]):
+                candidates.append((words + [word], total + log_p))
+        candidates.sort(key=lambda c: c[1], reverse=True)
+        beam = candidates[:beam_width]
+    words, total = beam[0]
+    words = words[1:]
+    return words, total / len(words) ** length_power
+
+
+def wrong_bos_counted_only_ended(log_probability, beam_width, length_power):
+    """Two mistakes: the length counts BOS, and sentences cut off by the end of the table do not
+    take part if any has ended."""
+    steps, vocab_size, _ = log_probability.shape
+    beam = [(0.0, [BOS])]
+    for t in range(steps):
+        longer = []
+        for total, words in beam:
+            if words[-1] == EOS:
+                longer.append((total, words))
+            else:
+                row = log_probability[t, words[-1]]
+                for j in range(vocab_size):
+                    longer.append((total + row[j].item(), words + [j]))
+        beam = sorted(longer, key=lambda x: -x[0])[:beam_width]
+    ended = [pair for pair in beam if pair[1][-1] == EOS]
+    pool = ended if ended else beam
+
+    def score(pair):
+        return pair[0] / len(pair[1]) ** length_power
+
+    best = max(pool, key=score)
+    return best[1][1:], score(best)
+
+
+def right_dictionary_of_beginnings(log_probability, beam_width, length_power):
+    """The beam is a dictionary from words (BOS never among them) to log-probabilities."""
+    beam = {(): 0.0}
+    for table in log_probability.double().tolist():
+        longer = {}
+        for words, total in beam.items():
+            if words[-1:] == (EOS,):
+                longer[words] = total
+                continue
+            last = words[-1] if words else BOS
+            for word, extra in enumerate(table[last]):
+                longer[(*words, word)] = total + extra
+        kept = sorted(longer, key=longer.get, reverse=True)[:beam_width]
+        beam = {words: longer[words] for words in kept}
+    scores = {words: total / max(len(words), 1) ** length_power for words, total in beam.items()}
+    winner = max(scores, key=scores.get)
+    return list(winner), scores[winner]

@@ -1,4 +1,7 @@
 import torch
+from torch import nn
+
+from attn_course.seq2seq import EOS, PAD
 
 
 def wrong_as_far_as_both_go(output, target):
@@ -57,3 +60,51 @@ def right_with_lists(output, target):
         wanted = sentence(wanted)
         found.setdefault(len(wanted) - 1, []).append(sentence(said) == wanted)
     return [(n, sum(found[n]) / len(found[n])) for n in sorted(found)]
+
+
+def wrong_compares_the_padding(output, target):
+    """Compares whole rows, so what an output says after its EOS counts."""
+    more = target.shape[1] - output.shape[1]
+    output = nn.functional.pad(output, (0, more), value=PAD)
+    exact = (output == target).all(1)
+    length = (target != PAD).sum(1) - 1
+    result = []
+    for n in length.unique().tolist():
+        result.append((n, exact[length == n].float().mean().item()))
+    return result
+
+
+def wrong_cut_to_the_shorter(output, target):
+    """Cuts the target where the output is shorter, so an output that breaks off early counts as
+    exact."""
+    width = min(output.shape[1], target.shape[1])
+    same = output[:, :width] == target[:, :width]
+    padding = target[:, :width] == PAD
+    exact = (same | padding).all(dim=1)
+    lengths = (target != PAD).sum(dim=1) - 1
+    pairs = []
+    for n in sorted(set(lengths.tolist())):
+        chosen = exact[lengths == n]
+        pairs.append((n, chosen.sum().item() / len(chosen)))
+    return pairs
+
+
+def wrong_eos_in_length_share_of_batch(output, target):
+    """Two mistakes: the length counts EOS, and the share is of the whole batch instead of the
+    sentences of this length."""
+    words = target != PAD
+    more = target.size(1) - output.size(1)
+    padded = nn.functional.pad(output, (0, more))
+    exact = ((padded == target) | ~words).all(1)
+    length = words.sum(1)
+    return [(int(n), (exact & (length == n)).float().mean().item()) for n in length.unique()]
+
+
+def right_lists_up_to_eos(output, target):
+    """Compares plain lists, each target cut behind its EOS, and collects them in a dictionary."""
+    verdicts = {}
+    for said, wanted in zip(output.tolist(), target.tolist()):
+        length = wanted.index(EOS)
+        exact = said[: length + 1] == wanted[: length + 1]
+        verdicts.setdefault(length, []).append(exact)
+    return [(n, sum(v) / len(v)) for n, v in sorted(verdicts.items())]

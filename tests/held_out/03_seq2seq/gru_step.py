@@ -1,4 +1,5 @@
 import torch
+from torch import nn
 
 
 def wrong_reset_before_the_product(inputs, state, weight_ih, weight_hh, bias_ih, bias_hh):
@@ -76,3 +77,58 @@ def wrong_one_bias_and_update_turned(inputs, state, weight_ih, weight_hh, bias_i
     rh, zh, nh = (state @ weight_hh.mT).chunk(3, -1)
     reset, update = torch.sigmoid(rx + rh), torch.sigmoid(zx + zh)
     return update * torch.tanh(nx + reset * nh) + (1 - update) * state
+
+
+def wrong_hidden_bias_outside_reset(inputs, state, weight_ih, weight_hh, bias_ih, bias_hh):
+    """The bias b_hn is added outside of what the reset gate multiplies."""
+    w_ir, w_iz, w_in = weight_ih.chunk(3, 0)
+    w_hr, w_hz, w_hn = weight_hh.chunk(3, 0)
+    b_ir, b_iz, b_in = bias_ih.chunk(3)
+    b_hr, b_hz, b_hn = bias_hh.chunk(3)
+    r = torch.sigmoid(inputs @ w_ir.T + b_ir + state @ w_hr.T + b_hr)
+    z = torch.sigmoid(inputs @ w_iz.T + b_iz + state @ w_hz.T + b_hz)
+    n = torch.tanh(inputs @ w_in.T + b_in + r * (state @ w_hn.T) + b_hn)
+    return (1 - z) * n + z * state
+
+
+def wrong_update_gate_swapped(inputs, state, weight_ih, weight_hh, bias_ih, bias_hh):
+    """Swaps z and 1 - z in the last line: a z of 1 replaces the old state."""
+    i_r, i_z, i_n = (inputs @ weight_ih.T + bias_ih).chunk(3, -1)
+    h_r, h_z, h_n = (state @ weight_hh.T + bias_hh).chunk(3, -1)
+    reset = torch.sigmoid(i_r + h_r)
+    update = torch.sigmoid(i_z + h_z)
+    candidate = torch.tanh(i_n + reset * h_n)
+    return (1 - update) * state + update * candidate
+
+
+def wrong_gate_order_and_reset_before_product(
+    inputs, state, weight_ih, weight_hh, bias_ih, bias_hh
+):
+    """Two mistakes: the first third is taken for the update gate and the second for reset, and
+    reset multiplies h before the matrix product."""
+    d = state.shape[-1]
+    from_input = inputs @ weight_ih.T + bias_ih
+    from_state = state @ weight_hh.T + bias_hh
+    z = torch.sigmoid(from_input[..., :d] + from_state[..., :d])
+    r = torch.sigmoid(from_input[..., d : 2 * d] + from_state[..., d : 2 * d])
+    hidden = (r * state) @ weight_hh[2 * d :].T + bias_hh[2 * d :]
+    n = torch.tanh(from_input[..., 2 * d :] + hidden)
+    return (1 - z) * n + z * state
+
+
+def right_gate_by_gate(inputs, state, weight_ih, weight_hh, bias_ih, bias_hh):
+    """Cuts the weights, not the results, and moves the candidate by lerp towards the old state."""
+    thirds = zip(
+        weight_ih.unflatten(0, (3, -1)),
+        weight_hh.unflatten(0, (3, -1)),
+        bias_ih.unflatten(0, (3, -1)),
+        bias_hh.unflatten(0, (3, -1)),
+    )
+    parts = [
+        (nn.functional.linear(inputs, w, b), nn.functional.linear(state, u, c))
+        for w, u, b, c in thirds
+    ]
+    r, z = (torch.sigmoid(sum(pair)) for pair in parts[:2])
+    fresh, remembered = parts[2]
+    n = torch.tanh(torch.addcmul(fresh, r, remembered))
+    return torch.lerp(n, state, z)

@@ -68,3 +68,37 @@ def wrong_rolled_back(sequence, mask):
     for row, words in zip(sequence.flip(1), mask, strict=True):
         rows.append(row.roll(-int((~words).sum()), 0))
     return torch.stack(rows)
+
+
+def wrong_padding_becomes_zero(sequence, mask):
+    """Fills in the words only and leaves 0 at the padding, whatever was there."""
+    result = torch.zeros_like(sequence)
+    for row in range(sequence.shape[0]):
+        n = int(mask[row].sum())
+        result[row, :n] = sequence[row, :n].flip(0)
+    return result
+
+
+def wrong_in_place_again(sequence, mask):
+    """Reverses the rows in the tensor of the caller."""
+    lengths = mask.sum(dim=1)
+    for i, n in enumerate(lengths.tolist()):
+        sequence[i, :n] = torch.flip(sequence[i, :n], dims=[0])
+    return sequence
+
+
+def wrong_rolled_padding_numbers_only(sequence, mask):
+    """Two mistakes: flips and rolls the whole row, so the padding is reversed too, and gather takes
+    a 2-D index, which fails for vectors."""
+    length = sequence.shape[1]
+    words = mask.sum(1, keepdim=True)
+    flipped = sequence.flip(1)
+    place = torch.arange(length, device=mask.device)
+    index = (place + length - words) % length
+    return flipped.gather(1, index)
+
+
+def right_row_by_row_again(sequence, mask):
+    """Each row is its flipped words, then its padding; the rows are stacked."""
+    rows = [torch.cat([row[words].flip(0), row[~words]]) for row, words in zip(sequence, mask)]
+    return torch.stack(rows)

@@ -1,5 +1,7 @@
 import torch
 
+from attn_course.seq2seq import EOS, PAD
+
 
 def wrong_mask_by_product(logits, target_output):
     """It multiplies the losses by the mask, and nan times 0 at the padding is nan."""
@@ -69,3 +71,42 @@ def wrong_softmax_twice_and_all_places(logits, target_output):
     log_p = torch.log_softmax(torch.softmax(logits, -1), -1)
     losses = -log_p.gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
     return torch.where(target_output != 0, losses, 0).mean()
+
+
+def wrong_mean_of_sentence_means(logits, target_output):
+    """Takes the mean of each sentence first, then the mean of those, so words of short sentences
+    count more."""
+    mask = target_output != PAD
+    log_p = torch.log_softmax(logits, dim=-1)
+    losses = -log_p.gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
+    losses = losses.masked_fill(~mask, 0.0)
+    per_sentence = losses.sum(1) / mask.sum(1)
+    return per_sentence.mean()
+
+
+def wrong_multiplied_by_mask(logits, target_output):
+    """Erases the padding by multiplication with 0, and 0 times nan or infinity is nan."""
+    mask = (target_output != PAD).to(logits.dtype)
+    log_p = torch.log_softmax(logits, dim=-1)
+    loss = -torch.gather(log_p, 2, target_output[:, :, None])[:, :, 0]
+    return (loss * mask).sum() / mask.sum()
+
+
+def wrong_log_of_softmax_without_eos(logits, target_output):
+    """Two mistakes: the logarithm of a softmax is infinite for large logits, and EOS is not counted
+    as a word."""
+    words = (target_output != PAD) & (target_output != EOS)
+    p = torch.softmax(logits[words], dim=-1)
+    targets = target_output[words]
+    right = p[torch.arange(len(targets)), targets]
+    return -torch.log(right).mean()
+
+
+def right_logsumexp_of_shifted(logits, target_output):
+    """Picks the words by their coordinates; the loss is the logsumexp of the logits less the logit
+    of the target."""
+    sentence, place = torch.nonzero(target_output, as_tuple=True)
+    said = logits[sentence, place]
+    wanted = target_output[sentence, place].unsqueeze(1)
+    lead = said - said.take_along_dim(wanted, 1)
+    return lead.logsumexp(1).sum() / len(sentence)

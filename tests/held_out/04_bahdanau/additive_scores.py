@@ -53,3 +53,37 @@ def wrong_sigmoid_and_keys_in_rows(query, key, w_query, w_key, score_weight):
     """A sigmoid for the tanh, and the table has keys in its rows."""
     hidden = (query @ w_query.mT).unsqueeze(1) + (key @ w_key.mT).unsqueeze(2)
     return torch.sigmoid(hidden) @ score_weight
+
+
+def wrong_pairs_written_out(query, key, w_query, w_key, score_weight):
+    """The scores are right, but both vectors are copied for every pair and multiplied there."""
+    query_len, key_len = query.shape[1], key.shape[1]
+    q = query.unsqueeze(2).expand(-1, -1, key_len, -1)
+    k = key.unsqueeze(1).expand(-1, query_len, -1, -1)
+    pairs = torch.cat([q, k], dim=-1)
+    weight = torch.cat([w_query, w_key], dim=1)
+    return torch.tanh(pairs @ weight.mT) @ score_weight
+
+
+def wrong_tanh_of_each_again(query, key, w_query, w_key, score_weight):
+    """Takes the tanh of the query's part and of the key's part before adding them."""
+    for_query = torch.tanh(query @ w_query.mT).unsqueeze(2)
+    for_key = torch.tanh(key @ w_key.mT).unsqueeze(1)
+    return (for_query + for_key) @ score_weight
+
+
+def wrong_tanh_last_transposed(query, key, w_query, w_key, score_weight):
+    """Two mistakes: the tanh comes after the product with v, and the new axes are swapped, so keys
+    are in rows."""
+    a = torch.einsum("bqd,sd->bqs", query, w_query)
+    b = torch.einsum("bkd,sd->bks", key, w_key)
+    hidden = a[:, None, :, :] + b[:, :, None, :]
+    return torch.tanh(torch.einsum("bijs,s->bij", hidden, score_weight))
+
+
+def right_units_in_front(query, key, w_query, w_key, score_weight):
+    """The hidden units stand in front of the table of pairs, and are summed there."""
+    from_query = w_query @ query.mT
+    from_key = w_key @ key.mT
+    table = torch.tanh(from_query[..., :, None] + from_key[..., None, :])
+    return torch.einsum("bhqk,h->bqk", table, score_weight)

@@ -51,3 +51,46 @@ def right_sets_of_links(weights, sure, possible, target_mask):
     allowed = certain | {tuple(place) for place in possible.nonzero().tolist()}
     agreed = len(links & certain) + len(links & allowed)
     return 1 - agreed / (len(links) + len(certain))
+
+
+def wrong_sure_not_possible_again(weights, sure, possible, target_mask):
+    """Takes the possible links as the file has them, without the sure ones."""
+    best = weights.argmax(dim=-1, keepdim=True)
+    links = torch.zeros_like(sure).scatter(-1, best, True)
+    links = links & target_mask.unsqueeze(-1)
+    agreed = (links & sure).sum() + (links & possible).sum()
+    return 1 - (agreed / (links.sum() + sure.sum())).item()
+
+
+def wrong_mean_of_sentences_again(weights, sure, possible, target_mask):
+    """Computes a rate for each sentence and returns their mean, instead of counting all links
+    together."""
+    possible = possible | sure
+    rates = []
+    for b in range(weights.shape[0]):
+        links = torch.zeros_like(sure[b])
+        for t in range(weights.shape[1]):
+            if target_mask[b, t]:
+                links[t, weights[b, t].argmax()] = True
+        both = (links & sure[b]).sum() + (links & possible[b]).sum()
+        rates.append(1 - both / (links.sum() + sure[b].sum()))
+    return torch.stack(rates).mean().item()
+
+
+def wrong_padding_links_counted_once(weights, sure, possible, target_mask):
+    """Two mistakes: rows of padding get a link too, and a link that is sure counts once instead of
+    twice."""
+    source_len = weights.shape[-1]
+    best = weights.argmax(-1)
+    links = torch.nn.functional.one_hot(best, source_len).bool()
+    agreed = (links & (sure | possible)).sum().item()
+    return 1 - agreed / (links.sum().item() + sure.sum().item())
+
+
+def right_sets_of_links_again(weights, sure, possible, target_mask):
+    """The formula with Python's own sets of (sentence, target word, source word)."""
+    best = weights.argmax(-1).tolist()
+    a = {(b, t, best[b][t]) for b, t in target_mask.nonzero().tolist()}
+    s = {tuple(link) for link in sure.nonzero().tolist()}
+    p = s | {tuple(link) for link in possible.nonzero().tolist()}
+    return 1 - (len(a & s) + len(a & p)) / (len(a) + len(s))

@@ -72,3 +72,44 @@ def wrong_one_too_many_and_cut_afterwards(scores, source_len):
     """One place of padding is let in, and the weights are cut after the softmax."""
     seen = torch.arange(scores.shape[-1]) <= source_len[:, None, None]
     return torch.softmax(scores, -1) * seen
+
+
+def wrong_minus_1e9(scores, source_len):
+    """Fills padding with -1e9, which is not low enough where the scores of the tokens are lower
+    still."""
+    place = torch.arange(scores.shape[-1], device=scores.device)
+    padding = place >= source_len[:, None, None]
+    weights = torch.softmax(scores.masked_fill(padding, -1e9), dim=-1)
+    return weights.masked_fill(padding, 0.0)
+
+
+def wrong_minus_infinity_added(scores, source_len):
+    """Adds minus infinity instead of filling it in and replaces the nan at the end, so the gradient
+    of an empty source is nan."""
+    key_len = scores.size(-1)
+    mask = torch.arange(key_len)[None, None, :] < source_len[:, None, None]
+    bias = torch.zeros_like(mask, dtype=scores.dtype)
+    bias[~mask] = float("-inf")
+    weights = torch.softmax(scores + bias, dim=-1)
+    return torch.nan_to_num(weights)
+
+
+def wrong_masked_after_one_too_many(scores, source_len):
+    """Two mistakes: masks the weights after a softmax over padding without sharing them anew, and
+    one padding place too many counts as a token."""
+    weights = torch.softmax(scores, dim=-1)
+    index = torch.arange(scores.shape[2], device=scores.device)
+    mask = index <= source_len.view(-1, 1, 1)
+    return weights * mask
+
+
+def right_cut_and_padded(scores, source_len):
+    """Sentence by sentence: the padding is cut off, then zeros take its place behind the
+    softmax."""
+    key_len = scores.shape[-1]
+    rows = []
+    for table, n in zip(scores, source_len.tolist()):
+        weights = table[:, :n].softmax(-1)
+        zeros = table.new_zeros(table.shape[0], key_len - n)
+        rows.append(torch.cat([weights, zeros], -1))
+    return torch.stack(rows)

@@ -59,3 +59,39 @@ def wrong_against_the_first_and_padding(scores, source_len):
     """Only the first query is compared with the others, and padding has weight."""
     weights = torch.softmax(scores, -1)
     return (weights - weights[:, :1]).abs().amax((1, 2))
+
+
+def wrong_padding_in_softmax(scores, source_len):
+    """Takes the softmax over all places, padding included."""
+    weights = torch.softmax(scores, dim=-1)
+    spread = weights.amax(dim=1) - weights.amin(dim=1)
+    return spread.amax(dim=-1)
+
+
+def wrong_spread_over_keys(scores, source_len):
+    """Compares the largest and smallest weight of one query, over the keys, instead of those of one
+    key over the queries."""
+    padding = torch.arange(scores.shape[-1]) >= source_len[:, None, None]
+    weights = torch.softmax(scores.masked_fill(padding, -torch.inf), dim=-1)
+    spread = weights.amax(2) - weights.amin(2)
+    return spread.amax(1)
+
+
+def wrong_neighbours_summed(scores, source_len):
+    """Two mistakes: compares only neighbouring queries (none if there is one), and sums over the
+    keys instead of taking the largest."""
+    place = torch.arange(scores.size(2), device=scores.device)
+    mask = place[None, None, :] < source_len[:, None, None]
+    alpha = scores.masked_fill(~mask, float("-inf")).softmax(dim=-1)
+    change = (alpha[:, 1:] - alpha[:, :-1]).abs().sum(dim=-1)
+    if change.shape[1] == 0:
+        return scores.new_zeros(scores.shape[0])
+    return change.max(dim=1).values
+
+
+def right_every_pair_of_queries(scores, source_len):
+    """The largest distance, in the maximum norm, between the rows of weights of any two queries."""
+    place = torch.ones_like(scores, dtype=torch.long).cumsum(-1)
+    hidden = place > source_len[:, None, None]
+    weights = scores.masked_fill(hidden, -torch.inf).softmax(-1)
+    return torch.cdist(weights, weights, p=torch.inf).amax((1, 2))

@@ -1,9 +1,11 @@
+from itertools import cycle, islice
+
 import torch
 from torch import nn
 
 from attn_course.bahdanau import BahdanauTranslator
 from attn_course.decoding import greedy_decode
-from attn_course.seq2seq import BOS, Encoder, sequence_loss
+from attn_course.seq2seq import BOS, EOS, PAD, Encoder, sequence_loss
 
 
 def wrong_fed_what_it_should_say(batches, unseen, vocab_size, max_len):
@@ -48,3 +50,83 @@ def right_by_torch_alone(batches, unseen, vocab_size, max_len):
             parameter.grad = one / length.clamp_min(1.0)
         optimiser.step()
     return greedy_decode(model, unseen, max_len)
+
+
+width, longest = 64, 1.0
+
+
+adam = {"lr": 0.01, "betas": (0.9, 0.98)}
+
+
+def wrong_not_shifted(batches, unseen, vocab_size, max_len):
+    """Feeds the target as it is, without a BOS in front, so the decoder learns to repeat the word
+    it is given."""
+    encoder = Encoder(vocab_size, width, width)
+    model = BahdanauTranslator(encoder, vocab_size, width, width, width)
+    optimiser = torch.optim.Adam(model.parameters(), **adam)
+    for source, target in batches:
+        logits = model(source, target)
+        loss = sequence_loss(logits, target)
+        optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), longest)
+        optimiser.step()
+    return greedy_decode(model, unseen, max_len=max_len)
+
+
+def wrong_no_bos_fed(batches, unseen, vocab_size, max_len):
+    """Cuts the target into target[:, :-1] and target[:, 1:] as if it began with BOS, so the first
+    word is never learned."""
+    model = BahdanauTranslator(Encoder(vocab_size, width, width), vocab_size, width, width, width)
+    optimizer = torch.optim.Adam(model.parameters(), **adam)
+    for src, tgt in batches:
+        optimizer.zero_grad()
+        logits = model(src, tgt[:, :-1])
+        loss = sequence_loss(logits, tgt[:, 1:])
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+    return greedy_decode(model, unseen, max_len=max_len)
+
+
+def wrong_gradients_never_cleared_bos_returned(batches, unseen, vocab_size, max_len):
+    """Two mistakes: the gradients are never cleared, and the translations are returned with a BOS
+    in front."""
+    model = BahdanauTranslator(Encoder(vocab_size, width, width), vocab_size, width, width, width)
+    optimiser = torch.optim.Adam(model.parameters(), **adam)
+    for source, target in batches:
+        bos = torch.full_like(target[:, :1], BOS)
+        fed = torch.cat([bos, target[:, :-1]], dim=1)
+        loss = sequence_loss(model(source, fed), target)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+    tokens = greedy_decode(model, unseen, max_len=max_len)
+    return torch.cat([torch.full_like(tokens[:, :1], BOS), tokens], dim=1)
+
+
+def right_own_loss_and_decoder(batches, unseen, vocab_size, max_len):
+    """At least 250 steps with a falling rate, torch's own cross-entropy, and a greedy decoder that
+    feeds its whole beginning anew."""
+    model = BahdanauTranslator(Encoder(vocab_size, width, width), vocab_size, width, width, width)
+    optimiser = torch.optim.Adam(model.parameters(), **adam)
+    total = max(250, len(batches))
+    rate = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: 1 - 0.9 * step / total)
+    for source, target in islice(cycle(batches), total):
+        fed = nn.functional.pad(target, (1, -1), value=BOS)
+        logits = model(source, fed)
+        loss = nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=PAD)
+        model.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), longest)
+        optimiser.step()
+        rate.step()
+
+    said = unseen.new_full((len(unseen), 1), BOS)
+    with torch.no_grad():
+        for _ in range(max_len):
+            word = model(unseen, said)[:, -1:].argmax(-1)
+            said = torch.cat([said, word], 1)
+            if (said == EOS).any(1).all():
+                break
+    return said[:, 1:]

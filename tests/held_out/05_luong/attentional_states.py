@@ -113,3 +113,74 @@ def wrong_feeds_the_state_and_state_first(
         context = _look(state, annotations, mask)
         steps.append(torch.tanh(torch.cat([state, context], -1) @ w_combine.mT))
     return torch.stack(steps, 1)
+
+
+def wrong_feeds_the_state(words, annotations, mask, state, w_input, w_state, w_combine):
+    """Feeds the decoder state back into the cell instead of the attentional state."""
+    fed = torch.zeros_like(state)
+    outputs = []
+    for t in range(words.shape[1]):
+        x = torch.cat([words[:, t], fed], dim=-1)
+        state = torch.tanh(x @ w_input.T + state @ w_state.T)
+        scores = (annotations @ state.unsqueeze(-1)).squeeze(-1)
+        scores = scores.masked_fill(~mask, float("-inf"))
+        weights = torch.softmax(scores, dim=-1)
+        context = (weights.unsqueeze(1) @ annotations).squeeze(1)
+        attentional = torch.tanh(torch.cat([context, state], dim=-1) @ w_combine.T)
+        outputs.append(attentional)
+        fed = state
+    return torch.stack(outputs, dim=1)
+
+
+def wrong_squeeze_every_axis(words, annotations, mask, state, w_input, w_state, w_combine):
+    """Squeezes without naming an axis, so a source of one word or a batch of one sentence loses
+    another axis."""
+    fed = torch.zeros_like(state)
+    steps = []
+    for word in words.unbind(1):
+        joined = torch.cat([word, fed], -1)
+        state = torch.tanh(joined @ w_input.mT + state @ w_state.mT)
+        scores = torch.bmm(annotations, state.unsqueeze(-1)).squeeze()
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
+        context = torch.bmm(weights.unsqueeze(1), annotations).squeeze()
+        fed = torch.tanh(torch.cat([context, state], -1) @ w_combine.mT)
+        steps.append(fed)
+    return torch.stack(steps, 1)
+
+
+def wrong_order_swapped_scores_times_mask(
+    words, annotations, mask, state, w_input, w_state, w_combine
+):
+    """Two mistakes: joins [state; context] instead of [context; state], and multiplies the scores
+    by the mask."""
+    batch, target_len, _ = words.shape
+    h = state
+    h_tilde = state.new_zeros(state.shape)
+    result = []
+    for t in range(target_len):
+        h = torch.tanh(torch.cat((words[:, t, :], h_tilde), dim=1) @ w_input.t() + h @ w_state.t())
+        e = torch.einsum("bsd,bd->bs", annotations, h) * mask
+        alpha = torch.softmax(e, dim=1)
+        c = torch.einsum("bs,bsd->bd", alpha, annotations)
+        h_tilde = torch.tanh(torch.cat((h, c), dim=1) @ w_combine.t())
+        result.append(h_tilde)
+    return torch.stack(result, dim=1)
+
+
+def right_matrices_cut_in_blocks(words, annotations, mask, state, w_input, w_state, w_combine):
+    """Nothing is joined: each matrix is cut in two blocks, and the words' part is computed before
+    the loop."""
+    d_embedding, d_hidden = words.shape[-1], state.shape[-1]
+    for_word, for_fed = w_input.split([d_embedding, d_hidden], 1)
+    for_context, for_state = w_combine.split(d_hidden, 1)
+    from_words = torch.einsum("btx,hx->tbh", words, for_word)
+    hidden = torch.zeros_like(mask, dtype=state.dtype)
+    hidden = hidden.masked_fill(~mask, -torch.inf)
+    seen = [torch.zeros_like(state)]
+    for from_word in from_words:
+        state = torch.tanh(from_word + seen[-1] @ for_fed.T + state @ w_state.T)
+        weights = torch.einsum("bsh,bh->bs", annotations, state) + hidden
+        weights = weights.softmax(-1)
+        context = torch.einsum("bs,bsh->bh", weights, annotations)
+        seen.append(torch.tanh(context @ for_context.T + state @ for_state.T))
+    return torch.stack(seen[1:], 1)

@@ -1,4 +1,5 @@
 import torch
+from torch.nn import functional
 
 
 def wrong_blocks_swapped(query, key, weight, score_weight):
@@ -63,3 +64,42 @@ def wrong_halves_and_no_tanh(query, key, weight, score_weight):
     left, right = weight.chunk(2, -1)
     hidden = (query @ left.mT).unsqueeze(-2) + (key @ right.mT).unsqueeze(-3)
     return hidden @ score_weight
+
+
+def wrong_cut_in_halves(query, key, weight, score_weight):
+    """Cuts W in the middle, which is right only where query and key are equally wide."""
+    w_query, w_key = weight.chunk(2, dim=-1)
+    from_query = (query @ w_query.mT).unsqueeze(-2)
+    from_key = (key @ w_key.mT).unsqueeze(-3)
+    return torch.tanh(from_query + from_key) @ score_weight
+
+
+def wrong_table_of_pairs_again(query, key, weight, score_weight):
+    """The scores are right, but every query is written out beside every key and multiplied
+    there."""
+    *batch, query_len, d_query = query.shape
+    key_len, d_key = key.shape[-2:]
+    q = query.unsqueeze(-2).expand(*batch, query_len, key_len, d_query)
+    k = key.unsqueeze(-3).expand(*batch, query_len, key_len, d_key)
+    hidden = torch.tanh(torch.cat([q, k], dim=-1) @ weight.T)
+    return (hidden * score_weight).sum(-1)
+
+
+def wrong_key_first_fixed_axes(query, key, weight, score_weight):
+    """Two mistakes: gives the first columns of W to the key, and unsqueeze counts from the front,
+    so only one batch axis works."""
+    d_key = key.shape[-1]
+    for_key = key @ weight[:, :d_key].T
+    for_query = query @ weight[:, d_key:].T
+    hidden = torch.tanh(for_query.unsqueeze(2) + for_key.unsqueeze(1))
+    return hidden @ score_weight
+
+
+def right_split_and_linear(query, key, weight, score_weight):
+    """Split W by the two widths, layers by functional.linear, the last one with a single output."""
+    widths = query.shape[-1], key.shape[-1]
+    w_query, w_key = weight.split(widths, 1)
+    from_query = functional.linear(query, w_query)
+    from_key = functional.linear(key, w_key)
+    table = from_query[..., :, None, :] + from_key[..., None, :, :]
+    return functional.linear(table.tanh(), score_weight[None])[..., 0]

@@ -67,3 +67,61 @@ def right_counted_in_python(weights, sure, reach):
         if -reach <= offset <= reach:
             counts[offset + reach] += 1
     return torch.tensor([count / words for count in counts], dtype=weights.dtype)
+
+
+def wrong_sign_again(weights, sure, reach):
+    """Counts l - g instead of g - l, so left and right are swapped."""
+    source_len = weights.shape[-1]
+    guess = weights.argmax(-1, keepdim=True)
+    offset = torch.arange(source_len, device=weights.device) - guess
+    size = offset.abs().masked_fill(~sure, source_len)
+    nearest = offset.gather(-1, size.argmin(-1, keepdim=True)).squeeze(-1)
+    nearest = nearest[sure.any(-1)]
+    place = torch.arange(-reach, reach + 1, device=weights.device)
+    return (nearest[:, None] == place).to(weights.dtype).mean(0)
+
+
+def wrong_first_sure_word_again(weights, sure, reach):
+    """Takes the first sure word of each row instead of the one nearest to the greatest weight."""
+    has_link = sure.any(dim=-1)
+    g = weights.argmax(dim=-1)[has_link]
+    first = sure.int().argmax(dim=-1)[has_link]
+    offset = g - first
+    shares = [(offset == o).sum() / len(offset) for o in range(-reach, reach + 1)]
+    return torch.stack(shares).to(weights.dtype)
+
+
+def wrong_far_ones_clamped_all_rows(weights, sure, reach):
+    """Two mistakes: offsets beyond the reach are counted at its ends, and rows without a sure link
+    are counted in the divisor."""
+    length = weights.shape[-1]
+    weights, sure = weights.reshape(-1, length), sure.reshape(-1, length)
+    guess = weights.argmax(1)
+    counts = weights.new_zeros(2 * reach + 1)
+    for row in range(len(weights)):
+        places = sure[row].nonzero().flatten()
+        if len(places) == 0:
+            continue
+        offset = guess[row] - places
+        nearest = offset[offset.abs().argmin()].item()
+        nearest = max(-reach, min(reach, nearest))
+        counts[nearest + reach] += 1
+    return counts / len(weights)
+
+
+def right_plain_python(weights, sure, reach):
+    """Rows as plain lists, the nearest by min with a key, counted in a list."""
+    rows = zip(
+        weights.argmax(-1).flatten().tolist(),
+        sure.flatten(0, -2).tolist(),
+    )
+    counts, total = [0] * (2 * reach + 1), 0
+    for g, row in rows:
+        offsets = [g - place for place, here in enumerate(row) if here]
+        if not offsets:
+            continue
+        total += 1
+        nearest = min(offsets, key=abs)
+        if -reach <= nearest <= reach:
+            counts[nearest + reach] += 1
+    return weights.new_tensor(counts) / total

@@ -30,3 +30,30 @@ def right_keys_moved(query, key, weight):
     """It moves the keys to where the queries live, and uses einsum for the dot products."""
     moved = torch.nn.functional.linear(key, weight)
     return torch.einsum("...qd,...kd->...qk", query, moved)
+
+
+def wrong_weight_transposed_again(query, key, weight):
+    """Multiplies the query by the transposed weight, which fails or is silently wrong for equal
+    widths."""
+    moved = query @ weight.T
+    return moved @ key.transpose(-2, -1)
+
+
+def wrong_one_batch_axis_only(query, key, weight):
+    """The letters of the einsum demand exactly one batch axis."""
+    return torch.einsum("bqd,de,bke->bqk", query, weight, key)
+
+
+def wrong_scaled_keys_in_rows(query, key, weight):
+    """Two mistakes: divides by the root of d_query, which nobody asked for, and returns keys in
+    rows, queries in columns."""
+    d_query = query.shape[-1]
+    moved = key @ weight.T
+    scores = torch.matmul(moved, query.transpose(-2, -1))
+    return scores / d_query**0.5
+
+
+def right_keys_moved_tensordot(query, key, weight):
+    """The keys are moved to where the queries live, by tensordot."""
+    moved = torch.tensordot(key, weight, dims=([-1], [1]))
+    return torch.einsum("...qa,...ka->...qk", query, moved)

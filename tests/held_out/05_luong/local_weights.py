@@ -97,3 +97,54 @@ def wrong_edge_outside_and_wide_bell(scores, share, mask, half_width):
     place = share * mask.sum(-1, keepdim=True)
     weights, distance = _window_at(scores, place, mask, half_width, torch.lt)
     return weights * torch.exp(-(distance**2) / (2 * half_width**2))
+
+
+def wrong_length_with_padding(scores, share, mask, half_width):
+    """Takes T to be the length of the padded row instead of the number of words."""
+    key_len = scores.shape[-1]
+    place = share * key_len
+    position = torch.arange(key_len, device=scores.device)
+    distance = position - place.unsqueeze(-1)
+    seen = mask.unsqueeze(-2) & (distance.abs() <= half_width)
+    weights = scores.masked_fill(~seen, float("-inf")).softmax(-1)
+    weights = weights.masked_fill(~seen, 0.0)
+    return weights * torch.exp(-2 * (distance / half_width) ** 2)
+
+
+def wrong_nan_replaced_after_bell(scores, share, mask, half_width):
+    """Replaces the nan of an empty window only after the bell, so the gradient of share is nan."""
+    words = mask.sum(-1, keepdim=True)
+    p = (words * share).unsqueeze(-1)
+    i = torch.arange(scores.size(-1), device=mask.device)
+    distance = i - p
+    allowed = (distance.abs() <= half_width) & mask[..., None, :]
+    alpha = torch.softmax(torch.where(allowed, scores, float("-inf")), dim=-1)
+    sigma = half_width / 2
+    alpha = alpha * torch.exp(-(distance**2) / (2 * sigma**2))
+    return torch.nan_to_num(alpha, nan=0.0)
+
+
+def wrong_window_after_softmax_wide_bell(scores, share, mask, half_width):
+    """Two mistakes: the window is cut out after a softmax over all words, and sigma is D instead of
+    D / 2."""
+    padding = ~mask.unsqueeze(-2)
+    weights = torch.softmax(scores.masked_fill(padding, -torch.inf), dim=-1)
+    weights = weights.masked_fill(padding, 0.0)
+    place = mask.sum(-1, keepdim=True) * share
+    distance = torch.arange(scores.shape[-1]) - place[..., None]
+    window = distance.abs() <= half_width
+    bell = torch.exp(-(distance**2) / (2 * half_width**2))
+    return weights * bell * window
+
+
+def right_empty_rows_set_aside(scores, share, mask, half_width):
+    """An empty row gets zeros for scores and never a minus infinity; words out of sight get the
+    distance 0."""
+    place = mask.sum(-1, keepdim=True) * share
+    position = torch.arange(scores.shape[-1], device=mask.device)
+    distance = position - place.unsqueeze(-1)
+    seen = (distance.abs() <= half_width) & mask.unsqueeze(-2)
+    empty = ~seen.any(-1, keepdim=True)
+    hidden = scores.masked_fill(~seen, -torch.inf).masked_fill(empty, 0)
+    near = distance.masked_fill(~seen, 0) / half_width
+    return hidden.softmax(-1) * seen * torch.exp(-2 * near.square())

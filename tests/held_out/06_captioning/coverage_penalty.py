@@ -54,3 +54,33 @@ def wrong_not_squared_and_summed(weights, is_word, share):
     """The distance is not squared, and the captions are added up."""
     heard = (weights * is_word.unsqueeze(-1)).sum(1)
     return (share - heard).abs().sum()
+
+
+def wrong_mean_over_cells_again(weights, is_word, share):
+    """Takes the mean over the cells too, instead of their sum."""
+    got = (weights * is_word.unsqueeze(-1)).sum(dim=1)
+    return ((share - got) ** 2).mean()
+
+
+def wrong_square_before_sum(weights, is_word, share):
+    """Squares at every word and then adds up over the words, instead of adding up first."""
+    missing = (share - weights) ** 2
+    missing = missing * is_word[:, :, None]
+    penalty = missing.sum(dim=1).sum(dim=-1)
+    return penalty.mean()
+
+
+def wrong_padding_counts_and_sum(weights, is_word, share):
+    """Two mistakes: the weights at padding count too, and the captions are added up, not
+    averaged."""
+    got = weights.sum(1)
+    return torch.sum((share - got).square())
+
+
+def right_vector_times_matrix(weights, is_word, share):
+    """The sum over the words as a batched product of a row of 0s and 1s with the weights, the
+    square as a dot product."""
+    row = is_word.to(weights.dtype).unsqueeze(1)
+    missing = share - torch.bmm(row, weights)
+    penalties = torch.bmm(missing, missing.mT)
+    return penalties.sum() / weights.shape[0]

@@ -67,3 +67,39 @@ def wrong_mean_of_rows_and_a_billion(scores, features, mask):
     """A softmax in each row, then the mean of the rows; and forbidden scores are -1e9."""
     weights = torch.softmax(scores.masked_fill(~mask, -1e9), -1) / scores.shape[-2]
     return (weights.unsqueeze(-1) * features).sum((-3, -2))
+
+
+def wrong_softmax_each_row(scores, features, mask):
+    """Takes a softmax in each row of the grid (last axis) instead of one over the whole image."""
+    hidden = scores.masked_fill(~mask, float("-inf"))
+    weights = torch.softmax(hidden, dim=-1).masked_fill(~mask, 0.0)
+    return (weights.unsqueeze(-1) * features).sum(dim=(-3, -2))
+
+
+def wrong_large_negative_number(scores, features, mask):
+    """Hides cells with -1e9, so where all are hidden they get equal weights and the context is not
+    0."""
+    flat = scores.flatten(-2).masked_fill(~mask.flatten(-2), -1e9)
+    weights = torch.softmax(flat, dim=-1)
+    cells = features.flatten(-3, -2)
+    return (weights.unsqueeze(-2) @ cells).squeeze(-2)
+
+
+def wrong_plain_exp(scores, features, mask):
+    """Two mistakes: exp without subtracting the maximum overflows, and an image that is all hidden
+    is 0/0."""
+    powers = torch.exp(scores) * mask
+    total = powers.sum(dim=(-2, -1), keepdim=True)
+    weights = powers / total
+    return torch.einsum("...hw,...hwd->...d", weights, features)
+
+
+def right_own_softmax_einsum(scores, features, mask):
+    """Softmax by hand over both grid axes, never flattened, and einsum for the mean."""
+    lowest = torch.finfo(scores.dtype).min
+    kept = torch.where(mask, scores, lowest)
+    top = kept.detach().amax(dim=(-2, -1), keepdim=True)
+    powers = torch.where(mask, torch.exp(kept - top), 0.0)
+    total = powers.sum(dim=(-2, -1), keepdim=True)
+    weights = powers / (total + (total == 0))
+    return torch.einsum("...hw,...hwd->...d", weights, features)

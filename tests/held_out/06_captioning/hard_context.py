@@ -58,3 +58,45 @@ def right_categorical(scores, features):
     number = torch.distributions.Categorical(logits=scores.flatten(1)).sample()
     row, column = number // scores.shape[2], number % scores.shape[2]
     return features[torch.arange(len(scores)), row, column], number
+
+
+def wrong_softmax_each_row(scores, features):
+    """Takes the softmax in each row of the grid before flattening, so all rows are drawn equally
+    often."""
+    weights = torch.softmax(scores, dim=-1).flatten(1)
+    number = torch.multinomial(weights, 1).squeeze(1)
+    cells = features.flatten(1, 2)
+    rows = torch.arange(len(cells))
+    return cells[rows, number], number
+
+
+def wrong_weights_as_logits(scores, features):
+    """Passes the softmax to Categorical as logits, so a second softmax makes the draws too even and
+    allows forbidden cells."""
+    weights = scores.flatten(1).softmax(dim=-1)
+    number = torch.distributions.Categorical(logits=weights).sample()
+    batch = scores.shape[0]
+    context = features.reshape(batch, -1, features.shape[-1])[torch.arange(batch), number]
+    return context, number
+
+
+def wrong_draws_twice_and_squeeze(scores, features):
+    """Two mistakes: draws once for the context and again for the numbers, and squeeze() also
+    removes a batch of 1."""
+    batch = scores.size(0)
+    probs = torch.softmax(scores.reshape(batch, -1), dim=1)
+    flat = features.reshape(batch, -1, features.size(-1))
+    context = flat[torch.arange(batch), torch.multinomial(probs, 1).squeeze()]
+    cells = torch.multinomial(probs, 1).squeeze()
+    return context, cells
+
+
+def right_gumbel_again(scores, features):
+    """Draws with the Gumbel trick: argmax of the scores plus noise, then gather."""
+    batch, height, width = scores.shape
+    flat = scores.detach().reshape(batch, height * width).double()
+    waits = torch.empty(flat.shape, dtype=flat.dtype, device=flat.device)
+    number = (flat - waits.exponential_().log()).argmax(dim=1)
+    cells = features.reshape(batch, height * width, -1)
+    index = number[:, None, None].expand(-1, 1, cells.shape[-1])
+    return cells.gather(1, index).squeeze(1), number

@@ -71,3 +71,42 @@ def wrong_uphill_and_not_constant(scores, cells, reward, baseline):
     """The minus is missing, and the advantage is not a constant."""
     log_weight = torch.log_softmax(scores, -1).gather(1, cells)
     return (reward + (reward - baseline.unsqueeze(1)) * log_weight).mean()
+
+
+def wrong_advantage_not_constant_again(scores, cells, reward, baseline):
+    """Does not detach the advantage, so the rewards get a second gradient through it."""
+    log_weight = torch.log_softmax(scores, dim=-1).gather(1, cells)
+    advantage = reward - baseline.unsqueeze(1)
+    return -(reward + advantage * log_weight).mean()
+
+
+def wrong_only_where_to_look(scores, cells, reward, baseline):
+    """Leaves out the reward's own term, so nobody learns what to say."""
+    log_weights = scores.log_softmax(dim=1)
+    picked = torch.gather(log_weights, 1, cells)
+    advantage = (reward - baseline[:, None]).detach()
+    return -torch.mean(advantage * picked)
+
+
+def wrong_log_of_softmax_and_sum(scores, cells, reward, baseline):
+    """Two mistakes: the log of a softmax underflows for scores in the hundreds, and the draws are
+    added up, not averaged."""
+    weights = torch.softmax(scores, -1)
+    log_weight = torch.log(weights.gather(1, cells))
+    advantage = (reward - baseline.unsqueeze(1)).detach()
+    per_image = (reward + advantage * log_weight).sum(dim=1)
+    return -per_image.mean()
+
+
+def right_cross_entropy(scores, cells, reward, baseline):
+    """Takes minus the log-weights from cross_entropy, and builds the advantage under no_grad."""
+    batch, num_draws = cells.shape
+    repeated = scores.repeat_interleave(num_draws, dim=0)
+    surprise = torch.nn.functional.cross_entropy(
+        repeated, cells.reshape(-1), reduction="none"
+    ).reshape(batch, num_draws)
+    with torch.no_grad():
+        advantage = (reward.mT - baseline).mT
+    where_to_look = (advantage * surprise).mean(dim=1)
+    what_to_say = reward.mean(dim=1)
+    return (where_to_look - what_to_say).mean()

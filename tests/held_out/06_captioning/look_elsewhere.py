@@ -92,3 +92,92 @@ def right_by_order(say, weights, digits, named, other, empty):
     follows = [s == t for s, t, o in zip(said, there, own, strict=True) if t != o]
     survives = [s == o for s, o in zip(ask(named, empty), own, strict=True)]
     return tuple(sum(share) / len(share) for share in (points, follows, survives))
+
+
+def wrong_argmax_points(say, weights, digits, named, other, empty):
+    """Points by argmax, which picks a cell even where several share the greatest weight."""
+    rows = torch.arange(len(weights))
+
+    def exchanged(one, two):
+        moved = weights.clone()
+        moved[rows, one] = weights[rows, two]
+        moved[rows, two] = weights[rows, one]
+        return moved
+
+    points = weights.argmax(dim=1) == named
+    own, there = digits[rows, named], digits[rows, other]
+    follows = say(exchanged(named, other)) == there
+    survives = say(exchanged(named, empty)) == own
+    return (
+        points.float().mean().item(),
+        follows[own != there].float().mean().item(),
+        survives.float().mean().item(),
+    )
+
+
+def wrong_second_exchange_on_first(say, weights, digits, named, other, empty):
+    """The second exchange goes on from the weights of the first instead of the captioner's own."""
+    batch = weights.shape[0]
+    rows = torch.arange(batch)
+    own = weights[rows, named]
+    rest = weights.clone()
+    rest[rows, named] = -1
+    pointing = (own > rest.max(dim=1).values).double().mean()
+
+    moved = weights.clone()
+    moved[rows, named] = weights[rows, other]
+    moved[rows, other] = own
+    said = say(moved)
+    target = digits[rows, other]
+    differ = target != digits[rows, named]
+    following = (said == target)[differ].double().mean()
+
+    now = moved[rows, named]
+    moved[rows, named] = moved[rows, empty]
+    moved[rows, empty] = now
+    surviving = (say(moved) == digits[rows, named]).double().mean()
+    return float(pointing), float(following), float(surviving)
+
+
+def wrong_half_swap_and_all_images(say, weights, digits, named, other, empty):
+    """Two mistakes: the swap overwrites the first weight before it is read, and following counts
+    images with equal digits."""
+    rows = torch.arange(weights.size(0))
+
+    def swap(a, b):
+        w = weights.clone()
+        w[rows, a] = w[rows, b]
+        w[rows, b] = w[rows, a]
+        return w
+
+    rest = weights.clone()
+    rest[rows, named] = -1
+    points = weights[rows, named] > rest.amax(dim=1)
+    follows = say(swap(named, other)) == digits[rows, other]
+    survives = say(swap(named, empty)) == digits[rows, named]
+    return tuple(float(x.float().mean()) for x in (points, follows, survives))
+
+
+def right_order_and_gather(say, weights, digits, named, other, empty):
+    """Exchanges by gathering the weights in a changed order of cells, and counts the cells that
+    weigh at least as much."""
+    own, off, blank = (x.unsqueeze(1) for x in (named, other, empty))
+    order = torch.arange(weights.shape[1], device=weights.device)
+    order = order.expand(weights.shape)
+
+    def exchanged(one, two):
+        turned = order.scatter(1, one, two).scatter(1, two, one)
+        return weights.gather(1, turned)
+
+    at_least = (weights >= weights.gather(1, own)).sum(1)
+    right_word = digits.gather(1, own).squeeze(1)
+    other_word = digits.gather(1, off).squeeze(1)
+    differ = right_word != other_word
+    follows = (say(exchanged(own, off)) == other_word) & differ
+    survives = say(exchanged(own, blank)) == right_word
+    batch = weights.shape[0]
+    return (
+        int((at_least == 1).sum()) / batch,
+        int(follows.sum()) / int(differ.sum()),
+        int(survives.sum()) / batch,
+    )

@@ -36,3 +36,34 @@ def right_turned_to_rows(query, key, value):
     rows, keys = query.transpose(-1, -2).contiguous(), key.transpose(-1, -2).contiguous()
     scores = torch.einsum("...nd,...md->...nm", rows * rows.shape[-1] ** -0.5, keys)
     return torch.einsum("...nm,...pm->...pn", scores.softmax(-1), value)
+
+
+def wrong_softmax_over_queries(query, key, value):
+    """Corrects the root but leaves the softmax on the last axis, where the queries are."""
+    scores = key.mT @ query / query.shape[-2] ** 0.5
+    return value @ torch.softmax(scores, dim=-1)
+
+
+def wrong_root_of_first_axis(query, key, value):
+    """Takes the width from axis 0, which is the batch as soon as there is one."""
+    d_key = query.shape[0]
+    scores = key.transpose(-2, -1) @ query / d_key**0.5
+    weights = torch.softmax(scores, dim=-2)
+    return value @ weights
+
+
+def wrong_axis_zero_and_root_of_queries(query, key, value):
+    """Two mistakes: softmax over axis 0, right only without a batch, and still the root of the
+    number of queries."""
+    scores = key.mT @ query / query.shape[-1] ** 0.5
+    weights = torch.softmax(scores, dim=0)
+    return torch.matmul(value, weights)
+
+
+def right_queries_in_rows(query, key, value):
+    """Scores with queries in rows by einsum, softmax over the last axis, and einsum back to
+    columns."""
+    scores = torch.einsum("...dn,...dm->...nm", query, key)
+    scores = scores / query.shape[-2] ** 0.5
+    weights = torch.softmax(scores, dim=-1)
+    return torch.einsum("...nm,...pm->...pn", weights, value)

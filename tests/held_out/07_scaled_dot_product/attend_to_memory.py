@@ -1,3 +1,5 @@
+import math
+
 import torch
 
 
@@ -38,3 +40,36 @@ def right_always_a_batch(query, memory):
     scores = torch.baddbmm(empty, query, memory.mT, beta=0, alpha=query.shape[-1] ** -0.5)
     output = torch.bmm(scores.softmax(2), memory)
     return output[0] if alone else output
+
+
+def wrong_axis_one_again(query, memory):
+    """Keeps dim=1, which is the axis of the queries once there is a batch."""
+    scores = query @ memory.mT / math.sqrt(query.shape[-1])
+    weights = torch.softmax(scores, dim=1)
+    return weights @ memory
+
+
+def wrong_no_scale(query, memory):
+    """Repairs the rest, but not the lost division by the root of the width."""
+    weights = torch.softmax(query @ memory.transpose(-2, -1), dim=-1)
+    return torch.matmul(weights, memory)
+
+
+def wrong_root_of_first_axis_and_dot_t(query, memory):
+    """Two mistakes: keeps .T, which turns round all three axes of a batch, and takes the root of
+    the first axis, not of the width."""
+    d = query.shape[0]
+    weights = torch.softmax(query @ memory.T / d**0.5, dim=-1)
+    return weights @ memory
+
+
+def right_one_query_at_a_time(query, memory):
+    """Loops over the texts of a batch by calling itself, and over the queries of a text."""
+    if query.dim() == 3:
+        return torch.stack([right_one_query_at_a_time(q, m) for q, m in zip(query, memory)])
+    root = math.sqrt(query.shape[-1])
+    answers = []
+    for one in query:
+        weights = torch.softmax(memory.mv(one) / root, dim=0)
+        answers.append(torch.einsum("j,jw->w", weights, memory))
+    return torch.stack(answers)

@@ -62,3 +62,34 @@ def wrong_multiplied_by_the_root(query, key, value):
 def wrong_over_queries_and_no_scale(query, key, value):
     """The softmax runs over the queries, and nothing is scaled."""
     return torch.softmax(query @ key.mT, -2) @ value
+
+
+def wrong_divides_after_product(query, key, value):
+    """Divides after the product, which has already overflowed in half precision."""
+    scores = query @ key.mT / math.sqrt(query.shape[-1])
+    return torch.softmax(scores, dim=-1) @ value
+
+
+def wrong_root_of_value_width(query, key, value):
+    """Takes the root of the width of the values instead of the queries'."""
+    d = value.size(-1)
+    scores = torch.matmul(query / d**0.5, key.transpose(-2, -1))
+    weights = scores.softmax(dim=-1)
+    return torch.matmul(weights, value)
+
+
+def wrong_by_d_and_fixed_axes(query, key, value):
+    """Two mistakes: divides by d instead of its root, and swaps axes 1 and 2, which fits one batch
+    axis only."""
+    d_key = key.shape[-1]
+    scaled = query / d_key
+    weights = torch.softmax(scaled @ key.transpose(1, 2), dim=2)
+    return weights @ value
+
+
+def right_einsum_in_double(query, key, value):
+    """Works in float64 throughout, by einsum, and casts back at the end."""
+    q, k, v = query.double(), key.double(), value.double()
+    scores = torch.einsum("...id,...jd->...ij", q, k) / q.shape[-1] ** 0.5
+    weights = torch.exp(scores - scores.logsumexp(-1, keepdim=True))
+    return torch.einsum("...ij,...jp->...ip", weights, v).to(query.dtype)

@@ -1,3 +1,5 @@
+import math
+
 import torch
 
 
@@ -136,4 +138,80 @@ def right_means_and_logarithms(query, key, value, block_len):
             share = torch.sigmoid(logarithm - size)
             output = torch.lerp(output, mean, share.expand_as(mean))
             size = torch.logaddexp(size, logarithm)
+    return output
+
+
+def wrong_maximum_starts_at_zero_again(query, key, value, block_len):
+    """Starts the maximum at 0, so a row of scores hundreds below 0 becomes 0/0."""
+    scaled = query / math.sqrt(query.shape[-1])
+    best = query.new_zeros(*query.shape[:-1], 1)
+    total, blend = 0, 0
+    for keys, values in zip(key.split(block_len, -2), value.split(block_len, -2)):
+        scores = scaled @ keys.mT
+        higher = torch.maximum(best, scores.amax(-1, keepdim=True))
+        factor = torch.exp(best - higher)
+        powers = torch.exp(scores - higher)
+        total = total * factor + powers.sum(-1, keepdim=True)
+        blend = blend * factor + powers @ values
+        best = higher
+    return blend / total
+
+
+def wrong_blend_not_corrected(query, key, value, block_len):
+    """Corrects the sum by the factor but not the blend."""
+    query = query * query.size(-1) ** -0.5
+    m = torch.full_like(query[..., :1], float("-inf"))
+    l = torch.zeros_like(query[..., :1])
+    b = torch.zeros(
+        *query.shape[:-1],
+        value.size(-1),
+        dtype=query.dtype,
+        device=query.device,
+    )
+    for start in range(0, key.size(-2), block_len):
+        k = key[..., start : start + block_len, :]
+        v = value[..., start : start + block_len, :]
+        e = query @ k.transpose(-2, -1)
+        m_new = torch.max(m, e.max(dim=-1, keepdim=True).values)
+        p = torch.exp(e - m_new)
+        l = l * torch.exp(m - m_new) + p.sum(dim=-1, keepdim=True)
+        b = b + p @ v
+        m = m_new
+    return b / l
+
+
+def wrong_one_maximum_and_factor_too_late(query, key, value, block_len):
+    """Two mistakes: one maximum for all queries, and the factor is computed after the old maximum
+    is overwritten, so it is always 1."""
+    scaled = query / query.shape[-1] ** 0.5
+    best = query.new_tensor(-torch.inf)
+    total = blend = 0
+    for k, v in zip(key.split(block_len, -2), value.split(block_len, -2)):
+        scores = scaled @ k.mT
+        higher = torch.maximum(best, scores.max())
+        best = higher
+        factor = (best - higher).exp()
+        powers = (scores - higher).exp()
+        total = total * factor + powers.sum(-1, keepdim=True)
+        blend = blend * factor + powers @ v
+    return blend / total
+
+
+def right_mix_of_finished_blocks(query, key, value, block_len):
+    """Finishes the attention of each block by itself, and mixes it with the earlier ones by their
+    logsumexp."""
+    scaled = query / math.sqrt(query.shape[-1])
+    output = log_total = None
+    for start in range(0, key.shape[-2], block_len):
+        size = min(block_len, key.shape[-2] - start)
+        scores = scaled @ key.narrow(-2, start, size).mT
+        log_sum = scores.logsumexp(-1, keepdim=True)
+        here = torch.softmax(scores, -1) @ value.narrow(-2, start, size)
+        if output is None:
+            output, log_total = here, log_sum
+            continue
+        both = torch.logaddexp(log_total, log_sum)
+        output = output * (log_total - both).exp()
+        output = output + here * (log_sum - both).exp()
+        log_total = both
     return output

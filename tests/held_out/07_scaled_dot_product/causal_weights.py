@@ -95,3 +95,49 @@ def wrong_not_moved_and_a_billion(scores, length):
     seen = torch.ones_like(scores, dtype=torch.bool).tril()
     seen = seen & (torch.arange(scores.shape[-1]) < length[..., None, None])
     return torch.softmax(scores.masked_fill(~seen, -1e9), -1)
+
+
+def wrong_triangle_not_moved_again(scores, length):
+    """Uses tril() without the shift, as if the queries were the first positions."""
+    earlier = torch.ones_like(scores, dtype=torch.bool).tril()
+    places = torch.arange(scores.shape[-1], device=scores.device)
+    seen = earlier & (places < length[..., None, None])
+    weights = scores.masked_fill(~seen, float("-inf")).softmax(dim=-1)
+    return weights.masked_fill(~seen, 0.0)
+
+
+def wrong_minus_ten_thousand(scores, length):
+    """Hides scores with -1e4, which is higher than allowed scores may be."""
+    query_len, key_len = scores.shape[-2:]
+    i = torch.arange(query_len).unsqueeze(-1) + key_len - query_len
+    j = torch.arange(key_len)
+    seen = (j <= i) & (j < length[..., None, None])
+    weights = torch.softmax(torch.where(seen, scores, -1e4), dim=-1)
+    return weights * seen
+
+
+def wrong_one_key_too_many_and_nan(scores, length):
+    """Two mistakes: compares keys from 0 with <= length, which lets one key of padding in, and
+    leaves empty rows nan."""
+    query_len, key_len = scores.shape[-2], scores.shape[-1]
+    mask = torch.tril(
+        torch.ones(query_len, key_len, dtype=torch.bool),
+        diagonal=key_len - query_len,
+    )
+    real = torch.arange(key_len) <= length.unsqueeze(-1).unsqueeze(-1)
+    mask = mask & real
+    return torch.softmax(scores.masked_fill(~mask, -torch.inf), dim=-1)
+
+
+def right_last_seen_key(scores, length):
+    """Works out the last key each query sees, and gives empty rows the score 0 before the
+    softmax."""
+    query_len, key_len = scores.shape[-2:]
+    device = scores.device
+    position = torch.arange(key_len - query_len, key_len, device=device)
+    last = torch.minimum(position, length.unsqueeze(-1) - 1).unsqueeze(-1)
+    seen = torch.arange(key_len, device=device) <= last
+    empty = last < 0
+    lowest = torch.where(seen, scores, -torch.inf)
+    safe = torch.where(empty, 0.0, lowest)
+    return torch.softmax(safe, dim=-1) * seen

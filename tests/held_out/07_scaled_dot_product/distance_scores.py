@@ -59,3 +59,34 @@ def wrong_lengths_and_no_half(query, key):
     """Neither length is squared, and there is no half."""
     lengths = query.norm(dim=-1).unsqueeze(-1) + key.norm(dim=-1).unsqueeze(-2)
     return 2 * query @ key.mT - lengths
+
+
+def wrong_all_differences(query, key):
+    """Makes the table of all differences, d_key numbers for each pair."""
+    diff = query.unsqueeze(-2) - key.unsqueeze(-3)
+    return -0.5 * (diff**2).sum(dim=-1)
+
+
+def wrong_root_and_square(query, key):
+    """Takes the root of the sum of squares and squares it again, whose gradient is nan at a zero
+    vector."""
+    q_length = torch.sqrt((query**2).sum(-1, keepdim=True))
+    k_length = torch.sqrt((key**2).sum(-1)).unsqueeze(-2)
+    dots = query @ key.transpose(-1, -2)
+    return dots - 0.5 * (q_length**2 + k_length**2)
+
+
+def wrong_length_not_squared_and_no_half(query, key):
+    """Two mistakes: corrects only the sign of the formula, so the key's length is not squared, and
+    forgets the factor 1/2."""
+    of_query = query.pow(2).sum(-1, keepdim=True)
+    of_key = key.norm(dim=-1).unsqueeze(-2)
+    return -of_query - of_key + 2 * query @ key.mT
+
+
+def right_einsum_three_terms(query, key):
+    """All three terms by einsum; the two lengths leave the table one after the other."""
+    table = torch.einsum("...id,...jd->...ij", query, key)
+    half_query = torch.einsum("...id,...id->...i", query, query) / 2
+    half_key = torch.einsum("...jd,...jd->...j", key, key) / 2
+    return (table - half_query[..., :, None]) - half_key[..., None, :]

@@ -44,3 +44,42 @@ def right_in_double_as_numbers(query, key, exponent):
     rest = weights.sum(-1, keepdim=True) - weights
     slack = torch.linalg.vecdot(weights, rest)
     return torch.linalg.vector_norm(scores).item() ** 2 / scores.numel(), slack.mean().item()
+
+
+def wrong_variance_again(query, key, exponent):
+    """Returns the variance of the scores, which subtracts the mean, instead of the mean square."""
+    scores = query @ key.mT * query.shape[-1] ** exponent
+    weights = torch.softmax(scores, dim=-1)
+    slack = (weights * (1 - weights)).sum(-1)
+    return scores.var(), slack.mean()
+
+
+def wrong_mean_over_keys(query, key, exponent):
+    """Takes the mean of weight times (1 - weight) over the keys too, instead of the sum."""
+    d = query.shape[-1]
+    scores = torch.einsum("...qd,...kd->...qk", query, key) * d**exponent
+    weights = scores.softmax(-1)
+    size = (scores**2).mean()
+    slack = (weights * (1 - weights)).mean()
+    return size, slack
+
+
+def wrong_plain_exp_and_root(query, key, exponent):
+    """Two mistakes: exp by hand overflows for scores above 100, and the root is taken of the mean
+    square."""
+    scores = torch.matmul(query, key.transpose(-1, -2))
+    scores = scores * key.size(-1) ** exponent
+    powers = torch.exp(scores)
+    weights = powers / powers.sum(dim=-1, keepdim=True)
+    slack = (weights - weights**2).sum(dim=-1).mean()
+    return scores.square().mean().sqrt(), slack
+
+
+def right_one_minus_squares(query, key, exponent):
+    """The slack of a row as 1 minus the sum of the squared weights, in float64, as Python
+    numbers."""
+    q, k = query.detach().double(), key.detach().double()
+    scores = q @ k.mT * float(q.shape[-1]) ** exponent
+    weights = torch.exp(torch.log_softmax(scores, dim=-1))
+    slack = 1 - torch.linalg.vecdot(weights, weights)
+    return scores.pow(2).mean().item(), slack.mean().item()

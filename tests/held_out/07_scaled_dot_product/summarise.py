@@ -1,3 +1,5 @@
+import math
+
 import torch
 
 
@@ -64,3 +66,45 @@ def right_sentence_by_sentence(tokens, length):
         scores = torch.mv(words, words[-1]) / tokens.shape[-1] ** 0.5
         heard.append(scores.softmax(0) @ words)
     return torch.stack(heard)
+
+
+def wrong_one_place_too_many(tokens, length):
+    """The mask compares with <=, so the first place of padding is seen as a word."""
+    batch, max_len, d = tokens.shape
+    query = tokens[torch.arange(batch), length - 1].unsqueeze(1)
+    scores = query @ tokens.mT / d**0.5
+    real = torch.arange(max_len) <= length[:, None]
+    scores = scores.masked_fill(~real[:, None, :], float("-inf"))
+    return (torch.softmax(scores, -1) @ tokens)[:, 0]
+
+
+def wrong_adds_minus_1e9(tokens, length):
+    """Adds -1e9 to the scores of padding instead of replacing them, which huge padding
+    outweighs."""
+    last = tokens.take_along_dim((length - 1)[:, None, None], 1)
+    places = torch.arange(tokens.size(1)).view(1, 1, -1)
+    padding = (places >= length.view(-1, 1, 1)).to(tokens.dtype)
+    scores = last @ tokens.transpose(1, 2) / math.sqrt(tokens.size(-1))
+    weights = torch.softmax(scores + padding * -1e9, dim=-1)
+    return (weights @ tokens).squeeze(1)
+
+
+def wrong_last_column_and_zeroed_scores(tokens, length):
+    """Two mistakes: still asks with the last column, and sets scores of padding to 0, which still
+    get weight."""
+    query = tokens[:, -1:]
+    scores = query @ tokens.mT / tokens.shape[-1] ** 0.5
+    real = torch.arange(tokens.shape[1])[None, :] < length[:, None]
+    scores = scores * real.unsqueeze(1)
+    weights = torch.softmax(scores, -1)
+    return (weights @ tokens)[:, 0]
+
+
+def right_sentence_by_sentence_again(tokens, length):
+    """Cuts the padding off each sentence, so that no mask is needed."""
+    summaries = []
+    for sentence, number in zip(tokens, length.tolist()):
+        words = sentence[:number]
+        scores = words @ words[-1] / math.sqrt(words.shape[-1])
+        summaries.append(torch.softmax(scores, dim=0) @ words)
+    return torch.stack(summaries)

@@ -1,3 +1,5 @@
+import math
+
 import torch
 
 
@@ -97,3 +99,52 @@ def wrong_no_root_and_padding_as_a_query(query, key, value, real):
     some = seen.any(-1, keepdim=True)
     weights = torch.softmax(scores.masked_fill(~seen & some, -torch.inf), -1)
     return torch.where(seen, weights, 0) @ value
+
+
+def wrong_hides_itself(query, key, value, real):
+    """Forbids triu with its diagonal, so that a token does not see itself."""
+    length = query.shape[-2]
+    scores = query @ key.mT / math.sqrt(query.shape[-1])
+    later = torch.triu(torch.ones(length, length, dtype=torch.bool))
+    hidden = later | ~real.unsqueeze(-2)
+    weights = torch.softmax(scores.masked_fill(hidden, -torch.inf), dim=-1)
+    weights = weights.masked_fill(hidden, 0.0)
+    return weights @ value
+
+
+def wrong_empty_row_is_a_mean(query, key, value, real):
+    """Hides with -1e9 and stops there, so a row that sees nothing gets the mean of all values
+    instead of 0."""
+    length = key.size(-2)
+    place = torch.arange(length)
+    seen = (place <= place.unsqueeze(-1)) & real.unsqueeze(-2)
+    scores = torch.matmul(query, key.transpose(-1, -2)) / key.size(-1) ** 0.5
+    scores = scores.masked_fill(~seen, -1e9)
+    return torch.matmul(scores.softmax(dim=-1), value)
+
+
+def wrong_padding_as_query_and_late_nan(query, key, value, real):
+    """Two mistakes: hides padding as queries (rows) and not as keys, and replaces nan only in the
+    output, so gradients are nan."""
+    d_key = query.shape[-1]
+    scores = query @ key.transpose(-2, -1) / d_key**0.5
+    causal = torch.ones_like(scores, dtype=torch.bool).tril()
+    mask = causal & real.unsqueeze(-1)
+    scores = scores.masked_fill(~mask, float("-inf"))
+    output = torch.softmax(scores, dim=-1) @ value
+    return torch.nan_to_num(output)
+
+
+def right_place_by_place_again(query, key, value, real):
+    """Loops over the places of the queries and cuts off the future, so no triangle is needed."""
+    root = math.sqrt(key.shape[-1])
+    heard = []
+    for place in range(query.shape[-2]):
+        end = place + 1
+        asks = query[..., place, :].unsqueeze(-1)
+        scores = (key[..., :end, :] @ asks).squeeze(-1) / root
+        hidden = ~real[..., :end]
+        scores = scores.masked_fill(hidden, float("-inf"))
+        weights = scores.softmax(-1).masked_fill(hidden, 0)
+        heard.append((weights.unsqueeze(-1) * value[..., :end, :]).sum(-2))
+    return torch.stack(heard, dim=-2)

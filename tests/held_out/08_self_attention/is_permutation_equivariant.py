@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def _agree(one, other):
@@ -121,3 +122,76 @@ def right_order_taken_back(layer, d_model, max_len, trials):
         if len(largest) and not torch.all(error <= largest.max() / 10_000):
             return False
     return True
+
+
+def wrong_never_longest(layer, d_model, max_len, trials):
+    """Draws the length with randint(2, max_len), which never is max_len."""
+    for _ in range(trials):
+        length = int(torch.randint(2, max(max_len, 3), ()))
+        tokens = torch.randn(length, d_model)
+        order = torch.randperm(length)
+        output, turned = layer(tokens), layer(tokens[order])
+        if output.dim() == 0 or output.shape[0] != length:
+            return False
+        if turned.shape != output.shape:
+            return False
+        error = (turned - output[order]).abs().max()
+        if not error <= 1e-4 * output.abs().max():
+            return False
+    return True
+
+
+def wrong_nan_passes(layer, d_model, max_len, trials):
+    """Asks whether the error is greater than the bound, which is False for nan, so nan agrees."""
+    for _ in range(trials):
+        length = torch.randint(2, max_len + 1, (1,)).item()
+        x = torch.randn(length, d_model)
+        perm = torch.randperm(length)
+        y = layer(x)
+        y_perm = layer(x[perm])
+        if y.ndim == 0 or len(y) != length or y_perm.shape != y.shape:
+            return False
+        difference = (y_perm - y[perm]).abs().max()
+        if difference > 1e-4 * y.abs().max():
+            return False
+    return True
+
+
+def wrong_reorders_turned_and_no_row_check(layer, d_model, max_len, trials):
+    """Two mistakes: puts the order a second time on the turned output, and does not check for one
+    row per token."""
+    for _ in range(trials):
+        length = int(torch.randint(2, max_len + 1, ()))
+        tokens = torch.randn(length, d_model)
+        order = torch.randperm(length)
+        output = layer(tokens)
+        turned = layer(tokens[order])
+        error = (turned[order] - output).abs().max()
+        if not error <= 0.0001 * output.abs().max():
+            return False
+    return True
+
+
+def right_undo_the_order(layer, d_model, max_len, trials):
+    """Undoes the order by argsort before it compares, hands out copies, and counts agreements."""
+
+    def agrees() -> bool:
+        length = 2 + int(torch.randint(max_len - 1, ()))
+        tokens: Tensor = torch.randn(length, d_model)
+        order = torch.randperm(length)
+        mixed = tokens[order]
+        with torch.no_grad():
+            output = layer(tokens.clone())
+            output = output.clone().double()
+            turned = layer(mixed).double()
+        if output.dim() < 1 or output.shape[0] != length:
+            return False
+        if turned.shape != output.shape:
+            return False
+        if output.numel() == 0:
+            return True
+        back = turned.index_select(0, order.argsort())
+        bound = output.abs().max() / 10_000
+        return bool((back - output).abs().le(bound).all())
+
+    return all(agrees() for _ in range(trials))

@@ -63,3 +63,42 @@ def wrong_padding_as_a_key_and_whole_length(scores, real):
     """Padding has weight, and the mean is over the whole length."""
     own = torch.softmax(scores, -1).diagonal(dim1=-2, dim2=-1)
     return (own * real).sum(-1) / scores.shape[-1]
+
+
+def wrong_mean_over_all_places(scores, real):
+    """Divides by the whole length, padding included, instead of the number of words."""
+    hidden = scores.masked_fill(~real.unsqueeze(-2), float("-inf"))
+    weights = torch.softmax(hidden, dim=-1)
+    own = weights.diagonal(dim1=-2, dim2=-1).masked_fill(~real, 0.0)
+    return own.mean(-1)
+
+
+def wrong_mask_after_softmax(scores, real):
+    """Sets the weights of padding to 0 after the softmax, so it has taken weight from the words."""
+    weights = scores.softmax(-1) * real[..., None, :]
+    own = torch.diagonal(weights, dim1=-2, dim2=-1)
+    count = real.sum(-1).clamp(min=1)
+    return (own * real).sum(-1) / count
+
+
+def wrong_queries_axis_and_no_clamp(scores, real):
+    """Two mistakes: the softmax runs over the queries (axis -2), and a sentence of padding alone is
+    0/0."""
+    masked = scores.masked_fill(~real.unsqueeze(-2), -torch.inf)
+    weights = torch.softmax(masked, dim=-2)
+    own = weights.diagonal(dim1=-2, dim2=-1)
+    own = own.masked_fill(~real, 0)
+    return own.sum(dim=-1) / real.sum(dim=-1)
+
+
+def right_logarithm_of_share(scores, real):
+    """In logarithms: the diagonal less the logsumexp over the words, and the mean as a sum of
+    shares."""
+    length = scores.shape[-1]
+    keys = torch.where(real.unsqueeze(-2), scores, float("-inf"))
+    log_total = torch.logsumexp(keys, dim=-1)
+    same = torch.arange(length, device=scores.device)
+    log_own = scores[..., same, same] - log_total
+    own = torch.where(real, log_own, float("-inf")).exp()
+    words = real.to(scores.dtype).sum(-1)
+    return own.sum(-1) / torch.where(words > 0, words, 1.0)

@@ -1,3 +1,5 @@
+import math
+
 import torch
 
 
@@ -53,3 +55,40 @@ def wrong_key_asks_and_width_of_a_token(tokens, w_query, w_key, w_value):
     """Keys ask queries, and the scale is that of a token."""
     scores = (tokens @ w_key) @ (tokens @ w_query).mT / tokens.shape[-1] ** 0.5
     return torch.softmax(scores, -1) @ (tokens @ w_value)
+
+
+def wrong_root_of_token_width(tokens, w_query, w_key, w_value):
+    """Divides by the root of the width of a token, not of a key."""
+    query, key, value = tokens @ w_query, tokens @ w_key, tokens @ w_value
+    scores = query @ key.mT / math.sqrt(tokens.shape[-1])
+    return torch.softmax(scores, dim=-1) @ value
+
+
+def wrong_softmax_axis_one(tokens, w_query, w_key, w_value):
+    """Takes the softmax over axis 1, which is the keys only without a batch."""
+    q = torch.matmul(tokens, w_query)
+    k = torch.matmul(tokens, w_key)
+    v = torch.matmul(tokens, w_value)
+    scores = torch.matmul(q, k.transpose(-2, -1)) / k.shape[-1] ** 0.5
+    weights = torch.softmax(scores, dim=1)
+    return torch.matmul(weights, v)
+
+
+def wrong_root_of_value_width_and_fixed_axes(tokens, w_query, w_key, w_value):
+    """Two mistakes: the root of the width of the values, and transpose(1, 2), which needs exactly
+    one batch axis."""
+    query = tokens @ w_query
+    key = tokens @ w_key
+    value = tokens @ w_value
+    scores = query @ key.transpose(1, 2) / value.shape[-1] ** 0.5
+    return scores.softmax(dim=-1) @ value
+
+
+def right_blend_tokens_first(tokens, w_query, w_key, w_value):
+    """Einsum for the scores, and the tokens are blended before they meet the matrix of the
+    values."""
+    query = torch.einsum("...id,dk->...ik", tokens, w_query)
+    key = torch.einsum("...jd,dk->...jk", tokens, w_key)
+    scores = torch.einsum("...ik,...jk->...ij", query, key)
+    weights = torch.softmax(scores / math.sqrt(w_key.size(1)), dim=-1)
+    return (weights @ tokens) @ w_value

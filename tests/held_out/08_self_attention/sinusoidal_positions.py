@@ -68,3 +68,42 @@ def right_complex_numbers(length, d_model):
     angle = torch.outer(torch.arange(length).double(), slow)
     turned = torch.polar(torch.ones_like(angle), angle)
     return torch.view_as_real(turned).flip(-1).reshape(length, d_model).to(torch.float32)
+
+
+def wrong_float32_angles(length, d_model):
+    """Computes the angles in float32, which is too coarse at large positions."""
+    position = torch.arange(length, dtype=torch.float32).unsqueeze(1)
+    div_term = torch.exp(torch.arange(0, d_model, 2).float() * (-math.log(10000.0) / d_model))
+    table = torch.zeros(length, d_model)
+    table[:, 0::2] = torch.sin(position * div_term)
+    table[:, 1::2] = torch.cos(position * div_term)
+    return table
+
+
+def wrong_sines_then_cosines(length, d_model):
+    """Puts all sines first and all cosines after them, instead of side by side."""
+    t = torch.arange(length, dtype=torch.float64)[:, None]
+    slowness = 10000 ** (torch.arange(0, d_model, 2).double() / d_model)
+    angle = t / slowness
+    return torch.cat([angle.sin(), angle.cos()], dim=-1).float()
+
+
+def wrong_exponent_twice_and_from_one(length, d_model):
+    """Two mistakes: arange(0, d, 2) is doubled again, so the exponent is 4i/d, and positions begin
+    at 1."""
+    position = torch.arange(1, length + 1, dtype=torch.float64).unsqueeze(-1)
+    i = torch.arange(0, d_model, 2, dtype=torch.float64)
+    angle = position / 10000 ** (2 * i / d_model)
+    pairs = torch.stack([torch.sin(angle), torch.cos(angle)], -1)
+    return pairs.flatten(-2).to(torch.float32)
+
+
+def right_python_numbers(length, d_model):
+    """Plain Python: math.sin and math.cos of Python's float64, one number after the other."""
+    table = torch.empty(length, d_model, dtype=torch.float32)
+    for column in range(d_model):
+        wave = math.cos if column % 2 else math.sin
+        slowness = 10000.0 ** ((column - column % 2) / d_model)
+        numbers = [wave(t / slowness) for t in range(length)]
+        table[:, column] = torch.tensor(numbers, dtype=torch.float64)
+    return table

@@ -1,3 +1,5 @@
+import math
+
 import torch
 
 
@@ -176,3 +178,100 @@ def wrong_whole_rows_and_not_scaled(
     weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1)
     heads = weights @ values[:, :, :end].repeat(1, times, 1, 1)
     return heads.transpose(1, 2).flatten(-2) @ w_output.mT, keys, values
+
+
+def wrong_triangle_not_shifted(
+    tokens, keys, values, length, w_query, w_key, w_value, w_output, num_heads
+):
+    """Uses tril() without the shift by length, so the first new token sees only the oldest key."""
+    d_head, num_key_heads = keys.shape[-1], keys.shape[1]
+    end = length + tokens.shape[1]
+
+    def split(x, heads):
+        return x.unflatten(-1, (heads, d_head)).transpose(1, 2)
+
+    keys, values = keys.clone(), values.clone()
+    keys[:, :, length:end] = split(tokens @ w_key.mT, num_key_heads)
+    values[:, :, length:end] = split(tokens @ w_value.mT, num_key_heads)
+    group = num_heads // num_key_heads
+    k = keys[:, :, :end].repeat_interleave(group, 1)
+    v = values[:, :, :end].repeat_interleave(group, 1)
+    scores = split(tokens @ w_query.mT, num_heads) @ k.mT / d_head**0.5
+    seen = torch.ones_like(scores, dtype=torch.bool).tril()
+    weights = scores.masked_fill(~seen, float("-inf")).softmax(-1)
+    output = (weights @ v).transpose(1, 2).flatten(2) @ w_output.mT
+    return output, keys, values
+
+
+def wrong_writes_into_memory(
+    tokens, keys, values, length, w_query, w_key, w_value, w_output, num_heads
+):
+    """Writes the new keys and values into the caller's memory, without a copy."""
+    batch, new_len, _ = tokens.shape
+    num_key_heads, d_head = keys.shape[1], keys.shape[3]
+    end = length + new_len
+    q = (tokens @ w_query.T).view(batch, new_len, num_heads, d_head)
+    k = (tokens @ w_key.T).view(batch, new_len, num_key_heads, d_head)
+    v = (tokens @ w_value.T).view(batch, new_len, num_key_heads, d_head)
+    keys[:, :, length:end, :] = k.permute(0, 2, 1, 3)
+    values[:, :, length:end, :] = v.permute(0, 2, 1, 3)
+    group = num_heads // num_key_heads
+    all_k = keys[:, :, :end].repeat_interleave(group, dim=1)
+    all_v = values[:, :, :end].repeat_interleave(group, dim=1)
+    scores = q.permute(0, 2, 1, 3) @ all_k.transpose(2, 3)
+    scores = scores / math.sqrt(d_head)
+    future = torch.ones(new_len, end).triu(length + 1).bool()
+    scores = scores.masked_fill(future, -torch.inf)
+    out = torch.softmax(scores, -1) @ all_v
+    out = out.permute(0, 2, 1, 3).reshape(batch, new_len, -1)
+    return out @ w_output.T, keys, values
+
+
+def wrong_no_mask_and_heads_in_turn(
+    tokens, keys, values, length, w_query, w_key, w_value, w_output, num_heads
+):
+    """Two mistakes: no mask among several new tokens, and the key heads are repeated 0 1 0 1
+    instead of 0 0 1 1."""
+    d_head = w_query.shape[0] // num_heads
+    num_key_heads = keys.shape[1]
+    end = length + tokens.shape[1]
+    query = (tokens @ w_query.mT).unflatten(-1, (num_heads, -1))
+    key = (tokens @ w_key.mT).unflatten(-1, (num_key_heads, -1))
+    value = (tokens @ w_value.mT).unflatten(-1, (num_key_heads, -1))
+    keys, values = keys.clone(), values.clone()
+    keys[..., length:end, :] = key.transpose(1, 2)
+    values[..., length:end, :] = value.transpose(1, 2)
+    times = num_heads // num_key_heads
+    seen_keys = keys[..., :end, :].repeat(1, times, 1, 1)
+    seen_values = values[..., :end, :].repeat(1, times, 1, 1)
+    scores = query.transpose(1, 2) @ seen_keys.mT / math.sqrt(d_head)
+    heads = torch.softmax(scores, dim=-1) @ seen_values
+    return heads.transpose(1, 2).flatten(2) @ w_output.mT, keys, values
+
+
+def right_groups_as_an_axis(
+    tokens, keys, values, length, w_query, w_key, w_value, w_output, num_heads
+):
+    """Builds the memories with cat, and gives the queries an axis for the groups that share a key
+    head."""
+    num_key_heads = keys.shape[1]
+    d_head = w_query.shape[0] // num_heads
+    new_len = tokens.shape[1]
+    end = length + new_len
+
+    def grown(memory, weight):
+        new = (tokens @ weight.mT).unflatten(2, (num_key_heads, d_head))
+        parts = memory[:, :, :length], new.movedim(2, 1), memory[:, :, end:]
+        return torch.cat(parts, dim=2)
+
+    keys, values = grown(keys, w_key), grown(values, w_value)
+    queries = (tokens @ w_query.mT).unflatten(
+        2, (num_key_heads, num_heads // num_key_heads, d_head)
+    )
+    scores = torch.einsum("bnhgd,bhkd->bhgnk", queries, keys[:, :, :end])
+    place = torch.arange(end, device=tokens.device)
+    later = place > place[length:].unsqueeze(1)
+    scores = scores.div(math.sqrt(d_head)).masked_fill(later, -torch.inf)
+    weights = scores.softmax(-1)
+    heads = torch.einsum("bhgnk,bhkd->bnhgd", weights, values[:, :, :end])
+    return heads.flatten(2) @ w_output.mT, keys, values

@@ -57,3 +57,59 @@ def right_wide_heads(num_heads, d_value, num_roles, first, second):
         w_value[head, :, :d_value] = torch.eye(d_value)
         w_output[:, head] = sign * torch.eye(d_value)
     return w_query.flatten(0, 1), w_key.flatten(0, 1), w_value.flatten(0, 1), w_output.flatten(1)
+
+
+def wrong_role_feature(num_heads, d_value, num_roles, first, second):
+    """Takes role r to be feature r, but the value's features come first."""
+    unit = torch.eye(d_value + num_roles)
+    looks_at = [first, second][:num_heads]
+    w_query = unit[[0] * num_heads]
+    w_key = 100 * unit[looks_at]
+    w_value = unit[:d_value].repeat(num_heads, 1)
+    eye = torch.eye(d_value)
+    w_output = torch.cat([eye, -eye][:num_heads], dim=1)
+    return w_query, w_key, w_value, w_output
+
+
+def wrong_plus_for_both(num_heads, d_value, num_roles, first, second):
+    """Forgets the minus in the output, so that two heads give the sum."""
+    width = d_value + num_roles
+    w_query = torch.zeros(num_heads, width)
+    w_key = torch.zeros(num_heads, width)
+    w_query[:, d_value] = 1
+    for head, role in zip(range(num_heads), (first, second)):
+        w_key[head, d_value + role] = 100
+    copy = torch.cat([torch.eye(d_value), torch.zeros(d_value, num_roles)], 1)
+    w_value = torch.cat([copy] * num_heads, dim=0)
+    w_output = torch.cat([torch.eye(d_value)] * num_heads, dim=1)
+    return w_query, w_key, w_value, w_output
+
+
+def wrong_query_of_the_wanted_role_and_soft(num_heads, d_value, num_roles, first, second):
+    """Two mistakes: the query is read from the wanted role instead of role 0, and the key is not
+    made large."""
+    unit = torch.eye(d_value + num_roles)
+    roles = [d_value + first, d_value + second][:num_heads]
+    w_query = unit[roles]
+    w_key = unit[roles]
+    w_value = torch.cat([unit[:d_value] for _ in range(num_heads)])
+    signs = [1.0, -1.0][:num_heads]
+    w_output = torch.cat([s * torch.eye(d_value) for s in signs], dim=1)
+    return w_query, w_key, w_value, w_output
+
+
+def right_keys_are_roles(num_heads, d_value, num_roles, first, second):
+    """The key of a token is its whole role vector, the query of role 0 is a large one-hot of the
+    wanted role."""
+    width = d_value + num_roles
+    wanted = (first, second)[:num_heads]
+    roles = torch.zeros(num_roles, width)
+    roles[:, d_value:] = torch.eye(num_roles)
+    w_key = roles.repeat(num_heads, 1)
+    w_query = torch.zeros(num_heads, num_roles, width)
+    for head, role in enumerate(wanted):
+        w_query[head, role, d_value] = 100 * num_roles**0.5
+    w_value = torch.eye(d_value, width).repeat(num_heads, 1)
+    signs = torch.tensor([[1.0, -1.0]])[:, :num_heads]
+    w_output = torch.kron(signs, torch.eye(d_value))
+    return w_query.flatten(0, 1), w_key, w_value, w_output

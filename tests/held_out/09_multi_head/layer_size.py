@@ -38,3 +38,40 @@ def right_layer_by_layer(d_model, num_heads, num_key_heads, bias):
     d_head = d_model // num_heads
     outputs = [d_head] * num_heads + [d_head] * num_key_heads * 2 + [d_model]
     return len(outputs), sum(n * d_model + (n if bias else 0) for n in outputs)
+
+
+def wrong_bias_of_full_width(d_model, num_heads, num_key_heads, bias):
+    """Counts d_model biases for keys and for values even if they have fewer heads."""
+    d_head = d_model // num_heads
+    layers = num_heads + 2 * num_key_heads + 1
+    numbers = 2 * d_model * d_model + 2 * d_model * num_key_heads * d_head
+    if bias:
+        numbers += 4 * d_model
+    return layers, numbers
+
+
+def wrong_three_layers_per_query_head(d_model, num_heads, num_key_heads, bias):
+    """Counts three small layers for each query head, as if keys and values were not shared."""
+    d_head = d_model // num_heads
+    outputs = 2 * d_model + 2 * num_key_heads * d_head
+    numbers = outputs * (d_model + 1) if bias else outputs * d_model
+    return 3 * num_heads + 1, numbers
+
+
+def wrong_values_forgotten_and_full_keys(d_model, num_heads, num_key_heads, bias):
+    """Two mistakes: forgets the layers of the values in the first count, and takes keys and values
+    at full width in the second."""
+    layers = num_heads + num_key_heads + 1
+    per_matrix = d_model * d_model + bias * d_model
+    return layers, 4 * per_matrix
+
+
+def right_list_every_layer(d_model, num_heads, num_key_heads, bias):
+    """Writes down the number of outputs of every single layer, and counts the list."""
+    d_head = d_model // num_heads
+    outputs = [d_head] * num_heads
+    outputs += [d_head] * num_key_heads
+    outputs += [d_head] * num_key_heads
+    outputs.append(d_model)
+    inputs = d_model + (1 if bias else 0)
+    return len(outputs), sum(out * inputs for out in outputs)

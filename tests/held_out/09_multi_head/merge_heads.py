@@ -34,3 +34,28 @@ def right_last_two_swapped(heads):
 def right_joined_heads(heads):
     """It takes the heads apart and joins them along the features."""
     return torch.cat(heads.unbind(-3), dim=-1)
+
+
+def wrong_reshape_without_swap(heads):
+    """Reshapes without moving the axis of the heads first, which mixes tokens."""
+    *batch, num_heads, length, d_head = heads.shape
+    return heads.reshape(*batch, length, num_heads * d_head)
+
+
+def wrong_one_batch_axis(heads):
+    """Swaps axes 1 and 2, which are heads and tokens only with exactly one batch axis."""
+    swapped = heads.transpose(1, 2).contiguous()
+    return swapped.flatten(-2)
+
+
+def wrong_features_before_heads_and_four_axes(heads):
+    """Two mistakes: puts the heads behind their features, so features of all heads alternate, and
+    permutes four fixed axes."""
+    batch, num_heads, length, d_head = heads.shape
+    moved = heads.permute(0, 2, 3, 1)
+    return moved.reshape(batch, length, num_heads * d_head)
+
+
+def right_concatenate(heads):
+    """Takes the heads apart and puts them side by side with cat."""
+    return torch.cat(heads.unbind(dim=-3), dim=-1)

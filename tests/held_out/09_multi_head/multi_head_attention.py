@@ -1,4 +1,8 @@
+import math
+
 import torch
+
+from attn_course.retrieval import masked_softmax
 
 
 def _split(tokens, heads):
@@ -155,3 +159,82 @@ def wrong_layer_width_and_a_billion(
     scores = queries @ keys.mT / w_query.shape[0] ** 0.5
     weights = torch.softmax(scores.masked_fill(~mask.unsqueeze(-3), -1e9), -1)
     return (weights @ values).transpose(-2, -3).flatten(-2) @ w_output.mT
+
+
+def wrong_root_of_all_heads(query, key, value, mask, w_query, w_key, w_value, w_output, num_heads):
+    """Divides by the root of the width of all heads together."""
+
+    def split(x, heads):
+        return x.unflatten(-1, (heads, -1)).transpose(-3, -2)
+
+    width = w_query.shape[0]
+    d_head = width // num_heads
+    num_key_heads = w_key.shape[0] // d_head
+    group = num_heads // num_key_heads
+    q = split(query @ w_query.mT, num_heads)
+    k = split(key @ w_key.mT, num_key_heads).repeat_interleave(group, -3)
+    v = split(value @ w_value.mT, num_key_heads).repeat_interleave(group, -3)
+    scores = q @ k.mT / math.sqrt(width)
+    weights = masked_softmax(scores, mask.unsqueeze(-3))
+    heads = weights @ v
+    return heads.transpose(-3, -2).flatten(-2) @ w_output.mT
+
+
+def wrong_key_heads_in_turn(query, key, value, mask, w_query, w_key, w_value, w_output, num_heads):
+    """Repeats the row of key heads as a whole, 0 1 2 0 1 2, instead of each in place."""
+    d_head = w_query.shape[0] // num_heads
+    num_key_heads = w_key.shape[0] // d_head
+    times = num_heads // num_key_heads
+    queries = (query @ w_query.T).unflatten(-1, (num_heads, d_head))
+    keys = (key @ w_key.T).unflatten(-1, (num_key_heads, d_head))
+    values = (value @ w_value.T).unflatten(-1, (num_key_heads, -1))
+    queries, keys, values = (x.transpose(-2, -3) for x in (queries, keys, values))
+    keys = torch.cat([keys] * times, dim=-3)
+    values = torch.cat([values] * times, dim=-3)
+    scores = queries @ keys.transpose(-1, -2) / d_head**0.5
+    hidden = ~mask.unsqueeze(-3)
+    weights = scores.masked_fill(hidden, float("-inf")).softmax(-1)
+    weights = weights.masked_fill(hidden, 0.0)
+    merged = (weights @ values).transpose(-2, -3).flatten(-2)
+    return merged @ w_output.T
+
+
+def wrong_mask_without_heads_and_query_width(
+    query, key, value, mask, w_query, w_key, w_value, w_output, num_heads
+):
+    """Two mistakes: the mask gets no axis for the heads, and the scale uses d_query / num_heads
+    instead of d_head."""
+    d_head = w_query.shape[0] // num_heads
+    kv_heads = w_key.shape[0] // d_head
+    q = (query @ w_query.mT).unflatten(-1, (num_heads, -1)).transpose(-3, -2)
+    k = (key @ w_key.mT).unflatten(-1, (kv_heads, -1)).transpose(-3, -2)
+    v = (value @ w_value.mT).unflatten(-1, (kv_heads, -1)).transpose(-3, -2)
+    k = k.repeat_interleave(num_heads // kv_heads, dim=-3)
+    v = v.repeat_interleave(num_heads // kv_heads, dim=-3)
+    scale = math.sqrt(query.shape[-1] / num_heads)
+    scores = torch.einsum("...qd,...kd->...qk", q, k) / scale
+    scores = scores.masked_fill(~mask, -torch.inf)
+    weights = torch.softmax(scores, dim=-1).masked_fill(~mask, 0)
+    out = torch.einsum("...qk,...kd->...qd", weights, v)
+    return out.transpose(-3, -2).flatten(-2) @ w_output.mT
+
+
+def right_head_by_head_again(query, key, value, mask, w_query, w_key, w_value, w_output, num_heads):
+    """Loops over the query heads with slices of the matrices, and adds up their shares of the
+    output."""
+    d_head = w_query.shape[0] // num_heads
+    num_key_heads = w_key.shape[0] // d_head
+    of_query = w_query.chunk(num_heads, 0)
+    of_key = w_key.chunk(num_key_heads, 0)
+    of_value = w_value.chunk(num_key_heads, 0)
+    of_output = w_output.chunk(num_heads, 1)
+    total = 0
+    for head in range(num_heads):
+        shared = head * num_key_heads // num_heads
+        q = query @ of_query[head].mT / math.sqrt(d_head)
+        k = key @ of_key[shared].mT
+        v = value @ of_value[shared].mT
+        scores = torch.where(mask, q @ k.mT, -torch.inf)
+        weights = torch.where(mask, torch.softmax(scores, -1), 0.0)
+        total = total + weights @ v @ of_output[head].mT
+    return total

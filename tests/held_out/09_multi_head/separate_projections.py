@@ -63,3 +63,52 @@ def right_list_of_rows(weight, bias, num_heads, by_head):
             rows.extend(range(block * d_head, (block + 1) * d_head))
         parts.append(torch.tensor(rows))
     return tuple(one.index_select(0, rows) for one in (weight, bias) for rows in parts)
+
+
+def wrong_bias_left_as_it_is(weight, bias, num_heads, by_head):
+    """Reorders the weight but cuts the bias as if it were always in PyTorch's order."""
+    if by_head:
+        weight = weight.unflatten(0, (num_heads, 3, -1))
+        weight = weight.transpose(0, 1).flatten(0, 2)
+    return *weight.chunk(3), *bias.chunk(3)
+
+
+def wrong_direction(weight, bias, num_heads, by_head):
+    """Reorders the wrong way round: cuts rows packed by head into (3, num_heads, d_head)."""
+
+    def reorder(packed):
+        cut = packed.unflatten(0, (3, num_heads, -1))
+        return cut.transpose(0, 1).flatten(0, 2)
+
+    if by_head:
+        weight, bias = reorder(weight), reorder(bias)
+    w_query, w_key, w_value = weight.chunk(3)
+    b_query, b_key, b_value = bias.chunk(3)
+    return w_query, w_key, w_value, b_query, b_key, b_value
+
+
+def wrong_layouts_exchanged_and_bias(weight, bias, num_heads, by_head):
+    """Two mistakes: reorders when it is not packed by head, and never reorders the bias."""
+    if not by_head:
+        d_head = weight.shape[0] // (3 * num_heads)
+        cut = weight.reshape(num_heads, 3, d_head, -1)
+        weights = [cut[:, i].reshape(num_heads * d_head, -1) for i in range(3)]
+    else:
+        weights = list(torch.chunk(weight, 3, dim=0))
+    return tuple(weights) + tuple(torch.chunk(bias, 3, dim=0))
+
+
+def right_list_of_rows_again(weight, bias, num_heads, by_head):
+    """Writes down the numbers of the rows of each part, and picks them from weight and bias."""
+    d_head = weight.shape[0] // (3 * num_heads)
+    rows = []
+    for part in range(3):
+        mine = []
+        for head in range(num_heads):
+            block = 3 * head + part if by_head else part * num_heads + head
+            mine += range(block * d_head, (block + 1) * d_head)
+        rows.append(torch.tensor(mine, device=weight.device))
+    return (
+        *(weight.index_select(0, mine) for mine in rows),
+        *(bias.index_select(0, mine) for mine in rows),
+    )

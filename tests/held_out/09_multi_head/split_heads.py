@@ -34,3 +34,30 @@ def right_stacked_slices(tokens, num_heads):
     d_head = tokens.shape[-1] // num_heads
     slices = [tokens[..., j * d_head : (j + 1) * d_head] for j in range(num_heads)]
     return torch.stack(slices, dim=-3)
+
+
+def wrong_plain_view(tokens, num_heads):
+    """Reshapes straight to the wanted shape, which mixes tokens and features."""
+    *batch, length, width = tokens.shape
+    return tokens.reshape(*batch, num_heads, length, width // num_heads)
+
+
+def wrong_one_batch_axis(tokens, num_heads):
+    """Swaps axes 1 and 2, which are tokens and heads only with exactly one batch axis."""
+    heads = tokens.unflatten(-1, (num_heads, -1))
+    return heads.transpose(1, 2)
+
+
+def wrong_interleaved_and_four_axes(tokens, num_heads):
+    """Two mistakes: cuts the features into (d_head, num_heads), so a head gets every h-th, and
+    permutes four fixed axes."""
+    d_head = tokens.shape[-1] // num_heads
+    cut = tokens.reshape(*tokens.shape[:-1], d_head, num_heads)
+    return cut.permute(0, 3, 1, 2)
+
+
+def right_slices_stacked(tokens, num_heads):
+    """Cuts a slice of features for each head and stacks the slices on a new axis."""
+    d_head = tokens.shape[-1] // num_heads
+    slices = [tokens[..., head * d_head : (head + 1) * d_head] for head in range(num_heads)]
+    return torch.stack(slices, dim=-3)

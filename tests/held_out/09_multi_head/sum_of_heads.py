@@ -1,3 +1,5 @@
+import math
+
 import torch
 
 
@@ -63,3 +65,48 @@ def right_all_heads_in_einsums(query, key, value, w_query, w_key, w_value, w_out
     scores = torch.einsum("...ia,hab,...jb->h...ij", query, between, key)
     through = torch.einsum("...ja,hab,hbm->h...jm", value, w_value, w_output)
     return (scores.softmax(-1) @ through).sum(0)
+
+
+def wrong_root_of_token_width(query, key, value, w_query, w_key, w_value, w_output):
+    """Divides by the root of the width of the tokens, not of a head."""
+    output = 0
+    for j in range(w_query.shape[0]):
+        q, k, v = query @ w_query[j], key @ w_key[j], value @ w_value[j]
+        scores = q @ k.mT / math.sqrt(query.shape[-1])
+        output = output + torch.softmax(scores, dim=-1) @ v @ w_output[j]
+    return output
+
+
+def wrong_plain_exp(query, key, value, w_query, w_key, w_value, w_output):
+    """Takes exp of the scores without subtracting the maximum, which overflows for scores in the
+    hundreds."""
+    total = None
+    for wq, wk, wv, wo in zip(w_query, w_key, w_value, w_output):
+        queries = query @ wq
+        keys = key @ wk
+        powers = torch.exp(queries @ keys.mT / keys.shape[-1] ** 0.5)
+        weights = powers / powers.sum(dim=-1, keepdim=True)
+        head = weights @ (value @ wv) @ wo
+        total = head if total is None else total + head
+    return total
+
+
+def wrong_mean_and_no_scale(query, key, value, w_query, w_key, w_value, w_output):
+    """Two mistakes: the mean over the heads instead of the sum, and no scaling of the scores."""
+    heads = []
+    for j in range(len(w_query)):
+        scores = (query @ w_query[j]) @ (key @ w_key[j]).transpose(-2, -1)
+        weights = scores.softmax(dim=-1)
+        heads.append(weights @ (value @ w_value[j]) @ w_output[j])
+    return torch.stack(heads).mean(dim=0)
+
+
+def right_all_heads_by_einsum(query, key, value, w_query, w_key, w_value, w_output):
+    """No loop: an axis for the heads everywhere, and one einsum that mixes and adds."""
+    q = torch.einsum("...ia,had->...hid", query, w_query)
+    k = torch.einsum("...jb,hbd->...hjd", key, w_key)
+    v = torch.einsum("...jc,hce->...hje", value, w_value)
+    scores = torch.einsum("...hid,...hjd->...hij", q, k)
+    weights = torch.softmax(scores / math.sqrt(w_query.shape[-1]), dim=-1)
+    heads = torch.einsum("...hij,...hje->...hie", weights, v)
+    return torch.einsum("...hie,hem->...im", heads, w_output)

@@ -81,3 +81,47 @@ def wrong_no_bias_and_tanh_of_the_output(tokens, w_input, w_state, bias, w_outpu
         state = torch.tanh(token @ w_input.mT + state @ w_state.mT)
         outputs.append(torch.tanh(state @ w_output.mT))
     return torch.stack(outputs, -2)
+
+
+def wrong_state_matrix_not_transposed(tokens, w_input, w_state, bias, w_output):
+    """Multiplies the state by w_state without transposing it, which is square and raises no
+    error."""
+    state = torch.zeros_like(bias)
+    outputs = []
+    for token in tokens.unbind(-2):
+        state = torch.tanh(token @ w_input.mT + state @ w_state + bias)
+        outputs.append(state @ w_output.mT)
+    return torch.stack(outputs, dim=-2)
+
+
+def wrong_one_batch_axis(tokens, w_input, w_state, bias, w_output):
+    """Loops over axis 1, which is the tokens only with exactly one batch axis."""
+    h = tokens.new_zeros(tokens.shape[0], w_state.shape[0])
+    ys = []
+    for t in range(tokens.shape[1]):
+        h = torch.tanh(tokens[:, t] @ w_input.T + h @ w_state.T + bias)
+        ys.append(h @ w_output.T)
+    return torch.stack(ys, dim=1)
+
+
+def wrong_old_state_and_default_dtype(tokens, w_input, w_state, bias, w_output):
+    """Two mistakes: reads the output off the state before the step, and begins with zeros in
+    float32, whatever the inputs are."""
+    state = torch.zeros(*tokens.shape[:-2], w_state.shape[0])
+    outputs = []
+    for i in range(tokens.shape[-2]):
+        outputs.append(state @ w_output.mT)
+        new = tokens[..., i, :] @ w_input.mT + state @ w_state.mT + bias
+        state = torch.tanh(new)
+    return torch.stack(outputs, dim=-2)
+
+
+def right_products_outside_the_loop(tokens, w_input, w_state, bias, w_output):
+    """Tokens times W for all steps before the loop, states times V after it; the first step has no
+    old state."""
+    drive = torch.einsum("...td,hd->...th", tokens, w_input) + bias
+    states = [torch.tanh(drive[..., 0, :])]
+    for t in range(1, drive.shape[-2]):
+        carried = torch.einsum("...h,gh->...g", states[-1], w_state)
+        states.append(torch.tanh(drive[..., t, :] + carried))
+    return torch.einsum("...th,oh->...to", torch.stack(states, -2), w_output)

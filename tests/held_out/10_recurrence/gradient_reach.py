@@ -81,3 +81,46 @@ def right_text_by_text(layer, tokens, direction):
             gradient = torch.zeros_like(asked)
         lengths.append(torch.linalg.vecdot(gradient[0], gradient[0]).sqrt())
     return torch.flip(torch.stack(lengths).mean(0), [0])
+
+
+def wrong_mean_before_length(layer, tokens, direction):
+    """Averages the gradients over the batch before taking their length, so they may cancel."""
+    leaf = tokens.detach().clone().requires_grad_()
+    number = (layer(leaf)[:, -1] @ direction).sum() + 0 * leaf.sum()
+    (grad,) = torch.autograd.grad(number, leaf)
+    return grad.mean(dim=0).norm(dim=-1).flip(0)
+
+
+def wrong_not_reversed(layer, tokens, direction):
+    """Returns the reach in the order of the tokens, the first token first."""
+    x = tokens.detach().requires_grad_(True)
+    last = layer(x)[:, -1, :]
+    number = (last * direction).sum() + 0 * x.sum()
+    gradient = torch.autograd.grad(number, x)[0]
+    return gradient.square().sum(-1).sqrt().mean(0)
+
+
+def wrong_backward_and_mean_of_numbers(layer, tokens, direction):
+    """Two mistakes: backward() writes into the .grad of the layer's weights, and the mean over the
+    batch before it makes the gradients too small."""
+    x = tokens.clone().detach().requires_grad_(True)
+    number = (layer(x)[:, -1] @ direction).mean()
+    number.backward()
+    grad = x.grad if x.grad is not None else torch.zeros_like(x)
+    lengths = torch.linalg.vector_norm(grad, dim=-1)
+    return lengths.mean(dim=0).flip(0)
+
+
+def right_zero_times_tokens(layer, tokens, direction):
+    """Adds zero times the tokens, so that all are used, and reads the distances from the end one by
+    one."""
+    with torch.enable_grad():
+        leaf = tokens.detach().clone().requires_grad_(True)
+        last = layer(leaf.clone()).select(1, -1)
+        number = torch.einsum("bo,o->", last, direction) + 0 * leaf.sum()
+        slope = torch.autograd.grad(number, [leaf])[0]
+    reach = []
+    for distance in range(tokens.shape[1]):
+        one = slope[:, tokens.shape[1] - 1 - distance]
+        reach.append(torch.einsum("bd,bd->b", one, one).sqrt().mean())
+    return torch.stack(reach)

@@ -70,3 +70,63 @@ def right_list_of_maps(kind, d_model, d_hidden, length):
         "positions": [(length, d_model, 0)],
     }
     return sum(outputs * (inputs + bias) for outputs, inputs, bias in maps[kind])
+
+
+def wrong_one_bias_in_a_pair(kind, d_model, d_hidden, length):
+    """Counts one bias for each pair of matrices; PyTorch has two."""
+    gates = {"rnn": 1, "gru": 3, "lstm": 4}
+    if kind in gates:
+        one = d_hidden * d_model + d_hidden * d_hidden + d_hidden
+        return gates[kind] * one
+    if kind == "attention":
+        return 4 * (d_model * d_model + d_model)
+    if kind == "feed-forward":
+        return d_hidden * (d_model + 1) + d_model * (d_hidden + 1)
+    return length * d_model
+
+
+def wrong_second_bias_of_feed_forward(kind, d_model, d_hidden, length):
+    """Gives both maps of the feed-forward part a bias of d_hidden numbers; the way back has
+    d_model."""
+    pair = d_hidden * (d_model + d_hidden) + 2 * d_hidden
+    if kind == "rnn":
+        return pair
+    elif kind == "gru":
+        return 3 * pair
+    elif kind == "lstm":
+        return 4 * pair
+    elif kind == "attention":
+        return 4 * d_model * (d_model + 1)
+    elif kind == "feed-forward":
+        return 2 * (d_model * d_hidden + d_hidden)
+    elif kind == "positions":
+        return length * d_model
+
+
+def wrong_gates_only_and_no_bias(kind, d_model, d_hidden, length):
+    """Two mistakes: counts only the gates of GRU and LSTM, not what is written, and no biases in
+    attention."""
+    pair = d_model * d_hidden + d_hidden**2 + 2 * d_hidden
+    counts = {
+        "rnn": pair,
+        "gru": 2 * pair,
+        "lstm": 3 * pair,
+        "attention": 4 * d_model**2,
+        "feed-forward": 2 * d_model * d_hidden + d_hidden + d_model,
+        "positions": length * d_model,
+    }
+    return counts[kind]
+
+
+def right_table_of_maps(kind, d_model, d_hidden, length):
+    """A list of (outputs, inputs, bias) for each kind, added up."""
+    pair = [(d_hidden, d_model, 1), (d_hidden, d_hidden, 1)]
+    maps = {
+        "rnn": pair,
+        "gru": pair * 3,
+        "lstm": pair * 4,
+        "attention": [(d_model, d_model, 1)] * 4,
+        "feed-forward": [(d_hidden, d_model, 1), (d_model, d_hidden, 1)],
+        "positions": [(d_model, length, 0)],
+    }[kind]
+    return sum(out * (inputs + bias) for out, inputs, bias in maps)

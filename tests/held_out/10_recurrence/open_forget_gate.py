@@ -66,3 +66,54 @@ def right_joined_quarters(bias_ih, bias_hh, share, distance):
     first = torch.cat((i, torch.zeros_like(f), g, o))
     i, f, g, o = bias_hh.chunk(4)
     return first, torch.cat((i, torch.full_like(f, b), g, o))
+
+
+def wrong_formula_as_printed(bias_ih, bias_hh, share, distance):
+    """Computes f first and then 1 - f, which loses its digits (and is 0) at large distances."""
+    f = share ** (1 / distance)
+    b = math.log(f / (1 - f))
+    d = bias_ih.shape[0] // 4
+    new_ih, new_hh = bias_ih.detach().clone(), bias_hh.detach().clone()
+    new_ih[d : 2 * d] = 0
+    new_hh[d : 2 * d] = b
+    return new_ih, new_hh
+
+
+def wrong_b_in_both(bias_ih, bias_hh, share, distance):
+    """Writes b into both vectors, so that their sum is 2 b."""
+    log_f = math.log(share) / distance
+    b = log_f - math.log(-math.expm1(log_f))
+    hidden = len(bias_ih) // 4
+    result = []
+    for vector in (bias_ih, bias_hh):
+        new = vector.detach().clone()
+        new[hidden : 2 * hidden] = b
+        result.append(new)
+    return result[0], result[1]
+
+
+def wrong_in_place_and_exp(bias_ih, bias_hh, share, distance):
+    """Two mistakes: writes into the vectors of the caller, and 1 - exp(log f) loses the digits that
+    expm1 would keep."""
+    log_f = math.log(share) / distance
+    b = log_f - math.log(1 - math.exp(log_f))
+    with torch.no_grad():
+        bias_ih.chunk(4)[1].fill_(0)
+        bias_hh.chunk(4)[1].fill_(b)
+    return bias_ih, bias_hh
+
+
+def right_cat_of_quarters(bias_ih, bias_hh, share, distance):
+    """Puts new vectors together from quarters, and takes log(1 - f) with expm1."""
+    log_gate = math.log(share) / distance
+    log_rest = math.log(-math.expm1(log_gate))
+
+    def with_forget(vector, number):
+        enter, forget, propose, leave = vector.split(len(vector) // 4)
+        filled = torch.full_like(forget, number)
+        return torch.cat([enter, filled, propose, leave])
+
+    return (
+        with_forget(bias_ih, 0.0),
+        with_forget(bias_hh, log_gate - log_rest),
+    )

@@ -99,3 +99,88 @@ def right_by_the_library(needs):
         sorter.done(*sorter.get_ready())
         turns += 1
     return turns
+
+
+def wrong_recursion(needs):
+    """Calls itself for what an operation waits for, which is too deep for a chain of 4,000."""
+    turns = {}
+    open_now = set()
+
+    def turn_of(i):
+        if i in turns:
+            return turns[i]
+        if i in open_now:
+            return None
+        open_now.add(i)
+        latest = 0
+        for j in needs[i]:
+            before = turn_of(j)
+            if before is None:
+                return None
+            latest = max(latest, before)
+        open_now.remove(i)
+        turns[i] = latest + 1
+        return turns[i]
+
+    most = 0
+    for i in range(len(needs)):
+        turn = turn_of(i)
+        if turn is None:
+            return None
+        most = max(most, turn)
+    return most
+
+
+def wrong_named_twice(needs):
+    """Counts an operation that is named twice as two to wait for, but crosses it off only once."""
+    waiting = [len(need) for need in needs]
+    users = [set() for _ in needs]
+    for i, need in enumerate(needs):
+        for j in need:
+            users[j].add(i)
+    ready = [i for i, count in enumerate(waiting) if count == 0]
+    turns = done = 0
+    while ready:
+        turns += 1
+        done += len(ready)
+        following = []
+        for i in ready:
+            for user in users[i]:
+                waiting[user] -= 1
+                if waiting[user] == 0:
+                    following.append(user)
+        ready = following
+    return turns if done == len(needs) else None
+
+
+def wrong_one_pass_and_no_circle(needs):
+    """Two mistakes: one pass in the order of the numbers, as if nobody waited for a larger one, and
+    a circle gets a number, not None."""
+    turn = [0] * len(needs)
+    for i, need in enumerate(needs):
+        turn[i] = 1 + max((turn[j] for j in need), default=0)
+    return max(turn, default=0)
+
+
+def right_one_at_a_time(needs):
+    """Takes finished operations off a list one at a time, and remembers the turn of each."""
+    left = [set(need) for need in needs]
+    asked_by = {i: [] for i in range(len(needs))}
+    for i, names in enumerate(left):
+        for name in names:
+            asked_by[name].append(i)
+    missing = [len(names) for names in left]
+    turn = [1] * len(needs)
+    finished = [i for i, number in enumerate(missing) if number == 0]
+    at = 0
+    while at < len(finished):
+        now = finished[at]
+        at += 1
+        for user in asked_by[now]:
+            turn[user] = max(turn[user], turn[now] + 1)
+            missing[user] -= 1
+            if missing[user] == 0:
+                finished.append(user)
+    if len(finished) < len(needs):
+        return None
+    return max(turn) if turn else 0
