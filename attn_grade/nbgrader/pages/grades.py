@@ -74,7 +74,7 @@ def _heading(source: str) -> str | None:
 def _say(cell: NotebookNode, waiting: bool) -> str:
     """The outcome of a part, from the table of its check if it has one."""
     if waiting:
-        return "A person has still to read it."
+        return "Still to be read by a person."
     if cell.metadata.nbgrader.get("unreadable") and not cell.metadata.nbgrader["score"]:
         return "Nothing could be graded."
     for output in cell.get("outputs", []):
