@@ -21,9 +21,9 @@ from attn_grade.variants import CUTS_OFF, Variant, right_variants, wrong_variant
 # What the row says, by what can be broken.
 SAID = {
     "casts to float32": "the output has the dtype of the inputs, here float64",
-    "changes": "the inputs stay as they were",
+    "changes": "what is given stays as it was",
 }
-ALONE = "an axis of length 1 in front is kept"
+ALONE = "an axis of length 1 in front stays"
 
 
 def keep_promises(exercise: Exercise) -> Exercise:
