@@ -35,23 +35,23 @@ def main() -> None:
 def autograde(
     assignment: Assignment,
     student: Annotated[
-        list[str] | None, typer.Option(help="Only this one; may be given several times.")
+        list[str] | None, typer.Option(help="Grade only this student; may be given several times.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Grade again what is graded.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Grade graded work again too.")] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes.")] = None,
     level: Annotated[
-        str | None, typer.Option(help="Isolation: sandbox, limits or plain; else a sandbox.")
+        str | None, typer.Option(help="Isolation: sandbox (default), limits or plain.")
     ] = None,
-    cell_seconds: Annotated[float, typer.Option(min=1, help="Limit of a cell.")] = CELL_SECONDS,
+    cell_seconds: Annotated[float, typer.Option(min=1, help="Seconds for a cell.")] = CELL_SECONDS,
     scheduler: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler, as tcp://host:8786.")
+        str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://host:8786.")
     ] = None,
     course: Folder = Path(),
     csv: Annotated[
-        Path | None, typer.Option(help="Table; else grading/results/ASSIGNMENT.csv.")
+        Path | None, typer.Option(help="Table; by default grading/results/ASSIGNMENT.csv.")
     ] = None,
 ) -> None:
-    """Grade all that was handed in of a problem set, and go on where an earlier run stopped."""
+    """Grade a problem set of the whole class, or what an earlier run has not finished."""
     if level not in (None, *map(str, Level)):
         raise typer.BadParameter(f"{level} is not a level; there are sandbox, limits and plain")
     options = AutogradeOptions(
@@ -76,10 +76,10 @@ def report(
     assignment: Assignment,
     course: Folder = Path(),
     html: Annotated[
-        Path | None, typer.Option(help="Page; else grading/results/ASSIGNMENT.html.")
+        Path | None, typer.Option(help="Page; by default grading/results/ASSIGNMENT.html.")
     ] = None,
 ) -> None:
-    """Write a page on what the class made of a problem set that is graded."""
+    """Write a page on what the class got right and wrong in a graded problem set."""
     from attn_grade.report.command import report as write
 
     with report_errors(), private_files(course):
@@ -89,7 +89,7 @@ def report(
 
 @app.command()
 def check_course(course: Folder = Path()) -> None:
-    """Say what is missing or stale, before anything is released."""
+    """List what is missing or stale, before anything is released."""
     from attn_grade.authoring.faults import faults_of
 
     with report_errors():
@@ -116,7 +116,7 @@ def drop(
     exercise: Annotated[str, typer.Argument(help="Its name, such as 03_seq2seq/part.")],
     course: Folder = Path(),
 ) -> None:
-    """Let an exercise count nothing, though its problem set was handed in."""
+    """Take an exercise out of the points, even after its problem set was handed in."""
     from attn_grade.authoring.drop import drop as drop_exercise
 
     with report_errors():

@@ -19,7 +19,7 @@ from attn_grade.trial import Submission
 
 SECRET_VARIABLE = "ATTN_GRADE_SECRET"
 DEFAULT_SECRET = "public"
-UNTRIED = "not tried yet: it takes long, and comes once the rows above are right"
+UNTRIED = "not tried yet: it takes long, and is tried once the rows above are right"
 
 
 def hidden_secret() -> str:
@@ -76,7 +76,7 @@ def _say_whom_to_tell(exercise: Exercise, known: Recognised) -> str:
     """The line by which a wrong hint is reported; it holds nothing of the answer."""
     named = known.mistake.name if known.mistake else "form" if known.axes is None else "axes"
     return (
-        "Is this hint not true of your answer? Then send this line to"
+        "Does this hint not fit your answer? Then send this line to"
         f" {exercise.reports or 'your instructor'}: `{exercise.name}`, `{named}`,"
         f" version `{exercise.version}`"
     )
@@ -86,31 +86,31 @@ def _say(exercise: Exercise, known: Recognised) -> str:
     """What a student reads of what was recognised."""
     checks = exercise.checks
     if known.row is not None and known.mistake:
-        others = "in others there is more" if known.others else "the other rows cannot tell"
+        others = "other rows show more" if known.others else "no other row can confirm it"
         return (
-            f'in the row "{checks[known.row].label}" your numbers are exactly those of a mistake'
-            f" that we know; {others}. Of that mistake we say: {known.mistake.hint}"
+            f'in the row "{checks[known.row].label}", your numbers are exactly what a known mistake'
+            f" gives; {others}. The hint for that mistake: {known.mistake.hint}"
         )
     more = [*known.forms]
-    more += [f'see what the row "{checks[row].label}" says' for row in known.others]
+    more += [f'see the row "{checks[row].label}"' for row in known.others]
     if known.axes is not None and exercise.promises:
         name = exercise.promises.batch[0]
         number = known.axes
         where = f"is {number}-dimensional"
         what = (
-            f"fits a {number}-dimensional `{name}` only,"
-            " as `.T`, `bmm`, `dim=1` or a sum without `keepdim` may"
+            f"fits only a {number}-dimensional `{name}`,"
+            " such as `.T`, `bmm`, `dim=1` or a sum without `keepdim`"
         )
         if known.fewer:
             where = f"has {number} axes or fewer"
             what = f"takes no more than {number} axes, as `bmm` does"
-        right = "" if known.mistake else f"where `{name}` {where}, no row finds anything wrong: "
+        right = "" if known.mistake else f"where `{name}` {where}, no row finds a fault: "
         more.append(
-            f"{right}look for what {what}. Any number of axes may stand in front, so count from the"
+            f"{right}look for what {what}. Any number of axes may come before, so count from the"
             " back: `.mT`, `dim=-1`, `keepdim=True`"
         )
     if known.mistake is None:
-        right = "wherever your numbers can be compared they are right; their form is not: "
+        right = "your numbers are right wherever they can be compared; their form is not: "
         return f"{right if known.axes is None else ''}{', and '.join(more)}"
     hint = known.mistake.hint
     first = f"there is more than one thing to mend. First: {hint}."
@@ -130,7 +130,7 @@ def no_points(exercise: Exercise, problem: str, unwritten: bool = False) -> Poin
 def missing_message(exercise: Exercise, answer: object) -> str:
     """The problem to show where there is no function but `answer`."""
     if answer is None:
-        return f"there is no function `{exercise.function}`: does the cell above run?"
+        return f"there is no function `{exercise.function}`: did you run the cell above?"
     return f"`{exercise.function}` is {answer!r:.40}, not a function"
 
 
@@ -155,9 +155,9 @@ def _problem(check: Check, found: list[Finding]) -> str | None:
     if found and found[0].late:
         return f"right on the inputs that you can see; on others {found[0].reason}"
     if found and check.slow:
-        return "wrong on inputs that you do not see"
+        return "wrong on inputs that you cannot see"
     if found:
-        return "right on the inputs that you can see, wrong on others of other sizes and numbers"
+        return "right on the inputs that you can see, wrong on others with other sizes and numbers"
     return None
 
 

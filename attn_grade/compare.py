@@ -69,11 +69,11 @@ def _difference_of_parts(output: Plain, plain: Parts, exact: Parts, check: Check
     if not isinstance(output, list | tuple) or len(output) != len(exact):
         if _is_short(output) and _is_short(exact):
             return f"it is {output} and should be {exact}"
-        things = f"{len(exact)} things in a {type(exact).__name__}"
-        return f"it is {name_kind(output)}; expected {things}"
+        expected = f"a {type(exact).__name__} of {len(exact)} values"
+        return f"it is {name_kind(output)}; expected {expected}"
     for index, parts in enumerate(zip(output, plain, exact, strict=True)):
         if reason := difference(*parts, check):
-            return f"number {index + 1} of the {len(exact)} things returned: {reason}"
+            return f"value {index + 1} of {len(exact)}: {reason}"
     return None
 
 
@@ -92,7 +92,7 @@ def _difference_by_key(
     if lacking := [key for key in exact if key not in output]:
         return f"its keys are {_list_keys(output)}; there is no {_list_keys(lacking)}"
     if spare := [key for key in output if key not in exact]:
-        return f"it has the key {_list_keys(spare)}, for which nobody asks"
+        return f"its keys include {_list_keys(spare)}, which nobody asked for"
     for key in exact:
         if reason := difference(output[key], plain[key], exact[key], check):
             return f"under {key!r}: {reason}"
@@ -151,7 +151,7 @@ def wrong_form(output: Plain, plain: Tensor) -> str | None:
     if reason := _wrong_dtype(output, plain):
         return reason
     if output.device != plain.device:
-        return f"it is on {output.device} and should be on {plain.device}, as the inputs"
+        return f"it is on {output.device} and should be on {plain.device}, like the inputs"
     return None
 
 
@@ -189,7 +189,7 @@ def _pattern(got: Tensor, exact: Tensor) -> str:
     if not got.any():
         return ": all your numbers are 0" if got.numel() > 1 else ""
     if same(-got, exact):
-        return ": your numbers are those of the right answer with the sign changed"
+        return ": all your signs are reversed"
     if got.ndim > 1 and got.mT.shape == exact.shape and same(got.mT, exact):
         return ": your answer is transposed"
     ratio = (got / exact)[exact.abs() > 1e-6]

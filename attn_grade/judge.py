@@ -15,7 +15,7 @@ from attn_grade.inside.submission import Outcome, copy_of
 from attn_grade.law import MOST_NUMBERS, check_law, failure, numbers_in
 from attn_grade.trial import Submission, Trial, draw_trials, tensor_of
 
-NO_MEMORY = "what it returns takes more memory than there is to grade it"
+NO_MEMORY = "its output takes more memory than the grader has"
 
 
 def examine(exercise: Exercise, submission: Submission, secret: str | None) -> Findings:
@@ -121,7 +121,7 @@ def _compare(trial: Trial, submission: Submission) -> tuple[Wrong | None, Outcom
             return Wrong(where + reason, given, plain.output), None
         again = submission.call(there)
         if reason := difference(again.output, plain.output, exact, trial.check):
-            said = f"called a second time with the same inputs, it is wrong: {reason}"
+            said = f"wrong when called a second time with the same inputs: {reason}"
             return Wrong(said, "twice"), None
         latest = again if device == "cpu" else latest
     return None, latest

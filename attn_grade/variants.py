@@ -39,25 +39,25 @@ WRONG = {
     "casts to float32": "you compute in float32 and return it: the output has the dtype of the"
     " inputs, which may be float64",
     "rounds to float32": "your output has the right dtype, but on the way its numbers are held in"
-    " float32, and the digits that float64 inputs have are lost",
+    " float32, which loses digits of float64 inputs",
     "casts to float64": "you return float64, whatever comes in: the output has the dtype of the"
     " inputs",
-    CUTS_OFF: "no gradient reaches `{}`: either it does not occur in what you return, or `detach`,"
-    " `no_grad`, `data`, `item` or a new `torch.tensor` cuts that off from it",
+    CUTS_OFF: "no gradient reaches `{}`: either what you return does not use it, or `detach`,"
+    " `no_grad`, `data`, `item` or a new `torch.tensor` cuts the output off from it",
     "changes": "you change `{}`, which belongs to the caller: `+=`, `x[...] =` and methods whose"
-    " names end in `_` write into what they are given; make a new one",
-    "marks": "you mark `{0}` of the caller for gradients: take `{0}.detach().requires_grad_()`,"
+    " names end in `_` write into the original; make a new one",
+    "marks": "you mark the caller's `{0}` for gradients: take `{0}.detach().requires_grad_()`,"
     " which is a tensor of your own",
-    "squeezes": "`squeeze` without an axis takes away every axis of length 1, that of a batch of"
-    " one too; leave it out, or name the axis that you mean",
+    "squeezes": "`squeeze` without an axis removes every axis of length 1, even that of a batch"
+    " of one; leave it out, or name the axis that you mean",
     "repeats the first": None,
     "fills with": None,
     "is off by a millionth": "not all the digits that float64 holds are right: something small,"
     " such as `1e-6`, is added on the way, or float32 holds the numbers there",
     "returns a list": None,
     "returns the shape": None,
-    "returns floats": "whole numbers are asked, and you return floats: `//` divides whole numbers"
-    " into whole numbers, and `/` never does",
+    "returns floats": "whole numbers are asked for, and you return floats: `//` of two whole"
+    " numbers is a whole number, and `/` never is",
 }
 RIGHT = (
     "computes in float64",

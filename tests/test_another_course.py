@@ -169,7 +169,7 @@ def test_wrong_array_is_recognised_as_the_mistake_that_it_is(elsewhere):
 def test_wrong_tree_is_recognised_too(elsewhere):
     part = elsewhere.part("wrong", "align")
     assert (part.points, part.mistake) == (1, "forgets_to_turn_the_rows_around")
-    assert part.rows[0].problem.startswith("under 'rows': number 1 of the 2 things returned: it is")
+    assert part.rows[0].problem.startswith("under 'rows': value 1 of 2: it is")
 
 
 def test_answer_of_another_kind_is_told_what_is_expected(elsewhere):

@@ -195,7 +195,7 @@ def test_late_submission_is_late_and_one_without_a_readable_date_is_not(graded):
     assert stamps["broken-timestamp"] is None
     for student in ("broken-timestamp", "binary-timestamp"):
         assert record_of(course, student).notes == (
-            "timestamp.txt cannot be read: counted as handed in in time",
+            "timestamp.txt cannot be read: counted as handed in on time",
         )
 
 

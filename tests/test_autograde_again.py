@@ -330,7 +330,7 @@ def test_notebook_that_cannot_be_read_any_more_takes_its_marks_with_it_until_it_
     ("then", "said"),
     [
         ("2027-06-01 00:00:00 UTC", None),
-        ("yesterday", "cannot be read: counted as handed in in time"),
+        ("yesterday", "cannot be read: counted as handed in on time"),
         (
             "2027-06-01 14:00:00 CEST",
             "names a zone that is not known, 'CEST': read as the earliest time that it can mean",

@@ -21,6 +21,7 @@ from tests.conftest import ROOT
 sys.path.insert(0, str(ROOT / "tools"))
 import build_exercises
 import build_notebooks
+from opening import with_opening
 from stored_scripts import older_figures
 
 HEADER = """---
@@ -224,6 +225,18 @@ def test_student_gets_the_page_without_solution_hidden_test_or_notes(course: Pat
     for secret in ("2 * x", "double(3)", "SOLUTION", "HIDDEN"):
         assert secret not in student
     assert run("build_exercises.py", "--root", course, "--check").returncode == 0
+
+
+def test_opening_that_all_sets_share_is_put_in_its_place() -> None:
+    title = new_markdown_cell("Intro.\n\n**How to work.** Old.\n\nThe parts follow chapter 01.")
+    checked = new_code_cell('check("01_a/double")')
+    text = with_opening(new_notebook(cells=[title, checked])).cells[0].source
+    assert text.startswith("Intro.\n\n**How to work.** Run the cells")
+    assert "Old" not in text
+    assert "double(**score.inputs)" in text
+    assert text.endswith("\n\nThe parts follow chapter 01.")
+    for source in ROOT.glob("solutions/*/*.ipynb"):
+        assert source.read_text(encoding="utf-8").count('"**How to work.** Run') == 1, source
 
 
 def test_source_is_stored_stripped(course: Path) -> None:

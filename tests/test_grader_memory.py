@@ -132,6 +132,6 @@ def test_answer_that_sends_too_much_loses_its_snapshot_alone(
         wire.send(theirs, {"output": torch.zeros(3)})
         submission = RemoteSubmission(channel)
         outcome = submission.call({})
-    assert outcome.error == ("", "it sent more than there is memory for")
+    assert outcome.error == ("", "it sent more than fits in memory")
     assert submission.trouble.cause is Cause.TOO_MUCH
     assert not submission.trouble.out_of_time  # and so the part is said to have crashed

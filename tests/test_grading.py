@@ -50,7 +50,7 @@ def test_copied_score_is_the_same_score(again):
 def test_line_by_which_a_wrong_hint_is_reported_holds_what_it_takes_and_no_answer(reports):
     exercise = dataclasses.replace(find_exercise(SOFTMAX), reports=reports)
     score = grade(exercise, LocalSubmission(exercise.mistakes[0].answer), None)
-    (line,) = (line for line in str(score).splitlines() if "Is this hint not true" in line)
+    (line,) = (line for line in str(score).splitlines() if "Does this hint not fit" in line)
     assert line.endswith(f": `{SOFTMAX}`, `{score.mistake}`, version `{exercise.version}`")
     assert f"send this line to {reports or 'your instructor'}: " in line
     assert len(exercise.version) == 8
@@ -82,7 +82,7 @@ def test_answer_is_found_in_the_notebook_by_its_name(monkeypatch):
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (None, "there is no function `softmax`: does the cell above run?"),
+        (None, "there is no function `softmax`: did you run the cell above?"),
         (3.5, "`softmax` is 3.5, not a function"),
     ],
 )

@@ -25,7 +25,7 @@ ANY = Check("any", 1, lambda generator: {})
         ),
         (torch.ones(3, device="meta"), torch.ones(3), "is on meta and should be on cpu"),
         (torch.ones(3).to_sparse(), torch.ones(3), "is a torch.sparse_coo tensor; expected"),
-        (-torch.arange(1.0, 4), torch.arange(1.0, 4), "with the sign changed"),
+        (-torch.arange(1.0, 4), torch.arange(1.0, 4), "all your signs are reversed"),
         (
             torch.arange(9.0).view(3, 3).mT,
             torch.arange(9.0).view(3, 3),
@@ -45,10 +45,10 @@ ANY = Check("any", 1, lambda generator: {})
         (True, 1.0, "it is a bool; expected one number"),
         (0.3, 0.2, "it is 0.3, not 0.2"),
         ("a", "b", "it is 'a' and should be 'b'"),
-        ((1.0,), (1.0, 2.0), "it is a tuple of 1; expected 2 things"),
+        ((1.0,), (1.0, 2.0), "it is a tuple of 1; expected a tuple of 2 values"),
         ([3, 4, 4, 2], [3, 4, 2], "it is [3, 4, 4, 2] and should be [3, 4, 2]"),
         (["a"], ["a", "dog"], "it is ['a'] and should be ['a', 'dog']"),
-        ([3] * 99, [3, 4], "it is a list of 99; expected 2 things in a list"),
+        ([3] * 99, [3, 4], "it is a list of 99; expected a list of 2 values"),
         (2.36304, 2.363, "it is 2.36304, not 2.363"),
         (
             torch.tensor([2.36304]),
@@ -61,13 +61,13 @@ ANY = Check("any", 1, lambda generator: {})
             "every number is 1.0002 times",
         ),
         (torch.zeros(3), torch.arange(1.0, 4), "(3 of 3 differ): all your numbers are 0"),
-        ((1.0, 3.0), (1.0, 2.0), "number 2 of the 2 things returned: it is 3, not 2"),
+        ((1.0, 3.0), (1.0, 2.0), "value 2 of 2: it is 3, not 2"),
         (np.ones((3, 5)), np.ones((5, 3)), "shape is (3, 5) and should be (5, 3): two axes are"),
         (np.ones(3), np.ones(3, np.float32), "dtype is float64 and should be float32"),
         (np.arange(3), np.arange(3.0), "dtype is int64 and should be float64"),
         (np.array([1.0, 2.5]), np.array([1.0, 2]), "at [1] it is 2.5 and should be 2"),
         (np.array([3, 2]), np.array([3, 4]), "at [1] it is 2 and should be 4"),
-        (-np.arange(1.0, 4), np.arange(1.0, 4), "with the sign changed"),
+        (-np.arange(1.0, 4), np.arange(1.0, 4), "all your signs are reversed"),
         (torch.ones(3), np.ones(3), "it is a tensor of shape (3,); expected a numpy array of"),
         (np.ones(3), torch.ones(3), "it is a numpy array of shape (3,); expected a tensor of"),
         ([1.0], np.ones(1), "it is a list of 1; expected a numpy array of shape (1,)"),
@@ -75,12 +75,12 @@ ANY = Check("any", 1, lambda generator: {})
         ([1.0], {"a": 1.0}, "it is a list of 1; expected a dict with the keys 'a'"),
         ({"a": 1.0}, {"a": 1.0, "b": 2.0}, "its keys are 'a'; there is no 'b'"),
         ({}, {"a": 1.0}, "its keys are none; there is no 'a'"),
-        ({"a": 1.0, "b": 2.0}, {"a": 1.0}, "it has the key 'b', for which nobody asks"),
+        ({"a": 1.0, "b": 2.0}, {"a": 1.0}, "its keys include 'b', which nobody asked for"),
         ({"a": 1.0, "b": 3.0}, {"b": 2.0, "a": 1.0}, "under 'b': it is 3, not 2"),
         (
             {"a": [("x", np.ones(2))]},
             {"a": [("x", np.zeros(2))]},
-            "under 'a': number 1 of the 1 things returned: number 2 of the 2 things returned: at",
+            "under 'a': value 1 of 1: value 2 of 2: at",
         ),
     ],
 )
@@ -212,7 +212,7 @@ def test_answer_that_differs_from_call_to_call_is_refused():
         calls.append(1)
         return (2 if len(calls) % 2 else 3) * number
 
-    assert "called a second time" in first_reason(tiny(), forgetful)
+    assert "a second time" in first_reason(tiny(), forgetful)
 
 
 def test_gradient_that_is_cut_is_refused_although_the_output_is_right():

@@ -113,7 +113,7 @@ def test_foreign_thing_is_said_to_be_wrong_in_the_words_for_itself(kind, thing):
         assert said == difference(thing, exact, exact, ANY)
         assert said.startswith(f"it is {kind}; expected")
     part = difference([1.0, Foreign(kind)], [1.0, 2.0], [1.0, 2.0], ANY)
-    assert part == f"number 2 of the 2 things returned: it is {kind}; expected one number"
+    assert part == f"value 2 of 2: it is {kind}; expected one number"
     for exact in (True, "a", None):
         assert difference(Foreign(kind), exact, exact, ANY)
     assert not same(Foreign(kind), torch.ones(3, 5))

@@ -316,9 +316,9 @@ LOST = {
     "another cell that stops": (
         "# softmax = ?\nscores",
         "missing",
-        "there is no function `softmax`: does the cell above run?",
+        "there is no function `softmax`: did you run the cell above?",
     ),
-    "nothing": ("1", "missing", "there is no function `softmax`: does the cell above run?"),
+    "nothing": ("1", "missing", "there is no function `softmax`: did you run the cell above?"),
     "no function": ("softmax = 3", "graded", "`softmax` is 3, not a function"),
     "not written": ("def softmax(scores): raise NotImplementedError", "missing", "not written yet"),
     "an error": ("def softmax(scores): raise KeyError('k')", "graded", "it raised KeyError: 'k'"),
@@ -400,7 +400,7 @@ def test_what_has_been_begun_counts_when_all_the_time_is_used_up(process):
     assert is_full(graded.parts["tried"]), all_said(graded, "tried")
     assert float(graded.parts["again"].public) > float(graded.parts["again"].points)
     assert graded.parts["spared"].state == "timed out"
-    assert "the notebook as a whole had taken too long" in all_said(graded, "spared")
+    assert "the whole notebook ran out of time" in all_said(graded, "spared")
     assert graded.incomplete
     assert [bool(shown["error"]) for shown in graded.shown] == [False] * 5 + [True] * 3
 

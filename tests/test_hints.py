@@ -47,12 +47,12 @@ def reversed_update(inputs, state, weight_ih, weight_hh, bias_ih, bias_hh):
 GRADIENT = (
     "the right gradient reaches all six, also where the inputs are in the hundreds and the gates"
 )
-AXES = 'see what the row "there may be no axis before the last, or several" says'
+AXES = 'see the row "there may be no axis before the last, or several"'
 OTHER_FAULTS = {
     "axes": (reversed_update, f"Then {AXES}"),
     "a gradient that is cut off": (
         lambda **cell: reversed_update(**cell).detach(),
-        f'Then {AXES}, and see what the row "{GRADIENT}',
+        f'Then {AXES}, and see the row "{GRADIENT}',
     ),
 }
 
@@ -90,7 +90,7 @@ def test_row_in_which_a_known_mistake_stands_alone_is_named():
     score = grade(spec, LocalSubmission(low_fill_and_no_default), None)
     assert score.mistake is None
     assert score.hint.startswith('in the row "a query that may attend to no key gets the default')
-    assert "in others there is more" in score.hint
+    assert "other rows show more" in score.hint
 
 
 def test_right_numbers_in_another_form_are_said_to_be_right():
@@ -102,7 +102,7 @@ def test_right_numbers_in_another_form_are_said_to_be_right():
 
     spec = find_exercise("08_self_attention/sinusoidal_positions")
     score = grade(spec, LocalSubmission(positions), None)
-    assert score.hint.startswith("wherever your numbers can be compared they are right;")
+    assert score.hint.startswith("your numbers are right wherever they can be compared;")
     assert "mind the axes of length 1, and return torch.float32" in score.hint
     assert "`form`" in score.doubt
 
@@ -146,7 +146,7 @@ def test_how_many_axes_an_answer_takes_at_most_is_said():
         return torch.bmm(weights, parts[2]).reshape(*query.shape[:-1], -1)
 
     score = grade(find_exercise("01_retrieval/soft_lookup"), LocalSubmission(blend), "one")
-    assert score.hint.startswith("where `query` has 3 axes or fewer, no row finds anything wrong")
+    assert score.hint.startswith("where `query` has 3 axes or fewer, no row finds a fault")
     assert "`axes`" in score.doubt
 
 

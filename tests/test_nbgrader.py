@@ -221,7 +221,7 @@ def test_feedback_says_what_is_wrong_but_shows_no_hidden_test(course):
     text = page.read_text(encoding="utf-8")
     for words in (
         "What happened",
-        "does the cell above run?",
+        "did you run the cell above?",
         "shape is ()",
         "a str",
         "SystemExit",

@@ -268,7 +268,7 @@ def test_feedback_sums_up_what_each_part_earned_and_why(course: Path, browser: B
             *("Part A. Softmax", "2 of 3 points"),
             "1 of 2 checks met. What to look at: subtract the maximum",
         ],
-        ["Part B. In words", "–", "A person has still to read it."],
+        ["Part B. In words", "–", "Still to be read by a person."],
     ]
     page.get_by_role("link", name="Part A. Softmax").click()
     assert page.evaluate("document.querySelector(':target').innerText").startswith("Check")

@@ -246,8 +246,8 @@ def _divide_by_a_little(bias_ih: Tensor, bias_hh: Tensor, share: float, distance
 
 @mistake(points=2.5, also=(_divide_by_a_little,))
 def loses_what_is_missing_to_one(bias_ih, bias_hh, share, distance):
-    """a gate that is nearly 1 cannot say what is missing to 1: most digits of `1 - f` are lost, or
-    all. Work with the logarithm of the gate: `1 - f` is `-expm1(log f)`"""
+    """where the gate is nearly 1, most digits of `1 - f` are lost, or all. Work
+    with the logarithm of the gate: `1 - f` is `-expm1(log f)`"""
     gate = share ** (1 / distance)
     return _put(bias_ih, bias_hh, math.log(gate / (1 - gate)))
 

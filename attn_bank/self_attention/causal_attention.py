@@ -267,8 +267,8 @@ def masks_padded_queries(query, key, value, real):
 
 @mistake(points=3)
 def silences_padding(query, key, value, real):
-    """you make the outputs of padding 0 wherever it is; only those that see nothing are. Padding
-    behind real tokens sees these, and nobody looks at what it makes of them"""
+    """you set the output to 0 at all padding; it is 0 only where no real token is in sight. Padding
+    after real tokens sees them, and its output is what they give"""
     return attention(query, key, value, _seen(real) & real.unsqueeze(-1))
 
 

@@ -231,9 +231,9 @@ def divides_the_power_by_the_width(length, d_model):
 
 @mistake(points=2)
 def computes_angles_in_single_precision(length, d_model):
-    """the angles are computed in float32, which keeps seven digits of them: thousands of turns
-    along, few are left behind the point, and these alone count. Compute angles, sines and cosines
-    in float64, and turn to float32 at the end"""
+    """the angles are computed in float32, which keeps seven digits of them: at thousands of
+    radians few are left after the decimal point, and the sine needs those. Compute angles, sines
+    and cosines in float64, and turn to float32 at the end"""
     position = torch.arange(length, dtype=torch.float32).unsqueeze(-1)
     even = torch.arange(0, d_model, 2, dtype=torch.float32)
     return _interleave(position / 10_000 ** (even / d_model))

@@ -12,16 +12,16 @@ from attn_grade.nbgrader.course import Course
 from attn_grade.nbgrader.exits import report_errors
 from attn_grade.nbgrader.private import private_files
 
-app = typer.Typer(no_args_is_help=True, help="Hand out, back up, restore and delete data.")
+app = typer.Typer(no_args_is_help=True, help="Export, delete, back up and restore data.")
 Folder = Annotated[Path, typer.Option(help="Folder of the course.")]
-Student = Annotated[str, typer.Argument(help="Id of the student.")]
+Student = Annotated[str, typer.Argument(help="The student's id.")]
 File = Annotated[Path, typer.Argument(help="The archive.")]
-SURE = "delete all that the course knows of {}? This cannot be undone"
+SURE = "delete everything that the course knows about {}? This cannot be undone"
 
 
 @app.command()
 def export(student: Student, to: File, course: Folder = Path()) -> None:
-    """Write all that is known of a student into a zip."""
+    """Write everything that is known about a student into a zip."""
     with report_errors(), private_files(course):
         _say(f"{to}: {export_person(Course(course.resolve()), student, to)} files")
 
@@ -32,26 +32,26 @@ def delete(
     course: Folder = Path(),
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Delete all that is known of a student."""
+    """Delete everything that is known about a student."""
     if not yes:
         typer.confirm(SURE.format(student).capitalize(), abort=True)
     with report_errors():
         left = delete_person(Course(course.resolve()), student)
-    _say("Deleted. Tables and reports of the class can be made again.")
+    _say("Deleted. The tables and reports on the class can be made again.")
     if left:
-        _say("These may still hold something of the student: " + ", ".join(map(str, left)))
+        _say("These may still hold something about the student: " + ", ".join(map(str, left)))
 
 
 @app.command()
 def backup(to: File, course: Folder = Path()) -> None:
-    """Write all of grading/ into a tar.gz; it holds everybody's data, and your seed."""
+    """Write all of grading/, with everybody's data and your seed, into a tar.gz."""
     with report_errors(), private_files(course):
         _say(f"{to}: {back_up(Course(course.resolve()), to):,} bytes")
 
 
 @app.command("restore")
 def put_back(source: File, course: Folder = Path()) -> None:
-    """Put a backup back into an empty grading/."""
+    """Put a backup into an empty grading/."""
     with report_errors(), private_files(course):
         _say(f"{restore(Course(course.resolve()), source)} files are put back")
 

@@ -15,14 +15,14 @@ STEPS = ("submitted", "autograded", "feedback")
 
 
 def export_person(course: Course, student: str, target: Path) -> int:
-    """Write all that is known of a student into a zip; the number of files in it.
+    """Write everything known about a student into a zip; return the number of files in it.
 
     Raises:
-        CourseError: Nothing is known of such a student, or the file is there already.
+        CourseError: Nothing is known about such a student, or the file is there already.
     """
     files, marks = list(files_of(course, student)), _marks(course, student)
     if not files and marks is None:
-        raise CourseError(f"Nothing is known of {student}.")
+        raise CourseError(f"Nothing is known about {student}.")
     if target.exists():
         raise CourseError(f"{target} is there already.")
     with ZipFile(target, "x", ZIP_DEFLATED) as packed:
@@ -33,17 +33,17 @@ def export_person(course: Course, student: str, target: Path) -> int:
 
 
 def delete_person(course: Course, student: str) -> list[Path]:
-    """Delete all that is known of a student; what still may hold something of the student.
+    """Delete everything known about a student; the files that may still hold something about them.
 
     The tables, logs and pages on the class, which name everybody, are deleted as well: they can be
     made again. What a learning system put into one archive for all is left, and returned.
 
     Raises:
-        CourseError: Nothing is known of such a student.
+        CourseError: Nothing is known about such a student.
     """
     files, known = list(files_of(course, student)), _marks(course, student) is not None
     if not files and not known:
-        raise CourseError(f"Nothing is known of {student}.")
+        raise CourseError(f"Nothing is known about {student}.")
     if known:
         with course.gradebook() as gradebook:
             gradebook.remove_student(student)

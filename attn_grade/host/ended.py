@@ -8,13 +8,13 @@ class Cause(enum.Enum):
 
     SLOW_REQUEST = "did not come back within {} seconds"
     SLOW_CALL = "did not return within {} seconds"
-    SLOW_NOTEBOOK = "was not done when the notebook as a whole had taken too long"
+    SLOW_NOTEBOOK = "was not done when the whole notebook ran out of time"
     MEMORY = "used {} GB of memory, above {} GB"
     PROCESSES = "started more than {} processes"
     LEFT_RUNNING = "left {} processes running, more than {}"
     ENDED_ITSELF = "ended its own process"
-    NONSENSE = "sent what is no answer"
-    TOO_MUCH = "sent more than there is memory for"
+    NONSENSE = "sent no valid answer"
+    TOO_MUCH = "sent more than fits in memory"
 
 
 OUT_OF_TIME = {Cause.SLOW_REQUEST, Cause.SLOW_CALL, Cause.SLOW_NOTEBOOK}

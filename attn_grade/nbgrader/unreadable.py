@@ -22,8 +22,8 @@ REASON = """# Nothing could be graded
 
     {reason}
 
-Your notebook can be graded if it is one file called `{name}` and Jupyter opens it. If you may still
-hand in, do so again; if not, ask your instructor."""
+Your work can be graded if it is one notebook called `{name}` that Jupyter opens. If you can still
+hand in, do so again; otherwise ask your instructor."""
 
 
 def placeholder_notebook(course: Course, assignment: str, reason: str) -> NotebookNode:

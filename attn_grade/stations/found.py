@@ -108,7 +108,7 @@ def read_timestamp(folder: Path, config: Config) -> tuple[datetime | None, list[
         when, found = "read as the earliest time that it can mean", error.earliest
         problem = f"names a zone that is not known, {str(error)!r}"
     except Exception:  # whatever is in that file
-        when, found, problem = "counted as handed in in time", None, "cannot be read"
+        when, found, problem = "counted as handed in on time", None, "cannot be read"
     return found, [f"{TIMESTAMP} {problem}: {when}"]
 
 

@@ -16,7 +16,7 @@ def softmax(scores):
 """
 
 
-def sending(message: str, noticed: str = "crashed.*sent what is no answer", length="len(form)"):
+def sending(message: str, noticed: str = "crashed.*sent no valid answer", length="len(form)"):
     """An answer that sends a message itself."""
     return Attack(SENDING.format(message=message, length=length), noticed)
 

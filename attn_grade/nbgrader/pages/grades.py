@@ -74,7 +74,7 @@ def _heading(source: str) -> str | None:
 def _say(cell: NotebookNode, waiting: bool) -> str:
     """The outcome of a part, from the table of its check if it has one."""
     if waiting:
-        return "A person has still to read it."
+        return "Still to be read by a person."
     if cell.metadata.nbgrader.get("unreadable") and not cell.metadata.nbgrader["score"]:
         return "Nothing could be graded."
     for output in cell.get("outputs", []):
@@ -83,7 +83,7 @@ def _say(cell: NotebookNode, waiting: bool) -> str:
     if cell.cell_type == "markdown":
         return "Read by a person: see below."
     full = cell.metadata.nbgrader["score"] == cell.metadata.nbgrader["points"]
-    return "All is right." if full else "See below."
+    return "Everything is right." if full else "See below."
 
 
 def _summarise(table: str) -> str | None:
@@ -96,7 +96,7 @@ def _summarise(table: str) -> str | None:
         return "Not written yet."
     right = sum(words.startswith("✔") for words in happened)
     if right == len(happened):
-        return "All is right."
+        return "Everything is right."
     wrong = next(words for words in happened if not words.startswith("✔")).removeprefix("✘ ")
     hints = (p.get_text() for p in page.find_all("p") if "What to look at" in p.text)
     return f"{right} of {len(happened)} checks met. {next(hints, f'First miss: {wrong}')}"
