@@ -112,13 +112,12 @@ def _say(exercise: Exercise, known: Recognised) -> str:
     if known.mistake is None:
         right = "your numbers are right wherever they can be compared; their form is not: "
         return f"{right if known.axes is None else ''}{', and '.join(more)}"
-    hint = known.mistake.hint
-    first = f"there is more than one thing to mend. First: {hint}."
+    first = f"there is more than one thing to mend. First: {known.mistake.hint}."
     if known.second:
         return f"{first} Second: {known.second.hint}"
     if more:
         return f"{first} Then {', and '.join(more)}"
-    return f"{known.mistake.right}, but {hint}" if known.mistake.right else hint
+    return known.mistake.whole_hint
 
 
 def no_points(exercise: Exercise, problem: str, unwritten: bool = False) -> Points:

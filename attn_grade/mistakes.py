@@ -37,6 +37,11 @@ class Mistake:
     def name(self) -> str:
         return self.answer.__name__
 
+    @property
+    def whole_hint(self) -> str:
+        """The hint for an answer with this mistake and no other."""
+        return f"{self.right}, but {self.hint}" if self.right else self.hint
+
 
 class Mistakes:
     """Collects the wrong answers of an exercise, each a function whose docstring is the hint.

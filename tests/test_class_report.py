@@ -121,7 +121,7 @@ def test_tally_finds_the_hardest_check_and_the_most_common_mistake() -> None:
     made = ["overflows", "overflows", "cuts_off_scores", None]
     records = [submission(f"s{i}", graded(name, mistake)) for i, mistake in enumerate(made)]
     tally = Tally([*records, submission("absent", unwritten(name))])
-    hints = {mistake.name: mistake.hint for mistake in find_exercise(name).mistakes}
+    hints = {mistake.name: mistake.whole_hint for mistake in find_exercise(name).mistakes}
     assert [(each.name, each.students, each.hint) for each in tally.mistakes] == [
         ("overflows", 2, hints["overflows"]),
         ("cuts_off_scores", 1, hints["cuts_off_scores"]),

@@ -211,7 +211,7 @@ def test_every_right_answer_is_right_on_twenty_hidden_draws(exercise):
 )
 def test_mistake_earns_what_it_declares_and_shows_its_hint(exercise, mistake):
     score = score_of(exercise, mistake.name)
-    assert score.hint == mistake.hint, str(score)
+    assert score.hint == mistake.whole_hint, str(score)
     if mistake.points is None:  # its promises made it
         assert float(score) < find_exercise(exercise).points
     else:

@@ -139,6 +139,23 @@ def test_two_mistakes_that_share_the_draws_of_a_row_are_named_together():
     assert "Second: you turn `width` into a number of its own" in score.hint
 
 
+def sorts_the_wrong_ones_and_no_bias(weight, bias, num_heads, by_head):
+    """Two mistakes; with the first of them the weights are not right."""
+    if not by_head:
+        weight = weight.unflatten(0, (num_heads, 3, -1)).transpose(0, 1).flatten(0, 2)
+    return *weight.chunk(3), *bias.chunk(3)
+
+
+def test_what_is_right_is_said_of_an_answer_with_no_other_mistake():
+    spec = find_exercise("09_multi_head/separate_projections")
+    mistake = next(m for m in spec.mistakes if m.name == "leaves_the_bias_packed_by_heads")
+    alone = grade(spec, LocalSubmission(mistake.answer), None)
+    assert alone.hint.startswith("your weights are right, but `bias` is packed")
+    both = grade(spec, LocalSubmission(sorts_the_wrong_ones_and_no_bias), None)
+    assert "`bias` is packed" in both.hint
+    assert "are right" not in both.hint
+
+
 def test_how_many_axes_an_answer_takes_at_most_is_said():
     def blend(query, key, value, temperature):
         parts = [part if part.ndim == 3 else part[None] for part in (query, key, value)]
