@@ -17,7 +17,7 @@ import matplotlib
 import yaml
 from bs4 import Tag
 from playwright.sync_api import Browser, Error, Playwright, sync_playwright
-from print_pages import ROOT, NotBuilt, address_of, imprint, join, pages
+from print_pages import ROOT, NotBuilt, address_of, join, pages
 from pypdf import PdfReader
 
 sys.path.insert(0, str(ROOT))
@@ -38,7 +38,10 @@ WHOLE = """<!doctype html>
 </head>
 <body>
 <div class="front"><p class="title">{title}</p><p>{author}</p><p>{year}</p></div>
-<div class="imprint"><p>{imprint}</p></div>
+<div class="imprint"><p>This edition holds the chapters, the guide to the problem sets and the
+back matter. Interactive figures show their first state. The laboratory, the guide for instructors,
+the kill matrix and the reference of the packages are {place}. A raised number leads to the
+addresses at the end of its chapter; answers are at the end of the book.</p></div>
 {body}
 </body>
 </html>
@@ -88,7 +91,7 @@ def whole(parts: list[Tag], config: dict[str, Any], base: str) -> str:
         author=config["author"],
         year=config["copyright"],
         style=style_of(parts, config["title"]),
-        imprint=imprint(base),
+        place=f"at {base}" if base else "in the built book, as make book makes it",
         body="\n".join(map(str, parts)),
     )
 

@@ -17,12 +17,6 @@ from bs4 import BeautifulSoup, Tag
 ROOT = Path(__file__).resolve().parents[1]
 # For the screen, or not for readers. A page below one that is left out is left out too.
 LEFT_OUT = ("book/laboratory", "book/instructors", "book/kill_matrix", "book/api")
-IMPRINT = (
-    "This edition holds the chapters, the guide to the problem sets and the back matter. The "
-    "interactive figures show their first state. The laboratory, the guide for instructors, the "
-    "kill matrix and the reference of the packages are {place}. A raised number leads to the "
-    "addresses at the end of its chapter; answers are at the end of the book."
-)
 # Words and works have their order there, and need no number of a page.
 FOUND_BY_NAME = ("glossary", "bibliography")
 # Controls, and code that a cell hides.
@@ -108,11 +102,6 @@ def note_links(soup: BeautifulSoup, section: Tag) -> None:
         section.append(listed := make(soup, "ol", class_="notes"))
         for address in notes:
             listed.append(make(soup, "li", address))
-
-
-def imprint(base: str) -> str:
-    """What this edition holds and leaves out; `base` is the address of the book, if it has one."""
-    return IMPRINT.format(place=f"at {base}" if base else "in the built book, which make book makes")
 
 
 def name_figures(soup: BeautifulSoup, section: Tag, base: str) -> None:
