@@ -17,7 +17,7 @@ import matplotlib
 import yaml
 from bs4 import Tag
 from playwright.sync_api import Browser, Error, Playwright, sync_playwright
-from print_pages import ROOT, NotBuilt, join, pages
+from print_pages import ROOT, NotBuilt, address_of, join, pages
 from pypdf import PdfReader
 
 sys.path.insert(0, str(ROOT))
@@ -38,7 +38,10 @@ WHOLE = """<!doctype html>
 </head>
 <body>
 <div class="front"><p class="title">{title}</p><p>{author}</p><p>{year}</p></div>
-<div class="blank"></div>
+<div class="imprint"><p>This edition holds the chapters, the guide to the problem sets and the
+back matter. Interactive figures show their first state. The laboratory, the guide for instructors,
+the kill matrix and the reference of the packages are {place}. A raised number leads to the
+addresses at the end of its chapter; answers are at the end of the book.</p></div>
 {body}
 </body>
 </html>
@@ -81,13 +84,14 @@ def style_of(parts: list[Tag], title: str) -> str:
     return "\n".join(rules)
 
 
-def whole(parts: list[Tag], config: dict[str, Any]) -> str:
-    """The edition as one page of HTML."""
+def whole(parts: list[Tag], config: dict[str, Any], base: str) -> str:
+    """The edition as one page of HTML; `base` is the address of the book, if it has one."""
     return WHOLE.format(
         title=config["title"],
         author=config["author"],
         year=config["copyright"],
         style=style_of(parts, config["title"]),
+        place=f"at {base}" if base else "in the built book, as make book makes it",
         body="\n".join(map(str, parts)),
     )
 
@@ -168,7 +172,7 @@ def print_pages(html: Path, chosen: list[str], target: Path) -> None:
     joined = html.parent / "print" / "book.html"
     for folder in (joined.parent, target.parent):
         folder.mkdir(parents=True, exist_ok=True)
-    joined.write_text(whole(parts, config), encoding="utf-8")
+    joined.write_text(whole(parts, config, address_of(html, chosen[0])), encoding="utf-8")
     lay_out(joined, target)
 
 

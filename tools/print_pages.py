@@ -17,6 +17,8 @@ from bs4 import BeautifulSoup, Tag
 ROOT = Path(__file__).resolve().parents[1]
 # For the screen, or not for readers. A page below one that is left out is left out too.
 LEFT_OUT = ("book/laboratory", "book/instructors", "book/kill_matrix", "book/api")
+# Words and works have their order there, and need no number of a page.
+FOUND_BY_NAME = ("glossary", "bibliography")
 # Controls, and code that a cell hides.
 ON_SCREEN = (
     "script, a.headerlink, details.hide, .attn-controls, .attn-code, .attn-live, .attn-trouble, "
@@ -68,6 +70,22 @@ def take_page(html: Path, page: str, inside: set[str]) -> Tag:
             link.unwrap()
     article.name, article.attrs = "section", {"id": name, "class": "chapter"}
     return article
+
+
+def number_links(soup: BeautifulSoup, sections: list[Tag]) -> None:
+    """Say after a link into another chapter which page it leads to, once in each paragraph."""
+    places = {tag["id"] for section in sections for tag in [section, *section.find_all(id=True)]}
+    for section in sections:
+        own, said = section["id"], set()
+        for link in section.select("a.reference.internal[href]"):
+            place = link["href"].removeprefix("#")
+            block = link.find_parent(["p", "dd"])
+            known = place.partition("--")[0] in (own, *FOUND_BY_NAME) or place not in places
+            if known or block is None or (id(block), place) in said:
+                continue
+            said.add((id(block), place))
+            link.insert_after(reference := refer(soup, " (page ", place))
+            reference.append(")")
 
 
 def note_links(soup: BeautifulSoup, section: Tag) -> None:
@@ -171,6 +189,7 @@ def join(html: Path, chosen: list[str]) -> list[Tag]:
         answers.extend(list(gather_answers(soup, section)))
         name_figures(soup, section, base)
     sections.append(answers)
+    number_links(soup, sections)
     for section in sections:
         note_links(soup, section)
     return [list_contents(soup, sections), *sections]
