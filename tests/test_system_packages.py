@@ -38,8 +38,10 @@ def test_what_is_missing_is_said_in_one_line_and_what_is_there_is_not(tmp_path: 
     there("uname", "Linux")
     code, line = said()
     assert code == 1
-    install = "sudo apt-get install --yes --no-install-recommends chromium bubblewrap"
-    assert line.startswith(f"The tests need chromium bubblewrap: {install} ")
+    install = (
+        "sudo apt-get install --yes --no-install-recommends chromium-headless-shell bubblewrap"
+    )
+    assert line.startswith(f"The tests need chromium-headless-shell bubblewrap: {install} ")
     there("chromium")
     code, line = said()
     assert code == 1
