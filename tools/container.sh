@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The steps of the container, each of which also runs on a bare Debian.
 #
-#   tools/container.sh system   as root: Python, make, git, a compiler for wheels that lack one, Chromium
+#   tools/container.sh system   as root: Python, make, git, a browser
 #   tools/container.sh course   the environment, the pretrained model, the built book
 #   tools/container.sh serve    the book at port 8000, JupyterLab at port 8888
 set -euo pipefail

@@ -129,8 +129,8 @@ def _controls(words: Sequence[str]) -> str:
     typed = tag("input", type="text", name="sentence", value=" ".join(words), data_part="sentence",
                 spellcheck="false", lang="en", maxlength=2000)  # fmt: skip
     return (
-        hint("Each row shows where “not” looks in one head. Which head can go? Guess first.")
-        + choice("Which head can go without the loss of an answer?", *guesses)
+        hint("Each row shows where “not” looks in one head. Which one is not needed? Guess first.")
+        + choice("Which head can be switched off without losing an answer?", *guesses)
         + choice("Switch off (or click a row)", *silent)
         + choice("Reader", *models)
         + tag("label", tag("span", "Sentence") + typed, class_="attn-typed")
