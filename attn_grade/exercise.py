@@ -25,8 +25,8 @@ class Check:
     answer is right on all of them.
 
     Args:
-        label: What is asked, as a sentence a student understands. It seeds the draws too: other words
-            bring other inputs, so run `make proofs` when you change it.
+        label: What is asked, as a sentence a student understands. It seeds the draws too: other
+            words bring other inputs, so run `make proofs` when you change it.
         points: What it is worth.
         draw: `draw(generator, **sizes)` gives the inputs, floating-point ones in float64.
         sizes: Sizes of the inputs that a student may see, one entry a draw, or names of what to
