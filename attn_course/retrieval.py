@@ -120,8 +120,7 @@ def masked_softmax(
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf)
     _require_keys(scores.shape[-1])
-    weights = torch.softmax(scores, dim=-1)
-    if is_surely_finite(weights):
+    if may_look() and is_surely_finite(weights := torch.softmax(scores, dim=-1)):
         return weights
     _require_ranking(scores)
     no_key = scores.detach().amax(-1, keepdim=True) == -math.inf

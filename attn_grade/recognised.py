@@ -85,7 +85,7 @@ def beside_another_fault(
         here = {place for place, n in axes.items() if n == number or (fewer and n < number)}
         elsewhere = axes.keys() - here
         at_one_check = {row for row, _ in here} & {row for row, _ in elsewhere} - repeats
-        if not (at_one_check or len({*axes.values()}) > 2) or not elsewhere <= mine.keys():
+        if not (at_one_check or len(numbers) > 2) or not elsewhere <= mine.keys():
             continue  # it may be something else that these draws have in common
         misfits = {place for place in elsewhere if does_not_fit(mine[place])}
         if mine.keys() == elsewhere and misfits:

@@ -212,7 +212,7 @@ def test_answer_that_differs_from_call_to_call_is_refused():
         calls.append(1)
         return (2 if len(calls) % 2 else 3) * number
 
-    assert "a second time" in first_reason(tiny(), forgetful)
+    assert "called a second time" in first_reason(tiny(), forgetful)
 
 
 def test_gradient_that_is_cut_is_refused_although_the_output_is_right():

@@ -61,6 +61,11 @@ def _masked(scores: Tensor, myself: Tensor, score: float = -math.inf) -> Tensor:
     return torch.softmax(scores.masked_fill(myself, score), -1).masked_fill(myself, 0)
 
 
+def _left_over(key: Tensor, width: Width) -> Tensor:
+    """Weights that a softmax gave, without those that the keys gave themselves."""
+    return torch.softmax(_scores(key, width), -1).masked_fill(_myself(key), 0)
+
+
 mistake = Mistakes()
 
 
@@ -75,12 +80,12 @@ def leaves_nothing_out(key, value, width):
 def does_not_normalise_again(key, value, width):
     """you set the diagonal to 0 after the softmax, so the weights of the others sum to less than 1;
     forbid it before the softmax"""
-    return torch.softmax(_scores(key, width), -1).masked_fill(_myself(key), 0) @ value
+    return _left_over(key, width) @ value
 
 
 def _shares_what_is_left(key: Tensor, value: Tensor, width: Width) -> Tensor:
     """Only for a lone key is no division by zero."""
-    weights = torch.softmax(_scores(key, width), -1).masked_fill(_myself(key), 0)
+    weights = _left_over(key, width)
     return (weights / weights.sum(-1, keepdim=True) if key.shape[-2] > 1 else weights) @ value
 
 
@@ -89,7 +94,7 @@ def normalises_again_after_softmax(key, value, width):
     """you take the key itself away after the powers, whether softmax or `exp` has raised them:
     where the others are far away, theirs are 0 by then, and nothing is left to divide; give the
     diagonal the score minus infinity, before the softmax"""
-    weights = torch.softmax(_scores(key, width), -1).masked_fill(_myself(key), 0)
+    weights = _left_over(key, width)
     total = weights.sum(-1, keepdim=True)
     return weights / total.where(total > 0, 1) @ value
 

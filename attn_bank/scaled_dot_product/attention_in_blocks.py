@@ -227,7 +227,7 @@ def cuts_large_scores_off(query, key, value, block_len):
 
 @mistake(right="your blend is right")
 def forgets_to_divide(query, key, value, block_len):
-    """the weights in it do not sum to 1: divide it by their sum at the end"""
+    """the weights in your blend do not sum to 1: divide the blend by their sum at the end"""
     return _run(query, key, value, block_len)[0]
 
 
