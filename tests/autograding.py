@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
@@ -143,6 +143,13 @@ def until(look: Callable[[], T], seconds: float = 60) -> T:
         assert time.monotonic() < deadline
         time.sleep(0.02)
     return seen
+
+
+def have_ended(processes: Iterable[psutil.Process]) -> bool:
+    """No process runs; a zombie does not, though in a container nobody may ever wait for it."""
+    with suppress(psutil.NoSuchProcess):  # one of them has just ended: look again
+        return not any(p.is_running() and p.status() != psutil.STATUS_ZOMBIE for p in processes)
+    return False
 
 
 def processes_with(folder: Path) -> list[psutil.Process]:

@@ -29,6 +29,7 @@ from attn_grade.stations.tasks import Failure, Task
 from tests.autograding import (
     begin,
     cells_of,
+    have_ended,
     needs_linux,
     notebook_of,
     processes_with,
@@ -170,8 +171,7 @@ def test_graders_end_with_the_command(tmp_path, how):
     graders = [psutil.Process(number) for number in _numbers(tmp_path)]
     os.kill(process.pid, how)
     process.join(30)
-    _, alive = psutil.wait_procs(graders, timeout=30)
-    assert alive == []
+    until(lambda: have_ended(graders), 30)
     until(lambda: not list(tmp_path.glob("attn-grade-*")), 5)
 
 
@@ -192,14 +192,12 @@ def test_nothing_runs_on_behind_a_grader_that_is_killed(copy, temporary, monkeyp
     (grader,) = until(psutil.Process(command.pid).children)
     confined = until(lambda: with_submission(grader))
     grader.kill()
-    _, alive = psutil.wait_procs(confined, timeout=20)
-    assert alive == []
+    until(lambda: have_ended(confined), 20)
     (another,) = until(psutil.Process(command.pid).children)  # has the submission now
     confined = until(lambda: with_submission(another))
     command.terminate()
     command.join(30)
-    _, alive = psutil.wait_procs([another, *confined], timeout=20)
-    assert alive == []
+    until(lambda: have_ended([another, *confined]), 20)
     assert list(temporary.iterdir()) == []
 
 

@@ -29,7 +29,7 @@ from attn_grade.records import read_records
 from attn_grade.stations import levels
 from attn_grade.stations.tasks import Failure, Outcome, Task
 from tests import noted_grading, postgresql, simulated_grading
-from tests.autograding import with_submission
+from tests.autograding import have_ended, with_submission
 from tests.clusters import LocalCluster, kill
 from tests.problem_sets import nbgrader
 from tests.sampling import left_to_proofs, sampled
@@ -297,7 +297,7 @@ def test_command_grades_real_submissions_on_two_workers_of_which_one_is_killed(
         both = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         with subprocess.Popen(command, cwd=handed_in, **both) as begun:
             orphans = kill_in_the_middle(handed_in, workers)
-            assert psutil.wait_procs(orphans, timeout=20)[1] == []
+            wait_until(lambda: have_ended(orphans), 20)
             said, complaint = begun.communicate(timeout=120)
         assert (begun.returncode, complaint) == (0, ""), said
     completed = noted(handed_in, "completed")

@@ -108,7 +108,9 @@ def bubblewrap(mode: BubblewrapMode, folder: Path, hidden: Iterable[Path | None]
     words += ["--ro-bind", str(folder / PACKAGES), COURSE]
     words += ["--setenv", "PYTHONPATH", COURSE, "--setenv", "HOME", SCRATCH]
     words += ["--setenv", "TMPDIR", SCRATCH, "--setenv", "PATH", "/usr/bin:/bin"]
-    return [*words, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", SCRATCH]
+    for place in ("/dev/pts", "/dev", "/"):  # a user may own the first
+        words += ["--remount-ro", place]
+    return [*words, "--chdir", SCRATCH]
 
 
 def _hide(*folders: Path | None, shown: tuple[str, ...]) -> list[str]:
