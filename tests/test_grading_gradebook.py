@@ -2,6 +2,7 @@
 
 import gc
 import logging
+import multiprocessing
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -51,6 +52,27 @@ def test_gradebook_prepared_by_several_at_once_has_everything_once(
     gc.collect()  # what nbgrader opened and could not use, it leaves open
     with Gradebook(url, "attention") as prepared:
         assert [student.id for student in prepared.students] == STUDENTS
+
+
+def test_gradebook_opened_again_has_its_statements_and_a_fork_none_of_its_connections(
+    url: str,
+) -> None:
+    prepare_gradebook(url, "attention", STUDENTS)
+
+    def read() -> None:
+        with Gradebook(url, "attention") as forked:
+            assert [student.id for student in forked.students] == STUDENTS
+
+    with Gradebook(url, "attention") as first, Gradebook(url, "attention") as second:
+        assert first.engine is second.engine
+        assert second.students
+        second.db.remove()  # its connection waits in the pool, where a fork would find it
+        idle = second.engine.pool.checkedin()
+        child = multiprocessing.get_context("fork").Process(target=read)
+        child.start()
+        child.join(30)
+        assert (idle > 0, child.exitcode) == (True, 0)
+        assert [student.id for student in second.students] == STUDENTS
 
 
 def test_patience_ends_with_what_the_database_says() -> None:

@@ -13,6 +13,7 @@ import os
 import signal
 import socket
 import sys
+from operator import is_
 from types import FunctionType, ModuleType
 
 from torch.overrides import TorchFunctionMode
@@ -34,13 +35,14 @@ TRUSTED_BUILTINS = {
 MODULES = {"sys": sys, "os": os, "signal": signal, "json": json, "builtins": builtins}
 VISIBLE_MODULES = (check, points, shell)  # modules that cells see
 CLASSES = (socket.socket, TorchDispatchMode, TorchFunctionMode)
+OWN = f"{INSIDE}."  # how the names of its modules begin
 Parts = dict[str, tuple[object, ...]]
 
 
 def parts_at_work() -> Parts:
     """The parts that must not be replaced, by name: each function and its code, each constant."""
     found: Parts = {}
-    for name in sorted(name for name in sys.modules if name.startswith(f"{INSIDE}.")):
+    for name in sorted(name for name in sys.modules if name.startswith(OWN)):
         # the shell's state changes as cells run; it and the table are compared as what cells see
         if (module := sys.modules[name]) not in VISIBLE_MODULES:
             found |= parts_of(module, name)
@@ -69,6 +71,8 @@ def parts_of(place: ModuleType | type, name: str) -> Parts:
 
 def aspects(value: object) -> tuple[object, ...]:
     """The thing itself, and what of it could be exchanged while it stays."""
+    if isinstance(value, ModuleType | type):
+        return (value,)
     inner = getattr(value, "__wrapped__", None) or value
     if isinstance(inner, FunctionType):
         return value, inner.__code__, inner.__defaults__, inner.__kwdefaults__
@@ -78,6 +82,9 @@ def aspects(value: object) -> tuple[object, ...]:
 
 
 def _is_same(part: tuple[object, ...], other: tuple[object, ...]) -> bool:
-    same = len(part) == len(other)
-    pairs = zip(part, other, strict=True) if same else ()
-    return same and all(a is b or (type(a) is type(b) is str and a == b) for a, b in pairs)
+    if len(part) != len(other):
+        return False
+    if all(map(is_, part, other)):  # nearly always, and without a step of Python for each
+        return True
+    pairs = zip(part, other, strict=True)
+    return all(a is b or (type(a) is type(b) is str and a == b) for a, b in pairs)
