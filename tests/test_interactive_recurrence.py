@@ -257,7 +257,7 @@ def test_text_and_png_stand_in_where_there_is_no_browser() -> None:
     bundle = drawn()._repr_mimebundle_()
     assert set(bundle) == {"text/html", "image/png", "text/plain"}
     assert "Gain 0.58, forget bias 0.00. Gradient at distance 50: rnn " in bundle["text/plain"]
-    assert "lstm never, never, never; " in bundle["text/plain"]
+    assert "lstm: never, never, never; lstm, forget bias 3: 570, " in bundle["text/plain"]
 
 
 @pytest.mark.parametrize(
