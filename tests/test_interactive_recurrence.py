@@ -182,6 +182,8 @@ def test_distance_follows_the_pointer_and_marks_stay_on_their_curves(page: Page)
     page.mouse.up()
     page.mouse.move(*place(100))
     assert reading(root)["distance"] == 1
+    root.locator("[data-run='gru 0']").click()  # another axis, of steps
+    assert reading(root)["distance"] == 1
     for name in ("rnn", "attention"):
         curve = root.locator(f'[data-curve="{name}"]').get_attribute("d").split("L")
         mark = root.locator(f'[data-here="{name}"]').get_attribute("transform")

@@ -108,6 +108,7 @@ def test_only_what_is_shown_is_fetched_and_a_narrow_window_breaks(figure: Locato
         "économique",
     ]
     figure.get_by_role("checkbox", name="local-m").uncheck(force=True)
+    figure.locator("[data-part=window]:disabled").wait_for()  # no table has a window
     figure.get_by_role("checkbox", name="dot").uncheck(force=True)
     figure.get_by_text("Choose a model.").wait_for()
 

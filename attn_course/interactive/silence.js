@@ -118,7 +118,7 @@ attnFigure("silence", (root, data, say, parts) => {
   part("exchange").addEventListener("click", () => {
     const [after, before] = verbsAround(now.words), other = { [after]: before, [before]: after };
     if (after && before) write(now.words.map((word) => other[word] ?? word));
-    else parts.trouble("There is no verb on either side of “not” to exchange.");
+    else parts.trouble("Only verbs on both sides of “not” can be exchanged.");
   });
   const look = ([i, j]) => {
     const [row, column] = [within(i, now.weights.length), within(j, now.words.length)];
