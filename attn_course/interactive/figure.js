@@ -10,6 +10,8 @@ const attnStateOf = (name, form) => {
 const attnRestore = (name, root, form) => {
   const state = new URLSearchParams(location.hash.slice(1));
   if (state.get("lab") !== name) return;
+  root.scrollIntoView();
+  if ([...state].length === 1) return; // the figure as it stands, with the boxes that are checked
   for (const one of attnControls(form)) {
     const wanted = state.get(one.name);
     if (one.type === "checkbox") one.checked = one.value === wanted;
@@ -18,7 +20,6 @@ const attnRestore = (name, root, form) => {
     else one.value = wanted;
   }
   attnAnnounce(form);
-  root.scrollIntoView();
 };
 
 // What figures do with their form, their readings and their parts; `part` finds one by its name.
