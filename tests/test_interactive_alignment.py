@@ -201,7 +201,10 @@ def test_another_sentence_is_answered_whole(figure: Locator) -> None:
     figure.locator("[data-part=words]").fill("2")
     assert said(figure) == "L'accord"
     assert "In French: L'accord … " in figure.locator(".attn-sentence").text_content()
+    example = figure.get_by_label("or choose")
+    example.select_option(index=1)
     figure.get_by_label("English").fill("Armenia ratified the law.")
+    assert example.input_value() == ""  # so that the same can be chosen again
     figure.locator("[data-part='said-reading']", has_text="L'Arménie a ratifié la loi.").wait_for()
 
 

@@ -116,7 +116,7 @@ attnFigure("alignment", (root, data, say, parts) => {
   form.addEventListener("input", (event) => {
     const { target } = event;
     if (target === part("words")) return draw(false);
-    if (target === part("example") && target.value) keep({ source: target.value });
+    followExample(parts, target);
     if (target === part("other")) keep({ exchange: target.value });
     if (target === part("place")) keep({ replaced: target.value, exchange: "" });
     const isOther = target === part("source") || target === part("example");

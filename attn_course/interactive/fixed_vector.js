@@ -104,13 +104,14 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
   });
 
   form.addEventListener("input", ({ target }) => {
-    if (target === part("example") && target.value) keep({ source: target.value });
+    followExample(parts, target);
     act();
   });
   for (const [name, step] of [["shorter", -1], ["longer", 1]])
     part(name).addEventListener("click", () => {
       const at = texts.indexOf(value("source")) + step; // from a sentence of one's own to the first
       keep({ source: texts[Math.min(Math.max(at, 0), texts.length - 1)] });
+      part("example").value = "";
       act();
     });
   const steps = data.steps.map((row) => row.map(([word, share]) => ({ word, share, parent: 0 })));

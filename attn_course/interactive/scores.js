@@ -77,7 +77,7 @@ attnFigure("scores", (root, data, say, parts) => {
   };
   for (const name of all) grids[name].listen({ look: look(name), act: look(name) });
   form.addEventListener("input", ({ target }) => {
-    if (target === part("example") && target.value) keep({ source: target.value });
+    followExample(parts, target);
     act();
   });
   const first = Object.entries(data.first).map(([name, [words, shares]]) => (

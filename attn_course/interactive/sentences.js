@@ -47,6 +47,13 @@ const readSentence = (text, known, most) => {
   return { trouble: `It has never met ${quoted(strange.slice(0, 3))}${more}.${other}` };
 };
 
+// A sentence that is chosen goes into the field; of one that is typed the list says nothing, so that
+// each of its own can be chosen again.
+const followExample = ({ part, keep }, target) => {
+  if (target === part("example") && target.value) keep({ source: target.value });
+  if (target === part("source")) part("example").value = "";
+};
+
 // Words as usually written, as `detokenise` does.
 const written = (words) =>
   words.join(" ").replace(/ ([.,]|'s(?!\p{L}))/gu, "$1").replace(/(\p{L}') /gu, "$1");
