@@ -176,6 +176,11 @@ def assert_prints_without_controls(page: Page, figure: str) -> None:
     assert first.locator("svg").first.is_visible()
 
 
+# What stands beside sliders and readings, if it needs more than its line or column.
+CROWDED = """() => [...document.querySelectorAll(".attn-row output, .attn-readings dt")]
+  .filter((one) => one.scrollWidth > one.clientWidth + 1 || (one.matches("output") &&
+    one.clientHeight > 1.6 * parseFloat(getComputedStyle(one).lineHeight)))
+  .map((one) => one.textContent)"""
 # Words that stick out of a table of weights, which hides what does.
 CUT = """() => [...document.querySelectorAll(".attn-table text")].filter((text) => {
   const word = text.getBoundingClientRect(), table = text.ownerSVGElement.getBoundingClientRect();
@@ -184,10 +189,11 @@ CUT = """() => [...document.querySelectorAll(".attn-table text")].filter((text) 
 
 
 def assert_accessible_and_fits(page: Page, letters: str) -> None:
-    """Nothing scrolls sideways, no word is cut, axe finds nothing, letters are large enough."""
+    """Nothing scrolls sideways, no word is cut or crowded, axe finds nothing, letters are large."""
     wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert page.evaluate(wide) == 0
     assert page.evaluate(CUT) == []
+    assert page.evaluate(CROWDED) == []
     page.evaluate(AXE)
     assert page.evaluate(RUN_AXE) == []
     height = "text => text.getBoundingClientRect().height"

@@ -145,6 +145,10 @@ def test_a_sentence_of_ones_own_is_compared_with_chapter_04(figure: Locator) -> 
         word for word in ours if word not in other
     ]
     assert not figure.locator("[data-part='right-reading']").is_visible()
+    figure.get_by_label("English").fill("The agreement was signed.")
+    figure.get_by_text("0 of 6 words: chapter 04 says the same").wait_for()
+    figure.get_by_label("English").fill(detokenise(typed))
+    figure.get_by_text("chapter 04 says something else").wait_for()
     figure.get_by_label("English").fill("The cat <b>sat</b>")
     figure.get_by_text("It has never met “cat”, “<b>sat</b>”.").wait_for()
     figure.get_by_label("English").fill("law " * 300)

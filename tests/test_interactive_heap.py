@@ -106,6 +106,8 @@ def test_figure_is_accessible_and_fits_a_phone(page: Page) -> None:
     look(page, PHONE, "dark", "reduce")
     page.locator(f"{FIGURE} [data-cell='1,4']").tap()
     page.locator(f"{FIGURE} [data-column='4']", has_text="serves").wait_for()
+    page.get_by_label("add a vector").check(force=True)  # wrong answers are bold
+    page.locator(f"{FIGURE} .attn-changed").first.wait_for()
     assert_accessible_and_fits(page, f"{FIGURE} [data-row='0']")
 
 

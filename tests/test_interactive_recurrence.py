@@ -182,6 +182,8 @@ def test_distance_follows_the_pointer_and_marks_stay_on_their_curves(page: Page)
     page.mouse.up()
     page.mouse.move(*place(100))
     assert reading(root)["distance"] == 1
+    root.locator("[data-run='gru 0']").click()  # another axis, of steps
+    assert reading(root)["distance"] == 1
     for name in ("rnn", "attention"):
         curve = root.locator(f'[data-curve="{name}"]').get_attribute("d").split("L")
         mark = root.locator(f'[data-here="{name}"]').get_attribute("transform")
@@ -257,7 +259,7 @@ def test_text_and_png_stand_in_where_there_is_no_browser() -> None:
     bundle = drawn()._repr_mimebundle_()
     assert set(bundle) == {"text/html", "image/png", "text/plain"}
     assert "Gain 0.58, forget bias 0.00. Gradient at distance 50: rnn " in bundle["text/plain"]
-    assert "lstm never, never, never; " in bundle["text/plain"]
+    assert "lstm: never, never, never; lstm, forget bias 3: 570, " in bundle["text/plain"]
 
 
 @pytest.mark.parametrize(

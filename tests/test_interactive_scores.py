@@ -108,18 +108,21 @@ def test_only_what_is_shown_is_fetched_and_a_narrow_window_breaks(figure: Locato
         "économique",
     ]
     figure.get_by_role("checkbox", name="local-m").uncheck(force=True)
+    figure.locator("[data-part=window]:disabled").wait_for()  # no table has a window
     figure.get_by_role("checkbox", name="dot").uncheck(force=True)
     figure.get_by_text("Choose a model.").wait_for()
 
 
 @pytest.mark.browser
 def test_keyboard_and_pointer_frame_a_row(figure: Locator) -> None:
-    assert said(figure, "looks").startswith("dot, “.”: 100% at 1992; general, “.”: 100% at 1992")
+    assert said(figure, "looks").startswith(
+        "dot, “.”: 100% at “1992”; general, “.”: 100% at “1992”"
+    )
     cell = figure.locator("[data-model=dot] [data-cell='5,4']")
     cell.click()
-    assert said(figure, "looks").startswith("dot, “économique”: 100% at Economic; general")
+    assert said(figure, "looks").startswith("dot, “économique”: 100% at “Economic”; general")
     figure.page.keyboard.press("ArrowDown")
-    assert said(figure, "looks").startswith("dot, “européenne”: 100% at European")
+    assert said(figure, "looks").startswith("dot, “européenne”: 100% at “European”")
     figure.get_by_label("English").fill("The cat sat.")
     figure.get_by_text("It has never met “cat”, “sat”.").wait_for()
     figure.get_by_label("English").fill("armenia ratified Romania’s law")

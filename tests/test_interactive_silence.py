@@ -134,6 +134,8 @@ def test_typed_sentence_is_read_or_refused_by_name(figure: Locator) -> None:
             assert not alert.is_visible()
     typed.fill("not hang")
     alert.wait_for(state="hidden")
+    figure.get_by_role("button", name="exchange the verbs").click()
+    alert.get_by_text("Only verbs on both sides").wait_for()
     assert figure.locator("[data-line='0'] [data-cell]").count() == 2
     for name in ("exchange the verbs", "another sentence", "exchange the verbs"):
         figure.get_by_role("button", name=name).click()

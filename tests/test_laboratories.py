@@ -69,6 +69,7 @@ def test_every_link_opens_its_state(
             form = page.locator("form")
             wanted, found = dict(parse_qsl(state)), dict(form.evaluate(VALUES))
             assert wanted.items() <= found.items(), (name, state, found)
+            assert not page.get_by_role("alert").is_visible(), (name, state)
             wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
             assert page.evaluate(wide) == 0, name
             if number == 0 or takes_all():  # each figure is shown to axe by its own tests

@@ -86,7 +86,8 @@ attnFigure("alignment", (root, data, say, parts) => {
     const best = shares.slice(0, 3).filter(([weight]) => weight >= 0.005);
     const looks = best.map(([weight, word]) => `${Math.round(100 * weight)}% at ${word}`).join(", ");
     show("shares", `${rows[row].word}: ${looks}`);
-    say(`${written(words)} In French: ${text} ${rows[row].word} looks ${looks}.`);
+    const more = count < said.length ? " …" : "";
+    say(`${written(words)} In French: ${text}${more} ${rows[row].word} looks ${looks}.`);
   };
 
   const act = attnAnswers(parts, {
@@ -115,15 +116,17 @@ attnFigure("alignment", (root, data, say, parts) => {
   form.addEventListener("input", (event) => {
     const { target } = event;
     if (target === part("words")) return draw(false);
-    if (target === part("example") && target.value) keep({ source: target.value });
+    followExample(parts, target);
     if (target === part("other")) keep({ exchange: target.value });
     if (target === part("place")) keep({ replaced: target.value, exchange: "" });
-    if (target === part("source") || target === part("example"))
-      keep({ replaced: "", exchange: "", row: "", column: "" });
-    clearTimeout(playing);
+    const isOther = target === part("source") || target === part("example");
+    if (isOther) keep({ replaced: "", exchange: "", row: "", column: "" });
+    if (isOther || playing) part("words").value = part("words").max; // no half of a new answer
+    playing = clearTimeout(playing);
     act();
   });
   part("undo").addEventListener("click", () => {
+    form.elements.everywhere.checked = false;
     change({ hands: "learned", row: "", column: "", replaced: "", exchange: "" });
   });
   part("play").addEventListener("click", () => {
@@ -132,7 +135,7 @@ attnFigure("alignment", (root, data, say, parts) => {
     slider.value = still ? slider.max : 1;
     const next = () => {
       draw(false);
-      if (Number(slider.value) === Number(slider.max)) return;
+      if (Number(slider.value) === Number(slider.max)) return (playing = undefined);
       slider.value = Number(slider.value) + 1;
       playing = setTimeout(next, 350);
     };

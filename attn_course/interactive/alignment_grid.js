@@ -42,20 +42,19 @@ const alignmentGrid = (root, layout, picture = root.querySelector("svg")) => {
     const slanted = columns.map((word, j) => left + wide * (j + 0.5) + 16 + 5 * word.length);
     const across = Math.ceil(Math.max(right + 8, ...slanted)); // on a phone, where letters are large
     picture.setAttribute("viewBox", `0 0 ${across} ${bottom + 6}`);
-    picture.style.minWidth = `${Math.round(0.72 * across)}px`; // a finger must hit a cell
+    // a finger must hit a cell; where cells are wide, the names need no more room than the screen has
+    picture.style.minWidth = `${Math.ceil(Math.min(0.72, 24 / wide) * across)}px`;
     picture.setAttribute("role", "grid");
     const hadFocus = picture.contains(document.activeElement);
     picture.replaceChildren(...heads, ...lines, ...frames);
+    for (const [name] of lines.map((line) => line.children)) // large or bold ones may be too long
+      if (name.getComputedTextLength() > left - 10)
+        for (const [key, one] of Object.entries({ textLength: left - 10, lengthAdjust: "spacingAndGlyphs" }))
+          name.setAttribute(key, one);
     if (hadFocus && here) focus(here);
   };
 
   const cellOf = (event) => event.target.closest?.("[data-cell]")?.dataset.cell.split(",").map(Number);
-  const moves = {
-    ArrowUp: ([i, j]) => [i - 1, j],
-    ArrowDown: ([i, j]) => [i + 1, j],
-    ArrowLeft: ([i, j]) => [i, j - 1],
-    ArrowRight: ([i, j]) => [i, j + 1],
-  };
   // `look` is called for the cell that is pointed at, `act` for the one that is chosen
   const listen = ({ look, act }) => {
     picture.addEventListener("click", (event) => {
@@ -65,11 +64,11 @@ const alignmentGrid = (root, layout, picture = root.querySelector("svg")) => {
     picture.addEventListener("keydown", (event) => {
       const cell = cellOf(event);
       if (!cell || event.ctrlKey || event.altKey || event.metaKey) return;
+      const way = attnArrow(event);
       if (event.key === "Enter" || event.key === " ") act(cell);
-      else if (moves[event.key]) look(moves[event.key](cell));
+      else if (way) look([cell[0] + way[0], cell[1] + way[1]]);
       else return;
-      event.preventDefault(); // the page does not scroll
-      event.stopPropagation(); // and JupyterLab does not take the key as its own
+      attnTake(event);
     });
   };
   return { draw, listen, focus };

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from attn_course.data.captions import DIGITS_OF, NAMES, CaptionedImage
 from attn_course.data.regression import load_digits
+from attn_course.data.translation import detokenise
 from attn_course.interactive.captioning_picture import (
     EDGE,
     GRID,
@@ -73,7 +74,7 @@ def caption_explorer(images: Sequence[CaptionedImage]) -> InteractiveFigure:
             [
                 ("guesses", "this word", ""),
                 ("before", "left alone, it says", ""),
-                ("right", "the right caption", " ".join(images[0].words)),
+                ("right", "the right caption", detokenise(images[0].words)),
             ]
         ),
         data=_data(images, words),
@@ -121,7 +122,7 @@ def _data(images: Sequence[CaptionedImage], words: Sequence[Word]) -> dict[str, 
         shown = [square for square, digit in zip(squares_of(one.image[0]), one.digits, strict=True)
                  if digit is not None]  # fmt: skip
         samples += [ink_of(square) for square in shown]
-        examples.append({"stamps": stamps, "right": " ".join(one.words)})
+        examples.append({"stamps": stamps, "right": detokenise(one.words)})
     return {
         "recipes": RECIPES,
         "words": WORDS,

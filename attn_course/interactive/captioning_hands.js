@@ -33,10 +33,6 @@ const captionPen = (picture, { left, edge, side }, { isOn, began, moved, ended }
 };
 
 const captionKeys = ({ picture, cells, chips, grid }, hands) => {
-  const take = (event) => {
-    event.preventDefault(); // the page does not scroll
-    event.stopPropagation(); // and JupyterLab does not take the key as its own
-  };
   const cellOf = (event) => cells.indexOf(event.target.closest?.("[data-cell]"));
   picture.addEventListener("pointerdown", (event) => {
     if (cellOf(event) >= 0) hands.walk(cellOf(event));
@@ -45,27 +41,20 @@ const captionKeys = ({ picture, cells, chips, grid }, hands) => {
   picture.addEventListener("click", (event) => {
     if (cellOf(event) >= 0) hands.click(cellOf(event));
   });
-  const steps = {
-    ArrowUp: (row, column) => [row - 1, column],
-    ArrowDown: (row, column) => [row + 1, column],
-    ArrowLeft: (row, column) => [row, column - 1],
-    ArrowRight: (row, column) => [row, column + 1],
-    Home: (row) => [row, 0],
-    End: (row) => [row, grid - 1],
-  };
+  const ends = { Home: [0, -grid], End: [0, grid] };
   picture.addEventListener("keydown", (event) => {
-    const cell = cellOf(event), { key } = event;
+    const cell = cellOf(event), { key } = event, way = attnArrow(event) ?? ends[key];
     if (key === "z" && (event.ctrlKey || event.metaKey)) hands.undo();
     else if (event.ctrlKey || event.altKey || event.metaKey) return;
     else if (/^\d$/.test(key)) hands.type(Number(key), cell);
     else if (key === "Delete" || key === "Backspace") hands.empty(cell);
     else if (key === "Enter" || key === " ") hands.move(cell);
-    else if (steps[key]) {
-      const [row, column] = steps[key](Math.floor(cell / grid), cell % grid)
+    else if (way) {
+      const [row, column] = [Math.floor(cell / grid) + way[0], (cell % grid) + way[1]]
         .map((at) => Math.min(Math.max(at, 0), grid - 1));
       hands.walk(row * grid + column);
     } else return;
-    take(event);
+    attnTake(event);
   });
   chips.addEventListener("click", (event) => {
     const chip = event.target.closest("[data-word]");
@@ -80,7 +69,7 @@ const captionKeys = ({ picture, cells, chips, grid }, hands) => {
     }[event.key];
     if (to === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
     hands.go(to);
-    take(event);
+    attnTake(event);
   });
   // a picture has no parts for a screen reader, a grid has
   picture.setAttribute("role", "grid");

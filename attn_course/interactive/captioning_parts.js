@@ -1,6 +1,5 @@
 // What the figure of captions says, and the small parts that it draws. A word of a caption is
 // {word, weights, looked, guesses: [[word, probability], ...]}.
-const percent = (share) => `${Math.floor(100 * share + 0.5)}%`;
 const placeOf = (cell, grid = 3) =>
   `row ${Math.floor(cell / grid) + 1}, column ${(cell % grid) + 1}`;
 
@@ -14,7 +13,7 @@ const wordOf = ({ word, shares, weights, used }, words, candidates) => {
 
 const captionOf = (said) => {
   const words = said.map(({ word }) => word);
-  return (words.at(-1) === "(end)" ? words.slice(0, -1) : [...words, "…"]).join(" ");
+  return (words.at(-1) === "(end)" ? words.slice(0, -1) : [...words, "…"]).join(" ").replaceAll(" ,", ",");
 };
 
 const whereOf = ({ weights, looked }) => {

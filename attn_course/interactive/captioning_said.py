@@ -8,6 +8,7 @@ import torch
 
 from attn_course.captioning import Captioner
 from attn_course.data.captions import VOCABULARY, CaptionedImage
+from attn_course.data.translation import detokenise
 from attn_course.decoding import greedy_decode
 from attn_course.seq2seq import BOS, EOS, PAD
 
@@ -69,7 +70,7 @@ def say(model: Captioner, example: CaptionedImage) -> list[Word]:
 def spoken(words: Sequence[Word]) -> str:
     """A caption as it is read: without its end mark, or with dots if it was cut off."""
     said = [word.word for word in words]
-    return " ".join(said[:-1] if said[-1] == END else [*said, "…"])
+    return detokenise(said[:-1] if said[-1] == END else [*said, "…"])
 
 
 def sentence(model: str, words: Sequence[Word], number: int) -> str:

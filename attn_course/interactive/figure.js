@@ -10,6 +10,8 @@ const attnStateOf = (name, form) => {
 const attnRestore = (name, root, form) => {
   const state = new URLSearchParams(location.hash.slice(1));
   if (state.get("lab") !== name) return;
+  root.scrollIntoView();
+  if ([...state].length === 1) return; // the figure as it stands, with the boxes that are checked
   for (const one of attnControls(form)) {
     const wanted = state.get(one.name);
     if (one.type === "checkbox") one.checked = one.value === wanted;
@@ -18,7 +20,6 @@ const attnRestore = (name, root, form) => {
     else one.value = wanted;
   }
   attnAnnounce(form);
-  root.scrollIntoView();
 };
 
 // What figures do with their form, their readings and their parts; `part` finds one by its name.
@@ -63,18 +64,31 @@ const attnElement = (name, attributes, ...content) => {
   return node;
 };
 
+// A share of one in percents; halves go up.
+const percent = (share, digits = 0) => `${Number((100 * share).toFixed(digits))}%`;
+
+// Where an arrow key goes in a table, [down, right]; undefined for another key, and for one that is
+// held with another.
+const attnArrow = ({ key, ctrlKey, altKey, metaKey }) => (ctrlKey || altKey || metaKey ? undefined
+  : { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[key]);
+const attnTake = (event) => {
+  event.preventDefault(); // the page does not scroll
+  event.stopPropagation(); // and JupyterLab does not take the key as its own
+};
+
 // From numbers to places in the picture; a number outside the range goes to its end.
 const attnScale = ([low, high, start, stop]) => (number) =>
   start + ((Math.min(Math.max(number, low), high) - low) / (high - low)) * (stop - start);
 
-// `follow` gets the place across the picture, from the press of a button or finger to its end.
+// `follow` gets the place across the picture, from the press of a button or finger to its end, if
+// `isGrip` holds of the event of the press.
 const attnDrag = (picture, follow, isGrip = () => true) => {
   const across = ({ clientX }) => {
     const { left, width } = picture.getBoundingClientRect();
     return ((clientX - left) / width) * picture.viewBox.baseVal.width;
   };
   picture.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0 || !isGrip(event.target)) return;
+    if (event.button !== 0 || !isGrip(event)) return;
     picture.setPointerCapture(event.pointerId);
     follow(across(event));
   });

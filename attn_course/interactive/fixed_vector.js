@@ -4,7 +4,7 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
   const texts = data.pairs.map(([source]) => written(source));
   let beside = {};
 
-  const percent = (share) => {
+  const probability = (share) => {
     if (share >= 0.0001) return `${(100 * share).toFixed(share >= 0.01 ? 0 : 2)}%`;
     const [first, power] = share.toExponential(0).split("e");
     const raise = (digit) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(digit)];
@@ -24,7 +24,7 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
     const way = `M${start.toFixed(1)},${y - 11}L${x.toFixed(1)},${y + 2}`;
     if (t) group.append(attnElement("path", { d: way }));
     group.append(attnElement("text", { x, y: y + 17, ...(word.length > 12 && pressed) }, word));
-    group.append(attnElement("text", { x, y: y + 33 }, percent(share)));
+    group.append(attnElement("text", { x, y: y + 33 }, probability(share)));
     return group;
   };
 
@@ -52,12 +52,14 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
     const count = showMarked("said", said, wanted), of = `${count} of ${said.length} words`;
     showMarked("other", other, wanted);
     show("right", right ? written(right) : "");
-    show("strange", right ? of : `${of}: chapter 04 says something else`);
-    const more = narrow === undefined ? "" : `; a beam of 1 finds a sentence of ${percent(narrow)}`;
-    show("chance", percent(chance) + more);
+    const alike = written(said) === written(other) ? "the same" : "something else";
+    show("strange", right ? of : `${of}: chapter 04 says ${alike}`);
+    const more = narrow === undefined ? "" : `; a beam of 1 finds a sentence of ${probability(narrow)}`;
+    show("chance", probability(chance) + more);
     write("beam-reading", value("beam"));
-    part("shorter").disabled = at === 0;
-    part("longer").disabled = at === texts.length - 1;
+    // they keep the focus that they have
+    for (const [name, end] of [["shorter", 0], ["longer", texts.length - 1]])
+      part(name).setAttribute("aria-disabled", String(at === end));
     say(`${written(source)} In French: ${written(said)}`);
   };
 
@@ -102,13 +104,14 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
   });
 
   form.addEventListener("input", ({ target }) => {
-    if (target === part("example") && target.value) keep({ source: target.value });
+    followExample(parts, target);
     act();
   });
   for (const [name, step] of [["shorter", -1], ["longer", 1]])
     part(name).addEventListener("click", () => {
       const at = texts.indexOf(value("source")) + step; // from a sentence of one's own to the first
       keep({ source: texts[Math.min(Math.max(at, 0), texts.length - 1)] });
+      part("example").value = "";
       act();
     });
   const steps = data.steps.map((row) => row.map(([word, share]) => ({ word, share, parent: 0 })));

@@ -32,14 +32,12 @@ const headSheet = (picture, { left, top, side }, colour) => {
   };
 
   const headOf = ({ target }) => target.dataset.head?.split(",").map(Number);
-  const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
   const listen = (choose) => {
     picture.addEventListener("click", (event) => headOf(event) && choose(headOf(event)));
     picture.addEventListener("keydown", (event) => {
-      const at = headOf(event), step = steps[event.key];
-      if (!at || !step || event.ctrlKey || event.altKey || event.metaKey) return;
-      event.preventDefault(); // the page does not scroll
-      event.stopPropagation(); // and JupyterLab does not take the key as its own
+      const at = headOf(event), step = attnArrow(event);
+      if (!at || !step) return;
+      attnTake(event);
       const next = [at[0] + step[0], at[1] + step[1]];
       const frame = picture.querySelector(`[data-head="${next}"]`);
       if (frame) choose(next);

@@ -7,7 +7,6 @@ attnFigure("heads", (root, data, say, parts) => {
   for (let i = 0; i < layers; i++) for (let j = 0; j < heads; j++) all.push([i, j]);
   let record = null, drawn = data.first.sentence;
 
-  const percent = (share) => `${Math.round(100 * share)}%`;
   const wanted = () => {
     const sentence = within(value("sentence"), data.sentences.length);
     const count = record?.pieces[data.sentences[sentence]].length ?? data.first.pieces.length;

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attn_course.interactive.controls import choice, option, select, slider
+from attn_course.interactive.controls import choice, hint, option, select, slider
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.kernel_regression_picture import RADII, icon, scales, svg
 from attn_course.interactive.kernel_regression_print import png
@@ -102,7 +102,8 @@ def _controls(state: State) -> str:
     stand_ins = [("zero", "0"), ("mean", "mean of all values")]
     place = state.widths.index(state.width)
     return (
-        choice("Kernel", *kernels)
+        hint("Turn the width: when is the estimate too rough, when too flat? Drag the query along.")
+        + choice("Kernel", *kernels)
         + slider("width", "weight", 0, len(state.widths) - 1, place)
         + slider("query", "query", state.low, state.high, state.query, state.step)
         + select("empty", "In an empty window, 0/0 becomes ", stand_ins, "zero", "empty")

@@ -89,7 +89,7 @@ attnFigure("recurrence", (root, data, say, { form, picture, part, value, keep, w
       write(`${name}-reading`, `${now}, × ${factor.toFixed(2)} a step${more}`);
     }
     const steps = Object.entries(race[raced]).map(([name, runs]) =>
-      `${name} ${runs.map((one) => one ?? "never").join(", ")}`);
+      `${name}: ${runs.map((one) => one ?? "never").join(", ")}`);
     write("steps-reading", steps.join("\n"));
     part("steps-reading").previousSibling.textContent = `steps at ${raced}`;
     const reached = layers.map((name) => `${name} ${short(reach[name][distance])}`);
@@ -119,6 +119,6 @@ attnFigure("recurrence", (root, data, say, { form, picture, part, value, keep, w
     const [low, high, start, stop] = layout.across;
     keep({ distance: Math.round(low + ((x - start) / (stop - start)) * (high - low)) });
     draw();
-  });
+  }, ({ clientY }) => clientY < part("raced").getBoundingClientRect().top); // below, another axis
   draw();
 });

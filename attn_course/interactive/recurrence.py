@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from attn_course.interactive.controls import button, kept, readings, slider
+from attn_course.interactive.controls import button, hint, kept, readings, slider
 from attn_course.interactive.figure import InteractiveFigure, png_of
 from attn_course.interactive.recurrence_draws import (
     DIRECTION,
@@ -99,7 +99,8 @@ def gradient_explorer(
 
 def _controls(state: State) -> str:
     return (
-        slider("distance", "query", 1, FAR, state.distance)
+        hint("Drag along the distances. Which gain, or forget bias, carries a gradient to the end?")
+        + slider("distance", "query", 1, FAR, state.distance)
         + slider("gain", "output", *GAINS[:2], state.gain, GAINS[2])
         + slider("forget bias", "output", *BIASES[:2], state.forget_bias, BIASES[2])
         + button("again", "draw other random numbers")

@@ -78,7 +78,7 @@ class State:
     def steps(self) -> list[str]:
         """What the record says of each learner."""
         return [
-            f"{name} {', '.join('never' if one is None else str(one) for one in runs)}"
+            f"{name}: {', '.join('never' if one is None else str(one) for one in runs)}"
             for name, runs in self.race[self.raced].items()
         ]
 

@@ -7,7 +7,6 @@ attnFigure("retrieval", (root, data, say, { form, picture, part, put, write, ran
   const word = names.map((name) => words.indexOf(name.split(" ").at(-1)));
   const steps = Array.from({ length: last + 1 }, (_, step) => step);
   const x = (step) => left + (walk * step) / last;
-  const percent = (share) => `${(100 * share).toFixed(0)}%`;
 
   const walkOf = remembering((from, to) => steps.map((at) =>
     from.map((one, c) => ((1 - at / last) * one + (at / last) * to[c]) / 255)));
@@ -175,6 +174,6 @@ attnFigure("retrieval", (root, data, say, { form, picture, part, put, write, ran
   });
 
   const follow = (across) => go(Math.round(((across - left) / walk) * last));
-  attnDrag(picture, follow, (grip) => grip.closest(".attn-walk"));
+  attnDrag(picture, follow, ({ target }) => target.closest(".attn-walk"));
   draw();
 });

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attn_course.interactive.controls import button, slider
+from attn_course.interactive.controls import button, hint, slider
 from attn_course.interactive.figure import InteractiveFigure, png_of
 from attn_course.interactive.markup import tag
 from attn_course.interactive.retrieval_picture import inks, layout, svg
@@ -107,7 +107,8 @@ def _controls(state: State) -> str:
     picks = _pick("from", state.start) + _pick("to", state.end)
     place = state.temperatures.index(state.temperature)
     return (
-        tag("div", picks + button("jump", "next jump"), class_="attn-options")
+        hint("Drag along the walk: which answer jumps, which slides? Then turn the temperature.")
+        + tag("div", picks + button("jump", "next jump"), class_="attn-options")
         + slider("step", "query", 0, LAST, state.step)
         + slider("temperature", "weight", 0, len(state.temperatures) - 1, place)
     )

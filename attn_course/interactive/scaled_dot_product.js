@@ -60,7 +60,7 @@ attnFigure("scaled-dot-product", (root, data, say, { form, picture, part, write 
 
   const found = (row) => {
     const order = row.map((_, j) => j).sort((a, b) => nine(row[b]) - nine(row[a])).slice(0, 3);
-    const shares = order.filter((j) => row[j]).map((j) => `${row[j].toFixed(2)} to ${words[j]}`);
+    const shares = order.filter((j) => row[j] >= 0.005).map((j) => `${row[j].toFixed(2)} to ${words[j]}`);
     return shares.length
       ? `${shares.join(", ")}; effective number of keys ${effective(row)}.`
       : "no key is left, all weights are 0.";
@@ -174,23 +174,16 @@ attnFigure("scaled-dot-product", (root, data, say, { form, picture, part, write 
     if (String(cell) === String(here)) toggle();
     else look(...cell);
   });
-  const moves = {
-    ArrowUp: ([i, j]) => [i - 1, j],
-    ArrowDown: ([i, j]) => [i + 1, j],
-    ArrowLeft: ([i, j]) => [i, j - 1],
-    ArrowRight: ([i, j]) => [i, j + 1],
-    Home: ([i]) => [i, 0],
-    End: ([i]) => [i, size - 1],
-  };
+  const ends = { Home: [0, -size], End: [0, size] };
   picture.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const way = attnArrow(event) ?? ends[event.key];
     if (event.key === "Enter" || event.key === " ") toggle();
-    else if (moves[event.key]) {
-      look(...moves[event.key](here).map((at) => Math.min(Math.max(at, 0), size - 1)));
+    else if (way) {
+      look(...here.map((at, k) => Math.min(Math.max(at + way[k], 0), size - 1)));
       cells[here[0]][here[1]].focus();
     } else return;
-    event.preventDefault(); // the page does not scroll
-    event.stopPropagation(); // and JupyterLab does not take the key as its own
+    attnTake(event);
   });
   part("clear").addEventListener("click", () => {
     byHand.forEach((row) => row.fill(false));

@@ -136,7 +136,8 @@ class State:
             return "no key is left, all weights are 0."
         # equal weights, up to rounding, in the order of the sentence
         best = sorted(range(len(weights)), key=lambda j: -round(weights[j], 9))[:3]
-        shares = ", ".join(f"{weights[j]:.2f} to {self.words[j]}" for j in best if weights[j])
+        heard = [j for j in best if weights[j] >= 0.005]
+        shares = ", ".join(f"{weights[j]:.2f} to {self.words[j]}" for j in heard)
         return f"{shares}; effective number of keys {self.written['effective']}."
 
 

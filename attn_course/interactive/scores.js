@@ -30,9 +30,10 @@ attnFigure("scores", (root, data, say, parts) => {
       const row = Math.min(Number(value("row")), rows.length - 1), { weights, word } = rows[row];
       const best = largest([...weights]);
       grids[name].draw({ rows, columns, here: [row, best], touched: [row], title: wide(name) });
-      const share = `${Math.round(100 * weights[best])}% at ${columns[best]}`;
+      const share = `${percent(weights[best])} at “${columns[best]}”`;
       looks.push(`${name}, “${word}”: ${weights[best] ? share : "nothing in its window"}`);
     }
+    part("window").disabled = !all.some((name) => said[name] && isLocal(name));
     show("looks", looks.join("; "));
     const drawn = all.filter((name) => said[name]);
     const says = drawn.map((name) => `${name} says: ${written(spoken(said[name]))}`);
@@ -76,7 +77,7 @@ attnFigure("scores", (root, data, say, parts) => {
   };
   for (const name of all) grids[name].listen({ look: look(name), act: look(name) });
   form.addEventListener("input", ({ target }) => {
-    if (target === part("example") && target.value) keep({ source: target.value });
+    followExample(parts, target);
     act();
   });
   const first = Object.entries(data.first).map(([name, [words, shares]]) => (

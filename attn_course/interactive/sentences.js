@@ -1,6 +1,7 @@
-// What a reader types, as words that a model knows.
+// What a reader types, as words that a model knows; other marks than full stop and comma none knows.
 const cutIntoWords = (text) =>
-  text.normalize("NFC").replaceAll("’", "'").replace(/[.,]|'s\b/g, " $& ").split(/\s+/).filter(Boolean);
+  text.normalize("NFC").replaceAll("’", "'").replace(/[;:!?"“”«»()]/g, " ")
+    .replace(/[.,]|'s\b/g, " $& ").split(/\s+/).filter(Boolean);
 
 // How many letters must be put in, left out or replaced to make one word of the other.
 const lettersApart = (one, other) => {
@@ -14,12 +15,13 @@ const lettersApart = (one, other) => {
   return row.at(-1);
 };
 
-// The known words that are spelled most like this one.
+// The known words that are spelled most like this one, if they share anything with it.
 const spelledAlike = (word, known, most = 3) => {
   const low = word.toLowerCase().slice(0, 20);
   return known
     .filter((one) => /\p{L}/u.test(one))
     .map((one) => [lettersApart(low, one.toLowerCase()), one])
+    .filter(([apart]) => apart < low.length)
     .sort((a, b) => a[0] - b[0])
     .slice(0, most)
     .map(([, one]) => one);
@@ -41,10 +43,15 @@ const readSentence = (text, known, most) => {
   const near = spelledAlike(strange[0], [...known.keys()]);
   const quoted = (all) => all.map((word) => `“${word}”`).join(", ");
   const more = strange.length > 3 ? ` and ${strange.length - 3} more` : "";
-  return {
-    trouble: `It has never met ${quoted(strange.slice(0, 3))}${more}. ` +
-      `Near ${quoted(strange.slice(0, 1))} it knows ${quoted(near)}.`,
-  };
+  const other = near.length ? ` Near ${quoted(strange.slice(0, 1))} it knows ${quoted(near)}.` : "";
+  return { trouble: `It has never met ${quoted(strange.slice(0, 3))}${more}.${other}` };
+};
+
+// A sentence that is chosen goes into the field; of one that is typed the list says nothing, so that
+// each of its own can be chosen again.
+const followExample = ({ part, keep }, target) => {
+  if (target === part("example") && target.value) keep({ source: target.value });
+  if (target === part("source")) part("example").value = "";
 };
 
 // Words as usually written, as `detokenise` does.

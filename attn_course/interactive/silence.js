@@ -2,7 +2,7 @@ attnFigure("silence", (root, data, say, parts) => {
   const { form, part, value, show, ran, change } = parts, chosen = form.elements;
   const grid = alignmentGrid(root, data.layout), { verbs } = data.kinds;
   const known = new Set(["not", ".", ...Object.values(data.kinds).flat()]);
-  const percent = (share) => `${Number((100 * share).toFixed(1))}%`;
+  const share = (one) => percent(one, 1);
   const model = () => value("model") || data.model; // an odd link may choose none
   let now = { ...data.first, model: data.model };
 
@@ -11,9 +11,10 @@ attnFigure("silence", (root, data, say, parts) => {
 
   // the words, or what is wrong with them; nobody has told these readers of a comma
   const readWords = () => {
-    const words = cutIntoWords(value("sentence").replace(/[.,;:!?"]/g, " "));
+    const words = cutIntoWords(value("sentence").replace(/[.,]/g, " "));
     const count = words.length, trouble = `There is room for ${data.most} words, not ${count}.`;
     if (count > data.most) return { trouble };
+    if (!count) return { trouble: "Write a sentence, or take another." };
     const read = readSentence(words.join(" "), known, data.most + 1);
     if (read.trouble) return read;
     const found = read.words.slice(0, -1), asking = found.indexOf("not");
@@ -31,7 +32,7 @@ attnFigure("silence", (root, data, say, parts) => {
     word.textContent = answer;
     word.className = isWrong ? "attn-strange" : "";
     const remark = isWrong ? `; right is ${right}` : "";
-    show(where, "not negates ", word, ` (${percent(sure)} sure${remark})`);
+    show(where, "not negates ", word, ` (${share(sure)} sure${remark})`);
   };
 
   // what the record says of the guess, and of the heads that are silent
@@ -44,18 +45,18 @@ attnFigure("silence", (root, data, say, parts) => {
     }
     const left = heads.map((head) => without[head][0]), best = left.indexOf(Math.max(...left));
     const isFree = (head) => without[""][0] - left[head] < 0.01;
-    const cost = (head) => `without head ${head}, ${percent(left[head])} are read right`;
+    const cost = (head) => `without head ${head}, ${share(left[head])} are read right`;
     const least = left[guess] === left[best] ? "no head costs less" : cost(best);
     if (guess === "none")
       show("guess", `${isFree(best) ? "Not so" : "So it is"}: ${cost(best)}.`);
     else
       show("guess", `${isFree(guess) ? "It can go" : "It is missed"}: ${cost(guess)}; ${least}. ` +
-        `Its mean weight is ${percent(weights[guess][1])} at the first verb, ` +
-        `${percent(weights[guess][0])} at the second.`);
+        `Its mean weight is ${share(weights[guess][1])} at the first verb, ` +
+        `${share(weights[guess][0])} at the second.`);
     const off = silent(), [both, after, before] = without[off.join(".")];
     const which = off.length ? `without head ${off.join(", ")}` : "with all heads";
-    show("left", `${which}: both answers right in ${percent(both)} ` +
-      `(first verb ${percent(before)}, second ${percent(after)})`);
+    show("left", `${which}: both answers right in ${share(both)} ` +
+      `(first verb ${share(before)}, second ${share(after)})`);
   };
 
   const draw = () => {
@@ -75,7 +76,7 @@ attnFigure("silence", (root, data, say, parts) => {
     showAnswer("second", answers[1], sure[1], rights[1]);
     showRecord();
     const looks = weights.map((row, head) =>
-      `${rows[head].word} looks most at ${words[largest(row)]}`).join(", ");
+      `head ${head}${isSilent(head) ? ", which is off," : ""} looks most at ${words[largest(row)]}`).join(", ");
     show("comma", value("sentence").includes(",") ? "it has no word for one" : "");
     say(`${words.join(" ")}: with a comma before it, not negates ${answers[0]}; ` +
       `with a comma after it, ${answers[1]}. ${looks[0].toUpperCase()}${looks.slice(1)}.`);
@@ -117,6 +118,7 @@ attnFigure("silence", (root, data, say, parts) => {
   part("exchange").addEventListener("click", () => {
     const [after, before] = verbsAround(now.words), other = { [after]: before, [before]: after };
     if (after && before) write(now.words.map((word) => other[word] ?? word));
+    else parts.trouble("Only verbs on both sides of “not” can be exchanged.");
   });
   const look = ([i, j]) => {
     const [row, column] = [within(i, now.weights.length), within(j, now.words.length)];

@@ -73,11 +73,14 @@ const attnAnswers = ({ trouble }, { needs, make, answer, stays = "picture" }) =>
     const mine = ++asked, missing = needs().filter((name) => !made[name]);
     const fetch = async (name) => (made[name] = make(await fetchWeights(name), name));
     if (missing.length) {
-      trouble("One moment: the weights are on their way.");
+      // from the disk they are here at once, and a line that comes and goes moves the page
+      const slow = setTimeout(trouble, 300, "One moment: the weights are on their way.");
       try {
         await Promise.all(missing.map(fetch));
       } catch (error) {
         return trouble(`${error.message}. The ${stays} stays as it is.`);
+      } finally {
+        clearTimeout(slow);
       }
     }
     if (mine !== asked) return;
