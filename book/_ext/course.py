@@ -24,6 +24,7 @@ from sphinx.writers.html5 import HTML5Translator
 COLAB = "https://colab.research.google.com"
 # Before the collectors (priority 500) that copy downloads and resolve references.
 EARLY = 400
+LATE = 900  # after the theme
 
 
 def turn_on_repository_links(app: Sphinx, config: Config) -> None:
@@ -85,6 +86,19 @@ def name_torch(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, 
         node["reftarget"] = "torch.Tensor"
 
 
+def name_toggles(app: Sphinx, _: str, __: str, context: dict[str, Any], ___: Node | None) -> None:
+    """Give what unfolds in the list of pages a name: the theme draws an arrow and no more."""
+    draw = context.get("generate_toctree_html")
+    if not draw:
+        return
+
+    def named(*arguments: object, **options: object) -> str:
+        drawn = str(draw(*arguments, **options))
+        return drawn.replace("<summary>", '<summary aria-label="its pages">')
+
+    context["generate_toctree_html"] = named
+
+
 def visit_citation(translator: HTML5Translator, node: nodes.citation) -> None:
     """Write an entry of the bibliography as the list item that its list, and ARIA, expect."""
     HTML5Translator.visit_citation(translator, node)
@@ -101,6 +115,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", turn_on_repository_links, priority=EARLY)
     app.connect("doctree-read", add_problem_set, priority=EARLY)
     app.connect("missing-reference", name_torch, priority=EARLY)
+    app.connect("html-page-context", name_toggles, priority=LATE)
     leave = HTML5Translator.depart_citation
     app.add_node(nodes.citation, override=True, html=(visit_citation, leave))
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
