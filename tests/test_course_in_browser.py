@@ -117,7 +117,7 @@ def work(student: Desk, formgrader: FrameLocator) -> Work:
         write(page, "def soft_lookup(", LUKEWARM)
         answer_in_words(page)
         run(page, "from attn_bank import check")
-        wrong = try_out(page, OVERFLOWING, "3 of 4 points")
+        wrong = try_out(page, OVERFLOWING, "2.5 of 4 points")
         right = try_out(page, RIGHT, "4 of 4 points")
         validation = validate(page)
         page.get_by_role("tab", name="Assignments").click()

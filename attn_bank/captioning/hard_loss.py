@@ -84,13 +84,6 @@ def climbs_down_for_the_weights(scores, cells, reward, baseline):
 
 
 @mistake(points=3.5)
-def leaves_the_reward_out(scores, cells, reward, baseline):
-    """your loss teaches where to look and not what to say: the reward is a term of its own as well,
-    whose gradient reaches the words"""
-    return -(_advantage(reward, baseline).detach() * _log_weight(scores, cells)).mean()
-
-
-@mistake(points=3.5)
 def leaves_the_baseline_out(scores, cells, reward, baseline):
     """you leave the baseline out. On average that is right, and the first row says so; but each
     single draw is far off. Take the baseline off the reward"""
@@ -227,8 +220,8 @@ def forgets_both(scores, cells, reward, baseline):
 
 @mistake(points=3.5)
 def cuts_off_reward(scores, cells, reward, baseline):
-    """no gradient reaches the reward, so that nothing learns what to say; the reward stands in the
-    loss by itself too"""
+    """no gradient reaches the reward, so your loss teaches where to look and not what to say; the
+    reward stands in the loss as a term of its own, too"""
     return _loss(_advantage(reward, baseline), _log_weight(scores, cells), reward.detach())
 
 
