@@ -255,8 +255,8 @@ def feedback(student: Desk, grading: Grading) -> str:
 
 
 def test_student_reads_what_is_wrong_and_then_that_nothing_is(work: Work) -> None:
-    assert "0 / 1\t✘ 10 of its 15 numbers are NaN. Given: scores (3, 5)" in work.wrong
-    assert "What to look at: your formula is right and the computer is not" in work.wrong
+    assert "0 / 1.5\t✘ 11 of its 15 numbers are NaN. Given: scores (3, 5)" in work.wrong
+    assert "What to look at: your formula is right, but exp of a score above 88" in work.wrong
     assert (work.right.count("✔ right"), work.right.count("✘")) == (5, 0)
 
 
