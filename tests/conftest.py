@@ -67,15 +67,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: places.get(item.path.name, len(LONG)))
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[object]:
-    """Execute chapters on the plainest CPU instructions: they were made with those of a machine."""
-    with pytest.MonkeyPatch.context() as patch:
-        if item.path.suffix == ".ipynb":
-            patch.setenv("ATEN_CPU_CAPABILITY", "default")
-        return (yield)
-
-
 def pytest_collection_finish() -> None:
     """Let nbgrader know the version of its tables without starting a program each time.
 

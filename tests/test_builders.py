@@ -96,6 +96,14 @@ def test_same_text_gives_the_same_bytes_with_outputs_and_tags(book: Path) -> Non
     assert run("build_notebooks.py", "--book", book, "--check").returncode == 0
 
 
+def test_outputs_are_made_on_plain_instructions(book: Path) -> None:
+    source = "import os\nprint(os.environ['ATEN_CPU_CAPABILITY'], os.environ['OMP_NUM_THREADS'])"
+    (book / "text" / "01_a.md").write_text(f"{HEADER}```{{code-cell}}\n{source}\n```\n")
+    assert run("build_notebooks.py", "--book", book, "01_a").returncode == 0
+    code = nbformat.read(book / "01_a.ipynb", as_version=4).cells[1]
+    assert code.outputs[0].text == "default 1\n"
+
+
 @pytest.mark.parametrize("kind", MISTAKES)
 def test_failing_cell_is_named_and_the_old_notebook_stays(book: Path, kind: str) -> None:
     source, said = MISTAKES[kind]
