@@ -63,7 +63,12 @@ def ignores_the_lengths(scores, source_len):
     return torch.softmax(scores, -1)
 
 
-@mistake
+def _multiplied_by_the_mask(scores: Tensor, source_len: Tensor) -> Tensor:
+    weights = multiplies_scores_by_the_mask(scores, source_len)
+    return weights * (source_len > 0)[:, None, None]
+
+
+@mistake(also=(_multiplied_by_the_mask,))
 def multiplies_scores_by_the_mask(scores, source_len):
     """the scores of padding are 0 in yours, or nearly, but a score of 0 has the power 1, a good
     deal more than nothing; the score whose power is 0 is minus infinity"""
@@ -256,6 +261,15 @@ def forbids_queries(scores, source_len):
     among the keys, which are the columns"""
     padding = _padding(scores.mT, source_len).mT
     return _softmax(scores, padding)
+
+
+@mistake(points=3.5)
+def fills_with_minus_a_billion_and_clears_empty_sources(scores, source_len):
+    """you fill the padding with a large negative number, which is low only as long as no token
+    scores lower; where all do, the padding takes their weight; minus infinity is lower than
+    everything"""
+    weights = fills_with_minus_a_billion(scores, source_len)
+    return weights * (source_len > 0)[:, None, None]
 
 
 EXERCISE = Exercise(

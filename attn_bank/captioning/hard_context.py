@@ -247,7 +247,11 @@ def takes_the_highest_score(scores, features):
     return _at(features, scores.flatten(1).argmax(1))
 
 
-@mistake(points=1)
+def _draw_allowed_cells_alike(scores: Tensor, features: Tensor) -> Drawn:
+    return _hard((scores.flatten(1) > -torch.inf).to(scores.dtype), features)
+
+
+@mistake(points=1, also=(_draw_allowed_cells_alike,))
 def draws_all_cells_alike(scores, features):
     """you draw all cells alike; their weights are the probabilities"""
     return _hard(torch.ones_like(scores.flatten(1)), features)
@@ -417,6 +421,15 @@ def draws_a_row_and_a_column(scores, features):
     """you draw a row and a column, each by scores of its own; a cell is one of all the cells, and
     is drawn by its own weight"""
     return _hard(_by_sides(scores.sum(2), scores.sum(1)), features)
+
+
+@mistake(points=2)
+def draws_row_and_column_apart(scores, features):
+    """you draw a row and a column independently, each by the sums of the weights; a cell's
+    probability is then a product of two sums, and not its weight: draw among all cells at once"""
+    weights = _weights(scores).view(scores.shape)
+    row, column = _draw(weights.sum(2)), _draw(weights.sum(1))
+    return _at(features, row * scores.shape[2] + column)
 
 
 EXERCISE = Exercise(

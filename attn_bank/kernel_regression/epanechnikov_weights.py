@@ -234,6 +234,22 @@ def takes_a_root_and_squares_it_again(query, key, width):
     return _normalise(torch.relu(1 - (distance / width) ** 2))
 
 
+@mistake
+def divides_by_the_number_of_keys_within(query, key, width):
+    """you divide by the number of keys in the window, so the weights of a query do not sum to 1:
+    divide by the sum of their kernels"""
+    kernel = _kernel(query, key, width)
+    return kernel / (kernel > 0).sum(-1, keepdim=True).clamp(min=1)
+
+
+@mistake
+def adds_a_thousandth_to_the_sum(query, key, width):
+    """you add a thousandth to the denominator, and the weights of every query sum to less than 1,
+    those of a lone key at the edge to much less; change the denominator only where it is 0"""
+    kernel = _kernel(query, key, width)
+    return kernel / (kernel.sum(-1, keepdim=True) + 1e-3)
+
+
 EXERCISE = Exercise(
     function="epanechnikov_weights",
     reference=reference,

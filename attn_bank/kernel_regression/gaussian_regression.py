@@ -160,7 +160,13 @@ def falls_back_on_the_mean(query, key, value, width):
     return torch.where(total > 0, estimate, value.mean(-2, keepdim=True))
 
 
-@mistake(points=3.5)
+def _expanded_and_clamped(query: Tensor, key: Tensor, value: Tensor, width: Width) -> Tensor:
+    squared = query.square().sum(-1, keepdim=True) - 2 * query @ key.mT
+    squared = (squared + key.square().sum(-1).unsqueeze(-2)).clamp(min=0)
+    return torch.softmax(-squared / (2 * width**2), -1) @ value
+
+
+@mistake(points=3.5, also=(_expanded_and_clamped,))
 def expands_the_square(query, key, value, width):
     """you compute `|q|² - 2q·k + |k|²`: near the year 1900 the squares are millions, and their
     difference has no digit left; subtract first, then square"""

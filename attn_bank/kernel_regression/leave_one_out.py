@@ -216,6 +216,14 @@ def takes_the_distance_for_its_square(key, value, width):
     return _masked(-distance / (2 * width**2), _myself(key)) @ value
 
 
+@mistake(points=3)
+def fills_the_diagonal_with_minus_a_billion(key, value, width):
+    """you fill the diagonal with a large negative number; 100,000 widths away the other keys score
+    lower still, and a key gets its own value back: minus infinity is lower than everything"""
+    scores = _scores(key, width).masked_fill(_myself(key), -1e9)
+    return torch.softmax(scores, -1) @ value * (key.shape[-2] > 1)
+
+
 EXERCISE = Exercise(
     function="leave_one_out",
     reference=reference,

@@ -235,6 +235,14 @@ def knows_no_batch(query, key, value, k):
     return _estimate(squared, _squared_width(squared, k), value)
 
 
+@mistake(points=3.5)
+def keeps_the_width_above_a_millionth(query, key, value, k):
+    """you keep every width above a millionth, which is wide when the keys are that near; change the
+    width only where it is 0"""
+    squared = squared_distances(query, key)
+    return _estimate(squared, _squared_width(squared, k).clamp(min=1e-12), value)
+
+
 EXERCISE = Exercise(
     function="nearest_k_regression",
     reference=reference,

@@ -197,6 +197,14 @@ def counts_in_floats():
     """one is a float: `/` makes a float of whole numbers, and `//` divides them into a whole one"""
 
 
+@mistake(points=1.5)
+def counts_a_bias_for_each_input(d_model, num_heads, num_key_heads, bias):
+    """you count a number of bias for each input of a layer; it has one for each output, `d_head`
+    or, behind the heads, `d_model`"""
+    layers, numbers = reference(d_model, num_heads, num_key_heads, False)
+    return layers, numbers + bias * layers * d_model
+
+
 EXERCISE = Exercise(
     function="layer_size",
     reference=reference,

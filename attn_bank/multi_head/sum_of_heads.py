@@ -245,6 +245,14 @@ def wants_no_batch(**inputs):
 
 _OUTPUT = {"d_model": 7, "num_heads": 3, "d_head": 5, "d_head_value": 2}
 
+
+@mistake
+def returns_the_first_head(**inputs):
+    """you return what the first head brings: your `return` stands inside the loop; add all heads
+    up, and return behind it"""
+    return _parts(**inputs)[0]
+
+
 EXERCISE = Exercise(
     function="sum_of_heads",
     reference=reference,

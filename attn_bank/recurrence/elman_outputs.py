@@ -266,6 +266,16 @@ def reads_the_state_before(tokens, w_input, w_state, bias, w_output):
     return before @ w_output.mT
 
 
+@mistake
+def adds_the_bias_to_the_state(tokens, w_input, w_state, bias, w_output):
+    """you add the bias behind tanh, and the next step reads the state with it; it belongs inside"""
+    state, states = torch.zeros_like(tokens[..., 0, :1]) * bias, []
+    for token in tokens.unbind(-2):
+        state = torch.tanh(token @ w_input.mT + state @ w_state.mT) + bias
+        states.append(state)
+    return torch.stack(states, -2) @ w_output.mT
+
+
 EXERCISE = Exercise(
     function="elman_outputs",
     reference=reference,

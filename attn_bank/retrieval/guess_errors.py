@@ -189,6 +189,12 @@ def takes_the_length_of_the_error(query, truth, key, value, temperatures):
     return (torch.softmax(scores, dim=-1) @ value - truth).norm(dim=-1).mean(-1)
 
 
+@mistake(computes=given(reference, temperatures=lambda temperatures: 2 * temperatures))
+def divides_by_twice_the_temperature():
+    """you divide by twice the temperature, as a Gaussian kernel does by twice the square of its
+    width; here the squared distance is divided by the temperature itself"""
+
+
 EXERCISE = Exercise(
     function="guess_errors",
     reference=reference,

@@ -208,6 +208,15 @@ def takes_0_for_no_key(scores, value, mask, default):
     return torch.where((blend == 0).all(-1, keepdim=True) | ~some, default, blend)
 
 
+@mistake(points=3.5)
+def fills_with_minus_a_thousand(scores, value, mask, default):
+    """you fill forbidden scores with -1000, which is low only as long as the allowed ones are
+    higher; minus infinity is lower than everything"""
+    some = mask.any(-1, keepdim=True)
+    weights = torch.softmax(scores.masked_fill(~mask, -1000.0), dim=-1)
+    return torch.where(some, weights @ value, default)
+
+
 EXERCISE = Exercise(
     function="lookup_with_default",
     reference=reference,

@@ -108,7 +108,12 @@ def subtracts_one_maximum_for_all(scores):
     return raised / raised.sum(-1, keepdim=True)
 
 
-@mistake(points=2.5)
+def _cut_from_above(scores: Tensor) -> Tensor:
+    raised = torch.exp(scores.clamp(max=80))
+    return raised / raised.sum(-1, keepdim=True)
+
+
+@mistake(points=2.5, also=(_cut_from_above,))
 def cuts_large_scores_off(scores):
     """you cut the scores off at a fixed number: two scores beyond it look the same, and their
     weights with them. Subtract the row's maximum, which changes no weight"""
@@ -176,6 +181,31 @@ def takes_minus_infinity_for_a_gap(scores):
     """you put 0 where a score is minus infinity, and `exp(0)` is 1; leave it as it is, and its
     weight comes out as 0"""
     return torch.softmax(scores.nan_to_num(neginf=0.0), -1)
+
+
+@mistake
+def divides_by_the_mean(scores):
+    """you divided the powers by their mean, so that a row sums to the number of keys: divide by
+    their sum"""
+    raised = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return raised / raised.mean(-1, keepdim=True)
+
+
+@mistake(points=2.5)
+def subtracts_the_largest_size(scores):
+    """you subtracted the largest absolute value; in a row far below 0 that makes the scores lower
+    still, and every power 0. Subtract the maximum, sign and all"""
+    finite = scores.masked_fill(scores == -math.inf, 0)
+    raised = torch.exp(scores - finite.abs().amax(-1, keepdim=True))
+    return raised / raised.sum(-1, keepdim=True)
+
+
+@mistake(points=3.5, right="your weights are right")
+def cuts_the_sum_off(scores):
+    """no gradient comes through the sum: when a score rises, the other weights fall by way of the
+    denominator, so leave out `detach` and `item`"""
+    raised = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return raised / raised.sum(-1, keepdim=True).detach()
 
 
 EXERCISE = Exercise(

@@ -205,6 +205,15 @@ def takes_the_plain_mean(tokens, length):
     return total / length.unsqueeze(-1)
 
 
+@mistake
+def lets_every_word_ask(tokens, length):
+    """you let every word ask, and return the mean of what they get; only the last word asks"""
+    real = _real(tokens, length)
+    clean = tokens.masked_fill(~real.unsqueeze(-1), 0)
+    output = scaled_dot_product.attention(clean, clean, clean, real.unsqueeze(1))
+    return (output * real.unsqueeze(-1)).sum(1) / length.unsqueeze(-1)
+
+
 EXERCISE = Exercise(
     function="summarise",
     reference=reference,

@@ -463,6 +463,13 @@ def ignores_trials(layer, d_model, max_len, trials):
     return reference(layer, d_model, max_len, 100)
 
 
+@mistake(points=1)
+def takes_a_majority(layer, d_model, max_len, trials):
+    """you are content if most trials agree; one that does not is enough for False"""
+    agreed = [_agree(layer, _draw(d_model, max_len)) for _ in range(trials)]
+    return sum(agreed) > trials / 2
+
+
 EXERCISE = Exercise(
     function="is_permutation_equivariant",
     reference=reference,

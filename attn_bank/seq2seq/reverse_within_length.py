@@ -201,6 +201,14 @@ def turns_one_place_too_many(sequence, mask):
     return _take(sequence, torch.where(mirrored + padded >= 0, mirrored + padded, place))
 
 
+@mistake(points=0.5)
+def reverses_all_within_the_first(sequence, mask):
+    """you take the length of the first sentence for all; each row turns round within its own, the
+    sum of its `mask`"""
+    length = int(mask[0].sum())
+    return torch.cat([sequence[:, :length].flip(1), sequence[:, length:]], 1)
+
+
 EXERCISE = Exercise(
     function="reverse_within_length",
     reference=reference,

@@ -93,3 +93,38 @@ def right_feature_by_feature(query, truth, key, value, temperatures):
         guess = raised @ value / raised.sum(1, keepdim=True)
         errors.append((guess - truth).square().sum() / len(query))
     return torch.stack(errors)
+
+
+def wrong_distance_not_squared_fifth(query, truth, key, value, temperatures):
+    """It scores by the distance, not by its square."""
+    distance = (query[:, None] - key).square().sum(-1).sqrt()
+    found = [(-distance / t).softmax(-1) @ value for t in temperatures]
+    return torch.stack([(o - truth).square().sum(-1).mean() for o in found])
+
+
+def wrong_mean_over_words_fifth(query, truth, key, value, temperatures):
+    """It takes the mean over the features as well, where the norm sums them."""
+    far = (query[:, None] - key).square().sum(-1)
+    found = [(-far / t).softmax(-1) @ value for t in temperatures]
+    return torch.stack([(o - truth).square().mean() for o in found])
+
+
+def wrong_norm_not_squared(query, truth, key, value, temperatures):
+    """It takes the mean of the norms, not of their squares."""
+    far = (query[:, None] - key).square().sum(-1)
+    found = [(-far / t).softmax(-1) @ value for t in temperatures]
+    return torch.stack([(o - truth).square().sum(-1).sqrt().mean() for o in found])
+
+
+def wrong_gaussian_half(query, truth, key, value, temperatures):
+    """It divides by twice the temperature, as a Gaussian would by twice the variance."""
+    far = (query[:, None] - key).square().sum(-1)
+    found = [(-far / (2 * t)).softmax(-1) @ value for t in temperatures]
+    return torch.stack([(o - truth).square().sum(-1).mean() for o in found])
+
+
+def right_all_temperatures_at_once(query, truth, key, value, temperatures):
+    """One axis more holds the temperatures, and there is no loop."""
+    far = (query[:, None] - key).square().sum(-1)
+    weights = (-far / temperatures[:, None, None]).softmax(-1)
+    return (weights @ value - truth).square().sum(-1).mean(-1)

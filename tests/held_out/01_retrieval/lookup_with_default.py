@@ -118,3 +118,44 @@ def right_default_as_a_key(scores, value, mask, default):
     all_scores = all_scores.masked_fill(~allowed, -torch.inf)
     row = default.expand(*value.shape[:-2], 1, value.shape[-1])
     return all_scores.softmax(-1) @ torch.cat([value, row], -2)
+
+
+def wrong_adds_default_to_all(scores, value, mask, default):
+    """It adds the default to every output."""
+    mask = mask.expand(scores.shape)
+    filled = scores.masked_fill(~mask, -torch.inf)
+    empty = ~mask.any(-1, keepdim=True)
+    weights = filled.masked_fill(empty, 0).softmax(-1).masked_fill(empty, 0)
+    return weights @ value + default
+
+
+def wrong_default_where_any_is_forbidden(scores, value, mask, default):
+    """It returns the default for queries that lack any key, not for those that lack all."""
+    mask = mask.expand(scores.shape)
+    filled = scores.masked_fill(~mask, -torch.inf)
+    empty = ~mask.any(-1, keepdim=True)
+    weights = filled.masked_fill(empty, 0).softmax(-1).masked_fill(empty, 0)
+    return torch.where(mask.all(-1, keepdim=True), weights @ value, default)
+
+
+def wrong_fill_minus_thousand(scores, value, mask, default):
+    """It fills forbidden scores with -1000, which is above allowed scores of -2000."""
+    some = mask.any(-1, keepdim=True)
+    weights = scores.masked_fill(~mask, -1000.0).softmax(-1)
+    return torch.where(some, weights @ value, default)
+
+
+def wrong_nan_replaced_too_late(scores, value, mask, default):
+    """It lets rows without keys become nan and replaces the output, so their gradient is nan."""
+    weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
+    return torch.where(mask.any(-1, keepdim=True), weights @ value, default)
+
+
+def right_default_as_one_more_row(scores, value, mask, default):
+    """The default is one more row of the table, open only to queries that have no other."""
+    mask = mask.expand(scores.shape)
+    some = mask.any(-1, keepdim=True)
+    last = torch.zeros_like(scores[..., :1]).masked_fill(some, -torch.inf)
+    table = torch.cat([scores.masked_fill(~mask, -torch.inf), last], -1)
+    row = default.expand(*value.shape[:-2], 1, value.shape[-1])
+    return table.softmax(-1) @ torch.cat([value, row], -2)

@@ -82,3 +82,24 @@ def right_broadcast_sums(query, key, value, temperature):
     scores = (query.unsqueeze(-2) * key.unsqueeze(-3)).sum(-1) / temperature
     weights = scores.log_softmax(-1).exp()
     return (weights.unsqueeze(-1) * value.unsqueeze(-3)).sum(-2)
+
+
+def wrong_multiplies_by_temperature(query, key, value, temperature):
+    """It multiplies the scores by the temperature."""
+    return (query @ key.mT * temperature).softmax(-1) @ value
+
+
+def wrong_temperature_after_softmax(query, key, value, temperature):
+    """It divides the weights by the temperature, not the scores."""
+    return (query @ key.mT).softmax(-1) / temperature @ value
+
+
+def wrong_plain_powers(query, key, value, temperature):
+    """It raises e to the scores without lowering them first, so large scores give nan."""
+    raised = (query @ key.mT / temperature).exp()
+    return raised / raised.sum(-1, keepdim=True) @ value
+
+
+def wrong_softmax_over_queries(query, key, value, temperature):
+    """Its softmax runs over the queries, so the weights of a query do not sum to 1."""
+    return (query @ key.mT / temperature).softmax(-2) @ value

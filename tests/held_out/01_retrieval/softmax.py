@@ -95,3 +95,41 @@ def right_sorted_einsum(scores):
     raised = (scores - top).exp()
     total = torch.einsum("...k->...", raised)
     return raised / total[..., None]
+
+
+def wrong_global_maximum_one_row(scores):
+    """It lowers all rows by the largest score of the whole tensor, and low rows become 0/0."""
+    raised = (scores - scores.max()).exp()
+    return raised / raised.sum(-1, keepdim=True)
+
+
+def wrong_clamps_scores(scores):
+    """It clamps scores to at most 80 instead of subtracting the largest one."""
+    raised = scores.clamp(max=80).exp()
+    return raised / raised.sum(-1, keepdim=True)
+
+
+def wrong_mean_instead_of_sum(scores):
+    """It divides the powers by their mean."""
+    raised = (scores - scores.amax(-1, keepdim=True)).exp()
+    return raised / raised.mean(-1, keepdim=True)
+
+
+def wrong_largest_size_subtracted(scores):
+    """It subtracts the largest absolute value, so a row of scores near -2000 becomes 0/0."""
+    finite = scores.masked_fill(scores == -torch.inf, 0)
+    raised = (scores - finite.abs().amax(-1, keepdim=True)).exp()
+    return raised / raised.sum(-1, keepdim=True)
+
+
+def wrong_total_detached(scores):
+    """It detaches the sum from the graph, so the gradient lacks what comes through the sum."""
+    raised = (scores - scores.amax(-1, keepdim=True)).exp()
+    return raised / raised.sum(-1, keepdim=True).detach()
+
+
+def right_keys_first(scores):
+    """The axis of the keys goes to the front, and comes back at the end."""
+    first = scores.movedim(-1, 0)
+    raised = torch.exp(first - first.amax(0))
+    return (raised / raised.sum(0)).movedim(0, -1)

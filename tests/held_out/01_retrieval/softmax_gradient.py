@@ -76,3 +76,23 @@ def right_jacobian_again(weights, upstream):
     outer = weights.unsqueeze(-1) * weights.unsqueeze(-2)
     jacobian = torch.diag_embed(weights) - outer
     return (jacobian @ upstream.unsqueeze(-1)).squeeze(-1)
+
+
+def wrong_sign_of_the_second_term(weights, upstream):
+    """It adds the weighted mean of the upstream gradient where it should subtract it."""
+    return weights * (upstream + (weights * upstream).sum(-1, keepdim=True))
+
+
+def wrong_plain_mean_fifth(weights, upstream):
+    """It subtracts the plain mean of the upstream gradient, not the weighted one."""
+    return weights * (upstream - upstream.mean(-1, keepdim=True))
+
+
+def wrong_only_own_score(weights, upstream):
+    """It keeps only the diagonal, as the printed code does."""
+    return weights * (1 - weights) * upstream
+
+
+def wrong_sum_over_all_rows(weights, upstream):
+    """It subtracts the sum over the whole tensor, where each row has a sum of its own."""
+    return weights * (upstream - (weights * upstream).sum())

@@ -112,3 +112,42 @@ def right_all_widths_at_once(key, value, widths):
     best = min(range(len(widths)), key=off.__getitem__)
     total = (y - y.mean()).square().sum().item()
     return widths[best], 1 - off[best] / total
+
+
+def wrong_worst_width(key, value, widths):
+    """It returns the width with the largest error."""
+    from attn_course.kernel_regression import leave_one_out
+
+    errors = [(leave_one_out(key, value, w) - value).square().mean().item() for w in widths]
+    at = errors.index(max(errors))
+    return widths[at], 1 - errors[at] / (value - value.mean()).square().mean().item()
+
+
+def wrong_variance_with_n_minus_one(key, value, widths):
+    """It divides by the variance with n - 1 in the denominator."""
+    from attn_course.kernel_regression import leave_one_out
+
+    errors = [(leave_one_out(key, value, w) - value).square().mean().item() for w in widths]
+    at = errors.index(min(errors))
+    return widths[at], 1 - errors[at] / value.var().item()
+
+
+def wrong_no_key_left_out(key, value, widths):
+    """It judges each width by estimates that include the key itself."""
+    squared = (key.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    errors = []
+    for width in widths:
+        estimate = (-squared / (2 * width**2)).softmax(-1) @ value
+        errors.append((estimate - value).square().mean().item())
+    best = errors.index(min(errors))
+    return widths[best], 1 - errors[best] / value.var(correction=0).item()
+
+
+def wrong_returns_the_place(key, value, widths):
+    """It returns the place of the width in the list, not the width."""
+    errors = [
+        (kernel_regression.leave_one_out(key, value, width) - value).square().mean().item()
+        for width in widths
+    ]
+    best = errors.index(min(errors))
+    return best, 1 - errors[best] / value.var(correction=0).item()

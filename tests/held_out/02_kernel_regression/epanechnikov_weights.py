@@ -103,3 +103,42 @@ def right_where_and_empty(query, key, width):
     kernel = torch.where(kernel > 0, kernel, torch.zeros_like(kernel))
     total = kernel.sum(-1, keepdim=True)
     return kernel / (total + (total == 0))
+
+
+def wrong_triangle(query, key, width):
+    """It is the triangular kernel that was printed."""
+    far = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    safe = torch.where(far > 0, far, 1).sqrt().where(far > 0, 0)
+    kernel = (1 - safe / width).clamp(min=0)
+    total = kernel.sum(-1, keepdim=True)
+    return torch.where(total > 0, kernel / torch.where(total > 0, total, 1), 0)
+
+
+def wrong_divides_by_the_number_within(query, key, width):
+    """It divides by the number of keys in the window, so the weights do not sum to 1."""
+    u = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1) / width**2
+    kernel = (1 - u).clamp(min=0)
+    return kernel / (kernel > 0).sum(-1, keepdim=True).clamp(min=1)
+
+
+def wrong_small_number_added(query, key, width):
+    """It adds 1e-3 to the sum against 0/0, so a lone key near the edge gets less than 1."""
+    u = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1) / width**2
+    kernel = torch.relu(1 - u)
+    return kernel / (kernel.sum(-1, keepdim=True) + 1e-3)
+
+
+def wrong_width_not_squared_fifth(query, key, width):
+    """It divides the squared distance by the width, not by its square."""
+    u = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1) / width
+    kernel = torch.relu(1 - u)
+    total = kernel.sum(-1, keepdim=True)
+    return kernel / torch.where(total > 0, total, 1)
+
+
+def right_one_added_where_empty(query, key, width):
+    """The sum of an empty window becomes 1 by adding the truth value of being empty."""
+    u = ((query.unsqueeze(-2) - key.unsqueeze(-3)) / width).square().sum(-1)
+    kernel = torch.relu(1 - u)
+    total = kernel.sum(-1, keepdim=True)
+    return kernel / (total + (total == 0))

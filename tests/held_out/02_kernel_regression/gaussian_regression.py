@@ -90,3 +90,29 @@ def right_excess_over_nearest(query, key, value, width):
     excess = squared - squared.detach().amin(-1, keepdim=True)
     kernel = torch.exp(-excess / width / width / 2)
     return (kernel @ value) / kernel.sum(-1, keepdim=True)
+
+
+def wrong_no_half(query, key, value, width):
+    """It leaves out the half in the exponent."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    return (-squared / width**2).softmax(-1) @ value
+
+
+def wrong_width_not_squared_fifth(query, key, value, width):
+    """It divides the squared distance by the width, not by its square."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    return (-squared / (2 * width)).softmax(-1) @ value
+
+
+def wrong_small_number_added(query, key, value, width):
+    """It adds 1e-12 to the sum of the kernel against 0/0, so far queries get 0."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    kernel = (-squared / (2 * width**2)).exp()
+    return kernel / (kernel.sum(-1, keepdim=True) + 1e-12) @ value
+
+
+def wrong_square_multiplied_out(query, key, value, width):
+    """It multiplies the square out, q² - 2qk + k², and loses the digits of years."""
+    squared = query.square().sum(-1, keepdim=True) - 2 * query @ key.mT
+    squared = (squared + key.square().sum(-1).unsqueeze(-2)).clamp(min=0)
+    return (-squared / (2 * width**2)).softmax(-1) @ value

@@ -111,3 +111,34 @@ def right_table_of_the_others(key, value, width):
     scores = -squared / (2 * width**2)
     weights = torch.softmax(scores, -1)
     return (weights.unsqueeze(-1) * value[..., other, :]).sum(-2)
+
+
+def wrong_leaves_out_all_at_the_place(key, value, width):
+    """It leaves out every key at the same place, not only itself."""
+    squared = (key.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    scores = (-squared / (2 * width**2)).masked_fill(squared == 0, -torch.inf)
+    none = (scores == -torch.inf).all(-1, keepdim=True)
+    return scores.masked_fill(none, 0).softmax(-1).masked_fill(none, 0) @ value
+
+
+def wrong_own_score_set_to_zero(key, value, width):
+    """It sets the score of a key with itself to 0, which is the best score of all."""
+    squared = (key.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    scores = -squared / (2 * width**2)
+    own = torch.eye(len(key), dtype=torch.bool)
+    return scores.masked_fill(own, 0).softmax(-1) @ value
+
+
+def wrong_fill_not_low_enough(key, value, width):
+    """It fills the diagonal with -1e9, which is above the scores of keys 100,000 widths away."""
+    squared = (key.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    own = torch.eye(key.shape[-2], dtype=torch.bool)
+    weights = (-squared / (2 * width**2)).masked_fill(own, -1e9).softmax(-1)
+    return weights @ value * (key.shape[-2] > 1)
+
+
+def wrong_lone_key_is_nan(key, value, width):
+    """It forgets the table with one key, whose estimate becomes nan."""
+    squared = (key.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    own = torch.eye(key.shape[-2], dtype=torch.bool)
+    return (-squared / (2 * width**2)).masked_fill(own, -torch.inf).softmax(-1) @ value

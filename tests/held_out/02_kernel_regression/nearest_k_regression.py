@@ -121,3 +121,45 @@ def right_rescaled_kthvalue(query, key, value, k):
     scores = squared / torch.where(nothing, torch.ones_like(reach), reach) / -2
     scores = scores.masked_fill(nothing & (squared > 0), -torch.inf)
     return scores.softmax(-1) @ value
+
+
+def wrong_k_from_zero(query, key, value, k):
+    """It takes the nearest key after the k-th, because it counts from 0."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    width = squared.sort(-1).values[..., min(k, key.shape[-2] - 1), None]
+    return (-squared / (2 * width)).softmax(-1) @ value
+
+
+def wrong_k_farthest(query, key, value, k):
+    """It takes the k-th farthest key for the width."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    width = squared.topk(k).values[..., -1:]
+    return (-squared / (2 * width)).softmax(-1) @ value
+
+
+def wrong_only_the_nearest_k(query, key, value, k):
+    """Its sums run over the k nearest keys only, not over all."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    near, place = squared.sort(-1)
+    near, place = near[..., :k], place[..., :k]
+    width = near[..., -1:]
+    inside = torch.zeros_like(squared, dtype=torch.bool).scatter(-1, place, True)
+    scores = -squared / (2 * torch.where(width > 0, width, 1))
+    allowed = torch.where(width > 0, inside, squared == 0)
+    return scores.masked_fill(~allowed, -torch.inf).softmax(-1) @ value
+
+
+def wrong_width_at_least_a_millionth(query, key, value, k):
+    """It keeps the width above a millionth, so the unit of the positions matters."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    width = squared.sort(-1).values[..., k - 1 : k].clamp(min=1e-12)
+    return (-squared / (2 * width)).softmax(-1) @ value
+
+
+def right_kth_value(query, key, value, k):
+    """kthvalue finds the width, and a width of 0 is replaced before it divides."""
+    squared = torch.stack([(q - key).square().sum(-1) for q in query.unsqueeze(-2).unbind(-3)], -2)
+    width = squared.kthvalue(k, -1, keepdim=True).values
+    flat = width == 0
+    scores = torch.where(flat, 0, -squared / (2 * torch.where(flat, 1, width)))
+    return scores.masked_fill(flat & (squared > 0), -torch.inf).softmax(-1) @ value

@@ -1,4 +1,5 @@
 import heapq
+import math
 
 from attn_course.seq2seq import BOS, EOS
 
@@ -211,3 +212,72 @@ def right_dictionary_of_beginnings(log_probability, beam_width, length_power):
     scores = {words: total / max(len(words), 1) ** length_power for words, total in beam.items()}
     winner = max(scores, key=scores.get)
     return list(winner), scores[winner]
+
+
+def _search(log_probability, beam_width, length_power, score, keep_ended=True):
+    table = log_probability.tolist()
+    beam = [((), 0.0)]
+    for step in table:
+        longer = []
+        for words, total in beam:
+            if words and words[-1] == 2:
+                if keep_ended:
+                    longer.append((words, total))
+                continue
+            row = step[words[-1] if words else 1]
+            longer += [((*words, w), total + p) for w, p in enumerate(row) if p > -math.inf]
+        beam = sorted(longer, key=lambda one: -one[1])[:beam_width]
+    words, total = max(beam, key=lambda one: score(*one))
+    return list(words), score(words, total)
+
+
+def wrong_length_without_eos(log_probability, beam_width, length_power):
+    """It divides by the number of words without EOS."""
+
+    def score(words, total):
+        return total / max(1, len([w for w in words if w != 2])) ** length_power
+
+    return _search(log_probability, beam_width, length_power, score)
+
+
+def wrong_score_not_divided_fifth(log_probability, beam_width, length_power):
+    """It returns the plain log-probability of the winner, not its score."""
+    words, total = _search(
+        log_probability, beam_width, length_power, lambda w, t: t / len(w) ** length_power
+    )
+    return words, total * len(words) ** length_power
+
+
+def wrong_ended_take_no_place(log_probability, beam_width, length_power):
+    """It sets ended sentences aside, so they take no place in the beam."""
+    beam, ended = [([], 0.0)], []
+    for step in log_probability.tolist():
+        longer = [
+            ([*words, w], total + p)
+            for words, total in beam
+            for w, p in enumerate(step[words[-1] if words else 1])
+            if p > -math.inf
+        ]
+        ended += [one for one in longer if one[0][-1] == 2]
+        beam = [one for one in longer if one[0][-1] != 2]
+        beam = sorted(beam, key=lambda one: -one[1])[:beam_width]
+    scored = [(words, total / len(words) ** length_power) for words, total in beam + ended]
+    return max(scored, key=lambda one: one[1])
+
+
+def wrong_beam_chosen_by_score(log_probability, beam_width, length_power):
+    """It divides by the length at every step, and keeps the best scores in the beam."""
+    beam = [([], 0.0)]
+    for step in log_probability.tolist():
+        longer = []
+        for words, total in beam:
+            if words and words[-1] == 2:
+                longer.append((words, total))
+                continue
+            for w, p in enumerate(step[words[-1] if words else 1]):
+                if p > -math.inf:
+                    longer.append(([*words, w], total + p))
+        longer.sort(key=lambda one: -one[1] / len(one[0]) ** length_power)
+        beam = longer[:beam_width]
+    scored = [(words, total / len(words) ** length_power) for words, total in beam]
+    return max(scored, key=lambda one: one[1])

@@ -108,3 +108,53 @@ def right_lists_up_to_eos(output, target):
         exact = said[: length + 1] == wanted[: length + 1]
         verdicts.setdefault(length, []).append(exact)
     return [(n, sum(v) / len(v)) for n, v in sorted(verdicts.items())]
+
+
+def wrong_compares_up_to_the_target_without_eos(output, target):
+    """It never asks for the EOS: a sentence that begins like the target is a copy."""
+    found = {}
+    for said, right in zip(output.tolist(), target.tolist(), strict=True):
+        words = right[: right.index(2)]
+        found.setdefault(len(words), []).append(said[: len(words)] == words)
+    return [(n, sum(f) / len(f)) for n, f in sorted(found.items())]
+
+
+def wrong_length_with_eos(output, target):
+    """It counts EOS in the length."""
+    found = {}
+    for said, right in zip(output.tolist(), target.tolist(), strict=True):
+        words = right[: right.index(2) + 1]
+        found.setdefault(len(words), []).append(said[: len(words)] == words)
+    return [(n, sum(f) / len(f)) for n, f in sorted(found.items())]
+
+
+def wrong_rest_behind_the_end_counts(output, target):
+    """It asks for PAD behind the EOS, so whatever is said after the end spoils a copy."""
+    found = {}
+    for said, right in zip(output.tolist(), target.tolist(), strict=True):
+        n = right.index(2)
+        width = max(len(said), len(right))
+        said, right = said + [0] * (width - len(said)), right + [0] * (width - len(right))
+        found.setdefault(n, []).append(said == right)
+    return [(n, sum(f) / len(f)) for n, f in sorted(found.items())]
+
+
+def wrong_cut_to_the_shorter_fifth(output, target):
+    """It compares only as far as both go, so an output cut off before its EOS may be a copy."""
+    found = {}
+    for said, right in zip(output.tolist(), target.tolist(), strict=True):
+        n = right.index(2)
+        pairs = zip(said, right[: n + 1])
+        found.setdefault(n, []).append(all(a == b for a, b in pairs))
+    return [(n, sum(f) / len(f)) for n, f in sorted(found.items())]
+
+
+def right_in_tensors(output, target):
+    """Both are widened to one width, and compared where no EOS of the target has come before."""
+    width = max(output.shape[1], target.shape[1])
+    said = torch.nn.functional.pad(output, (0, width - output.shape[1]))
+    right = torch.nn.functional.pad(target, (0, width - target.shape[1]))
+    length = (right == 2).int().argmax(1)
+    behind = torch.arange(width) > length[:, None]
+    exact = ((said == right) | behind).all(1)
+    return [(int(n), exact[length == n].float().mean().item()) for n in length.unique(sorted=True)]

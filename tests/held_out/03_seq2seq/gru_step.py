@@ -132,3 +132,41 @@ def right_gate_by_gate(inputs, state, weight_ih, weight_hh, bias_ih, bias_hh):
     fresh, remembered = parts[2]
     n = torch.tanh(torch.addcmul(fresh, r, remembered))
     return torch.lerp(n, state, z)
+
+
+def wrong_z_the_other_way(inputs, state, weight_ih, weight_hh, bias_ih, bias_hh):
+    """It keeps the new proposal where z is 1, and the old state where it is 0."""
+    i = (inputs @ weight_ih.mT + bias_ih).chunk(3, -1)
+    h = (state @ weight_hh.mT + bias_hh).chunk(3, -1)
+    r, z = (i[0] + h[0]).sigmoid(), (i[1] + h[1]).sigmoid()
+    n = (i[2] + r * h[2]).tanh()
+    return z * n + (1 - z) * state
+
+
+def wrong_reset_forgotten(inputs, state, weight_ih, weight_hh, bias_ih, bias_hh):
+    """It never uses the reset gate."""
+    i = (inputs @ weight_ih.mT + bias_ih).chunk(3, -1)
+    h = (state @ weight_hh.mT + bias_hh).chunk(3, -1)
+    z = (i[1] + h[1]).sigmoid()
+    n = (i[2] + h[2]).tanh()
+    return (1 - z) * n + z * state
+
+
+def wrong_reset_before_the_product_fifth(inputs, state, weight_ih, weight_hh, bias_ih, bias_hh):
+    """It multiplies the state by the reset gate before the matrix product."""
+    i = (inputs @ weight_ih.mT + bias_ih).chunk(3, -1)
+    h = (state @ weight_hh.mT + bias_hh).chunk(3, -1)
+    r, z = (i[0] + h[0]).sigmoid(), (i[1] + h[1]).sigmoid()
+    d = state.shape[-1]
+    n = (i[2] + (r * state) @ weight_hh[2 * d :].mT + bias_hh[2 * d :]).tanh()
+    return (1 - z) * n + z * state
+
+
+def wrong_bias_outside_the_reset(inputs, state, weight_ih, weight_hh, bias_ih, bias_hh):
+    """It adds the bias of the state outside of what the reset gate multiplies."""
+    i = (inputs @ weight_ih.mT + bias_ih).chunk(3, -1)
+    h = (state @ weight_hh.mT).chunk(3, -1)
+    b = bias_hh.chunk(3, -1)
+    r, z = (i[0] + h[0] + b[0]).sigmoid(), (i[1] + h[1] + b[1]).sigmoid()
+    n = (i[2] + r * h[2] + b[2]).tanh()
+    return (1 - z) * n + z * state

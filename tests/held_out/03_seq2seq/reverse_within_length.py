@@ -102,3 +102,43 @@ def right_row_by_row_again(sequence, mask):
     """Each row is its flipped words, then its padding; the rows are stacked."""
     rows = [torch.cat([row[words].flip(0), row[~words]]) for row, words in zip(sequence, mask)]
     return torch.stack(rows)
+
+
+def wrong_rolls_by_one_too_few(sequence, mask):
+    """It is off by one: the last word comes second, and the first is padding."""
+    length = mask.sum(-1, keepdim=True)
+    place = torch.arange(mask.shape[-1])
+    index = torch.where(place < length, (length - place).clamp(max=mask.shape[-1] - 1), place)
+    if sequence.dim() == 3:
+        index = index[..., None].expand(sequence.shape)
+    return sequence.gather(1, index)
+
+
+def wrong_length_of_the_first_row(sequence, mask):
+    """It reverses every row within the length of the first."""
+    n = int(mask[0].sum())
+    return torch.cat([sequence[:, :n].flip(1), sequence[:, n:]], 1)
+
+
+def wrong_flips_whole_rows(sequence, mask):
+    """It flips whole rows, so the padding comes first."""
+    return sequence.flip(1)
+
+
+def wrong_padding_set_to_zero(sequence, mask):
+    """It reverses the words rightly, but sets whatever is at the padding to 0."""
+    length = mask.sum(-1, keepdim=True)
+    place = torch.arange(mask.shape[1])
+    index = torch.where(mask, length - 1 - place, place)
+    rows = torch.arange(len(mask))[:, None]
+    real = mask if sequence.dim() == 2 else mask[..., None]
+    return sequence[rows, index].masked_fill(~real, 0)
+
+
+def right_row_by_row_fifth(sequence, mask):
+    """Each row is cut behind its words, turned round, and put together again."""
+    rows = []
+    for row, real in zip(sequence, mask, strict=True):
+        n = int(real.sum())
+        rows.append(torch.cat([row[:n].flip(0), row[n:]]))
+    return torch.stack(rows)

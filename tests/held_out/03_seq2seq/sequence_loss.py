@@ -110,3 +110,42 @@ def right_logsumexp_of_shifted(logits, target_output):
     wanted = target_output[sentence, place].unsqueeze(1)
     lead = said - said.take_along_dim(wanted, 1)
     return lead.logsumexp(1).sum() / len(sentence)
+
+
+def wrong_mean_over_sentences(logits, target_output):
+    """It takes the mean of each sentence first, and then the mean of these."""
+    real = target_output != 0
+    log_p = logits.masked_fill(~real[..., None], 0).log_softmax(-1)
+    found = log_p.gather(-1, target_output[..., None])[..., 0] * real
+    return (-found.sum(-1) / real.sum(-1)).mean()
+
+
+def wrong_eos_left_out(logits, target_output):
+    """It does not count EOS."""
+    real = (target_output != 0) & (target_output != 2)
+    log_p = logits.masked_fill(~real[..., None], 0).log_softmax(-1)
+    found = log_p.gather(-1, target_output[..., None])[..., 0]
+    return -(found * real).sum() / real.sum()
+
+
+def wrong_divides_by_all_places(logits, target_output):
+    """It divides by the number of places, padding included, as the published lines do."""
+    real = target_output != 0
+    log_p = logits.masked_fill(~real[..., None], 0).log_softmax(-1)
+    found = log_p.gather(-1, target_output[..., None])[..., 0]
+    return -(found * real).mean()
+
+
+def wrong_padding_multiplied_by_zero(logits, target_output):
+    """It multiplies the losses at the padding by 0, which leaves nan and infinite ones nan."""
+    real = target_output != 0
+    found = logits.log_softmax(-1).gather(-1, target_output[..., None])[..., 0]
+    return -(found * real).sum() / real.sum()
+
+
+def right_words_in_one_long_row(logits, target_output):
+    """The words of all sentences are picked into one long row first."""
+    real = target_output != 0
+    log_p = logits[real].log_softmax(-1)
+    words = target_output[real]
+    return -log_p[torch.arange(len(words)), words].mean()

@@ -87,3 +87,29 @@ def right_units_in_front(query, key, w_query, w_key, score_weight):
     from_key = w_key @ key.mT
     table = torch.tanh(from_query[..., :, None] + from_key[..., None, :])
     return torch.einsum("bhqk,h->bqk", table, score_weight)
+
+
+def wrong_tanh_of_each_fifth(query, key, w_query, w_key, score_weight):
+    """It takes the tanh of the two parts one by one, and adds them afterwards."""
+    q, k = (query @ w_query.mT).tanh(), (key @ w_key.mT).tanh()
+    return (q.unsqueeze(2) + k.unsqueeze(1)) @ score_weight
+
+
+def wrong_axes_exchanged_fifth(query, key, w_query, w_key, score_weight):
+    """Its table has the keys in rows and the queries in columns."""
+    q, k = query @ w_query.mT, key @ w_key.mT
+    return (q.unsqueeze(1) + k.unsqueeze(2)).tanh() @ score_weight
+
+
+def wrong_writes_every_pair_out(query, key, w_query, w_key, score_weight):
+    """It joins a copy of both vectors for every pair, which is larger than the table allowed."""
+    q = query[:, :, None].expand(-1, -1, key.shape[1], -1)
+    k = key[:, None].expand(-1, query.shape[1], -1, -1)
+    hidden = torch.cat([q, k], -1) @ torch.cat([w_query, w_key], -1).mT
+    return hidden.tanh() @ score_weight
+
+
+def wrong_tanh_of_the_sum(query, key, w_query, w_key, score_weight):
+    """It adds the hidden units up with v first, and takes the tanh of the sum."""
+    hidden = (query @ w_query.mT)[:, :, None] + (key @ w_key.mT)[:, None]
+    return (hidden @ score_weight).tanh()

@@ -94,3 +94,36 @@ def right_sets_of_links_again(weights, sure, possible, target_mask):
     s = {tuple(link) for link in sure.nonzero().tolist()}
     p = s | {tuple(link) for link in possible.nonzero().tolist()}
     return 1 - (len(a & s) + len(a & p)) / (len(a) + len(s))
+
+
+def wrong_sure_not_possible_fifth(weights, sure, possible, target_mask):
+    """It does not count sure links among the possible ones."""
+    index = weights.argmax(-1, keepdim=True)
+    found = torch.zeros_like(sure).scatter(-1, index, True) & target_mask[..., None]
+    only = possible & ~sure
+    hit = (found & sure).sum() + (found & only).sum()
+    return 1 - (hit / (found.sum() + sure.sum())).item()
+
+
+def wrong_mean_of_sentences_fifth(weights, sure, possible, target_mask):
+    """It takes the mean of the rates of the sentences."""
+    index = weights.argmax(-1, keepdim=True)
+    found = torch.zeros_like(sure).scatter(-1, index, True) & target_mask[..., None]
+    hit = (found & sure).sum((1, 2)) + (found & (sure | possible)).sum((1, 2))
+    return (1 - hit / (found.sum((1, 2)) + sure.sum((1, 2)))).mean().item()
+
+
+def wrong_padding_is_linked(weights, sure, possible, target_mask):
+    """It forgets the mask, so the rows of padding are linked too."""
+    found = torch.zeros_like(sure).scatter(-1, weights.argmax(-1, keepdim=True), True)
+    hit = (found & sure).sum() + (found & (sure | possible)).sum()
+    return 1 - (hit / (found.sum() + sure.sum())).item()
+
+
+def wrong_divides_by_possible_links(weights, sure, possible, target_mask):
+    """It divides by the number of possible links where the sure ones belong."""
+    found = torch.zeros_like(sure).scatter(-1, weights.argmax(-1, keepdim=True), True)
+    found = found & target_mask[..., None]
+    possible = possible | sure
+    hit = (found & sure).sum() + (found & possible).sum()
+    return 1 - (hit / (found.sum() + possible.sum())).item()

@@ -113,3 +113,37 @@ def right_cut_and_padded(scores, source_len):
         zeros = table.new_zeros(table.shape[0], key_len - n)
         rows.append(torch.cat([weights, zeros], -1))
     return torch.stack(rows)
+
+
+def wrong_nan_for_empty_sources(scores, source_len):
+    """It leaves nan where a source is empty."""
+    real = torch.arange(scores.shape[-1]) < source_len[:, None, None]
+    return scores.masked_fill(~real, -torch.inf).softmax(-1)
+
+
+def wrong_multiplies_scores_by_the_mask(scores, source_len):
+    """It multiplies the scores by the mask before the softmax, so padding scores 0."""
+    real = (torch.arange(scores.shape[-1]) < source_len[:, None, None]).to(scores.dtype)
+    return (scores * real).softmax(-1) * (source_len[:, None, None] > 0)
+
+
+def wrong_cut_after_softmax(scores, source_len):
+    """It sets weights at padding to 0 after the softmax, so they do not sum to 1."""
+    real = torch.arange(scores.shape[-1]) < source_len[:, None, None]
+    return scores.softmax(-1).masked_fill(~real, 0)
+
+
+def wrong_fill_not_low_enough(scores, source_len):
+    """It fills the padding with -1e9, which is above tokens with lower scores."""
+    real = torch.arange(scores.shape[-1]) < source_len[:, None, None]
+    return scores.masked_fill(~real, -1e9).softmax(-1) * (source_len > 0)[:, None, None]
+
+
+def right_sentence_by_sentence_fifth(scores, source_len):
+    """Each table is cut to its tokens, and the weights are padded with zeros again."""
+    tables = []
+    for table, n in zip(scores, source_len.tolist(), strict=True):
+        weights = table[:, :n].softmax(-1)
+        rest = table.new_zeros(table.shape[0], table.shape[1] - n)
+        tables.append(torch.cat([weights, rest], -1))
+    return torch.stack(tables)

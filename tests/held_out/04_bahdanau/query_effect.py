@@ -95,3 +95,40 @@ def right_every_pair_of_queries(scores, source_len):
     hidden = place > source_len[:, None, None]
     weights = scores.masked_fill(hidden, -torch.inf).softmax(-1)
     return torch.cdist(weights, weights, p=torch.inf).amax((1, 2))
+
+
+def wrong_mean_over_keys_fifth(scores, source_len):
+    """It takes the mean over the keys where the largest difference is asked for."""
+    real = torch.arange(scores.shape[-1]) < source_len[:, None, None]
+    weights = scores.masked_fill(~real, -torch.inf).softmax(-1)
+    effect = weights.amax(1) - weights.amin(1)
+    return effect.sum(-1) / source_len
+
+
+def wrong_difference_over_keys(scores, source_len):
+    """It takes the largest minus the smallest weight of a query, over the keys."""
+    real = torch.arange(scores.shape[-1]) < source_len[:, None, None]
+    weights = scores.masked_fill(~real, -torch.inf).softmax(-1)
+    low = weights.masked_fill(~real, torch.inf).amin(-1)
+    return (weights.amax(-1) - low).amax(-1)
+
+
+def wrong_padding_in_the_softmax(scores, source_len):
+    """Its softmax runs over the padding too, so the scores there count."""
+    real = torch.arange(scores.shape[-1]) < source_len[:, None, None]
+    weights = scores.softmax(-1).masked_fill(~real, 0)
+    return (weights.amax(1) - weights.amin(1)).amax(-1)
+
+
+def wrong_against_the_first_query(scores, source_len):
+    """It compares every query with the first one only."""
+    real = torch.arange(scores.shape[-1]) < source_len[:, None, None]
+    weights = scores.masked_fill(~real, -torch.inf).softmax(-1)
+    return (weights - weights[:, :1]).abs().amax((1, 2))
+
+
+def right_all_pairs_of_queries_fifth(scores, source_len):
+    """Every query is compared with every other, and the largest difference is kept."""
+    real = torch.arange(scores.shape[-1]) < source_len[:, None, None]
+    weights = scores.masked_fill(~real, -torch.inf).softmax(-1)
+    return (weights[:, :, None] - weights[:, None]).abs().amax((1, 2, 3))

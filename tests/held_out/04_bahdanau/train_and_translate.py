@@ -130,3 +130,49 @@ def right_own_loss_and_decoder(batches, unseen, vocab_size, max_len):
             if (said == EOS).any(1).all():
                 break
     return said[:, 1:]
+
+
+def wrong_target_not_shifted(batches, unseen, vocab_size, max_len):
+    """It feeds the target as it is, not shifted, so the decoder learns to repeat what it is fed."""
+    model = BahdanauTranslator(Encoder(vocab_size, 64, 64), vocab_size, 64, 64, 64)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01, betas=(0.9, 0.98))
+    for source, target in batches:
+        loss = sequence_loss(model(source, target), target)
+        optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+    return greedy_decode(model, unseen, max_len)
+
+
+def wrong_keeps_the_first_bos(batches, unseen, vocab_size, max_len):
+    """It returns the translations with the BOS in front."""
+    model = BahdanauTranslator(Encoder(vocab_size, 64, 64), vocab_size, 64, 64, 64)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01, betas=(0.9, 0.98))
+    for source, target in batches:
+        fed = torch.cat([torch.full_like(target[:, :1], BOS), target[:, :-1]], 1)
+        loss = sequence_loss(model(source, fed), target)
+        optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+    said = greedy_decode(model, unseen, max_len)
+    return torch.cat([torch.full_like(said[:, :1], BOS), said], 1)
+
+
+def right_twice_over_the_batches(batches, unseen, vocab_size, max_len):
+    """It goes over the batches twice, with a smaller step the second time."""
+    model = BahdanauTranslator(Encoder(vocab_size, 64, 64), vocab_size, 64, 64, 64)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01, betas=(0.9, 0.98))
+    for rate in (0.01, 0.003):
+        for group in optimiser.param_groups:
+            group["lr"] = rate
+        for source, target in batches:
+            fed = nn.functional.pad(target[:, :-1], (1, 0), value=BOS)
+            loss = sequence_loss(model(source, fed), target)
+            optimiser.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimiser.step()
+    with torch.no_grad():
+        return greedy_decode(model, unseen, max_len)

@@ -184,3 +184,53 @@ def right_matrices_cut_in_blocks(words, annotations, mask, state, w_input, w_sta
         context = torch.einsum("bs,bsh->bh", weights, annotations)
         seen.append(torch.tanh(context @ for_context.T + state @ for_state.T))
     return torch.stack(seen[1:], 1)
+
+
+def _decode(words, annotations, mask, state, w_input, w_state, w_combine, fed=None, order=1):
+    feed, states = torch.zeros_like(state), []
+    for t in range(words.shape[1]):
+        pair = [words[:, t], state if fed else feed]
+        state = torch.tanh(torch.cat(pair, -1) @ w_input.mT + state @ w_state.mT)
+        scores = (annotations @ state[..., None])[..., 0].masked_fill(~mask, -torch.inf)
+        context = (scores.softmax(-1)[..., None] * annotations).sum(1)
+        feed = torch.tanh(torch.cat([context, state][::order], -1) @ w_combine.mT)
+        states.append(feed)
+    return torch.stack(states, 1)
+
+
+def wrong_feeds_the_state_fifth(words, annotations, mask, state, w_input, w_state, w_combine):
+    """It feeds the state of the cell, as the published sentence says."""
+    return _decode(words, annotations, mask, state, w_input, w_state, w_combine, fed=True)
+
+
+def wrong_state_before_context_fifth(words, annotations, mask, state, w_input, w_state, w_combine):
+    """It joins the state and the context in the other order."""
+    return _decode(words, annotations, mask, state, w_input, w_state, w_combine, order=-1)
+
+
+def wrong_old_state_asks_fifth(words, annotations, mask, state, w_input, w_state, w_combine):
+    """The state from before the step asks the source, as in Bahdanau's decoder."""
+    fed, steps = torch.zeros_like(state), []
+    for word in words.unbind(1):
+        scores = (annotations @ state.unsqueeze(-1)).squeeze(-1)
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
+        state = (torch.cat([word, fed], -1) @ w_input.mT + state @ w_state.mT).tanh()
+        context = (weights.unsqueeze(1) @ annotations).squeeze(1)
+        fed = (torch.cat([context, state], -1) @ w_combine.mT).tanh()
+        steps.append(fed)
+    return torch.stack(steps, 1)
+
+
+def wrong_feeding_starts_with_the_state(
+    words, annotations, mask, state, w_input, w_state, w_combine
+):
+    """It feeds the first state at the first step, where zeros should be fed."""
+    fed, steps = state, []
+    for word in words.unbind(1):
+        state = (torch.cat([word, fed], -1) @ w_input.mT + state @ w_state.mT).tanh()
+        scores = (annotations @ state.unsqueeze(-1)).squeeze(-1)
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
+        context = (weights.unsqueeze(1) @ annotations).squeeze(1)
+        fed = (torch.cat([context, state], -1) @ w_combine.mT).tanh()
+        steps.append(fed)
+    return torch.stack(steps, 1)

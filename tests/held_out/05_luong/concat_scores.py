@@ -103,3 +103,32 @@ def right_split_and_linear(query, key, weight, score_weight):
     from_key = functional.linear(key, w_key)
     table = from_query[..., :, None, :] + from_key[..., None, :, :]
     return functional.linear(table.tanh(), score_weight[None])[..., 0]
+
+
+def wrong_halves_exchanged(query, key, weight, score_weight):
+    """It takes the last columns for the query."""
+    d = key.shape[-1]
+    k, q = key @ weight[:, :d].mT, query @ weight[:, d:].mT
+    return (q.unsqueeze(-2) + k.unsqueeze(-3)).tanh() @ score_weight
+
+
+def wrong_no_tanh_fifth(query, key, weight, score_weight):
+    """It leaves out the tanh."""
+    d = query.shape[-1]
+    q, k = query @ weight[:, :d].mT, key @ weight[:, d:].mT
+    return (q.unsqueeze(-2) + k.unsqueeze(-3)) @ score_weight
+
+
+def wrong_cuts_in_the_middle(query, key, weight, score_weight):
+    """It cuts the matrix in the middle, which fails where query and key differ in width."""
+    w_query, w_key = weight.chunk(2, -1)
+    hidden = (query @ w_query.mT).unsqueeze(-2) + (key @ w_key.mT).unsqueeze(-3)
+    return hidden.tanh() @ score_weight
+
+
+def wrong_writes_every_pair_out(query, key, weight, score_weight):
+    """It joins every query with every key, which makes the table that was to be avoided."""
+    sizes = (*query.shape[:-1], key.shape[-2])
+    q = query.unsqueeze(-2).expand(*sizes, -1)
+    k = key.unsqueeze(-3).expand(*sizes, -1)
+    return (torch.cat([q, k], -1) @ weight.mT).tanh() @ score_weight

@@ -125,3 +125,55 @@ def right_plain_python(weights, sure, reach):
         if -reach <= nearest <= reach:
             counts[nearest + reach] += 1
     return weights.new_tensor(counts) / total
+
+
+def wrong_sign_fifth(weights, sure, reach):
+    """It takes the place of the link minus the place of the look."""
+    rows = sure.flatten(0, -2)
+    looks = weights.flatten(0, -2).argmax(-1)
+    place = torch.arange(weights.shape[-1])
+    far = (looks[:, None] - place).masked_fill(~rows, 10**6)
+    offset = far.gather(1, far.abs().argmin(-1, keepdim=True))[:, 0][rows.any(-1)]
+    return torch.stack([(offset == -d).to(weights.dtype).mean() for d in range(-reach, reach + 1)])
+
+
+def wrong_counts_rows_without_links(weights, sure, reach):
+    """It divides by all rows, also by those without a sure link."""
+    rows = sure.flatten(0, -2)
+    looks = weights.flatten(0, -2).argmax(-1)
+    place = torch.arange(weights.shape[-1])
+    far = (looks[:, None] - place).masked_fill(~rows, 10**6)
+    offset = far.gather(1, far.abs().argmin(-1, keepdim=True))[:, 0]
+    return torch.stack([(offset == d).to(weights.dtype).mean() for d in range(-reach, reach + 1)])
+
+
+def wrong_first_sure_word_fifth(weights, sure, reach):
+    """It measures from the first sure word, not from the nearest."""
+    offset = (weights.argmax(-1) - sure.int().argmax(-1))[sure.any(-1)]
+    places = torch.arange(-reach, reach + 1)
+    return (offset[:, None] == places).to(weights.dtype).mean(0)
+
+
+def wrong_far_looks_left_out(weights, sure, reach):
+    """It leaves looks beyond the reach out of the count, so the shares always sum to 1."""
+    place = torch.arange(weights.shape[-1])
+    offset = weights.argmax(-1, keepdim=True) - place
+    size = offset.abs().masked_fill(~sure, weights.shape[-1])
+    offset = offset.gather(-1, size.argmin(-1, keepdim=True)).squeeze(-1)[sure.any(-1)]
+    hits = (offset[:, None] == torch.arange(-reach, reach + 1)).to(weights.dtype).sum(0)
+    return hits / hits.sum().clamp(min=1)
+
+
+def right_word_by_word(weights, sure, reach):
+    """Plain lists and a loop over the words count the offsets."""
+    width = weights.shape[-1]
+    counts, number = [0] * (2 * reach + 1), 0
+    looks = weights.argmax(-1).flatten().tolist()
+    for look, links in zip(looks, sure.reshape(-1, width).tolist(), strict=True):
+        offsets = [look - place for place, link in enumerate(links) if link]
+        if offsets:
+            number += 1
+            nearest = min(offsets, key=abs)
+            if abs(nearest) <= reach:
+                counts[nearest + reach] += 1
+    return torch.tensor(counts, dtype=weights.dtype) / number

@@ -57,3 +57,30 @@ def right_keys_moved_tensordot(query, key, weight):
     """The keys are moved to where the queries live, by tensordot."""
     moved = torch.tensordot(key, weight, dims=([-1], [1]))
     return torch.einsum("...qa,...ka->...qk", query, moved)
+
+
+def wrong_weight_transposed_where_square(query, key, weight):
+    """It multiplies by the transposed matrix where the widths agree."""
+    if weight.shape[0] == weight.shape[1]:
+        weight = weight.mT
+    return query @ weight @ key.mT
+
+
+def wrong_scaled_fifth(query, key, weight):
+    """It divides by the root of the width, as the scaled dot product does."""
+    return query @ weight @ key.mT / key.shape[-1] ** 0.5
+
+
+def wrong_returns_weights(query, key, weight):
+    """It returns the softmax of the scores, where the scores are asked for."""
+    return (query @ weight @ key.mT).softmax(-1)
+
+
+def wrong_keys_in_rows(query, key, weight):
+    """Its table has the keys in rows and the queries in columns."""
+    return key @ weight.mT @ query.mT
+
+
+def right_one_einsum(query, key, weight):
+    """One einsum names the axes of all three."""
+    return torch.einsum("...qa,ab,...kb->...qk", query, weight, key)

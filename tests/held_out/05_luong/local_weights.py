@@ -148,3 +148,64 @@ def right_empty_rows_set_aside(scores, share, mask, half_width):
     hidden = scores.masked_fill(~seen, -torch.inf).masked_fill(empty, 0)
     near = distance.masked_fill(~seen, 0) / half_width
     return hidden.softmax(-1) * seen * torch.exp(-2 * near.square())
+
+
+def _window_fifth(scores, share, mask, half_width, sigma, length, edge=torch.le):
+    place = torch.arange(scores.shape[-1], dtype=scores.dtype)
+    far = place - (length * share)[..., None]
+    seen = edge(far.abs(), half_width) & mask.unsqueeze(-2)
+    none = ~seen.any(-1, keepdim=True)
+    weights = scores.masked_fill(~seen, -torch.inf).masked_fill(none, 0).softmax(-1)
+    return weights.masked_fill(~seen, 0) * torch.exp(-(far**2) / (2 * sigma**2))
+
+
+def wrong_sigma_is_the_half_width(scores, share, mask, half_width):
+    """It takes D for sigma, not D / 2."""
+    return _window_fifth(scores, share, mask, half_width, half_width, mask.sum(-1, keepdim=True))
+
+
+def wrong_last_index_for_length(scores, share, mask, half_width):
+    """It multiplies the share by T - 1, the place of the last word."""
+    length = mask.sum(-1, keepdim=True) - 1
+    return _window_fifth(scores, share, mask, half_width, half_width / 2, length)
+
+
+def wrong_window_after_softmax(scores, share, mask, half_width):
+    """It cuts the window out after a softmax over all words of the source."""
+    place = mask.sum(-1, keepdim=True) * share
+    far = torch.arange(scores.shape[-1]) - place.unsqueeze(-1)
+    words = mask.unsqueeze(-2)
+    seen = words & (far.abs() <= half_width)
+    none = ~words.any(-1, keepdim=True)
+    weights = scores.masked_fill(~words & ~none, -torch.inf).softmax(-1)
+    return weights.masked_fill(~seen, 0) * (-2 * (far / half_width) ** 2).exp()
+
+
+def wrong_length_with_padding_fifth(scores, share, mask, half_width):
+    """It takes the padded length for the number of words."""
+    far = torch.arange(scores.shape[-1]) - (scores.shape[-1] * share).unsqueeze(-1)
+    seen = mask.unsqueeze(-2) & (far.abs() <= half_width)
+    none = ~seen.any(-1, keepdim=True)
+    weights = scores.masked_fill(~seen & ~none, -torch.inf).softmax(-1)
+    return weights.masked_fill(~seen, 0) * (-2 * (far / half_width) ** 2).exp()
+
+
+def wrong_edge_left_out(scores, share, mask, half_width):
+    """It leaves out words at exactly the half width."""
+    far = torch.arange(scores.shape[-1]) - (mask.sum(-1, keepdim=True) * share).unsqueeze(-1)
+    seen = mask.unsqueeze(-2) & (far.abs() < half_width)
+    none = ~seen.any(-1, keepdim=True)
+    weights = scores.masked_fill(~seen & ~none, -torch.inf).softmax(-1)
+    return weights.masked_fill(~seen, 0) * (-2 * (far / half_width) ** 2).exp()
+
+
+def right_powers_by_hand(scores, share, mask, half_width):
+    """The softmax is written out, and a sum of 0 is replaced by 1."""
+    far = torch.arange(scores.shape[-1]) - (mask.sum(-1, keepdim=True) * share).unsqueeze(-1)
+    seen = (mask.unsqueeze(-2) & (far.abs() <= half_width)).expand(scores.shape)
+    low = scores.masked_fill(~seen, -torch.inf).amax(-1, keepdim=True).detach()
+    low = torch.where(low == -torch.inf, 0, low)
+    raised = torch.where(seen, (torch.where(seen, scores, low) - low).exp(), 0)
+    total = raised.sum(-1, keepdim=True)
+    sigma = half_width / 2
+    return raised / torch.where(total == 0, 1, total) * (-(far**2) / (2 * sigma**2)).exp()

@@ -84,3 +84,15 @@ def right_vector_times_matrix(weights, is_word, share):
     missing = share - torch.bmm(row, weights)
     penalties = torch.bmm(missing, missing.mT)
     return penalties.sum() / weights.shape[0]
+
+
+def wrong_sum_over_captions_fifth(weights, is_word, share):
+    """It returns the sum over the captions, not their mean."""
+    total = (weights * is_word[..., None]).sum(1)
+    return (share - total).square().sum()
+
+
+def wrong_absolute_value(weights, is_word, share):
+    """It takes the absolute difference, not its square."""
+    total = (weights * is_word[..., None]).sum(1)
+    return (share - total).abs().sum(-1).mean()

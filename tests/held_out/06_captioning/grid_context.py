@@ -103,3 +103,20 @@ def right_own_softmax_einsum(scores, features, mask):
     total = powers.sum(dim=(-2, -1), keepdim=True)
     weights = powers / (total + (total == 0))
     return torch.einsum("...hw,...hwd->...d", weights, features)
+
+
+def wrong_softmax_over_width(scores, features, mask):
+    """It takes a softmax for every row of the grid."""
+    filled = scores.masked_fill(~mask, -torch.inf)
+    none = ~mask.any(-1, keepdim=True)
+    weights = filled.masked_fill(none, 0).softmax(-1).masked_fill(none, 0)
+    return (weights[..., None] * features).sum((-3, -2))
+
+
+def wrong_mean_over_cells(scores, features, mask):
+    """It takes the mean of the weighted features over the cells, not their sum."""
+    flat, seen = scores.flatten(-2), mask.flatten(-2)
+    none = ~seen.any(-1, keepdim=True)
+    weights = flat.masked_fill(~seen, -torch.inf).masked_fill(none, 0).softmax(-1)
+    weights = weights.masked_fill(~seen, 0)
+    return (weights[..., None] * features.flatten(-3, -2)).mean(-2)

@@ -100,3 +100,20 @@ def right_gumbel_again(scores, features):
     cells = features.reshape(batch, height * width, -1)
     index = number[:, None, None].expand(-1, 1, cells.shape[-1])
     return cells.gather(1, index).squeeze(1), number
+
+
+def wrong_column_and_row_drawn_apart(scores, features):
+    """It draws the row and the column independently, each from its own marginal."""
+    batch, height, width = scores.shape
+    weights = scores.flatten(1).softmax(-1).view(scores.shape)
+    row = torch.multinomial(weights.sum(2), 1)[:, 0]
+    column = torch.multinomial(weights.sum(1), 1)[:, 0]
+    cells = row * width + column
+    return features[torch.arange(batch), row, column], cells
+
+
+def wrong_uniform_draw(scores, features):
+    """It draws every allowed cell with the same probability."""
+    flat = scores.flatten(1)
+    cells = torch.multinomial((flat > -torch.inf).to(flat.dtype), 1)[:, 0]
+    return features.flatten(1, 2)[torch.arange(len(cells)), cells], cells

@@ -110,3 +110,16 @@ def right_cross_entropy(scores, cells, reward, baseline):
     where_to_look = (advantage * surprise).mean(dim=1)
     what_to_say = reward.mean(dim=1)
     return (where_to_look - what_to_say).mean()
+
+
+def wrong_plus_sign(scores, cells, reward, baseline):
+    """It returns the expected reward, not its negative."""
+    log_p = scores.log_softmax(-1).gather(1, cells)
+    push = (reward - baseline[:, None]).detach() * log_p
+    return (push + reward).mean()
+
+
+def wrong_reward_itself_left_out(scores, cells, reward, baseline):
+    """It gives the rewards no gradient."""
+    log_p = scores.log_softmax(-1).gather(1, cells)
+    return -((reward - baseline[:, None]).detach() * log_p).mean()

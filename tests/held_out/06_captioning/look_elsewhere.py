@@ -181,3 +181,39 @@ def right_order_and_gather(say, weights, digits, named, other, empty):
         int(follows.sum()) / int(differ.sum()),
         int(survives.sum()) / batch,
     )
+
+
+def wrong_exchange_only_one_way(say, weights, digits, named, other, empty):
+    """It copies the weight of the named cell to the other cell and leaves it where it was."""
+    rows = torch.arange(len(named))
+
+    def moved(to):
+        new = weights.clone()
+        new[rows, to] = weights[rows, named]
+        return new
+
+    own, another = digits[rows, named], digits[rows, other]
+    top = weights.amax(-1, keepdim=True)
+    points = (weights.argmax(-1) == named) & ((weights == top).sum(-1) == 1)
+    differ = own != another
+    follows = (say(moved(other)) == another)[differ].double().mean().item()
+    stays = (say(moved(empty)) == own).double().mean().item()
+    return points.double().mean().item(), follows, stays
+
+
+def wrong_third_asks_what_the_first_said(say, weights, digits, named, other, empty):
+    """For the third share it compares with what was said unchanged, not with the digit."""
+    rows = torch.arange(len(named))
+
+    def swapped(to):
+        new = weights.clone()
+        new[rows, to], new[rows, named] = weights[rows, named], weights[rows, to]
+        return new
+
+    own, another = digits[rows, named], digits[rows, other]
+    top = weights.amax(-1, keepdim=True)
+    points = (weights.argmax(-1) == named) & ((weights == top).sum(-1) == 1)
+    differ = own != another
+    follows = (say(swapped(other)) == another)[differ].double().mean().item()
+    stays = (say(swapped(empty)) == say(weights)).double().mean().item()
+    return points.double().mean().item(), follows, stays

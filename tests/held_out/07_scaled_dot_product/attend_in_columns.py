@@ -67,3 +67,15 @@ def right_queries_in_rows(query, key, value):
     scores = scores / query.shape[-2] ** 0.5
     weights = torch.softmax(scores, dim=-1)
     return torch.einsum("...nm,...pm->...pn", weights, value)
+
+
+def wrong_softmax_over_queries_fifth(query, key, value):
+    """It takes the softmax over the queries, which stand in the columns."""
+    scores = key.mT @ query / query.shape[-2] ** 0.5
+    return value @ scores.softmax(-1)
+
+
+def wrong_scaled_by_length(query, key, value):
+    """It divides by the root of the last axis, the number of queries."""
+    scores = key.mT @ query / query.shape[-1] ** 0.5
+    return value @ scores.softmax(-2)

@@ -73,3 +73,13 @@ def right_one_query_at_a_time(query, memory):
         weights = torch.softmax(memory.mv(one) / root, dim=0)
         answers.append(torch.einsum("j,jw->w", weights, memory))
     return torch.stack(answers)
+
+
+def wrong_unscaled(query, memory):
+    """It leaves out the root, as the matrix form does."""
+    return (query @ memory.mT).softmax(-1) @ memory
+
+
+def wrong_softmax_over_the_queries(query, memory):
+    """It takes the softmax over the queries."""
+    return (query @ memory.mT / query.shape[-1] ** 0.5).softmax(-2) @ memory

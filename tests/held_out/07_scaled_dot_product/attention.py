@@ -93,3 +93,15 @@ def right_einsum_in_double(query, key, value):
     scores = torch.einsum("...id,...jd->...ij", q, k) / q.shape[-1] ** 0.5
     weights = torch.exp(scores - scores.logsumexp(-1, keepdim=True))
     return torch.einsum("...ij,...jp->...ip", weights, v).to(query.dtype)
+
+
+def wrong_width_of_the_values_fifth(query, key, value):
+    """It divides by the root of the values' width."""
+    root = value.shape[-1] ** 0.5
+    return ((query / root) @ key.mT).softmax(-1) @ value
+
+
+def wrong_root_of_the_key_length(query, key, value):
+    """It divides by the root of the number of keys."""
+    root = key.shape[-2] ** 0.5
+    return ((query / root) @ key.mT).softmax(-1) @ value

@@ -215,3 +215,30 @@ def right_mix_of_finished_blocks(query, key, value, block_len):
         output = output + here * (log_sum - both).exp()
         log_total = both
     return output
+
+
+def wrong_each_block_alone(query, key, value, block_len):
+    """It takes a softmax in every block and the mean of the blocks' outputs."""
+    root, outputs = query.shape[-1] ** 0.5, []
+    total = 0
+    for start in range(0, key.shape[-2], block_len):
+        block = slice(start, start + block_len)
+        weights = (query / root @ key[..., block, :].mT).softmax(-1)
+        total = total + weights @ value[..., block, :]
+        outputs.append(1)
+    return total / len(outputs)
+
+
+def wrong_total_not_rescaled(query, key, value, block_len):
+    """When the largest score rises it rescales the blend, but not the total."""
+    q = query / query.shape[-1] ** 0.5
+    largest = torch.full((*q.shape[:-1], 1), -torch.inf, dtype=q.dtype)
+    total, blend = 0, 0
+    for start in range(0, key.shape[-2], block_len):
+        scores = q @ key[..., start : start + block_len, :].mT
+        new = torch.maximum(largest, scores.amax(-1, keepdim=True)).detach()
+        power = (scores - new).exp()
+        total = total + power.sum(-1, keepdim=True)
+        blend = blend * (largest - new).exp() + power @ value[..., start : start + block_len, :]
+        largest = new
+    return blend / total

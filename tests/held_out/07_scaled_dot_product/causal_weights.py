@@ -141,3 +141,21 @@ def right_last_seen_key(scores, length):
     lowest = torch.where(seen, scores, -torch.inf)
     safe = torch.where(empty, 0.0, lowest)
     return torch.softmax(safe, dim=-1) * seen
+
+
+def wrong_strictly_before(scores, length):
+    """It forbids the token itself: only earlier keys are seen."""
+    seen = torch.ones(scores.shape[-2:], dtype=torch.bool).tril(-1)
+    seen = seen & (torch.arange(scores.shape[-1]) < length[..., None, None])
+    none = ~seen.any(-1, keepdim=True)
+    weights = scores.masked_fill(~seen, -torch.inf).masked_fill(none, 0).softmax(-1)
+    return weights.masked_fill(~seen, 0)
+
+
+def wrong_future_instead_of_past(scores, length):
+    """It takes the upper triangle: each query sees itself and later keys."""
+    seen = torch.ones(scores.shape[-2:], dtype=torch.bool).triu()
+    seen = seen & (torch.arange(scores.shape[-1]) < length[..., None, None])
+    none = ~seen.any(-1, keepdim=True)
+    weights = scores.masked_fill(~seen, -torch.inf).masked_fill(none, 0).softmax(-1)
+    return weights.masked_fill(~seen, 0)

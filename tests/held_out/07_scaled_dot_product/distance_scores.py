@@ -90,3 +90,17 @@ def right_einsum_three_terms(query, key):
     half_query = torch.einsum("...id,...id->...i", query, query) / 2
     half_key = torch.einsum("...jd,...jd->...j", key, key) / 2
     return (table - half_query[..., :, None]) - half_key[..., None, :]
+
+
+def wrong_half_forgotten(query, key):
+    """It leaves out the half."""
+    q, k = query.square().sum(-1, keepdim=True), key.square().sum(-1)
+    return 2 * query @ key.mT - q - k.unsqueeze(-2)
+
+
+def wrong_norms_not_squared(query, key):
+    """It takes the norms of both vectors where their squares belong."""
+    q = query.square().sum(-1, keepdim=True)
+    k = key.square().sum(-1)
+    safe = [torch.where(n > 0, n, 1).sqrt().where(n > 0, 0) for n in (q, k)]
+    return query @ key.mT - 0.5 * (safe[0] + safe[1].unsqueeze(-2))

@@ -83,3 +83,17 @@ def right_one_minus_squares(query, key, exponent):
     weights = torch.exp(torch.log_softmax(scores, dim=-1))
     slack = 1 - torch.linalg.vecdot(weights, weights)
     return scores.pow(2).mean().item(), slack.mean().item()
+
+
+def wrong_variance_fifth(query, key, exponent):
+    """Its size is the variance of the scores, without the square of their mean."""
+    scores = query @ key.mT * query.shape[-1] ** exponent
+    a = scores.softmax(-1)
+    return scores.var(correction=0), (a * (1 - a)).sum(-1).mean()
+
+
+def wrong_mean_of_the_slack_terms(query, key, exponent):
+    """It takes the mean over the keys as well, where the slack is a sum."""
+    scores = query @ key.mT * query.shape[-1] ** exponent
+    a = scores.softmax(-1)
+    return scores.square().mean(), (a * (1 - a)).mean()

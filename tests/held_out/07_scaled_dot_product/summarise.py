@@ -108,3 +108,19 @@ def right_sentence_by_sentence_again(tokens, length):
         scores = words @ words[-1] / math.sqrt(words.shape[-1])
         summaries.append(torch.softmax(scores, dim=0) @ words)
     return torch.stack(summaries)
+
+
+def wrong_last_place(tokens, length):
+    """It lets the last place of the batch ask, which may be padding."""
+    query = tokens[:, -1:]
+    seen = torch.arange(tokens.shape[1]) < length[:, None, None]
+    scores = (query @ tokens.mT / tokens.shape[-1] ** 0.5).masked_fill(~seen, -torch.inf)
+    return (scores.softmax(-1).masked_fill(~seen, 0) @ tokens.masked_fill(~seen.mT, 0))[:, 0]
+
+
+def wrong_mean_over_words(tokens, length):
+    """It lets every word ask, and returns the mean of their outputs."""
+    seen = torch.arange(tokens.shape[1]) < length[:, None, None]
+    clean = tokens.masked_fill(~seen.mT, 0)
+    scores = (clean @ clean.mT / tokens.shape[-1] ** 0.5).masked_fill(~seen, -torch.inf)
+    return (scores.softmax(-1) @ clean * seen.mT).sum(1) / length[:, None]

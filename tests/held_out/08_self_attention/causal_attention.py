@@ -148,3 +148,23 @@ def right_place_by_place_again(query, key, value, real):
         weights = scores.softmax(-1).masked_fill(hidden, 0)
         heard.append((weights.unsqueeze(-1) * value[..., :end, :]).sum(-2))
     return torch.stack(heard, dim=-2)
+
+
+def wrong_mask_on_queries(query, key, value, real):
+    """It silences the queries at padding and lets the keys at padding answer."""
+    seen = torch.ones(key.shape[-2], key.shape[-2], dtype=torch.bool).tril()
+    seen = seen & real.unsqueeze(-1)
+    none = ~seen.any(-1, keepdim=True)
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    weights = scores.masked_fill(~seen, -torch.inf).masked_fill(none, 0).softmax(-1)
+    return weights.masked_fill(~seen, 0) @ value
+
+
+def wrong_zero_output_at_padding(query, key, value, real):
+    """It sets the output to 0 at the places of padding."""
+    seen = torch.ones(key.shape[-2], key.shape[-2], dtype=torch.bool).tril()
+    seen = seen & real.unsqueeze(-2)
+    none = ~seen.any(-1, keepdim=True)
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    weights = scores.masked_fill(~seen, -torch.inf).masked_fill(none, 0).softmax(-1)
+    return weights.masked_fill(~seen, 0) @ value * real.unsqueeze(-1)

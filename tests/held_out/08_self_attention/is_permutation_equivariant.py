@@ -195,3 +195,30 @@ def right_undo_the_order(layer, d_model, max_len, trials):
         return bool((back - output).abs().le(bound).all())
 
     return all(agrees() for _ in range(trials))
+
+
+def wrong_compares_sets_of_rows(layer, d_model, max_len, trials):
+    """It sorts the rows of both outputs before it compares them."""
+    for _ in range(trials):
+        n = int(torch.randint(2, max_len + 1, ()))
+        x, order = torch.randn(n, d_model), torch.randperm(n)
+        a, b = layer(x), layer(x[order])
+        if a.dim() != 2 or len(a) != n or a.shape != b.shape:
+            return False
+        a, b = a.sort(0).values, b.sort(0).values
+        if not (a - b).abs().max() <= 1e-4 * a.abs().max():
+            return False
+    return True
+
+
+def wrong_majority(layer, d_model, max_len, trials):
+    """It returns True if the outputs agree in most trials."""
+    good = 0
+    for _ in range(trials):
+        n = int(torch.randint(2, max_len + 1, ()))
+        x, order = torch.randn(n, d_model), torch.randperm(n)
+        a, b = layer(x), layer(x[order])
+        if a.dim() < 1 or len(a) != n or a.shape != b.shape:
+            continue
+        good += bool((a[order] - b).abs().max() <= 1e-4 * a.abs().max())
+    return good > trials / 2

@@ -102,3 +102,21 @@ def right_logarithm_of_share(scores, real):
     own = torch.where(real, log_own, float("-inf")).exp()
     words = real.to(scores.dtype).sum(-1)
     return own.sum(-1) / torch.where(words > 0, words, 1.0)
+
+
+def wrong_trace_over_length(scores, real):
+    """It divides by the length of the table, padding included."""
+    seen = real.unsqueeze(-2)
+    none = ~seen.any(-1, keepdim=True)
+    weights = scores.masked_fill(~seen, -torch.inf).masked_fill(none, 0).softmax(-1)
+    own = weights.diagonal(dim1=-2, dim2=-1) * real
+    return own.mean(-1)
+
+
+def wrong_share_of_the_best(scores, real):
+    """It takes the greatest weight of each word, not the weight of itself."""
+    seen = real.unsqueeze(-2)
+    none = ~seen.any(-1, keepdim=True)
+    weights = scores.masked_fill(~seen, -torch.inf).masked_fill(none, 0).softmax(-1)
+    best = weights.masked_fill(none, 0).amax(-1) * real
+    return best.sum(-1) / real.sum(-1).clamp(min=1)

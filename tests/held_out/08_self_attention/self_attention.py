@@ -92,3 +92,15 @@ def right_blend_tokens_first(tokens, w_query, w_key, w_value):
     scores = torch.einsum("...ik,...jk->...ij", query, key)
     weights = torch.softmax(scores / math.sqrt(w_key.size(1)), dim=-1)
     return (weights @ tokens) @ w_value
+
+
+def wrong_scaled_by_d_model(tokens, w_query, w_key, w_value):
+    """It divides by the root of d_model."""
+    q, k, v = tokens @ w_query, tokens @ w_key, tokens @ w_value
+    return (q @ k.mT / tokens.shape[-1] ** 0.5).softmax(-1) @ v
+
+
+def wrong_query_and_key_exchanged(tokens, w_query, w_key, w_value):
+    """Keys ask and queries answer: the table of scores is transposed."""
+    q, k, v = tokens @ w_query, tokens @ w_key, tokens @ w_value
+    return (k @ q.mT / q.shape[-1] ** 0.5).softmax(-1) @ v

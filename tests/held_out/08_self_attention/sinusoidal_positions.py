@@ -107,3 +107,17 @@ def right_python_numbers(length, d_model):
         numbers = [wave(t / slowness) for t in range(length)]
         table[:, column] = torch.tensor(numbers, dtype=torch.float64)
     return table
+
+
+def wrong_halves_fifth(length, d_model):
+    """It puts all sines first and all cosines after them."""
+    rate = 10000 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+    angle = torch.arange(length, dtype=torch.float64)[:, None] * rate
+    return torch.cat([angle.sin(), angle.cos()], -1).float()
+
+
+def wrong_index_in_float32(length, d_model):
+    """It computes the angles in single precision, which is too coarse far out."""
+    rate = 10000 ** (-torch.arange(0, d_model, 2).float() / d_model)
+    angle = torch.arange(length).float()[:, None] * rate
+    return torch.stack([angle.sin(), angle.cos()], -1).flatten(1)

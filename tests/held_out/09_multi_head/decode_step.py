@@ -275,3 +275,46 @@ def right_groups_as_an_axis(
     weights = scores.softmax(-1)
     heads = torch.einsum("bhgnk,bhkd->bnhgd", weights, values[:, :, :end])
     return heads.flatten(2) @ w_output.mT, keys, values
+
+
+def _decode(tokens, keys, values, length, w_query, w_key, w_value, w_output, num_heads, **how):
+    new, d_head = tokens.shape[1], keys.shape[-1]
+
+    def split(x):
+        return x.unflatten(-1, (-1, d_head)).transpose(-2, -3)
+
+    keys, values = keys.clone(), values.clone()
+    keys[:, :, length : length + new] = split(tokens @ w_key.mT)
+    values[:, :, length : length + new] = split(tokens @ w_value.mT)
+    q = split(tokens @ w_query.mT)
+    share = num_heads // keys.shape[1]
+    k, v = keys.repeat_interleave(share, 1), values.repeat_interleave(share, 1)
+    place = torch.arange(keys.shape[2])
+    last = length + torch.arange(new)[:, None]
+    seen = place < last if how.get("before") else place <= last
+    if how.get("all_new"):
+        seen = (place < length + new).expand(new, -1)
+    scores = (q @ k.mT / d_head**0.5).masked_fill(~seen, -torch.inf)
+    none = ~seen.any(-1, keepdim=True)
+    weights = scores.masked_fill(none, 0).softmax(-1).masked_fill(~seen, 0)
+    v = v.masked_fill(~(place < length + new)[:, None], 0)
+    out = (weights @ v).transpose(1, 2).flatten(2) @ w_output.mT
+    return out, keys, values
+
+
+def wrong_new_tokens_see_each_other_fifth(
+    tokens, keys, values, length, w_query, w_key, w_value, w_output, num_heads
+):
+    """All new tokens see all new tokens, later ones too."""
+    return _decode(
+        tokens, keys, values, length, w_query, w_key, w_value, w_output, num_heads, all_new=True
+    )
+
+
+def wrong_token_does_not_see_itself(
+    tokens, keys, values, length, w_query, w_key, w_value, w_output, num_heads
+):
+    """A new token sees what came before it, and not itself."""
+    return _decode(
+        tokens, keys, values, length, w_query, w_key, w_value, w_output, num_heads, before=True
+    )

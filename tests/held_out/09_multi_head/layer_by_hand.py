@@ -113,3 +113,28 @@ def right_keys_are_roles(num_heads, d_value, num_roles, first, second):
     signs = torch.tensor([[1.0, -1.0]])[:, :num_heads]
     w_output = torch.kron(signs, torch.eye(d_value))
     return w_query.flatten(0, 1), w_key, w_value, w_output
+
+
+def _by_hand(num_heads, d_value, num_roles, first, second, sign=-1.0, shift=0):
+    width = d_value + num_roles
+    w_query = torch.zeros(num_heads * num_roles, width)
+    w_key = torch.zeros(num_heads * num_roles, width)
+    w_value = torch.zeros(num_heads * d_value, width)
+    w_output = torch.zeros(d_value, num_heads * d_value)
+    for head, (role, by) in enumerate([(first, 1.0), (second, sign)][:num_heads]):
+        w_query[head * num_roles + role, d_value] = 100.0 * num_roles
+        w_key[head * num_roles + role, d_value + role + shift] = 1.0
+        part = slice(head * d_value, (head + 1) * d_value)
+        w_value[part, :d_value] = torch.eye(d_value)
+        w_output[:, part] = by * torch.eye(d_value)
+    return w_query, w_key, w_value, w_output
+
+
+def wrong_adds_the_two(num_heads, d_value, num_roles, first, second):
+    """It adds the two values where it should subtract them."""
+    return _by_hand(num_heads, d_value, num_roles, first, second, sign=1.0)
+
+
+def wrong_role_off_by_one(num_heads, d_value, num_roles, first, second):
+    """Its keys look for the role before the right one."""
+    return _by_hand(num_heads, d_value, num_roles, first, second, shift=-1)

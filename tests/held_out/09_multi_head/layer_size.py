@@ -75,3 +75,19 @@ def right_list_every_layer(d_model, num_heads, num_key_heads, bias):
     outputs.append(d_model)
     inputs = d_model + (1 if bias else 0)
     return len(outputs), sum(out * inputs for out in outputs)
+
+
+def wrong_counts_four_layers(d_model, num_heads, num_key_heads, bias):
+    """It counts four layers, one for each matrix of all heads."""
+    d_head = d_model // num_heads
+    inner = d_model + 2 * num_key_heads * d_head
+    numbers = inner * d_model + d_model**2
+    return 4, numbers + (inner + d_model if bias else 0)
+
+
+def wrong_bias_counts_inputs(d_model, num_heads, num_key_heads, bias):
+    """It counts a bias for each input of a layer."""
+    d_head = d_model // num_heads
+    layers = num_heads + 2 * num_key_heads + 1
+    inner = d_model + 2 * num_key_heads * d_head
+    return layers, inner * d_model + d_model**2 + (layers * d_model if bias else 0)

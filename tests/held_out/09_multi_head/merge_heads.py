@@ -59,3 +59,14 @@ def wrong_features_before_heads_and_four_axes(heads):
 def right_concatenate(heads):
     """Takes the heads apart and puts them side by side with cat."""
     return torch.cat(heads.unbind(dim=-3), dim=-1)
+
+
+def wrong_no_transpose(heads):
+    """It reshapes without moving the axis of heads back."""
+    *batch, num_heads, length, d_head = heads.shape
+    return heads.reshape(*batch, length, num_heads * d_head)
+
+
+def wrong_interleaves(heads):
+    """It interleaves the features of the heads."""
+    return heads.movedim(-3, -1).flatten(-2)

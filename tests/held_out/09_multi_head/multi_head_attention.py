@@ -238,3 +238,40 @@ def right_head_by_head_again(query, key, value, mask, w_query, w_key, w_value, w
         weights = torch.where(mask, torch.softmax(scores, -1), 0.0)
         total = total + weights @ v @ of_output[head].mT
     return total
+
+
+def _attend(query, key, value, mask, w_query, w_key, w_value, w_output, num_heads, **how):
+    d_head = w_query.shape[0] // num_heads
+    key_heads = w_key.shape[0] // d_head
+    q = (query @ w_query.mT).unflatten(-1, (num_heads, d_head)).transpose(-2, -3)
+    k = (key @ w_key.mT).unflatten(-1, (key_heads, d_head)).transpose(-2, -3)
+    v = (value @ w_value.mT).unflatten(-1, (key_heads, -1)).transpose(-2, -3)
+    if how.get("tile"):
+        k = torch.cat([k] * (num_heads // key_heads), -3)
+        v = torch.cat([v] * (num_heads // key_heads), -3)
+    else:
+        k = k.repeat_interleave(num_heads // key_heads, -3)
+        v = v.repeat_interleave(num_heads // key_heads, -3)
+    seen = mask.unsqueeze(-3)
+    none = ~seen.any(-1, keepdim=True)
+    width = query.shape[-1] if how.get("model") else d_head
+    scores = q @ k.mT / width**0.5
+    weights = scores.masked_fill(~seen, -torch.inf).masked_fill(none, 0).softmax(-1)
+    heads = weights.masked_fill(~seen, 0) @ v
+    return heads.transpose(-2, -3).flatten(-2) @ w_output.mT
+
+
+def wrong_key_heads_in_turn_fifth(
+    query, key, value, mask, w_query, w_key, w_value, w_output, num_heads
+):
+    """It repeats the key heads in turn, 0 1 0 1, where neighbours should share one, 0 0 1 1."""
+    return _attend(query, key, value, mask, w_query, w_key, w_value, w_output, num_heads, tile=True)
+
+
+def wrong_scale_of_the_query_tokens(
+    query, key, value, mask, w_query, w_key, w_value, w_output, num_heads
+):
+    """It divides by the root of the query tokens' width."""
+    return _attend(
+        query, key, value, mask, w_query, w_key, w_value, w_output, num_heads, model=True
+    )

@@ -112,3 +112,23 @@ def right_list_of_rows_again(weight, bias, num_heads, by_head):
         *(weight.index_select(0, mine) for mine in rows),
         *(bias.index_select(0, mine) for mine in rows),
     )
+
+
+def wrong_key_before_query(weight, bias, num_heads, by_head):
+    """It returns the key's part first and the query's second."""
+    if by_head:
+        w = weight.unflatten(0, (num_heads, 3, -1)).transpose(0, 1).flatten(1, 2)
+        b = bias.unflatten(0, (num_heads, 3, -1)).transpose(0, 1).flatten(1, 2)
+    else:
+        w, b = weight.unflatten(0, (3, -1)), bias.unflatten(0, (3, -1))
+    return w[1], w[0], w[2], b[1], b[0], b[2]
+
+
+def wrong_bias_never_by_head(weight, bias, num_heads, by_head):
+    """It unpacks the weights by head, and the biases in PyTorch's way."""
+    if by_head:
+        w = weight.unflatten(0, (num_heads, 3, -1)).transpose(0, 1).flatten(1, 2)
+    else:
+        w = weight.unflatten(0, (3, -1))
+    b = bias.unflatten(0, (3, -1))
+    return *w, *b

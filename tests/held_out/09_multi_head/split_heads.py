@@ -61,3 +61,14 @@ def right_slices_stacked(tokens, num_heads):
     d_head = tokens.shape[-1] // num_heads
     slices = [tokens[..., head * d_head : (head + 1) * d_head] for head in range(num_heads)]
     return torch.stack(slices, dim=-3)
+
+
+def wrong_features_interleaved(tokens, num_heads):
+    """It gives feature 0 to head 0, feature 1 to head 1, and so on in turn."""
+    return tokens.unflatten(-1, (-1, num_heads)).movedim(-1, -3)
+
+
+def wrong_view_without_transpose(tokens, num_heads):
+    """It views the tokens as heads, without moving the axis of heads."""
+    *batch, length, width = tokens.shape
+    return tokens.reshape(*batch, num_heads, length, width // num_heads)

@@ -110,3 +110,19 @@ def right_all_heads_by_einsum(query, key, value, w_query, w_key, w_value, w_outp
     weights = torch.softmax(scores / math.sqrt(w_query.shape[-1]), dim=-1)
     heads = torch.einsum("...hij,...hje->...hie", weights, v)
     return torch.einsum("...hie,hem->...im", heads, w_output)
+
+
+def wrong_mean_of_heads_fifth(query, key, value, w_query, w_key, w_value, w_output):
+    """It takes the mean over the heads."""
+    found = []
+    for wq, wk, wv, wo in zip(w_query, w_key, w_value, w_output, strict=True):
+        q, k = query @ wq, key @ wk
+        found.append((q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ (value @ wv) @ wo)
+    return torch.stack(found).mean(0)
+
+
+def wrong_first_head_only(query, key, value, w_query, w_key, w_value, w_output):
+    """It returns within the loop, after the first head."""
+    for wq, wk, wv, wo in zip(w_query, w_key, w_value, w_output, strict=True):
+        q, k = query @ wq, key @ wk
+        return (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ (value @ wv) @ wo

@@ -125,3 +125,23 @@ def right_products_outside_the_loop(tokens, w_input, w_state, bias, w_output):
         carried = torch.einsum("...h,gh->...g", states[-1], w_state)
         states.append(torch.tanh(drive[..., t, :] + carried))
     return torch.einsum("...th,oh->...to", torch.stack(states, -2), w_output)
+
+
+def wrong_output_with_tanh(tokens, w_input, w_state, bias, w_output):
+    """It takes a tanh of the output, too."""
+    state = tokens.new_zeros(*tokens.shape[:-2], w_state.shape[0])
+    found = []
+    for t in range(tokens.shape[-2]):
+        state = torch.tanh(tokens[..., t, :] @ w_input.mT + state @ w_state.mT + bias)
+        found.append(torch.tanh(state @ w_output.mT))
+    return torch.stack(found, -2)
+
+
+def wrong_bias_before_nothing(tokens, w_input, w_state, bias, w_output):
+    """It adds the bias after the tanh."""
+    state = tokens.new_zeros(*tokens.shape[:-2], w_state.shape[0])
+    found = []
+    for t in range(tokens.shape[-2]):
+        state = torch.tanh(tokens[..., t, :] @ w_input.mT + state @ w_state.mT) + bias
+        found.append(state @ w_output.mT)
+    return torch.stack(found, -2)

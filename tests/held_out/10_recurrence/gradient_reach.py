@@ -124,3 +124,27 @@ def right_zero_times_tokens(layer, tokens, direction):
         one = slope[:, tokens.shape[1] - 1 - distance]
         reach.append(torch.einsum("bd,bd->b", one, one).sqrt().mean())
     return torch.stack(reach)
+
+
+def wrong_order_of_tokens(layer, tokens, direction):
+    """It returns the first token's reach first."""
+    x = tokens.detach().clone().requires_grad_()
+    number = (layer(x)[:, -1] @ direction).sum()
+    if not number.requires_grad:
+        return torch.zeros(tokens.shape[1], dtype=tokens.dtype)
+    (grad,) = torch.autograd.grad(number, x, allow_unused=True)
+    if grad is None:
+        return torch.zeros(tokens.shape[1], dtype=tokens.dtype)
+    return grad.norm(dim=-1).mean(0)
+
+
+def wrong_norm_of_the_mean_gradient(layer, tokens, direction):
+    """It takes the mean of the gradients over the batch before the norm."""
+    x = tokens.detach().clone().requires_grad_()
+    number = (layer(x)[:, -1] @ direction).sum()
+    if not number.requires_grad:
+        return torch.zeros(tokens.shape[1], dtype=tokens.dtype)
+    (grad,) = torch.autograd.grad(number, x, allow_unused=True)
+    if grad is None:
+        return torch.zeros(tokens.shape[1], dtype=tokens.dtype)
+    return grad.mean(0).norm(dim=-1).flip(0)

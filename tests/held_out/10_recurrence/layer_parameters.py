@@ -130,3 +130,25 @@ def right_table_of_maps(kind, d_model, d_hidden, length):
         "positions": [(d_model, length, 0)],
     }[kind]
     return sum(out * (inputs + bias) for out, inputs, bias in maps)
+
+
+def _count(kind, d_model, d_hidden, length, biases=2):
+    if kind == "attention":
+        return 4 * d_model * (d_model + 1)
+    if kind == "feed-forward":
+        return 2 * d_model * d_hidden + d_hidden + d_model
+    if kind == "positions":
+        return length * d_model
+    gates = {"rnn": 1, "gru": 3, "lstm": 4}[kind]
+    return gates * (d_hidden * d_model + d_hidden**2 + biases * d_hidden)
+
+
+def wrong_one_bias_fifth(kind, d_model, d_hidden, length):
+    """It counts one bias vector where PyTorch has two."""
+    return _count(kind, d_model, d_hidden, length, biases=1)
+
+
+def wrong_times_length(kind, d_model, d_hidden, length):
+    """It counts a recurrent layer's weights again for every token."""
+    found = _count(kind, d_model, d_hidden, length)
+    return found * length if kind in ("rnn", "gru", "lstm") else found

@@ -117,3 +117,27 @@ def right_cat_of_quarters(bias_ih, bias_hh, share, distance):
         with_forget(bias_ih, 0.0),
         with_forget(bias_hh, log_gate - log_rest),
     )
+
+
+def _open(bias_ih, bias_hh, logit, quarter=1, both=False):
+    n = len(bias_ih) // 4
+    part = slice(quarter * n, (quarter + 1) * n)
+    first, second = bias_ih.clone(), bias_hh.clone()
+    first[part] = logit if both else 0
+    second[part] = logit
+    return first, second
+
+
+def _logit(share, distance):
+    power = math.log(share) / distance
+    return power - math.log(-math.expm1(power))
+
+
+def wrong_bias_in_both(bias_ih, bias_hh, share, distance):
+    """It puts the bias into both vectors, and PyTorch adds them."""
+    return _open(bias_ih, bias_hh, _logit(share, distance), both=True)
+
+
+def wrong_input_gate(bias_ih, bias_hh, share, distance):
+    """It opens the input gate, the first quarter."""
+    return _open(bias_ih, bias_hh, _logit(share, distance), quarter=0)

@@ -184,3 +184,28 @@ def right_one_at_a_time(needs):
     if len(finished) < len(needs):
         return None
     return max(turn) if turn else 0
+
+
+def wrong_number_of_operations(needs):
+    """It counts the operations, as if each took a turn of its own."""
+    from graphlib import CycleError, TopologicalSorter
+
+    try:
+        order = list(TopologicalSorter(dict(enumerate(needs))).static_order())
+    except CycleError:
+        return None
+    return len(order)
+
+
+def wrong_edges_not_nodes(needs):
+    """It counts the arrows of the longest chain, one fewer than its operations."""
+    from graphlib import CycleError, TopologicalSorter
+
+    try:
+        order = list(TopologicalSorter(dict(enumerate(needs))).static_order())
+    except CycleError:
+        return None
+    turn = {}
+    for one in order:
+        turn[one] = max((turn[other] + 1 for other in needs[one]), default=0)
+    return max(turn.values(), default=0)
