@@ -100,15 +100,15 @@ def test_buttons_and_keys_walk_through_the_heads(figure: Locator) -> None:
     assert figure.page.evaluate("document.activeElement.dataset.head") == "4,10"
     figure.get_by_role("button", name="gives this cell most").click()
     figure.get_by_text("layer 5, head 11", exact=True).wait_for()
-    assert reading(figure, "cell") == "dog gives 67% to bark"
+    assert reading(figure, "cell") == "“dog” gives 67% to “bark”"
     figure.get_by_role("button", name="next head").click()
     figure.get_by_text("1 of 72 give it more").wait_for()
     figure.locator("[data-cell='9,1']").focus()
     keys.press("ArrowDown")
-    figure.get_by_text("[SEP] gives 20% to bark", exact=True).wait_for()
+    figure.get_by_text("“[SEP]” gives 20% to “bark”", exact=True).wait_for()
     figure.locator("[data-cell='7,3']").click()
     figure.get_by_label("Sentence").select_option("6")
-    figure.get_by_text(re.compile(r"^\[SEP\] gives \d+% to chased$")).wait_for()
+    figure.get_by_text(re.compile(r"^“\[SEP\]” gives \d+% to “chased”$")).wait_for()
 
 
 @pytest.mark.browser

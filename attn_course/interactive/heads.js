@@ -39,7 +39,7 @@ attnFigure("heads", (root, data, say, parts) => {
     drawn = sentence;
     sheet.mark(layer, head);
     drawTable(pieces, table, [row, column]);
-    const here = table[row][column], asking = pieces[row], at = pieces[column];
+    const here = table[row][column], [asking, at] = [row, column].map((i) => `“${pieces[i]}”`);
     const others = (sum(table.map((line) => line[column])) - here) / (count - 1);
     const more = all.filter((one) => share(...one, row, column) > here).length;
     const words = table.slice(1, -1), marks = sum(words.map((line) => line[0] + line.at(-1)));

@@ -60,7 +60,7 @@ def head_explorer(
     large = weights[layer, number]
     text = (
         f"{sentence.removesuffix('.')}: in {_called(head)}, "
-        f"{asking} gives {_percent(large[row, column])} to {looked_at}."
+        f"“{asking}” gives {_percent(large[row, column])} to “{looked_at}”."
     )
     return InteractiveFigure(
         name="heads",
@@ -157,7 +157,7 @@ def _read(
     others = (table[:, column].sum() - here) / (len(pieces) - 1)
     more = int((weights[..., row, column] > here).sum())
     marks = table[1:-1, [0, -1]].sum(-1).mean()
-    asking, at = pieces[row], pieces[column]
+    asking, at = f"“{pieces[row]}”", f"“{pieces[column]}”"
     return [
         ("cell", _called(head), f"{asking} gives {_percent(here)} to {at}"),
         ("rows", "its other rows", f"give {_percent(others)} to {at} on average"),
