@@ -209,8 +209,8 @@ def takes_0_for_no_key(scores, value, mask, default):
 
 
 @mistake(points=3.5)
-def fills_with_minus_a_thousand(scores, value, mask, default):
-    """you fill forbidden scores with -1000, which is low only as long as the allowed ones are
+def fills_with_a_number_not_low_enough(scores, value, mask, default):
+    """you fill forbidden scores with a number that is low only as long as the allowed ones are
     higher; minus infinity is lower than everything"""
     some = mask.any(-1, keepdim=True)
     weights = torch.softmax(scores.masked_fill(~mask, -1000.0), dim=-1)
