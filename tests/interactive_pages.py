@@ -63,7 +63,10 @@ READ_ALL = """async (root, states) => {
     }
     root.reading = null;
     form.dispatchEvent(new Event("input", { bubbles: true }));
-    while (!root.reading) await new Promise((resolve) => setTimeout(resolve));
+    for (const late = Date.now() + 30000; !root.reading; ) {
+      if (Date.now() > late) throw new Error(`no reading of ${JSON.stringify(state)}`);
+      await new Promise((resolve) => setTimeout(resolve));
+    }
     found.push(root.reading);
   }
   return JSON.stringify(found);

@@ -60,14 +60,22 @@ def test_moved_together_positions_keep_their_distance_as_far_as_there_are_any(
     before = figure.locator("[data-part='hand-0-0']").get_attribute("x2")
     figure.get_by_label("move both together").check()
     one, other = (figure.locator(f"[data-part='{name}']") for name in ("one", "other"))
-    for moved, to, ends in ((one, 30, (30, 37)), (other, 3, (0, 7)), (one, 63, (56, 63))):
+    first, last = "0 is the first position", "63 is the last position"
+    for moved, to, ends, says in (
+        (one, 30, (30, 37), ""),
+        (other, 3, (0, 7), first),
+        (one, 63, (56, 63), last),
+        (one, 40, (40, 47), ""),
+    ):
         moved.fill(str(to))
         assert (one.input_value(), other.input_value()) == tuple(map(str, ends))
         assert reading(figure)["product"] == pytest.approx(product, abs=1e-9)
+        stopped = figure.locator("[data-part='stopped-reading']")
+        assert stopped.inner_text() == says
     assert figure.locator("[data-part='hand-0-0']").get_attribute("x2") != before
     one.focus()
     figure.page.keyboard.press("ArrowLeft")
-    assert other.input_value() == "62"
+    assert other.input_value() == "46"
 
 
 @pytest.mark.browser

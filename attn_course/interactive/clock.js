@@ -1,10 +1,10 @@
-attnFigure("clock", (root, data, say, { form, part, keep, write, put }) => {
+attnFigure("clock", (root, data, say, { form, part, keep, write, put, show }) => {
   const pairs = data.d_model / 2, last = data.length - 1;
   const dials = [...Array(pairs).keys()].map((i) => part(`hand-${i}-0`));
   const [x, y] = [(i) => Number(dials[i].getAttribute("x1")), (i) => Number(dials[i].getAttribute("y1"))];
   const places = part("curve").getAttribute("d").slice(1).split("L").map((at) => at.split(","));
   const chosen = (name) => Number(form.elements[name].value);
-  let before = [chosen("one"), chosen("other")];
+  let before = [chosen("one"), chosen("other")], stopped = "";
 
   // where one goes the other goes too, as far as there are positions
   const moveTogether = () => {
@@ -13,6 +13,7 @@ attnFigure("clock", (root, data, say, { form, part, keep, write, put }) => {
     const least = -Math.min(...before), most = last - Math.max(...before);
     const step = Math.min(Math.max(wanted, least), most);
     keep({ one: before[0] + step, other: before[1] + step });
+    if (step !== wanted) stopped = step < wanted ? `${last} is the last position` : "0 is the first position";
   };
 
   const draw = () => {
@@ -34,11 +35,13 @@ attnFigure("clock", (root, data, say, { form, part, keep, write, put }) => {
     write("other-reading", other);
     write("distance-reading", distance);
     write("product-reading", product.toFixed(2));
+    show("stopped", stopped);
     root.reading = { vectors: vectors.map((vector) => [...vector]), cosines, product, distance };
-    say(`Positions ${one} and ${other}, ${distance} apart: dot product ${product.toFixed(2)}.`);
+    say(`Positions ${one} and ${other}, ${distance} apart: dot product ${product.toFixed(2)}.` + (stopped && ` Together no further: ${stopped}.`));
   };
 
   form.addEventListener("input", ({ target }) => {
+    stopped = "";
     if (form.elements.together.checked && target.type === "range") moveTogether();
     draw();
   });

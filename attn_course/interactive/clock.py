@@ -46,6 +46,7 @@ def clock_explorer(length: int, d_model: int, one: int = 10, other: int = 17) ->
                 ("distance", "distance", str(abs(other - one))),
                 ("product", "dot product", f"{product:.2f}"),
                 ("largest", "at distance 0", f"{d_model // 2}"),
+                ("stopped", "together no further", ""),
             ]
         ),
         data={"length": length, "d_model": d_model, "reach": REACH},
