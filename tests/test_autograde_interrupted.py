@@ -39,6 +39,7 @@ from tests.autograding import (
     with_submission,
 )
 from tests.odd_submissions import by_name, change_notebook
+from tests.sampling import left_to_proofs
 from tests.test_nbgrader import FIRST, hand_in
 
 pytestmark = needs_linux
@@ -175,7 +176,7 @@ def test_graders_end_with_the_command(tmp_path, how):
     until(lambda: not list(tmp_path.glob("attn-grade-*")), 5)
 
 
-@pytest.mark.parametrize("level", ["sandbox", "limits"])
+@pytest.mark.parametrize("level", ["sandbox", pytest.param("limits", marks=left_to_proofs)])
 def test_nothing_runs_on_behind_a_grader_that_is_killed(copy, temporary, monkeypatch, level):
     if level == "sandbox" and strongest() < Level.SANDBOX:
         pytest.skip("bubblewrap does not work here")

@@ -151,7 +151,7 @@ def test_odd_output_costs_its_points_and_stops_nobody(answer, said):
     assert said in str(score)
 
 
-@pytest.mark.parametrize("exercise", parameters(exercise_names(), 12))
+@pytest.mark.parametrize("exercise", parameters(exercise_names(), 6))
 def test_odd_output_passes_no_check_of_any_exercise(exercise):
     spec = find_exercise(exercise)
     for thing in (Foreign("a set"), {"a": 1.0}, np.ones(3), 10**400, math.nan, torch.ones(0)):

@@ -42,7 +42,7 @@ def is_examined_alike(process, channel, answer: Answer) -> Findings:
     return found
 
 
-@pytest.mark.parametrize("exercise", parameters(QUICK, 8))
+@pytest.mark.parametrize("exercise", parameters(QUICK, 4))
 def test_what_is_found_outside_is_what_is_found_inside(process, exercise):
     """A solution passes; of the mistakes, the first and the last fail other checks, mostly."""
     bank = mistakes(exercise)
