@@ -6,9 +6,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attn_grade.equality import as_number, as_tensor, same
+from attn_grade.equality import as_number, as_tensor
 from attn_grade.exercise import Check
 from attn_grade.inside.plain import Plain, array_oddity, name_kind, oddity
+from attn_grade.relations import relation, told_apart
 
 MAX_LISTED = 16  # things in a list that is shown as it is, and characters of each
 Parts = list[Plain] | tuple[Plain, ...]
@@ -133,12 +134,6 @@ def _difference_of_numbers(output: Plain, exact: float, check: Check) -> str | N
     )
 
 
-def told_apart(one: float, other: float) -> tuple[str, str]:
-    """Two numbers with as many digits as it takes to see that they differ, but at least four."""
-    shown = ((f"{one:.{digits}g}", f"{other:.{digits}g}") for digits in range(4, 18))
-    return next((pair for pair in shown if pair[0] != pair[1]), (repr(one), repr(other)))
-
-
 def wrong_form(output: Plain, plain: Tensor) -> str | None:
     """What is wrong with an output apart from its numbers, or None."""
     if not isinstance(output, Tensor) or oddity(output):
@@ -173,27 +168,11 @@ def _wrong_numbers(output: Tensor, plain: Tensor, exact: Tensor, check: Check) -
         return None
     if nan := int(got.isnan().sum()):
         return f"{nan} of its {got.numel()} numbers are NaN"
+    pattern = relation(got, exact) if exact.is_floating_point() else ""
     first = tuple(wrong.nonzero()[0].tolist())
     where = f"at {list(first)} " if first else ""
     it, right = told_apart(got[first].item(), exact[first].item())
     return (
         f"{where}it is {it} and should be {right}"
-        f" ({int(wrong.sum())} of {wrong.numel()} differ){_pattern(got, exact)}"
+        f" ({int(wrong.sum())} of {wrong.numel()} differ){pattern and f': {pattern}'}"
     )
-
-
-def _pattern(got: Tensor, exact: Tensor) -> str:
-    """A relation between the two that holds everywhere, if there is one."""
-    if not exact.is_floating_point():
-        return ""
-    if not got.any():
-        return ": all your numbers are 0" if got.numel() > 1 else ""
-    if same(-got, exact):
-        return ": all your signs are reversed"
-    if got.ndim > 1 and got.mT.shape == exact.shape and same(got.mT, exact):
-        return ": your answer is transposed"
-    ratio = (got / exact)[exact.abs() > 1e-6]
-    if ratio.numel() > 1 and ratio.isfinite().all() and same(got, exact * ratio.mean()):
-        times, _ = told_apart(ratio.mean().item(), 1.0)
-        return f": every number is {times} times what it should be"
-    return ""

@@ -1,0 +1,89 @@
+"""How wrong numbers are related to the right ones, where one relation holds for all of them."""
+
+from collections.abc import Callable, Iterator
+
+from torch import Tensor
+
+from attn_grade.equality import same
+
+# What each number may be, and what then should have been returned instead.
+_EACH: dict[str, Callable[[Tensor], Tensor]] = {
+    "1 minus what it should be": lambda got: 1 - got,
+    "1 divided by what it should be": lambda got: 1 / got,
+    "the square of what it should be": lambda got: got.sqrt(),
+    "the square root of what it should be": lambda got: got.square(),
+    "the logarithm of what it should be": lambda got: got.exp(),
+    "e to the power of what it should be": lambda got: got.log(),
+}
+_AXES = {-1: "the last axis", -2: "the last axis but one", -3: "the last axis but two"}
+_LINES = {-1: "row", -2: "column"}
+_FEWEST = 3  # numbers of a line that agree by more than chance
+
+
+def relation(got: Tensor, exact: Tensor) -> str:
+    """Say a relation that holds everywhere; nothing if there is none.
+
+    Args:
+        got: An answer's numbers, which are not the right ones.
+        exact: The right ones, floating-point numbers of the same shape and dtype.
+    """
+    if not got.any():
+        return "all your numbers are 0" if got.numel() > 1 else ""
+    if same(-got, exact):
+        return "all your signs are reversed"
+    if got.ndim > 1 and got.mT.shape == exact.shape and same(got.mT, exact):
+        return "your answer is transposed"
+    ratio = (got / exact)[exact.abs() > 1e-6]
+    if ratio.numel() > 1 and ratio.isfinite().all() and same(got, exact * ratio.mean()):
+        return f"every number is {told_apart(ratio.mean().item(), 1.0)[0]} times what it should be"
+    if got.numel() < _FEWEST or not (got.isfinite().all() and exact.isfinite().all()):
+        return ""
+    if same(got, exact):  # by so little that every relation would hold
+        return ""
+    return next(_less_plain(got, exact), "")
+
+
+def _less_plain(got: Tensor, exact: Tensor) -> Iterator[str]:
+    more = (got - exact).mean()
+    if same(got, exact + more):
+        yield f"every number is {abs(more):.4g} too {'large' if more > 0 else 'small'}"
+    for words, undone in _EACH.items():
+        if same(undone(got), exact):
+            yield f"each of your numbers is {words}"
+    for axis, name in list(_AXES.items())[: got.ndim]:
+        length = got.shape[axis]
+        if length > 1 and same(got.flip(axis), exact):
+            yield f"your numbers are in reverse order along {name}"
+        if length < _FEWEST:
+            continue
+        first, last = (_part(got, axis, start) for start in (0, 1))
+        early, late = (_part(exact, axis, start) for start in (0, 1))
+        if same(early, late):
+            continue
+        if same(last, early):
+            yield f"your numbers are one place too late along {name}"
+        if same(first, late):
+            yield f"your numbers are one place too early along {name}"
+    yield from _by_lines(got, exact)
+
+
+def _by_lines(got: Tensor, exact: Tensor) -> Iterator[str]:
+    for axis, line in list(_LINES.items())[: got.ndim]:
+        length = got.shape[axis]
+        if length < _FEWEST or got.numel() == length:
+            continue
+        times = (got * exact).sum(axis, keepdim=True) / exact.square().sum(axis, keepdim=True)
+        if times.isfinite().all() and times.all() and same(exact * times, got):
+            yield f"each {line} is right but for a factor of its own"
+        if same(exact + (got - exact).mean(axis, keepdim=True), got):
+            yield f"each {line} is right but for a number of its own that is added"
+
+
+def _part(numbers: Tensor, axis: int, start: int) -> Tensor:
+    return numbers.narrow(axis, start, numbers.shape[axis] - 1)
+
+
+def told_apart(one: float, other: float) -> tuple[str, str]:
+    """Two numbers with as many digits as it takes to see that they differ, but at least four."""
+    shown = ((f"{one:.{digits}g}", f"{other:.{digits}g}") for digits in range(4, 18))
+    return next((pair for pair in shown if pair[0] != pair[1]), (repr(one), repr(other)))
