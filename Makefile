@@ -3,9 +3,10 @@
 SHELL := bash
 PYTHON ?= python3
 BIN := .venv/bin
-# Three for two cores, because browsers and kernels are waited for; in the order that
-# tests/conftest.py gives, because what takes longest must not come last.
-PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadscope --no-loadscope-reorder
+# Two for two cores: a third, while browsers and kernels are waited for, takes more from the other
+# two than it does. In the order that tests/conftest.py gives, because what takes longest must not
+# come last.
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder
 CHAPTERS := book/[0-9]*.ipynb
 # What takes longest is shown, so that it is seen before it is too much.
 SLOWEST := --durations 10
@@ -34,7 +35,7 @@ browser: .venv/ready # the tests of the pages need one; get it, or say so, befor
 	@tools/system_packages.sh browser
 
 test: browser style .venv/model ## everything that guards main: code, chapters, book, pages, problem sets
-	@echo "Checking everything: about ten minutes on two cores."
+	@echo "Checking everything: about seven minutes on two cores."
 	@$(PYTEST) $(SLOWEST) --nbval $(CHAPTERS) tests
 
 proofs: browser .venv/ready .venv/model ## the whole of what `make test` samples; before a release, and once a week

@@ -17,6 +17,7 @@ _EACH: dict[str, Callable[[Tensor], Tensor]] = {
 }
 _AXES = {-1: "the last axis", -2: "the last axis but one", -3: "the last axis but two"}
 _LINES = {-1: "row", -2: "column"}
+_Near = Callable[[Tensor, Tensor], bool]
 _FEWEST = 3  # numbers of a line that agree by more than chance
 
 
@@ -38,44 +39,48 @@ def relation(got: Tensor, exact: Tensor) -> str:
         return f"every number is {told_apart(ratio.mean().item(), 1.0)[0]} times what it should be"
     if got.numel() < _FEWEST or not (got.isfinite().all() and exact.isfinite().all()):
         return ""
-    if same(got, exact):  # by so little that every relation would hold
-        return ""
-    return next(_less_plain(got, exact), "")
+    allowed = 1e-5 * exact.abs().max()  # as `same` allows, and cheaper for many guesses
+
+    def near(one: Tensor, other: Tensor) -> bool:
+        return bool(((one - other).abs() <= allowed).all())
+
+    # by so little that every relation would hold
+    return "" if near(got, exact) else next(_less_plain(got, exact, near), "")
 
 
-def _less_plain(got: Tensor, exact: Tensor) -> Iterator[str]:
+def _less_plain(got: Tensor, exact: Tensor, near: _Near) -> Iterator[str]:
     more = (got - exact).mean()
-    if same(got, exact + more):
+    if near(got, exact + more):
         yield f"every number is {abs(more):.4g} too {'large' if more > 0 else 'small'}"
     for words, undone in _EACH.items():
-        if same(undone(got), exact):
+        if near(undone(got), exact):
             yield f"each of your numbers is {words}"
     for axis, name in list(_AXES.items())[: got.ndim]:
         length = got.shape[axis]
-        if length > 1 and same(got.flip(axis), exact):
+        if length > 1 and near(got.flip(axis), exact):
             yield f"your numbers are in reverse order along {name}"
         if length < _FEWEST:
             continue
         first, last = (_part(got, axis, start) for start in (0, 1))
         early, late = (_part(exact, axis, start) for start in (0, 1))
-        if same(early, late):
+        if near(early, late):
             continue
-        if same(last, early):
+        if near(last, early):
             yield f"your numbers are one place too late along {name}"
-        if same(first, late):
+        if near(first, late):
             yield f"your numbers are one place too early along {name}"
-    yield from _by_lines(got, exact)
+    yield from _by_lines(got, exact, near)
 
 
-def _by_lines(got: Tensor, exact: Tensor) -> Iterator[str]:
+def _by_lines(got: Tensor, exact: Tensor, near: _Near) -> Iterator[str]:
     for axis, line in list(_LINES.items())[: got.ndim]:
         length = got.shape[axis]
         if length < _FEWEST or got.numel() == length:
             continue
         times = (got * exact).sum(axis, keepdim=True) / exact.square().sum(axis, keepdim=True)
-        if times.isfinite().all() and times.all() and same(exact * times, got):
+        if times.isfinite().all() and times.all() and near(exact * times, got):
             yield f"each {line} is right but for a factor of its own"
-        if same(exact + (got - exact).mean(axis, keepdim=True), got):
+        if near(exact + (got - exact).mean(axis, keepdim=True), got):
             yield f"each {line} is right but for a number of its own that is added"
 
 
