@@ -6,18 +6,16 @@ from torch import Tensor
 
 from attn_grade.equality import same
 
-# What each number may be, and what then should have been returned instead.
 _EACH: dict[str, Callable[[Tensor], Tensor]] = {
-    "1 minus what it should be": lambda got: 1 - got,
-    "1 divided by what it should be": lambda got: 1 / got,
-    "the square of what it should be": lambda got: got.sqrt(),
-    "the square root of what it should be": lambda got: got.square(),
-    "the logarithm of what it should be": lambda got: got.exp(),
-    "e to the power of what it should be": lambda got: got.log(),
+    "1 minus": lambda right: 1 - right,
+    "1 divided by": lambda right: 1 / right,
+    "the square of": lambda right: right.square(),
+    "the square root of": lambda right: right.sqrt(),
+    "the logarithm of": lambda right: right.log(),
+    "e to the power of": lambda right: right.exp(),
 }
 _AXES = {-1: "the last axis", -2: "the last axis but one", -3: "the last axis but two"}
 _LINES = {-1: "row", -2: "column"}
-_Near = Callable[[Tensor, Tensor], bool]
 _FEWEST = 3  # numbers of a line that agree by more than chance
 
 
@@ -39,48 +37,51 @@ def relation(got: Tensor, exact: Tensor) -> str:
         return f"every number is {told_apart(ratio.mean().item(), 1.0)[0]} times what it should be"
     if got.numel() < _FEWEST or not (got.isfinite().all() and exact.isfinite().all()):
         return ""
-    allowed = 1e-5 * exact.abs().max()  # as `same` allows, and cheaper for many guesses
-
-    def near(one: Tensor, other: Tensor) -> bool:
-        return bool(((one - other).abs() <= allowed).all())
-
-    # by so little that every relation would hold
-    return "" if near(got, exact) else next(_less_plain(got, exact, near), "")
+    if _near(got, exact):  # so nearly that every relation would hold
+        return ""
+    return next(_less_plain(got, exact), "")
 
 
-def _less_plain(got: Tensor, exact: Tensor, near: _Near) -> Iterator[str]:
+def _near(got: Tensor, other: Tensor, axis: int | None = None) -> bool:
+    """True if finite numbers agree as in `same`, which takes longer; with an axis, line by line."""
+    size = other.abs()
+    largest = size.max() if axis is None else size.amax(axis, keepdim=True)
+    return bool((largest.isfinite() & ((got - other).abs() <= 1e-5 * largest)).all())
+
+
+def _less_plain(got: Tensor, exact: Tensor) -> Iterator[str]:
     more = (got - exact).mean()
-    if near(got, exact + more):
+    if _near(got - more, exact):
         yield f"every number is {abs(more):.4g} too {'large' if more > 0 else 'small'}"
-    for words, undone in _EACH.items():
-        if near(undone(got), exact):
-            yield f"each of your numbers is {words}"
+    for words, made_of in _EACH.items():
+        if _near(got, made_of(exact)):
+            yield f"each of your numbers is {words} what it should be"
     for axis, name in list(_AXES.items())[: got.ndim]:
         length = got.shape[axis]
-        if length > 1 and near(got.flip(axis), exact):
+        if length > 1 and _near(got.flip(axis), exact):
             yield f"your numbers are in reverse order along {name}"
         if length < _FEWEST:
             continue
         first, last = (_part(got, axis, start) for start in (0, 1))
         early, late = (_part(exact, axis, start) for start in (0, 1))
-        if near(early, late):
+        if _near(early, late):
             continue
-        if near(last, early):
+        if _near(last, early):
             yield f"your numbers are one place too late along {name}"
-        if near(first, late):
+        if _near(first, late):
             yield f"your numbers are one place too early along {name}"
-    yield from _by_lines(got, exact, near)
+    yield from _by_lines(got, exact)
 
 
-def _by_lines(got: Tensor, exact: Tensor, near: _Near) -> Iterator[str]:
+def _by_lines(got: Tensor, exact: Tensor) -> Iterator[str]:
     for axis, line in list(_LINES.items())[: got.ndim]:
         length = got.shape[axis]
         if length < _FEWEST or got.numel() == length:
             continue
         times = (got * exact).sum(axis, keepdim=True) / exact.square().sum(axis, keepdim=True)
-        if times.isfinite().all() and times.all() and near(exact * times, got):
+        if times.isfinite().all() and times.all() and _near(got, exact * times, axis):
             yield f"each {line} is right but for a factor of its own"
-        if near(exact + (got - exact).mean(axis, keepdim=True), got):
+        if _near(got - (got - exact).mean(axis, keepdim=True), exact, axis):
             yield f"each {line} is right but for a number of its own that is added"
 
 

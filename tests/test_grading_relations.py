@@ -10,6 +10,8 @@ from attn_grade.relations import relation
 RIGHT = torch.tensor([[0.2, 0.5, 0.9, 1.4], [1.1, 0.3, 0.7, 2.0], [0.6, 1.7, 0.1, 0.8]]).double()
 FACTORS = torch.tensor([[2.0], [0.5], [3.0]]).double()
 COLUMNS = torch.tensor([2.0, 0.5, 3.0, 1.0]).double()
+SIGNS = torch.tensor([1.0, -1.0, 1.0, -1.0]).double()
+ROWS = torch.tensor([[1.0], [0.0], [1.0]]).double()
 RELATED = {
     "all your numbers are 0": torch.zeros_like(RIGHT),
     "all your signs are reversed": -RIGHT,
@@ -46,6 +48,22 @@ def test_numbers_without_a_relation_are_said_to_have_none(seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)
     shape = torch.randint(2, 6, (seed % 3 + 1,), generator=generator).tolist()
     got, right = (torch.rand(shape, generator=generator).double() for _ in range(2))
+    assert relation(got, right) == ""
+
+
+UNRELATED = {
+    "too large to tell": (torch.full_like(RIGHT, 1e7), RIGHT),
+    "too small to tell by the right ones": (1e-8 * RIGHT.sin(), RIGHT),
+    "too small to tell in one row": (RIGHT.sin() * 1e-8 + RIGHT * FACTORS * ROWS, RIGHT),
+    "roots of either sign": (RIGHT * SIGNS, (RIGHT * SIGNS).square()),
+    "no finite reciprocal": (RIGHT.sin(), torch.eye(3, 4).double()),
+}
+
+
+@pytest.mark.parametrize(("got", "right"), UNRELATED.values(), ids=UNRELATED)
+def test_relation_that_only_seems_to_hold_is_not_said(
+    got: torch.Tensor, right: torch.Tensor
+) -> None:
     assert relation(got, right) == ""
 
 
