@@ -24,7 +24,7 @@ PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Figu
 <meta name="viewport" content="width=device-width"><style>html {{ color-scheme: light dark }}
 </style></head><body><main><h1>Figures</h1>{}</main></body></html>"""
 
-# The narrowest and the palest; all widths and colours, crossed, are for the proofs.
+# Where least fits and least is seen; all widths and colours, crossed, are for the proofs.
 IN_LOOKS = pytest.mark.parametrize(
     ("shape", "colours"),
     [

@@ -63,7 +63,8 @@ READ_ALL = """async (root, states) => {
     }
     root.reading = null;
     form.dispatchEvent(new Event("input", { bubbles: true }));
-    for (const late = Date.now() + 30000; !root.reading; ) {
+    const late = Date.now() + 30000;
+    while (!root.reading) {
       if (Date.now() > late) throw new Error(`no reading of ${JSON.stringify(state)}`);
       await new Promise((resolve) => setTimeout(resolve));
     }

@@ -20,6 +20,7 @@ from attn_course.interactive.recurrence_state import State, race_of, short
 from attn_course.trained import record
 from tests.conftest import Build, chapters
 from tests.interactive_laws import (
+    IN_LOOKS,
     assert_accessible_and_fits,
     assert_focus_is_seen,
     assert_page_is_light,
@@ -30,8 +31,7 @@ from tests.interactive_laws import (
     reading,
 )
 from tests.interactive_pages import look, page_of, read_all
-from tests.sampling import left_to_proofs, sample, sampled
-from tests.test_pages import DESKTOP, PHONE
+from tests.sampling import sample, sampled
 
 FIGURE = ".attn-figure[data-figure='recurrence']"
 RUNS = record("recall")["runs"]
@@ -191,15 +191,7 @@ def test_distance_follows_the_pointer_and_marks_stay_on_their_curves(page: Page)
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(
-    ("shape", "colours"),
-    [
-        pytest.param(PHONE, "dark", id="phone-dark"),
-        pytest.param(PHONE, "light", marks=left_to_proofs, id="phone-light"),
-        pytest.param(DESKTOP, "dark", marks=left_to_proofs, id="desktop-dark"),
-        pytest.param(DESKTOP, "light", marks=left_to_proofs, id="desktop-light"),
-    ],
-)
+@IN_LOOKS
 def test_figure_is_accessible_fits_and_follows_a_finger(
     page: Page, shape: tuple[int, int], colours: str
 ) -> None:

@@ -28,6 +28,7 @@ from attn_course.retrieval import (
 )
 from tests.conftest import Build, chapters
 from tests.interactive_laws import (
+    IN_LOOKS,
     assert_accessible_and_fits,
     assert_focus_is_seen,
     assert_page_is_light,
@@ -38,8 +39,7 @@ from tests.interactive_laws import (
     reading,
 )
 from tests.interactive_pages import look, page_of, read_all
-from tests.sampling import left_to_proofs, sampled, takes_all
-from tests.test_pages import DESKTOP, PHONE
+from tests.sampling import sampled, takes_all
 
 FIGURE = ".attn-figure[data-figure='retrieval']"
 WORDS = ["green", "blue", "pink", "purple", "brown", "yellow", "red", "orange"]
@@ -249,15 +249,7 @@ def test_query_follows_the_pointer_on_the_walk_alone(page: Page) -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(
-    ("shape", "colours"),
-    [
-        pytest.param(PHONE, "dark", id="phone-dark"),
-        pytest.param(PHONE, "light", marks=left_to_proofs, id="phone-light"),
-        pytest.param(DESKTOP, "dark", marks=left_to_proofs, id="desktop-dark"),
-        pytest.param(DESKTOP, "light", marks=left_to_proofs, id="desktop-light"),
-    ],
-)
+@IN_LOOKS
 def test_figure_is_accessible_fits_and_follows_a_finger(
     page: Page, shape: tuple[int, int], colours: str
 ) -> None:

@@ -4,19 +4,20 @@ attnFigure("clock", (root, data, say, { form, part, keep, write, put, show }) =>
   const [x, y] = [(i) => Number(dials[i].getAttribute("x1")), (i) => Number(dials[i].getAttribute("y1"))];
   const places = part("curve").getAttribute("d").slice(1).split("L").map((at) => at.split(","));
   const chosen = (name) => Number(form.elements[name].value);
-  let before = [chosen("one"), chosen("other")], stopped = "";
+  let before = [chosen("one"), chosen("other")];
 
-  // where one goes the other goes too, as far as there are positions
+  // where one goes the other goes too, as far as there are positions; returns what stopped them
   const moveTogether = () => {
     const steps = ["one", "other"].map((name, k) => chosen(name) - before[k]);
     const wanted = steps[0] || steps[1];
     const least = -Math.min(...before), most = last - Math.max(...before);
     const step = Math.min(Math.max(wanted, least), most);
     keep({ one: before[0] + step, other: before[1] + step });
-    if (step !== wanted) stopped = step < wanted ? `${last} is the last position` : "0 is the first position";
+    if (step === wanted) return "";
+    return step < wanted ? `${last} is the last position` : "0 is the first position";
   };
 
-  const draw = () => {
+  const draw = (stopped) => {
     const [one, other] = (before = [chosen("one"), chosen("other")]);
     const vectors = [one, other].map((t) => sinusoid(t, data.d_model));
     const cosines = dials.map((_, i) => {
@@ -37,13 +38,13 @@ attnFigure("clock", (root, data, say, { form, part, keep, write, put, show }) =>
     write("product-reading", product.toFixed(2));
     show("stopped", stopped);
     root.reading = { vectors: vectors.map((vector) => [...vector]), cosines, product, distance };
-    say(`Positions ${one} and ${other}, ${distance} apart: dot product ${product.toFixed(2)}.` + (stopped && ` Together no further: ${stopped}.`));
+    const sentence = `Positions ${one} and ${other}, ${distance} apart: dot product ${product.toFixed(2)}.`;
+    say(sentence + (stopped && ` Together no further: ${stopped}.`));
   };
 
   form.addEventListener("input", ({ target }) => {
-    stopped = "";
-    if (form.elements.together.checked && target.type === "range") moveTogether();
-    draw();
+    const together = form.elements.together.checked && target.type === "range";
+    draw(together ? moveTogether() : "");
   });
-  draw();
+  draw("");
 });
