@@ -555,6 +555,26 @@ def test_a_slot_starts_again_when_it_has_died(process):
     assert process.runs
 
 
+def test_a_cell_may_leave_a_few_processes_running_but_no_crowd(process, monkeypatch):
+    looks = []
+    counted = lambda pid: looks.append(pid) or tree(pid)  # noqa: E731
+    monkeypatch.setattr(watch, "tree", counted)
+    monkeypatch.setattr(watch, "POLL_SECONDS", 99)
+    leave = "import subprocess\nfor _ in range({}):\n    subprocess.Popen(['sleep', '99'])"
+    with process.submission() as channel:
+        with monkeypatch.context() as quiet:  # nothing else begins on this machine meanwhile
+            quiet.setattr(watch, "_newest_pid", lambda: 1000)
+            for _ in range(5):
+                ask(channel, "1")
+                process.check_leftovers()
+        assert len(looks) == 1, "it counts though no process has begun"
+        ask(channel, leave.format(3))
+        process.check_leftovers()
+        ask(channel, leave.format(watch.MAX_LEFT + watch.GRADER_PROCESSES))
+        with pytest.raises(Ended, match=r"left \d+ processes running, more than 16"):
+            process.check_leftovers()
+
+
 def test_nothing_of_a_submission_is_left(process):
     with process.submission() as channel:
         leave = "import os, time\nopen('left', 'w').write('x')\nos.makedirs('a/b')\n"
