@@ -104,6 +104,7 @@ def ctrl_c() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
+@functools.cache
 def toc_pages() -> list[str]:
     """Return every page of `_toc.yml`, in reading order, without suffix."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))

@@ -17,7 +17,6 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.neighbors import NearestNeighbors
 from torch import Tensor
 from torch.func import jacrev, vmap
 from torch.testing import assert_close
@@ -133,6 +132,8 @@ def test_nearest_lookup_shares_a_tie_evenly() -> None:
 
 
 def test_nearest_lookup_agrees_with_scikit_learn() -> None:
+    from sklearn.neighbors import NearestNeighbors
+
     query, key, value = draw(*QUERY[1:]), draw(*KEY[1:], seed=1), draw(*VALUE[1:], seed=2)
     found = NearestNeighbors(n_neighbors=1).fit(key.numpy()).kneighbors(query.numpy())[1][:, 0]
     assert_close(nearest_lookup(distance_scores(query, key), value), value[found], **TIGHTLY)

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
-from torch._dynamo.testing import CompileCounter
 
 from attn_course.fast_attention import fast_attention
 from attn_course.kernel_regression import leave_one_out, nadaraya_watson
@@ -76,6 +75,8 @@ COMPILED: dict[str, tuple[Callable[[], Callable], Callable[[int], Made]]] = {
     "name", [n if n == "causal" else pytest.param(n, marks=left_to_proofs) for n in COMPILED]
 )
 def test_one_compilation_for_the_first_length_and_one_for_all_others(name: str) -> None:
+    from torch._dynamo.testing import CompileCounter  # PyTorch's compiler: not before it is needed
+
     function, arguments = COMPILED[name]
     torch.compiler.reset()
     counter, layer = CompileCounter(), function()

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from scipy.spatial.distance import cdist
 from scipy.special import softmax
-from sklearn.neighbors import KernelDensity
 from torch import Tensor
 
 from attn_course.kernel_regression import (
@@ -83,6 +82,8 @@ def weights_that_sum_to_one() -> Slip:
 
 @slip("S1-16")
 def tent_named_after_epanechnikov() -> Slip:
+    from sklearn.neighbors import KernelDensity
+
     u = torch.linspace(0, 0.9, 10, dtype=torch.double)
     theirs = KernelDensity(kernel="epanechnikov", bandwidth=1.0).fit([[0.0]])
     density = np.exp(theirs.score_samples(u.numpy()[:, None]))
