@@ -247,7 +247,11 @@ def test_code_cells_fit_a_phone(name: str, place: str) -> None:
 def test_every_figure_says_what_it_shows(name: str) -> None:
     for number, cell in enumerate(code_cells(ROOT / "book" / f"{name}.ipynb"), start=1):
         shown = [output.data for output in cell.outputs if "data" in output]
-        if not any({"image/png", "image/svg+xml"} & set(data) for data in shown):
+        pictures = [data for data in shown if {"image/png", "image/svg+xml"} & set(data)]
+        assert pictures or "figure" not in cell.metadata.get("mystnb", {}), (
+            f"{name}: code cell {number} has a caption and no picture; is MPLBACKEND set?"
+        )
+        if not pictures:
             continue
         if any("text/html" in data for data in shown):
             continue  # a scripted figure labels itself, see test_interactive.py
