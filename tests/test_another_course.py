@@ -122,16 +122,17 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
         for assignment, changes in handed_in.items():
             hand_in(elsewhere.course, assignment, student, changes)
     for assignment in POINTS:
-        elsewhere.python("-m", "attn_grade", "autograde", assignment)
+        elsewhere.python("-m", "attn_grade", "autograde", assignment, "--jobs", "1")
     elsewhere.python("-m", "attn_grade", "report", FIRST)
     elsewhere.python("-m", "nbgrader", "export", "--to", "grades.csv")
     return elsewhere
 
 
 def test_there_is_the_engine_and_no_package_of_the_course_it_came_with(elsewhere):
-    assert elsewhere.python("-c", LOOK).split() == ["attn_grade", "methods_course"]
-    place = elsewhere.python("-c", "import attn_grade; print(attn_grade.__file__)")
-    assert Path(place.strip()).is_relative_to(elsewhere.packages)
+    where = f"{LOOK}\nimport attn_grade\nprint(attn_grade.__file__)"
+    found, place = elsewhere.python("-c", where).splitlines()
+    assert found.split() == ["attn_grade", "methods_course"]
+    assert Path(place).is_relative_to(elsewhere.packages)
 
 
 def test_a_submission_finds_the_package_of_this_course_and_no_other(elsewhere):
