@@ -480,6 +480,14 @@ def test_nan_is_refused_with_its_number_and_first_place(name: str) -> None:
         scaled_sum(**arguments)
 
 
+def test_nan_is_found_in_a_tensor_that_is_given_twice() -> None:
+    table = with_nan((0, 3))
+    with pytest.raises(ValueError, match=r"left holds 1 NaN among 15 .* index \(0, 3\)"):
+        scaled_sum(table, table)
+    table[0, 3] = 1
+    assert_close(scaled_sum(table, table), 2 * table)
+
+
 def test_nan_of_the_function_itself_is_returned() -> None:
     table = torch.full((ROWS, COLUMNS), math.inf)
     assert scaled_sum(table, -table).isnan().all()

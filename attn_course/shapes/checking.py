@@ -16,7 +16,7 @@ from torch import Tensor
 
 from attn_course.shapes.switch import shapes_are_checked
 from attn_course.shapes.tensors import Sizes, autocast_dtypes, check_tensor, check_together
-from attn_course.shapes.values import holds_nan, refuse_nan
+from attn_course.shapes.values import holds_nan, may_hold_nan, refuse_nan
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -73,7 +73,7 @@ def checked(
             result: Any = function(*args, **kwargs)
             promise.hold_result(fitting, result, args, kwargs)
             return result
-        if not nan_shows:
+        if not nan_shows and may_hold_nan(*args, *kwargs.values()):
             refuse_nan(promise.name, promise.tensors(args, kwargs).items())
         token = inside_a_checked_call.set(True)
         try:
@@ -146,9 +146,9 @@ class _Promise:
 
     def hold(self, args: tuple[object, ...], kwargs: dict[str, object]) -> set[Look]:
         """Raise if the arguments do not fit; return the results that are known to fit them."""
-        looks: tuple[object, ...] = tuple([_look(value) for value in args])
+        looks: tuple[object, ...] = tuple(map(_look, args))
         if kwargs:
-            looks += (*kwargs, *[_look(value) for value in kwargs.values()])
+            looks += (*kwargs, *map(_look, kwargs.values()))
         if autocasting := autocast_dtypes():
             looks += (*autocasting.items(),)
         fitting = self.passed.get(looks)

@@ -72,8 +72,10 @@ def _listed(kinds: Mapping[str, object]) -> str:
 
 def autocast_dtypes() -> dict[str, torch.dtype]:
     """The dtype to which float32 is cast on each device where autocast is enabled."""
-    enabled = list(filter(torch.is_autocast_enabled, AUTOCASTING))
-    return {} if not enabled else {device: torch.get_autocast_dtype(device) for device in enabled}
+    if not torch._C._is_any_autocast_enabled():  # one question instead of one for each device
+        return {}
+    enabled = filter(torch.is_autocast_enabled, AUTOCASTING)
+    return {device: torch.get_autocast_dtype(device) for device in enabled}
 
 
 def _kind_of_dtype(expected: type[AbstractArray], value: Tensor) -> str | None:

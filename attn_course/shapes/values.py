@@ -74,20 +74,22 @@ def refuse_nan(function: str, tensors: Iterable[tuple[str, Tensor]]) -> None:
 
 def holds_nan(value: Tensor) -> bool:
     """True if a tensor holds NaN; False where no branch may depend on a value."""
-    return (
-        value.is_floating_point() and may_hold_nan(value) and is_true_of_any(value.detach().isnan())
-    )
+    return may_hold_nan(value) and is_true_of_any(value.detach().isnan())
 
 
-def may_hold_nan(*values: Tensor) -> bool:
-    """False if no tensor holds NaN; True if one does, or if their sum leads to NaN.
+def may_hold_nan(*values: object) -> bool:
+    """False if no tensor among the values holds NaN; True if one does, or if their sum is NaN.
 
-    Summing is quick and needs no memory, and one look at the sum serves all tensors.
+    Summing is quick and needs no memory, and one look at the sum serves all tensors. In
+    self-attention they are the same one, which is summed once.
     """
-    if not values or not may_look():
+    if not may_look():
         return False
-    first, *others = (value.detach().sum() for value in values)
-    return _look(lambda: math.isnan(sum(others, first)))
+    floating = {
+        value for value in values if isinstance(value, Tensor) and value.is_floating_point()
+    }
+    sums = [value.detach().sum() for value in floating]
+    return bool(sums) and _look(lambda: math.isnan(sum(sums[1:], sums[0])))
 
 
 def describe(value: object) -> str:
