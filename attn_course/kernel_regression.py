@@ -16,7 +16,7 @@ from torch import Tensor
 
 from attn_course.blocks import numbers_in_a_block, recomputed
 from attn_course.retrieval import attend, distance_scores
-from attn_course.shapes import checked, require_positive
+from attn_course.shapes import checked, require_positive, trusts_scores
 
 LogKernel = Callable[[Tensor], Tensor]
 
@@ -201,6 +201,8 @@ def _estimate(
     """The estimates for one block of queries, whose first is query number `start`."""
     scores = kernel_scores(query, key, width, log_kernel)
     mask = _all_but_self(start, scores) if exclude_self else None
+    if mask is None and trusts_scores():  # which a compact kernel does not deserve
+        mask = torch.ones_like(scores[..., :1], dtype=torch.bool)
     output = attend(scores, value, mask)
     if empty_output is None:
         return output

@@ -16,6 +16,7 @@ from attn_course.shapes import (
     is_true_of_any,
     may_look,
     require_positive,
+    trusts_scores,
 )
 
 
@@ -120,14 +121,16 @@ def masked_softmax(
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf)
     _require_keys(scores.shape[-1])
-    if may_look() and is_surely_finite(weights := torch.softmax(scores, dim=-1)):
+    if mask is None and trusts_scores():
+        return torch.softmax(scores, dim=-1)
+    # a NaN in a row of weights is in all of them, so in the first
+    if may_look() and is_surely_finite((weights := torch.softmax(scores, dim=-1))[..., :1]):
         return weights
     _require_ranking(scores)
     no_key = scores.detach().amax(-1, keepdim=True) == -math.inf
     # softmax of a row of minus infinities is NaN, and so is its gradient:
     # give such a row harmless scores before, and no weight after
-    weights = torch.softmax(scores.masked_fill(no_key, 0), dim=-1)
-    return weights.masked_fill(no_key, 0)
+    return torch.softmax(scores.masked_fill(no_key, 0), dim=-1).masked_fill(no_key, 0)
 
 
 @checked

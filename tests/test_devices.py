@@ -15,6 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from attn_course.fast_attention import fast_attention
+from attn_course.kernel_regression import log_epanechnikov, nadaraya_watson
 from attn_course.retrieval import dot_scores, masked_softmax
 from attn_course.shapes import unchecked
 from tests.conftest import ROOT
@@ -147,6 +148,32 @@ def test_checks_are_off_within_and_on_again_after_an_error() -> None:
         raise KeyError
     with pytest.raises(ValueError, match="scores holds 6 NaN"):
         masked_softmax(bad)
+
+
+def test_only_without_any_check_are_scores_without_a_mask_taken_to_be_finite() -> None:
+    scores = torch.tensor([[0.0, 1.0], [-torch.inf, -torch.inf]])
+    with unchecked():
+        assert masked_softmax(scores)[1].tolist() == [0, 0]
+    with unchecked(shapes_too=True):
+        assert masked_softmax(scores)[1].isnan().all()
+        table = torch.zeros(2, 2, requires_grad=True)
+        for allowed in (scores > -torch.inf, torch.tensor([[True]])):
+            weights = masked_softmax(scores + table, allowed)
+            assert_close(weights, torch.tensor([[0.2689, 0.7311], [0, 0]]), atol=1e-4, rtol=0)
+            (slope,) = torch.autograd.grad(weights[:, 0].sum(), table)
+            assert_close(slope, torch.tensor([[0.1966, -0.1966], [0, 0]]), atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("empty_output", [None, torch.tensor([5.0])])
+def test_window_without_a_key_has_finite_gradients_without_any_check(
+    empty_output: Tensor | None,
+) -> None:
+    query, key = torch.tensor([[0.0], [9.0]], requires_grad=True), torch.tensor([[0.5]])
+    with unchecked(shapes_too=True):
+        estimate = nadaraya_watson(query, key, key + 1, 1.0, log_epanechnikov, empty_output)
+    assert estimate.flatten().tolist() == [1.5, 0 if empty_output is None else 5]
+    estimate.sum().backward()
+    assert query.grad.flatten().tolist() == [0, 0]
 
 
 def test_blocks_that_are_recomputed_are_as_unchecked_as_they_were() -> None:

@@ -7,7 +7,7 @@ product. `unchecked` switches the checks off, all of them or those that read val
 """
 
 from attn_course.shapes.checking import checked
-from attn_course.shapes.switch import unchecked
+from attn_course.shapes.switch import trusts_scores, unchecked
 from attn_course.shapes.values import (
     is_surely_finite,
     is_true_of_any,
@@ -23,5 +23,6 @@ __all__ = [
     "may_look",
     "refuse_nan",
     "require_positive",
+    "trusts_scores",
     "unchecked",
 ]

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+import torch
+
 values_are_checked: ContextVar[bool] = ContextVar("values_are_checked", default=True)
 shapes_are_checked: ContextVar[bool] = ContextVar("shapes_are_checked", default=True)
 
@@ -19,8 +21,10 @@ def unchecked(*, shapes_too: bool = False) -> Iterator[None]:
     have ended.
 
     Args:
-        shapes_too: If True, calls are not held to the shapes in signatures either. That is for
-            small tensors, where a look at a shape takes as long as the arithmetic.
+        shapes_too: If True, calls are not held to the shapes in signatures either, and scores
+            without a mask are taken to be finite: if all those of a query are minus infinity, its
+            weights are NaN instead of 0. That is for small tensors, where a look at a shape, or the
+            care for such a query, takes as long as the arithmetic.
     """
     values = values_are_checked.set(False)
     shapes = shapes_are_checked.set(shapes_are_checked.get() and not shapes_too)
@@ -29,3 +33,8 @@ def unchecked(*, shapes_too: bool = False) -> Iterator[None]:
     finally:
         values_are_checked.reset(values)
         shapes_are_checked.reset(shapes)
+
+
+def trusts_scores() -> bool:
+    """True within `unchecked(shapes_too=True)`: scores without a mask are taken to be finite."""
+    return not (torch.compiler.is_compiling() or shapes_are_checked.get())
