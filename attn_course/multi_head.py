@@ -211,13 +211,26 @@ class MultiHeadAttention(nn.Module):
         return self.project_output(merge_heads(output))
 
     def _weights(self, query: Tensor, key: Tensor, mask: Tensor | None, is_causal: bool) -> Tensor:
-        lengths = query.shape[-2], key.shape[-2]
+        if is_causal:
+            mask = combine(mask, causal_mask(query.shape[-2], key.shape[-2], query.device))
+        scores = self._scores(query, key)
+        if not torch.is_grad_enabled():  # then nobody else needs the memory
+            allowed = scores if mask is None else scores.masked_fill(~mask, -torch.inf)
+            if is_surely_finite(allowed[..., :1]):  # so that every query has a key
+                weights = torch.softmax(allowed, -1, out=allowed)
+                if is_surely_finite(weights[..., :1]):
+                    return weights
+                scores = self._scores(query, key)
+        return masked_softmax(scores, mask)
+
+    def _scores(self, query: Tensor, key: Tensor) -> Tensor:
         scale = query.shape[-1] ** -0.5 if self.scale is None else self.scale
-        scores = dot_scores(query * scale, self._share(key))
-        if self.position_scores is not None:
-            scores = scores + self.position_scores(*positions(*lengths, query.device))
-        rule = causal_mask(*lengths, query.device) if is_causal else None
-        return _softmax_in_place(scores, combine(mask, rule))
+        # keys are copied as they are, because the product would copy them column by column
+        scores = dot_scores(query, self._share(key).contiguous() * scale)
+        if self.position_scores is None:
+            return scores
+        at = positions(query.shape[-2], key.shape[-2], query.device)
+        return scores + self.position_scores(*at)
 
     def _share(self, heads: Tensor) -> Tensor:
         """Repeat each head of keys or values for all the heads of queries that share it."""
@@ -256,12 +269,3 @@ class MultiHeadAttention(nn.Module):
 
     def _projections(self) -> tuple[nn.Linear, ...]:
         return self.project_query, self.project_key, self.project_value, self.project_output
-
-
-def _softmax_in_place(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """`masked_softmax` of scores that nobody else needs, in their memory if no gradient does."""
-    if not torch.is_grad_enabled():
-        allowed = scores if mask is None else scores.masked_fill(~mask, -torch.inf)
-        if is_surely_finite(allowed.amax(-1)):  # so that every query has a key
-            return torch.softmax(allowed, -1, out=allowed)
-    return masked_softmax(scores, mask)

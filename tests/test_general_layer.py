@@ -179,6 +179,21 @@ def test_weights_that_need_no_gradient_are_the_same_in_less_memory(
     assert_close(found, tuple(part.detach() for part in expected))
 
 
+@pytest.mark.parametrize("mask", [None, torch.ones(1, 5, 5, dtype=torch.bool)])
+@pytest.mark.parametrize("bad", [torch.inf, torch.nan])
+def test_score_that_cannot_be_ranked_is_counted_also_where_no_gradient_is_needed(
+    bad: float, mask: torch.Tensor | None
+) -> None:
+    def spoilt(query_position: torch.Tensor, key_position: torch.Tensor) -> torch.Tensor:
+        return torch.where((query_position == 3) & (key_position == 4), bad, 0.0).double()
+
+    model, tokens = layer(12, 3, position_scores=spoilt), draw(BATCH, 5, 12)
+    text = f"{BATCH * 3} of {BATCH * 75} scores are NaN or plus infinity"
+    for mode in (torch.no_grad(), torch.enable_grad()):
+        with mode, pytest.raises(ValueError, match=text):
+            model.with_weights(tokens, mask=mask)
+
+
 def test_beams_reorder_the_cache() -> None:
     model, tokens, rows = layer(12, 3), draw(4, 6, 12), torch.tensor([2, 0, 2])
     with torch.no_grad():
