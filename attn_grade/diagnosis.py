@@ -21,6 +21,7 @@ from attn_grade.recognised import (
     in_different_draws,
     in_some_rows,
 )
+from attn_grade.slips import slip_of
 from attn_grade.tried import finding_at, findings_of
 from attn_grade.two_mistakes import both_of_two
 from attn_grade.wrong_answers import Answer
@@ -49,6 +50,8 @@ def recognise(exercise: Exercise, findings: Findings, secret: str | None) -> Rec
     known = choose(findings, made, repeats, axes_of(exercise, secret))
     if known and known.row is None:
         return known
+    if slip := slip_of(exercise, findings, secret):
+        return Recognised(slip)
     return (
         both_of_two(exercise, findings, secret)
         or in_different_draws(findings, made, repeats)

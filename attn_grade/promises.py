@@ -81,7 +81,7 @@ def _promised(exercise: Exercise) -> set[str]:
 
 
 def _variants(exercise: Exercise, make: Callable[..., Iterator[Variant]]) -> list[Variant]:
-    if (inputs := _sample(exercise)) is None:
+    if (inputs := sample_inputs(exercise)) is None:
         return []
     promises = exercise.promises or Promises()
     answer = promises.answer or exercise.reference
@@ -92,7 +92,7 @@ def _variants(exercise: Exercise, make: Callable[..., Iterator[Variant]]) -> lis
         return [*make(answer, promises, inputs, outcome.output)]
 
 
-def _sample(exercise: Exercise) -> Inputs | None:
+def sample_inputs(exercise: Exercise) -> Inputs | None:
     """Inputs of the row, or of the first check; None if all train."""
     quick = [check for check in exercise.checks if not check.slow]
     check = _like(exercise) or next(iter(quick), None)

@@ -46,6 +46,7 @@ def _decode(
     squash: Callable[[Tensor], Tensor] = torch.tanh,
     weigh: Callable[[Tensor, Tensor], Tensor] = masked_softmax,
     drop: Callable[[Tensor], Tensor] = lambda one: one.squeeze(1),
+    join: Callable[[Step], Tensor] = lambda step: step.state,
 ) -> list[Seen]:
     """All steps, in one of many ways: right is what the arguments are if nobody says otherwise."""
     words, annotations, mask, state, w_input, w_state, w_combine = inputs.values()
@@ -53,9 +54,10 @@ def _decode(
     for word in words.unbind(1):
         before = state
         state = cell(torch.cat([word, fed], -1) @ w_input.mT + before @ w_state.mT)
-        scores = ask(Step(before, fed, state)).unsqueeze(1) @ annotations.mT
+        step = Step(before, fed, state)
+        scores = ask(step).unsqueeze(1) @ annotations.mT
         context = drop(weigh(scores, mask.unsqueeze(1)) @ annotations)
-        attentional = squash(torch.cat([context, state], -1) @ w_combine.mT)
+        attentional = squash(torch.cat([context, join(step)], -1) @ w_combine.mT)
         steps.append(Seen(state, context, attentional))
         fed, state = feed(steps[-1]), keep(steps[-1])
     return steps
@@ -115,6 +117,12 @@ def feeds_the_context(**inputs):
 
 
 @mistake(ending=_FEED)
+def feeds_what_comes_before_the_tanh(**inputs):
+    """you feed `W_c [c; h]` as it is, without the `tanh` that is around what you return"""
+    return _attentional(_decode(inputs, feed=lambda seen: torch.atanh(seen.attentional)))
+
+
+@mistake(ending=_FEED)
 def feeds_nothing(**inputs):
     """every step is fed zeros, so no step hears what the one before has seen"""
     return _attentional(_decode(inputs, feed=lambda seen: torch.zeros_like(seen.state)))
@@ -145,6 +153,13 @@ def asks_with_the_state_before(**inputs):
     """you look with the state from before the step, as Bahdanau's decoder does; here the cell steps
     first, and its new state asks"""
     return _attentional(_decode(inputs, ask=lambda step: step.before))
+
+
+@mistake
+def joins_the_state_before(**inputs):
+    """you join the context with the state from before the step; its new state is wanted, the one
+    that asked"""
+    return _attentional(_decode(inputs, join=lambda step: step.before))
 
 
 @mistake
@@ -183,6 +198,20 @@ def returns_the_states(**inputs):
     return torch.stack([seen.state for seen in _decode(inputs)], 1)
 
 
+@mistake
+def returns_the_contexts(**inputs):
+    """you feed what you should, but return the contexts; the attentional states are wanted, from
+    which the words are read"""
+    return torch.stack([seen.context for seen in _decode(inputs)], 1)
+
+
+@mistake
+def returns_what_comes_before_the_tanh(**inputs):
+    """what you feed is right, but what you return has no `tanh` around it; one and the same
+    attentional state is fed and returned"""
+    return torch.atanh(reference(**inputs))
+
+
 @mistake(computes=then(reference, lambda output: output[:, -1]))
 def returns_the_last_step():
     """you return the last step only; collect all of them, `(batch, target_len, d_hidden)`"""
@@ -206,7 +235,15 @@ def sees_padding():
     before the softmax"""
 
 
-@mistake(computes=given(reference, mask=torch.logical_not))
+def _take_true_for_padding(**inputs: Tensor) -> Tensor:
+    return _attentional(
+        _decode(
+            inputs, weigh=lambda scores, mask: torch.softmax(scores.where(~mask, -torch.inf), -1)
+        )
+    )
+
+
+@mistake(computes=given(reference, mask=torch.logical_not), also=(_take_true_for_padding,))
 def takes_true_for_padding():
     """you forbid the words and allow the padding: in this course True means that the decoder may
     look there"""
@@ -219,6 +256,13 @@ def cuts_padding_after_the_softmax(**inputs):
     return _attentional(
         _decode(inputs, weigh=lambda scores, mask: torch.softmax(scores, -1) * mask)
     )
+
+
+@mistake(points=4)
+def takes_the_state_for_a_constant(**inputs):
+    """you cut off the state of the cell from the graph; the weights should learn also from what a
+    step hands on to the next one, so drop `detach` and `data`"""
+    return _attentional(_decode(inputs, keep=lambda seen: seen.state.detach()))
 
 
 @mistake(points=4)

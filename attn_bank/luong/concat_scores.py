@@ -137,6 +137,21 @@ def squashes_the_score(query, key, weight, score_weight):
 
 
 @mistake
+def weighs_before_the_tanh(query, key, weight, score_weight):
+    """you multiply by `score_weight` inside the `tanh`; it comes after, when the `tanh` is taken"""
+    for_query, for_key = _parts(query, key, weight)
+    return torch.tanh((for_query + for_key) * score_weight).sum(-1)
+
+
+@mistake
+def multiplies_after_the_tanh(query, key, weight, score_weight):
+    """you take the `tanh` of each half and multiply the two; add them first, and take one `tanh` of
+    the sum"""
+    for_query, for_key = _parts(query, key, weight)
+    return (torch.tanh(for_query) * torch.tanh(for_key)) @ score_weight
+
+
+@mistake
 def multiplies_the_halves(query, key, weight, score_weight):
     """you multiply the query's half by the key's; a matrix times `[q; k]` is the sum of the two
     halves"""

@@ -176,6 +176,55 @@ def takes_the_last_sure_word(weights, sure, reach):
 
 
 @mistake(points=3)
+def takes_the_farthest_sure_word(weights, sure, reach):
+    """a word with several sure links is measured from the one that is farthest from where the model
+    looks; take the nearest"""
+    position = torch.arange(weights.shape[-1])
+    size = (weights.argmax(-1, keepdim=True) - position).abs().masked_fill(~sure, -1)
+    return _shares(_offset(weights, size.argmax(-1))[sure.any(-1)], reach, weights)
+
+
+@mistake(points=3)
+def takes_the_middle_of_the_sure_words(weights, sure, reach):
+    """a word with several sure links is measured from the middle of them; take the one that is
+    nearest to where the model looks"""
+    total = (sure * torch.arange(weights.shape[-1])).sum(-1)
+    middle = (total / sure.sum(-1).clamp_min(1)).round()
+    return _shares(_offset(weights, middle)[sure.any(-1)], reach, weights)
+
+
+@mistake(points=3)
+def divides_by_the_links(weights, sure, reach):
+    """you divide by the number of sure links, of which a word may have several; divide by the
+    number of words that have one"""
+    shares = reference(weights, sure, reach)
+    return shares * sure.any(-1).sum() / sure.sum()
+
+
+@mistake(points=3)
+def takes_a_missing_link_for_a_right_one(weights, sure, reach):
+    """a word without a sure link counts as one that looks right, at the offset 0; leave out the
+    rows in which nothing is sure"""
+    offset = _offset(weights, _nearest(weights, sure)).masked_fill(~sure.any(-1), 0)
+    return _shares(offset.flatten(), reach, weights)
+
+
+def _let_them_win_far_away(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    offset = weights.argmax(-1, keepdim=True) - torch.arange(weights.shape[-1])
+    nearest = offset.abs().where(sure, reach + 1).argmin(-1, keepdim=True)
+    return _shares(offset.gather(-1, nearest).squeeze(-1)[sure.any(-1)], reach, weights)
+
+
+@mistake(also=(_let_them_win_far_away,))
+def lets_words_that_are_not_sure_win(weights, sure, reach):
+    """where a word is not sure you set its distance to a number that can be the smallest; make it
+    larger than any other"""
+    offset = weights.argmax(-1, keepdim=True) - torch.arange(weights.shape[-1])
+    nearest = (offset.abs() * sure).argmin(-1, keepdim=True)
+    return _shares(offset.gather(-1, nearest).squeeze(-1)[sure.any(-1)], reach, weights)
+
+
+@mistake(points=3)
 def counts_every_sure_word(weights, sure, reach):
     """a word with several sure links counts several times; it counts once, from the one that is
     nearest to where the model looks"""

@@ -143,6 +143,20 @@ def forgets_to_square_the_distance(scores, share, mask, half_width):
 
 
 @mistake
+def turns_the_bell_over(scores, share, mask, half_width):
+    """your bell grows with the distance: the exponent is negative"""
+    weights = masked_softmax(scores, _window(share, mask, half_width))
+    return weights / _bell(share, mask, half_width / 2)
+
+
+@mistake
+def makes_the_bell_too_wide(scores, share, mask, half_width):
+    """your bell is four times too wide: `sigma` is half of `half_width`, not twice as much"""
+    window = _window(share, mask, half_width)
+    return masked_softmax(scores, window) * _bell(share, mask, 2 * half_width)
+
+
+@mistake
 def takes_the_density(scores, share, mask, half_width):
     """your bell is the density of the normal distribution, whose height depends on its width; leave
     the factor before it out, so that it is 1 at the centre"""
@@ -253,16 +267,29 @@ def _round_the_centre(scores: Tensor, share: Tensor, mask: Tensor, half_width: f
     return _local(scores, torch.arange(mask.shape[-1]) - place, mask, half_width)
 
 
-@mistake(also=(_round_the_centre,))
+def _round_the_window(scores: Tensor, share: Tensor, mask: Tensor, half_width: float) -> Tensor:
+    place = (mask.sum(-1, keepdim=True) * share).round().unsqueeze(-1)
+    window = (torch.arange(mask.shape[-1]) - place).abs() <= half_width
+    weights = masked_softmax(scores, mask.unsqueeze(-2) & window)
+    return weights * _bell(share, mask, half_width / 2)
+
+
+@mistake(also=(_round_the_centre, _round_the_window))
 def rounds_the_centre(scores, share, mask, half_width):
-    """you round the centre to a word; it is a real number, and only so a gradient can move it"""
+    """you round the centre to a word, of the bell or of the window; it is a real number, and only
+    so a gradient can move it"""
     return _local(scores, _distance(share, mask).round(), mask, half_width)
 
 
-@mistake
+def _cut_the_window_down(scores: Tensor, share: Tensor, mask: Tensor, half_width: float) -> Tensor:
+    window = mask.unsqueeze(-2) & (_distance(share, mask).ceil().abs() <= half_width)
+    return masked_softmax(scores, window) * _bell(share, mask, half_width / 2)
+
+
+@mistake(also=(_cut_the_window_down,))
 def rounds_the_centre_down(scores, share, mask, half_width):
-    """you cut the centre down to a whole number; it is a real number, and only so a gradient can
-    move it"""
+    """you cut the centre down to a whole number, of the bell or of the window; it is a real number,
+    and only so a gradient can move it"""
     return _local(scores, _distance(share, mask).ceil(), mask, half_width)
 
 
@@ -272,9 +299,78 @@ def takes_the_whole_window_for_the_half(scores, share, mask, half_width):
     return _local(scores, _distance(share, mask), mask, half_width, half_width / 2)
 
 
-@mistake(points=4.5)
+@mistake
+def takes_the_half_for_the_whole_window(scores, share, mask, half_width):
+    """your window is twice as wide as it should be: it reaches `half_width` to either side"""
+    return _local(scores, _distance(share, mask), mask, half_width, 2 * half_width)
+
+
+@mistake(points=1)
+def forbids_padding_after_the_softmax(scores, share, mask, half_width):
+    """your softmax runs over the padding in the window too, and what it took is lost when you mask
+    afterwards; padding is masked before the softmax, like the words outside"""
+    return sees_padding(scores, share, mask, half_width) * mask.unsqueeze(-2)
+
+
+@mistake
+def allows_the_padding_alone(scores, share, mask, half_width):
+    """you take the mask the wrong way round, and only padding gets weight; it is True at words"""
+    return _local(scores, _distance(share, mask), ~mask, half_width)
+
+
+def _take_all_words(scores: Tensor, share: Tensor, mask: Tensor, half_width: float) -> Tensor:
+    distance = torch.arange(mask.shape[-1]) - (mask.sum() * share).unsqueeze(-1)
+    return _local(scores, distance, mask, half_width)
+
+
+@mistake(also=(_take_all_words,))
+def takes_one_length_for_all(scores, share, mask, half_width):
+    """you multiply `share` by one length for all sentences, the longest or the sum; each has its
+    own number of words, `mask.sum(-1, keepdim=True)`"""
+    longest = mask.sum(-1).max()
+    distance = torch.arange(mask.shape[-1]) - (longest * share).unsqueeze(-1)
+    return _local(scores, distance, mask, half_width)
+
+
+@mistake(points=2)
+def keeps_the_place_at_the_last_word(scores, share, mask, half_width):
+    """you do not let the place go beyond the last word; equation 9 does, `T u` may lie between the
+    last word and the length"""
+    length = mask.sum(-1, keepdim=True)
+    place = torch.minimum(length * share, (length - 1).clamp_min(0).to(share.dtype))
+    distance = torch.arange(mask.shape[-1]) - place.unsqueeze(-1)
+    return _local(scores, distance, mask, half_width)
+
+
+@mistake
+def gives_the_words_outside_a_score_of_zero(scores, share, mask, half_width):
+    """you give the words outside the window, or the padding, the score 0 before the softmax, and 0
+    is no low score: what they take there is lost; minus infinity takes nothing"""
+    window = _window(share, mask, half_width)
+    weights = torch.softmax(scores * window, -1) * window
+    return weights * _bell(share, mask, half_width / 2)
+
+
+@mistake(points=1)
+def divides_over_the_queries(scores, share, mask, half_width):
+    """your weights are shared out among the queries; each query shares out its weight among the
+    words: the softmax runs over the last axis"""
+    window = _window(share, mask, half_width)
+    scores = scores.masked_fill(~window, -math.inf)
+    weights = torch.softmax(scores, -2).masked_fill(~window, 0)
+    return weights * _bell(share, mask, half_width / 2)
+
+
+def _leave_one_edge_out(scores: Tensor, share: Tensor, mask: Tensor, half_width: float) -> Tensor:
+    distance = _distance(share, mask)
+    inside = (distance >= -half_width) & (distance < half_width)
+    return masked_softmax(scores, mask.unsqueeze(-2) & inside) * _bell(share, mask, half_width / 2)
+
+
+@mistake(points=4.5, also=(_leave_one_edge_out,))
 def leaves_the_edge_out(scores, share, mask, half_width):
-    """a word at exactly `half_width` is missing from your window: compare with `<=`"""
+    """a word at exactly `half_width` is missing from your window, on one side or on both: compare
+    with `<=`"""
     inside = _distance(share, mask).abs() < half_width
     return masked_softmax(scores, mask.unsqueeze(-2) & inside) * _bell(share, mask, half_width / 2)
 
@@ -287,10 +383,24 @@ def divides_nothing_by_nothing(scores, share, mask, half_width):
     return torch.softmax(scores, -1) * _bell(share, mask, half_width / 2)
 
 
-@mistake(points=4)
+def _take_the_nearest(scores: Tensor, share: Tensor, mask: Tensor, half_width: float) -> Tensor:
+    distance = _distance(share, mask).abs()
+    nearest = torch.nn.functional.one_hot(distance.argmin(-1), mask.shape[-1])
+    empty = ~_window(share, mask, half_width).any(-1, keepdim=True)
+    weights = reference(scores, share, mask, half_width)
+    return torch.where(empty, nearest * _bell(share, mask, half_width / 2), weights)
+
+
+def _keep_all_scores(scores: Tensor, share: Tensor, mask: Tensor, half_width: float) -> Tensor:
+    window = _window(share, mask, half_width)
+    window = window | ~window.any(-1, keepdim=True)
+    return masked_softmax(scores, window) * _bell(share, mask, half_width / 2)
+
+
+@mistake(points=4, also=(_keep_all_scores, _take_the_nearest))
 def spreads_an_empty_window(scores, share, mask, half_width):
-    """where the window is empty you let the words outside share the weight: with a large negative
-    number in place of each score all of them are alike; set those weights to 0"""
+    """where the window is empty you let words outside have the weight, as they do with one large
+    negative number in place of every score; set those weights to 0"""
     scores = scores.masked_fill(~_window(share, mask, half_width), -1e9)
     return torch.softmax(scores, -1) * _bell(share, mask, half_width / 2)
 

@@ -1,0 +1,77 @@
+"""Slips that fit any exercise, and what is said of them."""
+
+import pytest
+import torch
+
+from attn_bank import find_exercise
+from attn_grade.check import grade
+from attn_grade.inside.submission import LocalSubmission
+from attn_grade.slips import slips_of
+
+
+def scores_of_softmax_over_queries(query, key, weight):
+    return torch.softmax(query @ weight @ key.mT, -2)
+
+
+def scores_of_means(query, key, weight):
+    return ((query @ weight).unsqueeze(-2) * key.unsqueeze(-3)).mean(-1)
+
+
+def scores_of_transposed_weight(query, key, weight):
+    square = weight.shape[0] == weight.shape[1]
+    return query @ (weight.mT if square else weight) @ key.mT
+
+
+def scores_through_sigmoid(query, key, weight, score_weight):
+    for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], -1)
+    hidden = (query @ for_query.mT).unsqueeze(-2) + (key @ for_key.mT).unsqueeze(-3)
+    return torch.sigmoid(hidden) @ score_weight
+
+
+@pytest.mark.parametrize("secret", [None, "one"])
+@pytest.mark.parametrize(
+    ("part", "answer", "said"),
+    [
+        (
+            "general_scores",
+            scores_of_softmax_over_queries,
+            "your output is the right one after a softmax over the last axis but one: ",
+        ),
+        (
+            "general_scores",
+            scores_of_means,
+            "your output is the right one divided by the length of the last axis of `key`: ",
+        ),
+        (
+            "general_scores",
+            scores_of_transposed_weight,
+            "your numbers are what a right answer gives with `weight` transposed where it",
+        ),
+        (
+            "concat_scores",
+            scores_through_sigmoid,
+            "your numbers are what a right answer gives with `sigmoid` in the place of `tanh`",
+        ),
+    ],
+)
+def test_slip_that_the_bank_does_not_know_is_said(part, answer, said, secret):
+    score = grade(find_exercise(f"05_luong/{part}"), LocalSubmission(answer), secret)
+    assert score.hint.startswith(said)
+    assert f"`{score.mistake}`" in score.doubt
+
+
+@pytest.mark.parametrize("part", ["05_luong/local_weights", "03_seq2seq/beam_search"])
+def test_slips_have_hints_of_their_own(part):
+    hints = [slip.hint for slip in slips_of(find_exercise(part))]
+    assert len({*hints}) == len(hints) > 100
+    assert not [hint for hint in hints if "{" in hint]
+
+
+def test_slips_are_not_looked_for_where_nothing_but_words_was_found():
+    def raises(query, key, weight):
+        raise ValueError("no")
+
+    assert (
+        grade(find_exercise("05_luong/general_scores"), LocalSubmission(raises), None).hint is None
+    )
+    assert slips_of(find_exercise("04_bahdanau/train_and_translate")) == []
