@@ -4,9 +4,10 @@ They are tried on an answer that no mistake of the bank explains. What is said o
 its numbers show: that they are what comes out if this one thing is done otherwise.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain, combinations, permutations
 from typing import Any
 
@@ -14,10 +15,10 @@ import torch
 from torch import Tensor
 
 from attn_grade.agreement import alike, alike_at
-from attn_grade.alterations import is_floating, is_whole
+from attn_grade.alterations import has, is_floating, is_whole
 from attn_grade.equality import share_of_numbers
 from attn_grade.exercise import Exercise
-from attn_grade.findings import Findings
+from attn_grade.findings import Finding, Findings
 from attn_grade.inside.plain import Inputs, Plain, map_leaves
 from attn_grade.inside.submission import LocalSubmission
 from attn_grade.instead import with_others
@@ -30,6 +31,7 @@ from attn_grade.wrong_answers import Altered, Answer, given, leafwise, mistaking
 Change = Callable[[Any], Any]
 Slips = Iterator[tuple[str, Answer]]
 ENOUGH = 2  # draws at which numbers do not agree by chance
+TOLD_APART = 4  # different numbers, at least: where all are 0 or 1, much comes out alike
 GIVEN = "your numbers are what a right answer gives with {}: look at what you make of it"
 DONE = "your numbers are what a right answer gives {}"
 MADE = "your output is the right one {}: at the end a step is missing, or there is one too many"
@@ -135,16 +137,24 @@ def slip_of(exercise: Exercise, findings: Findings, secret: str | None) -> Mista
     ]
     if len(places) < ENOUGH or any(check.slow for check in exercise.checks):
         return None
+    if len({number for _, one in places for number in _numbers(one.evidence)}) < TOLD_APART:
+        return None
     row, first = places[0]
-    trial = draw_trials(exercise, exercise.checks[row], secret)[first.draw]
-    for slip in slips_of(exercise):
-        submission = LocalSubmission(slip.answer)
-        there = examine_one(trial, submission)
+    known = [*zip(slips_of(exercise), _found_at(exercise, secret, row, first.draw), strict=True)]
+    known += [(slip, first) for slip in _times_a_number(exercise, first)]
+    for slip, there in known:
         if there is not None and alike_at(first, there):
-            theirs = examine(exercise, submission, secret)
+            theirs = examine(exercise, LocalSubmission(slip.answer), secret)
             if all(map(alike, findings, theirs)):
                 return slip
     return None
+
+
+@lru_cache(maxsize=128)  # places at which the answers of a class are first found wrong
+def _found_at(exercise: Exercise, secret: str | None, row: int, draw: int) -> list[Finding | None]:
+    """What is found of each slip at one draw of a check."""
+    trial = draw_trials(exercise, exercise.checks[row], secret)[draw]
+    return [examine_one(trial, LocalSubmission(slip.answer)) for slip in slips_of(exercise)]
 
 
 @cache
@@ -164,6 +174,30 @@ def slips_of(exercise: Exercise) -> list[Mistake]:
             _made(reference, outcome.output),
         )
         return [Mistake(_named(answer, hint), hint, None) for hint, answer in every]
+
+
+def _times_a_number(exercise: Exercise, found: Finding) -> list[Mistake]:
+    """The slip of one factor for all numbers, whatever it is."""
+    pairs = [*zip(_numbers(found.evidence), _numbers(found.expected), strict=False)]
+    factors = [one / right for one, right in pairs if right]
+    if not factors or not math.isfinite(factor := sum(factors) / len(factors)):
+        return []
+    times = leafwise(exercise.reference, lambda x: x * factor if has(_is_real, x) else x)
+    hint = f"every number of your output is {factor:.4g} times what it should be"
+    return [Mistake(_named(times, "times a number"), hint, None)]
+
+
+def _is_real(leaf: object) -> bool:
+    return isinstance(leaf, float) or is_floating(leaf)
+
+
+def _numbers(value: Plain) -> list[float]:
+    """The numbers in a value, up to rounding."""
+    if isinstance(value, Tensor):
+        value = value.flatten().tolist()
+    if isinstance(value, list | tuple):
+        return [number for part in value for number in _numbers(part)]
+    return [float(f"{value:.5g}")] if isinstance(value, int | float) else []
 
 
 def _named(answer: Answer, hint: str) -> Answer:
@@ -221,6 +255,7 @@ def _given(reference: Answer, inputs: Inputs) -> Slips:
         if alike_kinds[one] is alike_kinds[other]:
             said = DONE.format(f"with `{one}` and `{other}` exchanged")
             yield said, mistaking(reference, **{one: other, other: one})
+            yield f"{said} where they have one shape", _exchanged(reference, one, other)
 
 
 def _scaled(reference: Answer, inputs: Inputs) -> Slips:
@@ -234,6 +269,16 @@ def _scaled(reference: Answer, inputs: Inputs) -> Slips:
                 if value.is_floating_point():
                     times = _by_length(axis, power)
                     yield GIVEN.format(f"`{name}` {said}"), given(reference, **{name: times})
+
+
+def _exchanged(answer: Answer, one: str, other: str) -> Altered:
+    def how(answer: Answer, **inputs: Any) -> Any:
+        first, second = inputs[one], inputs[other]
+        if getattr(first, "shape", None) == getattr(second, "shape", None):
+            inputs |= {one: second, other: first}
+        return answer(**inputs)
+
+    return Altered(answer, how)
 
 
 def _by_length(axis: int, power: float) -> Change:

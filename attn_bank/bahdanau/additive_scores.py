@@ -106,6 +106,20 @@ def takes_tanh_of_the_score(query, key, w_query, w_key, score_weight):
 
 
 @mistake
+def weighs_before_tanh(query, key, w_query, w_key, score_weight):
+    """you multiply by `score_weight` inside `tanh`; it comes after, when `tanh` is taken"""
+    return torch.tanh(_hidden(query, key, w_query, w_key) * score_weight).sum(-1)
+
+
+@mistake
+def multiplies_after_tanh(query, key, w_query, w_key, score_weight):
+    """you take `tanh` of each part and multiply the two; add them first, and take one `tanh` of the
+    sum"""
+    for_query, for_key = torch.tanh(query @ w_query.mT), torch.tanh(key @ w_key.mT)
+    return (for_query.unsqueeze(-2) * for_key.unsqueeze(-3)) @ score_weight
+
+
+@mistake
 def multiplies_the_two(query, key, w_query, w_key, score_weight):
     """you multiply the two parts; they are added, as the name of this score says"""
     hidden = (query @ w_query.mT).unsqueeze(-2) * (key @ w_key.mT).unsqueeze(-3)
@@ -143,7 +157,13 @@ def divides_by_the_root_of_the_width():
     meets later"""
 
 
-@mistake
+def _keep_them_unweighed(
+    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
+) -> Tensor:
+    return torch.tanh(_hidden(query, key, w_query, w_key))
+
+
+@mistake(also=(_keep_them_unweighed,))
 def keeps_the_hidden_units_apart(query, key, w_query, w_key, score_weight):
     """your output still has the axis of the hidden units; sum over it, as `@ score_weight` does"""
     return torch.tanh(_hidden(query, key, w_query, w_key)) * score_weight
@@ -272,7 +292,7 @@ EXERCISE = Exercise(
             1,
             draw_states,
             sizes=(
-                {"batch": 2, "query_len": 5, "key_len": 7, "d_query": 3, "d_key": 2, "d_score": 4},
+                {"batch": 2, "query_len": 7, "key_len": 5, "d_query": 4, "d_key": 3, "d_score": 4},
             ),
             law=takes_all_at_once,
         ),

@@ -1,5 +1,7 @@
 """Part D of problem set 04: the alignment error rate of weights, against links that people drew."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Generator, Tensor
 
@@ -73,7 +75,12 @@ def averages_over_the_sentences(weights, sure, possible, target_mask):
     return sum(rates) / len(rates)
 
 
-@mistake(points=1)
+def _count_once(weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor) -> float:
+    links = _links(weights, target_mask)
+    return 1 - float((links & (sure | possible)).sum() / (links.sum() + sure.sum()))
+
+
+@mistake(points=1, also=(_count_once,))
 def forgets_that_sure_links_are_possible(weights, sure, possible, target_mask):
     """a sure link that is found counts twice, in A ∩ S and in A ∩ P, for P of the formula holds the
     sure links as well: `sure | possible`"""
@@ -95,6 +102,75 @@ def takes_unions(weights, sure, possible, target_mask):
     links = _links(weights, target_mask)
     agreed = (links | sure).sum() + (links | sure | possible).sum()
     return 1 - float(agreed / (links.sum() + sure.sum()))
+
+
+@mistake(points=3)
+def takes_sure_links_out_again(weights, sure, possible, target_mask):
+    """a link on both lists is in P no more: `^` keeps what is on one list alone; join the two
+    lists instead: `sure | possible`"""
+    return _rate(_links(weights, target_mask), sure, sure ^ possible)
+
+
+@mistake(points=2)
+def returns_a_rate_for_each_sentence(weights, sure, possible, target_mask):
+    """you return one rate for each sentence; count the links of the whole batch together"""
+    links, both, all_of_it = _links(weights, target_mask), sure | possible, (1, 2)
+    agreed = (links & sure).sum(all_of_it) + (links & both).sum(all_of_it)
+    return 1 - agreed / (links.sum(all_of_it) + sure.sum(all_of_it))
+
+
+def _count(weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor) -> list[Tensor]:
+    """|A|, |S|, |P|, |A ∩ S| and |A ∩ P|, and the number of target words."""
+    links, both = _links(weights, target_mask), sure | possible
+    tables = links, sure, both, links & sure, links & both, target_mask
+    return [table.sum() for table in tables]
+
+
+def _mean_of_two(**inputs: Tensor) -> float:
+    links, sure, _, right, allowed, _ = _count(**inputs)
+    return 1 - float((right / sure + allowed / links) / 2)
+
+
+@mistake(also=(_mean_of_two,))
+def takes_a_mean_of_precision_and_recall(**inputs):
+    """you take a mean of two shares, of the links that are possible and of the sure links that are
+    found; the formula adds the counts first and divides once"""
+    links, sure, _, right, allowed, _ = _count(**inputs)
+    recall, precision = right / sure, allowed / links
+    return 1 - float(2 * recall * precision / (recall + precision))
+
+
+def _divide_by(which: Callable[..., Tensor]) -> Callable[..., float]:
+    def answer(**inputs: Tensor) -> float:
+        links, sure, both, right, allowed, words = _count(**inputs)
+        return 1 - float((right + allowed) / which(links, sure, both, words))
+
+    return answer
+
+
+@mistake(
+    computes=_divide_by(lambda links, sure, both, words: links),
+    also=(
+        _divide_by(lambda links, sure, both, words: sure),
+        _divide_by(lambda links, sure, both, words: words),
+        _divide_by(lambda links, sure, both, words: links + sure + both),
+    ),
+)
+def divides_by_another_number():
+    """the numerator is right, but you divide it by another number than |A| + |S|"""
+
+
+def _forget_the_possible(**inputs: Tensor) -> float:
+    links, sure, _, right, _, _ = _count(**inputs)
+    return 1 - float(right / (links + sure))
+
+
+@mistake(also=(_forget_the_possible,))
+def adds_up_one_intersection(**inputs):
+    """you count one of the two intersections only, or one of them twice; the numerator is |A ∩ S|
+    plus |A ∩ P|"""
+    links, sure, _, _, allowed, _ = _count(**inputs)
+    return 1 - float(2 * allowed / (links + sure))
 
 
 def _link_by_columns(weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor) -> float:

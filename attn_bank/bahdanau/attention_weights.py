@@ -23,10 +23,11 @@ def _padding(scores: Tensor, source_len: Tensor) -> Tensor:
 
 
 def draw_scores(
-    generator: Generator, batch: int, query_len: int, key_len: int, least: int = 1
+    generator: Generator, batch: int, query_len: int, key_len: int, least: int = 1, spare: int = 0
 ) -> Inputs:
+    """One of the sources fills its row but for the last `spare` places."""
     scores = 2 * draw_normal(generator, batch, query_len, key_len)
-    return {"scores": scores, "source_len": draw_lengths(generator, batch, key_len, least)}
+    return {"scores": scores, "source_len": draw_lengths(generator, batch, key_len - spare, least)}
 
 
 def draw_high_padding(generator: Generator, bits: int, **sizes: int) -> Inputs:
@@ -68,7 +69,12 @@ def _multiplied_by_the_mask(scores: Tensor, source_len: Tensor) -> Tensor:
     return weights * (source_len > 0)[:, None, None]
 
 
-@mistake(also=(_multiplied_by_the_mask,))
+def _zero_and_clear(scores: Tensor, source_len: Tensor) -> Tensor:
+    padding = _padding(scores, source_len)
+    return torch.softmax(scores.masked_fill(padding, 0), -1).masked_fill(padding, 0)
+
+
+@mistake(also=(_multiplied_by_the_mask, _zero_and_clear))
 def multiplies_scores_by_the_mask(scores, source_len):
     """the scores of padding are 0 in yours, or nearly, but a score of 0 has the power 1, a good
     deal more than nothing; the score whose power is 0 is minus infinity"""
@@ -143,10 +149,15 @@ def fills_with_minus_a_billion_and_clears(scores, source_len):
     return weights.masked_fill(_padding(scores, source_len), 0)
 
 
-@mistake(points=2.5)
+def _add_minus_a_billion(scores: Tensor, source_len: Tensor) -> Tensor:
+    bias = -1e9 * _padding(scores, source_len).to(scores.dtype)
+    return torch.softmax(scores + bias, -1)
+
+
+@mistake(points=2.5, also=(_add_minus_a_billion,))
 def adds_minus_ten_thousand(scores, source_len):
-    """you lower the padding by 10,000, which leaves a source without tokens its weights, as all its
-    scores go down together; minus infinity is lower than everything"""
+    """you lower the padding by 10,000 or another number, which leaves a source without tokens its
+    weights, as all its scores go down together; minus infinity is lower than everything"""
     bias = -10000.0 * _padding(scores, source_len).to(scores.dtype)
     return torch.softmax(scores + bias, -1)
 
@@ -235,15 +246,37 @@ def keeps_the_padding(scores, source_len):
     return _softmax(scores, ~_padding(scores, source_len))
 
 
-@mistake(computes=given(reference, source_len=lambda length: length[:1].expand_as(length)))
+@mistake(
+    computes=given(reference, source_len=lambda length: length[:1].expand_as(length)),
+    also=(given(reference, source_len=lambda length: length.min().expand_as(length)),),
+)
 def takes_the_first_length_for_all():
-    """you mask all sources at the length of the first; each has its own"""
+    """you mask all sources at one length, the first or the shortest; each has its own"""
+
+
+@mistake(computes=given(reference, source_len=lambda length: length.clamp_min(1)), points=3.5)
+def leaves_an_empty_source_one_token():
+    """a source without tokens has one in yours: do not raise its length to 1, its weights are 0"""
+
+
+@mistake
+def takes_the_end_for_the_beginning(scores, source_len):
+    """your padding comes first in each row; the tokens come first, and padding is behind them"""
+    return _softmax(scores, _padding(scores, source_len).flip(-1))
 
 
 @mistake
 def returns_the_scores(scores, source_len):
     """you return the masked scores; the weights are their softmax"""
     return scores.masked_fill(_padding(scores, source_len), -torch.inf)
+
+
+@mistake(points=3.5)
+def leaves_out_columns(scores, source_len):
+    """you leave out the places that are padding in all sources; the weights have the shape of the
+    scores"""
+    longest = int(source_len.max())
+    return reference(scores[..., :longest], source_len)
 
 
 @mistake(points=3.5)
@@ -317,8 +350,14 @@ EXERCISE = Exercise(
             "where a source has no token, all weights are 0",
             0.5,
             draw_scores,
-            sizes=({"batch": 3, "query_len": 1, "key_len": 5, "least": 0},),
-            hidden_sizes=({"batch": 2, "query_len": 1, "key_len": 3, "least": 0},),
+            sizes=(
+                {"batch": 3, "query_len": 1, "key_len": 5, "least": 0},
+                {"batch": 2, "query_len": 1, "key_len": 3, "least": 0, "spare": 1},
+            ),
+            hidden_sizes=(
+                {"batch": 2, "query_len": 1, "key_len": 3, "least": 0},
+                {"batch": 3, "query_len": 1, "key_len": 7, "least": 0, "spare": 2},
+            ),
         ),
         Check(
             "the right gradient reaches `scores`; it is 0, not `nan`, where a source has no token",

@@ -1,5 +1,7 @@
 """Part C of problem set 04: how much the weights of a sentence depend on who asks."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Generator, Tensor
 
@@ -88,16 +90,39 @@ def compares_with_the_first_query(scores, source_len):
     return (weights - weights[:, :1]).abs().amax((1, 2))
 
 
+def _compare_two(one: int, other: int) -> Callable[..., Tensor]:
+    def answer(scores: Tensor, source_len: Tensor) -> Tensor:
+        weights = _weights(scores, source_len)
+        return (weights[:, one] - weights[:, other]).abs().amax(-1)
+
+    return answer
+
+
+@mistake(points=2.5, computes=_compare_two(0, -1), also=(_compare_two(0, 1),))
+def compares_two_queries():
+    """you compare two queries only, such as the first and the last; the two that differ most may be
+    others"""
+
+
+def _compare_with_the_median(scores: Tensor, source_len: Tensor) -> Tensor:
+    weights = _weights(scores, source_len)
+    return (weights.amax(1) - weights.median(1).values).amax(-1)
+
+
+def _double_the_distance_from_the_mean(scores: Tensor, source_len: Tensor) -> Tensor:
+    return 2 * compares_with_the_mean_query(scores, source_len)
+
+
 @mistake(points=2.5)
 def compares_neighbouring_queries(scores, source_len):
     """you compare every query with the next; the two that differ most may lie apart"""
     return _weights(scores, source_len).diff(dim=1).abs().amax((1, 2))
 
 
-@mistake
+@mistake(also=(_compare_with_the_median, _double_the_distance_from_the_mean))
 def compares_with_the_mean_query(scores, source_len):
-    """you compare every query with the mean of all; the two that differ most are asked, the largest
-    weight of a key less its smallest"""
+    """you compare every query with one in the middle, the mean or the median of all; the two that
+    differ most are asked, the largest weight of a key less its smallest"""
     weights = _weights(scores, source_len)
     return (weights - weights.mean(1, keepdim=True)).abs().amax((1, 2))
 
@@ -136,21 +161,60 @@ def takes_the_mean_over_the_keys(scores, source_len):
     return (weights.amax(1) - weights.amin(1)).sum(-1) / source_len
 
 
-@mistake
+def _add_up_by_pairs(power: float, factor: float) -> Callable[..., Tensor]:
+    def answer(scores: Tensor, source_len: Tensor) -> Tensor:
+        weights = _weights(scores, source_len)
+        apart = weights.unsqueeze(1) - weights.unsqueeze(2)
+        return factor * apart.norm(power, -1).amax((1, 2))
+
+    return answer
+
+
+def _halve_the_sum(scores: Tensor, source_len: Tensor) -> Tensor:
+    return sums_over_the_keys(scores, source_len) / 2
+
+
+@mistake(
+    also=(
+        _add_up_by_pairs(1, 1.0),
+        _add_up_by_pairs(1, 0.5),
+        _add_up_by_pairs(2, 1.0),
+        _halve_the_sum,
+    )
+)
 def sums_over_the_keys(scores, source_len):
     """you sum over the keys; the key with the largest difference decides"""
     weights = _weights(scores, source_len)
     return (weights.amax(1) - weights.amin(1)).sum(-1)
 
 
+@mistake
+def keeps_the_keys_apart(scores, source_len):
+    """you return the difference at each key; one number for each sentence is left when you take the
+    largest of them"""
+    weights = _weights(scores, source_len)
+    return weights.amax(1) - weights.amin(1)
+
+
+@mistake
+def takes_the_mean_over_pairs_of_queries(scores, source_len):
+    """you take the mean over all pairs of queries; the two that differ most decide"""
+    weights = _weights(scores, source_len)
+    return (weights.unsqueeze(1) - weights.unsqueeze(2)).abs().mean((1, 2)).amax(-1)
+
+
+def _take_the_variance(scores: Tensor, source_len: Tensor) -> Tensor:
+    return _weights(scores, source_len).var(1, correction=0).amax(-1)
+
+
 def _deviate(scores: Tensor, source_len: Tensor) -> Tensor:
     return _weights(scores, source_len).std(1, correction=0).amax(-1)
 
 
-@mistake(also=(_deviate,))
+@mistake(also=(_deviate, _take_the_variance))
 def takes_the_standard_deviation(scores, source_len):
-    """you return a standard deviation; the largest difference is asked, the largest weight of a key
-    less its smallest"""
+    """you return a standard deviation or a variance; the largest difference is asked, the largest
+    weight of a key less its smallest"""
     return _weights(scores, source_len).std(1).amax(-1)
 
 
