@@ -66,6 +66,7 @@ _FLOATS: dict[str, Change] = {
     "subtracted from 1": lambda x: 1 - x,
     "turned into 1 divided by it": lambda x: 1 / x,
     "set to 1": torch.ones_like,
+    "as a number of Python": lambda x: x.item(),
 }
 _WHOLE: dict[str, Change] = {
     "1 larger": lambda x: x + 1,

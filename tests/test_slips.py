@@ -61,9 +61,9 @@ def test_slip_that_the_bank_does_not_know_is_said(part, answer, said, secret):
 
 
 @pytest.mark.parametrize("part", ["05_luong/local_weights", "03_seq2seq/beam_search"])
-def test_slips_have_hints_of_their_own(part):
-    hints = [slip.hint for slip in slips_of(find_exercise(part))]
-    assert len({*hints}) == len(hints) > 100
+def test_slips_of_many_kinds_are_known_of_an_exercise(part):
+    hints = {slip.hint for slip in slips_of(find_exercise(part))}
+    assert len(hints) > 100
     assert not [hint for hint in hints if "{" in hint]
 
 

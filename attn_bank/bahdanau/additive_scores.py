@@ -224,7 +224,7 @@ def puts_all_pairs_end_to_end(query, key, w_query, w_key, score_weight):
 
 @mistake(points=3)
 def multiplies_every_pair(query, key, w_query, w_key, score_weight):
-    """you multiply each query and each key with its weight once for every pair: `expand` costs
+    """you multiply queries or keys with their weight once for every pair: `expand` costs
     nothing, but a product of what it shows does. Multiply first, and pair what comes out"""
     queries, keys = _pairs(query, key)
     return torch.tanh(queries @ w_query.mT + keys @ w_key.mT) @ score_weight

@@ -174,8 +174,8 @@ def adds_minus_a_billion_and_clears(scores, source_len):
 
 @mistake(points=3.5)
 def fills_with_the_smallest_number(scores, source_len):
-    """the smallest finite number is low enough beside a token, but where all is padding all keys
-    tie, and share the weight; such a row has to be 0"""
+    """where a source has no token its keys share the weight, as they do where the smallest finite
+    number stands in the place of every score; such a row has to be 0"""
     lowest = torch.finfo(scores.dtype).min
     return torch.softmax(scores.masked_fill(_padding(scores, source_len), lowest), -1)
 

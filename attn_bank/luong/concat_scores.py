@@ -210,7 +210,7 @@ def knows_one_batch_axis_only(query, key, weight, score_weight):
 
 @mistake(points=3)
 def multiplies_every_pair(query, key, weight, score_weight):
-    """you multiply each query and each key with its weight once for every pair: `expand` costs
+    """you multiply queries or keys with their weight once for every pair: `expand` costs
     nothing, but a product of what it shows does. Multiply first, and pair what comes out"""
     pairs = zip(_pairs(query, key), weight.split([query.shape[-1], key.shape[-1]], -1), strict=True)
     return torch.tanh(sum(pair @ part.mT for pair, part in pairs)) @ score_weight

@@ -97,6 +97,16 @@ def _times(gate: int, factor: float) -> Callable[[Tensor], Tensor]:
     return multiply
 
 
+def _in_order(*order: int) -> dict[str, Callable[[Tensor], Tensor]]:
+    """What puts the thirds of all weights and biases in another order."""
+
+    def sort(tensor: Tensor) -> Tensor:
+        parts = tensor.chunk(3)
+        return torch.cat([parts[third] for third in order])
+
+    return dict.fromkeys(CELL, sort)
+
+
 def _swap_gates(tensor: Tensor) -> Tensor:
     first, second, candidate = tensor.chunk(3)
     return torch.cat([second, first, candidate])
@@ -150,7 +160,14 @@ def resets_both_biases(inputs, state, **cell):
     return _blend(update, state, candidate)
 
 
-@mistake
+def _reset_before_with_the_bias(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+    parts = _parts(inputs, state, **cell)
+    reset, update = _gates(parts)
+    remembered = (reset * state) @ _third(cell["weight_hh"]).T + reset * _third(cell["bias_hh"])
+    return _blend(update, state, torch.tanh(parts[2] + remembered))
+
+
+@mistake(also=(_reset_before_with_the_bias,))
 def resets_before_the_product(inputs, state, **cell):
     """you reset the state before the matrix product, as the paper of Cho and others has it since
     its third version; `nn.GRU` multiplies by the gate after the product"""
@@ -189,10 +206,84 @@ def takes_the_update_gate_first():
     first, then the update gate, then the candidate"""
 
 
+_ORDERS = ((2, 1, 0), (1, 2, 0), (2, 0, 1))
+
+
+@mistake(
+    computes=given(reference, **_in_order(0, 2, 1)),
+    also=tuple(given(reference, **_in_order(*order)) for order in _ORDERS),
+)
+def takes_another_third_for_the_candidate():
+    """the candidate is not made of the last third of the rows in yours; `nn.GRU` stores the reset
+    gate first, then the update gate, then the candidate"""
+
+
 @mistake
+def resets_the_input_alone(inputs, state, **cell):
+    """your reset gate multiplies what comes from the input; it makes the candidate forget what
+    comes from the old state"""
+    parts = _parts(inputs, state, **cell)
+    reset, update = _gates(parts)
+    return _blend(update, state, torch.tanh(reset * parts[2] + parts[5]))
+
+
+@mistake(points=1.5, computes=given(reference, **dict.fromkeys(CELL, _times(0, -1))))
+def resets_the_other_way_round():
+    """your reset gate forgets where it is 1; it multiplies what comes from the old state as it is,
+    so that 0 forgets"""
+
+
+@mistake(points=1.5)
+def gives_both_the_same_share(inputs, state, **cell):
+    """you multiply candidate and old state by the same share; one gets `update`, the other 1 minus
+    `update`"""
+    parts = _parts(inputs, state, **cell)
+    reset, update = _gates(parts)
+    return update * (torch.tanh(parts[2] + reset * parts[5]) + state)
+
+
+@mistake
+def leaves_the_tanh_out(inputs, state, **cell):
+    """your candidate has no `tanh` around it"""
+    parts = _parts(inputs, state, **cell)
+    reset, update = _gates(parts)
+    return _blend(update, state, parts[2] + reset * parts[5])
+
+
+@mistake
+def squashes_before_the_sum(inputs, state, **cell):
+    """you take a `sigmoid` of the input's part and one of the state's, and add them; add first, and
+    take one `sigmoid` of the sum"""
+    parts = _parts(inputs, state, **cell)
+    reset, update = (torch.sigmoid(parts[g]) + torch.sigmoid(parts[g + 3]) for g in (0, 1))
+    return _blend(update, state, torch.tanh(parts[2] + reset * parts[5]))
+
+
+@mistake
+def resets_what_is_kept(inputs, state, **cell):
+    """you reset the old state in the blend as well; the reset gate is for the candidate alone"""
+    parts = _parts(inputs, state, **cell)
+    reset, update = _gates(parts)
+    return _blend(update, reset * state, torch.tanh(parts[2] + reset * parts[5]))
+
+
+@mistake(points=3)
+def cuts_the_old_state_off(inputs, state, **cell):
+    """part of the gradient does not reach `state`: you `detach` it on its way into the gates or
+    into the blend"""
+    parts = _parts(inputs, state.detach(), **cell)
+    reset, update = _gates(parts)
+    return _blend(update, state, torch.tanh(parts[2] + reset * parts[5]))
+
+
+def _add_to_the_old_state(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+    return returns_the_candidate(inputs, state, **cell) + state
+
+
+@mistake(also=(_add_to_the_old_state,))
 def adds_the_whole_candidate(inputs, state, **cell):
-    """you add the whole candidate to what is kept of the old state; it gets the rest of the gate, 1
-    minus `update`"""
+    """you add the whole candidate to the old state or to what is kept of it; the two share: the
+    candidate gets 1 minus `update`, the old state gets `update`"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     return torch.tanh(parts[2] + reset * parts[5]) + update * state
@@ -258,10 +349,25 @@ def cuts_along_the_second_axis(inputs, state, **cell):
     return _blend(update, state, torch.tanh(from_input[2] + reset * from_state[2]))
 
 
-@mistake(points=3, right="your numbers are right")
+def _exponentiate_upwards(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+    parts = _parts(inputs, state, **cell)
+    powers = [torch.exp(parts[gate] + parts[gate + 3]) for gate in (0, 1)]
+    reset, update = (power / (1 + power) for power in powers)
+    return _blend(update, state, torch.tanh(parts[2] + reset * parts[5]))
+
+
+def _squash_by_hand(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+    parts = _parts(inputs, state, **cell)
+    reset, update = _gates(parts)
+    total = parts[2] + reset * parts[5]
+    up, down = torch.exp(total), torch.exp(-total)
+    return _blend(update, state, (up - down) / (up + down))
+
+
+@mistake(points=3, also=(_exponentiate_upwards, _squash_by_hand))
 def exponentiates_by_hand(inputs, state, **cell):
-    """the gradient of your hand-made sigmoid is `nan` where the exponential overflows;
-    `torch.sigmoid` is made for that"""
+    """where the exponential of your hand-made sigmoid or `tanh` overflows, its gradient is `nan`;
+    `torch.sigmoid` and `torch.tanh` are made for that"""
     parts = _parts(inputs, state, **cell)
     reset = 1 / (1 + torch.exp(-parts[0] - parts[3]))
     update = 1 / (1 + torch.exp(-parts[1] - parts[4]))
@@ -304,7 +410,7 @@ def takes_one_gate_for_both(inputs, state, **cell):
 
 @mistake
 def leaves_the_gates_open(inputs, state, **cell):
-    """your gates are not squashed; each is a `sigmoid`, from 0 to 1"""
+    """your gates are no shares from 0 to 1; each is a `sigmoid`, from 0 to 1"""
     parts = _parts(inputs, state, **cell)
     reset, update = parts[0] + parts[3], parts[1] + parts[4]
     return _blend(update, state, torch.tanh(parts[2] + reset * parts[5]))

@@ -10,6 +10,7 @@ from attn_course.seq2seq import PAD
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
+from attn_grade.wrong_answers import then
 
 
 def reference(sequence: Tensor, mask: Tensor) -> Tensor:
@@ -59,10 +60,15 @@ def _erase_padding(sequence: Tensor, mask: Tensor) -> Tensor:
 mistake = Mistakes()
 
 
-@mistake(points=0.5)
+def _keep_the_padding_in_front(sequence: Tensor, mask: Tensor) -> Tensor:
+    rows = zip(sequence, mask, strict=True)
+    return torch.stack([torch.cat([row[~words], row[words].flip(0)]) for row, words in rows])
+
+
+@mistake(points=0.5, also=(_keep_the_padding_in_front,))
 def turns_the_padding_to_the_front(sequence, mask):
-    """you turn the whole row round, so the padding comes first and the encoder begins with it; each
-    sentence turns round its own middle, which depends on its length"""
+    """the padding comes first in yours and the encoder begins with it, as when the whole row turns
+    round; each sentence turns round its own middle, which depends on its length"""
     return sequence.flip(1)
 
 
@@ -78,6 +84,48 @@ def turns_to_the_longest_length(sequence, mask):
 def turns_the_batch_round(sequence, mask):
     """you put the last sentence first; the sentences keep their order, their words do not"""
     return sequence.flip(0)
+
+
+@mistake(
+    computes=then(reference, lambda output: output.flip(-1) if output.ndim > 2 else output),
+    points=1.5,
+)
+def turns_the_features_round_too():
+    """you turn the numbers of each vector round as well; only the words change places, on axis 1"""
+
+
+@mistake
+def turns_the_words_of_all_sentences_round(sequence, mask):
+    """`sequence[mask]` is one list of the words of all sentences, and you turn that round, so words
+    go from sentence to sentence; each sentence turns round for itself"""
+    turned = sequence.clone()
+    turned[mask] = sequence[mask].flip(0)
+    return turned
+
+
+@mistake(points=2)
+def leaves_out_sentences_of_padding(sequence, mask):
+    """you leave out the rows that are all padding; they stay as they are"""
+    return reference(sequence, mask)[mask.any(1)]
+
+
+@mistake(points=1.5)
+def takes_one_number_of_each_vector(sequence, mask):
+    """`gather` returns as much as its index holds: with an axis of length 1 that is one number of
+    each vector; expand the index, or index by row and place"""
+    place, mirrored = _places(mask)
+    index = torch.where(mask, mirrored, place)
+    return sequence.gather(1, index.unsqueeze(-1) if sequence.ndim > 2 else index)
+
+
+def _count_backwards(sequence: Tensor, mask: Tensor) -> Tensor:
+    return _take(sequence, _places(mask)[1].abs())
+
+
+@mistake(points=0.5, also=(_count_backwards,))
+def puts_words_at_the_padding(sequence, mask):
+    """at the padding you put words of the sentence once more; what stands there stays as it is"""
+    return _take(sequence, _places(mask)[1].clamp_min(0))
 
 
 @mistake

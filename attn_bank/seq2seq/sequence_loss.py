@@ -132,9 +132,15 @@ def believes_the_prediction_where_padding_is(logits, target_output):
     return _mean_over(logits.argmax(-1) != PAD, _losses(logits, target_output))
 
 
-@mistake
+def _normalise_over_the_words(logits: Tensor, target_output: Tensor) -> Tensor:
+    words = target_output != PAD
+    log_p = logits[words].log_softmax(0).gather(-1, target_output[words].unsqueeze(-1))
+    return -log_p.mean()
+
+
+@mistake(also=(_normalise_over_the_words,))
 def normalises_over_time(logits, target_output):
-    """your softmax runs over the places of the sentence; the probabilities of a place are those of
+    """your softmax runs over the places of the sentences; the probabilities of a place are those of
     its words, on the last axis"""
     log_p = logits.log_softmax(1).gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
     return _mean_over(target_output != PAD, -log_p)
@@ -156,12 +162,51 @@ def takes_the_logarithm_of_a_softmax(logits, target_output):
     return _mean_over(target_output != PAD, -p.log())
 
 
-@mistake(points=3)
+def _clamp(logits: Tensor, target_output: Tensor) -> Tensor:
+    p = logits.softmax(-1).gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
+    return _mean_over(target_output != PAD, -p.clamp_min(1e-9).log())
+
+
+@mistake(points=3, also=(_clamp,))
 def adds_a_small_number_to_the_probability(logits, target_output):
-    """you add a small number so that the logarithm stays finite, which bounds the loss of a word
-    however wrong it is; `log_softmax` needs no such number"""
+    """you add a small number or `clamp` so that the logarithm stays finite, which bounds the loss
+    of a word however wrong it is; `log_softmax` needs no such number"""
     p = logits.softmax(-1).gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
     return _mean_over(target_output != PAD, -(p + 1e-9).log())
+
+
+@mistake
+def takes_the_likeliest_word(logits, target_output):
+    """you take the logarithm of the largest probability, whichever word that is; take that of the
+    word that is right"""
+    losses = -logits.log_softmax(-1).amax(-1)
+    return _mean_over(target_output != PAD, losses)
+
+
+@mistake
+def averages_over_the_vocabulary(logits, target_output):
+    """you average over all words of the vocabulary; of each place only the word that is right
+    counts, which `gather` picks"""
+    losses = -logits.log_softmax(-1).mean(-1)
+    return _mean_over(target_output != PAD, losses)
+
+
+@mistake
+def does_not_count_the_ends(logits, target_output):
+    """your sum holds the loss of each `EOS`, but you divide by the words without the ends; an end
+    counts as a word"""
+    losses = _losses(logits, target_output)[target_output != PAD]
+    return losses.sum() / ((target_output != PAD).sum() - len(logits))
+
+
+@mistake(points=1.5)
+def averages_places(logits, target_output):
+    """you take the mean of each place over the sentences and then the mean of those, so a word at a
+    late place counts more; here all words count alike"""
+    words = target_output != PAD
+    number = words.sum(0)
+    losses = _losses(logits, target_output).masked_fill(~words, 0).sum(0)
+    return (losses[number > 0] / number[number > 0]).mean()
 
 
 @mistake
