@@ -246,6 +246,94 @@ def divides_a_sum_by_the_variance(key, value, widths):
     return _with(_least(errors, widths), len(key) * min(errors), value)
 
 
+@mistake
+def divides_by_the_standard_deviation(key, value, widths):
+    """you divide a squared error by a standard deviation; divide by the variance"""
+    errors = _errors(key, value, widths)
+    return _least(errors, widths), 1 - min(errors) / _variance(value).item() ** 0.5
+
+
+def _divide_them(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+    width = _least(_errors(key, value, widths), widths)
+    return width, float(_variance(_estimate(key, value, width)) / _variance(value))
+
+
+@mistake(also=(_divide_them,))
+def takes_the_variance_of_the_estimates(key, value, widths):
+    """you take the variance of the estimates; R² divides the error by the variance of the values"""
+    errors = _errors(key, value, widths)
+    width = _least(errors, widths)
+    return width, 1 - min(errors) / _variance(_estimate(key, value, width)).item()
+
+
+@mistake
+def scores_absolute_errors(key, value, widths):
+    """you take the mean of absolute errors; both the choice and R² want the squares"""
+    errors = _absolute_errors(key, value, widths)
+    return _with(_least(errors, widths), min(errors), value)
+
+
+@mistake
+def divides_a_root_by_the_variance(key, value, widths):
+    """you take the root of the mean squared error and divide it by the variance, which is a square;
+    take no root"""
+    errors = _errors(key, value, widths)
+    return _with(_least(errors, widths), min(errors) ** 0.5, value)
+
+
+@mistake(points=2)
+def sorts_the_widths_alone(key, value, widths):
+    """you sort the widths, but the errors are in the order of the list as it was given"""
+    errors = _errors(key, value, widths)
+    return _with(sorted(widths)[errors.index(min(errors))], min(errors), value)
+
+
+@mistake
+def measures_the_mean_over_all_widths(key, value, widths):
+    """your R² is made of the mean error of all widths; it wants that of the width chosen"""
+    errors = _errors(key, value, widths)
+    return _with(_least(errors, widths), sum(errors) / len(errors), value)
+
+
+@mistake
+def forgets_the_column(key, value, widths):
+    """estimates and values are no longer in pairs: one of them has lost its axis of length 1, so
+    that each is subtracted from all"""
+
+    def error(width):
+        return (_estimate(key, value, width).squeeze() - value).square().mean().item()
+
+    errors = [error(width) for width in widths]
+    return _with(_least(errors, widths), min(errors), value)
+
+
+@mistake
+def divides_the_error_by_one_less(key, value, widths):
+    """you divide the sum of squared errors by one less than their number; the formula has `n` there
+    and in the variance"""
+    errors = _errors(key, value, widths)
+    return _with(_least(errors, widths), min(errors) * len(key) / (len(key) - 1), value)
+
+
+def _leave_nan_out(key: Tensor, value: Tensor, width: float, instead: float) -> float:
+    kernel = torch.exp(-squared_distances(key, key) / (2 * width**2)).fill_diagonal_(0)
+    estimate = (kernel @ value / kernel.sum(-1, keepdim=True)).nan_to_num(instead)
+    return (estimate - value).square().nanmean().item()
+
+
+def _take_zero_for_nan(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+    errors = [_leave_nan_out(key, value, width, 0.0) for width in widths]
+    return _with(_least(errors, widths), min(errors), value)
+
+
+@mistake(points=3, also=(_take_zero_for_nan,))
+def hides_what_underflows(key, value, widths):
+    """where all kernel values of a point underflow you leave it out or take 0 for its estimate; the
+    nearest of the others decides there"""
+    errors = [_leave_nan_out(key, value, width, math.nan) for width in widths]
+    return _with(_least(errors, widths), min(errors), value)
+
+
 EXERCISE = Exercise(
     function="choose_width",
     reference=reference,

@@ -250,6 +250,81 @@ def adds_a_thousandth_to_the_sum(query, key, width):
     return kernel / (kernel.sum(-1, keepdim=True) + 1e-3)
 
 
+@mistake
+def takes_the_gaussian_kernel(query, key, width):
+    """your kernel is the Gaussian; Epanechnikov's is a parabola that ends at one width"""
+    return torch.softmax(-squared_distances(query, key) / (2 * width**2), -1)
+
+
+@mistake
+def takes_the_triangle_without_a_width(query, key, width):
+    """you wrote the line as it is printed, and both things are wrong with it: the kernel is a
+    parabola in `u`, and `u` is the distance divided by the width"""
+    return _normalise((1 - squared_distances(query, key).sqrt()).clamp_min(0))
+
+
+@mistake
+def takes_a_higher_power_of_the_kernel(query, key, width):
+    """your kernel is the third power of the parabola; Epanechnikov's is the parabola itself"""
+    return _normalise(_kernel(query, key, width) ** 3)
+
+
+def _keep_negative_ones(query: Tensor, key: Tensor, width: float) -> Tensor:
+    kernel = 1 - squared_distances(query, key) / width**2
+    total = kernel.sum(-1, keepdim=True)
+    return kernel / total.where(total > 0, 1)
+
+
+@mistake(computes=_keep_negative_ones)
+def keeps_what_is_below_zero():
+    """some of your weights are negative: where the parabola is below 0 the kernel is 0"""
+
+
+@mistake
+def divides_by_the_largest(query, key, width):
+    """you divide by the largest number of each row, so that the nearest key has the weight 1;
+    divide by the sum"""
+    kernel = _kernel(query, key, width)
+    most = kernel.amax(-1, keepdim=True)
+    return kernel / most.where(most > 0, 1)
+
+
+@mistake
+def divides_by_one_sum_for_all(query, key, width):
+    """you divide by one sum for all queries; each row has its own, over the last axis"""
+    kernel = _kernel(query, key, width)
+    return kernel / kernel.sum().clamp_min(torch.finfo(kernel.dtype).tiny)
+
+
+@mistake
+def shortens_to_length_one(query, key, width):
+    """you divide by the length of each row as a vector, the root of the sum of squares; weights are
+    divided by their sum"""
+    return torch.nn.functional.normalize(_kernel(query, key, width), dim=-1, eps=1e-30)
+
+
+@mistake(points=3)
+def gives_an_empty_window_to_one_key(query, key, width):
+    """where the window is empty you give one key the whole weight; all weights are 0 there"""
+    kernel = _kernel(query, key, width)
+    first = torch.nn.functional.one_hot(kernel.argmax(-1), kernel.shape[-1])
+    return torch.where(kernel.sum(-1, keepdim=True) > 0, _normalise(kernel), first.to(kernel))
+
+
+@mistake(points=1)
+def adds_absolute_differences(query, key, width):
+    """your distance is the sum of the absolute differences; the Euclidean one is the root of the
+    sum of their squares"""
+    distance = (query.unsqueeze(-2) - key.unsqueeze(-3)).abs().sum(-1)
+    return _normalise((1 - (distance / width) ** 2).clamp_min(0))
+
+
+@mistake
+def exchanges_queries_and_keys(query, key, width):
+    """your rows are keys and your columns queries; a row belongs to a query"""
+    return _normalise(_kernel(query, key, width)).mT
+
+
 EXERCISE = Exercise(
     function="epanechnikov_weights",
     reference=reference,

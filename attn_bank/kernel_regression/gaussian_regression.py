@@ -211,6 +211,48 @@ def takes_the_distance_for_its_square(query, key, value, width):
     return torch.softmax(-distance / (2 * width**2), -1) @ value
 
 
+@mistake
+def takes_the_dot_product(query, key, value, width):
+    """your scores are dot products; the Gaussian kernel goes by the distance"""
+    return torch.softmax(query @ key.mT / (2 * width**2), -1) @ value
+
+
+def _of_one(query: Tensor, key: Tensor, value: Tensor, width: Width) -> Tensor:
+    return torch.softmax(-squared_distances(query, key).sqrt() / width, -1) @ value
+
+
+@mistake(points=1, also=(_of_one,))
+def decays_by_the_distance(query, key, value, width):
+    """your kernel falls with the distance and not with its square: it is `exp(-u²/2)`"""
+    return torch.softmax(-squared_distances(query, key).sqrt() / width**2, -1) @ value
+
+
+@mistake(points=1.5)
+def adds_absolute_differences(query, key, value, width):
+    """your distance is the sum of the absolute differences; the Euclidean one is the root of the
+    sum of their squares"""
+    distance = (query.unsqueeze(-2) - key.unsqueeze(-3)).abs().sum(-1)
+    return torch.softmax(-(distance**2) / (2 * width**2), -1) @ value
+
+
+@mistake(points=1.5)
+def looks_at_the_first_feature(query, key, value, width):
+    """you measure the first feature alone; the distance goes over all of them"""
+    return reference(query[..., :1], key[..., :1], value, width)
+
+
+@mistake
+def stops_at_the_weights(query, key, value, width):
+    """you return the weights; the estimate is weights times `value`"""
+    return torch.softmax(-squared_distances(query, key) / (2 * width**2), -1)
+
+
+@mistake
+def divides_by_the_number_of_keys(query, key, value, width):
+    """you divide by the number of keys; divide by the sum of the kernel over them"""
+    return torch.exp(-squared_distances(query, key) / (2 * width**2)) @ value / key.shape[-2]
+
+
 EXERCISE = Exercise(
     function="gaussian_regression",
     reference=reference,

@@ -224,6 +224,58 @@ def fills_the_diagonal_with_minus_a_billion(key, value, width):
     return torch.softmax(scores, -1) @ value * (key.shape[-2] > 1)
 
 
+@mistake(points=0.5)
+def forgets_the_minus(key, value, width):
+    """the minus is missing, so the farthest key counts most"""
+    return _masked(-_scores(key, width), _myself(key)) @ value
+
+
+@mistake(points=0.5)
+def decays_by_the_distance(key, value, width):
+    """your kernel falls with the distance and not with its square: it is `exp(-u²/2)`"""
+    distance = squared_distances(key, key).clamp_min(1e-30).sqrt()
+    return _masked(-distance / width, _myself(key)) @ value
+
+
+@mistake(points=0.5)
+def sees_only_later_keys(key, value, width):
+    """every key sees only the keys after it; it should leave out itself alone, which `eye` marks"""
+    earlier = torch.ones_like(_myself(key)).tril()
+    return _masked(_scores(key, width), earlier) @ value
+
+
+@mistake(points=0.5)
+def leaves_out_one_key_for_all(key, value, width):
+    """you leave the same key out for all, the first; each key leaves out itself, on the diagonal"""
+    first = torch.zeros_like(_myself(key))
+    first[:, 0] = True
+    return _masked(_scores(key, width), first) @ value
+
+
+@mistake(points=1.5)
+def takes_the_nearest_other_key(key, value, width):
+    """you return the value of the nearest other key; all others count, the nearer the more"""
+    nearest = squared_distances(key, key).masked_fill(_myself(key), math.inf).argmin(-1)
+    chosen = torch.nn.functional.one_hot(nearest, key.shape[-2]).to(value.dtype)
+    return chosen @ value * (key.shape[-2] > 1)
+
+
+@mistake
+def returns_what_is_left_of_the_value(key, value, width):
+    """you return how far each value lies from its estimate; return the estimate"""
+    return value - reference(key, value, width)
+
+
+def _mean_if_alone(key: Tensor, value: Tensor, width: Width) -> Tensor:
+    return reference(key, value, width) if key.shape[-2] > 1 else value.clone()
+
+
+@mistake(points=3.5, computes=_mean_if_alone)
+def returns_its_own_value_if_alone():
+    """where a table has one key you return its own value; there is no other to ask, so the estimate
+    is 0"""
+
+
 EXERCISE = Exercise(
     function="leave_one_out",
     reference=reference,

@@ -243,6 +243,116 @@ def keeps_the_width_above_a_millionth(query, key, value, k):
     return _estimate(squared, _squared_width(squared, k).clamp(min=1e-12), value)
 
 
+@mistake
+def counts_k_one_too_few(query, key, value, k):
+    """the width reaches the key before the k-th nearest; the indices of a sorted row start at 0, so
+    the k-th is at `k - 1`"""
+    squared, place = squared_distances(query, key), max(k - 2, 0)
+    return _estimate(squared, squared.sort(-1).values[..., place : place + 1], value)
+
+
+@mistake
+def doubles_the_width(query, key, value, k):
+    """your spread is too large by a factor of 2: the squared distance is divided by twice the
+    squared width"""
+    squared = squared_distances(query, key)
+    return _estimate(squared, 2 * _squared_width(squared, k), value)
+
+
+@mistake
+def forgets_the_minus(query, key, value, k):
+    """the minus is missing, so the farthest key counts most"""
+    squared = squared_distances(query, key)
+    return torch.softmax(squared / _harmless(2 * _squared_width(squared, k)), -1) @ value
+
+
+def _add_distances(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+    squared = squared_distances(query, key)
+    return _estimate(squared, squared.sort(-1).values[..., :k].sum(-1, keepdim=True), value)
+
+
+@mistake(also=(_add_distances,))
+def blends_the_k_distances(query, key, value, k):
+    """your width is made of all k nearest distances, as a mean or a sum; it is the k-th alone"""
+    squared = squared_distances(query, key)
+    width = squared.sort(-1).values[..., :k].sqrt().mean(-1, keepdim=True)
+    return _estimate(squared, width**2, value)
+
+
+def _take_a_fixed_rank(place: int) -> Callable[..., Tensor]:
+    def answer(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+        squared = squared_distances(query, key)
+        return _estimate(squared, squared.sort(-1).values[..., place].unsqueeze(-1), value)
+
+    return answer
+
+
+def _take_the_median(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+    squared = squared_distances(query, key)
+    return _estimate(squared, squared.median(-1, keepdim=True).values, value)
+
+
+@mistake(computes=_take_a_fixed_rank(0), also=(_take_a_fixed_rank(-1), _take_the_median))
+def does_not_use_k():
+    """your width does not depend on `k`: it reaches the nearest key, the farthest or one between"""
+
+
+def _take_the_mean_of_squares(axes: tuple[int, ...]) -> Callable[..., Tensor]:
+    def answer(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+        squared = squared_distances(query, key)
+        return _estimate(squared, _squared_width(squared, k).mean(axes, keepdim=True), value)
+
+    return answer
+
+
+def _take_the_widest(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+    squared = squared_distances(query, key)
+    return _estimate(squared, _squared_width(squared, k).amax(-2, keepdim=True), value)
+
+
+@mistake(computes=_take_the_mean_of_squares((-2,)), also=(_take_the_widest,))
+def shares_a_width_among_the_queries():
+    """your queries have one width in common, a mean or the largest of theirs; each has its own"""
+
+
+def _leave_out_zeros(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+    squared = squared_distances(query, key)
+    width = _squared_width(squared, k)
+    return torch.softmax(-squared / (2 * width.where(width > 0, 1)), -1).where(width > 0, 0) @ value
+
+
+def _take_the_first(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+    squared = squared_distances(query, key)
+    first = torch.nn.functional.one_hot(squared.argmin(-1), key.shape[-2]).to(value.dtype)
+    return torch.where(
+        _squared_width(squared, k) > 0, reference(query, key, value, k), first @ value
+    )
+
+
+@mistake(points=3, also=(_leave_out_zeros, _take_the_first))
+def puts_something_else_for_a_width_of_zero(query, key, value, k):
+    """where the width is 0 you do not get the mean over all keys that lie on the query: another
+    width in its place lets others in, and a single key or none leaves some out"""
+    squared = squared_distances(query, key)
+    width = _squared_width(squared, k)
+    return torch.softmax(-squared / (2 * width.where(width > 0, 1)), -1) @ value
+
+
+def _clamp(number: float) -> Callable[..., Tensor]:
+    def answer(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+        squared = squared_distances(query, key)
+        spread = (2 * _squared_width(squared, k)).clamp_min(number)
+        return torch.softmax(-squared / spread, -1) @ value
+
+    return answer
+
+
+@mistake(points=3.5, computes=_clamp(1e-9), also=tuple(map(_clamp, (1e-6, 1e-8, 1e-10, 1e-12))))
+def clamps_the_width_too_high():
+    """the least width that you allow is larger than the distances may be, in a large unit; let it
+    be the smallest number of the dtype, `finfo(...).tiny`"""
+
+
 EXERCISE = Exercise(
     function="nearest_k_regression",
     reference=reference,
