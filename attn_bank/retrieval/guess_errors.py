@@ -195,6 +195,94 @@ def divides_by_twice_the_temperature():
     width; here the squared distance is divided by the temperature itself"""
 
 
+def _errors_by(
+    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
+) -> Tensor:
+    """The squared error of each query at each temperature."""
+    squared = squared_distances(query, key)
+    guesses = torch.softmax(-squared / temperatures[:, None, None], -1) @ value
+    return (guesses - truth).square().sum(-1)
+
+
+@mistake(computes=lambda **inputs: _errors_by(**inputs))
+def keeps_the_queries_apart():
+    """you return the error of each query; take the mean over them"""
+
+
+@mistake(computes=lambda **inputs: _errors_by(**inputs).mean(0))
+def averages_over_the_temperatures():
+    """you take the mean over the temperatures; take it over the queries"""
+
+
+@mistake(computes=lambda **inputs: _errors_by(**inputs).mean())
+def makes_one_number_of_all():
+    """you return one number; each temperature has an error of its own"""
+
+
+@mistake(
+    computes=lambda **inputs: _errors_by(**inputs).amax(-1),
+    also=(lambda **inputs: _errors_by(**inputs).median(-1).values,),
+)
+def takes_no_mean_over_the_queries():
+    """you take the largest or the median of the errors; it is their mean over the queries"""
+
+
+@mistake
+def divides_by_twice_the_square(query, truth, key, value, temperatures):
+    """you divide by twice the square of the temperature, as if it were a width; divide by the
+    temperature"""
+    return _errors_by(query, truth, key, value, 2 * temperatures**2).mean(-1)
+
+
+@mistake
+def averages_the_features(query, truth, key, value, temperatures):
+    """you take the mean over the features for a squared distance; it is the sum"""
+    return _errors_by(query, truth, key, value, temperatures * key.shape[-1]).mean(-1)
+
+
+@mistake(points=2)
+def sorts_the_temperatures(query, truth, key, value, temperatures):
+    """you sort the temperatures; the errors are wanted in the order in which they were given"""
+    return _errors_by(query, truth, key, value, temperatures.sort().values).mean(-1)
+
+
+@mistake
+def asks_the_table(query, truth, key, value, temperatures):
+    """you ask about the table and look it up in the queries; it is the other way round"""
+    return _errors_by(key, value, query, truth, temperatures).mean(-1)
+
+
+@mistake
+def takes_the_logarithm(query, truth, key, value, temperatures):
+    """you take minus the logarithm of the share of the true word; the squared error is asked"""
+    squared = squared_distances(query, key)
+    guesses = torch.softmax(-squared / temperatures[:, None, None], -1) @ value
+    return -(truth * (guesses + 1e-9).log()).sum(-1).mean(-1)
+
+
+@mistake
+def looks_at_the_true_word_alone(query, truth, key, value, temperatures):
+    """you count the error at the true word alone; what the guess gives to other words counts too"""
+    squared = squared_distances(query, key)
+    guesses = torch.softmax(-squared / temperatures[:, None, None], -1) @ value
+    return (guesses * truth - truth).square().sum(-1).mean(-1)
+
+
+@mistake
+def counts_right_words(query, truth, key, value, temperatures):
+    """you count how often the word with the largest share is right; the squared error is asked"""
+    return 1 - counts_wrong_words(query, truth, key, value, temperatures)
+
+
+@mistake(points=3)
+def guesses_nothing_where_all_underflows(query, truth, key, value, temperatures):
+    """where all powers underflow you take a guess of zeros for 0/0; the nearest key decides there:
+    take the softmax of the scores"""
+    powers = torch.exp(-squared_distances(query, key) / temperatures[:, None, None])
+    guesses = (powers @ value / powers.sum(-1, keepdim=True)).nan_to_num()
+    return mean_squared_errors(guesses, truth)
+
+
 EXERCISE = Exercise(
     function="guess_errors",
     reference=reference,

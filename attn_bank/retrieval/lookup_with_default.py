@@ -34,7 +34,8 @@ def draw_masked_table(
         return torch.randn(shape, generator=generator, dtype=torch.float64)
 
     mask = torch.rand(mask_query_len or query_len, key_len, generator=generator) < 0.6
-    mask[:, 0], mask[-1, -1] = True, False
+    mask[torch.arange(len(mask)), torch.arange(len(mask)) % (key_len - 1)] = True
+    mask[-1, -1] = False
     return {
         "scores": draw(*front, query_len, key_len),
         "value": draw(*front, key_len, d_value),
@@ -215,6 +216,66 @@ def fills_with_a_number_not_low_enough(scores, value, mask, default):
     some = mask.any(-1, keepdim=True)
     weights = torch.softmax(scores.masked_fill(~mask, -1000.0), dim=-1)
     return torch.where(some, weights @ value, default)
+
+
+def _weights(scores: Tensor, mask: Tensor) -> Tensor:
+    some = mask.any(-1, keepdim=True)
+    return torch.softmax(scores.masked_fill(some & ~mask, -math.inf), -1)
+
+
+@mistake(points=2)
+def returns_a_blend_without_keys(scores, value, mask, default):
+    """a query that may attend to no key gets a blend of all values in yours; it gets `default`"""
+    return _weights(scores, mask) @ value
+
+
+@mistake
+def asks_the_wrong_places_whether_there_is_a_key(scores, value, mask, default):
+    """which rows get `default` is wrong: ask each query whether any key of its own row is allowed,
+    `mask.any(-1, keepdim=True)`"""
+    return torch.where(mask[..., :1], _weights(scores, mask) @ value, default)
+
+
+@mistake
+def gives_the_default_a_share(scores, value, mask, default):
+    """the default is one more value in yours, with the score 0, and every query gets a share of it;
+    only a query without keys gets it, and that all of it"""
+    low = scores.masked_fill(~mask, -math.inf)
+    weights = torch.softmax(torch.cat([low, torch.zeros_like(low[..., :1])], -1), -1)
+    return weights[..., :-1] @ value + weights[..., -1:] * default
+
+
+@mistake(points=1)
+def gives_the_default_what_forbidden_keys_had(scores, value, mask, default):
+    """you give the weight of the forbidden keys to the default; the allowed keys share the whole
+    weight among them"""
+    weights = torch.softmax(scores, -1) * mask
+    return weights @ value + (1 - weights.sum(-1, keepdim=True)) * default
+
+
+@mistake
+def takes_the_best_key_alone(scores, value, mask, default):
+    """you return the value of the best allowed key; the answer is a blend of the allowed values"""
+    best = scores.masked_fill(~mask, -math.inf).argmax(-1)
+    weights = torch.nn.functional.one_hot(best, scores.shape[-1]).to(value.dtype)
+    return torch.where(mask.any(-1, keepdim=True), weights @ value, default)
+
+
+@mistake(points=2)
+def returns_the_mean_of_the_default(scores, value, mask, default):
+    """a query without keys gets the mean of `default` in every feature; it gets `default` itself"""
+    some = mask.any(-1, keepdim=True)
+    return torch.where(some, _weights(scores, mask) @ value, default.mean())
+
+
+@mistake(points=3.5)
+def takes_powers_as_they_are(scores, value, mask, default):
+    """you take the powers of the scores as they are, which overflow where a score is high and are
+    all 0 where all are low; mask the scores, and let `torch.softmax` take the highest off"""
+    powers = scores.exp() * mask
+    total = powers.sum(-1, keepdim=True)
+    some = mask.any(-1, keepdim=True)
+    return torch.where(some, powers @ value / total.where(total > 0, 1), default)
 
 
 EXERCISE = Exercise(

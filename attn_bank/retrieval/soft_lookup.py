@@ -163,6 +163,27 @@ def normalises_axis_1(query, key, value, temperature):
     return torch.softmax(query @ key.mT / temperature, dim=1) @ value
 
 
+@mistake(points=0.5)
+def forgets_to_normalise(query, key, value, temperature):
+    """your powers are not divided by their sum, so the weights of a query do not sum to 1"""
+    scores = query @ key.mT / temperature
+    return torch.exp(scores - scores.amax(-1, keepdim=True)) @ value
+
+
+@mistake(points=3.5)
+def cuts_scores_off(query, key, value, temperature):
+    """you cut scores off at some number, so those beyond it tie; the softmax of torch takes them
+    as they are"""
+    return torch.softmax((query @ key.mT / temperature).clamp(-80, 80), -1) @ value
+
+
+@mistake(points=3)
+def raises_the_weights_to_a_power(query, key, value, temperature):
+    """you raise the weights to the power 1 / temperature, and they no longer sum to 1; divide the
+    scores by the temperature, before the softmax"""
+    return torch.softmax(query @ key.mT, -1) ** (1 / temperature) @ value
+
+
 EXERCISE = Exercise(
     function="soft_lookup",
     reference=reference,

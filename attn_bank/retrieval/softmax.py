@@ -29,10 +29,10 @@ def draw_large_scores(generator: torch.Generator, **sizes: int) -> Inputs:
     return {"scores": scores}
 
 
-def draw_forbidden_keys(generator: torch.Generator, **sizes: int) -> Inputs:
-    """Some scores are minus infinity; every row keeps a finite one."""
+def draw_forbidden_keys(generator: torch.Generator, start: int = 1, **sizes: int) -> Inputs:
+    """Every second score is minus infinity; every row keeps a finite one."""
     scores = draw_scores(generator, **sizes)["scores"]
-    scores[..., 1::2] = -math.inf
+    scores[..., start::2] = -math.inf
     return {"scores": scores}
 
 
@@ -208,6 +208,49 @@ def cuts_the_sum_off(scores):
     return raised / raised.sum(-1, keepdim=True).detach()
 
 
+@mistake
+def divides_by_one_sum_for_all(scores):
+    """you take off the maximum of each row, but divide by one sum for all rows; each row has its
+    own"""
+    raised = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return raised / raised.sum()
+
+
+@mistake
+def adds_one_to_the_sum(scores):
+    """there is a 1 in your denominator besides the powers, so a row sums to less than 1"""
+    raised = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return raised / (1 + raised.sum(-1, keepdim=True))
+
+
+@mistake
+def shares_out_sigmoids(scores):
+    """you take the `sigmoid` of each score before you divide by the sum; softmax takes the power"""
+    raised = torch.sigmoid(scores)
+    return raised / raised.sum(-1, keepdim=True)
+
+
+@mistake
+def takes_the_largest_alone(scores):
+    """you give the largest score the whole weight; every finite score gets a share"""
+    return (scores == scores.amax(-1, keepdim=True)).to(scores.dtype)
+
+
+@mistake(points=2.5)
+def takes_the_logarithm_of_an_overflow(scores):
+    """you take the logarithm of a sum of powers that overflows, or is 0, where scores are in the
+    thousands; take the maximum off first"""
+    return torch.exp(scores - torch.exp(scores).sum(-1, keepdim=True).log())
+
+
+@mistake(points=3.5)
+def subtracts_the_first_score(scores):
+    """you subtract the first score of each row, which may be minus infinity, or so low that the
+    others overflow; subtract the largest"""
+    raised = torch.exp(scores - scores[..., :1])
+    return raised / raised.sum(-1, keepdim=True)
+
+
 EXERCISE = Exercise(
     function="softmax",
     reference=reference,
@@ -234,8 +277,11 @@ EXERCISE = Exercise(
             "a score of minus infinity gives the weight 0",
             0.5,
             draw_forbidden_keys,
-            sizes=({"query_len": 3, "key_len": 5},),
-            hidden_sizes=({"query_len": 2, "key_len": 7},),
+            sizes=({"query_len": 3, "key_len": 5}, {"query_len": 2, "key_len": 3, "start": 0}),
+            hidden_sizes=(
+                {"query_len": 2, "key_len": 7},
+                {"query_len": 3, "key_len": 5, "start": 0},
+            ),
         ),
         Check(
             "the right gradient reaches the scores",

@@ -131,6 +131,78 @@ def leaves_the_diagonal_out(weights, upstream):
     return -weights * (weights * upstream).sum(-1, keepdim=True)
 
 
+def _sum_over_the_first_axis(weights: Tensor, upstream: Tensor) -> Tensor:
+    return weights * (upstream - (weights * upstream).sum(0, keepdim=True))
+
+
+@mistake(also=(_sum_over_the_first_axis,))
+def sums_down_the_columns(weights, upstream):
+    """your sum runs over another axis than the last; it runs along each row"""
+    axis = -2 if weights.ndim > 1 else -1
+    return weights * (upstream - (weights * upstream).sum(axis, keepdim=True))
+
+
+@mistake
+def squares_the_weight_in_front_of_the_mean(weights, upstream):
+    """you subtract the mean of the row times the square of each weight; it counts by the weight
+    itself"""
+    return weights * upstream - weights**2 * (weights * upstream).sum(-1, keepdim=True)
+
+
+@mistake
+def keeps_the_factor_of_the_slip(weights, upstream):
+    """`1 - weights` is still in front; once the mean of the row is subtracted, only the weight
+    itself multiplies"""
+    return weights * (1 - weights) * (upstream - (weights * upstream).sum(-1, keepdim=True))
+
+
+@mistake
+def counts_the_diagonal_twice(weights, upstream):
+    """a score's own weight is subtracted twice: `1 - weights` has it, and the sum over the row has
+    it again"""
+    return lets_each_score_move_its_own_weight(weights, upstream) - weights * (
+        weights * upstream
+    ).sum(-1, keepdim=True)
+
+
+def _minus_the_others(weights: Tensor, upstream: Tensor) -> Tensor:
+    product = weights * upstream
+    return product - weights * (product.sum(-1, keepdim=True) - product)
+
+
+@mistake(also=(_minus_the_others,))
+def errs_between_the_diagonal_and_the_rest(weights, upstream):
+    """the diagonal and the rest do not fit together: a score moves its own weight by `w - w²`, and
+    each of the others by minus the product of the two weights"""
+    product = weights * upstream
+    others = product.sum(-1, keepdim=True) - product
+    return weights * (1 - weights) * upstream + weights * others
+
+
+def _jacobian(weights: Tensor, diagonal: Tensor) -> Tensor:
+    return torch.diag_embed(diagonal) - weights.unsqueeze(-1) * weights.unsqueeze(-2)
+
+
+@mistake
+def puts_another_diagonal(weights, upstream):
+    """the diagonal of your Jacobian is wrong: it is `w - w²`, so `diag(w)` less the outer
+    product"""
+    jacobian = _jacobian(weights, torch.ones_like(weights))
+    return (jacobian @ upstream.unsqueeze(-1)).squeeze(-1)
+
+
+@mistake
+def takes_the_gradient_of_log_softmax(weights, upstream):
+    """this is the gradient of `log_softmax`; the weights are asked, not their logarithms"""
+    return upstream - weights * upstream.sum(-1, keepdim=True)
+
+
+@mistake
+def subtracts_the_largest(weights, upstream):
+    """you subtract the largest of `upstream`; it is the mean of the row, by its weights"""
+    return weights * (upstream - upstream.amax(-1, keepdim=True))
+
+
 EXERCISE = Exercise(
     function="softmax_gradient",
     reference=reference,
