@@ -248,10 +248,14 @@ def keeps_the_padding(scores, source_len):
 
 @mistake(
     computes=given(reference, source_len=lambda length: length[:1].expand_as(length)),
-    also=(given(reference, source_len=lambda length: length.min().expand_as(length)),),
+    also=(
+        given(reference, source_len=lambda length: length.min().expand_as(length)),
+        given(reference, source_len=lambda length: length.max().expand_as(length)),
+    ),
 )
 def takes_the_first_length_for_all():
-    """you mask all sources at one length, the first or the shortest; each has its own"""
+    """you mask all sources at one length, the first, the shortest or the longest; each has its
+    own"""
 
 
 @mistake(computes=given(reference, source_len=lambda length: length.clamp_min(1)), points=3.5)

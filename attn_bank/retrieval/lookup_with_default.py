@@ -229,7 +229,7 @@ def returns_a_blend_without_keys(scores, value, mask, default):
     return _weights(scores, mask) @ value
 
 
-@mistake
+@mistake(points=1)
 def asks_the_wrong_places_whether_there_is_a_key(scores, value, mask, default):
     """which rows get `default` is wrong: ask each query whether any key of its own row is allowed,
     `mask.any(-1, keepdim=True)`"""
