@@ -476,6 +476,68 @@ def divides_by_the_length_itself(log_probability, beam_width, length_power):
     return search(log_probability, beam_width, 1.0)
 
 
+@mistake
+def keeps_the_least_probable(log_probability, beam_width, length_power):
+    """your beam keeps the beginnings with the lowest totals; sort the highest to the front"""
+    return _search(
+        log_probability,
+        beam_width,
+        length_power,
+        prune=lambda beam, number: sorted(beam, key=lambda sentence: sentence.total)[:number],
+    )
+
+
+@mistake
+def returns_the_worst(log_probability, beam_width, length_power):
+    """you return the sentence with the lowest score of the beam; the highest wins"""
+    beam = _last_beam(log_probability, beam_width, length_power)
+    worst = min(beam, key=lambda sentence: sentence.score(length_power))
+    return worst.words, worst.score(length_power)
+
+
+@mistake(
+    computes=lambda log_probability, beam_width, length_power: search(
+        log_probability.mT, beam_width, length_power
+    )
+)
+def reads_the_columns():
+    """you look up the next word in the row and the last one in the column; `[t, i, j]` has the last
+    word `i` first"""
+
+
+@mistake(
+    computes=lambda log_probability, beam_width, length_power: search(
+        log_probability[:-1], beam_width, length_power
+    ),
+    points=1.5,
+)
+def stops_one_step_early():
+    """you leave out the last step of the table"""
+
+
+@mistake(points=3.5)
+def takes_the_penalty_of_another_paper(log_probability, beam_width, length_power):
+    """you divide by a power of `(5 + length) / 6`, as some translators do; here it is a power of
+    the length itself"""
+    beam = _last_beam(log_probability, beam_width, length_power)
+    scores = [s.total / ((5 + len(s.words)) / 6) ** length_power for s in beam]
+    best = scores.index(max(scores))
+    return beam[best].words, scores[best]
+
+
+@mistake
+def returns_the_score_first(log_probability, beam_width, length_power):
+    """you return the score first; the words come first, then their score"""
+    words, score = search(log_probability, beam_width, length_power)
+    return score, words
+
+
+@mistake
+def returns_the_words_alone(log_probability, beam_width, length_power):
+    """you return the words without their score; return both"""
+    return search(log_probability, beam_width, length_power)[0]
+
+
 EXERCISE = Exercise(
     function="beam_search",
     reference=reference,

@@ -217,6 +217,59 @@ def names_the_share_first():
     """your pairs are the wrong way round: the length comes first, then the share"""
 
 
+@mistake
+def wants_one_right_word(output, target):
+    """a copy counts in yours if any of its words is right; all of them have to be, and the `EOS`"""
+    outputs, targets = _sentences(output), _sentences(target)
+    pairs = [[*zip(o, t, strict=False)] for o, t in zip(outputs, targets, strict=True)]
+    right = [any(one == other for one, other in pair) for pair in pairs]
+    return _shares(_lengths(target), right)
+
+
+@mistake(points=3)
+def refuses_narrower_outputs(output, target):
+    """an output with fewer columns than `target` holds no copy at all in yours; its short sentences
+    may be exact"""
+    narrow = output.shape[1] < target.shape[1]
+    return [(n, 0.0 if narrow else share) for n, share in reference(output, target)]
+
+
+def _need_no_end(output: Tensor, target: Tensor) -> Shares:
+    cut = [row[: row.index(EOS)] if EOS in row else row for row in output.tolist()]
+    return _shares(_lengths(target), _exact(cut, [row[:-1] for row in _sentences(target)]))
+
+
+@mistake(points=3, also=(_need_no_end,))
+def fills_up_with_ends(output, target):
+    """an output without an `EOS` of its own counts as a copy in yours, be it that you fill up with
+    `EOS` or do not ask for one; without it no copy is exact"""
+    more = target.shape[1] - output.shape[1]
+    return reference(nn.functional.pad(output, (0, more), value=EOS), target)
+
+
+@mistake
+def leaves_out_what_is_never_right(output, target):
+    """a length of which no copy is exact is missing; it has the share 0"""
+    return [(length, share) for length, share in reference(output, target) if share]
+
+
+@mistake
+def counts_one_word_too_few(output, target):
+    """your lengths are too small by 1: of the places that are not `PAD`, only one is the `EOS`"""
+    return [(length - 1, share) for length, share in reference(output, target)]
+
+
+@mistake
+def takes_all_shorter_ones_along(output, target):
+    """your share of a length counts all shorter sentences too; each length stands for itself"""
+    exact = _exact(_sentences(output), _sentences(target))
+    pairs = [*zip(_lengths(target), exact, strict=True)]
+    return [
+        (most, sum(r for n, r in pairs if n <= most) / sum(n <= most for n, _ in pairs))
+        for most in sorted({*_lengths(target)})
+    ]
+
+
 EXERCISE = Exercise(
     function="copy_accuracy",
     reference=reference,
