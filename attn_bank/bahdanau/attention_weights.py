@@ -279,7 +279,7 @@ def returns_the_scores(scores, source_len):
 def leaves_out_columns(scores, source_len):
     """you leave out the places that are padding in all sources; the weights have the shape of the
     scores"""
-    longest = int(source_len.max())
+    longest = int(source_len.max()) if len(source_len) > 1 else scores.shape[-1]
     return reference(scores[..., :longest], source_len)
 
 
