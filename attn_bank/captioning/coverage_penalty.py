@@ -238,6 +238,52 @@ def keeps_an_axis():
     """there is an axis of length one left; a loss has none"""
 
 
+@mistake
+def divides_the_share_by_the_cells(weights, is_word, share):
+    """you divide the share by the number of cells; it is already what each cell should get"""
+    return reference(weights, is_word, share / weights.shape[-1])
+
+
+@mistake
+def multiplies_the_share_by_the_words(weights, is_word, share):
+    """you multiply the share by the number of words; it is what a cell should get over all of
+    them together"""
+    whole = share * is_word.sum(1, keepdim=True)
+    return (whole - _total(weights, is_word)).square().sum(-1).mean()
+
+
+@mistake(computes=then(reference, lambda penalty: penalty / 2))
+def halves_the_penalty():
+    """your penalty is half of what it should be: there is no factor before the sum of squares"""
+
+
+@mistake
+def adds_the_words_of_all_captions(weights, is_word, share):
+    """what a cell gets is added up over the words of all captions; each caption has its own sum and
+    its own penalty, whose mean comes last"""
+    return (share - weights[is_word].sum(0)).square().sum()
+
+
+@mistake
+def takes_the_most_of_a_word(weights, is_word, share):
+    """you take the greatest weight that a cell got at any word; add up what it got over all"""
+    return (share - _words(weights, is_word).amax(1)).square().sum(-1).mean()
+
+
+@mistake
+def squares_each_weight_and_the_distance(weights, is_word, share):
+    """you square the weights before you add them up; only the distance of their sum from the share
+    is squared"""
+    return (share - _total(weights.square(), is_word)).square().sum(-1).mean()
+
+
+@mistake
+def lays_words_over_cells(weights, is_word, share):
+    """`is_word` lies along the cells in yours; give it a last axis of length 1, so that it lies
+    along the words"""
+    return (share - (weights * is_word.unsqueeze(1)).sum(1)).square().sum(-1).mean()
+
+
 EXERCISE = Exercise(
     function="coverage_penalty",
     reference=reference,

@@ -95,7 +95,12 @@ def takes_one_softmax_after_the_other(scores, features, mask):
     return _add(torch.softmax(_fill(weights, mask), -2).masked_fill(~mask, 0), features)
 
 
-@mistake
+def _share_out_seen_rows(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
+    rows = mask.any(-1).sum(-1).clamp(min=1)[..., None]
+    return takes_a_softmax_in_each_row(scores, features, mask) / rows
+
+
+@mistake(also=(_share_out_seen_rows,))
 def shares_rows_out_evenly(scores, features, mask):
     """your weights sum to 1 over the image, but every row gets the same share of it; a row of blank
     paper deserves less. Take one softmax over all cells"""
@@ -110,10 +115,14 @@ def takes_one_softmax_for_the_batch(scores, features, mask):
     return _add(weights, features)
 
 
-@mistake
+def _read_features_by_columns(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
+    return reference(scores, features.transpose(-3, -2).reshape(features.shape), mask)
+
+
+@mistake(also=(_read_features_by_columns,))
 def reads_one_grid_by_columns(scores, features, mask):
-    """the weights are in the order of the columns and the features in that of the rows, so that
-    cells get the weights of others; flatten both in the same way"""
+    """of weights and features, one is in the order of the columns and the other in that of the
+    rows, so that cells get the weights of others; flatten both in the same way"""
     weights = grid_weights(_fill(scores, mask)).mT.reshape(scores.shape)
     return _add(weights, features)
 
@@ -146,7 +155,11 @@ def sums_over_the_rows_only(scores, features, mask):
     return keeps_the_grid(scores, features, mask).sum(-3)
 
 
-@mistake
+def _divide_by_seen_cells(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
+    return reference(scores, features, mask) / mask.sum((-2, -1)).clamp(min=1)[..., None]
+
+
+@mistake(also=(_divide_by_seen_cells,))
 def divides_by_the_number_of_cells(scores, features, mask):
     """you take the mean of the weighted features; the weights sum to 1 already, so add up"""
     return keeps_the_grid(scores, features, mask).mean((-3, -2))
@@ -211,8 +224,8 @@ def masks_after_the_softmax(scores, features, mask):
 
 @mistake(points=2.5)
 def shares_out_again_after_the_softmax(scores, features, mask):
-    """your softmax runs over forbidden cells too, and you divide again afterwards: where one of
-    them scores high, nothing is left to divide; mask the scores before the softmax"""
+    """forbidden cells count before they are masked, in a softmax or as the largest score that is
+    taken off: where one of them scores high, nothing is left to divide; mask the scores first"""
     weights = _flat(scores) * mask
     total = weights.sum((-2, -1), keepdim=True)
     return _add(weights / total.where(total > 0, 1), features)
@@ -229,6 +242,18 @@ def multiplies_scores_by_the_mask(scores, features, mask):
     """the scores of forbidden cells are about 0, and `exp(0)` is 1: they still take weight. The
     score that takes none is minus infinity"""
     return _add(_flat(scores * mask), features)
+
+
+def _subtract_a_wall_that_all_share(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
+    return _add(_flat(scores - 1e9 * ~mask), features)
+
+
+@mistake(points=1.5, also=(_subtract_a_wall_that_all_share,))
+def looks_where_all_is_forbidden(scores, features, mask):
+    """where every cell of an image is forbidden, your weights still sum to 1, and the context is
+    not 0; give such an image no weight"""
+    none = ~mask.flatten(-2).any(-1)[..., None, None]
+    return _add(_flat(_fill(scores, mask | none)), features)
 
 
 @mistake(points=1.5)
@@ -291,6 +316,113 @@ def changes_scores(scores, features, mask):
     context = reference(scores, features, mask)
     scores.data[~mask] = -1e30
     return context
+
+
+@mistake(points=1.5)
+def fills_with_zero_and_clears(scores, features, mask):
+    """forbidden cells take weight with the score 0 before you clear their weights, so that the
+    others sum to less than 1; fill their scores with minus infinity"""
+    return _add(_flat(_fill(scores, mask, 0)) * mask, features)
+
+
+@mistake(points=2.5)
+def fills_with_a_score_that_others_have(scores, features, mask):
+    """the score that you fill in is not below all others: where they are lower still, forbidden
+    cells take the weight, and nothing is left once you clear it. Fill with minus infinity"""
+    return _add(_flat(_fill(scores, mask, -100)) * mask, features)
+
+
+@mistake(computes=given(reference, scores=torch.zeros_like))
+def weighs_all_cells_alike():
+    """all cells that may be seen weigh the same in yours, whatever their scores; take the softmax
+    of the scores"""
+
+
+@mistake
+def scales_the_scores(scores, features, mask):
+    """you divide the scores by the root of the number of features; take their softmax as they
+    are"""
+    return reference(scores / features.shape[-1] ** 0.5, features, mask)
+
+
+@mistake
+def softens_twice(scores, features, mask):
+    """you take the softmax of weights, which makes them nearly alike; one softmax, of the scores,
+    is enough"""
+    return reference(grid_weights(_fill(scores, mask)), features, mask)
+
+
+def _divide_sigmoids(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
+    weights = torch.sigmoid(scores) * mask
+    return _add(weights / weights.sum((-2, -1), keepdim=True).clamp(min=1e-9), features)
+
+
+@mistake(also=(_divide_sigmoids,))
+def takes_a_sigmoid(scores, features, mask):
+    """you take the sigmoid of each score; cells compete with each other in a softmax"""
+    return _add(torch.sigmoid(scores) * mask, features)
+
+
+@mistake
+def tears_cells_apart(scores, features, mask):
+    """your `view` or `reshape` takes the features of an image in another order than they lie in, so
+    that numbers of different cells mix; let `flatten(-3, -2)` put cell behind cell"""
+    torn = features.reshape(*features.shape[:-3], features.shape[-1], -1).mT
+    return reference(scores, torn.reshape(features.shape), mask)
+
+
+@mistake(points=1.5, computes=given(reference, mask=lambda mask: mask.mT.reshape(mask.shape)))
+def reads_the_mask_by_columns():
+    """you read the mask column by column and the scores row by row, so that other cells are
+    forbidden; flatten both in the same way"""
+
+
+@mistake
+def takes_the_largest_of_each_row_off(scores, features, mask):
+    """you take a number of its own off each row before the powers, which changes how the rows
+    compare; take one number off all cells of an image, the largest of them"""
+    walled = _fill(scores, mask, -1e30)
+    powers = torch.exp(walled - walled.amax(-1, keepdim=True)) * mask
+    total = powers.sum((-2, -1), keepdim=True)
+    return _add(powers / total.where(total > 0, 1), features)
+
+
+def _divide_masked_powers(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
+    powers = torch.exp(scores) * mask
+    return _add(powers / powers.sum((-2, -1), keepdim=True), features)
+
+
+def _divide_and_replace(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
+    return _divide_masked_powers(scores, features, mask).nan_to_num(0)
+
+
+@mistake(points=1.5, also=(_divide_masked_powers, _divide_and_replace))
+def divides_powers_and_nothing(scores, features, mask):
+    """two things give `nan`, whatever you put in its place afterwards: a power of some hundreds,
+    which no number can hold, so take the largest score off first; and 0 divided by 0 where every
+    cell is forbidden"""
+    powers = torch.exp(_fill(scores, mask))
+    return _add(powers / powers.sum((-2, -1), keepdim=True), features)
+
+
+@mistake(points=1.5)
+def multiplies_two_softmaxes(scores, features, mask):
+    """you multiply a softmax over the rows with one over the columns, and the product does not sum
+    to 1; take one softmax over all cells"""
+    walled = _fill(scores, mask)
+    weights = torch.softmax(walled, -1) * torch.softmax(walled, -2)
+    return _add(weights.nan_to_num(0), features)
+
+
+def _clear_seen_cells(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
+    return _add(_flat(_fill(scores, mask)).masked_fill(mask, 0), features)
+
+
+@mistake(also=(_clear_seen_cells,))
+def turns_one_mask_round(scores, features, mask):
+    """you fill twice, and once with the mask the wrong way round, so that no cell is left; both
+    times it is `~mask` where you fill"""
+    return _add(_flat(_fill(scores, ~mask)).masked_fill(~mask, 0), features)
 
 
 EXERCISE = Exercise(

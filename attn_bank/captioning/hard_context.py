@@ -56,13 +56,19 @@ def draw_many_times(generator: Generator, images: int, times: int, **sizes: int)
 
 
 def draw_certain_grids(generator: Generator, low: int, **sizes: int) -> Inputs:
-    """One cell of each image scores 200 above all others, or is the only one that may be drawn."""
+    """One cell of each image scores 200 above all others, or is the only one that may be drawn.
+
+    With `low` all score some hundreds below zero but for the first image; without, the one cell of
+    the first image does.
+    """
     inputs = draw_grids(generator, **sizes)
     scores = inputs["scores"].flatten(1)
     best = torch.randint(scores.shape[1], (len(scores), 1), generator=generator)
     scores = (scores - 600).scatter(1, best, -400) if low else scores.scatter(1, best, 300)
-    if not low:
-        scores[0] = scores[0].masked_fill(scores[0] < 300, -torch.inf)
+    if low:
+        scores[0] += 900
+    else:
+        scores[0] = (scores[0] - 500).masked_fill(scores[0] < 300, -torch.inf)
     return inputs | {"scores": scores.view(inputs["scores"].shape)}
 
 
@@ -155,7 +161,8 @@ def _off_the_weights(counts: Tensor, images: Tensor, scores: Tensor) -> tuple[st
         f" {int(times[image])}"
     )
     others = _others(scores).items()
-    like = next((name for name, w in others if _fits(counts, images, w)), None)
+    fitting = {name: w for name, w in others if _fits(counts, images, w)}
+    like = min(fitting, key=lambda name: _far(counts, images, fitting[name]), default=None)
     return reason, "unlike" if like is None else [like]  # a list is recognised by itself
 
 
@@ -176,6 +183,11 @@ def _fits(counts: Tensor, images: Tensor, weights: Tensor) -> bool:
     return bool(
         ((counts - expected) * level).sum().abs() <= MAX_DEVIATIONS * variance.sqrt() + 1e-6
     )
+
+
+def _far(counts: Tensor, images: Tensor, weights: Tensor) -> float:
+    expected = counts.sum(-1, keepdim=True) * _alone(images, weights)
+    return float(deviance(counts, expected).sum())
 
 
 def deviance(counts: Tensor, expected: Tensor) -> Tensor:
@@ -216,6 +228,7 @@ def _others(scores: Tensor) -> dict[str, Tensor]:
         "transposed": _weights(scores.mT),
         "best two": _best_two(weights),
         "sides": _by_sides(scores.sum(2), scores.sum(1)),
+        "sums": _by_sums(weights.view(scores.shape)),
         "mean sides": _by_sides(scores.mean(2), scores.mean(1)),
     }
 
@@ -227,6 +240,11 @@ def _best_two(weights: Tensor) -> Tensor:
 def _by_sides(rows: Tensor, columns: Tensor) -> Tensor:
     """Of a row and a column that are drawn by scores of their own."""
     return (rows.softmax(-1).unsqueeze(2) * columns.softmax(-1).unsqueeze(1)).flatten(1)
+
+
+def _by_sums(weights: Tensor) -> Tensor:
+    """Of a row and a column that are drawn apart, each by the sum of its weights."""
+    return (weights.sum(2, keepdim=True) * weights.sum(1, keepdim=True)).flatten(1)
 
 
 def _sums_to_one(weights: Tensor) -> Tensor:
@@ -251,7 +269,7 @@ def _draw_allowed_cells_alike(scores: Tensor, features: Tensor) -> Drawn:
     return _hard((scores.flatten(1) > -torch.inf).to(scores.dtype), features)
 
 
-@mistake(points=1, also=(_draw_allowed_cells_alike,))
+@mistake(points=1, evidence=["alike"], also=(_draw_allowed_cells_alike,))
 def draws_all_cells_alike(scores, features):
     """you draw all cells alike; their weights are the probabilities"""
     return _hard(torch.ones_like(scores.flatten(1)), features)
@@ -264,13 +282,13 @@ def draws_by_the_scores(scores, features):
     return _hard(scores.flatten(1), features)
 
 
-@mistake(points=1)
+@mistake(points=1, evidence=["worst"])
 def draws_the_worst(scores, features):
     """your signs are turned round: you draw most often where the score is lowest"""
     return _hard(_weights(-scores), features)
 
 
-@mistake(points=1)
+@mistake(points=1, evidence=["twice"])
 def softens_twice(scores, features):
     """you take the softmax of weights, which makes them nearly alike; one softmax, of the scores,
     is enough. (`Categorical(logits=...)` takes one too: give it scores, or `probs=weights`)"""
@@ -282,21 +300,21 @@ def takes_weights_for_scores(scores: Tensor, features: Tensor) -> Drawn:
     return _at(features, drawn)
 
 
-@mistake(points=1)
+@mistake(points=1, evidence=["rows"])
 def draws_from_rows(scores, features):
     """each row of your grid has a softmax of its own, so that all rows are drawn alike; take one
     softmax over all cells"""
     return _hard(torch.softmax(scores, -1).flatten(1), features)
 
 
-@mistake(points=1)
+@mistake(points=1, evidence=["columns"])
 def draws_from_columns(scores, features):
     """each column of your grid has a softmax of its own, so that all columns are drawn alike; take
     one softmax over all cells"""
     return _hard(torch.softmax(scores, -2).flatten(1), features)
 
 
-@mistake(points=1)
+@mistake(points=1, evidence=["batch"])
 def weighs_images_against_each_other(scores, features):
     """your softmax runs over the images of the batch; it runs over the cells of each"""
     return _hard(torch.softmax(scores.flatten(1), 0), features)
@@ -404,7 +422,12 @@ def returns_them_the_other_way_round():
     """you return the cells first; the context comes first"""
 
 
-@mistake(points=3.5)
+def _give_powers_as_probabilities(scores: Tensor, features: Tensor) -> Drawn:
+    powers = torch.exp(scores.flatten(1))
+    return _at(features, torch.distributions.Categorical(probs=powers).sample())
+
+
+@mistake(points=3.5, also=(_give_powers_as_probabilities,))
 def takes_powers_as_they_are(scores, features):
     """you take the powers of the scores as they are; that of 200 is more than a number can hold,
     and that of -400 is 0 for every cell; `torch.softmax` takes the largest score off first"""
@@ -423,13 +446,88 @@ def draws_a_row_and_a_column(scores, features):
     return _hard(_by_sides(scores.sum(2), scores.sum(1)), features)
 
 
-@mistake(points=2)
+@mistake(points=2, evidence=["sums"])
 def draws_row_and_column_apart(scores, features):
     """you draw a row and a column independently, each by the sums of the weights; a cell's
     probability is then a product of two sums, and not its weight: draw among all cells at once"""
     weights = _weights(scores).view(scores.shape)
     row, column = _draw(weights.sum(2)), _draw(weights.sum(1))
     return _at(features, row * scores.shape[2] + column)
+
+
+@mistake(points=3)
+def takes_one_softmax_for_the_batch(scores, features):
+    """you take one softmax for all images together, so that those which score some hundreds lower
+    than others get no weight at all; take one for each image"""
+    return _hard(torch.softmax(scores.flatten(), 0).view(len(scores), -1), features)
+
+
+@mistake(points=3)
+def allows_forbidden_cells(scores, features):
+    """a cell that scores minus infinity is drawn, where others score below zero: you put a finite
+    score in its place; leave it as it is, and the softmax gives it no weight"""
+    return reference(scores.masked_fill(scores.isinf(), 0), features)
+
+
+@mistake(points=3, computes=then(reference, lambda drawn: (drawn[0], drawn[1].int())))
+def returns_int32():
+    """the numbers of the cells are int32 in yours; int64 is asked for, which torch draws in"""
+
+
+def _squeeze_both(drawn: Drawn) -> Drawn:
+    return drawn[0].squeeze(), drawn[1].squeeze()
+
+
+@mistake(
+    points=3.5,
+    computes=then(reference, lambda drawn: (drawn[0], drawn[1].squeeze())),
+    also=(then(reference, _squeeze_both),),
+)
+def squeezes():
+    """`squeeze` without an axis removes every axis of length 1, even that of a batch of one; name
+    the axis that you mean: `squeeze(1)`"""
+
+
+@mistake
+def returns_row_and_column(scores, features):
+    """you return the row and the column of each cell; its number in reading order is one number"""
+    context, cells = reference(scores, features)
+    return context, torch.stack([cells // scores.shape[2], cells % scores.shape[2]], -1)
+
+
+@mistake
+def numbers_cells_by_columns(scores, features):
+    """your context is that of another cell than the one you return: you number cells down the
+    columns; count in reading order, row by row"""
+    context, cells = reference(scores, features)
+    _, height, width = scores.shape
+    return context, cells % width * height + cells // width
+
+
+@mistake
+def returns_the_weights(scores, features):
+    """you return the weights beside the context; the number of the cell that was drawn is wanted"""
+    weights = _weights(scores)
+    return _hard(weights, features)[0], weights
+
+
+@mistake
+def picks_for_all_images(scores, features):
+    """`cells[:, numbers]` takes every number from every image; `cells[rows, numbers]` takes one
+    from each"""
+    cells = _draw(_weights(scores))
+    return features.flatten(1, 2)[:, cells], cells
+
+
+@mistake(computes=then(reference, lambda drawn: (drawn[0].unsqueeze(1), drawn[1])))
+def keeps_an_axis_of_the_context():
+    """the context has an axis of length 1 left, that of the one draw; drop it before you pick the
+    features"""
+
+
+@mistake(computes=then(reference, lambda drawn: (drawn[0], drawn[1] + 1)))
+def counts_from_one():
+    """you count cells from 1; the first one has the number 0"""
 
 
 EXERCISE = Exercise(

@@ -253,6 +253,74 @@ def returns_one_for_each_image(scores, cells, reward, baseline):
     return -(reward + advantage * _log_weight(scores, cells)).mean(-1)
 
 
+@mistake
+def weighs_the_reward(scores, cells, reward, baseline):
+    """you multiply the reward by the weight of its cell; how often a cell is drawn has counted the
+    weight already, and its gradient comes by way of the logarithm"""
+    return -(_log_weight(scores, cells).exp() * reward).mean()
+
+
+@mistake(points=3.5)
+def weighs_the_reward_alone(scores, cells, reward, baseline):
+    """where the reward stands by itself, you multiply it by the weight of its cell; how often that
+    is drawn has counted the weight already"""
+    log_weight = _log_weight(scores, cells)
+    return _loss(_advantage(reward, baseline), log_weight, log_weight.exp().detach() * reward)
+
+
+@mistake(points=1.5)
+def reads_the_cells_of_all_images(scores, cells, reward, baseline):
+    """you read the drawn cells of every image from each of them, as `[:, cells]` does; each has its
+    own: `gather(1, cells)`"""
+    log_weight = torch.log_softmax(scores, -1)[:, cells].mean((1, 2)).unsqueeze(1)
+    return _loss(_advantage(reward, baseline), log_weight, reward)
+
+
+@mistake(points=3)
+def takes_the_first_draw(scores, cells, reward, baseline):
+    """you use the first draw of each image only; take the mean over all of them"""
+    return reference(scores, cells[:, :1], reward[:, :1], baseline)
+
+
+@mistake(computes=then(reference, lambda loss: loss / 2))
+def halves_the_loss():
+    """all your gradients are half of what they should be: the two losses are added, not averaged"""
+
+
+@mistake(points=1.5)
+def scales_the_advantage(scores, cells, reward, baseline):
+    """you divide the advantages by their scatter; the gradient is then no longer that of the
+    expected reward. The advantage is reward less baseline, as it is"""
+    advantage = _advantage(reward, baseline)
+    return _loss(advantage / (advantage.std() + 1e-8), _log_weight(scores, cells), reward)
+
+
+@mistake(points=1.5)
+def takes_the_power_of_the_reward(scores, cells, reward, baseline):
+    """you take the power of the reward; it is a logarithm, and is meant to stay one"""
+    return _loss(_advantage(reward.exp(), baseline), _log_weight(scores, cells), reward)
+
+
+@mistake(points=1.5)
+def takes_a_sigmoid(scores, cells, reward, baseline):
+    """you take a sigmoid of the score, in which no other cell takes part; the weight is a softmax
+    over all cells, and its logarithm `log_softmax`"""
+    log_weight = torch.nn.functional.logsigmoid(scores).gather(-1, cells)
+    return _loss(_advantage(reward, baseline), log_weight, reward)
+
+
+@mistake(computes=then(reference, Tensor.detach), also=(then(reference, Tensor.item),))
+def returns_no_gradient():
+    """no gradient reaches the scores or the rewards: `no_grad`, `detach` or `item` cuts the loss
+    off; only the advantage is a constant"""
+
+
+@mistake
+def divides_by_the_cells(scores, cells, reward, baseline):
+    """you divide by the number of cells; the mean is over the draws"""
+    return reference(scores, cells, reward, baseline) * cells.shape[1] / scores.shape[1]
+
+
 EXERCISE = Exercise(
     function="hard_loss",
     reference=reference,

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import torch
 from torch import Generator, Tensor
@@ -246,6 +248,17 @@ def copies_the_weight(**given):
     return _Asked(**given).moved_by(lambda w, one, other: _put(w, other, _at(w, one)))
 
 
+@mistake(points=1)
+def adds_the_weight_to_the_other(**given):
+    """you add the weight of the cell that is named to that of the second, and leave 0 behind; the
+    two cells exchange what they have"""
+
+    def move(weights, one, other):
+        return _put(_put(weights, other, _at(weights, one) + _at(weights, other)), one, 0.0)
+
+    return _Asked(**given).moved_by(move)
+
+
 @mistake(points=2)
 def leaves_nothing_behind(**given):
     """you move the weight of the cell that is named, and leave 0 where it was; the two cells
@@ -425,6 +438,156 @@ def changes_weights(**given):
     asked = _Asked(**given)
     asked.weights.copy_(_exchange(asked.weights, asked.named, asked.empty))
     return asked.right
+
+
+@mistake(points=3)
+def leaves_twins_out_at_the_start(**given):
+    """you leave images with the same digit twice out of your first number; they only leave the
+    second"""
+    asked = _Asked(**given)
+    return _share(asked.points[asked.differ]), *asked.right[1:]
+
+
+@mistake(points=1)
+def moves_from_the_greatest_weight(**given):
+    """you exchange with the cell that has the greatest weight; exchange with the cell of the digit
+    that is named, wherever the weight is"""
+
+    def move(weights, one, other):
+        return _exchange(weights, weights.argmax(1), other)
+
+    return _Asked(**given).moved_by(move)
+
+
+@mistake(points=2)
+def counts_every_other_word(**given):
+    """for the second number you count whatever is not the digit that is named; count who says the
+    other one"""
+    asked = _Asked(**given)
+    told = asked.say(_exchange(asked.weights, asked.named, asked.other)) != asked.own
+    return asked.right[0], _share(told[asked.differ]), asked.right[2]
+
+
+@mistake(points=2)
+def asks_some_for_the_second(**given):
+    """for the second number you ask only images whose word was right before; ask all in which the
+    digits differ"""
+    asked = _Asked(**given)
+    before = asked.say(asked.weights) == asked.own
+    return asked.right[0], _share(asked.told[asked.differ & before]), asked.right[2]
+
+
+@mistake(points=2)
+def asks_who_points_for_the_second(**given):
+    """for the second number you ask only images in which the weight pointed at the cell; ask all in
+    which the digits differ"""
+    asked = _Asked(**given)
+    points = asked.weights.argmax(1) == asked.named
+    return asked.right[0], _share(asked.told[asked.differ & points]), asked.right[2]
+
+
+@mistake(points=2.5)
+def asks_some_for_the_third(**given):
+    """for the third number you ask only images whose word was right before; ask all"""
+    asked = _Asked(**given)
+    return *asked.right[:2], _share(asked.still[asked.say(asked.weights) == asked.own])
+
+
+def _third(move: Callable[..., Tensor], **given: Any) -> Measured:
+    asked = _Asked(**given)
+    moved = move(asked.weights, asked.named, asked.other, asked.empty)
+    return *asked.right[:2], _share(asked.say(moved) == asked.own)
+
+
+def _go_on_with_the_other(weights: Tensor, named: Tensor, other: Tensor, empty: Tensor) -> Tensor:
+    return _exchange(_exchange(weights, named, other), other, empty)
+
+
+@mistake(points=2.5, also=(partial(_third, _go_on_with_the_other),))
+def moves_the_other_cell_for_the_third(**given):
+    """for the third number you exchange the other digit's cell with the empty one; exchange the
+    cell of the digit that is named with it, beginning with the captioner's own weights"""
+    return _third(lambda weights, named, other, empty: _exchange(weights, other, empty), **given)
+
+
+@mistake(points=2.5)
+def takes_the_weight_away_for_the_third(**given):
+    """for the third number you take the weight of the cell away and share it out; it exchanges its
+    weight with the empty cell, and all others keep theirs"""
+
+    def move(weights, named, other, empty):
+        left = _put(weights, named, 0.0)
+        return left / left.sum(1, keepdim=True)
+
+    return _third(move, **given)
+
+
+@mistake(points=2.5)
+def asks_the_empty_cell_for_its_digit(**given):
+    """for the third number you compare with the digit of the empty cell, which has none; compare
+    with the digit in the cell that is named"""
+    asked = _Asked(**given)
+    said = asked.say(_exchange(asked.weights, asked.named, asked.empty))
+    return *asked.right[:2], _share(said == _at(asked.digits, asked.empty))
+
+
+@mistake(points=1)
+def takes_cells_for_digits(**given):
+    """you compare what is said with the number of a cell; compare it with the digit in that cell"""
+    asked = _Asked(**given)
+    told = asked.say(_exchange(asked.weights, asked.named, asked.other)) == asked.other
+    still = asked.say(_exchange(asked.weights, asked.named, asked.empty)) == asked.named
+    return asked.right[0], _share(told[asked.differ]), _share(still)
+
+
+@mistake(points=2.5)
+def compares_with_the_other_cell_alone(**given):
+    """for the first number you compare with the other digit's cell alone; the weight has to be
+    greater than that of every other cell"""
+    asked = _Asked(**given)
+    points = _at(asked.weights, asked.named) > _at(asked.weights, asked.other)
+    return _share(points), *asked.right[1:]
+
+
+@mistake(points=3)
+def looks_for_the_digit_anywhere(**given):
+    """for the first number you ask whether the digit with the greatest weight is the one that is
+    named; it may stand in another cell too, so compare cells"""
+    asked = _Asked(**given)
+    return _share(_at(asked.digits, asked.weights.argmax(1)) == asked.own), *asked.right[1:]
+
+
+@mistake(points=2.5)
+def asks_for_the_word_when_it_points(**given):
+    """for the first number you also ask that the word is right; only the weights count"""
+    asked = _Asked(**given)
+    return _share(asked.points & (asked.say(asked.weights) == asked.own)), *asked.right[1:]
+
+
+@mistake
+def returns_percentages(**given):
+    """your numbers are percentages; shares are wanted, between 0 and 1"""
+    return tuple(100 * share for share in _Asked(**given).right)
+
+
+@mistake
+def returns_one_tensor(**given):
+    """you return one tensor; three things are wanted, each a number: `return first, second,
+    third`"""
+    return torch.tensor(_Asked(**given).right, dtype=torch.float64)
+
+
+@mistake(points=2)
+def moves_whole_columns(**given):
+    """`weights[:, cell]` takes the cell in all images; with `weights[rows, cell]` each image has
+    its own"""
+
+    def move(weights, one, other):
+        moved = weights.clone()
+        moved[:, one], moved[:, other] = weights[:, other], weights[:, one]
+        return moved
+
+    return _Asked(**given).moved_by(move)
 
 
 EXERCISE = Exercise(

@@ -6,6 +6,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.scaled_dot_product import as_columns, draw_vectors
+from attn_bank.softmaxes import twice, whole_table
 from attn_course import scaled_dot_product
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
@@ -145,6 +146,34 @@ def lets_the_keys_ask(query, key, value):
 def returns_the_weights(query, key, value):
     """you return the weights; multiply the values with them, from the left"""
     return torch.softmax(key.mT @ query / math.sqrt(query.shape[-2]), -2)
+
+
+@mistake(**twice(reference))
+def takes_softmax_twice(): ...
+
+
+@mistake(**whole_table(reference))
+def takes_one_softmax_for_all_queries(): ...
+
+
+@mistake
+def multiplies_by_the_root(query, key, value):
+    """you multiply by the root of the width; divide by it"""
+    return reference(query * query.shape[-2], key, value)
+
+
+@mistake
+def scales_the_output(query, key, value):
+    """you divide the output by the root, or the weights, which no longer sum to 1; divide the
+    scores, before the softmax"""
+    return leaves_the_scale_out(query, key, value) / query.shape[-2] ** 0.5
+
+
+@mistake(points=0.5)
+def counts_both_axes_from_the_front(query, key, value):
+    """you count from the front, and axis 0 is the first of a batch where there is one: from the
+    back, width and keys are axis -2"""
+    return value @ torch.softmax(key.mT @ query / query.shape[0] ** 0.5, 0)
 
 
 EXERCISE = Exercise(

@@ -4,6 +4,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
+from attn_bank.softmaxes import lowest, sigmoids, twice, whole_table
 from attn_course import scaled_dot_product
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
@@ -136,6 +137,71 @@ def squeezes_the_batch_together(query, memory):
     width = query.shape[-1]
     output = _look(query.reshape(-1, width), memory.reshape(-1, width))
     return output.reshape(query.shape)
+
+
+@mistake(**twice(reference))
+def takes_softmax_twice(): ...
+
+
+@mistake(**sigmoids(reference))
+def takes_sigmoids(): ...
+
+
+@mistake(**whole_table(reference))
+def takes_one_softmax_for_all_queries(): ...
+
+
+@mistake(**lowest(reference))
+def favours_the_lowest(): ...
+
+
+@mistake
+def takes_the_number_of_queries(query, memory):
+    """you divide by the root of the number of queries; it is the root of the width of the vectors,
+    the last axis"""
+    return _look(query, memory, factor=query.shape[-2] ** -0.5)
+
+
+@mistake
+def scales_the_weights(query, memory):
+    """you divide the weights by the root, and they no longer sum to 1; divide the scores, before
+    the softmax"""
+    return _look(query, memory, factor=1) / query.shape[-1] ** 0.5
+
+
+@mistake
+def leaves_the_softmax_out(query, memory):
+    """you multiply the memory by the scores themselves; a softmax turns each row of them into
+    weights"""
+    return query @ memory.mT / query.shape[-1] ** 0.5 @ memory
+
+
+@mistake(ending=_PAIR)
+def returns_weights_and_output(query, memory):
+    """you return the weights beside the output"""
+    weights = torch.softmax(query @ memory.mT / query.shape[-1] ** 0.5, -1)
+    return weights, weights @ memory
+
+
+@mistake
+def blends_the_queries(query, memory):
+    """your weights blend the queries, one row for each row of the memory; they blend the memory"""
+    weights = torch.softmax(query @ memory.mT / query.shape[-1] ** 0.5, -1)
+    return weights.mT @ query
+
+
+@mistake(points=1)
+def takes_bmm(query, memory):
+    """`bmm` takes tables with a batch only; `@` takes a single table as well"""
+    scores = torch.bmm(query, memory.mT) / query.shape[-1] ** 0.5
+    return torch.bmm(torch.softmax(scores, -1), memory)
+
+
+@mistake(points=1)
+def exchanges_the_first_two_axes(query, memory):
+    """`transpose(0, 1)` exchanges the batch and the rows where there is a batch; the last two axes
+    swap: `.mT`"""
+    return torch.softmax(query @ memory.transpose(0, 1) / query.shape[-1] ** 0.5, -1) @ memory
 
 
 EXERCISE = Exercise(

@@ -8,11 +8,21 @@ from torch import Generator, Tensor
 from attn_bank.draws import draw_normal
 from attn_bank.scaled_dot_product import draw_vectors
 from attn_bank.scales import scaled_by
+from attn_bank.softmaxes import (
+    best,
+    first_axis,
+    logarithms,
+    lowest,
+    shares_of_scores,
+    sigmoids,
+    twice,
+    whole_table,
+)
 from attn_course import scaled_dot_product
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given
+from attn_grade.wrong_answers import given, mistaking, then
 
 
 def reference(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -207,6 +217,90 @@ def mixes_keys_and_features(query, key, value):
 def returns_two_things(query, key, value):
     """you return the weights as well; the output alone is asked"""
     return scaled_dot_product.attention(query, key, value), returns_the_weights(query, key, value)
+
+
+@mistake(**twice(reference))
+def takes_softmax_twice(): ...
+
+
+@mistake(**logarithms(reference))
+def takes_the_logarithms(): ...
+
+
+@mistake(**sigmoids(reference))
+def takes_sigmoids(): ...
+
+
+@mistake(**shares_of_scores(reference))
+def divides_scores_by_their_sum(): ...
+
+
+@mistake(**whole_table(reference))
+def takes_one_softmax_for_all_queries(): ...
+
+
+@mistake(**first_axis(reference))
+def runs_over_the_first_axis(): ...
+
+
+@mistake(**lowest(reference))
+def favours_the_lowest(): ...
+
+
+@mistake(points=0.5, **best(reference))
+def gives_all_weight_to_the_best(): ...
+
+
+@mistake(points=1.5)
+def changes_query_and_its_gradient(query, key, value):
+    """you divide the caller's `query` in place, so that the scale is missing in its gradient too;
+    make a new tensor: `query / ...`"""
+    query.data /= math.sqrt(query.shape[-1])
+    return torch.softmax(query @ key.mT, -1) @ value
+
+
+@mistake(computes=mistaking(reference, value="key"))
+def returns_keys():
+    """you blend the keys; the weights blend the values"""
+
+
+@mistake(computes=mistaking(reference, key="value"))
+def scores_the_values():
+    """you score the values; the queries meet the keys, and the values are what the weights blend"""
+
+
+@mistake
+def forbids_what_comes_later(query, key, value):
+    """you mask what comes later; in this part every query sees every key"""
+    scores = query @ key.mT / math.sqrt(query.shape[-1])
+    seen = torch.ones_like(scores, dtype=torch.bool).tril()
+    return torch.softmax(scores.masked_fill(~seen, -torch.inf), -1) @ value
+
+
+@mistake(computes=then(reference, lambda output: output.mean(-2)))
+def averages_over_the_queries():
+    """you return one row, the mean over the queries; each query has an output of its own"""
+
+
+@mistake
+def adds_up_the_features(query, key, value):
+    """you add up the features of each value; add up the keys, feature by feature: `weights @
+    value`"""
+    weights = scaled_dot_product.attention_weights(query, key)
+    return weights * value.sum(-1).unsqueeze(-2)
+
+
+@mistake
+def returns_weights_and_output(query, key, value):
+    """you return the weights as well; the output alone is asked for"""
+    return scaled_dot_product.attention_weights(query, key), reference(query, key, value)
+
+
+@mistake
+def scores_by_distance(query, key, value):
+    """you score by the distance of queries and keys; here the score is their dot product"""
+    squares = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    return torch.softmax(-squares / math.sqrt(query.shape[-1]), -1) @ value
 
 
 EXERCISE = Exercise(

@@ -362,6 +362,93 @@ def reads_the_keys_twice(query, key, value, block_len):
     return blend / total
 
 
+@mistake(computes=scaled_by(reference, lambda width: 1 / width))
+def divides_by_the_width():
+    """you divide the scores by the width; divide by its root"""
+
+
+@mistake
+def takes_the_length_of_a_block_for_the_width(query, key, value, block_len):
+    """you divide by the root of the number of keys in a block; it is the root of the width,
+    `query.shape[-1]`"""
+    return reference(query * (query.shape[-1] / block_len) ** 0.5, key, value, block_len)
+
+
+def _divide_blocks(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
+    """The blend, divided by the sum of the powers after each block."""
+    best, total, blend = query.new_tensor(-torch.inf), 0, 0
+    for keys, values in zip(key.split(block_len, -2), value.split(block_len, -2), strict=True):
+        scores = _scores(query, keys)
+        before, best = best, torch.maximum(best, scores.amax(-1, keepdim=True))
+        factor, powers = torch.exp(before - best), torch.exp(scores - best)
+        total = total * factor + powers.sum(-1, keepdim=True)
+        blend = (blend * factor + powers @ values) / total
+    return blend
+
+
+@mistake(also=(lambda **inputs: _divide_blocks(**inputs) / _run(**inputs)[1],))
+def divides_after_each_block(query, key, value, block_len):
+    """you divide the blend by the sum after each block, and go on with the quotient; divide once,
+    behind the last block"""
+    return _divide_blocks(query, key, value, block_len)
+
+
+@mistake(ending=_FACTOR)
+def rescales_the_new_block_too(query, key, value, block_len):
+    """you add the new block and shrink everything after that; the powers of the new block are
+    measured against the new maximum already, so shrink only what came before"""
+    best, total, blend = query.new_tensor(-torch.inf), 0, 0
+    for keys, values in zip(key.split(block_len, -2), value.split(block_len, -2), strict=True):
+        scores = _scores(query, keys)
+        before, best = best, torch.maximum(best, scores.amax(-1, keepdim=True))
+        factor, powers = torch.exp(before - best), torch.exp(scores - best)
+        total = (total + powers.sum(-1, keepdim=True)) * factor
+        blend = (blend + powers @ values) * factor
+    return blend / total
+
+
+@mistake
+def divides_each_block_and_adds(query, key, value, block_len):
+    """you shrink what was added up so far, but a softmax has divided each block already, by its own
+    sum; add up powers, and divide once, at the end"""
+    best, blend = query.new_tensor(-torch.inf), 0
+    for keys, values in zip(key.split(block_len, -2), value.split(block_len, -2), strict=True):
+        scores = _scores(query, keys)
+        before, best = best, torch.maximum(best, scores.amax(-1, keepdim=True))
+        blend = blend * torch.exp(before - best) + torch.softmax(scores, -1) @ values
+    return blend
+
+
+@mistake
+def reads_the_first_values_again(query, key, value, block_len):
+    """every block of keys meets the first values in yours; cut keys and values into the same
+    blocks"""
+    again = [value[..., : block.shape[-2], :] for block in key.split(block_len, -2)]
+    return reference(query, key, torch.cat(again, -2), block_len)
+
+
+@mistake
+def returns_the_first_block(query, key, value, block_len):
+    """you return what the first block gives; go on to the others, and join what they give"""
+    return _each_block(query, key, value, block_len)[0]
+
+
+@mistake(points=3, right="your output is right")
+def cuts_the_queries(query, key, value, block_len):
+    """you cut the queries into blocks, and each meets all keys at once; cut keys and values"""
+    blocks = query.split(block_len, -2)
+    return torch.cat([holds_the_whole_table(one, key, value, block_len) for one in blocks], -2)
+
+
+@mistake
+def measures_along_the_queries(query, key, value, block_len):
+    """your largest score is one for each key of the block; it is one for each query: `amax(-1,
+    keepdim=True)`"""
+    return _in_blocks(
+        query, key, value, block_len, of_block=lambda scores: scores.amax(-2, keepdim=True)
+    )
+
+
 EXERCISE = Exercise(
     function="attention_in_blocks",
     reference=reference,

@@ -6,6 +6,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
+from attn_bank.softmaxes import logarithms, lowest, shares_of_scores, twice, whole_table
 from attn_course.retrieval import masked_softmax
 from attn_course.scaled_dot_product import causal_mask, padding_mask
 from attn_grade.exercise import Check, Exercise, Promises
@@ -309,6 +310,92 @@ def knows_one_batch_axis_only(scores, length):
     _batch, _query_len, key_len = scores.shape
     real = torch.arange(key_len, device=scores.device) < length[:, None, None]
     return _masked(scores, _earlier(scores) & real)
+
+
+@mistake(**twice(reference))
+def takes_softmax_twice(): ...
+
+
+@mistake(**logarithms(reference))
+def takes_the_logarithms(): ...
+
+
+@mistake(**shares_of_scores(reference))
+def divides_scores_by_their_sum(): ...
+
+
+@mistake(**whole_table(reference))
+def takes_one_softmax_for_all_queries(): ...
+
+
+@mistake(**lowest(reference))
+def favours_the_lowest(): ...
+
+
+@mistake(points=2)
+def subtracts_a_wall(scores, length):
+    """you take a large number off forbidden scores; in a row without a key it cancels, and the row
+    still gets weights that sum to 1. Set the weights of what is forbidden to 0, after the
+    softmax"""
+    return torch.softmax(scores - 1e9 * ~_seen(scores, length), -1)
+
+
+def _fill_and_clear(scores: Tensor, length: Tensor) -> Tensor:
+    return torch.softmax(scores * _seen(scores, length), -1) * _seen(scores, length)
+
+
+def _only_later_before(scores: Tensor, length: Tensor) -> Tensor:
+    return _masked(scores, _real(scores, length)) * _earlier(scores)
+
+
+@mistake(also=(_only_later_before,))
+def masks_padding_after_the_softmax(scores, length):
+    """only one of the two masks comes before your softmax; what the other forbids takes weight
+    first, and the rest sums to less than 1. Join them, and fill the scores before the softmax"""
+    return _masked(scores, _earlier(scores)) * _real(scores, length)
+
+
+@mistake(computes=_fill_and_clear)
+def fills_with_zero_and_clears():
+    """forbidden keys take weight with the score 0 before you clear their weights, so that the
+    others sum to less than 1; fill their scores with minus infinity"""
+
+
+@mistake
+def takes_one_softmax_for_each_mask(scores, length):
+    """you take one softmax for each mask, so that the second takes weights for scores; join the
+    masks, and take one softmax"""
+    return _masked(_masked(scores, _earlier(scores)), _real(scores, length))
+
+
+@mistake(points=3.5)
+def shares_out_again_after_the_padding(scores, length):
+    """padding takes part in your softmax, and you divide again afterwards: a high score there
+    leaves nothing to divide; mask all that is forbidden before the softmax"""
+    weights = _masked(scores, _earlier(scores)) * _real(scores, length)
+    total = weights.sum(-1, keepdim=True)
+    return weights / total.where(total > 0, 1)
+
+
+@mistake(points=1.5)
+def divides_by_what_is_left(scores, length):
+    """you mask after the softmax and divide by what is left, which may be 0; fill the scores before
+    the softmax, and set the weights of what is forbidden to 0 after it"""
+    weights = masks_after_the_softmax(scores, length)
+    return weights / weights.sum(-1, keepdim=True)
+
+
+@mistake
+def keeps_the_padding_and_drops_the_words(scores, length):
+    """you see the padding and not the words: the first `length` keys are words"""
+    return _masked(scores, _earlier(scores) & ~_real(scores, length))
+
+
+@mistake
+def takes_the_greatest_length(scores, length):
+    """you take the greatest length for all sequences; each has its own:
+    `length[..., None, None]`"""
+    return reference(scores, length.max().expand_as(length))
 
 
 EXERCISE = Exercise(

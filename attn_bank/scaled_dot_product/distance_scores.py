@@ -243,6 +243,52 @@ def lays_the_keys_in_a_column(query, key):
     return query @ key.mT - squares / 2
 
 
+@mistake(computes=then(reference, torch.exp))
+def takes_the_power():
+    """you take the power of what is wanted; it is the exponent itself, before any `exp`"""
+
+
+@mistake(computes=then(reference, lambda scores: scores.clamp_min(0)))
+def cuts_off_what_is_negative():
+    """you cut off below 0, and all is gone: minus half a square is never above 0"""
+
+
+@mistake
+def squares_the_sum(query, key):
+    """you add up the features and then square; square each feature first"""
+    of_query, of_key = query.sum(-1).square(), key.sum(-1).square()
+    return _scores(query, key, -of_query / 2, -of_key / 2)
+
+
+@mistake
+def adds_up_the_sizes(query, key):
+    """you add up the absolute values of the features; add up their squares"""
+    return _scores(query, key, -query.abs().sum(-1) / 2, -key.abs().sum(-1) / 2)
+
+
+@mistake
+def squares_the_dot_product(query, key):
+    """you square the dot product; it stands in the formula as it is"""
+    return (query @ key.mT).square() + _scores(
+        0 * query, key, -_squares(query) / 2, -_squares(key) / 2
+    )
+
+
+@mistake
+def adds_up_over_the_positions(query, key):
+    """you add up the squares over the positions; a length is the sum over the features, the last
+    axis"""
+    squares = query.square().sum(-2, keepdim=True) + key.square().sum(-2, keepdim=True)
+    return query @ key.mT - squares / 2
+
+
+@mistake
+def gives_squares_no_axis(query, key):
+    """your squares of queries and of keys lie along the same axis; give those of the queries an
+    axis behind, `unsqueeze(-1)`, and those of the keys one before, `unsqueeze(-2)`"""
+    return query @ key.mT - (_squares(query) + _squares(key)) / 2
+
+
 EXERCISE = Exercise(
     function="distance_scores",
     reference=reference,

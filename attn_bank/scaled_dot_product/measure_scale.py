@@ -6,7 +6,7 @@ from torch import Generator, Tensor
 from attn_bank.draws import draw_normal, in_front
 from attn_course.retrieval import dot_scores
 from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
+from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given, then
 
@@ -211,6 +211,128 @@ def overflows(query, key, exponent):
     raised = torch.exp(_scores(query, key, exponent))
     weights = raised / raised.sum(-1, keepdim=True)
     return reference(query, key, exponent)[0], _slack(weights)
+
+
+@mistake
+def adds_up_the_keys(query, key, exponent):
+    """you add up the squared scores of a row and take the mean over the rows; the mean is over all
+    scores"""
+    size, slack = reference(query, key, exponent)
+    return size * key.shape[-2], slack
+
+
+@mistake
+def adds_up_all_scores(query, key, exponent):
+    """you add up all squared scores; take their mean"""
+    size, slack = reference(query, key, exponent)
+    return size * query.shape[:-1].numel() * key.shape[-2], slack
+
+
+@mistake
+def multiplies_by_the_exponent(query, key, exponent):
+    """you multiply by the exponent; the factor is a power: `query.shape[-1] ** exponent`"""
+    return reference(query * query.shape[-1] ** (1 - exponent) * exponent, key, exponent)
+
+
+@mistake
+def measures_the_slack_before_it_scales(query, key, exponent):
+    """your slack is that of scores without a scale; scale them before the softmax"""
+    return reference(query, key, exponent)[0], reference(query, key, 0)[1]
+
+
+@mistake
+def exchanges_queries_and_keys(query, key, exponent):
+    """your weights sum to 1 over the queries, and so do the sums of your slack; both run over the
+    keys, the last axis"""
+    return reference(key, query, exponent)
+
+
+@mistake
+def adds_the_slack_of_a_column(query, key, exponent):
+    """your slack is a sum over the queries, down each column; it is one over the keys, and the mean
+    is over rows"""
+    size, slack = reference(query, key, exponent)
+    return size, slack * query.shape[-2] / key.shape[-2]
+
+
+@mistake
+def scales_by_the_number_of_queries(query, key, exponent):
+    """you scale by a power of the number of queries; it is a power of the width,
+    `query.shape[-1]`"""
+    return reference(query * (query.shape[-2] / query.shape[-1]) ** exponent, key, exponent)
+
+
+@mistake(points=0.5)
+def takes_axis_one_for_the_width(query, key, exponent):
+    """you take `query.shape[1]` for the width, which it is only where no axis comes before; count
+    from the back: `query.shape[-1]`"""
+    return reference(query * (query.shape[1] / query.shape[-1]) ** exponent, key, exponent)
+
+
+@mistake
+def adds_up_what_is_left_to_one(query, key, exponent):
+    """you add up `1 - weight`; each has to be multiplied by its weight first"""
+    return reference(query, key, exponent)[0], key.shape[-2] - 1.0
+
+
+@mistake
+def takes_the_largest_slack(query, key, exponent):
+    """you take the largest `weight * (1 - weight)` of a row; add up all of them"""
+    weights = torch.softmax(_scores(query, key, exponent), -1)
+    slack = (weights * (1 - weights)).amax(-1).mean().item()
+    return reference(query, key, exponent)[0], slack
+
+
+@mistake
+def takes_the_entropy(query, key, exponent):
+    """you take the entropy of the weights; the slack is the sum of `weight * (1 - weight)`"""
+    weights = torch.softmax(_scores(query, key, exponent), -1)
+    entropy = -torch.xlogy(weights, weights).sum(-1).mean().item()
+    return reference(query, key, exponent)[0], entropy
+
+
+@mistake
+def adds_up_the_whole_jacobian(query, key, exponent):
+    """you add up the sizes of all derivatives, and so each counts twice; the slack is the sum of
+    the diagonal alone"""
+    size, slack = reference(query, key, exponent)
+    return size, 2 * slack
+
+
+@mistake
+def takes_the_spread_of_the_weights(query, key, exponent):
+    """you take the variance of the weights; the slack is the sum of `weight * (1 - weight)`"""
+    weights = torch.softmax(_scores(query, key, exponent), -1)
+    return reference(query, key, exponent)[0], weights.var(-1).mean().item()
+
+
+def _average_the_rows(query: Tensor, key: Tensor, exponent: float) -> Plain:
+    scores = _scores(query, key, exponent)
+    weights = torch.softmax(scores, -1)
+    return scores.square().mean(-1), (weights * (1 - weights)).sum(-1).mean(-1)
+
+
+@mistake(also=(_average_the_rows,))
+def returns_the_slack_of_each_row(query, key, exponent):
+    """you return numbers for each row; take the mean over the rows, so that two numbers are
+    left"""
+    weights = torch.softmax(_scores(query, key, exponent), -1)
+    return reference(query, key, exponent)[0], (weights * (1 - weights)).sum(-1)
+
+
+@mistake(computes=then(reference, lambda pair: torch.tensor(pair)))
+def returns_one_tensor():
+    """you return one tensor of two numbers; return the two of them: `return size, slack`"""
+
+
+@mistake
+def takes_one_softmax_for_all_queries(query, key, exponent):
+    """your softmax runs over all scores of a table together; each query has weights of its own,
+    which sum to 1 over the keys"""
+    scores = _scores(query, key, exponent)
+    weights = torch.softmax(scores.flatten(-2), -1).view(scores.shape)
+    slack = (weights * (1 - weights)).sum((-2, -1)).mean().item()
+    return reference(query, key, exponent)[0], slack
 
 
 EXERCISE = Exercise(

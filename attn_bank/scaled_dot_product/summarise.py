@@ -4,6 +4,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
+from attn_bank.softmaxes import lowest, twice
 from attn_course import scaled_dot_product
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
@@ -118,7 +119,13 @@ def sees_one_position_too_many(tokens, length):
     return _ask(_last(tokens, length), tokens, _real(tokens, length + 1))
 
 
-@mistake
+def _fill_the_words(tokens: Tensor, length: Tensor) -> Tensor:
+    scores = tokens @ _last(tokens, length).unsqueeze(-1) / tokens.shape[-1] ** 0.5
+    scores = scores.masked_fill(_real(tokens, length).unsqueeze(-1), -torch.inf)
+    return (torch.softmax(scores, 1) * tokens).sum(1)
+
+
+@mistake(also=(_fill_the_words,))
 def turns_the_mask_round(tokens, length):
     """you see the padding and not the words: `masked_fill` fills where its mask is True"""
     return _ask(_last(tokens, length), tokens, ~_real(tokens, length))
@@ -212,6 +219,60 @@ def lets_every_word_ask(tokens, length):
     clean = tokens.masked_fill(~real.unsqueeze(-1), 0)
     output = scaled_dot_product.attention(clean, clean, clean, real.unsqueeze(1))
     return (output * real.unsqueeze(-1)).sum(1) / length.unsqueeze(-1)
+
+
+@mistake(**twice(reference))
+def takes_softmax_twice(): ...
+
+
+@mistake(**lowest(reference))
+def favours_the_lowest(): ...
+
+
+@mistake
+def asks_behind_the_last_place(tokens, length):
+    """you look at the place `length`, which does not exist in the longest sentence; places are
+    counted from 0, so the last word is at `length - 1`"""
+    return _ask(tokens[torch.arange(len(tokens)), length], tokens, _real(tokens, length))
+
+
+@mistake
+def divides_by_the_width(tokens, length):
+    """you divide by the width of the tokens; it is its root, as in the snippet"""
+    last = _last(tokens, length) / tokens.shape[-1] ** 0.5
+    return _ask(last, tokens, _real(tokens, length))
+
+
+@mistake
+def scales_by_the_number_of_places(tokens, length):
+    """you divide by the root of the number of places, padding included; it is the root of the width
+    of the tokens"""
+    factor = (tokens.shape[-1] / tokens.shape[1]) ** 0.5
+    return _ask(_last(tokens, length) * factor, tokens, _real(tokens, length))
+
+
+@mistake
+def returns_the_last_word(tokens, length):
+    """you return the last word itself; it asks, and the summary is what all words answer"""
+    return _last(tokens, length)
+
+
+@mistake
+def cuts_the_batch_to_one_length(tokens, length):
+    """you cut all sentences to the length of one, the longest or the first, and others keep their
+    padding; each has its own length, so make a mask"""
+    longest = length.amax().expand(len(length))
+    return _ask(_last(tokens, length), tokens, _real(tokens, longest))
+
+
+@mistake
+def normalises_over_the_one_query(tokens, length):
+    """your softmax runs over the one query, where every weight is 1 or `nan`; it runs over the
+    words"""
+    real = _real(tokens, length)
+    scores = tokens @ _last(tokens, length).unsqueeze(-1) / tokens.shape[-1] ** 0.5
+    weights = scores.squeeze(-1).masked_fill(~real, -torch.inf).unsqueeze(1).softmax(1)
+    return (weights @ tokens).squeeze(1)
 
 
 EXERCISE = Exercise(
