@@ -8,6 +8,7 @@ from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
 from attn_bank.scales import scaled_by
+from attn_bank.softmaxes import lowest, twice
 from attn_course.scaled_dot_product import attention, causal_mask, scaled_dot_scores
 from attn_grade.equality import same
 from attn_grade.exercise import Check, Exercise, Promises
@@ -347,6 +348,100 @@ def lets_one_mask_be_enough(query, key, value, real):
     """you see what one of the two masks allows; both have to allow it: `&`, not `|`"""
     seen = causal_mask(real.shape[-1], device=real.device) | real.unsqueeze(-2)
     return attention(query, key, value, seen)
+
+
+@mistake(**twice(reference))
+def takes_softmax_twice(): ...
+
+
+@mistake(**lowest(reference))
+def favours_the_lowest(): ...
+
+
+@mistake
+def masks_nothing(query, key, value, real):
+    """you mask nothing: neither the future nor padding may be looked at"""
+    return attention(query, key, value)
+
+
+@mistake
+def keeps_the_padding(query, key, value, real):
+    """you look at the padding and not at the tokens: `real` is True at tokens"""
+    return reference(query, key, value, ~real)
+
+
+@mistake
+def fills_with_zero_and_clears(query, key, value, real):
+    """what is forbidden takes weight with the score 0 before you clear its weight, so that the rest
+    sums to less than 1; fill the scores with minus infinity"""
+    seen = _seen(real)
+    return torch.softmax(scaled_dot_scores(query, key) * seen, -1) * seen @ value
+
+
+@mistake(points=3)
+def zeroes_padded_keys(query, key, value, real):
+    """you make the keys of padding 0, which gives them the score 0 and still some weight; forbid
+    padding before the softmax"""
+    real = real.unsqueeze(-1)
+    return reference(query, key * real, value * real, torch.ones_like(real.squeeze(-1)))
+
+
+@mistake(computes=scaled_by(reference, lambda width: 1 / width))
+def divides_by_the_width():
+    """you divide by `d_key` itself; divide by its root"""
+
+
+@mistake
+def takes_the_scale_from_the_length(query, key, value, real):
+    """you divide by the root of the number of tokens; the sum in a score runs over `d_key`
+    features"""
+    return reference(query * (query.shape[-1] / query.shape[-2]) ** 0.5, key, value, real)
+
+
+@mistake
+def takes_softmax_over_the_queries(query, key, value, real):
+    """your weights sum to 1 over the queries, down each column; they should over the keys, along
+    the last axis"""
+    scores = scaled_dot_scores(query, key).masked_fill(~_seen(real), -math.inf)
+    return torch.softmax(scores, -2).masked_fill(~_seen(real), 0) @ value
+
+
+@mistake(points=3)
+def expects_padding_in_front(query, key, value, real):
+    """you count the padding and hide as many places in front; it may be anywhere, so use `real`
+    itself"""
+    return reference(query, key, value, real.sort(-1).values)
+
+
+@mistake(points=3)
+def expects_padding_behind(query, key, value, real):
+    """you count the tokens and see as many places from the first on; padding may be anywhere, so
+    use `real` itself"""
+    return reference(query, key, value, real.sort(-1, descending=True).values)
+
+
+@mistake(points=4)
+def takes_powers_as_they_are(query, key, value, real):
+    """you take the powers of the scores as they are; that of some hundreds is more than a number
+    can hold, so take the largest off first, or let `torch.softmax` do it"""
+    powers = torch.exp(scaled_dot_scores(query, key)) * _seen(real)
+    return powers / powers.sum(-1, keepdim=True).clamp_min(1e-12) @ value
+
+
+@mistake(points=3.5)
+def changes_query_and_its_gradient(query, key, value, real):
+    """you divide the caller's `query` in place, so that the scale is missing in its gradient too;
+    make a new tensor: `query / ...`"""
+    query.data /= query.shape[-1] ** 0.5
+    return reference(query * query.shape[-1] ** 0.5, key, value, real)
+
+
+@mistake
+def multiplies_infinity_by_zero(query, key, value, real):
+    """minus infinity times 0 is `nan`, and your mask makes it so wherever a token may look; use
+    `masked_fill`"""
+    scores = scaled_dot_scores(query, key)
+    return torch.softmax(scores + ~_seen(real) * -math.inf, -1) @ value
 
 
 EXERCISE = Exercise(

@@ -4,6 +4,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
+from attn_bank.softmaxes import lowest, twice
 from attn_course.retrieval import masked_softmax
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
@@ -218,7 +219,12 @@ def changes_scores(scores, real):
     return _mean(_own(weights).masked_fill(~real, 0), real)
 
 
-@mistake(points=2.5)
+def _mask_powers(scores: Tensor, real: Tensor) -> Tensor:
+    powers = torch.exp(scores) * real.unsqueeze(-2)
+    return _mean(_own(powers / powers.sum(-1, keepdim=True).clamp_min(1e-9)), real)
+
+
+@mistake(points=2.5, also=(_mask_powers,))
 def takes_powers_as_they_are(scores, real):
     """you take the powers of the scores as they are; that of 100 is more than a number can hold,
     and infinity divided by infinity is `nan`; `torch.softmax` takes the largest score of the row
@@ -226,6 +232,61 @@ def takes_powers_as_they_are(scores, real):
     powers = torch.exp(scores) * real.unsqueeze(-2)
     total = powers.sum(-1).clamp_min(1e-30)
     return _mean(_own(powers) / total, real)
+
+
+@mistake(**twice(reference))
+def takes_softmax_twice(): ...
+
+
+@mistake(**lowest(reference))
+def favours_the_lowest(): ...
+
+
+def _asks_the_padding(scores: Tensor, real: Tensor) -> Tensor:
+    own = _own(masked_softmax(scores, real.unsqueeze(-2)))
+    return _mean(own.masked_fill(real, 0), ~real) * (~real).sum(-1) / real.sum(-1).clamp_min(1)
+
+
+@mistake(also=(_asks_the_padding,))
+def turns_the_mask_round(scores, real):
+    """one of your masks is the wrong way round: `real` is True at words, and `masked_fill` fills
+    where its mask is True"""
+    return _mean(_own(masked_softmax(scores, ~real.unsqueeze(-2))), real)
+
+
+@mistake(points=2.5)
+def fills_with_minus_a_hundred(scores, real):
+    """the score that you give padding is not below all others: where words score lower still,
+    padding takes the weight. Fill with minus infinity"""
+    return _mean(_own(torch.softmax(scores.masked_fill(~real.unsqueeze(-2), -100), -1)), real)
+
+
+@mistake
+def takes_one_softmax_for_the_sentence(scores, real):
+    """your softmax runs over all scores of a sentence together; each word has weights of its own,
+    which sum to 1 over the keys"""
+    seen = (real.unsqueeze(-2) & real.unsqueeze(-1)).flatten(-2)
+    return _own(masked_softmax(scores.flatten(-2), seen).view(scores.shape)).sum(-1)
+
+
+@mistake
+def forbids_what_comes_later(scores, real):
+    """you mask what comes later; here every word sees all words of its sentence"""
+    earlier = torch.ones_like(scores, dtype=torch.bool).tril()
+    return _mean(_own(masked_softmax(scores, earlier & real.unsqueeze(-2))), real)
+
+
+@mistake
+def counts_one_word_more(scores, real):
+    """you add 1 to the number of words, to divide by no 0; `clamp_min(1)` leaves all other numbers
+    as they are"""
+    own = _own(masked_softmax(scores, real.unsqueeze(-2)))
+    return (own * real).sum(-1) / (real.sum(-1) + 1)
+
+
+@mistake(computes=then(reference, lambda share: 1 - share))
+def takes_the_rest():
+    """you return what the words give to the others; what they give to themselves is asked"""
 
 
 EXERCISE = Exercise(

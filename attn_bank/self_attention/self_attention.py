@@ -8,11 +8,12 @@ from torch import Generator, Tensor
 from attn_bank.draws import draw_normal, in_front
 from attn_bank.scales import scaled_by
 from attn_bank.self_attention import draw_projection
+from attn_bank.softmaxes import lowest, sigmoids, twice, whole_table
 from attn_course.scaled_dot_product import attention, attention_weights, scaled_dot_scores
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, mistaking
+from attn_grade.wrong_answers import given, mistaking, then
 
 
 def reference(tokens: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor) -> Tensor:
@@ -274,6 +275,53 @@ def takes_the_weights_for_constants(tokens, w_query, w_key, w_value):
     `data` and `no_grad`"""
     query, key, value = _project(tokens, w_query, w_key, w_value)
     return attention(query.detach(), key.detach(), value)
+
+
+@mistake(**twice(reference))
+def takes_softmax_twice(): ...
+
+
+@mistake(**sigmoids(reference))
+def takes_sigmoids(): ...
+
+
+@mistake(**whole_table(reference))
+def takes_one_softmax_for_all_queries(): ...
+
+
+@mistake(**lowest(reference))
+def favours_the_lowest(): ...
+
+
+@mistake(computes=mistaking(reference, w_value="w_key"))
+def returns_keys():
+    """you blend the keys; the values are made by `w_value`, and are what the weights blend"""
+
+
+@mistake
+def compares_the_tokens_themselves(tokens, w_query, w_key, w_value):
+    """your scores compare the tokens as they are; queries and keys are made of them, by `w_query`
+    and `w_key`"""
+    return _divided_by(tokens.shape[-1] ** 0.5, tokens, tokens, tokens @ w_value)
+
+
+@mistake
+def asks_the_tokens_for_keys(tokens, w_query, w_key, w_value):
+    """your queries meet the tokens as they are, which are of another width; keys are made of them,
+    by `w_key`"""
+    return _divided_by(w_query.shape[-1] ** 0.5, tokens @ w_query, tokens, tokens @ w_value)
+
+
+@mistake
+def returns_two_things(tokens, w_query, w_key, w_value):
+    """you return the weights as well; the output alone is asked for"""
+    weights = returns_weights(tokens, w_query, w_key, w_value)
+    return weights @ (tokens @ w_value), weights
+
+
+@mistake(computes=then(reference, lambda output: output.mean(-2)))
+def averages_over_the_tokens():
+    """you return one row, the mean over the tokens; each token has an output of its own"""
 
 
 EXERCISE = Exercise(

@@ -263,6 +263,43 @@ def leaves_the_first_row_empty_and_counts_pairs(length, d_model):
     return table
 
 
+@mistake
+def makes_one_place_more(length, d_model):
+    """you make one place too many: they go from 0 to `length - 1`"""
+    return reference(length + 1, d_model)
+
+
+@mistake
+def scales_the_vectors(length, d_model):
+    """you multiply the vectors by a factor; sines and cosines stand as they are"""
+    return reference(length, d_model) * d_model**-0.5
+
+
+@mistake
+def begins_with_the_second_hand(length, d_model):
+    """your first pair turns by less than 1: the exponents begin with 0 and go on with 2, 4, ...,
+    divided by `d_model`"""
+    place = torch.arange(length, dtype=torch.float64).unsqueeze(-1)
+    angle = place / 10_000 ** (torch.arange(2, d_model + 2, 2, dtype=torch.float64) / d_model)
+    return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2).float()
+
+
+@mistake
+def keeps_the_axis_of_a_pair(length, d_model):
+    """your sines and cosines lie on an axis of their own; make one of the last two:
+    `flatten(-2)`"""
+    return reference(length, d_model).unflatten(-1, (-1, 2))
+
+
+@mistake(points=2)
+def takes_powers_in_single_precision(length, d_model):
+    """the powers of 10000 are computed in float32, and what they lose grows with the place; compute
+    them in float64 too, and round the sines and cosines at the end"""
+    frequency = 10_000 ** (torch.arange(0, d_model, 2) / d_model)
+    angle = torch.arange(length, dtype=torch.float64).unsqueeze(-1) / frequency.double()
+    return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2).float()
+
+
 EXERCISE = Exercise(
     function="sinusoidal_positions",
     reference=reference,
