@@ -7,6 +7,7 @@ from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight
 from attn_bank.multi_head import merge, split
+from attn_bank.softmaxes import twice
 from attn_course.retrieval import masked_softmax
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs, Plain
@@ -181,7 +182,15 @@ def puts_the_new_ones_first(**inputs):
     return _step(**inputs, store=store, last=lambda length, end: (end, end))
 
 
-@mistake(points=1)
+def _append_to_the_room(**inputs: Plain) -> Step:
+    output, *memories = reference(**inputs)
+    start, end = inputs["length"], inputs["length"] + inputs["tokens"].shape[-2]
+    old = inputs["keys"], inputs["values"]
+    pairs = zip(old, memories, strict=True)
+    return output, *(torch.cat([kept, new[..., start:end, :]], -2) for kept, new in pairs)
+
+
+@mistake(points=1, also=(_append_to_the_room,))
 def makes_the_memory_longer(**inputs):
     """you return a memory of another length; the room is there already: write into the places
     `length` to `length + new_len` of a copy, and leave the rest"""
@@ -394,6 +403,69 @@ def writes_to_the_front(**inputs):
         return torch.cat([new, kept[..., new.shape[-2] :, :]], -2)
 
     return _step(**inputs, store=store)
+
+
+@mistake(**twice(reference))
+def takes_softmax_twice(): ...
+
+
+@mistake
+def scales_by_the_width_of_the_tokens(**inputs):
+    """you divide by the root of the width of the tokens; divide by that of the width of one head,
+    `d_head`"""
+    return _step(**inputs, width=lambda heads: inputs["tokens"].shape[-1])
+
+
+@mistake
+def scales_by_the_share_of_the_tokens(**inputs):
+    """you divide by the root of `d_model // num_heads`; a head may have another width: the last
+    axis of `keys`"""
+    width = inputs["tokens"].shape[-1] // inputs["num_heads"]
+    return _step(**inputs, width=lambda heads: max(width, 1))
+
+
+@mistake(points=1)
+def clears_the_rest_of_the_memory(**inputs):
+    """you write zeros behind the new tokens; all other places stay as they were"""
+    output, *memories = reference(**inputs)
+    end = inputs["length"] + inputs["tokens"].shape[-2]
+    for memory in memories:
+        memory[..., end:, :] = 0
+    return output, *memories
+
+
+@mistake(points=3)
+def returns_the_last_output_only(**inputs):
+    """you return the output of the last new token alone; each new token has one"""
+    output, *memories = reference(**inputs)
+    return output[:, -1:], *memories
+
+
+@mistake
+def returns_the_length_too(**inputs):
+    """you return four things; three are asked for, without the new length"""
+    return *reference(**inputs), inputs["length"] + inputs["tokens"].shape[-2]
+
+
+@mistake
+def exchanges_what_it_writes(**inputs):
+    """keys and values have changed places when you write: `w_key` makes what the first memory
+    keeps"""
+    return reference(**inputs | {"w_key": inputs["w_value"], "w_value": inputs["w_key"]})
+
+
+@mistake
+def takes_the_output_matrix_the_other_way_round(**inputs):
+    """`w_output` has a row for each output, as in `nn.Linear`: multiply by `w_output.mT`"""
+    return reference(**inputs | {"w_output": inputs["w_output"].mT})
+
+
+@mistake
+def leaves_the_output_projection_out(**inputs):
+    """you stop before `w_output`, which brings the heads back to the width of the tokens"""
+    width = inputs["w_output"].shape[-1]
+    eye = torch.eye(width, dtype=inputs["tokens"].dtype, device=inputs["tokens"].device)
+    return reference(**inputs | {"w_output": eye})
 
 
 EXERCISE = Exercise(

@@ -274,6 +274,29 @@ def exchanges_the_signs(num_heads, d_value, num_roles, first, second):
     return _layer(num_heads, d_value, num_roles, first, second, signs=(-1, 1))
 
 
+@mistake
+def takes_half_of_each(num_heads, d_value, num_roles, first, second):
+    """you halve what the heads bring; it is the difference as it is, one plus and one minus"""
+    *matrices, back = _layer(num_heads, d_value, num_roles, first, second)
+    return *matrices, back / 2
+
+
+@mistake
+def makes_values_of_the_last_features(num_heads, d_value, num_roles, first, second):
+    """your values are the last features of a token, which say its role; its value stands in the
+    first `d_value`"""
+    w_query, w_key, _, back = _layer(num_heads, d_value, num_roles, first, second)
+    return w_query, w_key, torch.eye(d_value + num_roles)[-d_value:].repeat(num_heads, 1), back
+
+
+@mistake
+def stores_matrices_the_other_way_round(num_heads, d_value, num_roles, first, second):
+    """your matrices are the wrong way round: they are stored as in `nn.Linear`, a row for each
+    output and a column for each input"""
+    *matrices, back = _layer(num_heads, d_value, num_roles, first, second)
+    return *(matrix.mT for matrix in matrices), back
+
+
 EXERCISE = Exercise(
     function="layer_by_hand",
     reference=reference,

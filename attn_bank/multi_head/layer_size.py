@@ -1,6 +1,7 @@
 """Part E of problem set 09, second half: how many small layers, and how many numbers to learn."""
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Generator
@@ -8,7 +9,7 @@ from torch import Generator
 from attn_grade.exercise import Check, Exercise, Law, Promises
 from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, mistaking, then
+from attn_grade.wrong_answers import Altered, Answer, given, mistaking, then
 
 
 def reference(d_model: int, num_heads: int, num_key_heads: int, bias: bool) -> tuple[int, int]:
@@ -203,6 +204,57 @@ def counts_a_bias_for_each_input(d_model, num_heads, num_key_heads, bias):
     or, behind the heads, `d_model`"""
     layers, numbers = reference(d_model, num_heads, num_key_heads, False)
     return layers, numbers + bias * layers * d_model
+
+
+@mistake(points=1.5)
+def counts_three_for_each_head(d_model, num_heads, num_key_heads, bias):
+    """you count three layers for each head; keys and values have a layer for each of their own
+    heads, which may be fewer, and there is one behind the heads"""
+    return 3 * num_heads, _numbers(d_model, num_heads, num_key_heads, bias)
+
+
+def _join_keys_and_values(answer: Answer, **inputs: Any) -> Plain:
+    layers, numbers = answer(**inputs)
+    return layers - inputs["num_key_heads"], numbers
+
+
+@mistake(points=1.5, computes=Altered(reference, _join_keys_and_values))
+def counts_keys_and_values_as_one():
+    """you count one layer for each key head; it takes two, one for its keys and one for its
+    values"""
+
+
+@mistake(points=0.5)
+def makes_four_square_matrices(d_model, num_heads, num_key_heads, bias):
+    """you count four matrices of `d_model` times `d_model`; those of keys and values have fewer
+    rows where they have fewer heads, `num_key_heads` times the width of a head"""
+    return _layers(num_heads, num_key_heads), 4 * d_model * (d_model + bias)
+
+
+@mistake(points=0.5)
+def counts_no_numbers_of_the_output(d_model, num_heads, num_key_heads, bias):
+    """the numbers of $W^O$ are missing, `d_model` times `d_model`"""
+    numbers = _numbers(d_model, num_heads, num_key_heads, bias)
+    return _layers(num_heads, num_key_heads), numbers - d_model * (d_model + bias)
+
+
+@mistake(computes=then(reference, lambda sizes: sizes[::-1]))
+def returns_the_numbers_first():
+    """you return the numbers to learn first; the layers come first"""
+
+
+@mistake(points=0.5, computes=given(reference, bias=lambda bias: not bias))
+def turns_the_bias_round():
+    """you count biases where there are none, and none where there are: `bias` is True if each layer
+    adds one"""
+
+
+@mistake(points=0.5)
+def counts_keys_without_values(d_model, num_heads, num_key_heads, bias):
+    """you count one matrix for keys and values together; each has its own"""
+    d_shared = d_model // num_heads * num_key_heads
+    numbers = (2 * d_model + d_shared) * (d_model + bias)
+    return _layers(num_heads, num_key_heads), numbers
 
 
 EXERCISE = Exercise(

@@ -112,6 +112,28 @@ def flattens_the_tokens_too(heads):
     return heads.transpose(-3, -2).flatten(-3)
 
 
+@mistake
+def flattens_before_it_swaps(heads):
+    """you join the last two axes, which are the places and the features of one head; swap the axes
+    of heads and places first"""
+    return heads.flatten(-2)
+
+
+@mistake
+def joins_places_and_heads(heads):
+    """you join the axes of places and heads; behind the swap, join the last two, heads and
+    features"""
+    return heads.transpose(-3, -2).flatten(-3, -2)
+
+
+@mistake
+def looks_at_what_does_not_lie_together(heads):
+    """`view` wants numbers that lie side by side in memory, which they do not after a swap; use
+    `reshape` or `flatten`"""
+    swapped = heads.transpose(-3, -2)
+    return swapped.view(*swapped.shape[:-2], -1)
+
+
 EXERCISE = Exercise(
     function="merge_heads",
     reference=reference,

@@ -7,6 +7,7 @@ from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight, in_front
 from attn_bank.multi_head import merge, split
+from attn_bank.softmaxes import lowest, twice
 from attn_course.retrieval import masked_softmax
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
@@ -436,6 +437,42 @@ def divides_nothing_by_nothing(**inputs):
 def has_no_softmax(**inputs):
     """you multiply the values by the scores; a softmax over the keys makes weights of them"""
     return _attend(**inputs, weigh=lambda scores, mask: scores * mask)
+
+
+@mistake(**twice(reference))
+def takes_softmax_twice(): ...
+
+
+@mistake(**lowest(reference))
+def favours_the_lowest(): ...
+
+
+@mistake
+def returns_the_weights(**inputs):
+    """you return the weights of all heads; multiply the values by them, merge the heads, and go on
+    with `w_output`"""
+    tables = []
+
+    def weigh(scores, seen):
+        tables.append(masked_softmax(scores, seen))
+        return tables[0]
+
+    _attend(**inputs, weigh=weigh)
+    return tables[0]
+
+
+def _clear_empty_rows(**inputs: Tensor) -> Tensor:
+    def weigh(scores, seen):
+        return (scores * seen).softmax(-1) * seen.any(-1, keepdim=True)
+
+    return _attend(**inputs, weigh=weigh)
+
+
+@mistake(points=4, also=(_clear_empty_rows,))
+def fills_with_zero_and_clears(**inputs):
+    """forbidden keys take weight with the score 0, whatever you clear afterwards; fill their scores
+    with minus infinity"""
+    return _attend(**inputs, weigh=lambda scores, seen: (scores * seen).softmax(-1) * seen)
 
 
 EXERCISE = Exercise(

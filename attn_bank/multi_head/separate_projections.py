@@ -157,6 +157,38 @@ def puts_values_before_keys(weight, bias, num_heads, by_head):
     return query, value, key, biases[0], biases[2], biases[1]
 
 
+@mistake
+def returns_two_triples(weight, bias, num_heads, by_head):
+    """you return two things, each of three; six things side by side are asked for"""
+    found = reference(weight, bias, num_heads, by_head)
+    return found[:3], found[3:]
+
+
+@mistake
+def returns_the_biases_first(weight, bias, num_heads, by_head):
+    """you return the biases first; the three weights come first"""
+    found = reference(weight, bias, num_heads, by_head)
+    return *found[3:], *found[:3]
+
+
+@mistake(points=1)
+def swaps_parts_and_features(weight, bias, num_heads, by_head):
+    """you swap the wrong two axes: of heads, the three parts and the features of a head, the first
+    two swap"""
+    if by_head:
+        weight, bias = (
+            packed.unflatten(0, (num_heads, 3, -1)).transpose(1, 2).flatten(0, 2)
+            for packed in (weight, bias)
+        )
+    return *weight.chunk(3), *bias.chunk(3)
+
+
+@mistake
+def takes_three_rows_at_a_time(weight, bias, num_heads, by_head):
+    """`split(3)` cuts into pieces of three rows; cut into three pieces: `chunk(3)`"""
+    return *weight.split(3), *bias.split(3)
+
+
 EXERCISE = Exercise(
     function="separate_projections",
     reference=reference,

@@ -6,6 +6,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight, in_front
+from attn_bank.softmaxes import sigmoids, twice, whole_table
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
@@ -251,6 +252,118 @@ def returns_the_first_head(**inputs):
     """you return what the first head brings: your `return` stands inside the loop; add all heads
     up, and return behind it"""
     return _parts(**inputs)[0]
+
+
+@mistake(**twice(reference))
+def takes_softmax_twice(): ...
+
+
+@mistake(**sigmoids(reference))
+def takes_sigmoids(): ...
+
+
+@mistake(**whole_table(reference))
+def takes_one_softmax_for_all_queries(): ...
+
+
+@mistake(points=1)
+def takes_axis_one(**inputs):
+    """your softmax runs over axis 1, which is that of the keys only without a batch; count from the
+    back: `softmax(-1)`"""
+    return sum(_parts(**inputs, weigh=lambda scores: scores.softmax(1)))
+
+
+@mistake
+def divides_the_width_by_the_heads(**inputs):
+    """you divide `d_head` by the number of heads once more; the last axis of `w_query` is the width
+    of one head already"""
+    heads = len(inputs["w_query"])
+    return sum(_parts(**inputs, width=lambda queries: queries.shape[-1] / heads))
+
+
+@mistake
+def scales_by_the_number_of_heads(**inputs):
+    """you divide by the root of the number of heads; divide by that of `d_head`, the last axis of
+    `w_query`"""
+    return sum(_parts(**inputs, width=lambda queries: len(inputs["w_query"])))
+
+
+@mistake
+def scales_by_the_width_of_the_output(**inputs):
+    """you divide by the root of `d_model`, the width of the output; divide by that of `d_head`, the
+    last axis of `w_query`"""
+    return sum(_parts(**inputs, width=lambda queries: inputs["w_output"].shape[-1]))
+
+
+@mistake
+def divides_by_the_width_itself(**inputs):
+    """you divide by `d_head` itself; divide by its root"""
+    return sum(_parts(**inputs, width=lambda queries: queries.shape[-1] ** 2))
+
+
+@mistake
+def leaves_a_head_out(**inputs):
+    """your loop ends one head too early; add what all heads bring"""
+    return sum(_parts(**inputs)[:-1])
+
+
+@mistake
+def multiplies_the_heads(**inputs):
+    """you multiply what the heads bring; add it up"""
+    return torch.stack(_parts(**inputs)).prod(0)
+
+
+@mistake
+def joins_the_weights_of_all_heads(**inputs):
+    """you make one table of weights for all heads, their mean; each head weighs its own values with
+    its own weights"""
+    tables = []
+    _parts(**inputs, weigh=lambda scores: tables.append(scores.softmax(-1)) or scores)
+    return sum(_parts(**inputs, weigh=lambda scores: sum(tables) / len(tables)))
+
+
+@mistake
+def adds_the_scores_of_all_heads(**inputs):
+    """you add the scores of all heads up and take one softmax; each head has a softmax of its
+    own"""
+    tables = []
+    _parts(**inputs, weigh=lambda scores: tables.append(scores) or scores)
+    return sum(_parts(**inputs, weigh=lambda scores: sum(tables).softmax(-1)))
+
+
+@mistake
+def makes_values_of_the_keys(**inputs):
+    """you multiply the keys' tokens by `w_value`; it belongs to `value`"""
+    return reference(**inputs | {"value": inputs["key"]})
+
+
+@mistake
+def scales_the_weights(**inputs):
+    """you divide the weights, or what comes of them, by the root; divide the scores, before the
+    softmax"""
+    width = inputs["w_query"].shape[-1]
+    return sum(_parts(**inputs, width=lambda queries: 1)) / width**0.5
+
+
+def _turn(query, key, value, w_query, w_key, w_value, w_output, *, turn):
+    heads = zip(w_query, w_key, w_value, w_output, strict=True)
+    return sum(
+        torch.softmax(query @ q @ turn(key @ k) / q.shape[-1] ** 0.5, -1) @ (value @ v) @ o
+        for q, k, v, o in heads
+    )
+
+
+@mistake(points=1)
+def turns_all_axes_round(**inputs):
+    """`.T` turns the order of all axes round, also that of the batch; `.mT` swaps the last two"""
+    return _turn(**inputs, turn=lambda keys: keys.permute(*reversed(range(keys.ndim))))
+
+
+@mistake(points=1)
+def swaps_axes_one_and_two(**inputs):
+    """you swap axes 1 and 2 of the keys, which one text alone does not have; `.mT` swaps the last
+    two, whatever comes before"""
+    return _turn(**inputs, turn=lambda keys: keys.transpose(1, 2))
 
 
 EXERCISE = Exercise(

@@ -276,6 +276,72 @@ def adds_the_bias_to_the_state(tokens, w_input, w_state, bias, w_output):
     return torch.stack(states, -2) @ w_output.mT
 
 
+_backwards = given(reference, tokens=lambda tokens: tokens.flip(-2))
+
+
+@mistake(computes=_backwards, also=(then(_backwards, lambda outputs: outputs.flip(-2)),))
+def goes_from_the_last_to_the_first():
+    """you go through the tokens from the last to the first; begin with the first"""
+
+
+def _run_with(change, tokens, w_input, w_state, bias, w_output):
+    state, outputs = torch.zeros_like(tokens[..., 0, :1]) * bias, []
+    for token in tokens.unbind(-2):
+        state = change(token @ w_input.mT + state @ w_state.mT + bias, state)
+        outputs.append(state @ w_output.mT)
+    return torch.stack(outputs, -2)
+
+
+def _rectify(**inputs: Tensor) -> Tensor:
+    return _run_with(lambda total, state: total.relu(), **inputs)
+
+
+@mistake(also=(_rectify,))
+def takes_another_function(**inputs):
+    """you take another function in the place of tanh, a sigmoid for example; this network has
+    tanh"""
+    return _run_with(lambda total, state: total.sigmoid(), **inputs)
+
+
+@mistake
+def adds_the_state_before(**inputs):
+    """you add the state before to the new one; it comes in by `w_state` alone, inside of tanh"""
+    return _run_with(lambda total, state: total.tanh() + state, **inputs)
+
+
+@mistake
+def starts_from_ones(tokens, w_input, w_state, bias, w_output):
+    """your first state is 1; it is 0"""
+    first = torch.zeros_like(tokens)
+    first[..., 0, :] = 1
+    added = first[..., :1] * (torch.ones_like(bias) @ w_state.mT)
+    wide = torch.cat([w_input, torch.eye(len(bias), dtype=bias.dtype, device=bias.device)], 1)
+    return reference(torch.cat([tokens, added], -1), wide, w_state, bias, w_output)
+
+
+@mistake(computes=then(reference, lambda outputs: outputs.mT))
+def stacks_the_outputs_as_columns():
+    """you stack the outputs behind their features; each belongs to a row: `torch.stack(outputs,
+    -2)`"""
+
+
+@mistake
+def leaves_the_first_output_out(tokens, w_input, w_state, bias, w_output):
+    """there is one output too few: the first token has one as well"""
+    return reference(tokens, w_input, w_state, bias, w_output)[..., 1:, :]
+
+
+@mistake
+def goes_through_the_first_axis(tokens, w_input, w_state, bias, w_output):
+    """you loop over the first axis, which is that of a batch where there is one; the tokens lie on
+    the last axis but one: `unbind(-2)`"""
+    state, outputs = torch.zeros_like(bias), []
+    for token in tokens:
+        state = torch.tanh(token @ w_input.mT + state @ w_state.mT + bias)
+        outputs.append(state @ w_output.mT)
+    return torch.stack(outputs)
+
+
 EXERCISE = Exercise(
     function="elman_outputs",
     reference=reference,

@@ -251,6 +251,51 @@ def layers(*names: str, **sizes: int) -> tuple[dict[str, int | str], ...]:
     return tuple({"layer": name, **sizes} for name in names)
 
 
+@mistake(points=1)
+def takes_the_mean_size_of_the_features(layer, tokens, direction):
+    """you take the mean size of the features; the length of a gradient is the root of the sum of
+    their squares"""
+    return _gradient(layer, tokens, direction).abs().mean((0, -1)).flip(0)
+
+
+@mistake(points=1)
+def takes_a_unit_direction(layer, tokens, direction):
+    """you divide the direction by its length; multiply with it as it is"""
+    return reference(layer, tokens, direction / direction.norm())
+
+
+@mistake(points=1)
+def adds_up_the_features(layer, tokens, direction):
+    """you add up the features of a gradient, which cancel each other; its length is the root of the
+    sum of their squares"""
+    return _gradient(layer, tokens, direction).sum(-1).abs().mean(0).flip(0)
+
+
+@mistake(points=1)
+def adds_up_the_features_with_their_signs(layer, tokens, direction):
+    """you add up the features of a gradient and take the mean over the texts, and both cancel; take
+    the length of each gradient first"""
+    return _gradient(layer, tokens, direction).sum((0, -1)).flip(0) / len(tokens)
+
+
+@mistake(points=4)
+def takes_the_longest(layer, tokens, direction):
+    """you take the longest gradient of the batch; the mean of their lengths is wanted"""
+    return _lengths(_gradient(layer, tokens, direction)).amax(0).flip(0)
+
+
+@mistake(points=1)
+def measures_along_the_batch(layer, tokens, direction):
+    """your lengths run over the texts and your mean over the features; a length is over the
+    features, and the mean over the texts"""
+    return _gradient(layer, tokens, direction).norm(dim=0).mean(-1).flip(0)
+
+
+@mistake(computes=then(reference, torch.log))
+def takes_the_logarithm():
+    """you return logarithms; the lengths themselves are wanted"""
+
+
 EXERCISE = Exercise(
     function="gradient_reach",
     reference=reference,

@@ -1,5 +1,8 @@
 """Part E of problem set 10: what layers learn, to which the length was said to give rise."""
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 from torch import Generator
 
@@ -227,6 +230,106 @@ def gives_positions_a_bias(kind, d_model, d_hidden, length):
         if kind == "positions"
         else reference(kind, d_model, d_hidden, length)
     )
+
+
+def _differing(kind: str, count: Callable[[int, int, int], int]) -> Callable[..., int]:
+    """The right answer but for one kind, of which something else is counted."""
+
+    def answer(**inputs: Any) -> int:
+        if inputs["kind"] != kind:
+            return reference(**inputs)
+        return count(inputs["d_model"], inputs["d_hidden"], inputs["length"])
+
+    return answer
+
+
+@mistake(points=2.5, computes=_differing("lstm", lambda m, h, n: 3 * h * (m + h + 2)))
+def counts_three_gates_of_the_lstm():
+    """you count three pairs of matrices for the LSTM; besides its three gates there is what is
+    written, so there are four"""
+
+
+@mistake(
+    points=3,
+    computes=_differing("feed-forward", lambda m, h, n: 2 * m * h + h),
+    also=(
+        _differing("feed-forward", lambda m, h, n: 2 * m * h + m),
+        _differing("feed-forward", lambda m, h, n: 2 * m * h + 2 * m),
+    ),
+)
+def miscounts_the_biases_of_the_maps():
+    """the biases of the feed-forward maps are too few: the first map has one for each of its
+    `d_hidden` outputs, the second for each of its `d_model`"""
+
+
+@mistake(points=3, computes=_differing("feed-forward", lambda m, h, n: h * (m + 1)))
+def counts_one_map():
+    """you count one feed-forward map; there are two, one that widens and one back"""
+
+
+@mistake(points=3.5, computes=_differing("positions", lambda m, h, n: (n + 1) * m))
+def adds_a_row_to_the_positions():
+    """your table of positions is one row, or a bias, too long: it has a row for each place, and
+    nothing else"""
+
+
+@mistake(points=3.5, computes=_differing("positions", lambda m, h, n: n))
+def counts_a_number_for_each_place():
+    """you count one number for each place; each has a row of `d_model`"""
+
+
+@mistake(points=3, computes=_differing("attention", lambda m, h, n: 4 * m * m + m))
+def gives_attention_one_bias():
+    """you count one bias for attention; each of its four matrices has one"""
+
+
+@mistake(points=3, computes=_differing("rnn", lambda m, h, n: h * (m + h + 2) + m * (h + 1)))
+def counts_outputs_of_the_plain_layer():
+    """you count a matrix for the outputs of the plain layer; it is the network without them"""
+
+
+@mistake(points=1.5)
+def exchanges_the_two_widths(kind, d_model, d_hidden, length):
+    """`d_model` and `d_hidden` have changed places in your recurrent layers: all their matrices
+    have `d_hidden` rows, the width of the state"""
+    widths = (d_hidden, d_model) if kind in GATES else (d_model, d_hidden)
+    return reference(kind, *widths, length)
+
+
+@mistake(points=1.5)
+def makes_the_state_as_wide_as_a_token(kind, d_model, d_hidden, length):
+    """your matrix from the state has a side of `d_model`; a state is `d_hidden` wide, before and
+    after"""
+    if kind not in GATES:
+        return reference(kind, d_model, d_hidden, length)
+    return GATES[kind] * (d_hidden * d_model + d_model**2 + 2 * d_hidden)
+
+
+@mistake(points=1.5)
+def gives_a_bias_for_each_input(kind, d_model, d_hidden, length):
+    """one of your biases is as wide as the tokens; both have a number for each output,
+    `d_hidden`"""
+    if kind not in GATES:
+        return reference(kind, d_model, d_hidden, length)
+    return GATES[kind] * (d_hidden * (d_model + d_hidden + 1) + d_model)
+
+
+@mistake(points=2.5)
+def counts_the_biases_of_one_gate(kind, d_model, d_hidden, length):
+    """you multiply the matrices by the number of gates, and not their biases; each pair of matrices
+    has a pair of biases"""
+    if kind not in GATES:
+        return reference(kind, d_model, d_hidden, length)
+    return GATES[kind] * d_hidden * (d_model + d_hidden) + 2 * d_hidden
+
+
+@mistake(points=2.5)
+def counts_the_matrix_of_the_state_once(kind, d_model, d_hidden, length):
+    """you multiply only the matrix from the token by the number of gates; there is one from the
+    state for each of them too, and biases"""
+    if kind not in GATES:
+        return reference(kind, d_model, d_hidden, length)
+    return GATES[kind] * d_hidden * d_model + d_hidden * (d_hidden + 2)
 
 
 EXERCISE = Exercise(

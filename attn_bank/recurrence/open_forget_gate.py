@@ -286,6 +286,43 @@ def works_in_single_precision(bias_ih, bias_hh, share, distance):
     return _put(bias_ih, bias_hh, torch.logit(gate).item())
 
 
+@mistake
+def adds_to_what_was_there(bias_ih, bias_hh, share, distance):
+    """you add to the biases of the forget gate that were there; put the new ones in their place"""
+    new_ih, new_hh = reference(bias_ih, bias_hh, share, distance)
+    new_hh.chunk(4)[1][:] += bias_hh.chunk(4)[1]
+    return new_ih, new_hh
+
+
+@mistake(points=3)
+def leaves_the_first_bias(bias_ih, bias_hh, share, distance):
+    """your sum is right, but the first vector keeps its biases of the forget gate; they are to be
+    zero there, and all of $b$ in the second"""
+    new_ih, new_hh = reference(bias_ih, bias_hh, share, distance)
+    new_ih.chunk(4)[1][:] = bias_ih.chunk(4)[1]
+    new_hh.chunk(4)[1][:] -= bias_ih.chunk(4)[1]
+    return new_ih, new_hh
+
+
+@mistake
+def takes_the_logarithm_of_the_gate(bias_ih, bias_hh, share, distance):
+    """your bias is the logarithm of the gate alone; take that of `1 - f` off"""
+    return _put(bias_ih, bias_hh, math.log(share) / distance)
+
+
+@mistake(computes=then(reference, lambda biases: biases[1]), also=(then(reference, sum),))
+def returns_one_vector():
+    """you return one vector; two are asked for, `bias_ih` and `bias_hh`"""
+
+
+@mistake(points=2.5)
+def keeps_the_gate_below_one(bias_ih, bias_hh, share, distance):
+    """you cut the gate off a little below 1, and all long distances get the same bias; compute `1 -
+    f` from the logarithm of `f`: `expm1`"""
+    gate = min(share ** (1 / distance), 1 - 1e-12)
+    return _put(bias_ih, bias_hh, math.log(gate / (1 - gate)))
+
+
 EXERCISE = Exercise(
     function="open_forget_gate",
     reference=reference,

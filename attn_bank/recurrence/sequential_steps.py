@@ -311,6 +311,32 @@ def says_one_turn_for_each_in_a_circle(needs):
     return len(needs) if reference(needs) is None else reference(needs)
 
 
+def _numbers_circles(number: float) -> Callable[..., float]:
+    def answer(needs: Needs) -> float:
+        turns = reference(needs)
+        return number if turns is None else turns
+
+    return answer
+
+
+@mistake(points=3, computes=_numbers_circles(-1), also=(_numbers_circles(float("inf")),))
+def returns_a_number_for_a_circle():
+    """you return a number for operations that wait in a circle; return `None`"""
+
+
+@mistake(points=3.5)
+def counts_a_turn_for_nothing(needs):
+    """without operations there are 0 turns; you return something else"""
+    return reference(needs) if needs else 1
+
+
+@mistake(points=3.5)
+def returns_none_for_nothing(needs):
+    """without operations there are 0 turns; you return `None`, perhaps because 0 counts as
+    false"""
+    return reference(needs) or None
+
+
 EXERCISE = Exercise(
     function="sequential_steps",
     reference=reference,
