@@ -262,11 +262,6 @@ def miscounts_the_biases_of_the_maps():
     `d_hidden` outputs, the second for each of its `d_model`"""
 
 
-@mistake(points=3, computes=_differing("feed-forward", lambda m, h, n: h * (m + 1)))
-def counts_one_map():
-    """you count one feed-forward map; there are two, one that widens and one back"""
-
-
 @mistake(points=3.5, computes=_differing("positions", lambda m, h, n: (n + 1) * m))
 def adds_a_row_to_the_positions():
     """your table of positions is one row, or a bias, too long: it has a row for each place, and
