@@ -577,19 +577,6 @@ def returns_one_tensor(**given):
     return torch.tensor(_Asked(**given).right, dtype=torch.float64)
 
 
-@mistake(points=2)
-def moves_whole_columns(**given):
-    """`weights[:, cell]` takes the cell in all images; with `weights[rows, cell]` each image has
-    its own"""
-
-    def move(weights, one, other):
-        moved = weights.clone()
-        moved[:, one], moved[:, other] = weights[:, other], weights[:, one]
-        return moved
-
-    return _Asked(**given).moved_by(move)
-
-
 EXERCISE = Exercise(
     function="look_elsewhere",
     reference=reference,
