@@ -221,7 +221,7 @@ def test_walk_shows_what_was_asked_the_nearest_words_and_the_shares() -> None:
             assert np.abs(outline - corner).max(-1).min() < 1e-5
     assert len(bottom.collections) == len(WORDS)
     assert {text.get_text() for text in middle.texts} == {WORDS[i] for i in set(nearest.tolist())}
-    assert [label.get_text() for label in bottom.get_xticklabels()] == ["brown", "green"]
+    assert [label.get_text() for label in bottom.get_xticklabels()] == ["start", "end"]
 
 
 def test_temperatures_draws_each_key_and_names_the_two_that_stand_out() -> None:

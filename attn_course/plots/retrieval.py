@@ -41,7 +41,6 @@ def walk(
         words: The words.
         swatches: A colour for each word, (len(words), 3).
     """
-    ends = [words[nearest[0]], words[nearest[-1]]]
     with style():
         figure, (top, middle, bottom) = plt.subplots(
             3, 1, figsize=(5.2, 4.4), sharex=True, height_ratios=[1, 1, 5]
@@ -54,8 +53,8 @@ def walk(
         bottom.set_title("soft answer", loc="left")
         _name_areas(bottom, at, blend.numpy(), words, swatches)
         bottom.set(xlim=(0, 1), ylim=(0, 1), yticks=[0, 0.5, 1], ylabel="share of each word")
-        bottom.set_xticks([0, 1], ends)
-        bottom.set_xlabel(f"colours on the straight line from {ends[0]} to {ends[1]}")
+        bottom.set_xticks([0, 1], ["start", "end"])
+        bottom.set_xlabel("colours on the straight line from start to end")
     return closed(figure)
 
 
