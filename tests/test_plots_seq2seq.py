@@ -89,7 +89,7 @@ def reach() -> Figure:
 
 def by_position() -> Figure:
     """Draw two curves over four positions."""
-    return seq2seq.by_position(POSITIONS, chance=0.05)
+    return seq2seq.by_position({"64 numbers": POSITIONS}, chance=0.05)
 
 
 def bleu_by_length() -> Figure:
@@ -257,6 +257,17 @@ def test_reach_has_a_logarithmic_axis_with_the_widths_on_it() -> None:
     assert axes.get_xscale() == "log"
     assert [label.get_text() for label in axes.get_xticklabels()] == ["32", "64", "128", "256"]
     assert axes.get_ylim()[0] == 0
+
+
+def test_each_width_has_a_panel_with_its_name_and_the_tasks_have_one_legend() -> None:
+    fewer = {task: runs / 2 for task, runs in POSITIONS.items()}
+    figure = seq2seq.by_position({"64 numbers": POSITIONS, "32 numbers": fewer}, chance=0.05)
+    assert [axes.get_title() for axes in figure.axes] == ["64 numbers", "32 numbers"]
+    for axes, shares in zip(figure.axes, (POSITIONS, fewer), strict=True):
+        for line, runs in zip(curves(axes).values(), shares.values(), strict=True):
+            assert_near(line.get_ydata(), 100 * runs.mean(0), rtol=1e-5)
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == list(POSITIONS)
 
 
 def test_guessing_is_a_line_at_its_share() -> None:

@@ -219,7 +219,7 @@ def reach(widths: Tensor, lengths: Mapping[str, Tensor]) -> Figure:
         for mark, hue, (name, runs) in zip(MARKS, COMPARED, lengths.items(), strict=False):
             tried = widths[: runs.shape[1]]
             draw_mean_and_range(axes, tried, runs, mark, color=hue, label=name)
-        axes.set(xscale="log", xlabel="numbers in the vector", ylabel="symbols, half copied")
+        axes.set(xscale="log", xlabel="numbers in the vector", ylabel="reach, in symbols")
         axes.set_xticks(widths.tolist(), [str(width) for width in widths.tolist()])
         axes.set_ylim(bottom=0)
         axes.minorticks_off()
@@ -227,23 +227,27 @@ def reach(widths: Tensor, lengths: Mapping[str, Tensor]) -> Figure:
     return closed(figure)
 
 
-def by_position(shares: Mapping[str, Tensor], chance: float) -> Figure:
+def by_position(shares: Mapping[str, Mapping[str, Tensor]], chance: float) -> Figure:
     """Draw the share of right symbols for each position of the source, a line for each task.
 
     Args:
-        shares: For each task, (num_seeds, num_positions).
+        shares: For each panel, by its title, and each task, (num_seeds, num_positions).
         chance: The share right by guessing.
     """
+    shape = {"nrows": len(shares), "sharex": True, "squeeze": False}
     with style():
-        figure, axes = plt.subplots(figsize=(5.2, 3.4))
-        for mark, hue, (name, runs) in zip(MARKS, COMPARED, shares.items(), strict=False):
-            at = 1 + torch.arange(runs.shape[1])
-            draw_mean_and_range(axes, at, 100 * runs, mark, color=hue, label=name)
-        axes.axhline(100 * chance, color=FAINT, linestyle=":")
-        axes.text(1, 100 * chance + 2, "guessing")
-        axes.set(xlabel="position in the source", ylabel="right, in %", ylim=(0, 102))
-        axes.set_xticks(at.tolist())
-        figure.legend(loc="outside lower center", ncols=2, handlelength=3.2)
+        figure, panels = plt.subplots(figsize=(5.2, 0.8 + 2.4 * len(shares)), **shape)
+        for axes, (title, tasks) in zip(panels[:, 0], shares.items(), strict=True):
+            for mark, hue, (name, runs) in zip(MARKS, COMPARED, tasks.items(), strict=False):
+                at = 1 + torch.arange(runs.shape[1])
+                draw_mean_and_range(axes, at, 100 * runs, mark, color=hue, label=name)
+            axes.axhline(100 * chance, color=FAINT, linestyle=":")
+            axes.text(1, 100 * chance + 2, "guessing")
+            axes.set(title=title, ylabel="right, in %", ylim=(0, 102))
+            axes.set_xticks(at.tolist())
+        axes.set_xlabel("position in the source")
+        drawn = axes.get_legend_handles_labels()
+        figure.legend(*drawn, loc="outside lower center", ncols=2, handlelength=3.2)
     return closed(figure)
 
 
