@@ -46,7 +46,7 @@ _FILLS = {"0": 0.0, "minus 1": -1.0, "a tiny number": 1e-9, "minus 1000000000": 
 _MOST_CALLS = 6
 
 
-class Instead(TorchFunctionMode):
+class _Instead(TorchFunctionMode):
     """Does something else where a function of torch is called with floating-point numbers.
 
     Args:
@@ -70,13 +70,13 @@ class Instead(TorchFunctionMode):
 def with_others(answer: Answer, inputs: Inputs) -> Iterator[tuple[str, Answer]]:
     """An answer with another function in the place of each that it calls, and how to say that."""
     for name, words, call in _calls():
-        with Instead(name, _as_it_is) as mode:
+        with _Instead(name, _as_it_is) as mode:
             answer(**inputs)
         if mode.times:
-            yield words, under(partial(Instead, name, call), answer)
+            yield words, under(partial(_Instead, name, call), answer)
         for only in range(mode.times) if 1 < mode.times <= _MOST_CALLS else ():
             said = f"{words} in one of several places"
-            yield said, under(partial(Instead, name, call, only), answer)
+            yield said, under(partial(_Instead, name, call, only), answer)
     if Fill.is_used(answer, inputs):
         for low, number in _FILLS.items():
             yield f"with {low} in the place of minus infinity", under(partial(Fill, number), answer)

@@ -6,7 +6,7 @@ its numbers show: that they are what comes out if this one thing is done otherwi
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import chain, combinations, permutations
 from typing import Any
@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 
 from attn_grade.agreement import alike, alike_at
-from attn_grade.alterations import has, is_floating, is_whole
+from attn_grade.alterations import has, is_floating
+from attn_grade.changes import AXES, Change, changes
 from attn_grade.equality import share_of_numbers
 from attn_grade.exercise import Exercise
 from attn_grade.findings import Finding, Findings
@@ -28,7 +29,6 @@ from attn_grade.promises import sample_inputs
 from attn_grade.trial import draw_trials
 from attn_grade.wrong_answers import Altered, Answer, given, leafwise, mistaking, then
 
-Change = Callable[[Any], Any]
 Slips = Iterator[tuple[str, Answer]]
 ENOUGH = 2  # draws at which numbers do not agree by chance
 TOLD_APART = 4  # different numbers, at least: where all are 0 or 1, much comes out alike
@@ -39,92 +39,16 @@ SCALED = (
     "your output is the right one {}: a mean and a sum differ by such a factor, and so do numbers"
     " with their scale and without"
 )
-_AXES = {-1: "the last axis", -2: "the last axis but one", -3: "the last axis but two"}
 _POWERS = {
     -0.5: "divided by the root of",
     -1.0: "divided by",
     0.5: "multiplied by the root of",
     1.0: "multiplied by",
 }
-_FLOATS: dict[str, Change] = {
-    "with the sign reversed": lambda x: -x,
-    "after a `tanh`": torch.tanh,
-    "after a `sigmoid`": torch.sigmoid,
-    "after a `relu`": torch.relu,
-    "without its sign": torch.abs,
-    "after an `exp`": torch.exp,
-    "after a `log`": torch.log,
-    "squared": torch.square,
-    "under a square root": torch.sqrt,
-    "doubled": lambda x: 2 * x,
-    "halved": lambda x: x / 2,
-    "multiplied by the root of 2": lambda x: x * 2**0.5,
-    "divided by the root of 2": lambda x: x / 2**0.5,
-    "rounded": torch.round,
-    "rounded down": torch.floor,
-    "cut to the range from 0 to 1": lambda x: x.clamp(0, 1),
-    "subtracted from 1": lambda x: 1 - x,
-    "turned into 1 divided by it": lambda x: 1 / x,
-    "set to 1": torch.ones_like,
-    "as a number of Python": lambda x: x.item(),
-}
-_WHOLE: dict[str, Change] = {
-    "1 larger": lambda x: x + 1,
-    "1 smaller": lambda x: x - 1,
-    "doubled": lambda x: 2 * x,
-}
-_TRUTHS: dict[str, Change] = {
-    "turned round, True for False": torch.logical_not,
-    "True everywhere": torch.ones_like,
-    "False everywhere": torch.zeros_like,
-    "False at the last True of each row as well": lambda x: x & _next(x, -1),
-    "True one place further in each row": lambda x: x | _next(x, 1),
-}
-_ANY: dict[str, Change] = {
-    "0 everywhere": torch.zeros_like,
-    "1 everywhere": torch.ones_like,
-    "at its largest number everywhere": lambda x: x.amax().expand_as(x),
-    "at its first entry everywhere": lambda x: x[:1].expand_as(x),
-    "at its last entry everywhere": lambda x: x[-1:].expand_as(x),
-    "transposed where it is square": lambda x: x.mT if x.shape[-1] == x.shape[-2] else x,
-    "reshaped where its last two axes should change places": lambda x: x.reshape(x.mT.shape).mT,
-    "reshaped after its last two axes have changed places": lambda x: x.mT.reshape(x.shape),
-}
-_ROWS: dict[str, Callable[[Tensor, int], Tensor]] = {
-    "after a softmax over {}": torch.softmax,
-    "after a `log_softmax` over {}": torch.log_softmax,
-    "less its mean over {}": lambda x, axis: x - x.mean(axis, keepdim=True),
-    "less its maximum over {}": lambda x, axis: x - x.amax(axis, keepdim=True),
-    "divided by its sum over {}": lambda x, axis: x / x.sum(axis, keepdim=True),
-    "divided by its length along {}": lambda x, axis: x / x.norm(dim=axis, keepdim=True),
-    "added up along {}": torch.cumsum,
-}
-_MOVED: dict[str, Callable[[Tensor, int], Tensor]] = {
-    "in reverse order along {}": lambda x, axis: x.flip(axis),
-    "moved on by one place along {}": lambda x, axis: x.roll(1, axis),
-    "moved back by one place along {}": lambda x, axis: x.roll(-1, axis),
-}
 _LISTS: dict[str, Change] = {
     "in reverse order": lambda x: x[::-1],
     "without its first part": lambda x: x[1:],
     "without its last part": lambda x: x[:-1],
-}
-
-
-# A reference takes long to call with each: what of this is done to a tensor that is given.
-_OF_GIVEN = {
-    "with the sign reversed",
-    "after a `tanh`",
-    "without its sign",
-    "squared",
-    "doubled",
-    "halved",
-    "rounded",
-    "rounded down",
-    "subtracted from 1",
-    "after a softmax over {}",
-    "less its mean over {}",
-    "divided by its length along {}",
 }
 
 
@@ -209,43 +133,9 @@ def _named(answer: Answer, hint: str) -> Answer:
     return answer
 
 
-def _next(x: Tensor, step: int) -> Tensor:
-    """A table of truths, moved by a place along its rows; what comes in is False."""
-    moved = x.roll(step, -1)
-    moved[..., 0 if step > 0 else -1] = False
-    return moved
-
-
-def _of_number(change: Change) -> Change:
-    return lambda x: change(torch.tensor(x, dtype=torch.float64)).item()
-
-
-def _along(change: Callable[[Tensor, int], Tensor], axis: int) -> Change:
-    return lambda x: change(x, axis)
-
-
-def _changes(value: object, made: bool = True) -> Iterator[tuple[str, Change]]:
-    """What may become of a value of this kind, and how to say that; less of a given tensor."""
-    if isinstance(value, float):
-        yield from ((words, _of_number(change)) for words, change in _FLOATS.items())
-    elif is_floating(value):
-        yield from (item for item in _FLOATS.items() if made or item[0] in _OF_GIVEN)
-    elif is_whole(value):
-        yield from _WHOLE.items()
-    if not isinstance(value, Tensor) or not value.ndim:
-        return
-    if value.dtype == torch.bool:
-        yield from _TRUTHS.items()
-    yield from _ANY.items()
-    for axis, name in list(_AXES.items())[: min(value.ndim, 3 if made else 2)]:
-        for words, change in (_ROWS | _MOVED if value.is_floating_point() else _MOVED).items():
-            if made or words in _OF_GIVEN or words in _MOVED:
-                yield words.format(name), _along(change, axis)
-
-
 def _given(reference: Answer, inputs: Inputs) -> Slips:
     for name, value in inputs.items():
-        for words, change in _changes(value, made=False):
+        for words, change in changes(value, made=False):
             yield GIVEN.format(f"`{name}` {words}"), given(reference, **{name: change})
     alike_kinds = {name: type(value) for name, value in inputs.items()}
     for one, other in permutations(inputs, 2):
@@ -263,7 +153,7 @@ def _scaled(reference: Answer, inputs: Inputs) -> Slips:
     for name, value in inputs.items():
         if not isinstance(value, Tensor):
             continue
-        for axis, words in list(_AXES.items())[: value.ndim]:
+        for axis, words in list(AXES.items())[: value.ndim]:
             for power, done in _POWERS.items():
                 said = f"{done} the length of {words} of `{name}`"
                 yield SCALED.format(said), _times(reference, name, axis, power)
@@ -298,7 +188,7 @@ def _made(reference: Answer, output: Plain) -> Slips:
     leaf = output
     while isinstance(leaf, list | tuple) and leaf:
         leaf = leaf[-1]
-    for words, change in _changes(leaf):
+    for words, change in changes(leaf):
         yield MADE.format(words), leafwise(reference, _where(type(leaf), change))
     if isinstance(output, list):
         for words, change in _LISTS.items():
