@@ -112,11 +112,13 @@ def _say(exercise: Exercise, known: Recognised) -> str:
     if known.mistake is None:
         right = "your numbers are right wherever they can be compared; their form is not: "
         return f"{right if known.axes is None else ''}{', and '.join(more)}"
-    first = f"there is more than one thing to mend. First: {known.mistake.hint}."
+    several = f"there is more than one thing to mend. First: {known.mistake.hint}."
     if known.second:
-        return f"{first} Second: {known.second.hint}"
-    if more:
-        return f"{first} Then {', and '.join(more)}"
+        return f"{several} Second: {known.second.hint}"
+    if known.forms or known.axes is not None:
+        return f"{several} Then {', and '.join(more)}"
+    if more:  # which may have the same cause
+        return f"one thing to mend: {known.mistake.hint}. Then {', and '.join(more)}"
     return known.mistake.whole_hint
 
 

@@ -228,7 +228,14 @@ def takes_softmax_over_everything(scores, source_len):
     return _softmax(scores.reshape(1, -1), padding).reshape(scores.shape)
 
 
-@mistake(computes=given(reference, source_len=lambda source_len: source_len + 1))
+def _keep_one_more_of_some(scores: Tensor, source_len: Tensor) -> Tensor:
+    return reference(scores, source_len + source_len.sign())
+
+
+@mistake(
+    computes=given(reference, source_len=lambda source_len: source_len + 1),
+    also=(_keep_one_more_of_some,),
+)
 def keeps_one_place_too_many():
     """the first place of padding still counts: a source of 3 tokens has them at the places 0, 1 and
     2, and its padding begins at 3"""

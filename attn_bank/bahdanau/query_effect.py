@@ -113,7 +113,12 @@ def _double_the_distance_from_the_mean(scores: Tensor, source_len: Tensor) -> Te
     return 2 * compares_with_the_mean_query(scores, source_len)
 
 
-@mistake(points=2.5)
+def _compare_neighbours_or_none(scores: Tensor, source_len: Tensor) -> Tensor:
+    alone = scores.shape[1] == 1
+    return (reference if alone else compares_neighbouring_queries)(scores, source_len)
+
+
+@mistake(points=2.5, also=(_compare_neighbours_or_none,))
 def compares_neighbouring_queries(scores, source_len):
     """you compare every query with the next; the two that differ most may lie apart"""
     return _weights(scores, source_len).diff(dim=1).abs().amax((1, 2))

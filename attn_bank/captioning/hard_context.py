@@ -525,6 +525,15 @@ def keeps_an_axis_of_the_context():
     features"""
 
 
+@mistake
+def takes_the_height_for_the_width(scores, features):
+    """your number of a cell is `row * height + column`; each row before it has `width` cells, so it
+    is `row * width + column`"""
+    height, width = scores.shape[1:]
+    context, drawn = reference(scores, features)
+    return context, drawn // width * height + drawn % width
+
+
 @mistake(computes=then(reference, lambda drawn: (drawn[0], drawn[1] + 1)))
 def counts_from_one():
     """you count cells from 1; the first one has the number 0"""

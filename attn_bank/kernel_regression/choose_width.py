@@ -120,6 +120,14 @@ def measures_the_last_width(key, value, widths):
     return _with(_least(errors, widths), errors[-1], value)
 
 
+@mistake(points=2)
+def looks_up_in_another_order(key, value, widths):
+    """you try the widths in another order than that of the list, and look the best one up by its
+    place in the list"""
+    errors = _errors(key, value, sorted(widths))
+    return _with(_least(errors, widths), min(errors), value)
+
+
 @mistake
 def takes_the_largest_error(key, value, widths):
     """you choose the width with the largest error; the smallest is wanted"""

@@ -1,5 +1,7 @@
 """Part B of problem set 02: the weights of the kernel that is often printed as another one."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -177,7 +179,15 @@ def spreads_an_empty_window_over_all_keys(query, key, width):
     return torch.softmax(scores, -1)
 
 
-@mistake(points=2.5)
+def _divide_by_and(number: float) -> Callable[..., Tensor]:
+    def weights(query: Tensor, key: Tensor, width: float) -> Tensor:
+        kernel = _kernel(query, key, width)
+        return kernel / (kernel.sum(-1, keepdim=True) + number)
+
+    return weights
+
+
+@mistake(points=2.5, also=tuple(map(_divide_by_and, (1e-5, 1e-6, 1e-7, 1e-9, 1e-10, 1e-12))))
 def saves_the_division_by_a_small_number(query, key, width):
     """a small number in the denominator makes the weights of a lone key at the edge sum to less
     than 1; change the denominator only where it is 0"""

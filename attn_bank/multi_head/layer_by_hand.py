@@ -192,7 +192,14 @@ def counts_roles_from_one(num_heads, d_value, num_roles, first, second):
     return _layer(num_heads, d_value, num_roles, first - 1, second - 1)
 
 
-@mistake
+def _keys_alone(num_heads: int, d_value: int, num_roles: int, first: int, second: int) -> Layer:
+    _, key, *others = takes_roles_for_the_first_features(
+        num_heads, d_value, num_roles, first, second
+    )
+    return (_layer(num_heads, d_value, num_roles, first, second)[0], key, *others)
+
+
+@mistake(also=(_keys_alone,))
 def takes_roles_for_the_first_features(num_heads, d_value, num_roles, first, second):
     """you take role `r` for feature `r`; the value's features come first, so role `r` is feature
     `d_value + r`"""
