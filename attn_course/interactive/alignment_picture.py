@@ -69,8 +69,11 @@ def rounded(weights: Float[Tensor, "rows columns"]) -> list[list[float]]:
 
 
 def png(
-    rows: Sequence[str], columns: Sequence[str], weights: Float[Tensor, "rows columns"]
+    rows: Sequence[str],
+    columns: Sequence[str],
+    weights: Float[Tensor, "rows columns"],
+    axes_say: tuple[str, str] = ("read: key", "written: query"),
 ) -> bytes:
     """The table for print."""
-    figure = alignment(weights, columns, rows, frozenset(), frozenset())
+    figure = alignment(weights, columns, rows, frozenset(), frozenset(), axes_say)
     return png_of(figure, dpi=160)

@@ -82,7 +82,7 @@ def head_explorer(
                 "table": rounded(large),
             },
         },
-        png=png(pieces, pieces, large),
+        png=png(pieces, pieces, large, ("looked at: key", "looks: query")),
         scripts=["layers", "weights", "alignment_grid", "head_sheet"],
         live=LIVE.format(megabytes=len(weights_script(NAME)) / 1e6),
     )

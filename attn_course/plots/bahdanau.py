@@ -75,6 +75,7 @@ def alignment(
     target: Sequence[str],
     sure: Set[tuple[int, int]],
     possible: Set[tuple[int, int]],
+    axes_say: tuple[str, str] = ("read: key", "written: query"),
 ) -> Figure:
     """Draw a matrix of weights, (target_len, source_len), with the words on both axes.
 
@@ -84,6 +85,7 @@ def alignment(
         target: The words written.
         sure: Links (source word, target word) that any translator would draw, in a solid frame.
         possible: Optional links, in a dotted frame.
+        axes_say: What the columns are, and the rows.
     """
     height = 1.4 + 0.29 * len(target)
     with style():
@@ -96,7 +98,7 @@ def alignment(
         axes.xaxis.tick_top()
         axes.xaxis.set_label_position("top")
         axes.tick_params(length=0)
-        axes.set(xlabel="read: key", ylabel="written: query")
+        axes.set(xlabel=axes_say[0], ylabel=axes_say[1])
         bar = figure.colorbar(image, ax=axes, location="bottom", aspect=40, pad=0.03)
         bar.set_label("weight")
     return closed(figure)
