@@ -178,8 +178,9 @@ def decay_per_step(reach: Float[Tensor, " length"], near: int, far: int) -> Floa
 def longest_chain(output: Tensor) -> int:
     """Number of operations that had to wait for one another: the longest path through autograd.
 
-    No number of processors can finish in fewer steps. Each operation counts as one, however much
-    work it does, even if it only changes the shape. A fused operation hides its own chain.
+    These are the turns of this program, as autograd recorded it: another program for the same
+    function may need fewer. Each operation counts as one, however much work it does, even if it
+    only changes the shape. A fused operation hides its own chain.
 
     Raises:
         ValueError: Autograd has not recorded how the tensor was made.
