@@ -15,7 +15,7 @@ from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from attn_course.image_grid import over_pixels
-from attn_course.plots import ROLE, captioning
+from attn_course.plots import PAPER, ROLE, captioning
 from attn_course.plots.captioner_step import captioner_step as draw_step
 from tests.figure_laws import assert_laws, contrast, texts, words_in
 
@@ -235,7 +235,10 @@ def test_weight_of_a_step_stands_above_its_feature_and_in_its_colour() -> None:
 def test_boxes_of_a_step_have_the_colours_of_their_roles_and_legible_ink() -> None:
     boxes = [text for text in texts(captioner_step()) if text.get_bbox_patch()]
     filled = [to_rgb(text.get_bbox_patch().get_facecolor()) for text in boxes]
-    assert sorted(filled) == sorted(to_rgb(ROLE[role]) for role in ("query", "query", "output"))
+    assert sorted(filled) == sorted(map(to_rgb, (ROLE["query"], ROLE["output"], PAPER)))
+    (asks,) = [text.get_text() for text, fill in zip(boxes, filled, strict=True)
+               if fill == to_rgb(ROLE["query"])]  # fmt: skip
+    assert asks == "$s_{t-1}$"
     for text, colour in zip(boxes, filled, strict=True):
         assert contrast(text.get_color(), colour) >= 4.5
 

@@ -99,7 +99,7 @@ def _decoder(axes: Axes, given: str, said: str) -> None:
     x, y = GIVEN
     _box(axes, (DECODER, low), "query", "$s_{t-1}$")
     _box(axes, (middle, CONTEXT), "output", "$c_t$")
-    _box(axes, (DECODER, CONTEXT), "query", "$s_t$")
+    _box(axes, (DECODER, CONTEXT), "state", "$s_t$")
     _arrow(axes, (DECODER - 0.7, low), (middle + 0.1, low))
     _arrow(axes, (DECODER - 0.3, low + 0.5), (middle + 1.15, gate))
     axes.text(middle + 0.2, gate, "$\\times\\,\\beta_t$", ha="left", va="center")
@@ -115,7 +115,9 @@ def _decoder(axes: Axes, given: str, said: str) -> None:
 
 
 def _box(axes: Axes, place: tuple[float, float], role: str, text: str) -> None:
-    box = {"boxstyle": "round,pad=0.4", "facecolor": ROLE[role], "edgecolor": PAPER}
+    """Draw a box in the colour of its role; a state that does not ask now has only a rim."""
+    rim = PAPER if role in ROLE else INK
+    box = {"boxstyle": "round,pad=0.4", "facecolor": ROLE.get(role, PAPER), "edgecolor": rim}
     ink = PAPER if role == "query" else "black"
     axes.text(*place, text, ha="center", va="center", color=ink, bbox=box)
 
