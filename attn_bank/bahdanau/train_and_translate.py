@@ -146,7 +146,8 @@ def never_updates(batches, unseen, vocab_size, max_len):
 def forgets_to_clear_the_gradients(batches, unseen, vocab_size, max_len):
     """the words are French and have little to do with the source. If the gradients are never
     cleared, each `backward` adds to all those before: call `zero_grad` for every batch. If they
-    are, the steps may be too small, or too few, or too large"""
+    are, the steps may be too small, too few or too large, or the loss may be given something else
+    than the logits"""
     model = _learn(_attentive(vocab_size), batches, clear=False)
     return greedy_decode(model, unseen, max_len)
 

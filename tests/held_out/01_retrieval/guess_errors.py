@@ -1,4 +1,7 @@
 import torch
+from torch import Tensor
+
+from attn_course.retrieval import attend, distance_scores
 
 
 def wrong_distance_itself(query, truth, key, value, temperatures):
@@ -128,3 +131,43 @@ def right_all_temperatures_at_once(query, truth, key, value, temperatures):
     far = (query[:, None] - key).square().sum(-1)
     weights = (-far / temperatures[:, None, None]).softmax(-1)
     return (weights @ value - truth).square().sum(-1).mean(-1)
+
+
+def wrong_mean_over_the_words_too(
+    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
+) -> Tensor:
+    """Takes the mean over the numbers of each value, too, where they should be summed."""
+    squared = (query.unsqueeze(1) - key).square().sum(-1)
+    weights = torch.softmax(-squared / temperatures[:, None, None], -1)
+    return (weights @ value - truth).square().mean((1, 2))
+
+
+def wrong_distance_not_squared_sixth(
+    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
+) -> Tensor:
+    """Scores by the distance itself, not by its square."""
+    scores = -torch.cdist(query, key) / temperatures[:, None, None]
+    guesses = torch.softmax(scores, -1) @ value
+    return (guesses - truth).square().sum(-1).mean(-1)
+
+
+def wrong_softmax_over_queries(
+    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
+) -> Tensor:
+    """Takes the softmax over axis 1, the queries, since the temperatures are in front."""
+    squared = (query.unsqueeze(1) - key).square().sum(-1)
+    weights = torch.softmax(-squared / temperatures[:, None, None], dim=1)
+    guesses = weights @ value
+    return (guesses - truth).square().sum(-1).mean(-1)
+
+
+def right_loop(
+    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
+) -> Tensor:
+    """Goes through the temperatures one by one, with the lookup of the package."""
+    scores = distance_scores(query, key)
+    errors = []
+    for temperature in temperatures:
+        off = attend(scores / temperature, value) - truth
+        errors.append((off * off).sum() / len(query))
+    return torch.stack(errors)

@@ -1,4 +1,7 @@
+import math
+
 import torch
+from torch import Tensor
 
 
 def wrong_where_at_the_end(scores, value, mask, default):
@@ -159,3 +162,42 @@ def right_default_as_one_more_row(scores, value, mask, default):
     table = torch.cat([scores.masked_fill(~mask, -torch.inf), last], -1)
     row = default.expand(*value.shape[:-2], 1, value.shape[-1])
     return table.softmax(-1) @ torch.cat([value, row], -2)
+
+
+def wrong_default_put_in_afterwards(
+    scores: Tensor, value: Tensor, mask: Tensor, default: Tensor
+) -> Tensor:
+    """Replaces the nan of a query without keys only in the output, so gradients are nan."""
+    weights = torch.softmax(scores.masked_fill(~mask, -math.inf), -1)
+    return torch.where(mask.any(-1, keepdim=True), weights @ value, default)
+
+
+def wrong_renormalised_sixth(
+    scores: Tensor, value: Tensor, mask: Tensor, default: Tensor
+) -> Tensor:
+    """Masks after the softmax and divides anew, so a high forbidden key leaves nothing."""
+    weights = torch.softmax(scores, -1) * mask
+    total = weights.sum(-1, keepdim=True)
+    weights = weights / total.masked_fill(total == 0, 1)
+    return torch.where(mask.any(-1, keepdim=True), weights @ value, default)
+
+
+def wrong_default_if_some_forbidden(
+    scores: Tensor, value: Tensor, mask: Tensor, default: Tensor
+) -> Tensor:
+    """Gives the default to each query with a forbidden key, not only to those without keys."""
+    allowed = mask.all(-1, keepdim=True)
+    forbidden = ~mask & mask.any(-1, keepdim=True)
+    weights = torch.softmax(scores.masked_fill(forbidden, -math.inf), -1)
+    return torch.where(allowed, weights @ value, default)
+
+
+def right_default_as_one_more_row_sixth(
+    scores: Tensor, value: Tensor, mask: Tensor, default: Tensor
+) -> Tensor:
+    """Adds the default to the table as a row that only queries without keys may read."""
+    some = mask.any(-1, keepdim=True)
+    extra = torch.zeros_like(scores[..., :1]).masked_fill(some, -math.inf)
+    longer = torch.cat([scores.masked_fill(~mask, -math.inf), extra], -1)
+    row = default.expand(*value.shape[:-2], 1, -1)
+    return torch.softmax(longer, -1) @ torch.cat([value, row], -2)

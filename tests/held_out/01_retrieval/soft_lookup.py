@@ -1,4 +1,7 @@
+import math
+
 import torch
+from torch import Tensor
 
 
 def wrong_key_capital_t(query, key, value, temperature):
@@ -103,3 +106,36 @@ def wrong_plain_powers(query, key, value, temperature):
 def wrong_softmax_over_queries(query, key, value, temperature):
     """Its softmax runs over the queries, so the weights of a query do not sum to 1."""
     return (query @ key.mT / temperature).softmax(-2) @ value
+
+
+def wrong_divides_by_root_too(
+    query: Tensor, key: Tensor, value: Tensor, temperature: float
+) -> Tensor:
+    """Divides the scores by the root of d_key as well, as scaled attention does."""
+    scores = query @ key.mT / (temperature * math.sqrt(query.shape[-1]))
+    return torch.softmax(scores, -1) @ value
+
+
+def wrong_softmax_over_axis_one(
+    query: Tensor, key: Tensor, value: Tensor, temperature: float
+) -> Tensor:
+    """Takes the softmax over axis 1, which is the queries once there is a batch axis."""
+    scores = query @ key.mT / temperature
+    weights = torch.softmax(scores, dim=1)
+    return weights @ value
+
+
+def wrong_temperature_after_softmax_sixth(
+    query: Tensor, key: Tensor, value: Tensor, temperature: float
+) -> Tensor:
+    """Divides the weights by the temperature, not the scores."""
+    weights = torch.softmax(query @ key.mT, -1) / temperature
+    return weights @ value
+
+
+def right_einsum_sixth(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
+    """Names the axes in einsum, and divides by the sum of the powers at the end."""
+    scores = torch.einsum("...qd,...kd->...qk", query, key) / temperature
+    raised = torch.exp(scores - scores.amax(-1, keepdim=True).detach())
+    blend = torch.einsum("...qk,...kv->...qv", raised, value)
+    return blend / raised.sum(-1, keepdim=True)

@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def wrong_one_maximum_for_all(scores):
@@ -133,3 +134,28 @@ def right_keys_first(scores):
     first = scores.movedim(-1, 0)
     raised = torch.exp(first - first.amax(0))
     return (raised / raised.sum(0)).movedim(0, -1)
+
+
+def wrong_one_maximum_for_all_sixth(scores: Tensor) -> Tensor:
+    """Subtracts the maximum of the whole tensor, so a row far below it becomes 0/0."""
+    raised = torch.exp(scores - scores.max())
+    return raised / raised.sum(-1, keepdim=True)
+
+
+def wrong_subtracts_in_place(scores: Tensor) -> Tensor:
+    """Subtracts the maximum with -=, which changes the scores of the caller."""
+    scores -= scores.amax(-1, keepdim=True)
+    raised = scores.exp()
+    return raised / raised.sum(-1, keepdim=True)
+
+
+def wrong_clamped_sixth(scores: Tensor) -> Tensor:
+    """Cuts scores off at 80 against overflow, so 1000 and 2000 get the same weight."""
+    raised = scores.clamp(-80, 80).exp()
+    return raised / raised.sum(-1, keepdim=True)
+
+
+def right_by_logarithm(scores: Tensor) -> Tensor:
+    """Subtracts the logarithm of the sum and takes the power only at the end."""
+    below = scores - scores.max(-1, keepdim=True).values.detach()
+    return (below - below.exp().sum(-1, keepdim=True).log()).exp()

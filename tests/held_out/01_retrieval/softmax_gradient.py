@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def wrong_plain_mean(weights, upstream):
@@ -96,3 +97,26 @@ def wrong_only_own_score(weights, upstream):
 def wrong_sum_over_all_rows(weights, upstream):
     """It subtracts the sum over the whole tensor, where each row has a sum of its own."""
     return weights * (upstream - (weights * upstream).sum())
+
+
+def wrong_plain_mean_sixth(weights: Tensor, upstream: Tensor) -> Tensor:
+    """Compares with the plain mean of upstream, not with the mean under the weights."""
+    return weights * (upstream - upstream.mean(-1, keepdim=True))
+
+
+def wrong_weight_missing_before_the_sum(weights: Tensor, upstream: Tensor) -> Tensor:
+    """Subtracts the sum without multiplying it by the weight of the score."""
+    product = weights * upstream
+    return product - product.sum(-1, keepdim=True)
+
+
+def wrong_sum_over_all_rows_sixth(weights: Tensor, upstream: Tensor) -> Tensor:
+    """Sums over the whole tensor, though each row has a softmax of its own."""
+    return weights * (upstream - (weights * upstream).sum())
+
+
+def right_by_the_jacobian(weights: Tensor, upstream: Tensor) -> Tensor:
+    """Builds the matrix of derivatives of each row and multiplies upstream by it."""
+    outer = weights.unsqueeze(-1) * weights.unsqueeze(-2)
+    jacobian = torch.diag_embed(weights) - outer
+    return (jacobian @ upstream.unsqueeze(-1)).squeeze(-1)

@@ -1,6 +1,8 @@
 import torch
+from torch import Tensor
 
 from attn_course import kernel_regression
+from attn_course.kernel_regression import leave_one_out
 
 
 def _estimates(key, value, width):
@@ -151,3 +153,44 @@ def wrong_returns_the_place(key, value, widths):
     ]
     best = errors.index(min(errors))
     return best, 1 - errors[best] / value.var(correction=0).item()
+
+
+def wrong_variance_of_a_sample(
+    key: Tensor, value: Tensor, widths: list[float]
+) -> tuple[float, float]:
+    """Takes torch's variance, which divides by n - 1."""
+    errors = [(leave_one_out(key, value, w) - value).square().mean().item() for w in widths]
+    best = min(errors)
+    return widths[errors.index(best)], 1 - best / value.var().item()
+
+
+def wrong_place_in_the_sorted_list(
+    key: Tensor, value: Tensor, widths: list[float]
+) -> tuple[float, float]:
+    """Tries the widths in order of size, but looks the best up in the list as given."""
+    errors = []
+    for width in sorted(widths):
+        errors.append((leave_one_out(key, value, width) - value).square().mean().item())
+    best = min(errors)
+    variance = value.var(correction=0).item()
+    return widths[errors.index(best)], 1 - best / variance
+
+
+def wrong_squared_correlation(
+    key: Tensor, value: Tensor, widths: list[float]
+) -> tuple[float, float]:
+    """Returns the squared correlation of estimates and values as R²."""
+    estimates = [leave_one_out(key, value, width) for width in widths]
+    errors = [(estimate - value).square().mean().item() for estimate in estimates]
+    best = errors.index(min(errors))
+    both = torch.cat([estimates[best], value], 1).mT
+    return widths[best], torch.corrcoef(both)[0, 1].item() ** 2
+
+
+def right_by_argmin(key: Tensor, value: Tensor, widths: list[float]) -> tuple[float, float]:
+    """Compares sums of squares: n cancels in the fraction."""
+    off = torch.stack([leave_one_out(key, value, width) - value for width in widths])
+    sums = off.square().sum((1, 2))
+    best = int(sums.argmin())
+    spread = (value - value.mean()).square().sum()
+    return widths[best], 1 - (sums[best] / spread).item()

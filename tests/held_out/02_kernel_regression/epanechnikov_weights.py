@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def wrong_width_not_squared(query, key, width):
@@ -140,5 +141,37 @@ def right_one_added_where_empty(query, key, width):
     """The sum of an empty window becomes 1 by adding the truth value of being empty."""
     u = ((query.unsqueeze(-2) - key.unsqueeze(-3)) / width).square().sum(-1)
     kernel = torch.relu(1 - u)
+    total = kernel.sum(-1, keepdim=True)
+    return kernel / (total + (total == 0))
+
+
+def wrong_small_number_added_sixth(query: Tensor, key: Tensor, width: float) -> Tensor:
+    """Adds 1e-6 to each denominator: a lone key close to the edge gets less than 1."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    kernel = torch.relu(1 - squared / width**2)
+    return kernel / (kernel.sum(-1, keepdim=True) + 1e-6)
+
+
+def wrong_clamp_lets_gradient_through(query: Tensor, key: Tensor, width: float) -> Tensor:
+    """Cuts off with clamp, which has a gradient for a key at exactly one width."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    kernel = (1 - squared / width**2).clamp(min=0)
+    total = kernel.sum(-1, keepdim=True)
+    return kernel / total.masked_fill(total == 0, 1)
+
+
+def wrong_width_not_squared_sixth(query: Tensor, key: Tensor, width: float) -> Tensor:
+    """Divides the squared distance by the width, so the kernel ends at its root."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    kernel = torch.relu(1 - squared / width)
+    total = kernel.sum(-1, keepdim=True)
+    return kernel / total.masked_fill(total == 0, 1)
+
+
+def right_outside_filled(query: Tensor, key: Tensor, width: float) -> Tensor:
+    """Fills 0 in outside of the window, and adds 1 to a total only where it is 0."""
+    apart = query[..., :, None, :] - key[..., None, :, :]
+    kernel = 1 - (apart * apart).sum(-1) / width**2
+    kernel = kernel.masked_fill(kernel <= 0, 0)
     total = kernel.sum(-1, keepdim=True)
     return kernel / (total + (total == 0))

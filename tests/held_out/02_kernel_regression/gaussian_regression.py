@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def wrong_width_not_squared(query, key, value, width):
@@ -116,3 +117,41 @@ def wrong_square_multiplied_out(query, key, value, width):
     squared = query.square().sum(-1, keepdim=True) - 2 * query @ key.mT
     squared = (squared + key.square().sum(-1).unsqueeze(-2)).clamp(min=0)
     return (-squared / (2 * width**2)).softmax(-1) @ value
+
+
+def wrong_square_multiplied_out_sixth(
+    query: Tensor, key: Tensor, value: Tensor, width: float | Tensor
+) -> Tensor:
+    """Squares before it subtracts (q² - 2qk + k²), so large years lose their digits."""
+    own = query.square().sum(-1, keepdim=True)
+    other = key.square().sum(-1).unsqueeze(-2)
+    squared = own - 2 * query @ key.mT + other
+    return torch.softmax(-squared / (2 * width**2), -1) @ value
+
+
+def wrong_width_not_squared_sixth(
+    query: Tensor, key: Tensor, value: Tensor, width: float | Tensor
+) -> Tensor:
+    """Divides the squared distance by the width, not by its square."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    return torch.softmax(-squared / (2 * width), -1) @ value
+
+
+def wrong_denominator_at_least_tiny(
+    query: Tensor, key: Tensor, value: Tensor, width: float | Tensor
+) -> Tensor:
+    """Divides kernel values by at least a tiny number: far away the estimate becomes 0."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    kernel = torch.exp(-squared / (2 * width**2))
+    total = kernel.sum(-1, keepdim=True).clamp(min=torch.finfo(kernel.dtype).tiny)
+    return kernel / total @ value
+
+
+def right_nearest_has_kernel_one(
+    query: Tensor, key: Tensor, value: Tensor, width: float | Tensor
+) -> Tensor:
+    """Measures in widths, and scales the kernel so that the nearest key has 1."""
+    units = (query.unsqueeze(-2) - key.unsqueeze(-3)) / width
+    energy = (units * units).sum(-1) / 2
+    kernel = torch.exp(energy.amin(-1, keepdim=True).detach() - energy)
+    return kernel @ value / kernel.sum(-1, keepdim=True)

@@ -1,4 +1,7 @@
+import math
+
 import torch
+from torch import Tensor
 
 
 def wrong_hides_twins(key, value, width):
@@ -142,3 +145,42 @@ def wrong_lone_key_is_nan(key, value, width):
     squared = (key.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
     own = torch.eye(key.shape[-2], dtype=torch.bool)
     return (-squared / (2 * width**2)).masked_fill(own, -torch.inf).softmax(-1) @ value
+
+
+def wrong_minus_a_billion_sixth(key: Tensor, value: Tensor, width: float | Tensor) -> Tensor:
+    """Hides a key with a score of -1e9, above those of keys 100,000 widths away."""
+    squared = (key.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    myself = torch.eye(key.shape[-2], dtype=torch.bool, device=key.device)
+    scores = (-squared / (2 * width**2)).masked_fill(myself, -1e9)
+    weights = torch.softmax(scores, -1)
+    if key.shape[-2] == 1:
+        weights = weights * 0
+    return weights @ value
+
+
+def wrong_same_place_hidden_too(key: Tensor, value: Tensor, width: float | Tensor) -> Tensor:
+    """Hides every key at the distance 0, also another key in the same place."""
+    squared = (key.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    myself = squared == 0
+    scores = (-squared / (2 * width**2)).masked_fill(myself, -math.inf)
+    weights = torch.softmax(scores, -1).masked_fill(myself, 0)
+    return weights @ value
+
+
+def wrong_one_key_is_nan(key: Tensor, value: Tensor, width: float | Tensor) -> Tensor:
+    """Does not think of a table with one key, whose estimate comes out as nan."""
+    squared = (key.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    myself = torch.eye(key.shape[-2], dtype=torch.bool, device=key.device)
+    scores = (-squared / (2 * width**2)).masked_fill(myself, -math.inf)
+    return torch.softmax(scores, -1) @ value
+
+
+def right_table_of_others(key: Tensor, value: Tensor, width: float | Tensor) -> Tensor:
+    """Picks the others of each key by index, so there is nothing to hide."""
+    number = key.shape[-2]
+    places = torch.arange(number, device=key.device).expand(number, number)
+    apart = ~torch.eye(number, dtype=torch.bool, device=key.device)
+    others = places[apart].view(number, number - 1)
+    units = (key.unsqueeze(-2) - key[..., others, :]) / width
+    weights = torch.softmax(-0.5 * units.square().sum(-1), -1)
+    return (weights.unsqueeze(-1) * value[..., others, :]).sum(-2)

@@ -1,4 +1,7 @@
+import math
+
 import torch
+from torch import Tensor
 
 
 def wrong_only_the_nearest(query, key, value, k):
@@ -163,3 +166,38 @@ def right_kth_value(query, key, value, k):
     flat = width == 0
     scores = torch.where(flat, 0, -squared / (2 * torch.where(flat, 1, width)))
     return scores.masked_fill(flat & (squared > 0), -torch.inf).softmax(-1) @ value
+
+
+def wrong_small_number_added(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+    """Adds 1e-8 to the divisor, which matters where the distances are small."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    spread = 2 * squared.sort(-1).values[..., k - 1 : k] + 1e-8
+    return torch.softmax(-squared / spread, -1) @ value
+
+
+def wrong_only_the_nearest_count(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+    """Sums over the k nearest keys only, where the formula sums over all."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    reach = squared.sort(-1).values[..., k - 1 : k]
+    spread = 2 * reach.clamp(min=torch.finfo(squared.dtype).tiny)
+    scores = (-squared / spread).masked_fill(squared > reach, -math.inf)
+    return torch.softmax(scores, -1) @ value
+
+
+def wrong_width_without_gradient(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+    """Measures the width without gradients, though it depends on the query and a key."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    with torch.no_grad():
+        spread = 2 * squared.sort(-1).values[..., k - 1 : k]
+        spread = spread.clamp(min=torch.finfo(squared.dtype).tiny)
+    return torch.softmax(-squared / spread, -1) @ value
+
+
+def right_width_zero_apart(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+    """Treats a width of 0 apart: there the keys on the query share the weight."""
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    reach = squared.kthvalue(k, dim=-1, keepdim=True).values
+    on_it = reach == 0
+    scores = -squared / (2 * reach.masked_fill(on_it, 1))
+    scores = scores.masked_fill(on_it & (squared > 0), -math.inf)
+    return torch.softmax(scores, -1) @ value

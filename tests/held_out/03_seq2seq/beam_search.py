@@ -1,5 +1,8 @@
 import heapq
 import math
+from heapq import nlargest
+
+from torch import Tensor
 
 from attn_course.seq2seq import BOS, EOS
 
@@ -281,3 +284,79 @@ def wrong_beam_chosen_by_score(log_probability, beam_width, length_power):
         beam = longer[:beam_width]
     scored = [(words, total / len(words) ** length_power) for words, total in beam]
     return max(scored, key=lambda one: one[1])
+
+
+def wrong_length_counts_bos(
+    log_probability: Tensor, beam_width: int, length_power: float
+) -> tuple[list[int], float]:
+    """Divides by a length in which BOS is counted."""
+    beam = [([BOS], 0.0)]
+    for table in log_probability.tolist():
+        longer = []
+        for words, total in beam:
+            if words[-1] == EOS:
+                longer.append((words, total))
+                continue
+            for word, log_p in enumerate(table[words[-1]]):
+                longer.append(([*words, word], total + log_p))
+        beam = sorted(longer, key=lambda pair: pair[1], reverse=True)[:beam_width]
+    scored = [(total / len(words) ** length_power, words) for words, total in beam]
+    score, words = max(scored)
+    return words[1:], score
+
+
+def wrong_only_ended_may_win(
+    log_probability: Tensor, beam_width: int, length_power: float
+) -> tuple[list[int], float]:
+    """Lets a sentence that was cut off win only if none has ended."""
+    beam = [([BOS], 0.0)]
+    for table in log_probability.tolist():
+        longer = []
+        for words, total in beam:
+            if words[-1] == EOS:
+                longer.append((words, total))
+                continue
+            for word, log_p in enumerate(table[words[-1]]):
+                longer.append(([*words, word], total + log_p))
+        beam = sorted(longer, key=lambda pair: pair[1], reverse=True)[:beam_width]
+    ended = [pair for pair in beam if pair[0][-1] == EOS]
+    scored = [(total / (len(words) - 1) ** length_power, words) for words, total in ended or beam]
+    score, words = max(scored)
+    return words[1:], score
+
+
+def wrong_ended_leave_the_beam_sixth(
+    log_probability: Tensor, beam_width: int, length_power: float
+) -> tuple[list[int], float]:
+    """Sets ended sentences aside, so that other beginnings get their places in the beam."""
+    beam, done = [([BOS], 0.0)], []
+    for table in log_probability.tolist():
+        longer = []
+        for words, total in beam:
+            for word, log_p in enumerate(table[words[-1]]):
+                longer.append(([*words, word], total + log_p))
+        best = sorted(longer, key=lambda pair: pair[1], reverse=True)[:beam_width]
+        done += [pair for pair in best if pair[0][-1] == EOS]
+        beam = [pair for pair in best if pair[0][-1] != EOS]
+    pairs = done + beam
+    scored = [(total / (len(words) - 1) ** length_power, words) for words, total in pairs]
+    score, words = max(scored)
+    return words[1:], score
+
+
+def right_with_a_heap(
+    log_probability: Tensor, beam_width: int, length_power: float
+) -> tuple[list[int], float]:
+    """Keeps (total, words) without BOS, and takes the largest from a heap."""
+    beam = [(0.0, ())]
+    for table in log_probability.tolist():
+        longer = []
+        for total, words in beam:
+            last = words[-1] if words else BOS
+            if last == EOS:
+                longer.append((total, words))
+            else:
+                longer += [(total + p, (*words, word)) for word, p in enumerate(table[last])]
+        beam = nlargest(beam_width, longer)
+    score, words = max((total / len(words) ** length_power, words) for total, words in beam)
+    return list(words), score

@@ -1,5 +1,5 @@
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from attn_course.seq2seq import EOS, PAD
 
@@ -158,3 +158,41 @@ def right_in_tensors(output, target):
     behind = torch.arange(width) > length[:, None]
     exact = ((said == right) | behind).all(1)
     return [(int(n), exact[length == n].float().mean().item()) for n in length.unique(sorted=True)]
+
+
+def wrong_short_output_passes(output: Tensor, target: Tensor) -> list[tuple[int, float]]:
+    """Compares only as many places as both have, so an output without EOS may pass."""
+    word = target != PAD
+    length = word.sum(1) - 1
+    width = min(output.shape[1], target.shape[1])
+    same = output[:, :width] == target[:, :width]
+    exact = (same | ~word[:, :width]).all(1)
+    return [(n, exact[length == n].float().mean().item()) for n in length.unique().tolist()]
+
+
+def wrong_share_of_the_batch_sixth(output: Tensor, target: Tensor) -> list[tuple[int, float]]:
+    """Divides by the number of all sentences, not by those of the length."""
+    output = nn.functional.pad(output, (0, target.shape[1] - output.shape[1]))
+    word = target != PAD
+    length = word.sum(1) - 1
+    exact = ((output == target) | ~word).all(1)
+    share = {n: (exact & (length == n)).float().mean() for n in length.unique().tolist()}
+    return [(n, s.item()) for n, s in share.items()]
+
+
+def wrong_padding_compared_too(output: Tensor, target: Tensor) -> list[tuple[int, float]]:
+    """Compares whole rows, so whatever is said after EOS counts as a mistake."""
+    output = nn.functional.pad(output, (0, target.shape[1] - output.shape[1]))
+    exact = (output == target).all(1)
+    length = (target != PAD).sum(1) - 1
+    return [(n, exact[length == n].float().mean().item()) for n in length.unique().tolist()]
+
+
+def right_with_lists_sixth(output: Tensor, target: Tensor) -> list[tuple[int, float]]:
+    """Cuts the rows behind their EOS and compares them as lists."""
+    results = {}
+    for said, wanted in zip(output.tolist(), target.tolist(), strict=True):
+        length = wanted.index(EOS)
+        exact = said[: length + 1] == wanted[: length + 1]
+        results.setdefault(length, []).append(exact)
+    return [(length, sum(found) / len(found)) for length, found in sorted(results.items())]

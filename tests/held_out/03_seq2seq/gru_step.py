@@ -1,5 +1,5 @@
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 
 def wrong_reset_before_the_product(inputs, state, weight_ih, weight_hh, bias_ih, bias_hh):
@@ -170,3 +170,70 @@ def wrong_bias_outside_the_reset(inputs, state, weight_ih, weight_hh, bias_ih, b
     r, z = (i[0] + h[0] + b[0]).sigmoid(), (i[1] + h[1] + b[1]).sigmoid()
     n = (i[2] + r * h[2] + b[2]).tanh()
     return (1 - z) * n + z * state
+
+
+def wrong_sigmoid_by_hand(
+    inputs: Tensor,
+    state: Tensor,
+    weight_ih: Tensor,
+    weight_hh: Tensor,
+    bias_ih: Tensor,
+    bias_hh: Tensor,
+) -> Tensor:
+    """Writes the sigmoid as 1 / (1 + exp(-x)), whose gradient is nan where exp overflows."""
+    r_i, z_i, n_i = (inputs @ weight_ih.T + bias_ih).chunk(3, -1)
+    r_h, z_h, n_h = (state @ weight_hh.T + bias_hh).chunk(3, -1)
+    r = 1 / (1 + torch.exp(-(r_i + r_h)))
+    z = 1 / (1 + torch.exp(-(z_i + z_h)))
+    n = torch.tanh(n_i + r * n_h)
+    return (1 - z) * n + z * state
+
+
+def wrong_update_gate_first_sixth(
+    inputs: Tensor,
+    state: Tensor,
+    weight_ih: Tensor,
+    weight_hh: Tensor,
+    bias_ih: Tensor,
+    bias_hh: Tensor,
+) -> Tensor:
+    """Takes the first third of the rows for z and the second for r."""
+    z_i, r_i, n_i = (inputs @ weight_ih.T + bias_ih).chunk(3, -1)
+    z_h, r_h, n_h = (state @ weight_hh.T + bias_hh).chunk(3, -1)
+    r, z = torch.sigmoid(r_i + r_h), torch.sigmoid(z_i + z_h)
+    n = torch.tanh(n_i + r * n_h)
+    return (1 - z) * n + z * state
+
+
+def wrong_both_biases_outside_sixth(
+    inputs: Tensor,
+    state: Tensor,
+    weight_ih: Tensor,
+    weight_hh: Tensor,
+    bias_ih: Tensor,
+    bias_hh: Tensor,
+) -> Tensor:
+    """Adds both biases of the candidate outside of what the reset gate multiplies."""
+    r_i, z_i, n_i = (inputs @ weight_ih.T + bias_ih + bias_hh).chunk(3, -1)
+    r_h, z_h, n_h = (state @ weight_hh.T).chunk(3, -1)
+    r, z = torch.sigmoid(r_i + r_h), torch.sigmoid(z_i + z_h)
+    n = torch.tanh(n_i + r * n_h)
+    return (1 - z) * n + z * state
+
+
+def right_candidate_moved_to_state(
+    inputs: Tensor,
+    state: Tensor,
+    weight_ih: Tensor,
+    weight_hh: Tensor,
+    bias_ih: Tensor,
+    bias_hh: Tensor,
+) -> Tensor:
+    """Computes both gates in one sigmoid, and goes from the candidate towards the state."""
+    width = state.shape[-1]
+    seen = nn.functional.linear(inputs, weight_ih, bias_ih)
+    known = nn.functional.linear(state, weight_hh, bias_hh)
+    gates = torch.sigmoid(seen[..., : 2 * width] + known[..., : 2 * width])
+    reset, keep = gates[..., :width], gates[..., width:]
+    candidate = torch.tanh(seen[..., 2 * width :] + reset * known[..., 2 * width :])
+    return candidate + keep * (state - candidate)

@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def wrong_zeros_behind(sequence, mask):
@@ -141,4 +142,36 @@ def right_row_by_row_fifth(sequence, mask):
     for row, real in zip(sequence, mask, strict=True):
         n = int(real.sum())
         rows.append(torch.cat([row[:n].flip(0), row[n:]]))
+    return torch.stack(rows)
+
+
+def wrong_padding_becomes_zero_sixth(sequence: Tensor, mask: Tensor) -> Tensor:
+    """Fills a table of zeros with the reversed words, so what was at the padding is lost."""
+    result = torch.zeros_like(sequence)
+    for row, length in enumerate(mask.sum(1).tolist()):
+        result[row, :length] = sequence[row, :length].flip(0)
+    return result
+
+
+def wrong_end_stays_last(sequence: Tensor, mask: Tensor) -> Tensor:
+    """Reverses the words before EOS and leaves EOS behind them."""
+    place = torch.arange(mask.shape[1], device=mask.device).expand(mask.shape)
+    length = mask.sum(1, keepdim=True) - 1
+    origin = torch.where(place < length, length - 1 - place, place)
+    row = torch.arange(len(mask), device=mask.device).unsqueeze(1)
+    return sequence[row, origin]
+
+
+def wrong_in_place_sixth(sequence: Tensor, mask: Tensor) -> Tensor:
+    """Writes the reversed words into the tensor of the caller."""
+    for row, length in enumerate(mask.sum(1).tolist()):
+        sequence[row, :length] = sequence[row, :length].flip(0)
+    return sequence
+
+
+def right_row_by_row_sixth(sequence: Tensor, mask: Tensor) -> Tensor:
+    """Joins the flipped words of each row and its padding."""
+    rows = []
+    for row, length in zip(sequence, mask.sum(1).tolist(), strict=True):
+        rows.append(torch.cat([row[:length].flip(0), row[length:]]))
     return torch.stack(rows)

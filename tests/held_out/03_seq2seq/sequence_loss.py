@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 from attn_course.seq2seq import EOS, PAD
 
@@ -149,3 +150,33 @@ def right_words_in_one_long_row(logits, target_output):
     log_p = logits[real].log_softmax(-1)
     words = target_output[real]
     return -log_p[torch.arange(len(words)), words].mean()
+
+
+def wrong_padding_times_zero(logits: Tensor, target_output: Tensor) -> Tensor:
+    """Multiplies the loss at padding by 0, which leaves nan where the logits are nan."""
+    words = target_output != PAD
+    log_p = torch.log_softmax(logits, -1)
+    loss = -log_p.gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
+    return (loss * words).sum() / words.sum()
+
+
+def wrong_logarithm_of_softmax(logits: Tensor, target_output: Tensor) -> Tensor:
+    """Takes the logarithm of the softmax: minus infinity where that has become 0."""
+    words = target_output != PAD
+    p = torch.softmax(logits[words], -1)
+    return -p.gather(-1, target_output[words].unsqueeze(-1)).log().mean()
+
+
+def wrong_end_is_no_word(logits: Tensor, target_output: Tensor) -> Tensor:
+    """Leaves out EOS as well as PAD."""
+    words = (target_output != PAD) & (target_output != EOS)
+    log_p = torch.log_softmax(logits[words], -1)
+    return -log_p.gather(-1, target_output[words].unsqueeze(-1)).mean()
+
+
+def right_over_the_right_word(logits: Tensor, target_output: Tensor) -> Tensor:
+    """-log p is the logsumexp of how far each logit lies above that of the right word."""
+    row, place = (target_output != PAD).nonzero(as_tuple=True)
+    at_words = logits[row, place]
+    wanted = at_words.gather(-1, target_output[row, place].unsqueeze(-1))
+    return (at_words - wanted).logsumexp(-1).sum() / len(row)

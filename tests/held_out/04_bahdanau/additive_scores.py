@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor, nn
 
 
 def wrong_tanh_of_each(query, key, w_query, w_key, score_weight):
@@ -113,3 +114,40 @@ def wrong_tanh_of_the_sum(query, key, w_query, w_key, score_weight):
     """It adds the hidden units up with v first, and takes the tanh of the sum."""
     hidden = (query @ w_query.mT)[:, :, None] + (key @ w_key.mT)[:, None]
     return (hidden @ score_weight).tanh()
+
+
+def wrong_products_for_every_pair(
+    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
+) -> Tensor:
+    """Writes both vectors out for every pair and multiplies them there."""
+    shape = (-1, query.shape[1], key.shape[1], -1)
+    pairs = torch.cat([query.unsqueeze(2).expand(shape), key.unsqueeze(1).expand(shape)], -1)
+    hidden = torch.tanh(pairs @ torch.cat([w_query, w_key], 1).mT)
+    return hidden @ score_weight
+
+
+def wrong_tanh_of_each_sixth(
+    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
+) -> Tensor:
+    """Takes the tanh of each part before they are added."""
+    for_query = torch.tanh(query @ w_query.mT).unsqueeze(2)
+    for_key = torch.tanh(key @ w_key.mT).unsqueeze(1)
+    return (for_query + for_key) @ score_weight
+
+
+def wrong_keys_in_rows(
+    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
+) -> Tensor:
+    """Swaps the two new axes, so the scores have the keys in rows."""
+    for_query = (query @ w_query.mT).unsqueeze(1)
+    for_key = (key @ w_key.mT).unsqueeze(2)
+    return torch.tanh(for_query + for_key) @ score_weight
+
+
+def right_with_linear(
+    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
+) -> Tensor:
+    """Calls linear for each of the three products and indexes the new axes with None."""
+    linear = nn.functional.linear
+    hidden = linear(query, w_query)[:, :, None] + linear(key, w_key)[:, None]
+    return linear(hidden.tanh(), score_weight[None])[..., 0]

@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def _links(weights):
@@ -127,3 +128,45 @@ def wrong_divides_by_possible_links(weights, sure, possible, target_mask):
     possible = possible | sure
     hit = (found & sure).sum() + (found & possible).sum()
     return 1 - (hit / (found.sum() + possible.sum())).item()
+
+
+def wrong_possible_as_listed(
+    weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor
+) -> float:
+    """Takes the possible links as they are listed, sometimes without the sure ones."""
+    best = weights.argmax(-1, keepdim=True)
+    links = torch.zeros_like(sure).scatter(-1, best, True) & target_mask.unsqueeze(-1)
+    agreed = (links & sure).sum() + (links & possible).sum()
+    return 1 - (agreed / (links.sum() + sure.sum())).item()
+
+
+def wrong_link_for_each_source_word(
+    weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor
+) -> float:
+    """Links each source word to the target word with the largest weight."""
+    words = target_mask.unsqueeze(-1)
+    best = weights.masked_fill(~words, 0).argmax(1, keepdim=True)
+    links = torch.zeros_like(sure).scatter(1, best, True) & words
+    agreed = (links & sure).sum() + (links & (sure | possible)).sum()
+    return 1 - (agreed / (links.sum() + sure.sum())).item()
+
+
+def wrong_mean_of_the_sentences(
+    weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor
+) -> float:
+    """Takes the mean of the rates of the sentences, not one rate of all links."""
+    best = weights.argmax(-1, keepdim=True)
+    links = torch.zeros_like(sure).scatter(-1, best, True) & target_mask.unsqueeze(-1)
+    agreed = (links & sure).sum((1, 2)) + (links & (sure | possible)).sum((1, 2))
+    count = links.sum((1, 2)) + sure.sum((1, 2))
+    return (1 - agreed / count).mean().item()
+
+
+def right_looks_up(weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor) -> float:
+    """Looks up what the files say at the link of each word, without a table of links."""
+    words = target_mask.nonzero(as_tuple=True)
+    best = weights[words].argmax(-1, keepdim=True)
+    is_sure = sure[words].gather(-1, best)
+    is_possible = possible[words].gather(-1, best) | is_sure
+    agreed = int(is_sure.sum()) + int(is_possible.sum())
+    return 1 - agreed / (len(best) + int(sure.sum()))

@@ -1,4 +1,7 @@
+import math
+
 import torch
+from torch import Tensor
 
 
 def wrong_one_place_too_many(scores, source_len):
@@ -147,3 +150,37 @@ def right_sentence_by_sentence_fifth(scores, source_len):
         rest = table.new_zeros(table.shape[0], table.shape[1] - n)
         tables.append(torch.cat([weights, rest], -1))
     return torch.stack(tables)
+
+
+def wrong_one_place_too_many_sixth(scores: Tensor, source_len: Tensor) -> Tensor:
+    """Counts the places from 0 but compares with <=, so the first padding gets weight."""
+    place = torch.arange(scores.shape[-1], device=scores.device)
+    padding = ~(place <= source_len[:, None, None])
+    weights = torch.softmax(scores.masked_fill(padding, -math.inf), -1)
+    return weights.masked_fill((source_len == 0)[:, None, None], 0)
+
+
+def wrong_minus_infinity_added_sixth(scores: Tensor, source_len: Tensor) -> Tensor:
+    """Adds minus infinity at padding: the gradient of a source without tokens is nan."""
+    place = torch.arange(scores.shape[-1], device=scores.device)
+    padding = place >= source_len[:, None, None]
+    bias = torch.zeros_like(scores).masked_fill(padding, -math.inf)
+    return torch.softmax(scores + bias, -1).masked_fill(padding, 0)
+
+
+def wrong_renormalised(scores: Tensor, source_len: Tensor) -> Tensor:
+    """Cuts padding out after the softmax and divides anew: low tokens are left with 0."""
+    place = torch.arange(scores.shape[-1], device=scores.device)
+    padding = place >= source_len[:, None, None]
+    weights = torch.softmax(scores, -1).masked_fill(padding, 0)
+    total = weights.sum(-1, keepdim=True)
+    return weights / total.masked_fill(total == 0, 1)
+
+
+def right_sentence_by_sentence_sixth(scores: Tensor, source_len: Tensor) -> Tensor:
+    """Takes the softmax of the tokens of each sentence alone and joins zeros to it."""
+    rows = []
+    for table, length in zip(scores, source_len.tolist(), strict=True):
+        zeros = torch.zeros_like(table[:, length:])
+        rows.append(torch.cat([table[:, :length].softmax(-1), zeros], -1))
+    return torch.stack(rows)

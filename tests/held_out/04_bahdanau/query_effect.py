@@ -1,4 +1,7 @@
+import math
+
 import torch
+from torch import Tensor
 
 
 def _weights(scores, source_len):
@@ -132,3 +135,39 @@ def right_all_pairs_of_queries_fifth(scores, source_len):
     real = torch.arange(scores.shape[-1]) < source_len[:, None, None]
     weights = scores.masked_fill(~real, -torch.inf).softmax(-1)
     return (weights[:, :, None] - weights[:, None]).abs().amax((1, 2, 3))
+
+
+def attention_weights(scores: Tensor, source_len: Tensor) -> Tensor:
+    """Softmax over the tokens of each source, and 0 at its padding."""
+    padding = torch.arange(scores.shape[-1], device=scores.device) >= source_len[:, None, None]
+    weights = torch.softmax(scores.masked_fill(padding, -math.inf), -1)
+    return weights.masked_fill(padding, 0)
+
+
+def wrong_spread_over_keys_sixth(scores: Tensor, source_len: Tensor) -> Tensor:
+    """Takes the largest and smallest weight of each query, not of each key."""
+    weights = attention_weights(scores, source_len)
+    return (weights.amax(2) - weights.amin(2)).amax(1)
+
+
+def wrong_neighbours_only_sixth(scores: Tensor, source_len: Tensor) -> Tensor:
+    """Compares each query only with the next one."""
+    weights = attention_weights(scores, source_len)
+    if weights.shape[1] == 1:
+        return weights.new_zeros(len(weights))
+    return weights.diff(dim=1).abs().amax((1, 2))
+
+
+def wrong_padding_has_weight_sixth(scores: Tensor, source_len: Tensor) -> Tensor:
+    """Takes the softmax over all keys and leaves padding out only of the comparison."""
+    weights = torch.softmax(scores, -1)
+    spread = weights.amax(1) - weights.amin(1)
+    padding = torch.arange(scores.shape[-1], device=scores.device) >= source_len[:, None]
+    return spread.masked_fill(padding, 0).amax(1)
+
+
+def right_all_pairs(scores: Tensor, source_len: Tensor) -> Tensor:
+    """Compares the weights of every query with those of every other."""
+    weights = attention_weights(scores, source_len)
+    apart = weights.unsqueeze(1) - weights.unsqueeze(2)
+    return apart.abs().flatten(1).amax(1)

@@ -1,11 +1,13 @@
 from itertools import cycle, islice
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from attn_course.bahdanau import BahdanauTranslator
+from attn_course.data.tokens import Batch
 from attn_course.decoding import greedy_decode
 from attn_course.seq2seq import BOS, EOS, PAD, Encoder, sequence_loss
+from attn_course.training import train
 
 
 def wrong_fed_what_it_should_say(batches, unseen, vocab_size, max_len):
@@ -176,3 +178,75 @@ def right_twice_over_the_batches(batches, unseen, vocab_size, max_len):
             optimiser.step()
     with torch.no_grad():
         return greedy_decode(model, unseen, max_len)
+
+
+WIDTH = 64
+
+
+def wrong_fed_what_it_should_say_sixth(
+    batches: list[tuple[Tensor, Tensor]], unseen: Tensor, vocab_size: int, max_len: int
+) -> Tensor:
+    """Feeds the target as it is, not shifted, so the decoder learns to repeat its input."""
+    encoder = Encoder(vocab_size, WIDTH, WIDTH)
+    model = BahdanauTranslator(encoder, vocab_size, WIDTH, WIDTH, WIDTH)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01, betas=(0.9, 0.98))
+    for source, target in batches:
+        loss = sequence_loss(model(source, target), target)
+        optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+    return greedy_decode(model, unseen, max_len)
+
+
+def wrong_cleared_before_the_step(
+    batches: list[tuple[Tensor, Tensor]], unseen: Tensor, vocab_size: int, max_len: int
+) -> Tensor:
+    """Clears the gradients between backward and step, so no step changes anything."""
+    encoder = Encoder(vocab_size, WIDTH, WIDTH)
+    model = BahdanauTranslator(encoder, vocab_size, WIDTH, WIDTH, WIDTH)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01, betas=(0.9, 0.98))
+    for source, target in batches:
+        fed = torch.cat([torch.full_like(target[:, :1], BOS), target[:, :-1]], 1)
+        loss = sequence_loss(model(source, fed), target)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.zero_grad()
+        optimiser.step()
+    return greedy_decode(model, unseen, max_len)
+
+
+def wrong_softmax_before_the_loss(
+    batches: list[tuple[Tensor, Tensor]], unseen: Tensor, vocab_size: int, max_len: int
+) -> Tensor:
+    """Hands the loss probabilities, of which it takes the softmax once more."""
+    encoder = Encoder(vocab_size, WIDTH, WIDTH)
+    model = BahdanauTranslator(encoder, vocab_size, WIDTH, WIDTH, WIDTH)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01, betas=(0.9, 0.98))
+    for source, target in batches:
+        fed = torch.cat([torch.full_like(target[:, :1], BOS), target[:, :-1]], 1)
+        loss = sequence_loss(model(source, fed).softmax(-1), target)
+        optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+    return greedy_decode(model, unseen, max_len)
+
+
+def right_with_the_loop_of_the_package(
+    batches: list[tuple[Tensor, Tensor]], unseen: Tensor, vocab_size: int, max_len: int
+) -> Tensor:
+    """Takes 300 steps round and round, with the loop of attn_course.training."""
+    encoder = Encoder(vocab_size, WIDTH, WIDTH)
+    model = BahdanauTranslator(encoder, vocab_size, WIDTH, WIDTH, WIDTH)
+    examples = []
+    for source, target in batches:
+        fed = target.roll(1, 1)
+        fed[:, 0] = BOS
+        examples.append(Batch(source, fed, target))
+
+    def loss(model: nn.Module, batch: Batch) -> Tensor:
+        return sequence_loss(model(batch.source, batch.target_input), batch.target_output)
+
+    train(model, cycle(examples), loss, 300, learning_rate=0.01, progress=False)
+    return greedy_decode(model, unseen, max_len)

@@ -1,4 +1,7 @@
+import math
+
 import torch
+from torch import Tensor
 
 
 def _look(state, annotations, mask):
@@ -232,5 +235,93 @@ def wrong_feeding_starts_with_the_state(
         weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
         context = (weights.unsqueeze(1) @ annotations).squeeze(1)
         fed = (torch.cat([context, state], -1) @ w_combine.mT).tanh()
+        steps.append(fed)
+    return torch.stack(steps, 1)
+
+
+def wrong_old_state_asks_sixth(
+    words: Tensor,
+    annotations: Tensor,
+    mask: Tensor,
+    state: Tensor,
+    w_input: Tensor,
+    w_state: Tensor,
+    w_combine: Tensor,
+) -> Tensor:
+    """Asks the source with the state from before the step, as Bahdanau's decoder does."""
+    fed, steps = torch.zeros_like(state), []
+    for word in words.unbind(1):
+        scores = (annotations @ state.unsqueeze(-1)).squeeze(-1)
+        weights = torch.softmax(scores.masked_fill(~mask, -math.inf), -1)
+        context = (weights.unsqueeze(1) @ annotations).squeeze(1)
+        state = torch.tanh(torch.cat([word, fed], -1) @ w_input.mT + state @ w_state.mT)
+        fed = torch.tanh(torch.cat([context, state], -1) @ w_combine.mT)
+        steps.append(fed)
+    return torch.stack(steps, 1)
+
+
+def wrong_state_before_context_sixth(
+    words: Tensor,
+    annotations: Tensor,
+    mask: Tensor,
+    state: Tensor,
+    w_input: Tensor,
+    w_state: Tensor,
+    w_combine: Tensor,
+) -> Tensor:
+    """Joins the state and the context in the other order than the formula."""
+    fed, steps = torch.zeros_like(state), []
+    for word in words.unbind(1):
+        state = torch.tanh(torch.cat([word, fed], -1) @ w_input.mT + state @ w_state.mT)
+        scores = (annotations @ state.unsqueeze(-1)).squeeze(-1)
+        weights = torch.softmax(scores.masked_fill(~mask, -math.inf), -1)
+        context = (weights.unsqueeze(1) @ annotations).squeeze(1)
+        fed = torch.tanh(torch.cat([state, context], -1) @ w_combine.mT)
+        steps.append(fed)
+    return torch.stack(steps, 1)
+
+
+def wrong_first_fed_the_state_sixth(
+    words: Tensor,
+    annotations: Tensor,
+    mask: Tensor,
+    state: Tensor,
+    w_input: Tensor,
+    w_state: Tensor,
+    w_combine: Tensor,
+) -> Tensor:
+    """Feeds the first state of the cell at the first step, where zeros should be fed."""
+    fed, steps = state, []
+    for word in words.unbind(1):
+        state = torch.tanh(torch.cat([word, fed], -1) @ w_input.mT + state @ w_state.mT)
+        scores = (annotations @ state.unsqueeze(-1)).squeeze(-1)
+        weights = torch.softmax(scores.masked_fill(~mask, -math.inf), -1)
+        context = (weights.unsqueeze(1) @ annotations).squeeze(1)
+        fed = torch.tanh(torch.cat([context, state], -1) @ w_combine.mT)
+        steps.append(fed)
+    return torch.stack(steps, 1)
+
+
+def right_words_multiplied_first(
+    words: Tensor,
+    annotations: Tensor,
+    mask: Tensor,
+    state: Tensor,
+    w_input: Tensor,
+    w_state: Tensor,
+    w_combine: Tensor,
+) -> Tensor:
+    """Cuts both joined weights in two, and multiplies the words before the loop."""
+    d_hidden = state.shape[-1]
+    for_word, for_fed = w_input[:, :-d_hidden], w_input[:, -d_hidden:]
+    for_context, for_state = w_combine.chunk(2, 1)
+    from_words = words @ for_word.mT
+    fed, steps = torch.zeros_like(state), []
+    for step in range(words.shape[1]):
+        state = torch.tanh(from_words[:, step] + fed @ for_fed.mT + state @ w_state.mT)
+        scores = torch.einsum("bd,bsd->bs", state, annotations)
+        weights = scores.masked_fill(~mask, -math.inf).softmax(-1)
+        context = torch.einsum("bs,bsd->bd", weights, annotations)
+        fed = torch.tanh(context @ for_context.mT + state @ for_state.mT)
         steps.append(fed)
     return torch.stack(steps, 1)

@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor, nn
 from torch.nn import functional
 
 
@@ -132,3 +133,44 @@ def wrong_writes_every_pair_out(query, key, weight, score_weight):
     q = query.unsqueeze(-2).expand(*sizes, -1)
     k = key.unsqueeze(-3).expand(*sizes, -1)
     return (torch.cat([q, k], -1) @ weight.mT).tanh() @ score_weight
+
+
+def wrong_cut_in_halves_sixth(
+    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
+) -> Tensor:
+    """Cuts the weight in the middle, which is wrong unless both vectors are equally wide."""
+    for_query, for_key = weight.chunk(2, -1)
+    from_query = (query @ for_query.mT).unsqueeze(-2)
+    from_key = (key @ for_key.mT).unsqueeze(-3)
+    return torch.tanh(from_query + from_key) @ score_weight
+
+
+def wrong_table_of_pairs_sixth(
+    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
+) -> Tensor:
+    """Joins every query with every key before it multiplies."""
+    query, key = query.unsqueeze(-2), key.unsqueeze(-3)
+    every_query = query.expand(*query.shape[:-2], key.shape[-2], -1)
+    every_key = key.expand(*key.shape[:-3], query.shape[-3], -1, -1)
+    pairs = torch.cat([every_query, every_key], -1)
+    return torch.tanh(pairs @ weight.mT) @ score_weight
+
+
+def wrong_tanh_of_the_score(
+    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
+) -> Tensor:
+    """Takes the tanh after the hidden units have been added up."""
+    d_query = query.shape[-1]
+    from_query = (query @ weight[:, :d_query].mT).unsqueeze(-2)
+    from_key = (key @ weight[:, d_query:].mT).unsqueeze(-3)
+    return torch.tanh((from_query + from_key) @ score_weight)
+
+
+def right_split_and_linear_sixth(
+    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
+) -> Tensor:
+    """Splits the weight by the two widths and lets linear do the products."""
+    for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], 1)
+    from_query = nn.functional.linear(query, for_query)[..., :, None, :]
+    from_key = nn.functional.linear(key, for_key)[..., None, :, :]
+    return nn.functional.linear((from_query + from_key).tanh(), score_weight[None]).squeeze(-1)

@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def _nearest(weights, sure):
@@ -177,3 +178,46 @@ def right_word_by_word(weights, sure, reach):
             if abs(nearest) <= reach:
                 counts[nearest + reach] += 1
     return torch.tensor(counts, dtype=weights.dtype) / number
+
+
+def wrong_first_sure_word_sixth(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    """Takes the first sure word of each row, not the one nearest to the look."""
+    offset = weights.argmax(-1) - sure.long().argmax(-1)
+    offset = offset[sure.any(-1)]
+    places = torch.arange(-reach, reach + 1, device=weights.device)
+    return (offset.unsqueeze(-1) == places).to(weights.dtype).mean(0)
+
+
+def wrong_shares_of_those_within_reach(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    """Divides by the number of words within reach, so that the shares sum to 1."""
+    source = torch.arange(weights.shape[-1], device=weights.device)
+    offset = weights.argmax(-1, keepdim=True) - source
+    size = offset.abs().masked_fill(~sure, weights.shape[-1])
+    offset = offset.gather(-1, size.argmin(-1, keepdim=True)).squeeze(-1)[sure.any(-1)]
+    places = torch.arange(-reach, reach + 1, device=weights.device)
+    count = (offset.unsqueeze(-1) == places).to(weights.dtype).sum(0)
+    return count / count.sum().clamp(min=1)
+
+
+def wrong_sign_sixth(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    """Subtracts the place of the look from that of the word, so left and right are swapped."""
+    source = torch.arange(weights.shape[-1], device=weights.device)
+    offset = source - weights.argmax(-1, keepdim=True)
+    size = offset.abs().masked_fill(~sure, weights.shape[-1])
+    offset = offset.gather(-1, size.argmin(-1, keepdim=True)).squeeze(-1)[sure.any(-1)]
+    places = torch.arange(-reach, reach + 1, device=weights.device)
+    return (offset.unsqueeze(-1) == places).to(weights.dtype).mean(0)
+
+
+def right_counts(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    """Goes through the rows that have a link, and counts their offsets in a list."""
+    linked = sure.any(-1)
+    looks = weights.argmax(-1)[linked].tolist()
+    count = [0] * (2 * reach + 1)
+    for look, row in zip(looks, sure[linked].tolist(), strict=True):
+        offsets = [look - place for place, is_sure in enumerate(row) if is_sure]
+        nearest = min(offsets, key=abs)
+        if abs(nearest) <= reach:
+            count[nearest + reach] += 1
+    shares = [number / len(looks) for number in count]
+    return torch.tensor(shares, dtype=weights.dtype, device=weights.device)

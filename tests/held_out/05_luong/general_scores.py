@@ -1,4 +1,7 @@
+import math
+
 import torch
+from torch import Tensor
 
 
 def wrong_one_batch_axis(query, key, weight):
@@ -84,3 +87,23 @@ def wrong_keys_in_rows(query, key, weight):
 def right_one_einsum(query, key, weight):
     """One einsum names the axes of all three."""
     return torch.einsum("...qa,ab,...kb->...qk", query, weight, key)
+
+
+def wrong_weight_transposed_sixth(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
+    """Multiplies by the transposed weight, which raises no error if it is square."""
+    return query @ weight.mT @ key.mT
+
+
+def wrong_one_batch_axis_only_sixth(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
+    """Swaps axes 1 and 2 of the key, which are the last two only with one batch axis."""
+    return query @ weight @ key.transpose(1, 2)
+
+
+def wrong_scaled_sixth(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
+    """Divides by the root of the width, as scaled attention does."""
+    return query @ weight @ key.mT / math.sqrt(key.shape[-1])
+
+
+def right_keys_moved_sixth(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
+    """Moves the keys to where the queries live, which gives the same product."""
+    return query @ (weight @ key.mT)

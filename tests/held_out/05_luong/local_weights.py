@@ -1,4 +1,7 @@
+import math
+
 import torch
+from torch import Tensor
 
 
 def _window(share, mask, half_width, length):
@@ -209,3 +212,53 @@ def right_powers_by_hand(scores, share, mask, half_width):
     total = raised.sum(-1, keepdim=True)
     sigma = half_width / 2
     return raised / torch.where(total == 0, 1, total) * (-(far**2) / (2 * sigma**2)).exp()
+
+
+def wrong_length_with_padding_sixth(
+    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
+) -> Tensor:
+    """Takes the padded length for T, so a short sentence gets its window too far right."""
+    key_len = scores.shape[-1]
+    place = (key_len * share).unsqueeze(-1)
+    distance = torch.arange(key_len, device=mask.device) - place
+    seen = mask.unsqueeze(-2) & (distance.abs() <= half_width)
+    weights = torch.softmax(scores.masked_fill(~seen, -math.inf), -1).masked_fill(~seen, 0)
+    return weights * torch.exp(-2 * (distance / half_width).square())
+
+
+def wrong_bell_before_softmax(
+    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
+) -> Tensor:
+    """Adds the logarithm of the bell to the scores, so the weights sum to 1 again."""
+    place = (mask.sum(-1, keepdim=True) * share).unsqueeze(-1)
+    distance = torch.arange(scores.shape[-1], device=mask.device) - place
+    seen = mask.unsqueeze(-2) & (distance.abs() <= half_width)
+    scores = scores - 2 * (distance / half_width).square()
+    return torch.softmax(scores.masked_fill(~seen, -math.inf), -1).masked_fill(~seen, 0)
+
+
+def wrong_nan_removed_after_the_bell(
+    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
+) -> Tensor:
+    """Overwrites the weights of an empty window after the bell: the gradient is nan."""
+    place = (mask.sum(-1, keepdim=True) * share).unsqueeze(-1)
+    distance = torch.arange(scores.shape[-1], device=mask.device) - place
+    seen = mask.unsqueeze(-2) & (distance.abs() <= half_width)
+    weights = torch.softmax(scores.masked_fill(~seen, -math.inf), -1)
+    weights = weights * torch.exp(-2 * (distance / half_width).square())
+    return weights.masked_fill(~seen, 0)
+
+
+def right_empty_windows_apart(
+    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
+) -> Tensor:
+    """Gives an empty window scores of 0, and cuts the window out of the bell as well."""
+    place = mask.sum(-1, keepdim=True) * share
+    word = torch.arange(scores.shape[-1], device=mask.device)
+    distance = word - place[..., None]
+    seen = mask[..., None, :] & (distance.abs() <= half_width)
+    empty = ~seen.any(-1, keepdim=True)
+    weights = scores.masked_fill(~seen, -math.inf).masked_fill(empty, 0).softmax(-1)
+    sigma = half_width / 2
+    bell = torch.exp(-distance.square() / (2 * sigma**2))
+    return weights * bell.masked_fill(~seen, 0)

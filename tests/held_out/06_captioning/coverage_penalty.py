@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def wrong_sum_over_captions(weights, is_word, share):
@@ -96,3 +97,28 @@ def wrong_absolute_value(weights, is_word, share):
     """It takes the absolute difference, not its square."""
     total = (weights * is_word[..., None]).sum(1)
     return (share - total).abs().sum(-1).mean()
+
+
+def wrong_squares_each_word(weights: Tensor, is_word: Tensor, share: float) -> Tensor:
+    """Squares the difference at each word, before the words are added up."""
+    off = (share - weights).square().masked_fill(~is_word.unsqueeze(-1), 0)
+    return off.sum((1, 2)).mean()
+
+
+def wrong_mean_of_cells(weights: Tensor, is_word: Tensor, share: float) -> Tensor:
+    """Takes the mean over the cells too, where the penalty is their sum."""
+    got = weights.masked_fill(~is_word.unsqueeze(-1), 0).sum(1)
+    return (share - got).square().mean()
+
+
+def wrong_mean_of_words(weights: Tensor, is_word: Tensor, share: float) -> Tensor:
+    """Compares the share with a cell's mean weight over the words instead of the sum."""
+    got = weights.masked_fill(~is_word.unsqueeze(-1), 0).sum(1)
+    got = got / is_word.sum(1, keepdim=True)
+    return (share - got).square().sum(1).mean()
+
+
+def right_product(weights: Tensor, is_word: Tensor, share: float) -> Tensor:
+    """Adds the words up by a product with ones and zeros, then divides by the batch."""
+    got = torch.einsum("btn,bt->bn", weights, is_word.to(weights.dtype))
+    return (got - share).square().sum() / len(weights)

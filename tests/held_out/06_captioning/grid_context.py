@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def wrong_softmax_of_each_row(scores, features, mask):
@@ -120,3 +121,36 @@ def wrong_mean_over_cells(scores, features, mask):
     weights = flat.masked_fill(~seen, -torch.inf).masked_fill(none, 0).softmax(-1)
     weights = weights.masked_fill(~seen, 0)
     return (weights[..., None] * features.flatten(-3, -2)).mean(-2)
+
+
+def wrong_softmax_of_each_row_sixth(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
+    """Takes a softmax within each row of the grid instead of one over all cells."""
+    scores = scores.masked_fill(~mask, -torch.inf)
+    weights = torch.softmax(scores, dim=-1).masked_fill(~mask, 0)
+    return (weights.unsqueeze(-1) * features).sum((-3, -2))
+
+
+def wrong_hides_after_the_softmax(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
+    """Sets hidden weights to 0 after the softmax only, so the others no longer sum to 1."""
+    weights = torch.softmax(scores.flatten(-2), dim=-1)
+    weights = weights.masked_fill(~mask.flatten(-2), 0)
+    return (weights.unsqueeze(-1) * features.flatten(-3, -2)).sum(-2)
+
+
+def wrong_replaces_nan_at_the_end(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
+    """Repairs a hidden image in the context, so the gradient of its features is nan."""
+    scores = scores.masked_fill(~mask, -torch.inf).flatten(-2)
+    weights = torch.softmax(scores, dim=-1)
+    context = (weights.unsqueeze(-1) * features.flatten(-3, -2)).sum(-2)
+    return context.nan_to_num(0)
+
+
+def right_powers(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
+    """Sums powers against the highest seen score; a sum of 0 is divided by 1."""
+    scores = scores.masked_fill(~mask, -torch.inf)
+    highest = scores.detach().amax((-2, -1), keepdim=True)
+    highest = highest.masked_fill(highest == -torch.inf, 0)
+    powers = torch.exp(scores - highest)
+    total = powers.sum((-2, -1)).clamp_min(1)  # the highest alone gives 1
+    blend = torch.einsum("...hw,...hwd->...d", powers, features)
+    return blend / total.unsqueeze(-1)

@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def wrong_two_draws(scores, features):
@@ -117,3 +118,36 @@ def wrong_uniform_draw(scores, features):
     flat = scores.flatten(1)
     cells = torch.multinomial((flat > -torch.inf).to(flat.dtype), 1)[:, 0]
     return features.flatten(1, 2)[torch.arange(len(cells)), cells], cells
+
+
+def wrong_draws_twice(scores: Tensor, features: Tensor) -> tuple[Tensor, Tensor]:
+    """Draws once for the context and again for the numbers, so they disagree."""
+    weights = torch.softmax(scores.flatten(1), dim=-1)
+    rows = torch.arange(len(scores))
+    context = features.flatten(1, 2)[rows, torch.multinomial(weights, 1).squeeze(1)]
+    return context, torch.multinomial(weights, 1).squeeze(1)
+
+
+def wrong_exp_overflows(scores: Tensor, features: Tensor) -> tuple[Tensor, Tensor]:
+    """Gives multinomial the plain powers, which overflow at scores in the hundreds."""
+    cells = torch.multinomial(scores.flatten(1).exp(), 1).squeeze(1)
+    rows = torch.arange(len(scores))
+    return features.flatten(1, 2)[rows, cells], cells
+
+
+def wrong_numbers_by_columns(scores: Tensor, features: Tensor) -> tuple[Tensor, Tensor]:
+    """Turns the row and column of the drawn cell into row * height + column, not width."""
+    height, width = scores.shape[1:]
+    weights = torch.softmax(scores.flatten(1), dim=-1)
+    drawn = torch.multinomial(weights, 1).squeeze(1)
+    row, column = drawn // width, drawn % width
+    context = features[torch.arange(len(scores)), row, column]
+    return context, row * height + column
+
+
+def right_race(scores: Tensor, features: Tensor) -> tuple[Tensor, Tensor]:
+    """Lets the cells race: the greatest weight over an exponential draw wins."""
+    weights = torch.softmax(scores.detach().flatten(1), dim=-1)
+    cells = (weights / torch.empty_like(weights).exponential_()).argmax(-1)
+    context = features.flatten(1, 2).take_along_dim(cells[:, None, None], 1)
+    return context.squeeze(1), cells

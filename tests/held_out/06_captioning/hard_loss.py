@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def wrong_no_words_learned(scores, cells, reward, baseline):
@@ -123,3 +124,38 @@ def wrong_reward_itself_left_out(scores, cells, reward, baseline):
     """It gives the rewards no gradient."""
     log_p = scores.log_softmax(-1).gather(1, cells)
     return -((reward - baseline[:, None]).detach() * log_p).mean()
+
+
+def wrong_weight_without_log(
+    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
+) -> Tensor:
+    """Multiplies the advantage with the weights themselves, not with their logarithm."""
+    weight = torch.softmax(scores, -1).gather(1, cells)
+    advantage = (reward - baseline.unsqueeze(1)).detach()
+    return -(reward + advantage * weight).mean()
+
+
+def wrong_log_of_softmax_sixth(
+    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
+) -> Tensor:
+    """Takes the log after the softmax: with scores in the hundreds the gradient is nan."""
+    log_weight = torch.softmax(scores, -1).log().gather(1, cells)
+    advantage = (reward - baseline.unsqueeze(1)).detach()
+    return -(reward + advantage * log_weight).mean()
+
+
+def wrong_only_where_to_look_sixth(
+    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
+) -> Tensor:
+    """Forgets the loss for what to say, so nothing is learned through the rewards."""
+    log_weight = torch.log_softmax(scores, -1).gather(1, cells)
+    advantage = reward - baseline.unsqueeze(1)
+    return -(advantage.detach() * log_weight).mean()
+
+
+def right_surprise(scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor) -> Tensor:
+    """Writes minus the log-weight as logsumexp less the score of the drawn cell."""
+    surprise = scores.logsumexp(1, keepdim=True) - scores.gather(1, cells)
+    with torch.no_grad():
+        better = reward - baseline[:, None]
+    return (better * surprise).mean() - reward.mean()

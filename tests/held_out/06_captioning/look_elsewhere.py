@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def _exchanged(weights, one, two):
@@ -217,3 +218,83 @@ def wrong_third_asks_what_the_first_said(say, weights, digits, named, other, emp
     follows = (say(swapped(other)) == another)[differ].double().mean().item()
     stays = (say(swapped(empty)) == say(weights)).double().mean().item()
     return points.double().mean().item(), follows, stays
+
+
+def exchanged(weights: Tensor, one: Tensor, two: Tensor) -> Tensor:
+    """A copy of the weights, those of two cells exchanged."""
+    rows = torch.arange(len(weights))
+    moved = weights.clone()
+    moved[rows, one], moved[rows, two] = weights[rows, two], weights[rows, one]
+    return moved
+
+
+def wrong_exchange_overwrites(
+    say, weights: Tensor, digits: Tensor, named: Tensor, other: Tensor, empty: Tensor
+) -> tuple[float, float, float]:
+    """Reads the second weight from the copy after it was overwritten: both are the same."""
+
+    def exchange(one, two):
+        moved = weights.clone()
+        moved[rows, one] = moved[rows, two]
+        moved[rows, two] = moved[rows, one]
+        return moved
+
+    rows = torch.arange(len(weights))
+    rest = weights.clone()
+    rest[rows, named] = -1
+    own, there = digits[rows, named], digits[rows, other]
+    points = weights[rows, named] > rest.amax(1)
+    follows = (say(exchange(named, other)) == there)[own != there]
+    survives = say(exchange(named, empty)) == own
+    return tuple(float(x.float().mean()) for x in (points, follows, survives))
+
+
+def wrong_survives_if_unchanged(
+    say, weights: Tensor, digits: Tensor, named: Tensor, other: Tensor, empty: Tensor
+) -> tuple[float, float, float]:
+    """Counts as surviving that the captioner says what it said before, right or not."""
+    rows = torch.arange(len(weights))
+    rest = weights.clone()
+    rest[rows, named] = -1
+    own, there = digits[rows, named], digits[rows, other]
+    points = weights[rows, named] > rest.amax(1)
+    follows = (say(exchanged(weights, named, other)) == there)[own != there]
+    survives = say(exchanged(weights, named, empty)) == say(weights)
+    return tuple(float(x.float().mean()) for x in (points, follows, survives))
+
+
+def wrong_pointing_with_ties(
+    say, weights: Tensor, digits: Tensor, named: Tensor, other: Tensor, empty: Tensor
+) -> tuple[float, float, float]:
+    """Says that a cell is pointed at even if another one has the same weight."""
+    rows = torch.arange(len(weights))
+    own, there = digits[rows, named], digits[rows, other]
+    points = weights[rows, named] == weights.amax(1)
+    follows = (say(exchanged(weights, named, other)) == there)[own != there]
+    survives = say(exchanged(weights, named, empty)) == own
+    return tuple(float(x.float().mean()) for x in (points, follows, survives))
+
+
+def right_by_gather(
+    say, weights: Tensor, digits: Tensor, named: Tensor, other: Tensor, empty: Tensor
+) -> tuple[float, float, float]:
+    """Exchanges by an order of the cells, and counts how many are at least as heavy."""
+
+    def say_exchanged(two):
+        order = torch.arange(weights.shape[1]).repeat(len(weights), 1)
+        order.scatter_(1, named[:, None], two[:, None])
+        order.scatter_(1, two[:, None], named[:, None])
+        return say(weights.gather(1, order))
+
+    at_least = weights >= weights.gather(1, named[:, None])
+    points = at_least.sum(1) == 1
+    own = digits.gather(1, named[:, None])[:, 0]
+    there = digits.gather(1, other[:, None])[:, 0]
+    differ = own != there
+    follows = (say_exchanged(other) == there) & differ
+    survives = say_exchanged(empty) == own
+    return (
+        points.double().mean().item(),
+        follows.sum().item() / differ.sum().item(),
+        survives.double().mean().item(),
+    )

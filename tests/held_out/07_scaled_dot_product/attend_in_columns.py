@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def wrong_rows_of_weights(query, key, value):
@@ -79,3 +80,28 @@ def wrong_scaled_by_length(query, key, value):
     """It divides by the root of the last axis, the number of queries."""
     scores = key.mT @ query / query.shape[-1] ** 0.5
     return value @ scores.softmax(-2)
+
+
+def wrong_first_axis_sixth(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Counts the axis of the keys from the front: dim=0 is the batch if there is one."""
+    scores = key.mT @ query / query.shape[-2] ** 0.5
+    return value @ torch.softmax(scores, dim=0)
+
+
+def wrong_output_in_rows(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Goes over to rows, and returns the output in rows as well."""
+    scores = query.mT @ key / query.shape[-2] ** 0.5
+    return torch.softmax(scores, dim=-1) @ value.mT
+
+
+def wrong_width_of_values(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Divides by the root of the values' width, which the scores do not sum over."""
+    scores = key.mT @ query / value.shape[-2] ** 0.5
+    return value @ torch.softmax(scores, dim=-2)
+
+
+def right_by_rows(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Transposes all to rows, attends as usual, and transposes the output back."""
+    query, key, value = query.mT, key.mT, value.mT
+    weights = torch.softmax(query / query.shape[-1] ** 0.5 @ key.mT, dim=-1)
+    return (weights @ value).mT

@@ -1,6 +1,7 @@
 import math
 
 import torch
+from torch import Tensor
 
 
 def wrong_axis_one(query, memory):
@@ -83,3 +84,30 @@ def wrong_unscaled(query, memory):
 def wrong_softmax_over_the_queries(query, memory):
     """It takes the softmax over the queries."""
     return (query @ memory.mT / query.shape[-1] ** 0.5).softmax(-2) @ memory
+
+
+def wrong_without_scale(query: Tensor, memory: Tensor) -> Tensor:
+    """Mends all but the factor: the scores are not divided by the root of the width."""
+    weights = torch.softmax(query @ memory.mT, dim=-1)
+    return weights @ memory
+
+
+def wrong_axis_of_a_batch(query: Tensor, memory: Tensor) -> Tensor:
+    """Keeps dim=1, which is the axis of the queries as soon as there is a batch."""
+    scores = query @ memory.mT / query.shape[-1] ** 0.5
+    return torch.softmax(scores, dim=1) @ memory
+
+
+def wrong_keeps_an_axis(query: Tensor, memory: Tensor) -> Tensor:
+    """Adds an axis for the batch where there is none, and does not take it away again."""
+    if query.dim() == 2:
+        query, memory = query.unsqueeze(0), memory.unsqueeze(0)
+    scores = torch.bmm(query, memory.transpose(1, 2)) / query.shape[-1] ** 0.5
+    return torch.bmm(torch.softmax(scores, dim=2), memory)
+
+
+def right_einsum(query: Tensor, memory: Tensor) -> Tensor:
+    """Names the axes: i counts queries, j the memory, d the features."""
+    scores = torch.einsum("...id,...jd->...ij", query, memory)
+    weights = (scores * memory.shape[-1] ** -0.5).softmax(-1)
+    return torch.einsum("...ij,...jd->...id", weights, memory)

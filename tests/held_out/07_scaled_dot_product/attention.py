@@ -1,6 +1,7 @@
 import math
 
 import torch
+from torch import Tensor
 
 
 def wrong_width_of_the_values(query, key, value):
@@ -105,3 +106,30 @@ def wrong_root_of_the_key_length(query, key, value):
     """It divides by the root of the number of keys."""
     root = key.shape[-2] ** 0.5
     return ((query / root) @ key.mT).softmax(-1) @ value
+
+
+def wrong_divides_too_late(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Divides after the product, which overflows in half precision."""
+    scores = query @ key.mT / math.sqrt(query.shape[-1])
+    return torch.softmax(scores, dim=-1) @ value
+
+
+def wrong_width_of_values(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Divides by the root of the width of the values instead of the queries'."""
+    scaled = query / math.sqrt(value.shape[-1])
+    return torch.softmax(scaled @ key.mT, dim=-1) @ value
+
+
+def wrong_stays_in_float32(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Computes in float32 for half precision's sake, and does not go back to the dtype."""
+    query, key, value = query.float(), key.float(), value.float()
+    scaled = query / math.sqrt(query.shape[-1])
+    return torch.softmax(scaled @ key.mT, dim=-1) @ value
+
+
+def right_in_wider_numbers(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Computes in at least float32, and returns the dtype that came in."""
+    wide = torch.promote_types(query.dtype, torch.float32)
+    scores = torch.einsum("...id,...jd->...ij", query.to(wide), key.to(wide))
+    weights = torch.softmax(scores * query.shape[-1] ** -0.5, dim=-1)
+    return torch.einsum("...ij,...jv->...iv", weights, value.to(wide)).to(query.dtype)

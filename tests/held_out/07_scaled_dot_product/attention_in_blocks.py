@@ -1,6 +1,7 @@
 import math
 
 import torch
+from torch import Tensor
 
 
 def _blocks(key, value, block_len):
@@ -242,3 +243,71 @@ def wrong_total_not_rescaled(query, key, value, block_len):
         blend = blend * (largest - new).exp() + power @ value[..., start : start + block_len, :]
         largest = new
     return blend / total
+
+
+def wrong_starts_at_zero(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
+    """Starts with 0 as the largest score, so rows of very low scores become 0 / 0."""
+    query = query / query.shape[-1] ** 0.5
+    best, total, blend = query.new_tensor(0.0), 0, 0
+    for keys, values in zip(key.split(block_len, -2), value.split(block_len, -2)):
+        scores = query @ keys.mT
+        higher = torch.maximum(best, scores.amax(-1, keepdim=True))
+        factor, powers = torch.exp(best - higher), torch.exp(scores - higher)
+        total = total * factor + powers.sum(-1, keepdim=True)
+        blend = blend * factor + powers @ values
+        best = higher
+    return blend / total
+
+
+def wrong_drops_the_short_block(
+    query: Tensor, key: Tensor, value: Tensor, block_len: int
+) -> Tensor:
+    """Counts the blocks by //, and so never sees the keys of a shorter last block."""
+    query = query / query.shape[-1] ** 0.5
+    best = query.new_full((*query.shape[:-1], 1), -torch.inf)
+    total = torch.zeros_like(best)
+    blend = query.new_zeros(*query.shape[:-1], value.shape[-1])
+    for number in range(key.shape[-2] // block_len):
+        block = slice(number * block_len, (number + 1) * block_len)
+        scores = query @ key[..., block, :].mT
+        higher = torch.maximum(best, scores.amax(-1, keepdim=True))
+        factor, powers = torch.exp(best - higher), torch.exp(scores - higher)
+        total = total * factor + powers.sum(-1, keepdim=True)
+        blend = blend * factor + powers @ value[..., block, :]
+        best = higher
+    return blend / total
+
+
+def wrong_one_maximum_for_all_sixth(
+    query: Tensor, key: Tensor, value: Tensor, block_len: int
+) -> Tensor:
+    """Keeps one largest score for all queries, so the powers of low rows become 0."""
+    query = query / query.shape[-1] ** 0.5
+    best, total, blend = query.new_tensor(-torch.inf), 0, 0
+    for keys, values in zip(key.split(block_len, -2), value.split(block_len, -2)):
+        scores = query @ keys.mT
+        higher = torch.maximum(best, scores.max())
+        factor, powers = torch.exp(best - higher), torch.exp(scores - higher)
+        total = total * factor + powers.sum(-1, keepdim=True)
+        blend = blend * factor + powers @ values
+        best = higher
+    return blend / total
+
+
+def right_running_logarithm(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
+    """Keeps the output so far, and the logarithm of the sum that it was divided by."""
+    query = query / query.shape[-1] ** 0.5
+    log_total, output = None, None
+    for start in range(0, key.shape[-2], block_len):
+        stop = start + block_len
+        scores = query @ key[..., start:stop, :].mT
+        log_block = scores.logsumexp(-1, keepdim=True)
+        if log_total is None:
+            output = torch.exp(scores - log_block) @ value[..., start:stop, :]
+            log_total = log_block
+            continue
+        log_new = torch.logaddexp(log_total, log_block)
+        new = torch.exp(scores - log_new) @ value[..., start:stop, :]
+        output = output * torch.exp(log_total - log_new) + new
+        log_total = log_new
+    return output

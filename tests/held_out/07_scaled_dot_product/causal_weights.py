@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def _seen(scores, length, shift):
@@ -159,3 +160,45 @@ def wrong_future_instead_of_past(scores, length):
     none = ~seen.any(-1, keepdim=True)
     weights = scores.masked_fill(~seen, -torch.inf).masked_fill(none, 0).softmax(-1)
     return weights.masked_fill(~seen, 0)
+
+
+def wrong_queries_come_first(scores: Tensor, length: Tensor) -> Tensor:
+    """Does not move the triangle: takes the queries for the first positions."""
+    earlier = torch.ones_like(scores, dtype=torch.bool).tril()
+    places = torch.arange(scores.shape[-1], device=scores.device)
+    seen = earlier & (places < length[..., None, None])
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), dim=-1)
+    return weights.masked_fill(~seen, 0)
+
+
+def wrong_padding_may_not_ask(scores: Tensor, length: Tensor) -> Tensor:
+    """Gives zero weights to the queries that are padding, which see words like any other."""
+    query_len, key_len = scores.shape[-2:]
+    places = torch.arange(key_len, device=scores.device)
+    earlier = torch.ones_like(scores, dtype=torch.bool).tril(key_len - query_len)
+    real = places < length[..., None, None]
+    asks = torch.arange(key_len - query_len, key_len, device=scores.device)
+    asks = asks[:, None] < length[..., None, None]
+    seen = earlier & real & asks
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), dim=-1)
+    return weights.masked_fill(~seen, 0)
+
+
+def wrong_fills_with_minus_ten_thousand(scores: Tensor, length: Tensor) -> Tensor:
+    """Fills in -10,000 for what is forbidden, which is more than some allowed scores."""
+    query_len, key_len = scores.shape[-2:]
+    earlier = torch.ones_like(scores, dtype=torch.bool).tril(key_len - query_len)
+    places = torch.arange(key_len, device=scores.device)
+    seen = earlier & (places < length[..., None, None])
+    weights = torch.softmax(scores.masked_fill(~seen, -1e4), dim=-1)
+    return weights.masked_fill(~seen, 0)
+
+
+def right_last_key_of_each_query(scores: Tensor, length: Tensor) -> Tensor:
+    """Finds the last key that each query sees: its own place or the last word."""
+    query_len, key_len = scores.shape[-2:]
+    own = torch.arange(query_len, device=scores.device) + key_len - query_len
+    last = torch.minimum(own, length.unsqueeze(-1) - 1).unsqueeze(-1)
+    hidden = torch.arange(key_len, device=scores.device) > last
+    weights = scores.masked_fill(hidden, -torch.inf).softmax(-1)
+    return torch.where(hidden, weights.new_zeros(()), weights)

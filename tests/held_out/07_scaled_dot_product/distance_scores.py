@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def wrong_printed_signs(query, key):
@@ -104,3 +105,30 @@ def wrong_norms_not_squared(query, key):
     k = key.square().sum(-1)
     safe = [torch.where(n > 0, n, 1).sqrt().where(n > 0, 0) for n in (q, k)]
     return query @ key.mT - 0.5 * (safe[0] + safe[1].unsqueeze(-2))
+
+
+def wrong_makes_all_differences(query: Tensor, key: Tensor) -> Tensor:
+    """Right numbers, but from a tensor of all differences, d_key numbers for each pair."""
+    difference = query.unsqueeze(-2) - key.unsqueeze(-3)
+    return -difference.square().sum(-1) / 2
+
+
+def wrong_leaves_out_the_query(query: Tensor, key: Tensor) -> Tensor:
+    """Drops the query's own term, which only a softmax over the keys would cancel."""
+    of_key = key.square().sum(-1).unsqueeze(-2)
+    return query @ key.mT - of_key / 2
+
+
+def wrong_halves_the_squares_only(query: Tensor, key: Tensor) -> Tensor:
+    """Halves the two squares, but leaves the 2 in front of the dot product."""
+    of_query = query.square().sum(-1, keepdim=True)
+    of_key = key.square().sum(-1).unsqueeze(-2)
+    return 2 * query @ key.mT - (of_query + of_key) / 2
+
+
+def right_products_alone(query: Tensor, key: Tensor) -> Tensor:
+    """Takes the squares of the lengths as products of each vector with itself."""
+    of_query = torch.einsum("...id,...id->...i", query, query)
+    of_key = torch.einsum("...jd,...jd->...j", key, key)
+    cross = torch.einsum("...id,...jd->...ij", query, key)
+    return cross - 0.5 * of_query[..., :, None] - 0.5 * of_key[..., None, :]

@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def wrong_variance(query, key, exponent):
@@ -97,3 +98,41 @@ def wrong_mean_of_the_slack_terms(query, key, exponent):
     scores = query @ key.mT * query.shape[-1] ** exponent
     a = scores.softmax(-1)
     return scores.square().mean(), (a * (1 - a)).mean()
+
+
+def wrong_measures_before_scaling(
+    query: Tensor, key: Tensor, exponent: float
+) -> tuple[Tensor, Tensor]:
+    """Takes the mean square of the dot products, before they are scaled."""
+    products = query @ key.mT
+    weights = torch.softmax(products * query.shape[-1] ** exponent, dim=-1)
+    slack = (weights * (1 - weights)).sum(-1)
+    return products.square().mean(), slack.mean()
+
+
+def wrong_divides_by_the_power(
+    query: Tensor, key: Tensor, exponent: float
+) -> tuple[Tensor, Tensor]:
+    """Divides by the power of the width, where the statement multiplies."""
+    scores = query @ key.mT / query.shape[-1] ** exponent
+    weights = torch.softmax(scores, dim=-1)
+    slack = (weights * (1 - weights)).sum(-1)
+    return scores.square().mean(), slack.mean()
+
+
+def wrong_mean_over_keys_sixth(
+    query: Tensor, key: Tensor, exponent: float
+) -> tuple[Tensor, Tensor]:
+    """Takes the mean over the keys as well, where the slack of a row is a sum."""
+    scores = query @ key.mT * query.shape[-1] ** exponent
+    weights = torch.softmax(scores, dim=-1)
+    return scores.square().mean(), (weights * (1 - weights)).mean()
+
+
+def right_from_logarithms(query: Tensor, key: Tensor, exponent: float) -> tuple[Tensor, Tensor]:
+    """Takes weights and one minus weights from their logarithms, by exp and expm1."""
+    scores = query * query.shape[-1] ** exponent @ key.mT
+    log_weights = torch.log_softmax(scores, dim=-1)
+    moves = -log_weights.exp() * log_weights.expm1()
+    size = scores.flatten().square().sum() / scores.numel()
+    return size, moves.sum(-1).mean()

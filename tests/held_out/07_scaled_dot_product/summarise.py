@@ -1,6 +1,7 @@
 import math
 
 import torch
+from torch import Tensor
 
 
 def wrong_last_column_asks(tokens, length):
@@ -124,3 +125,40 @@ def wrong_mean_over_words(tokens, length):
     clean = tokens.masked_fill(~seen.mT, 0)
     scores = (clean @ clean.mT / tokens.shape[-1] ** 0.5).masked_fill(~seen, -torch.inf)
     return (scores.softmax(-1) @ clean * seen.mT).sum(1) / length[:, None]
+
+
+def wrong_last_place_asks(tokens: Tensor, length: Tensor) -> Tensor:
+    """Masks the padding, but still takes the last place for the last word."""
+    query = tokens[:, -1:]
+    scores = query @ tokens.mT / tokens.shape[-1] ** 0.5
+    real = torch.arange(tokens.shape[1]) < length[:, None, None]
+    weights = torch.softmax(scores.masked_fill(~real, -torch.inf), -1)
+    return (weights @ tokens)[:, 0]
+
+
+def wrong_masks_after_softmax(tokens: Tensor, length: Tensor) -> Tensor:
+    """Takes the weight of the padding away after the softmax, so some is missing."""
+    query = tokens.take_along_dim((length - 1)[:, None, None], 1)
+    scores = query @ tokens.mT / tokens.shape[-1] ** 0.5
+    real = torch.arange(tokens.shape[1]) < length[:, None, None]
+    weights = torch.softmax(scores, -1).masked_fill(~real, 0)
+    return (weights @ tokens)[:, 0]
+
+
+def wrong_one_place_too_many_sixth(tokens: Tensor, length: Tensor) -> Tensor:
+    """Lets the first place of the padding through the mask: <= instead of <."""
+    query = tokens.take_along_dim((length - 1)[:, None, None], 1)
+    scores = query @ tokens.mT / tokens.shape[-1] ** 0.5
+    real = torch.arange(tokens.shape[1]) <= length[:, None, None]
+    weights = torch.softmax(scores.masked_fill(~real, -torch.inf), -1)
+    return (weights @ tokens)[:, 0]
+
+
+def right_one_by_one(tokens: Tensor, length: Tensor) -> Tensor:
+    """Cuts the padding off each sentence, and treats them one by one."""
+    summaries = []
+    for sentence, words in zip(tokens, length.tolist()):
+        sentence = sentence[:words]
+        scores = sentence @ sentence[-1] / tokens.shape[-1] ** 0.5
+        summaries.append(torch.softmax(scores, 0) @ sentence)
+    return torch.stack(summaries)

@@ -1,6 +1,7 @@
 import math
 
 import torch
+from torch import Tensor
 
 
 def wrong_not_itself(query, key, value, real):
@@ -168,3 +169,45 @@ def wrong_zero_output_at_padding(query, key, value, real):
     scores = query @ key.mT / query.shape[-1] ** 0.5
     weights = scores.masked_fill(~seen, -torch.inf).masked_fill(none, 0).softmax(-1)
     return weights.masked_fill(~seen, 0) @ value * real.unsqueeze(-1)
+
+
+def wrong_not_itself_sixth(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+    """Lets a token look at the ones before it only, and not at itself."""
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    place = torch.arange(query.shape[-2], device=real.device)
+    seen = (place < place.unsqueeze(-1)) & real.unsqueeze(-2)
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1)
+    return weights.masked_fill(~seen, 0) @ value
+
+
+def wrong_padding_gets_zeros(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+    """Returns zeros at the places of padding, which should ask like any token."""
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    place = torch.arange(query.shape[-2], device=real.device)
+    seen = place <= place.unsqueeze(-1)
+    seen = seen & real.unsqueeze(-2) & real.unsqueeze(-1)
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1)
+    return weights.masked_fill(~seen, 0) @ value
+
+
+def wrong_replaces_nan_at_the_end(
+    query: Tensor, key: Tensor, value: Tensor, real: Tensor
+) -> Tensor:
+    """Turns nan into 0 in the output, when it is already in the gradient of the values."""
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    place = torch.arange(query.shape[-2], device=real.device)
+    seen = (place <= place.unsqueeze(-1)) & real.unsqueeze(-2)
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1)
+    return torch.nan_to_num(weights @ value)
+
+
+def right_powers(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+    """Blends by powers against the highest seen score, and divides by their sum last."""
+    scores = query / query.shape[-1] ** 0.5 @ key.mT
+    seen = real.unsqueeze(-2).expand(scores.shape).tril()
+    scores = scores.masked_fill(~seen, -torch.inf)
+    lowest = torch.finfo(scores.dtype).min
+    highest = scores.detach().amax(-1, keepdim=True).clamp_min(lowest)
+    powers = torch.exp(scores - highest)
+    total = powers.sum(-1, keepdim=True).clamp_min(1)  # 0 only in an empty row
+    return powers @ value / total

@@ -222,3 +222,65 @@ def wrong_majority(layer, d_model, max_len, trials):
             continue
         good += bool((a[order] - b).abs().max() <= 1e-4 * a.abs().max())
     return good > trials / 2
+
+
+def wrong_turns_the_wrong_output(layer, d_model: int, max_len: int, trials: int) -> bool:
+    """Reorders the output of the reordered tokens once more, not that of the others."""
+    for _ in range(trials):
+        length = int(torch.randint(2, max_len + 1, ()))
+        tokens = torch.randn(length, d_model)
+        order = torch.randperm(length)
+        output, turned = layer(tokens), layer(tokens[order])
+        if output.dim() == 0 or len(output) != length or turned.shape != output.shape:
+            return False
+        error = (turned[order] - output).abs().max()
+        if not error <= 1e-4 * output.abs().max():
+            return False
+    return True
+
+
+def wrong_each_number_by_itself(layer, d_model: int, max_len: int, trials: int) -> bool:
+    """Compares each number with a ten-thousandth of itself, not of the largest one."""
+    for _ in range(trials):
+        length = int(torch.randint(2, max_len + 1, ()))
+        tokens = torch.randn(length, d_model)
+        order = torch.randperm(length)
+        output, turned = layer(tokens), layer(tokens[order])
+        if output.dim() == 0 or len(output) != length or turned.shape != output.shape:
+            return False
+        if not torch.allclose(turned, output[order], rtol=1e-4, atol=0):
+            return False
+    return True
+
+
+def wrong_nan_agrees_sixth(layer, d_model: int, max_len: int, trials: int) -> bool:
+    """Refuses what differs by more than the tolerance, which a nan never does."""
+    for _ in range(trials):
+        length = int(torch.randint(2, max_len + 1, ()))
+        tokens = torch.randn(length, d_model)
+        order = torch.randperm(length)
+        output, turned = layer(tokens), layer(tokens[order])
+        if output.dim() == 0 or len(output) != length or turned.shape != output.shape:
+            return False
+        error = (turned - output[order]).abs().max()
+        if error > 1e-4 * output.abs().max():
+            return False
+    return True
+
+
+def right_turns_back(layer, d_model: int, max_len: int, trials: int) -> bool:
+    """Puts the second output back into the old order, and asks one trial at a time."""
+
+    def agrees() -> bool:
+        length = torch.randint(2, max_len + 1, ()).item()
+        tokens, order = torch.randn(length, d_model), torch.randperm(length)
+        moved = tokens[order]
+        output = layer(tokens).to(torch.float64, copy=True)
+        turned = layer(moved).to(torch.float64)
+        if output.shape[:1] != (length,) or turned.shape != output.shape:
+            return False
+        back = turned[order.argsort()]
+        largest = output.abs().max()
+        return bool((back - output).abs().max() <= largest / 10_000)
+
+    return all(agrees() for _ in range(trials))

@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def wrong_divided_by_the_width(scores, real):
@@ -120,3 +121,34 @@ def wrong_share_of_the_best(scores, real):
     weights = scores.masked_fill(~seen, -torch.inf).masked_fill(none, 0).softmax(-1)
     best = weights.masked_fill(none, 0).amax(-1) * real
     return best.sum(-1) / real.sum(-1).clamp(min=1)
+
+
+def wrong_mean_over_all_places_sixth(scores: Tensor, real: Tensor) -> Tensor:
+    """Divides by the length of the row, padding included, not by the number of words."""
+    scores = scores.masked_fill(~real.unsqueeze(-2), -torch.inf)
+    weights = torch.softmax(scores, dim=-1)
+    own = weights.diagonal(dim1=-2, dim2=-1).masked_fill(~real, 0)
+    return own.mean(-1)
+
+
+def wrong_padding_takes_weight(scores: Tensor, real: Tensor) -> Tensor:
+    """Keeps padding out of the mean, but lets it take weight as a key."""
+    weights = torch.softmax(scores, dim=-1)
+    own = weights.diagonal(dim1=-2, dim2=-1).masked_fill(~real, 0)
+    return own.sum(-1) / real.sum(-1).clamp_min(1)
+
+
+def wrong_nothing_over_nothing(scores: Tensor, real: Tensor) -> Tensor:
+    """Divides by the number of words even if there is none: 0 / 0 is nan."""
+    scores = scores.masked_fill(~real.unsqueeze(-2), -torch.inf)
+    weights = torch.softmax(scores, dim=-1)
+    own = weights.diagonal(dim1=-2, dim2=-1).masked_fill(~real, 0)
+    return own.sum(-1) / real.sum(-1)
+
+
+def right_logsumexp(scores: Tensor, real: Tensor) -> Tensor:
+    """Takes the diagonal first, and measures it against the logsumexp of its row."""
+    own = torch.einsum("...ii->...i", scores)
+    row = scores.masked_fill(~real.unsqueeze(-2), -torch.inf).logsumexp(-1)
+    share = (own - row).masked_fill(~real, -torch.inf).exp()
+    return share.sum(-1) / real.sum(-1).clamp_min(1)

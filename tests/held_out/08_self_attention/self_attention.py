@@ -1,6 +1,7 @@
 import math
 
 import torch
+from torch import Tensor
 
 
 def wrong_width_of_a_token(tokens, w_query, w_key, w_value):
@@ -104,3 +105,37 @@ def wrong_query_and_key_exchanged(tokens, w_query, w_key, w_value):
     """Keys ask and queries answer: the table of scores is transposed."""
     q, k, v = tokens @ w_query, tokens @ w_key, tokens @ w_value
     return (k @ q.mT / q.shape[-1] ** 0.5).softmax(-1) @ v
+
+
+def wrong_root_of_d_model(
+    tokens: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor
+) -> Tensor:
+    """Divides by the root of the tokens' width, as the published class does."""
+    query, key, value = tokens @ w_query, tokens @ w_key, tokens @ w_value
+    scores = query @ key.mT / math.sqrt(tokens.shape[-1])
+    return torch.softmax(scores, dim=-1) @ value
+
+
+def wrong_softmax_over_queries_sixth(
+    tokens: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor
+) -> Tensor:
+    """Multiplies keys by queries, so the softmax over the last axis runs over queries."""
+    query, key, value = tokens @ w_query, tokens @ w_key, tokens @ w_value
+    scores = key @ query.mT / math.sqrt(key.shape[-1])
+    return torch.softmax(scores, dim=-1).mT @ value
+
+
+def wrong_without_root(tokens: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor) -> Tensor:
+    """Divides by the width of a key, and forgets the root."""
+    query, key, value = tokens @ w_query, tokens @ w_key, tokens @ w_value
+    scores = query @ key.mT / key.shape[-1]
+    return torch.softmax(scores, dim=-1) @ value
+
+
+def right_one_matrix_for_scores(
+    tokens: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor
+) -> Tensor:
+    """Makes one matrix of those for queries and keys, and projects the blend at the end."""
+    between = w_query @ w_key.mT / math.sqrt(w_key.shape[-1])
+    weights = torch.softmax(tokens @ between @ tokens.mT, dim=-1)
+    return weights @ tokens @ w_value

@@ -1,6 +1,7 @@
 import math
 
 import torch
+from torch import Tensor
 
 
 def wrong_halves(length, d_model):
@@ -121,3 +122,34 @@ def wrong_index_in_float32(length, d_model):
     rate = 10000 ** (-torch.arange(0, d_model, 2).float() / d_model)
     angle = torch.arange(length).float()[:, None] * rate
     return torch.stack([angle.sin(), angle.cos()], -1).flatten(1)
+
+
+def wrong_sines_first(length: int, d_model: int) -> Tensor:
+    """Puts all sines before all cosines, instead of each sine beside its cosine."""
+    position = torch.arange(length, dtype=torch.float64).unsqueeze(-1)
+    power = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model
+    angle = position / 10000**power
+    return torch.cat([angle.sin(), angle.cos()], -1).float()
+
+
+def wrong_angles_in_float32(length: int, d_model: int) -> Tensor:
+    """Computes the angles in float32, which is too coarse at large positions."""
+    position = torch.arange(length).unsqueeze(-1)
+    angle = position / 10000 ** (torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)
+
+
+def wrong_half_the_exponent(length: int, d_model: int) -> Tensor:
+    """Takes the number of the pair, i, for the exponent's 2i: the hands slow down late."""
+    position = torch.arange(length, dtype=torch.float64).unsqueeze(-1)
+    pair = torch.arange(d_model // 2, dtype=torch.float64)
+    angle = position / 10000 ** (pair / d_model)
+    return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2).float()
+
+
+def right_complex_hands(length: int, d_model: int) -> Tensor:
+    """Draws each hand as a complex number: its parts are the cosine and the sine."""
+    turn = torch.logspace(0, -4, d_model // 2 + 1, dtype=torch.float64)[:-1]
+    angle = torch.outer(torch.arange(length, dtype=torch.float64), turn)
+    hands = torch.polar(torch.ones_like(angle), angle)
+    return torch.view_as_real(hands).flip(-1).flatten(1).float()

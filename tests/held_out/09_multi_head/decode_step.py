@@ -1,6 +1,7 @@
 import math
 
 import torch
+from torch import Tensor
 
 
 def _split(tokens, heads):
@@ -318,3 +319,110 @@ def wrong_token_does_not_see_itself(
     return _decode(
         tokens, keys, values, length, w_query, w_key, w_value, w_output, num_heads, before=True
     )
+
+
+def split(tokens: Tensor, num_heads: int) -> Tensor:
+    """(batch, length, features) to (batch, num_heads, length, d_head)."""
+    return tokens.unflatten(-1, (num_heads, -1)).transpose(-3, -2)
+
+
+def attend(queries: Tensor, keys: Tensor, values: Tensor, seen: Tensor) -> Tensor:
+    """Attention of the heads, joined; key heads are shared by neighbours."""
+    times = queries.shape[-3] // keys.shape[-3]
+    keys = keys.repeat_interleave(times, -3)
+    values = values.repeat_interleave(times, -3)
+    scores = queries @ keys.mT / queries.shape[-1] ** 0.5
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1)
+    return (weights @ values).transpose(-3, -2).flatten(-2)
+
+
+def wrong_writes_into_the_memory_sixth(
+    tokens: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    length: int,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+    num_heads: int,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Writes the new keys and values into the caller's memory, without a copy."""
+    num_key_heads, new_len = keys.shape[1], tokens.shape[1]
+    end = length + new_len
+    keys[..., length:end, :] = split(tokens @ w_key.mT, num_key_heads)
+    values[..., length:end, :] = split(tokens @ w_value.mT, num_key_heads)
+    queries = split(tokens @ w_query.mT, num_heads)
+    seen = torch.ones(new_len, end, dtype=torch.bool).tril(length)
+    heads = attend(queries, keys[..., :end, :], values[..., :end, :], seen)
+    return heads @ w_output.mT, keys, values
+
+
+def wrong_prompt_looks_ahead(
+    tokens: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    length: int,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+    num_heads: int,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Lets every new token see all new tokens, which is right only if there is one."""
+    num_key_heads, new_len = keys.shape[1], tokens.shape[1]
+    end = length + new_len
+    keys, values = keys.clone(), values.clone()
+    keys[..., length:end, :] = split(tokens @ w_key.mT, num_key_heads)
+    values[..., length:end, :] = split(tokens @ w_value.mT, num_key_heads)
+    queries = split(tokens @ w_query.mT, num_heads)
+    seen = torch.ones(new_len, end, dtype=torch.bool)
+    heads = attend(queries, keys[..., :end, :], values[..., :end, :], seen)
+    return heads @ w_output.mT, keys, values
+
+
+def wrong_memory_without_room(
+    tokens: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    length: int,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+    num_heads: int,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Returns only the filled part of the memories: the room after it is cut off."""
+    num_key_heads, new_len = keys.shape[1], tokens.shape[1]
+    new_keys = split(tokens @ w_key.mT, num_key_heads)
+    new_values = split(tokens @ w_value.mT, num_key_heads)
+    keys = torch.cat([keys[..., :length, :], new_keys], -2)
+    values = torch.cat([values[..., :length, :], new_values], -2)
+    queries = split(tokens @ w_query.mT, num_heads)
+    seen = torch.ones(new_len, length + new_len, dtype=torch.bool).tril(length)
+    return attend(queries, keys, values, seen) @ w_output.mT, keys, values
+
+
+def right_one_token_at_a_time(
+    tokens: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    length: int,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+    num_heads: int,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Takes the new tokens one after the other: each sees all that is written by then."""
+    num_key_heads, d_head = keys.shape[1], keys.shape[-1]
+    keys, values, outputs = keys.clone(), values.clone(), []
+    for place, token in enumerate(tokens.unbind(1), start=length):
+        keys[:, :, place] = (token @ w_key.mT).unflatten(-1, (num_key_heads, d_head))
+        values[:, :, place] = (token @ w_value.mT).unflatten(-1, (num_key_heads, d_head))
+        query = (token @ w_query.mT).unflatten(-1, (num_key_heads, -1, d_head))
+        so_far = keys[:, :, : place + 1].clone()  # the memory changes again
+        scores = query @ so_far.mT / d_head**0.5
+        heads = torch.softmax(scores, -1) @ values[:, :, : place + 1].clone()
+        outputs.append(heads.flatten(1) @ w_output.mT)
+    return torch.stack(outputs, 1), keys, values

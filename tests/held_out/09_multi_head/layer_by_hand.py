@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def _layer(num_heads, d_value, num_roles, roles, signs, sharp, asks=0):
@@ -138,3 +139,59 @@ def wrong_adds_the_two(num_heads, d_value, num_roles, first, second):
 def wrong_role_off_by_one(num_heads, d_value, num_roles, first, second):
     """Its keys look for the role before the right one."""
     return _by_hand(num_heads, d_value, num_roles, first, second, shift=-1)
+
+
+def wrong_soft_heads(
+    num_heads: int, d_value: int, num_roles: int, first: int, second: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Leaves the score of the right role at 1, so a head still looks at all tokens."""
+    unit = torch.eye(d_value + num_roles)
+    roles = [first, second][:num_heads]
+    w_query = unit[[d_value] * num_heads]
+    w_key = unit[[d_value + role for role in roles]]
+    w_value = unit[:d_value].repeat(num_heads, 1)
+    same = torch.eye(d_value)
+    return w_query, w_key, w_value, torch.cat([same, -same][:num_heads], 1)
+
+
+def wrong_one_head_looks_at_both(
+    num_heads: int, d_value: int, num_roles: int, first: int, second: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """With one head, looks at both tokens equally, and finds their mean."""
+    unit = torch.eye(d_value + num_roles)
+    same = torch.eye(d_value)
+    plus, minus = 100 * unit[d_value + first], 100 * unit[d_value + second]
+    w_query = unit[[d_value] * num_heads]
+    w_value = unit[:d_value].repeat(num_heads, 1)
+    if num_heads == 1:
+        return w_query, (plus + minus).unsqueeze(0), w_value, same
+    return w_query, torch.stack([plus, minus]), w_value, torch.cat([same, -same], 1)
+
+
+def wrong_roles_from_the_front(
+    num_heads: int, d_value: int, num_roles: int, first: int, second: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Forgets in the keys that the roles come after the value: role r is d_value + r."""
+    unit = torch.eye(d_value + num_roles)
+    w_query = unit[[d_value] * num_heads]
+    w_key = 100 * unit[[first, second][:num_heads]]
+    w_value = unit[:d_value].repeat(num_heads, 1)
+    same = torch.eye(d_value)
+    return w_query, w_key, w_value, torch.cat([same, -same][:num_heads], 1)
+
+
+def right_role_by_role(
+    num_heads: int, d_value: int, num_roles: int, first: int, second: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Takes the whole role as key; the query of the asking token names the wanted one."""
+    width = d_value + num_roles
+    w_query = torch.zeros(num_heads, num_roles, width)
+    w_key = torch.zeros(num_heads, num_roles, width)
+    w_value = torch.zeros(num_heads, d_value, width)
+    w_output = torch.zeros(d_value, num_heads, d_value)
+    for head, (role, sign) in enumerate([(first, 1), (second, -1)][:num_heads]):
+        w_query[head, role, d_value] = 100 * num_roles**0.5
+        w_key[head, :, d_value:].fill_diagonal_(1)
+        w_value[head].fill_diagonal_(1)
+        w_output[:, head].fill_diagonal_(sign)
+    return w_query.flatten(0, 1), w_key.flatten(0, 1), w_value.flatten(0, 1), w_output.flatten(1)

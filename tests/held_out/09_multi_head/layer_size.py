@@ -91,3 +91,42 @@ def wrong_bias_counts_inputs(d_model, num_heads, num_key_heads, bias):
     layers = num_heads + 2 * num_key_heads + 1
     inner = d_model + 2 * num_key_heads * d_head
     return layers, inner * d_model + d_model**2 + (layers * d_model if bias else 0)
+
+
+def wrong_one_bias_for_each_layer(
+    d_model: int, num_heads: int, num_key_heads: int, bias: bool
+) -> tuple[int, int]:
+    """Counts one bias for each layer instead of one for each of its outputs."""
+    d_head = d_model // num_heads
+    layers = num_heads + 2 * num_key_heads + 1
+    outputs = 2 * d_model + 2 * num_key_heads * d_head
+    return layers, outputs * d_model + bias * layers
+
+
+def wrong_wide_key_heads(
+    d_model: int, num_heads: int, num_key_heads: int, bias: bool
+) -> tuple[int, int]:
+    """Makes shared key heads wider, d_model / num_key_heads, so that nothing is saved."""
+    d_head, d_key_head = d_model // num_heads, d_model // num_key_heads
+    layers = num_heads + 2 * num_key_heads + 1
+    outputs = num_heads * d_head + 2 * num_key_heads * d_key_head + d_model
+    return layers, outputs * (d_model + bias)
+
+
+def wrong_three_layers_for_each_head(
+    d_model: int, num_heads: int, num_key_heads: int, bias: bool
+) -> tuple[int, int]:
+    """Counts three layers for each query head, although some share keys and values."""
+    d_head = d_model // num_heads
+    outputs = 2 * d_model + 2 * num_key_heads * d_head
+    return 3 * num_heads + 1, outputs * (d_model + bias)
+
+
+def right_list_of_layers(
+    d_model: int, num_heads: int, num_key_heads: int, bias: bool
+) -> tuple[int, int]:
+    """Lists the number of outputs of every layer, and counts along the list."""
+    small = num_heads + 2 * num_key_heads
+    outputs = [d_model // num_heads] * small + [d_model]
+    inputs = d_model + 1 if bias else d_model
+    return len(outputs), sum(inputs * one for one in outputs)

@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def wrong_plain_reshape(heads):
@@ -70,3 +71,24 @@ def wrong_no_transpose(heads):
 def wrong_interleaves(heads):
     """It interleaves the features of the heads."""
     return heads.movedim(-3, -1).flatten(-2)
+
+
+def wrong_plain_reshape_sixth(heads: Tensor) -> Tensor:
+    """Reads the numbers in order without swapping axes first, and mixes the tokens."""
+    *batch, num_heads, length, d_head = heads.shape
+    return heads.reshape(*batch, length, num_heads * d_head)
+
+
+def wrong_heads_last(heads: Tensor) -> Tensor:
+    """Moves the heads behind the features, so the heads' features alternate."""
+    return heads.movedim(-3, -1).flatten(-2)
+
+
+def wrong_flattens_the_texts(heads: Tensor) -> Tensor:
+    """Swaps the axes, but then makes one of tokens and heads: the rows are too short."""
+    return heads.transpose(-3, -2).flatten(-3, -2)
+
+
+def right_cat(heads: Tensor) -> Tensor:
+    """Puts the heads side by side, one after the other."""
+    return torch.cat(heads.unbind(-3), -1)

@@ -1,6 +1,7 @@
 import math
 
 import torch
+from torch import Tensor
 
 from attn_course.retrieval import masked_softmax
 
@@ -275,3 +276,102 @@ def wrong_scale_of_the_query_tokens(
     return _attend(
         query, key, value, mask, w_query, w_key, w_value, w_output, num_heads, model=True
     )
+
+
+def split(tokens: Tensor, num_heads: int) -> Tensor:
+    """(*batch, length, features) to (*batch, num_heads, length, d_head)."""
+    return tokens.unflatten(-1, (num_heads, -1)).transpose(-3, -2)
+
+
+def wrong_heads_in_turn(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+    num_heads: int,
+) -> Tensor:
+    """Gives the query heads the key heads 0, 1, 0, 1 instead of 0, 0, 1, 1."""
+    d_head = w_query.shape[0] // num_heads
+    num_key_heads = w_key.shape[0] // d_head
+    times = num_heads // num_key_heads
+    queries = split(query @ w_query.mT, num_heads)
+    keys = torch.cat([split(key @ w_key.mT, num_key_heads)] * times, -3)
+    values = torch.cat([split(value @ w_value.mT, num_key_heads)] * times, -3)
+    scores = queries @ keys.mT / d_head**0.5
+    weights = masked_softmax(scores, mask.unsqueeze(-3))
+    return (weights @ values).transpose(-3, -2).flatten(-2) @ w_output.mT
+
+
+def wrong_root_of_all_heads_sixth(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+    num_heads: int,
+) -> Tensor:
+    """Divides by the root of the width of all heads' queries together."""
+    d_head = w_query.shape[0] // num_heads
+    num_key_heads = w_key.shape[0] // d_head
+    times = num_heads // num_key_heads
+    queries = split(query @ w_query.mT, num_heads)
+    keys = split(key @ w_key.mT, num_key_heads).repeat_interleave(times, -3)
+    values = split(value @ w_value.mT, num_key_heads).repeat_interleave(times, -3)
+    scores = queries @ keys.mT / w_query.shape[0] ** 0.5
+    weights = masked_softmax(scores, mask.unsqueeze(-3))
+    return (weights @ values).transpose(-3, -2).flatten(-2) @ w_output.mT
+
+
+def wrong_equal_weights_in_empty_row(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+    num_heads: int,
+) -> Tensor:
+    """Forbids by a large negative score, so a query without any key gets a mean of all."""
+    d_head = w_query.shape[0] // num_heads
+    num_key_heads = w_key.shape[0] // d_head
+    times = num_heads // num_key_heads
+    queries = split(query @ w_query.mT, num_heads)
+    keys = split(key @ w_key.mT, num_key_heads).repeat_interleave(times, -3)
+    values = split(value @ w_value.mT, num_key_heads).repeat_interleave(times, -3)
+    scores = queries @ keys.mT / d_head**0.5
+    scores = scores.masked_fill(~mask.unsqueeze(-3), -1e9)
+    weights = torch.softmax(scores, dim=-1)
+    return (weights @ values).transpose(-3, -2).flatten(-2) @ w_output.mT
+
+
+def right_grouped_einsum(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+    num_heads: int,
+) -> Tensor:
+    """Cuts the queries into key heads k and groups g, so nothing has to be repeated."""
+    d_head = len(w_query) // num_heads
+    num_key_heads = len(w_key) // d_head
+    group = num_heads // num_key_heads
+    queries = (query @ w_query.mT).unflatten(-1, (num_key_heads, group, d_head))
+    keys = (key @ w_key.mT).unflatten(-1, (num_key_heads, d_head))
+    values = (value @ w_value.mT).unflatten(-1, (num_key_heads, -1))
+    scores = torch.einsum("...ikgd,...jkd->...kgij", queries / d_head**0.5, keys)
+    weights = masked_softmax(scores, mask[..., None, None, :, :])
+    heads = torch.einsum("...kgij,...jkv->...ikgv", weights, values)
+    return heads.flatten(-3) @ w_output.mT

@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def wrong_bias_left(weight, bias, num_heads, by_head):
@@ -132,3 +133,50 @@ def wrong_bias_never_by_head(weight, bias, num_heads, by_head):
         w = weight.unflatten(0, (3, -1))
     b = bias.unflatten(0, (3, -1))
     return *w, *b
+
+
+def wrong_bias_as_it_was(
+    weight: Tensor, bias: Tensor, num_heads: int, by_head: bool
+) -> tuple[Tensor, ...]:
+    """Puts the rows of the weight in order, but not the numbers of the bias."""
+    if by_head:
+        weight = weight.unflatten(0, (num_heads, 3, -1)).transpose(0, 1).flatten(0, 2)
+    return *weight.chunk(3), *bias.chunk(3)
+
+
+def wrong_direction_sixth(
+    weight: Tensor, bias: Tensor, num_heads: int, by_head: bool
+) -> tuple[Tensor, ...]:
+    """Unfolds the rows as (3, num_heads), which turns PyTorch's layout into the other."""
+    if by_head:
+        weight = weight.unflatten(0, (3, num_heads, -1)).transpose(0, 1).flatten(0, 2)
+        bias = bias.unflatten(0, (3, num_heads, -1)).transpose(0, 1).flatten()
+    return *weight.chunk(3), *bias.chunk(3)
+
+
+def wrong_pairs_of_each_part(
+    weight: Tensor, bias: Tensor, num_heads: int, by_head: bool
+) -> tuple[Tensor, ...]:
+    """Returns weight and bias of the queries, then of the keys, then of the values."""
+    if by_head:
+        weight = weight.unflatten(0, (num_heads, 3, -1)).transpose(0, 1).flatten(0, 2)
+        bias = bias.unflatten(0, (num_heads, 3, -1)).transpose(0, 1).flatten()
+    w_query, w_key, w_value = weight.chunk(3)
+    b_query, b_key, b_value = bias.chunk(3)
+    return w_query, b_query, w_key, b_key, w_value, b_value
+
+
+def right_sections(
+    weight: Tensor, bias: Tensor, num_heads: int, by_head: bool
+) -> tuple[Tensor, ...]:
+    """Cuts into sections of d_head rows, and joins those that belong to a part."""
+    parts = []
+    for packed in (weight, bias):
+        sections = packed.split(len(packed) // (3 * num_heads))
+        for part in range(3):
+            if by_head:
+                chosen = sections[part::3]
+            else:
+                chosen = sections[part * num_heads : (part + 1) * num_heads]
+            parts.append(torch.cat(chosen))
+    return tuple(parts)

@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def wrong_plain_reshape(tokens, num_heads):
@@ -72,3 +73,24 @@ def wrong_view_without_transpose(tokens, num_heads):
     """It views the tokens as heads, without moving the axis of heads."""
     *batch, length, width = tokens.shape
     return tokens.reshape(*batch, num_heads, length, width // num_heads)
+
+
+def wrong_plain_reshape_sixth(tokens: Tensor, num_heads: int) -> Tensor:
+    """Reshapes straight to the result's shape, so a head gets whole tokens, not features."""
+    *batch, length, width = tokens.shape
+    return tokens.reshape(*batch, num_heads, length, width // num_heads)
+
+
+def wrong_every_other_feature(tokens: Tensor, num_heads: int) -> Tensor:
+    """Cuts the features into (d_head, num_heads), so neighbours go to different heads."""
+    return tokens.unflatten(-1, (-1, num_heads)).movedim(-1, -3)
+
+
+def wrong_axes_from_the_left(tokens: Tensor, num_heads: int) -> Tensor:
+    """Swaps axes 1 and 2, which is right only with exactly one batch axis."""
+    return tokens.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+
+def right_chunks(tokens: Tensor, num_heads: int) -> Tensor:
+    """Cuts the features into one chunk for each head, and stacks the chunks."""
+    return torch.stack(tokens.chunk(num_heads, -1), -3)

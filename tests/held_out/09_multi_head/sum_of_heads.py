@@ -1,6 +1,7 @@
 import math
 
 import torch
+from torch import Tensor
 
 
 def wrong_mean_of_heads(query, key, value, w_query, w_key, w_value, w_output):
@@ -126,3 +127,74 @@ def wrong_first_head_only(query, key, value, w_query, w_key, w_value, w_output):
     for wq, wk, wv, wo in zip(w_query, w_key, w_value, w_output, strict=True):
         q, k = query @ wq, key @ wk
         return (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1) @ (value @ wv) @ wo
+
+
+def wrong_mean_of_heads_sixth(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+) -> Tensor:
+    """Returns the mean of what the heads bring, not the sum."""
+    outputs = []
+    for j in range(len(w_query)):
+        queries, keys, values = query @ w_query[j], key @ w_key[j], value @ w_value[j]
+        weights = torch.softmax(queries @ keys.mT / queries.shape[-1] ** 0.5, dim=-1)
+        outputs.append(weights @ values @ w_output[j])
+    return torch.stack(outputs).mean(0)
+
+
+def wrong_exp_overflows(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+) -> Tensor:
+    """Writes the softmax out as exp over its sum, which overflows for large scores."""
+    output = 0
+    for j in range(len(w_query)):
+        queries, keys, values = query @ w_query[j], key @ w_key[j], value @ w_value[j]
+        powers = torch.exp(queries @ keys.mT / queries.shape[-1] ** 0.5)
+        weights = powers / powers.sum(-1, keepdim=True)
+        output = output + weights @ values @ w_output[j]
+    return output
+
+
+def wrong_width_of_tokens(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+) -> Tensor:
+    """Divides by the root of the width of the tokens, not of the head's queries."""
+    output = 0
+    for j in range(len(w_query)):
+        queries, keys, values = query @ w_query[j], key @ w_key[j], value @ w_value[j]
+        weights = torch.softmax(queries @ keys.mT / query.shape[-1] ** 0.5, dim=-1)
+        output = output + weights @ values @ w_output[j]
+    return output
+
+
+def right_all_heads_at_once(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+) -> Tensor:
+    """Gives the tokens an axis for heads, and sums over it at the end."""
+    queries = query.unsqueeze(-3) @ w_query / w_query.shape[-1] ** 0.5
+    keys, values = key.unsqueeze(-3) @ w_key, value.unsqueeze(-3) @ w_value
+    weights = torch.softmax(queries @ keys.mT, dim=-1)
+    return (weights @ values @ w_output).sum(-3)

@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def wrong_output_fed_back(tokens, w_input, w_state, bias, w_output):
@@ -145,3 +146,47 @@ def wrong_bias_before_nothing(tokens, w_input, w_state, bias, w_output):
         state = torch.tanh(tokens[..., t, :] @ w_input.mT + state @ w_state.mT) + bias
         found.append(state @ w_output.mT)
     return torch.stack(found, -2)
+
+
+def wrong_state_not_transposed(
+    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
+) -> Tensor:
+    """Multiplies the state by w_state without transposing it: square, so no error."""
+    state, outputs = torch.zeros_like(bias), []
+    for token in tokens.unbind(-2):
+        state = torch.tanh(token @ w_input.mT + state @ w_state + bias)
+        outputs.append(state @ w_output.mT)
+    return torch.stack(outputs, -2)
+
+
+def wrong_reads_the_old_state(
+    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
+) -> Tensor:
+    """Reads each output off the state before its token has come in."""
+    state, outputs = torch.zeros_like(bias).expand(*tokens.shape[:-2], -1), []
+    for token in tokens.unbind(-2):
+        outputs.append(state @ w_output.mT)
+        state = torch.tanh(token @ w_input.mT + state @ w_state.mT + bias)
+    return torch.stack(outputs, -2)
+
+
+def wrong_stacks_on_axis_1(
+    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
+) -> Tensor:
+    """Stacks the outputs on axis 1, which is that of the tokens only after one batch axis."""
+    state, outputs = torch.zeros_like(bias), []
+    for token in tokens.unbind(-2):
+        state = torch.tanh(token @ w_input.mT + state @ w_state.mT + bias)
+        outputs.append(state @ w_output.mT)
+    return torch.stack(outputs, 1)
+
+
+def right_all_tokens_first(
+    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
+) -> Tensor:
+    """Multiplies all tokens first and reads all states last; only the middle is a loop."""
+    first, *others = torch.unbind(tokens @ w_input.mT + bias, -2)
+    states = [first.tanh()]
+    for given in others:
+        states.append(torch.tanh(given + states[-1] @ w_state.mT))
+    return torch.stack(states, -2) @ w_output.mT

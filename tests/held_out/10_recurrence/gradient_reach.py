@@ -1,4 +1,5 @@
 import torch
+from torch import Tensor
 
 
 def wrong_length_of_the_mean(layer, tokens, direction):
@@ -148,3 +149,41 @@ def wrong_norm_of_the_mean_gradient(layer, tokens, direction):
     if grad is None:
         return torch.zeros(tokens.shape[1], dtype=tokens.dtype)
     return grad.mean(0).norm(dim=-1).flip(0)
+
+
+def wrong_mean_before_length_sixth(layer, tokens: Tensor, direction: Tensor) -> Tensor:
+    """Takes the mean of the gradients over the texts first, where signs cancel."""
+    tokens = tokens.detach().requires_grad_()
+    number = (layer(tokens)[:, -1] @ direction).sum()
+    number = number + 0 * tokens.sum()  # in case that no token is used
+    (gradient,) = torch.autograd.grad(number, tokens)
+    return gradient.mean(0).norm(dim=-1).flip(0)
+
+
+def wrong_leaves_a_trace(layer, tokens: Tensor, direction: Tensor) -> Tensor:
+    """Calls backward, which also adds to the .grad of the layer's weights."""
+    tokens = tokens.detach().requires_grad_()
+    number = (layer(tokens)[:, -1] @ direction).sum()
+    number = number + 0 * tokens.sum()  # in case that no token is used
+    number.backward()
+    return tokens.grad.norm(dim=-1).mean(0).flip(0)
+
+
+def wrong_first_token_first_sixth(layer, tokens: Tensor, direction: Tensor) -> Tensor:
+    """Returns the reach in the order of the tokens: the last token's comes last."""
+    tokens = tokens.detach().requires_grad_()
+    number = (layer(tokens)[:, -1] @ direction).sum()
+    number = number + 0 * tokens.sum()  # in case that no token is used
+    (gradient,) = torch.autograd.grad(number, tokens)
+    return gradient.norm(dim=-1).mean(0)
+
+
+def right_vector_jacobian_product(layer, tokens: Tensor, direction: Tensor) -> Tensor:
+    """Multiplies the direction with the Jacobian of the last output, for all texts."""
+
+    def last(tokens: Tensor) -> Tensor:
+        return layer(tokens)[:, -1]
+
+    directions = direction.detach().expand(len(tokens), -1)
+    _, gradient = torch.autograd.functional.vjp(last, tokens.detach(), directions)
+    return torch.linalg.vector_norm(gradient, dim=-1).mean(0).flip(0)

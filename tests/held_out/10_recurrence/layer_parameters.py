@@ -152,3 +152,54 @@ def wrong_times_length(kind, d_model, d_hidden, length):
     """It counts a recurrent layer's weights again for every token."""
     found = _count(kind, d_model, d_hidden, length)
     return found * length if kind in ("rnn", "gru", "lstm") else found
+
+
+def wrong_candidate_forgotten(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+    """Counts the gates alone: 2 in a GRU and 3 in an LSTM, without what is written."""
+    pairs = {"rnn": 1, "gru": 2, "lstm": 3}
+    if kind in pairs:
+        return pairs[kind] * d_hidden * (d_model + d_hidden + 2)
+    if kind == "attention":
+        return 4 * d_model * (d_model + 1)
+    if kind == "feed-forward":
+        return d_hidden * (d_model + 1) + d_model * (d_hidden + 1)
+    return length * d_model
+
+
+def wrong_one_bias_for_two(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+    """Gives each pair of recurrent matrices one bias, where PyTorch has two."""
+    pairs = {"rnn": 1, "gru": 3, "lstm": 4}
+    if kind in pairs:
+        return pairs[kind] * (d_hidden * d_model + d_hidden * d_hidden + d_hidden)
+    if kind == "attention":
+        return 4 * d_model * (d_model + 1)
+    if kind == "feed-forward":
+        return d_hidden * (d_model + 1) + d_model * (d_hidden + 1)
+    return length * d_model
+
+
+def wrong_bias_of_the_way_back(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+    """Gives both feed-forward maps a bias of d_hidden; the one back has d_model outputs."""
+    pairs = {"rnn": 1, "gru": 3, "lstm": 4}
+    if kind in pairs:
+        return pairs[kind] * d_hidden * (d_model + d_hidden + 2)
+    if kind == "attention":
+        return 4 * d_model * (d_model + 1)
+    if kind == "feed-forward":
+        return 2 * (d_model * d_hidden + d_hidden)
+    return length * d_model
+
+
+def right_list_of_maps_sixth(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+    """Lists inputs and outputs of every linear map of the layer, and counts them."""
+    if kind == "positions":
+        return length * d_model
+    pair = [(d_model, d_hidden), (d_hidden, d_hidden)]
+    maps = {
+        "rnn": pair,
+        "gru": 3 * pair,
+        "lstm": 4 * pair,
+        "attention": 4 * [(d_model, d_model)],
+        "feed-forward": [(d_model, d_hidden), (d_hidden, d_model)],
+    }
+    return sum((inputs + 1) * outputs for inputs, outputs in maps[kind])

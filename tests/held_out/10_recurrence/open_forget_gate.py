@@ -1,6 +1,7 @@
 import math
 
 import torch
+from torch import Tensor
 
 
 def wrong_quotient_as_printed(bias_ih, bias_hh, share, distance):
@@ -141,3 +142,53 @@ def wrong_bias_in_both(bias_ih, bias_hh, share, distance):
 def wrong_input_gate(bias_ih, bias_hh, share, distance):
     """It opens the input gate, the first quarter."""
     return _open(bias_ih, bias_hh, _logit(share, distance), quarter=0)
+
+
+def wrong_loses_digits(
+    bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int
+) -> tuple[Tensor, Tensor]:
+    """Computes 1 - f from f, which loses its digits, and all of them at large distances."""
+    f = share ** (1 / distance)
+    b = math.log(f / (1 - f))
+    bias_ih, bias_hh = bias_ih.clone(), bias_hh.clone()
+    d_hidden = len(bias_ih) // 4
+    bias_ih[d_hidden : 2 * d_hidden] = 0
+    bias_hh[d_hidden : 2 * d_hidden] = b
+    return bias_ih, bias_hh
+
+
+def wrong_third_quarter_sixth(
+    bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int
+) -> tuple[Tensor, Tensor]:
+    """Takes the proposal's quarter for the forget gate's: 2 counted from 0 is the third."""
+    log_f = math.log(share) / distance
+    b = log_f - math.log(-math.expm1(log_f))
+    bias_ih, bias_hh = bias_ih.clone(), bias_hh.clone()
+    d_hidden = len(bias_ih) // 4
+    bias_ih[2 * d_hidden : 3 * d_hidden] = 0
+    bias_hh[2 * d_hidden : 3 * d_hidden] = b
+    return bias_ih, bias_hh
+
+
+def wrong_adds_to_the_first(
+    bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int
+) -> tuple[Tensor, Tensor]:
+    """Leaves the first vector's forget gate as it was, so the sum is not b."""
+    log_f = math.log(share) / distance
+    b = log_f - math.log(-math.expm1(log_f))
+    bias_ih, bias_hh = bias_ih.clone(), bias_hh.clone()
+    d_hidden = len(bias_hh) // 4
+    bias_hh[d_hidden : 2 * d_hidden] = b
+    return bias_ih, bias_hh
+
+
+def right_of_one_over_f(
+    bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int
+) -> tuple[Tensor, Tensor]:
+    """Writes b as -log(1/f - 1), by expm1 of minus log f, and joins new vectors."""
+    b = -math.log(math.expm1(-math.log(share) / distance))
+    new = []
+    for bias, number in ((bias_ih, 0.0), (bias_hh, b)):
+        write, forget, propose, read = bias.chunk(4)
+        new.append(torch.cat([write, torch.full_like(forget, number), propose, read]))
+    return tuple(new)

@@ -1,3 +1,4 @@
+import math
 from graphlib import CycleError, TopologicalSorter
 
 
@@ -209,3 +210,66 @@ def wrong_edges_not_nodes(needs):
     for one in order:
         turn[one] = max((turn[other] + 1 for other in needs[one]), default=0)
     return max(turn.values(), default=0)
+
+
+def wrong_calls_itself_sixth(needs: list[list[int]]) -> int | None:
+    """Asks for the turns by recursion, too deep for a chain of thousands."""
+    turns = {}
+
+    def turn(i: int) -> float:
+        if i not in turns:
+            turns[i] = math.inf  # stays if i waits for itself
+            turns[i] = 1 + max(map(turn, needs[i]), default=0)
+        return turns[i]
+
+    longest = max(map(turn, range(len(needs))), default=0)
+    return None if longest == math.inf else longest
+
+
+def wrong_done_at_once(needs: list[list[int]]) -> int | None:
+    """Counts an operation as done within the turn, so the next ones need not wait."""
+    done, turns = set(), 0
+    while len(done) < len(needs):
+        before = len(done)
+        for i, names in enumerate(needs):
+            if i not in done and done.issuperset(names):
+                done.add(i)
+        if len(done) == before:
+            return None
+        turns += 1
+    return turns
+
+
+def wrong_crosses_off_once(needs: list[list[int]]) -> int | None:
+    """Crosses a name off once though it is counted twice, so a * a is never done."""
+    waiting = [len(names) for names in needs]
+    users = [set() for _ in needs]
+    for i, names in enumerate(needs):
+        for name in names:
+            users[name].add(i)
+    ready = [i for i, count in enumerate(waiting) if count == 0]
+    turns, done = 0, 0
+    while ready:
+        turns, done = turns + 1, done + len(ready)
+        freed = []
+        for i in ready:
+            for user in users[i]:
+                waiting[user] -= 1
+                if waiting[user] == 0:
+                    freed.append(user)
+        ready = freed
+    return turns if done == len(needs) else None
+
+
+def right_topological_sorter(needs: list[list[int]]) -> int | None:
+    """Lets graphlib of the standard library say what is ready, turn by turn."""
+    sorter = TopologicalSorter({i: set(names) for i, names in enumerate(needs)})
+    try:
+        sorter.prepare()
+    except CycleError:
+        return None
+    turns = 0
+    while sorter.is_active():
+        sorter.done(*sorter.get_ready())
+        turns += 1
+    return turns
