@@ -105,7 +105,13 @@ def test_the_page_says_what_the_tables_hold():
     wrong = [row for row in learners() if row["answer"] != "right"]
     rows = {
         f"held-out answers, {which}": [row for row in held_out if row["batch"] in which]
-        for which in ("first two batches", "third batch", "fourth batch", "fifth batch", "sixth batch")
+        for which in (
+            "first two batches",
+            "third batch",
+            "fourth batch",
+            "fifth batch",
+            "sixth batch",
+        )
     }
     rows |= {
         "learners, first batch": [row for row in wrong if row["batch"] == "1"],
