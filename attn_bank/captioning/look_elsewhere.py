@@ -248,17 +248,6 @@ def copies_the_weight(**given):
     return _Asked(**given).moved_by(lambda w, one, other: _put(w, other, _at(w, one)))
 
 
-@mistake(points=1)
-def adds_the_weight_to_the_other(**given):
-    """you add the weight of the cell that is named to that of the second, and leave 0 behind; the
-    two cells exchange what they have"""
-
-    def move(weights, one, other):
-        return _put(_put(weights, other, _at(weights, one) + _at(weights, other)), one, 0.0)
-
-    return _Asked(**given).moved_by(move)
-
-
 @mistake(points=2)
 def leaves_nothing_behind(**given):
     """you move the weight of the cell that is named, and leave 0 where it was; the two cells

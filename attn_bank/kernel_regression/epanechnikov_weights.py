@@ -187,7 +187,7 @@ def _divide_by_and(number: float) -> Callable[..., Tensor]:
     return weights
 
 
-@mistake(points=2.5, also=tuple(map(_divide_by_and, (1e-5, 1e-6, 1e-7, 1e-9, 1e-10, 1e-12))))
+@mistake(points=2.5, also=tuple(map(_divide_by_and, (1e-5, 1e-6))))
 def saves_the_division_by_a_small_number(query, key, width):
     """a small number in the denominator makes the weights of a lone key at the edge sum to less
     than 1; change the denominator only where it is 0"""

@@ -332,16 +332,6 @@ def takes_one_length_for_all(scores, share, mask, half_width):
     return _local(scores, distance, mask, half_width)
 
 
-@mistake(points=2)
-def keeps_the_place_at_the_last_word(scores, share, mask, half_width):
-    """you do not let the place go beyond the last word; equation 9 does, `T u` may lie between the
-    last word and the length"""
-    length = mask.sum(-1, keepdim=True)
-    place = torch.minimum(length * share, (length - 1).clamp_min(0).to(share.dtype))
-    distance = torch.arange(mask.shape[-1]) - place.unsqueeze(-1)
-    return _local(scores, distance, mask, half_width)
-
-
 @mistake
 def gives_the_words_outside_a_score_of_zero(scores, share, mask, half_width):
     """you give the words outside the window, or the padding, the score 0 before the softmax, and 0

@@ -248,12 +248,6 @@ def fills_up_with_ends(output, target):
 
 
 @mistake
-def leaves_out_what_is_never_right(output, target):
-    """a length of which no copy is exact is missing; it has the share 0"""
-    return [(length, share) for length, share in reference(output, target) if share]
-
-
-@mistake
 def counts_one_word_too_few(output, target):
     """your lengths are too small by 1: of the places that are not `PAD`, only one is the `EOS`"""
     return [(length - 1, share) for length, share in reference(output, target)]
