@@ -103,20 +103,20 @@ def _frame(axes: Axes, columns: int, rows: int) -> None:
 
 
 def reach(distance: Tensor, special: Tensor, uniform: float) -> Figure:
-    """Draw how far each head of a trained model looks, and how much goes to no word at all.
+    """Draw how far each head of a trained model looks, and how much goes to the marks.
 
     Args:
-        distance: Mean distance from a word to the words it looks at, (num_heads,).
+        distance: Mean distance from a piece to the pieces it looks at, (num_heads,).
         special: Share of the weight on the marks of beginning and end, (num_heads,).
-        uniform: The distance for a head that looks at all words equally.
+        uniform: The distance for a head that looks at all pieces equally.
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.6))
         axes.axvline(uniform, color=INK, linewidth=1, linestyle=(0, (3, 2)))
-        axes.text(uniform, 1.02, "all words alike", ha="center", va="bottom")
+        axes.text(uniform, 1.02, "all pieces alike", ha="center", va="bottom")
         axes.plot(distance, special, "o", color=ROLE["weight"], markersize=6, alpha=0.8)
         axes.set(
-            xlabel="mean distance to the words it looks at", ylabel="weight on [CLS] and [SEP]"
+            xlabel="mean distance to the pieces it looks at", ylabel="weight on [CLS] and [SEP]"
         )
         axes.set(xlim=(0, max(uniform + 3, float(distance.max()) + 1)), ylim=(0, 1))
     return closed(figure)
