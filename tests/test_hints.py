@@ -22,7 +22,7 @@ from tests.sampling import parameters, sample, sampled
 # What inputs are drawn from: those that everybody sees, alone and with hidden ones.
 ROUNDS = (None, *(f"seed {number}" for number in range(20)))
 # How many exercises `make test` takes, and of each how many rounds and mutants.
-TAKEN_EXERCISES, TAKEN_ROUNDS, TAKEN_MUTANTS = 5, 1, 2
+TAKEN_EXERCISES, TAKEN_ROUNDS, TAKEN_MUTANTS = 4, 1, 2
 QUICK = [name for name in exercise_names() if not any(c.slow for c in find_exercise(name).checks)]
 
 

@@ -277,10 +277,10 @@ EXERCISE = Exercise(
             "a score of minus infinity gives the weight 0",
             0.5,
             draw_forbidden_keys,
-            sizes=({"query_len": 3, "key_len": 5}, {"query_len": 2, "key_len": 3, "start": 0}),
+            sizes=({"query_len": 3, "key_len": 5}, {"query_len": 2, "key_len": 5, "start": 0}),
             hidden_sizes=(
                 {"query_len": 2, "key_len": 7},
-                {"query_len": 3, "key_len": 5, "start": 0},
+                {"query_len": 3, "key_len": 7, "start": 0},
             ),
         ),
         Check(
