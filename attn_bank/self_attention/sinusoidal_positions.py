@@ -229,11 +229,17 @@ def divides_the_power_by_the_width(length, d_model):
     return _interleave(position / 10_000**even / d_model)
 
 
-@mistake(points=2)
+def _take_powers_in_single_precision(length: int, d_model: int) -> Tensor:
+    frequency = 10_000 ** (torch.arange(0, d_model, 2) / d_model)
+    angle = torch.arange(length, dtype=torch.float64).unsqueeze(-1) / frequency.double()
+    return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2).float()
+
+
+@mistake(points=2, also=(_take_powers_in_single_precision,))
 def computes_angles_in_single_precision(length, d_model):
-    """the angles are computed in float32, which keeps seven digits of them: at thousands of
-    radians few are left after the decimal point, and the sine needs those. Compute angles, sines
-    and cosines in float64, and turn to float32 at the end"""
+    """the angles, or the powers of 10000 in them, are computed in float32, which keeps seven digits
+    of them: at thousands of radians few are left after the decimal point, and the sine needs those.
+    Compute powers, angles, sines and cosines in float64, and turn to float32 at the end"""
     position = torch.arange(length, dtype=torch.float32).unsqueeze(-1)
     even = torch.arange(0, d_model, 2, dtype=torch.float32)
     return _interleave(position / 10_000 ** (even / d_model))
@@ -289,15 +295,6 @@ def keeps_the_axis_of_a_pair(length, d_model):
     """your sines and cosines lie on an axis of their own; make one of the last two:
     `flatten(-2)`"""
     return reference(length, d_model).unflatten(-1, (-1, 2))
-
-
-@mistake(points=2)
-def takes_powers_in_single_precision(length, d_model):
-    """the powers of 10000 are computed in float32, and what they lose grows with the place; compute
-    them in float64 too, and round the sines and cosines at the end"""
-    frequency = 10_000 ** (torch.arange(0, d_model, 2) / d_model)
-    angle = torch.arange(length, dtype=torch.float64).unsqueeze(-1) / frequency.double()
-    return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2).float()
 
 
 EXERCISE = Exercise(
