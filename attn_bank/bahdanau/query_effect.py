@@ -159,6 +159,22 @@ def compares_the_keys(scores, source_len):
     return (weights.amax(2) - lowest).amax(-1)
 
 
+def _range_of_all(scores: Tensor, source_len: Tensor) -> Tensor:
+    """Likewise, padding included."""
+    weights = _weights(scores, source_len)
+    return weights.amax((1, 2)) - weights.amin((1, 2))
+
+
+@mistake(also=(_range_of_all,))
+def takes_the_range_of_the_whole_table(scores, source_len):
+    """you take the smallest weight of the whole table off the largest, and the two belong to
+    different keys; compare the weights that one key gets from different queries, so take largest
+    and smallest of each column"""
+    weights = _weights(scores, source_len)
+    lowest = weights.masked_fill(_padding(scores, source_len), 1).amin((1, 2))
+    return weights.amax((1, 2)) - lowest
+
+
 @mistake(also=(_mean_range,))
 def takes_the_mean_over_the_keys(scores, source_len):
     """you take the mean over the keys; the key with the largest difference decides"""

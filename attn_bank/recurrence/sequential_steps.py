@@ -230,6 +230,14 @@ def trusts_the_numbers(needs):
     return max(turns, default=0)
 
 
+@mistake(points=1.5)
+def takes_a_larger_number_for_a_circle(needs):
+    """you return `None` as soon as an operation waits for one of a larger number; the numbers say
+    nothing of the order, and only what waits for itself in the end is in a circle"""
+    waits = ((number, earlier) for number, before in enumerate(needs) for earlier in before)
+    return None if any(earlier >= number for number, earlier in waits) else reference(needs)
+
+
 @mistake(points=2.5)
 def calls_itself(needs):
     """your function calls itself; Python gives up after some thousand calls inside one another, and

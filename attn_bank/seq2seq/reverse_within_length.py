@@ -158,6 +158,14 @@ def takes_the_longest_length_for_all(sequence, mask):
 
 
 @mistake(points=0.5)
+def turns_within_the_width_of_the_table(sequence, mask):
+    """you turn every sentence by the length of the whole row, so the padding comes to its words;
+    each has a length of its own, the sum of its row of the mask"""
+    place, _ = _places(mask)
+    return _take(sequence, torch.where(mask, mask.shape[1] - 1 - place, place))
+
+
+@mistake(points=0.5)
 def takes_the_length_of_the_first(sequence, mask):
     """you turn every sentence by the length of the first; each has its own"""
     place, mirrored = _places(mask)

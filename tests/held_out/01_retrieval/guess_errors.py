@@ -171,3 +171,45 @@ def right_loop(
         off = attend(scores / temperature, value) - truth
         errors.append((off * off).sum() / len(query))
     return torch.stack(errors)
+
+
+def wrong_distance_not_squared_seventh(
+    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
+) -> Tensor:
+    """Scores by the distance instead of its square."""
+    distance = (query.unsqueeze(1) - key).norm(dim=-1)
+    weights = (-distance / temperatures[:, None, None]).softmax(-1)
+    return (weights @ value - truth).square().sum(-1).mean(-1)
+
+
+def wrong_mean_over_words_seventh(
+    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
+) -> Tensor:
+    """Takes the mean over the entries of a value too, where the formula has a sum."""
+    squared = (query.unsqueeze(1) - key).square().sum(-1)
+    errors = []
+    for temperature in temperatures:
+        guesses = (-squared / temperature).softmax(-1) @ value
+        errors.append((guesses - truth).square().mean())
+    return torch.stack(errors)
+
+
+def wrong_exp_without_shift(
+    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
+) -> Tensor:
+    """Divides the powers by their sum as they are: 0/0 = nan at a low temperature."""
+    squared = (query.unsqueeze(1) - key).square().sum(-1)
+    raised = (-squared / temperatures[:, None, None]).exp()
+    guesses = raised @ value / raised.sum(-1, keepdim=True)
+    return (guesses - truth).square().sum(-1).mean(-1)
+
+
+def right_shift_by_nearest(
+    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
+) -> Tensor:
+    """Measures each distance from that of the nearest key, then raises and divides."""
+    squared = (query.unsqueeze(1) - key).square().sum(-1)
+    excess = squared - squared.amin(-1, keepdim=True)
+    raised = (-excess / temperatures.reshape(-1, 1, 1)).exp()
+    guesses = raised @ value / raised.sum(-1, keepdim=True)
+    return (guesses - truth).square().sum((-2, -1)) / len(query)

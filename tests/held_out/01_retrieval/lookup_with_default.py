@@ -201,3 +201,43 @@ def right_default_as_one_more_row_sixth(
     longer = torch.cat([scores.masked_fill(~mask, -math.inf), extra], -1)
     row = default.expand(*value.shape[:-2], 1, -1)
     return torch.softmax(longer, -1) @ torch.cat([value, row], -2)
+
+
+def wrong_default_put_in_after_nan(
+    scores: Tensor, value: Tensor, mask: Tensor, default: Tensor
+) -> Tensor:
+    """Replaces the output of a query without keys only afterwards: its gradient is nan."""
+    weights = scores.masked_fill(~mask, float("-inf")).softmax(-1)
+    some = mask.any(-1, keepdim=True)
+    return torch.where(some, weights @ value, default)
+
+
+def wrong_default_where_any_is_forbidden_seventh(
+    scores: Tensor, value: Tensor, mask: Tensor, default: Tensor
+) -> Tensor:
+    """Takes 'some key is forbidden' for 'no key is allowed'."""
+    none = (~mask).any(-1, keepdim=True)
+    hidden = ~mask & ~none
+    weights = scores.masked_fill(hidden, float("-inf")).softmax(-1)
+    return torch.where(none, default, weights @ value)
+
+
+def wrong_fill_not_low_enough(
+    scores: Tensor, value: Tensor, mask: Tensor, default: Tensor
+) -> Tensor:
+    """Fills with -1000, which is above the allowed scores when those lie at -2000."""
+    weights = scores.masked_fill(~mask, -1000.0).softmax(-1)
+    some = mask.any(-1, keepdim=True)
+    return torch.where(some, weights @ value, default)
+
+
+def right_by_hand(scores: Tensor, value: Tensor, mask: Tensor, default: Tensor) -> Tensor:
+    """Raises the allowed scores by hand; an empty row divides by 1, and gets the default."""
+    minus_infinity = float("-inf")
+    allowed = scores.masked_fill(~mask, minus_infinity)
+    top = allowed.amax(-1, keepdim=True).detach()
+    raised = (allowed - top.masked_fill(top == minus_infinity, 0)).exp()
+    total = raised.sum(-1, keepdim=True)
+    empty = total == 0
+    blend = raised @ value / total.masked_fill(empty, 1)
+    return torch.where(empty, default, blend)

@@ -139,3 +139,37 @@ def right_einsum_sixth(query: Tensor, key: Tensor, value: Tensor, temperature: f
     raised = torch.exp(scores - scores.amax(-1, keepdim=True).detach())
     blend = torch.einsum("...qk,...kv->...qv", raised, value)
     return blend / raised.sum(-1, keepdim=True)
+
+
+def wrong_softmax_over_axis_1(
+    query: Tensor, key: Tensor, value: Tensor, temperature: float
+) -> Tensor:
+    """Softmax over axis 1, which is the keys only where there is no batch axis."""
+    scores = query @ key.mT / temperature
+    return scores.softmax(1) @ value
+
+
+def wrong_times_temperature(
+    query: Tensor, key: Tensor, value: Tensor, temperature: float
+) -> Tensor:
+    """Multiplies the scores by the temperature instead of dividing."""
+    scores = query @ key.mT * temperature
+    return scores.softmax(-1) @ value
+
+
+def wrong_score_by_distance(
+    query: Tensor, key: Tensor, value: Tensor, temperature: float
+) -> Tensor:
+    """Scores by the negative squared distance, as chapter 01 does, not by the dot product."""
+    difference = query.unsqueeze(-2) - key.unsqueeze(-3)
+    scores = -difference.square().sum(-1) / temperature
+    return scores.softmax(-1) @ value
+
+
+def right_divides_at_the_end(
+    query: Tensor, key: Tensor, value: Tensor, temperature: float
+) -> Tensor:
+    """Blends with the powers, and divides the blend by their sum."""
+    scores = torch.einsum("...qd,...kd->...qk", query, key) / temperature
+    raised = (scores - scores.amax(-1, keepdim=True)).exp()
+    return raised @ value / raised.sum(-1, keepdim=True)

@@ -159,3 +159,30 @@ def right_by_logarithm(scores: Tensor) -> Tensor:
     """Subtracts the logarithm of the sum and takes the power only at the end."""
     below = scores - scores.max(-1, keepdim=True).values.detach()
     return (below - below.exp().sum(-1, keepdim=True).log()).exp()
+
+
+def wrong_shift_by_largest_of_all(scores: Tensor) -> Tensor:
+    """Shifts by the largest score of all rows: a row far below it becomes 0/0 = nan."""
+    raised = (scores - scores.max()).exp()
+    return raised / raised.sum(-1, keepdim=True)
+
+
+def wrong_sum_of_all_rows(scores: Tensor) -> Tensor:
+    """Divides by the sum over all rows, so that a row alone does not sum to 1."""
+    top = scores.amax(-1, keepdim=True)
+    raised = (scores - top).exp()
+    return raised / raised.sum()
+
+
+def wrong_subtracts_in_place_seventh(scores: Tensor) -> Tensor:
+    """Subtracts the maximum in place, which changes the scores of the caller."""
+    scores -= scores.amax(-1, keepdim=True)
+    raised = scores.exp()
+    return raised / raised.sum(-1, keepdim=True)
+
+
+def right_by_logarithm_seventh(scores: Tensor) -> Tensor:
+    """Subtracts the logarithm of the sum, and raises once more."""
+    shifted = scores - scores.amax(-1, keepdim=True).detach()
+    log_total = shifted.exp().sum(-1, keepdim=True).log()
+    return (shifted - log_total).exp()

@@ -120,3 +120,27 @@ def right_by_the_jacobian(weights: Tensor, upstream: Tensor) -> Tensor:
     outer = weights.unsqueeze(-1) * weights.unsqueeze(-2)
     jacobian = torch.diag_embed(weights) - outer
     return (jacobian @ upstream.unsqueeze(-1)).squeeze(-1)
+
+
+def wrong_plain_mean_seventh(weights: Tensor, upstream: Tensor) -> Tensor:
+    """Subtracts the plain mean of upstream, not the one weighted by the weights."""
+    return weights * (upstream - upstream.mean(-1, keepdim=True))
+
+
+def wrong_bracket(weights: Tensor, upstream: Tensor) -> Tensor:
+    """Does not multiply the sum by the weights: a bracket is missing."""
+    total = (weights * upstream).sum(-1, keepdim=True)
+    return weights * upstream - total
+
+
+def wrong_sum_over_all_rows_seventh(weights: Tensor, upstream: Tensor) -> Tensor:
+    """Sums over all rows, though each row has a softmax of its own."""
+    mean = (weights * upstream).sum()
+    return weights * (upstream - mean)
+
+
+def right_by_jacobian(weights: Tensor, upstream: Tensor) -> Tensor:
+    """Builds the matrix of all derivatives, and multiplies upstream by it."""
+    products = weights.unsqueeze(-1) * weights.unsqueeze(-2)
+    jacobian = torch.diag_embed(weights) - products
+    return (jacobian @ upstream.unsqueeze(-1)).squeeze(-1)

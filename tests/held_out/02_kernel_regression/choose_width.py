@@ -194,3 +194,53 @@ def right_by_argmin(key: Tensor, value: Tensor, widths: list[float]) -> tuple[fl
     best = int(sums.argmin())
     spread = (value - value.mean()).square().sum()
     return widths[best], 1 - (sums[best] / spread).item()
+
+
+def wrong_variance_by_n_minus_1(
+    key: Tensor, value: Tensor, widths: list[float]
+) -> tuple[float, float]:
+    """Divides by n - 1 in the variance, as torch does unless told otherwise."""
+    errors = []
+    for width in widths:
+        estimate = kernel_regression.leave_one_out(key, value, width)
+        errors.append((estimate - value).square().mean().item())
+    best = min(errors)
+    return widths[errors.index(best)], 1 - best / value.var().item()
+
+
+def wrong_error_of_last_width_seventh(
+    key: Tensor, value: Tensor, widths: list[float]
+) -> tuple[float, float]:
+    """Computes R² from the error of the last width tried, not of the best."""
+    best_width, smallest = widths[0], float("inf")
+    for width in widths:
+        estimate = kernel_regression.leave_one_out(key, value, width)
+        error = (estimate - value).square().mean().item()
+        if error < smallest:
+            best_width, smallest = width, error
+    return best_width, 1 - error / value.var(correction=0).item()
+
+
+def wrong_points_see_themselves(
+    key: Tensor, value: Tensor, widths: list[float]
+) -> tuple[float, float]:
+    """Judges by estimates that do not leave the point out, so the narrowest width wins."""
+    squared = (key.unsqueeze(1) - key).square().sum(-1)
+    errors = []
+    for width in widths:
+        estimate = (-squared / (2 * width**2)).softmax(-1) @ value
+        errors.append((estimate - value).square().mean().item())
+    best = min(errors)
+    variance = value.var(correction=0).item()
+    return widths[errors.index(best)], 1 - best / variance
+
+
+def right_by_sums_of_squares(
+    key: Tensor, value: Tensor, widths: list[float]
+) -> tuple[float, float]:
+    """Compares sums of squares: n cancels in R²."""
+    estimates = torch.stack([kernel_regression.leave_one_out(key, value, w) for w in widths])
+    left = (estimates - value).square().sum((1, 2))
+    total = (value - value.mean()).square().sum()
+    best = int(left.argmin())
+    return widths[best], 1 - (left[best] / total).item()

@@ -175,3 +175,38 @@ def right_outside_filled(query: Tensor, key: Tensor, width: float) -> Tensor:
     kernel = kernel.masked_fill(kernel <= 0, 0)
     total = kernel.sum(-1, keepdim=True)
     return kernel / (total + (total == 0))
+
+
+def wrong_width_not_squared_seventh(query: Tensor, key: Tensor, width: float) -> Tensor:
+    """Divides the squared distance by the width instead of its square."""
+    difference = query.unsqueeze(-2) - key.unsqueeze(-3)
+    kernel = torch.relu(1 - difference.square().sum(-1) / width)
+    total = kernel.sum(-1, keepdim=True)
+    return kernel / total.masked_fill(total == 0, 1)
+
+
+def wrong_nan_replaced_afterwards(query: Tensor, key: Tensor, width: float) -> Tensor:
+    """Replaces the nan of an empty window after the division: its gradient stays nan."""
+    difference = query.unsqueeze(-2) - key.unsqueeze(-3)
+    parabola = 1 - difference.square().sum(-1) / width**2
+    kernel = parabola * (parabola > 0)
+    weights = kernel / kernel.sum(-1, keepdim=True)
+    return weights.nan_to_num(0)
+
+
+def wrong_slope_at_the_edge(query: Tensor, key: Tensor, width: float) -> Tensor:
+    """Cuts off by clamp, which lets a gradient through for a key at exactly one width."""
+    difference = query.unsqueeze(-2) - key.unsqueeze(-3)
+    kernel = (1 - difference.square().sum(-1) / width**2).clamp(min=0)
+    total = kernel.sum(-1, keepdim=True)
+    return kernel / total.masked_fill(total == 0, 1)
+
+
+def right_by_where(query: Tensor, key: Tensor, width: float) -> Tensor:
+    """Chooses the parabola inside the window, and a divisor of 1 where nothing is inside."""
+    difference = query.unsqueeze(-2) - key.unsqueeze(-3)
+    parabola = 1 - difference.pow(2).sum(-1) / width**2
+    inside = parabola > 0
+    kernel = torch.where(inside, parabola, 0.0)
+    some = inside.any(-1, keepdim=True)
+    return kernel / torch.where(some, kernel.sum(-1, keepdim=True), 1.0)

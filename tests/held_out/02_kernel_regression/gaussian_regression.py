@@ -155,3 +155,40 @@ def right_nearest_has_kernel_one(
     energy = (units * units).sum(-1) / 2
     kernel = torch.exp(energy.amin(-1, keepdim=True).detach() - energy)
     return kernel @ value / kernel.sum(-1, keepdim=True)
+
+
+def wrong_small_number_in_denominator(
+    query: Tensor, key: Tensor, value: Tensor, width: float | Tensor
+) -> Tensor:
+    """Adds a small number to the sum of the kernel: far away the estimate becomes 0."""
+    difference = query.unsqueeze(-2) - key.unsqueeze(-3)
+    kernel = (-difference.square().sum(-1) / (2 * width**2)).exp()
+    return kernel @ value / (kernel.sum(-1, keepdim=True) + 1e-12)
+
+
+def wrong_precedence(query: Tensor, key: Tensor, value: Tensor, width: float | Tensor) -> Tensor:
+    """Multiplies by the squared width, as a bracket around the divisor is missing."""
+    difference = query.unsqueeze(-2) - key.unsqueeze(-3)
+    scores = -difference.square().sum(-1) / 2 * width**2
+    return scores.softmax(-1) @ value
+
+
+def wrong_squares_multiplied_out(
+    query: Tensor, key: Tensor, value: Tensor, width: float | Tensor
+) -> Tensor:
+    """Squares before it subtracts: q² - 2qk + k² loses the digits of years."""
+    query_square = query.square().sum(-1, keepdim=True)
+    key_square = key.square().sum(-1).unsqueeze(-2)
+    squared = query_square - 2 * query @ key.mT + key_square
+    return (-squared / (2 * width**2)).softmax(-1) @ value
+
+
+def right_relative_to_nearest(
+    query: Tensor, key: Tensor, value: Tensor, width: float | Tensor
+) -> Tensor:
+    """Divides every kernel value by that of the nearest key, which is then 1."""
+    difference = query.unsqueeze(-2) - key.unsqueeze(-3)
+    squared = (difference / width).square().sum(-1)
+    nearest = squared.amin(-1, keepdim=True).detach()
+    kernel = ((nearest - squared) / 2).exp()
+    return kernel @ value / kernel.sum(-1, keepdim=True)

@@ -184,3 +184,42 @@ def right_table_of_others(key: Tensor, value: Tensor, width: float | Tensor) -> 
     units = (key.unsqueeze(-2) - key[..., others, :]) / width
     weights = torch.softmax(-0.5 * units.square().sum(-1), -1)
     return (weights.unsqueeze(-1) * value[..., others, :]).sum(-2)
+
+
+def gaussian_scores(key: Tensor, width: float | Tensor) -> Tensor:
+    difference = key.unsqueeze(-2) - key.unsqueeze(-3)
+    return -difference.square().sum(-1) / (2 * width**2)
+
+
+def wrong_hides_every_key_in_its_place(key: Tensor, value: Tensor, width: float | Tensor) -> Tensor:
+    """Hides all keys at the distance 0, another one in the same place too."""
+    scores = gaussian_scores(key, width)
+    hidden = scores == 0
+    weights = scores.masked_fill(hidden, float("-inf")).softmax(-1)
+    return weights.masked_fill(hidden, 0) @ value
+
+
+def wrong_fill_not_low_enough_seventh(key: Tensor, value: Tensor, width: float | Tensor) -> Tensor:
+    """Hides with -1e9: where the others are 100,000 widths away, the key itself wins."""
+    scores = gaussian_scores(key, width)
+    myself = torch.eye(key.shape[-2], dtype=torch.bool, device=key.device)
+    weights = scores.masked_fill(myself, -1e9).softmax(-1)
+    return weights.masked_fill(myself, 0) @ value
+
+
+def wrong_nan_for_one_key_seventh(key: Tensor, value: Tensor, width: float | Tensor) -> Tensor:
+    """Forgets the table with one key, whose estimate comes out as nan."""
+    scores = gaussian_scores(key, width)
+    myself = torch.eye(key.shape[-2], dtype=torch.bool, device=key.device)
+    return scores.masked_fill(myself, float("-inf")).softmax(-1) @ value
+
+
+def right_by_index(key: Tensor, value: Tensor, width: float | Tensor) -> Tensor:
+    """Picks the other keys of each key by an index, so that nothing has to be hidden."""
+    place = torch.arange(key.shape[-2], device=key.device)
+    first = place[:-1].expand(len(place), -1)
+    others = first + (first >= place.unsqueeze(1))
+    difference = key.unsqueeze(-2) - key[..., others, :]
+    scores = -difference.square().sum(-1) / (2 * width**2)
+    weights = scores.softmax(-1).unsqueeze(-1)
+    return (weights * value[..., others, :]).sum(-2)

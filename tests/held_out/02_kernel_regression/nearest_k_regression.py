@@ -201,3 +201,43 @@ def right_width_zero_apart(query: Tensor, key: Tensor, value: Tensor, k: int) ->
     scores = -squared / (2 * reach.masked_fill(on_it, 1))
     scores = scores.masked_fill(on_it & (squared > 0), -math.inf)
     return torch.softmax(scores, -1) @ value
+
+
+def squared_distances(query: Tensor, key: Tensor) -> Tensor:
+    return (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+
+
+def wrong_only_nearest_count(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+    """Sums over the k nearest keys only, where the formula sums over all."""
+    squared = squared_distances(query, key)
+    reach = squared.sort(-1).values[..., k - 1 : k]
+    tiny = torch.finfo(squared.dtype).tiny
+    scores = -squared / (2 * reach).clamp(min=tiny)
+    scores = scores.masked_fill(squared > reach, float("-inf"))
+    return scores.softmax(-1) @ value
+
+
+def wrong_width_has_a_floor(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+    """Keeps the squared width above 1e-8, so that the unit of the positions matters."""
+    squared = squared_distances(query, key)
+    reach = squared.sort(-1).values[..., k - 1 : k]
+    spread = (2 * reach).clamp(min=1e-8)
+    return (-squared / spread).softmax(-1) @ value
+
+
+def wrong_kth_farthest(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+    """Takes the k-th largest distance: topk begins with the largest."""
+    squared = squared_distances(query, key)
+    reach = squared.topk(k).values[..., -1:]
+    tiny = torch.finfo(squared.dtype).tiny
+    return (-squared / (2 * reach).clamp(min=tiny)).softmax(-1) @ value
+
+
+def right_limit_apart(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+    """Treats a width of 0 on its own: score 0 for the keys on the query, else -inf."""
+    squared = squared_distances(query, key)
+    reach = squared.kthvalue(k, -1, keepdim=True).values
+    closed = reach == 0
+    ratio = squared / reach.masked_fill(closed, 1)
+    scores = (-ratio / 2).masked_fill(closed & (squared > 0), float("-inf"))
+    return scores.softmax(-1) @ value

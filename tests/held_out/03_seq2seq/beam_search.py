@@ -360,3 +360,80 @@ def right_with_a_heap(
         beam = nlargest(beam_width, longer)
     score, words = max((total / len(words) ** length_power, words) for total, words in beam)
     return list(words), score
+
+
+def longer_beam(
+    beam: list[tuple[list[int], float]], table: list[list[float]]
+) -> list[tuple[list[int], float]]:
+    longer = [pair for pair in beam if pair[0][-1] == EOS]
+    for words, total in beam:
+        if words[-1] != EOS:
+            for word, log_p in enumerate(table[words[-1]]):
+                longer.append(([*words, word], total + log_p))
+    return longer
+
+
+def wrong_length_counts_bos_seventh(
+    log_probability: Tensor, beam_width: int, length_power: float
+) -> tuple[list[int], float]:
+    """Counts BOS in the length that divides."""
+    beam = [([BOS], 0.0)]
+    for table in log_probability.tolist():
+        longer = longer_beam(beam, table)
+        longer.sort(key=lambda pair: pair[1], reverse=True)
+        beam = longer[:beam_width]
+    scored = [(t / len(words) ** length_power, words) for words, t in beam]
+    score, words = max(scored)
+    return words[1:], score
+
+
+def wrong_divides_at_every_step(
+    log_probability: Tensor, beam_width: int, length_power: float
+) -> tuple[list[int], float]:
+    """Cuts the beam by the scores, divided by the length, not by the totals."""
+
+    def score_of(pair: tuple[list[int], float]) -> float:
+        words, total = pair
+        return total / (len(words) - 1) ** length_power
+
+    beam = [([BOS], 0.0)]
+    for table in log_probability.tolist():
+        longer = longer_beam(beam, table)
+        beam = sorted(longer, key=score_of, reverse=True)[:beam_width]
+    best = max(beam, key=score_of)
+    return best[0][1:], score_of(best)
+
+
+def wrong_only_ended_take_part(
+    log_probability: Tensor, beam_width: int, length_power: float
+) -> tuple[list[int], float]:
+    """Lets a sentence that was cut off win only if none has ended."""
+    beam = [([BOS], 0.0)]
+    for table in log_probability.tolist():
+        longer = longer_beam(beam, table)
+        longer.sort(key=lambda pair: pair[1], reverse=True)
+        beam = longer[:beam_width]
+    ended = [pair for pair in beam if pair[0][-1] == EOS]
+    scored = [(total / (len(words) - 1) ** length_power, words) for words, total in ended or beam]
+    score, words = max(scored)
+    return words[1:], score
+
+
+def right_ended_apart(
+    log_probability: Tensor, beam_width: int, length_power: float
+) -> tuple[list[int], float]:
+    """Keeps totals first and words as tuples, and leaves impossible words out."""
+    beam: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
+    for table in log_probability.tolist():
+        candidates = []
+        for total, words in beam:
+            last = words[-1] if words else BOS
+            if last == EOS:
+                candidates.append((total, words))
+                continue
+            for word, log_p in enumerate(table[last]):
+                if log_p > -math.inf:
+                    candidates.append((total + log_p, (*words, word)))
+        beam = heapq.nlargest(beam_width, candidates)
+    score, words = max((total / len(words) ** length_power, words) for total, words in beam)
+    return list(words), score

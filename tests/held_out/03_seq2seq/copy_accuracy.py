@@ -1,3 +1,5 @@
+from collections import defaultdict
+
 import torch
 from torch import Tensor, nn
 
@@ -196,3 +198,46 @@ def right_with_lists_sixth(output: Tensor, target: Tensor) -> list[tuple[int, fl
         exact = said[: length + 1] == wanted[: length + 1]
         results.setdefault(length, []).append(exact)
     return [(length, sum(found) / len(found)) for length, found in sorted(results.items())]
+
+
+def wrong_what_follows_counts(output: Tensor, target: Tensor) -> list[tuple[int, float]]:
+    """Compares whole rows, so that what an output says after its EOS counts."""
+    more = target.shape[1] - output.shape[1]
+    exact = (nn.functional.pad(output, (0, more)) == target).all(1)
+    length = (target != PAD).sum(1) - 1
+    return [(int(n), exact[length == n].float().mean().item()) for n in length.unique()]
+
+
+def wrong_compares_common_width(output: Tensor, target: Tensor) -> list[tuple[int, float]]:
+    """Cuts both to the narrower one: words that an output lacks count as right."""
+    length = (target != PAD).sum(1) - 1
+    width = min(output.shape[1], target.shape[1])
+    output, target = output[:, :width], target[:, :width]
+    exact = ((output == target) | (target == PAD)).all(1)
+    return [(int(n), exact[length == n].float().mean().item()) for n in length.unique()]
+
+
+def wrong_share_of_all_sentences(output: Tensor, target: Tensor) -> list[tuple[int, float]]:
+    """Divides by the number of all sentences, not by that of the sentences of the length."""
+    more = target.shape[1] - output.shape[1]
+    output = nn.functional.pad(output, (0, more))
+    exact = ((output == target) | (target == PAD)).all(1)
+    length = (target != PAD).sum(1) - 1
+    shares = []
+    for n in length.unique():
+        copied = exact & (length == n)
+        shares.append((int(n), copied.float().mean().item()))
+    return shares
+
+
+def until_end(row: list[int]) -> list[int] | None:
+    return row[: row.index(EOS)] if EOS in row else None
+
+
+def right_by_lists(output: Tensor, target: Tensor) -> list[tuple[int, float]]:
+    """Cuts every row at its first EOS, and compares lists of words."""
+    copied = defaultdict(list)
+    for said, wanted in zip(output.tolist(), target.tolist()):
+        words = until_end(wanted)
+        copied[len(words)].append(until_end(said) == words)
+    return [(n, sum(copied[n]) / len(copied[n])) for n in sorted(copied)]

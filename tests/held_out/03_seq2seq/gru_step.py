@@ -237,3 +237,74 @@ def right_candidate_moved_to_state(
     reset, keep = gates[..., :width], gates[..., width:]
     candidate = torch.tanh(seen[..., 2 * width :] + reset * known[..., 2 * width :])
     return candidate + keep * (state - candidate)
+
+
+def wrong_reset_before_product(
+    inputs: Tensor,
+    state: Tensor,
+    weight_ih: Tensor,
+    weight_hh: Tensor,
+    bias_ih: Tensor,
+    bias_hh: Tensor,
+) -> Tensor:
+    """Lets the reset gate multiply the state before the product, unlike nn.GRU."""
+    r_i, z_i, n_i = (inputs @ weight_ih.T + bias_ih).chunk(3, -1)
+    w_r, w_z, w_n = weight_hh.chunk(3)
+    b_r, b_z, b_n = bias_hh.chunk(3)
+    r = torch.sigmoid(r_i + state @ w_r.T + b_r)
+    z = torch.sigmoid(z_i + state @ w_z.T + b_z)
+    n = torch.tanh(n_i + (r * state) @ w_n.T + b_n)
+    return (1 - z) * n + z * state
+
+
+def wrong_bias_outside_reset(
+    inputs: Tensor,
+    state: Tensor,
+    weight_ih: Tensor,
+    weight_hh: Tensor,
+    bias_ih: Tensor,
+    bias_hh: Tensor,
+) -> Tensor:
+    """Adds b_hn outside of what the reset gate multiplies."""
+    from_input = inputs @ weight_ih.T + bias_ih + bias_hh
+    r_i, z_i, n_i = from_input.chunk(3, -1)
+    r_h, z_h, n_h = (state @ weight_hh.T).chunk(3, -1)
+    r, z = torch.sigmoid(r_i + r_h), torch.sigmoid(z_i + z_h)
+    n = torch.tanh(n_i + r * n_h)
+    return (1 - z) * n + z * state
+
+
+def wrong_order_of_gates(
+    inputs: Tensor,
+    state: Tensor,
+    weight_ih: Tensor,
+    weight_hh: Tensor,
+    bias_ih: Tensor,
+    bias_hh: Tensor,
+) -> Tensor:
+    """Takes the first third of the rows for z and the second for r."""
+    z_i, r_i, n_i = (inputs @ weight_ih.T + bias_ih).chunk(3, -1)
+    z_h, r_h, n_h = (state @ weight_hh.T + bias_hh).chunk(3, -1)
+    r, z = torch.sigmoid(r_i + r_h), torch.sigmoid(z_i + z_h)
+    n = torch.tanh(n_i + r * n_h)
+    return (1 - z) * n + z * state
+
+
+def right_by_step_towards_old(
+    inputs: Tensor,
+    state: Tensor,
+    weight_ih: Tensor,
+    weight_hh: Tensor,
+    bias_ih: Tensor,
+    bias_hh: Tensor,
+) -> Tensor:
+    """Computes both gates in one sigmoid, and blends by lerp from the candidate."""
+    size = state.shape[-1]
+    from_input = torch.nn.functional.linear(inputs, weight_ih, bias_ih)
+    from_state = torch.nn.functional.linear(state, weight_hh, bias_hh)
+    both = from_input[..., : 2 * size] + from_state[..., : 2 * size]
+    gates = torch.sigmoid(both)
+    reset, update = gates[..., :size], gates[..., size:]
+    recalled = reset * from_state[..., 2 * size :]
+    candidate = torch.tanh(from_input[..., 2 * size :] + recalled)
+    return torch.lerp(candidate, state, update)

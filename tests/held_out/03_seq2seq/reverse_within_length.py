@@ -175,3 +175,37 @@ def right_row_by_row_sixth(sequence: Tensor, mask: Tensor) -> Tensor:
     for row, length in zip(sequence, mask.sum(1).tolist(), strict=True):
         rows.append(torch.cat([row[:length].flip(0), row[length:]]))
     return torch.stack(rows)
+
+
+def wrong_flips_the_whole_row(sequence: Tensor, mask: Tensor) -> Tensor:
+    """Flips whole rows, so that the padding comes in front and pushes words out."""
+    flipped = sequence.flip(1)
+    words = mask if sequence.dim() == 2 else mask.unsqueeze(-1)
+    return torch.where(words, flipped, sequence)
+
+
+def wrong_padding_set_to_zero_seventh(sequence: Tensor, mask: Tensor) -> Tensor:
+    """Writes 0 at the padding, instead of leaving what is there."""
+    place = torch.ones_like(mask).cumsum(1) - 1
+    mirrored = mask.sum(1, keepdim=True) - 1 - place
+    row = torch.arange(len(mask), device=mask.device).unsqueeze(1)
+    turned = sequence[row, mirrored.clamp(min=0)]
+    turned[~mask] = 0
+    return turned
+
+
+def wrong_end_stays_in_place(sequence: Tensor, mask: Tensor) -> Tensor:
+    """Reverses only the words before EOS, and leaves EOS at the end."""
+    place = torch.ones_like(mask).cumsum(1) - 1
+    words = mask.sum(1, keepdim=True) - 1
+    source = torch.where(place < words, words - 1 - place, place)
+    row = torch.arange(len(mask), device=mask.device).unsqueeze(1)
+    return sequence[row, source]
+
+
+def right_row_by_row_seventh(sequence: Tensor, mask: Tensor) -> Tensor:
+    """Cuts each row behind its words, turns the front round, and joins the two again."""
+    rows = []
+    for row, length in zip(sequence, mask.sum(1).tolist()):
+        rows.append(torch.cat([row[:length].flip(0), row[length:]]))
+    return torch.stack(rows)

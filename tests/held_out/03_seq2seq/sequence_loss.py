@@ -180,3 +180,38 @@ def right_over_the_right_word(logits: Tensor, target_output: Tensor) -> Tensor:
     at_words = logits[row, place]
     wanted = at_words.gather(-1, target_output[row, place].unsqueeze(-1))
     return (at_words - wanted).logsumexp(-1).sum() / len(row)
+
+
+def wrong_mean_of_sentence_means_seventh(logits: Tensor, target_output: Tensor) -> Tensor:
+    """Means each sentence first: a word of a short sentence counts more."""
+    words = target_output != PAD
+    logits = logits.masked_fill(~words.unsqueeze(-1), 0)
+    index = target_output.unsqueeze(-1)
+    log_p = logits.log_softmax(-1).gather(-1, index).squeeze(-1)
+    return (-(log_p * words).sum(1) / words.sum(1)).mean()
+
+
+def wrong_padding_times_zero_seventh(logits: Tensor, target_output: Tensor) -> Tensor:
+    """Erases the padding by multiplying by 0, which leaves a nan a nan."""
+    words = target_output != PAD
+    index = target_output.unsqueeze(-1)
+    log_p = logits.log_softmax(-1).gather(-1, index).squeeze(-1)
+    return -(log_p * words).sum() / words.sum()
+
+
+def wrong_end_does_not_count(logits: Tensor, target_output: Tensor) -> Tensor:
+    """Leaves EOS out, though the end has to be predicted too."""
+    words = (target_output != PAD) & (target_output != EOS)
+    log_p = logits[words].log_softmax(-1)
+    return -log_p.gather(-1, target_output[words].unsqueeze(-1)).mean()
+
+
+def right_sentence_by_sentence(logits: Tensor, target_output: Tensor) -> Tensor:
+    """Joins the words of all sentences to one long list, and takes its mean."""
+    losses = []
+    for row, target in zip(logits, target_output):
+        places = (target != PAD).nonzero().squeeze(-1)
+        log_p = row[places].log_softmax(-1)
+        number = torch.arange(len(places), device=places.device)
+        losses.append(-log_p[number, target[places]])
+    return torch.cat(losses).mean()

@@ -151,3 +151,42 @@ def right_with_linear(
     linear = nn.functional.linear
     hidden = linear(query, w_query)[:, :, None] + linear(key, w_key)[:, None]
     return linear(hidden.tanh(), score_weight[None])[..., 0]
+
+
+def wrong_tanh_of_each_seventh(
+    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
+) -> Tensor:
+    """Takes the tanh of query and key apart, and adds afterwards."""
+    for_query = torch.tanh(query @ w_query.mT).unsqueeze(2)
+    for_key = torch.tanh(key @ w_key.mT).unsqueeze(1)
+    return (for_query + for_key) @ score_weight
+
+
+def wrong_keys_in_rows_seventh(
+    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
+) -> Tensor:
+    """Swaps the two new axes: the result has a row for each key."""
+    for_query = (query @ w_query.mT).unsqueeze(1)
+    for_key = (key @ w_key.mT).unsqueeze(2)
+    return torch.tanh(for_query + for_key) @ score_weight
+
+
+def wrong_pairs_written_out_seventh(
+    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
+) -> Tensor:
+    """Writes both vectors out for every pair, and multiplies each pair."""
+    queries = query.unsqueeze(2).expand(-1, -1, key.shape[1], -1)
+    keys = key.unsqueeze(1).expand(-1, query.shape[1], -1, -1)
+    pairs = torch.cat([queries, keys], -1)
+    both = torch.cat([w_query, w_key], 1)
+    return torch.tanh(pairs @ both.mT) @ score_weight
+
+
+def right_with_linear_seventh(
+    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
+) -> Tensor:
+    """Projects by linear, makes room by indexing with None, and ends in an einsum."""
+    asked = torch.nn.functional.linear(query, w_query)
+    offered = torch.nn.functional.linear(key, w_key)
+    hidden = torch.tanh(asked[:, :, None] + offered[:, None])
+    return torch.einsum("btis,s->bti", hidden, score_weight)

@@ -170,3 +170,49 @@ def right_looks_up(weights: Tensor, sure: Tensor, possible: Tensor, target_mask:
     is_possible = possible[words].gather(-1, best) | is_sure
     agreed = int(is_sure.sum()) + int(is_possible.sum())
     return 1 - agreed / (len(best) + int(sure.sum()))
+
+
+def largest_weights(weights: Tensor) -> Tensor:
+    best = weights.argmax(-1, keepdim=True)
+    links = torch.zeros_like(weights, dtype=torch.bool)
+    return links.scatter(-1, best, True)
+
+
+def wrong_sure_not_possible_seventh(
+    weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor
+) -> float:
+    """Takes the possible links as the file lists them, without the sure ones."""
+    links = largest_weights(weights) & target_mask.unsqueeze(-1)
+    agreed = (links & sure).sum() + (links & possible).sum()
+    return 1 - (agreed / (links.sum() + sure.sum())).item()
+
+
+def wrong_padding_has_links(
+    weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor
+) -> float:
+    """Counts a link for the rows of padding too."""
+    links = largest_weights(weights)
+    agreed = (links & sure).sum() + (links & (sure | possible)).sum()
+    return 1 - (agreed / (links.sum() + sure.sum())).item()
+
+
+def wrong_mean_of_sentences_seventh(
+    weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor
+) -> float:
+    """Means the rates of the sentences, where all links should be counted together."""
+    links = largest_weights(weights) & target_mask.unsqueeze(-1)
+    agreed = (links & sure).sum((1, 2))
+    agreed = agreed + (links & (sure | possible)).sum((1, 2))
+    total = links.sum((1, 2)) + sure.sum((1, 2))
+    return (1 - agreed / total).mean().item()
+
+
+def right_by_looking_up(
+    weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor
+) -> float:
+    """Looks up for each target word whether its link is sure, and whether possible."""
+    best = weights.argmax(-1, keepdim=True)
+    is_sure = sure.gather(-1, best).squeeze(-1)[target_mask]
+    is_possible = possible.gather(-1, best).squeeze(-1)[target_mask]
+    agreed = int(is_sure.sum()) + int((is_sure | is_possible).sum())
+    return 1 - agreed / (int(target_mask.sum()) + int(sure.sum()))

@@ -1,7 +1,7 @@
 import math
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 
 def wrong_one_place_too_many(scores, source_len):
@@ -183,4 +183,39 @@ def right_sentence_by_sentence_sixth(scores: Tensor, source_len: Tensor) -> Tens
     for table, length in zip(scores, source_len.tolist(), strict=True):
         zeros = torch.zeros_like(table[:, length:])
         rows.append(torch.cat([table[:, :length].softmax(-1), zeros], -1))
+    return torch.stack(rows)
+
+
+def wrong_one_token_too_many(scores: Tensor, source_len: Tensor) -> Tensor:
+    """Counts places from 0 but hides only those above source_len: one padding is seen."""
+    place = torch.arange(scores.shape[-1], device=scores.device)
+    padding = place > source_len[:, None, None]
+    padding = padding | (source_len == 0)[:, None, None]
+    weights = scores.masked_fill(padding, float("-inf")).softmax(-1)
+    return weights.masked_fill(padding, 0)
+
+
+def wrong_divides_after_softmax(scores: Tensor, source_len: Tensor) -> Tensor:
+    """Shares the weight out anew after a softmax over all: low tokens have none left."""
+    place = torch.arange(scores.shape[-1], device=scores.device)
+    padding = place >= source_len[:, None, None]
+    weights = scores.softmax(-1).masked_fill(padding, 0)
+    total = weights.sum(-1, keepdim=True)
+    return weights / total.masked_fill(total == 0, 1)
+
+
+def wrong_empty_source_sees_first(scores: Tensor, source_len: Tensor) -> Tensor:
+    """Avoids the nan of an empty source by giving its first place the weight 1."""
+    place = torch.arange(scores.shape[-1], device=scores.device)
+    padding = place >= source_len.clamp(min=1)[:, None, None]
+    return scores.masked_fill(padding, float("-inf")).softmax(-1)
+
+
+def right_sentence_by_sentence_seventh(scores: Tensor, source_len: Tensor) -> Tensor:
+    """Takes the softmax of the tokens alone, and appends zeros."""
+    rows = []
+    for table, length in zip(scores, source_len.tolist()):
+        weights = table[:, :length].softmax(-1)
+        padding = table.shape[1] - length
+        rows.append(nn.functional.pad(weights, (0, padding)))
     return torch.stack(rows)

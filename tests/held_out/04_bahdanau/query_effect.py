@@ -171,3 +171,34 @@ def right_all_pairs(scores: Tensor, source_len: Tensor) -> Tensor:
     weights = attention_weights(scores, source_len)
     apart = weights.unsqueeze(1) - weights.unsqueeze(2)
     return apart.abs().flatten(1).amax(1)
+
+
+def masked_weights(scores: Tensor, source_len: Tensor) -> Tensor:
+    place = torch.arange(scores.shape[-1], device=scores.device)
+    padding = place >= source_len[:, None, None]
+    return scores.masked_fill(padding, float("-inf")).softmax(-1)
+
+
+def wrong_extremes_of_the_table(scores: Tensor, source_len: Tensor) -> Tensor:
+    """Subtracts the smallest weight of the whole table from the largest, not key by key."""
+    weights = masked_weights(scores, source_len)
+    return weights.amax((1, 2)) - weights.amin((1, 2))
+
+
+def wrong_against_first_query(scores: Tensor, source_len: Tensor) -> Tensor:
+    """Compares every query with the first one only."""
+    weights = masked_weights(scores, source_len)
+    return (weights - weights[:, :1]).abs().amax((1, 2))
+
+
+def wrong_padding_gets_weight(scores: Tensor, source_len: Tensor) -> Tensor:
+    """Takes the softmax over all places, the padding too."""
+    weights = scores.softmax(-1)
+    return (weights.amax(1) - weights.amin(1)).amax(-1)
+
+
+def right_every_pair(scores: Tensor, source_len: Tensor) -> Tensor:
+    """Compares every query with every other."""
+    weights = masked_weights(scores, source_len)
+    pairs = weights.unsqueeze(1) - weights.unsqueeze(2)
+    return pairs.abs().flatten(1).amax(1)

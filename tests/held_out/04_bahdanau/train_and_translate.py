@@ -250,3 +250,87 @@ def right_with_the_loop_of_the_package(
 
     train(model, cycle(examples), loss, 300, learning_rate=0.01, progress=False)
     return greedy_decode(model, unseen, max_len)
+
+
+WIDTH_seventh = 64
+
+
+def new_model(vocab_size: int) -> nn.Module:
+    encoder = Encoder(vocab_size, WIDTH_seventh, WIDTH_seventh)
+    return BahdanauTranslator(encoder, vocab_size, WIDTH_seventh, WIDTH_seventh, WIDTH_seventh)
+
+
+def new_adam(model: nn.Module) -> torch.optim.Optimizer:
+    return torch.optim.Adam(model.parameters(), lr=0.01, betas=(0.9, 0.98))
+
+
+def wrong_target_not_shifted_seventh(
+    batches: list[tuple[Tensor, Tensor]], unseen: Tensor, vocab_size: int, max_len: int
+) -> Tensor:
+    """Feeds the target as it is, so that the decoder learns to repeat what it is fed."""
+    model = new_model(vocab_size)
+    optimiser = new_adam(model)
+    for source, target in batches:
+        loss = sequence_loss(model(source, target), target)
+        optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+    return greedy_decode(model, unseen, max_len)
+
+
+def wrong_gradients_cleared_before_step(
+    batches: list[tuple[Tensor, Tensor]], unseen: Tensor, vocab_size: int, max_len: int
+) -> Tensor:
+    """Clears the gradients between backward and step, so that nothing is learned."""
+    model = new_model(vocab_size)
+    optimiser = new_adam(model)
+    for source, target in batches:
+        start = torch.full_like(target[:, :1], BOS)
+        fed = torch.cat([start, target[:, :-1]], 1)
+        loss = sequence_loss(model(source, fed), target)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.zero_grad()
+        optimiser.step()
+    return greedy_decode(model, unseen, max_len)
+
+
+def wrong_bos_in_front(
+    batches: list[tuple[Tensor, Tensor]], unseen: Tensor, vocab_size: int, max_len: int
+) -> Tensor:
+    """Returns the translations with the BOS in front."""
+    model = new_model(vocab_size)
+    optimiser = new_adam(model)
+    for source, target in batches:
+        start = torch.full_like(target[:, :1], BOS)
+        fed = torch.cat([start, target[:, :-1]], 1)
+        loss = sequence_loss(model(source, fed), target)
+        optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+    output = torch.full_like(unseen[:, :1], BOS)
+    with torch.no_grad():
+        for _ in range(max_len):
+            logits = model(unseen, output)[:, -1]
+            word = logits.argmax(-1, keepdim=True)
+            output = torch.cat([output, word], 1)
+    return output
+
+
+def right_with_falling_rate(
+    batches: list[tuple[Tensor, Tensor]], unseen: Tensor, vocab_size: int, max_len: int
+) -> Tensor:
+    """Shifts by padding in front, and lets the learning rate fall step by step."""
+    model = new_model(vocab_size)
+    optimiser = new_adam(model)
+    fade = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.2, len(batches))
+    for source, target in batches:
+        fed = nn.functional.pad(target[:, :-1], (1, 0), value=BOS)
+        optimiser.zero_grad()
+        sequence_loss(model(source, fed), target).backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        fade.step()
+    return greedy_decode(model, unseen, max_len)

@@ -325,3 +325,99 @@ def right_words_multiplied_first(
         fed = torch.tanh(context @ for_context.mT + state @ for_state.mT)
         steps.append(fed)
     return torch.stack(steps, 1)
+
+
+def look_back(state: Tensor, annotations: Tensor, mask: Tensor) -> Tensor:
+    scores = (annotations @ state.unsqueeze(-1)).squeeze(-1)
+    weights = scores.masked_fill(~mask, float("-inf")).softmax(-1)
+    return (weights.unsqueeze(1) @ annotations).squeeze(1)
+
+
+def wrong_context_is_fed(
+    words: Tensor,
+    annotations: Tensor,
+    mask: Tensor,
+    state: Tensor,
+    w_input: Tensor,
+    w_state: Tensor,
+    w_combine: Tensor,
+) -> Tensor:
+    """Feeds the context, not the attentional state that is made from it."""
+    fed = torch.zeros_like(state)
+    steps = []
+    for word in words.unbind(1):
+        inputs = torch.cat([word, fed], -1)
+        state = torch.tanh(inputs @ w_input.mT + state @ w_state.mT)
+        fed = look_back(state, annotations, mask)
+        joined = torch.cat([fed, state], -1)
+        steps.append(torch.tanh(joined @ w_combine.mT))
+    return torch.stack(steps, 1)
+
+
+def wrong_old_state_asks_seventh(
+    words: Tensor,
+    annotations: Tensor,
+    mask: Tensor,
+    state: Tensor,
+    w_input: Tensor,
+    w_state: Tensor,
+    w_combine: Tensor,
+) -> Tensor:
+    """Looks back before the step, so that the old state asks the source."""
+    fed = torch.zeros_like(state)
+    steps = []
+    for word in words.unbind(1):
+        context = look_back(state, annotations, mask)
+        inputs = torch.cat([word, fed], -1)
+        state = torch.tanh(inputs @ w_input.mT + state @ w_state.mT)
+        fed = torch.tanh(torch.cat([context, state], -1) @ w_combine.mT)
+        steps.append(fed)
+    return torch.stack(steps, 1)
+
+
+def wrong_state_before_context_seventh(
+    words: Tensor,
+    annotations: Tensor,
+    mask: Tensor,
+    state: Tensor,
+    w_input: Tensor,
+    w_state: Tensor,
+    w_combine: Tensor,
+) -> Tensor:
+    """Joins state and context in the wrong order for w_combine."""
+    fed = torch.zeros_like(state)
+    steps = []
+    for word in words.unbind(1):
+        inputs = torch.cat([word, fed], -1)
+        state = torch.tanh(inputs @ w_input.mT + state @ w_state.mT)
+        context = look_back(state, annotations, mask)
+        fed = torch.tanh(torch.cat([state, context], -1) @ w_combine.mT)
+        steps.append(fed)
+    return torch.stack(steps, 1)
+
+
+def right_in_blocks_seventh(
+    words: Tensor,
+    annotations: Tensor,
+    mask: Tensor,
+    state: Tensor,
+    w_input: Tensor,
+    w_state: Tensor,
+    w_combine: Tensor,
+) -> Tensor:
+    """Cuts the weights in blocks, and multiplies all words by theirs before the loop."""
+    d_embedding, d_hidden = words.shape[-1], state.shape[-1]
+    for_word, for_fed = w_input.split([d_embedding, d_hidden], 1)
+    for_context, for_state = w_combine.split(d_hidden, 1)
+    from_words = words @ for_word.mT
+    fed = torch.zeros_like(state)
+    steps = []
+    for step in range(words.shape[1]):
+        carried = fed @ for_fed.mT + state @ w_state.mT
+        state = torch.tanh(from_words[:, step] + carried)
+        scores = torch.einsum("bih,bh->bi", annotations, state)
+        weights = torch.where(mask, scores, float("-inf")).softmax(-1)
+        context = torch.einsum("bi,bih->bh", weights, annotations)
+        fed = torch.tanh(context @ for_context.mT + state @ for_state.mT)
+        steps.append(fed)
+    return torch.stack(steps, 1)

@@ -174,3 +174,44 @@ def right_split_and_linear_sixth(
     from_query = nn.functional.linear(query, for_query)[..., :, None, :]
     from_key = nn.functional.linear(key, for_key)[..., None, :, :]
     return nn.functional.linear((from_query + from_key).tanh(), score_weight[None]).squeeze(-1)
+
+
+def wrong_key_columns_first(
+    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
+) -> Tensor:
+    """Gives the first columns of the weight to the key, and the rest to the query."""
+    d_key = key.shape[-1]
+    for_key, for_query = weight[:, :d_key], weight[:, d_key:]
+    from_query = (query @ for_query.mT).unsqueeze(-2)
+    from_key = (key @ for_key.mT).unsqueeze(-3)
+    return torch.tanh(from_query + from_key) @ score_weight
+
+
+def wrong_tanh_at_the_end(
+    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
+) -> Tensor:
+    """Takes the tanh after the product with v, not before it."""
+    d_query = query.shape[-1]
+    from_query = (query @ weight[:, :d_query].mT).unsqueeze(-2)
+    from_key = (key @ weight[:, d_query:].mT).unsqueeze(-3)
+    return torch.tanh((from_query + from_key) @ score_weight)
+
+
+def wrong_one_batch_axis_only(
+    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
+) -> Tensor:
+    """Counts the new axes from the front, which is right for one batch axis only."""
+    d_query = query.shape[-1]
+    from_query = (query @ weight[:, :d_query].mT).unsqueeze(2)
+    from_key = (key @ weight[:, d_query:].mT).unsqueeze(1)
+    return torch.tanh(from_query + from_key) @ score_weight
+
+
+def right_by_split(query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor) -> Tensor:
+    """Splits the weight, projects by linear, and ends in an einsum."""
+    sizes = [query.shape[-1], key.shape[-1]]
+    for_query, for_key = weight.split(sizes, 1)
+    asked = torch.nn.functional.linear(query, for_query)
+    offered = torch.nn.functional.linear(key, for_key)
+    hidden = asked[..., :, None, :] + offered[..., None, :, :]
+    return torch.einsum("...s,s->...", hidden.tanh(), score_weight)

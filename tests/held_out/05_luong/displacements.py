@@ -221,3 +221,48 @@ def right_counts(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
             count[nearest + reach] += 1
     shares = [number / len(looks) for number in count]
     return torch.tensor(shares, dtype=weights.dtype, device=weights.device)
+
+
+def wrong_first_sure_word_seventh(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    """Takes the first sure word of each row, not the one nearest to the greatest weight."""
+    offset = weights.argmax(-1) - sure.int().argmax(-1)
+    offset = offset[sure.any(-1)]
+    places = torch.arange(-reach, reach + 1, device=sure.device)
+    return (offset.unsqueeze(-1) == places).to(weights.dtype).mean(0)
+
+
+def nearest_offsets(weights: Tensor, sure: Tensor) -> Tensor:
+    source_len = weights.shape[-1]
+    place = torch.arange(source_len, device=weights.device)
+    offset = weights.argmax(-1, keepdim=True) - place
+    size = offset.abs().masked_fill(~sure, source_len)
+    nearest = size.argmin(-1, keepdim=True)
+    return offset.gather(-1, nearest).squeeze(-1)[sure.any(-1)]
+
+
+def wrong_share_of_those_in_reach(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    """Divides by the number of words within reach, so that the shares sum to 1."""
+    offset = nearest_offsets(weights, sure)
+    places = torch.arange(-reach, reach + 1, device=sure.device)
+    count = (offset.unsqueeze(-1) == places).to(weights.dtype).sum(0)
+    return count / count.sum().clamp(min=1)
+
+
+def wrong_sign_seventh(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    """Subtracts the other way round: left and right are swapped."""
+    offset = -nearest_offsets(weights, sure)
+    places = torch.arange(-reach, reach + 1, device=sure.device)
+    return (offset.unsqueeze(-1) == places).to(weights.dtype).mean(0)
+
+
+def right_by_counting(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
+    """Asks at every distance from 0 on, and counts the places that were found."""
+    counts = [0] * (2 * reach + 1)
+    rows = sure.any(-1)
+    greatest = weights.argmax(-1)[rows].tolist()
+    for place, links in zip(greatest, sure[rows].tolist()):
+        sure_places = [number for number, link in enumerate(links) if link]
+        nearest = min(sure_places, key=lambda number: abs(place - number))
+        if abs(place - nearest) <= reach:
+            counts[place - nearest + reach] += 1
+    return weights.new_tensor(counts) / len(greatest)

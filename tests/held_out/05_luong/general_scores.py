@@ -107,3 +107,24 @@ def wrong_scaled_sixth(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
 def right_keys_moved_sixth(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
     """Moves the keys to where the queries live, which gives the same product."""
     return query @ (weight @ key.mT)
+
+
+def wrong_weight_transposed_seventh(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
+    """Transposes the weight: right widths only by chance, and then wrong scores."""
+    return query @ weight.mT @ key.mT
+
+
+def wrong_softmax_of_scores(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
+    """Returns the weights, where the scores are asked for."""
+    return (query @ weight @ key.mT).softmax(-1)
+
+
+def wrong_keys_in_rows_seventh(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
+    """Begins with the keys, and so returns a row for each key."""
+    return key @ weight.mT @ query.mT
+
+
+def right_by_einsum(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
+    """Moves the queries, and names the axes that meet."""
+    moved = torch.einsum("...qa,ab->...qb", query, weight)
+    return torch.einsum("...qb,...kb->...qk", moved, key)

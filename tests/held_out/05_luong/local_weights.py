@@ -262,3 +262,54 @@ def right_empty_windows_apart(
     sigma = half_width / 2
     bell = torch.exp(-distance.square() / (2 * sigma**2))
     return weights * bell.masked_fill(~seen, 0)
+
+
+def wrong_padding_counts_in_length(
+    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
+) -> Tensor:
+    """Takes the padded width for T, so the place moves towards the padding."""
+    key_len = scores.shape[-1]
+    place = (key_len * share).unsqueeze(-1)
+    distance = torch.arange(key_len, device=mask.device) - place
+    seen = mask.unsqueeze(-2) & (distance.abs() <= half_width)
+    weights = scores.masked_fill(~seen, float("-inf")).softmax(-1)
+    weights = weights.masked_fill(~seen, 0)
+    return weights * torch.exp(-2 * (distance / half_width) ** 2)
+
+
+def wrong_bell_in_the_softmax(
+    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
+) -> Tensor:
+    """Adds the bell to the scores, so that the weights sum to 1 again."""
+    place = (mask.sum(-1, keepdim=True) * share).unsqueeze(-1)
+    distance = torch.arange(scores.shape[-1], device=mask.device) - place
+    seen = mask.unsqueeze(-2) & (distance.abs() <= half_width)
+    scores = scores - 2 * (distance / half_width) ** 2
+    weights = scores.masked_fill(~seen, float("-inf")).softmax(-1)
+    return weights.masked_fill(~seen, 0)
+
+
+def wrong_edge_left_out_seventh(
+    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
+) -> Tensor:
+    """Leaves out a word at exactly the distance D."""
+    place = (mask.sum(-1, keepdim=True) * share).unsqueeze(-1)
+    distance = torch.arange(scores.shape[-1], device=mask.device) - place
+    seen = mask.unsqueeze(-2) & (distance.abs() < half_width)
+    weights = scores.masked_fill(~seen, float("-inf")).softmax(-1)
+    weights = weights.masked_fill(~seen, 0)
+    return weights * torch.exp(-2 * (distance / half_width) ** 2)
+
+
+def right_empty_rows_filled(
+    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
+) -> Tensor:
+    """Fills an empty row with zeros, and cuts the window out of the bell as well."""
+    place = (mask.sum(-1, keepdim=True) * share).unsqueeze(-1)
+    distance = torch.arange(scores.shape[-1], device=mask.device) - place
+    seen = mask.unsqueeze(-2) & (distance.abs() <= half_width)
+    empty = ~seen.any(-1, keepdim=True)
+    filled = scores.masked_fill(~seen, float("-inf")).masked_fill(empty, 0)
+    sigma = half_width / 2
+    bell = torch.exp(-distance.square() / (2 * sigma**2))
+    return filled.softmax(-1) * bell.masked_fill(~seen, 0)

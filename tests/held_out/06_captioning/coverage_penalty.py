@@ -122,3 +122,27 @@ def right_product(weights: Tensor, is_word: Tensor, share: float) -> Tensor:
     """Adds the words up by a product with ones and zeros, then divides by the batch."""
     got = torch.einsum("btn,bt->bn", weights, is_word.to(weights.dtype))
     return (got - share).square().sum() / len(weights)
+
+
+def wrong_mean_over_cells_seventh(weights: Tensor, is_word: Tensor, share: float) -> Tensor:
+    """The penalty of a caption is averaged over its cells, where it should be their sum."""
+    got = (weights * is_word.unsqueeze(-1)).sum(1)
+    return (share - got).square().mean()
+
+
+def wrong_padding_counts_seventh(weights: Tensor, is_word: Tensor, share: float) -> Tensor:
+    """The weights at padding are added up like those at words: `is_word` is not used."""
+    got = weights.sum(1)
+    return (share - got).square().sum(-1).mean()
+
+
+def wrong_square_before_sum_seventh(weights: Tensor, is_word: Tensor, share: float) -> Tensor:
+    """The square is taken at each word, before the weights are added up over the words."""
+    off = (share - weights).square() * is_word.unsqueeze(-1)
+    return off.sum((1, 2)).mean()
+
+
+def right_by_einsum(weights: Tensor, is_word: Tensor, share: float) -> Tensor:
+    """What each cell got is one product over the words; the sum is divided by the captions."""
+    got = torch.einsum("btc,bt->bc", weights, is_word.to(weights.dtype))
+    return (got - share).pow(2).sum() / len(weights)

@@ -154,3 +154,35 @@ def right_powers(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
     total = powers.sum((-2, -1)).clamp_min(1)  # the highest alone gives 1
     blend = torch.einsum("...hw,...hwd->...d", powers, features)
     return blend / total.unsqueeze(-1)
+
+
+def wrong_softmax_of_each_row_seventh(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
+    """The softmax runs over the cells of each row of the grid, not over the whole grid."""
+    scores = scores.masked_fill(~mask, -torch.inf)
+    weights = torch.softmax(scores, dim=-1).masked_fill(~mask, 0)
+    return (weights.unsqueeze(-1) * features).sum((-3, -2))
+
+
+def wrong_hidden_after_softmax(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
+    """Hidden cells are zeroed after the softmax, so the weights that are left do not sum to 1."""
+    weights = torch.softmax(scores.flatten(-2), dim=-1)
+    weights = weights.masked_fill(~mask.flatten(-2), 0)
+    return (weights.unsqueeze(-1) * features.flatten(-3, -2)).sum(-2)
+
+
+def wrong_large_negative_number_seventh(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
+    """Hidden scores become -1e9, so an image with all cells hidden gets equal weights, not 0."""
+    row = scores.masked_fill(~mask, -1e9).flatten(-2)
+    weights = torch.softmax(row, dim=-1)
+    return (weights.unsqueeze(-1) * features.flatten(-3, -2)).sum(-2)
+
+
+def right_powers_by_hand(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
+    """Powers against the largest seen score; their sum is at least 1 unless all are hidden."""
+    seen = scores.masked_fill(~mask, -torch.inf)
+    best = seen.detach().amax((-2, -1), keepdim=True)
+    best = best.masked_fill(best == -torch.inf, 0)
+    powers = (seen - best).exp()
+    total = powers.sum((-2, -1)).clamp_min(1)
+    weights = powers / total[..., None, None]
+    return torch.einsum("...hw,...hwd->...d", weights, features)

@@ -151,3 +151,38 @@ def right_race(scores: Tensor, features: Tensor) -> tuple[Tensor, Tensor]:
     cells = (weights / torch.empty_like(weights).exponential_()).argmax(-1)
     context = features.flatten(1, 2).take_along_dim(cells[:, None, None], 1)
     return context.squeeze(1), cells
+
+
+def wrong_two_draws_seventh(scores: Tensor, features: Tensor) -> tuple[Tensor, Tensor]:
+    """The context comes from one draw and the cells that are returned from another one."""
+    weights = torch.softmax(scores.flatten(1), dim=-1)
+    rows = torch.arange(len(scores), device=scores.device)
+    context = features.flatten(1, 2)[rows, torch.multinomial(weights, 1).squeeze(1)]
+    cells = torch.multinomial(weights, 1).squeeze(1)
+    return context, cells
+
+
+def wrong_same_luck_for_all(scores: Tensor, features: Tensor) -> tuple[Tensor, Tensor]:
+    """All images share one random number, so images with the same scores draw the same cell."""
+    weights = torch.softmax(scores.flatten(1), dim=-1)
+    luck = torch.rand(1, dtype=scores.dtype, device=scores.device)
+    cells = (weights.cumsum(-1) < luck).sum(-1).clamp_max(weights.shape[1] - 1)
+    rows = torch.arange(len(scores), device=scores.device)
+    return features.flatten(1, 2)[rows, cells], cells
+
+
+def wrong_powers_overflow(scores: Tensor, features: Tensor) -> tuple[Tensor, Tensor]:
+    """Draws by exp(scores), as multinomial need not sum to 1, but this overflows in float32."""
+    weights = scores.flatten(1).exp()
+    cells = torch.multinomial(weights, 1).squeeze(1)
+    rows = torch.arange(len(scores), device=scores.device)
+    return features.flatten(1, 2)[rows, cells], cells
+
+
+def right_gumbel_seventh(scores: Tensor, features: Tensor) -> tuple[Tensor, Tensor]:
+    """The largest of scores plus Gumbel noise is a draw by the softmax of the scores."""
+    row = scores.detach().flatten(1).double()
+    noise = -torch.empty_like(row).exponential_().log()
+    cells = (row + noise).argmax(-1)
+    context = features.flatten(1, 2).take_along_dim(cells[:, None, None], 1)
+    return context.squeeze(1), cells

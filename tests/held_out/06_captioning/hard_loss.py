@@ -1,5 +1,6 @@
 import torch
 from torch import Tensor
+from torch.nn.functional import cross_entropy
 
 
 def wrong_no_words_learned(scores, cells, reward, baseline):
@@ -159,3 +160,40 @@ def right_surprise(scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tens
     with torch.no_grad():
         better = reward - baseline[:, None]
     return (better * surprise).mean() - reward.mean()
+
+
+def wrong_advantage_not_constant_seventh(
+    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
+) -> Tensor:
+    """The advantage is not detached, so the rewards learn through the log-weights as well."""
+    log_weight = torch.log_softmax(scores, -1).gather(1, cells)
+    advantage = reward - baseline.unsqueeze(1)
+    return -(reward + advantage * log_weight).mean()
+
+
+def wrong_sum_over_draws_seventh(
+    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
+) -> Tensor:
+    """Adds up the draws of an image, so the gradients grow with the number of draws."""
+    log_weight = torch.log_softmax(scores, -1).gather(1, cells)
+    advantage = (reward - baseline.unsqueeze(1)).detach()
+    return -(reward + advantage * log_weight).sum(1).mean()
+
+
+def wrong_log_of_softmax_seventh(
+    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
+) -> Tensor:
+    """Takes the log of the softmax, which is log 0 where scores are hundreds apart."""
+    log_weight = torch.softmax(scores, -1).log().gather(1, cells)
+    advantage = (reward - baseline.unsqueeze(1)).detach()
+    return -(reward + advantage * log_weight).mean()
+
+
+def right_cross_entropy_seventh(
+    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
+) -> Tensor:
+    """The cross entropy of a drawn cell is minus its log-weight."""
+    logits = scores.unsqueeze(-1).expand(-1, -1, cells.shape[1])
+    surprise = cross_entropy(logits, cells, reduction="none")
+    advantage = reward.detach() - baseline.detach()[:, None]
+    return (advantage * surprise).mean() - reward.mean()

@@ -298,3 +298,126 @@ def right_by_gather(
         follows.sum().item() / differ.sum().item(),
         survives.double().mean().item(),
     )
+
+
+def wrong_argmax_points_at_ties(
+    say,
+    weights: Tensor,
+    digits: Tensor,
+    named: Tensor,
+    other: Tensor,
+    empty: Tensor,
+) -> tuple[float, float, float]:
+    """Uses argmax for pointing, which may pick the named cell where several are greatest."""
+    rows = torch.arange(len(weights), device=weights.device)
+
+    def exchanged(two):
+        moved = weights.clone()
+        moved[rows, named], moved[rows, two] = (
+            weights[rows, two],
+            weights[rows, named],
+        )
+        return moved
+
+    own, there = digits[rows, named], digits[rows, other]
+    points = weights.argmax(-1) == named
+    follows = (say(exchanged(other)) == there)[own != there]
+    survives = say(exchanged(empty)) == own
+    return (
+        points.double().mean(),
+        follows.double().mean(),
+        survives.double().mean(),
+    )
+
+
+def wrong_exchange_loses_a_weight(
+    say,
+    weights: Tensor,
+    digits: Tensor,
+    named: Tensor,
+    other: Tensor,
+    empty: Tensor,
+) -> tuple[float, float, float]:
+    """The first assignment overwrites a weight that the second needs: both cells get the same."""
+    rows = torch.arange(len(weights), device=weights.device)
+
+    def exchanged(two):
+        moved = weights.clone()
+        moved[rows, named] = moved[rows, two]
+        moved[rows, two] = moved[rows, named]
+        return moved
+
+    own, there = digits[rows, named], digits[rows, other]
+    rest = weights.clone()
+    rest[rows, named] = -1
+    points = weights[rows, named] > rest.amax(-1)
+    follows = (say(exchanged(other)) == there)[own != there]
+    survives = say(exchanged(empty)) == own
+    return (
+        points.double().mean(),
+        follows.double().mean(),
+        survives.double().mean(),
+    )
+
+
+def wrong_equal_digits_count_seventh(
+    say,
+    weights: Tensor,
+    digits: Tensor,
+    named: Tensor,
+    other: Tensor,
+    empty: Tensor,
+) -> tuple[float, float, float]:
+    """The second share counts all images, those too in which the two digits are the same."""
+    rows = torch.arange(len(weights), device=weights.device)
+
+    def exchanged(two):
+        moved = weights.clone()
+        moved[rows, named], moved[rows, two] = (
+            weights[rows, two],
+            weights[rows, named],
+        )
+        return moved
+
+    rest = weights.clone()
+    rest[rows, named] = -1
+    points = weights[rows, named] > rest.amax(-1)
+    follows = say(exchanged(other)) == digits[rows, other]
+    survives = say(exchanged(empty)) == digits[rows, named]
+    return (
+        points.double().mean(),
+        follows.double().mean(),
+        survives.double().mean(),
+    )
+
+
+def right_gather_in_a_new_order(
+    say,
+    weights: Tensor,
+    digits: Tensor,
+    named: Tensor,
+    other: Tensor,
+    empty: Tensor,
+) -> tuple[float, float, float]:
+    """An exchange is a gather with two numbers swapped; pointing counts the cells as great."""
+    named, other, empty = (cell.unsqueeze(1) for cell in (named, other, empty))
+
+    def said_with(two):
+        order = torch.arange(weights.shape[1], device=weights.device).expand_as(weights)
+        order = order.scatter(1, named, two).scatter(1, two, named)
+        return say(weights.gather(1, order))
+
+    own, there = (
+        digits.gather(1, named).squeeze(1),
+        digits.gather(1, other).squeeze(1),
+    )
+    points = (weights >= weights.gather(1, named)).sum(1) == 1
+    differ = own != there
+    follows = (said_with(other) == there) & differ
+    survives = said_with(empty) == own
+    size = len(weights)
+    return (
+        int(points.sum()) / size,
+        int(follows.sum()) / int(differ.sum()),
+        int(survives.sum()) / size,
+    )

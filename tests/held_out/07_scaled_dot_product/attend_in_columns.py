@@ -105,3 +105,28 @@ def right_by_rows(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     query, key, value = query.mT, key.mT, value.mT
     weights = torch.softmax(query / query.shape[-1] ** 0.5 @ key.mT, dim=-1)
     return (weights @ value).mT
+
+
+def wrong_axis_from_the_front(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """The softmax runs over axis 0, which holds the keys only if no batch comes in front."""
+    scores = key.mT @ query / query.shape[-2] ** 0.5
+    return value @ torch.softmax(scores, dim=0)
+
+
+def wrong_root_of_query_len(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Still divides by the root of the number of queries, the last axis of `query`."""
+    scores = key.mT @ query / query.shape[-1] ** 0.5
+    return value @ torch.softmax(scores, dim=-2)
+
+
+def wrong_output_in_rows_seventh(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Works in rows, and does not turn the output back into columns."""
+    scores = query.mT @ key / query.shape[-2] ** 0.5
+    return torch.softmax(scores, dim=-1) @ value.mT
+
+
+def right_rows_and_back(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Makes rows of the columns, attends as always, and makes columns of the output."""
+    rows = query.transpose(-2, -1) * query.shape[-2] ** -0.5
+    weights = torch.softmax(rows @ key, dim=-1)
+    return (weights @ value.transpose(-2, -1)).transpose(-2, -1)

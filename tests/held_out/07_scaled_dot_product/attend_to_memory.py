@@ -111,3 +111,27 @@ def right_einsum(query: Tensor, memory: Tensor) -> Tensor:
     scores = torch.einsum("...id,...jd->...ij", query, memory)
     weights = (scores * memory.shape[-1] ** -0.5).softmax(-1)
     return torch.einsum("...ij,...jd->...id", weights, memory)
+
+
+def wrong_axis_one_seventh(query: Tensor, memory: Tensor) -> Tensor:
+    """The softmax stays on axis 1, which holds the queries as soon as there is a batch."""
+    scores = query @ memory.mT / query.shape[-1] ** 0.5
+    return torch.softmax(scores, dim=1) @ memory
+
+
+def wrong_no_scale_seventh(query: Tensor, memory: Tensor) -> Tensor:
+    """The scores are not divided by the root of the width, as in the printed matrix form."""
+    return torch.softmax(query @ memory.mT, dim=-1) @ memory
+
+
+def wrong_width_from_axis_one(query: Tensor, memory: Tensor) -> Tensor:
+    """Takes the width from axis 1, which with a batch is the number of queries."""
+    scores = query @ memory.mT / query.shape[1] ** 0.5
+    return torch.softmax(scores, dim=-1) @ memory
+
+
+def right_by_einsum(query: Tensor, memory: Tensor) -> Tensor:
+    """Names the axes, so that a batch in front makes no difference."""
+    scaled = query * query.shape[-1] ** -0.5
+    weights = torch.einsum("...qd,...md->...qm", scaled, memory).softmax(-1)
+    return torch.einsum("...qm,...md->...qd", weights, memory)

@@ -133,3 +133,29 @@ def right_in_wider_numbers(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     scores = torch.einsum("...id,...jd->...ij", query.to(wide), key.to(wide))
     weights = torch.softmax(scores * query.shape[-1] ** -0.5, dim=-1)
     return torch.einsum("...ij,...jv->...iv", weights, value.to(wide)).to(query.dtype)
+
+
+def wrong_divides_after_the_product(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Divides the finished dot products, which may have overflowed in half precision."""
+    scores = query @ key.mT / math.sqrt(query.shape[-1])
+    return torch.softmax(scores, dim=-1) @ value
+
+
+def wrong_root_of_value_width_seventh(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Takes the root of the width of the values, not of the queries and keys."""
+    scaled = query / math.sqrt(value.shape[-1])
+    return torch.softmax(scaled @ key.mT, dim=-1) @ value
+
+
+def wrong_softmax_over_queries(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """The softmax runs over the queries, so that the weights of a query do not sum to 1."""
+    scaled = query / math.sqrt(query.shape[-1])
+    return torch.softmax(scaled @ key.mT, dim=-2) @ value
+
+
+def right_softmax_by_hand(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Scales the queries first, and writes the softmax out, against each row's maximum."""
+    scaled = query * query.shape[-1] ** -0.5
+    scores = torch.einsum("...id,...jd->...ij", scaled, key)
+    powers = (scores - scores.detach().amax(-1, keepdim=True)).exp()
+    return powers / powers.sum(-1, keepdim=True) @ value

@@ -311,3 +311,74 @@ def right_running_logarithm(query: Tensor, key: Tensor, value: Tensor, block_len
         output = output * torch.exp(log_total - log_new) + new
         log_total = log_new
     return output
+
+
+def wrong_blend_not_corrected_seventh(
+    query: Tensor, key: Tensor, value: Tensor, block_len: int
+) -> Tensor:
+    """The factor corrects the sum of the powers, but not the blend of the values so far."""
+    scaled = query / query.shape[-1] ** 0.5
+    best, total, blend = query.new_tensor(-torch.inf), 0, 0
+    for keys, values in zip(key.split(block_len, -2), value.split(block_len, -2)):
+        scores = scaled @ keys.mT
+        higher = torch.maximum(best, scores.amax(-1, keepdim=True))
+        factor = torch.exp(best - higher)
+        powers = torch.exp(scores - higher)
+        total = total * factor + powers.sum(-1, keepdim=True)
+        blend = blend + powers @ values
+        best = higher
+    return blend / total
+
+
+def wrong_maximum_starts_at_zero_seventh(
+    query: Tensor, key: Tensor, value: Tensor, block_len: int
+) -> Tensor:
+    """The maximum starts at 0, so the powers of a row far below 0 vanish, and 0 / 0 is left."""
+    scaled = query / query.shape[-1] ** 0.5
+    best, total, blend = query.new_tensor(0.0), 0, 0
+    for keys, values in zip(key.split(block_len, -2), value.split(block_len, -2)):
+        scores = scaled @ keys.mT
+        higher = torch.maximum(best, scores.amax(-1, keepdim=True))
+        factor = torch.exp(best - higher)
+        powers = torch.exp(scores - higher)
+        total = total * factor + powers.sum(-1, keepdim=True)
+        blend = blend * factor + powers @ values
+        best = higher
+    return blend / total
+
+
+def wrong_short_block_dropped(query: Tensor, key: Tensor, value: Tensor, block_len: int) -> Tensor:
+    """Counts full blocks only, so the keys of a last, shorter block are never seen."""
+    scaled = query / query.shape[-1] ** 0.5
+    best = torch.full_like(query[..., :1], -torch.inf)
+    total, blend = torch.zeros_like(best), torch.zeros_like(best)
+    for n in range(key.shape[-2] // block_len):
+        block = slice(n * block_len, (n + 1) * block_len)
+        scores = scaled @ key[..., block, :].mT
+        higher = torch.maximum(best, scores.amax(-1, keepdim=True))
+        factor = torch.exp(best - higher)
+        powers = torch.exp(scores - higher)
+        total = total * factor + powers.sum(-1, keepdim=True)
+        blend = blend * factor + powers @ value[..., block, :]
+        best = higher
+    return blend / total
+
+
+def right_joins_finished_outputs(
+    query: Tensor, key: Tensor, value: Tensor, block_len: int
+) -> Tensor:
+    """Keeps a finished output and its log-sum; each block's own output joins it by its share."""
+    scaled = query / query.shape[-1] ** 0.5
+    output = log_total = None
+    for start in range(0, key.shape[-2], block_len):
+        end = start + block_len
+        scores = scaled @ key[..., start:end, :].mT
+        log_block = scores.logsumexp(-1, keepdim=True)
+        of_block = (scores - log_block).exp() @ value[..., start:end, :]
+        if output is None:
+            output, log_total = of_block, log_block
+        else:
+            share = torch.sigmoid(log_block - log_total)
+            output = output * torch.sigmoid(log_total - log_block) + of_block * share
+            log_total = torch.logaddexp(log_total, log_block)
+    return output

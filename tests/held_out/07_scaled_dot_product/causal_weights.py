@@ -202,3 +202,44 @@ def right_last_key_of_each_query(scores: Tensor, length: Tensor) -> Tensor:
     hidden = torch.arange(key_len, device=scores.device) > last
     weights = scores.masked_fill(hidden, -torch.inf).softmax(-1)
     return torch.where(hidden, weights.new_zeros(()), weights)
+
+
+def wrong_queries_are_first(scores: Tensor, length: Tensor) -> Tensor:
+    """The triangle is not moved: query i is taken to be at position i, not among the last."""
+    earlier = torch.ones_like(scores, dtype=torch.bool).tril()
+    real = torch.ones_like(scores).cumsum(-1) <= length[..., None, None]
+    seen = earlier & real
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), dim=-1)
+    return weights.masked_fill(~seen, 0)
+
+
+def wrong_last_word_is_padding(scores: Tensor, length: Tensor) -> Tensor:
+    """Counts keys from 1 but compares with <, so the last word of a sequence is hidden too."""
+    moved = scores.shape[-1] - scores.shape[-2]
+    earlier = torch.ones_like(scores, dtype=torch.bool).tril(moved)
+    real = torch.ones_like(scores).cumsum(-1) < length[..., None, None]
+    seen = earlier & real
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), dim=-1)
+    return weights.masked_fill(~seen, 0)
+
+
+def wrong_not_negative_enough(scores: Tensor, length: Tensor) -> Tensor:
+    """Forbidden scores become -10000, which beats allowed scores that are lower still."""
+    moved = scores.shape[-1] - scores.shape[-2]
+    earlier = torch.ones_like(scores, dtype=torch.bool).tril(moved)
+    real = torch.ones_like(scores).cumsum(-1) <= length[..., None, None]
+    seen = earlier & real
+    weights = torch.softmax(scores.masked_fill(~seen, -1e4), dim=-1)
+    return weights.masked_fill(~seen, 0)
+
+
+def right_opens_empty_rows(scores: Tensor, length: Tensor) -> Tensor:
+    """Compares places, and lets an empty row see everything until its weights are zeroed."""
+    query_len, key_len = scores.shape[-2:]
+    place = torch.arange(key_len, device=scores.device)
+    asks_from = torch.arange(key_len - query_len, key_len, device=scores.device)
+    until = torch.minimum(asks_from + 1, length.unsqueeze(-1))
+    seen = place < until.unsqueeze(-1)
+    empty = ~seen.any(-1, keepdim=True)
+    weights = torch.softmax(scores.masked_fill(~(seen | empty), -torch.inf), dim=-1)
+    return weights * seen

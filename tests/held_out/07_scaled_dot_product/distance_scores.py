@@ -132,3 +132,30 @@ def right_products_alone(query: Tensor, key: Tensor) -> Tensor:
     of_key = torch.einsum("...jd,...jd->...j", key, key)
     cross = torch.einsum("...id,...jd->...ij", query, key)
     return cross - 0.5 * of_query[..., :, None] - 0.5 * of_key[..., None, :]
+
+
+def wrong_query_term_left_out(query: Tensor, key: Tensor) -> Tensor:
+    """Leaves out the term of the query, which a softmax cancels but the distance needs."""
+    of_key = key.square().sum(-1).unsqueeze(-2)
+    return query @ key.mT - of_key / 2
+
+
+def wrong_table_of_differences(query: Tensor, key: Tensor) -> Tensor:
+    """Right numbers, but from all the differences: d_key numbers for each pair."""
+    differences = query.unsqueeze(-2) - key.unsqueeze(-3)
+    return -differences.square().sum(-1) / 2
+
+
+def wrong_square_of_a_root(query: Tensor, key: Tensor) -> Tensor:
+    """Takes the lengths by a root and squares them; the root has no derivative at zero."""
+    of_query = query.square().sum(-1, keepdim=True).sqrt()
+    of_key = key.square().sum(-1).sqrt().unsqueeze(-2)
+    return query @ key.mT - (of_query**2 + of_key**2) / 2
+
+
+def right_vecdot(query: Tensor, key: Tensor) -> Tensor:
+    """Squares of lengths are dot products of a vector with itself, half of which goes off."""
+    of_query = torch.linalg.vecdot(query, query).unsqueeze(-1)
+    of_key = torch.linalg.vecdot(key, key).unsqueeze(-2)
+    scores = torch.einsum("...id,...jd->...ij", query, key)
+    return scores.sub(of_query, alpha=0.5).sub(of_key, alpha=0.5)

@@ -136,3 +136,38 @@ def right_from_logarithms(query: Tensor, key: Tensor, exponent: float) -> tuple[
     moves = -log_weights.exp() * log_weights.expm1()
     size = scores.flatten().square().sum() / scores.numel()
     return size, moves.sum(-1).mean()
+
+
+def wrong_variance_seventh(query: Tensor, key: Tensor, exponent: float) -> tuple[Tensor, Tensor]:
+    """Returns the variance of the scores, from which the square of their mean is subtracted."""
+    scores = query @ key.mT * query.shape[-1] ** exponent
+    weights = torch.softmax(scores, dim=-1)
+    slack = (weights * (1 - weights)).sum(-1)
+    return scores.var(unbiased=False), slack.mean()
+
+
+def wrong_slack_averaged_over_keys(
+    query: Tensor, key: Tensor, exponent: float
+) -> tuple[Tensor, Tensor]:
+    """Takes the mean over keys and rows at once, where a row's slack is a sum over its keys."""
+    scores = query @ key.mT * query.shape[-1] ** exponent
+    weights = torch.softmax(scores, dim=-1)
+    return scores.square().mean(), (weights * (1 - weights)).mean()
+
+
+def wrong_divides_by_the_power_seventh(
+    query: Tensor, key: Tensor, exponent: float
+) -> tuple[Tensor, Tensor]:
+    """Divides by the power of the width instead of multiplying: the exponent's sign is lost."""
+    scores = query @ key.mT / query.shape[-1] ** exponent
+    weights = torch.softmax(scores, dim=-1)
+    slack = (weights * (1 - weights)).sum(-1)
+    return scores.square().mean(), slack.mean()
+
+
+def right_log_softmax(query: Tensor, key: Tensor, exponent: float) -> tuple[Tensor, Tensor]:
+    """The slack of a row is the sum of weights less their squares, from log-weights."""
+    scores = torch.einsum("...qd,...kd->...qk", query, key) * query.shape[-1] ** exponent
+    weights = torch.log_softmax(scores, dim=-1).exp()
+    slack = (weights - weights.pow(2)).sum(-1)
+    return (scores * scores).sum() / scores.numel(), slack.mean()

@@ -162,3 +162,39 @@ def right_one_by_one(tokens: Tensor, length: Tensor) -> Tensor:
         scores = sentence @ sentence[-1] / tokens.shape[-1] ** 0.5
         summaries.append(torch.softmax(scores, 0) @ sentence)
     return torch.stack(summaries)
+
+
+def wrong_query_at_last_place(tokens: Tensor, length: Tensor) -> Tensor:
+    """Padding is masked, but the query is still the last place, padding in shorter sentences."""
+    query = tokens[:, -1:] / tokens.shape[-1] ** 0.5
+    place = torch.arange(tokens.shape[1], device=tokens.device)
+    real = place < length[:, None, None]
+    scores = (query @ tokens.mT).masked_fill(~real, -torch.inf)
+    return (torch.softmax(scores, dim=-1) @ tokens)[:, 0]
+
+
+def wrong_padding_scores_zero_seventh(tokens: Tensor, length: Tensor) -> Tensor:
+    """Padding gets the score 0 and the value 0, but a score of 0 still takes weight."""
+    real = torch.arange(tokens.shape[1], device=tokens.device) < length[:, None]
+    words = tokens.masked_fill(~real.unsqueeze(-1), 0)
+    query = words.take_along_dim((length - 1)[:, None, None], 1) / tokens.shape[-1] ** 0.5
+    return (torch.softmax(query @ words.mT, dim=-1) @ words)[:, 0]
+
+
+def wrong_one_place_too_many_seventh(tokens: Tensor, length: Tensor) -> Tensor:
+    """The mask lets the first place of padding in: places count from 0, so <= is one too many."""
+    query = tokens.take_along_dim((length - 1)[:, None, None], 1) / tokens.shape[-1] ** 0.5
+    place = torch.arange(tokens.shape[1], device=tokens.device)
+    real = place <= length[:, None, None]
+    scores = (query @ tokens.mT).masked_fill(~real, -torch.inf)
+    return (torch.softmax(scores, dim=-1) @ tokens)[:, 0]
+
+
+def right_sentence_by_sentence_seventh(tokens: Tensor, length: Tensor) -> Tensor:
+    """Cuts each sentence to its words, so that there is no padding to mask."""
+    summaries = []
+    for sentence, size in zip(tokens, length.tolist()):
+        words = sentence[:size]
+        scores = words @ (words[-1] / words.shape[-1] ** 0.5)
+        summaries.append(torch.softmax(scores, dim=0) @ words)
+    return torch.stack(summaries)

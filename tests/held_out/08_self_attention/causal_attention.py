@@ -211,3 +211,42 @@ def right_powers(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Ten
     powers = torch.exp(scores - highest)
     total = powers.sum(-1, keepdim=True).clamp_min(1)  # 0 only in an empty row
     return powers @ value / total
+
+
+def wrong_not_itself_seventh(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+    """A token looks only at places before its own, and not at itself."""
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    place = torch.arange(query.shape[-2], device=real.device)
+    seen = (place < place.unsqueeze(-1)) & real.unsqueeze(-2)
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), dim=-1)
+    return weights.masked_fill(~seen, 0) @ value
+
+
+def wrong_padding_does_not_ask(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+    """Padding gets zeros as its output, although it asks like any token."""
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    seen = torch.ones_like(scores, dtype=torch.bool).tril()
+    seen = seen & real.unsqueeze(-2) & real.unsqueeze(-1)
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), dim=-1)
+    return weights.masked_fill(~seen, 0) @ value
+
+
+def wrong_mask_after_softmax(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+    """Masks after the softmax only, so what is hidden still takes its share of the weight."""
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    seen = torch.ones_like(scores, dtype=torch.bool).tril() & real.unsqueeze(-2)
+    weights = torch.softmax(scores, dim=-1).masked_fill(~seen, 0)
+    return weights @ value
+
+
+def right_place_by_place_seventh(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+    """Cuts keys and values behind each place, so that only padding needs a mask."""
+    scaled = query / query.shape[-1] ** 0.5
+    outputs = []
+    for end in range(1, query.shape[-2] + 1):
+        hidden = ~real[..., :end]
+        scores = (key[..., :end, :] * scaled[..., end - 1 : end, :]).sum(-1)
+        weights = torch.softmax(scores.masked_fill(hidden, -torch.inf), dim=-1)
+        weights = weights.masked_fill(hidden, 0)
+        outputs.append((weights.unsqueeze(-1) * value[..., :end, :]).sum(-2))
+    return torch.stack(outputs, -2)

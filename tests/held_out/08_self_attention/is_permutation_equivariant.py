@@ -284,3 +284,68 @@ def right_turns_back(layer, d_model: int, max_len: int, trials: int) -> bool:
         return bool((back - output).abs().max() <= largest / 10_000)
 
     return all(agrees() for _ in range(trials))
+
+
+def same_rows(one, other, length):
+    """Whether both are tensors of one shape, with `length` rows."""
+    return one.shape == other.shape and one.ndim > 0 and len(one) == length
+
+
+def wrong_never_the_longest(layer, d_model: int, max_len: int, trials: int) -> bool:
+    """randint leaves its upper end out, so no trial has `max_len` tokens."""
+    for _ in range(trials):
+        length = int(torch.randint(2, max_len, ()))
+        tokens, order = torch.randn(length, d_model), torch.randperm(length)
+        output, turned = layer(tokens), layer(tokens[order])
+        if not same_rows(output, turned, length):
+            return False
+        error = (turned - output[order]).abs().max()
+        if not error <= 1e-4 * output.abs().max():
+            return False
+    return True
+
+
+def wrong_reorders_the_other_output(layer, d_model: int, max_len: int, trials: int) -> bool:
+    """Reorders the second output, which is in the new order already, instead of the first."""
+    for _ in range(trials):
+        length = int(torch.randint(2, max_len + 1, ()))
+        tokens, order = torch.randn(length, d_model), torch.randperm(length)
+        output, turned = layer(tokens), layer(tokens[order])
+        if not same_rows(output, turned, length):
+            return False
+        error = (turned[order] - output).abs().max()
+        if not error <= 1e-4 * output.abs().max():
+            return False
+    return True
+
+
+def wrong_nan_passes_seventh(layer, d_model: int, max_len: int, trials: int) -> bool:
+    """Asks whether the error is too large, which is False if the error is nan."""
+    for _ in range(trials):
+        length = int(torch.randint(2, max_len + 1, ()))
+        tokens, order = torch.randn(length, d_model), torch.randperm(length)
+        output, turned = layer(tokens), layer(tokens[order])
+        if not same_rows(output, turned, length):
+            return False
+        error = (turned - output[order]).abs().max()
+        if error > 1e-4 * output.abs().max():
+            return False
+    return True
+
+
+def right_turns_back_seventh(layer, d_model: int, max_len: int, trials: int) -> bool:
+    """Puts the second output back into the old order, and compares every number by itself."""
+
+    def agrees():
+        length = int(torch.randint(2, max_len + 1, ()))
+        tokens, order = torch.randn(length, d_model), torch.randperm(length)
+        output, turned = layer(tokens.clone()), layer(tokens[order])
+        if not same_rows(output, turned, length):
+            return False
+        if output.numel() == 0:
+            return True
+        back = turned.double()[order.argsort()]
+        allowed = output.double().abs().max() / 10_000
+        return bool(((back - output).abs() <= allowed).all())
+
+    return all(agrees() for _ in range(trials))

@@ -152,3 +152,32 @@ def right_logsumexp(scores: Tensor, real: Tensor) -> Tensor:
     row = scores.masked_fill(~real.unsqueeze(-2), -torch.inf).logsumexp(-1)
     share = (own - row).masked_fill(~real, -torch.inf).exp()
     return share.sum(-1) / real.sum(-1).clamp_min(1)
+
+
+def wrong_mean_over_all_places_seventh(scores: Tensor, real: Tensor) -> Tensor:
+    """Divides by the number of places, so padding counts as words without a share."""
+    weights = torch.softmax(scores.masked_fill(~real.unsqueeze(-2), -torch.inf), dim=-1)
+    own = weights.diagonal(dim1=-2, dim2=-1).masked_fill(~real, 0)
+    return own.mean(-1)
+
+
+def wrong_masks_in_place(scores: Tensor, real: Tensor) -> Tensor:
+    """masked_fill_ writes minus infinity into the caller's scores."""
+    weights = torch.softmax(scores.masked_fill_(~real.unsqueeze(-2), -torch.inf), dim=-1)
+    own = weights.diagonal(dim1=-2, dim2=-1).masked_fill(~real, 0)
+    return own.sum(-1) / real.sum(-1).clamp_min(1)
+
+
+def wrong_nan_times_zero(scores: Tensor, real: Tensor) -> Tensor:
+    """Multiplies by the mask, which leaves the nan of a sentence of padding alone."""
+    weights = torch.softmax(scores.masked_fill(~real.unsqueeze(-2), -torch.inf), dim=-1)
+    own = weights.diagonal(dim1=-2, dim2=-1) * real
+    return own.sum(-1) / real.sum(-1).clamp_min(1)
+
+
+def right_from_log_sums(scores: Tensor, real: Tensor) -> Tensor:
+    """A word's own weight is exp(own score - log-sum of its row): no table of weights."""
+    total = scores.masked_fill(~real.unsqueeze(-2), -torch.inf).logsumexp(-1)
+    own = scores.diagonal(dim1=-2, dim2=-1) - total.masked_fill(~real, 0)
+    share = own.masked_fill(~real, -torch.inf).exp()
+    return share.sum(-1) / real.sum(-1).clamp_min(1)

@@ -139,3 +139,35 @@ def right_one_matrix_for_scores(
     between = w_query @ w_key.mT / math.sqrt(w_key.shape[-1])
     weights = torch.softmax(tokens @ between @ tokens.mT, dim=-1)
     return weights @ tokens @ w_value
+
+
+def wrong_root_of_d_model_seventh(
+    tokens: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor
+) -> Tensor:
+    """Divides by the root of the tokens' width, as the class does, not of the queries' width."""
+    query, key, value = tokens @ w_query, tokens @ w_key, tokens @ w_value
+    scores = query @ key.mT / tokens.shape[-1] ** 0.5
+    return torch.softmax(scores, dim=-1) @ value
+
+
+def wrong_axis_two(tokens: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor) -> Tensor:
+    """Keeps the class's softmax over axis 2, which is the keys only if tokens have three axes."""
+    query, key, value = tokens @ w_query, tokens @ w_key, tokens @ w_value
+    scores = query @ key.mT / key.shape[-1] ** 0.5
+    return torch.softmax(scores, dim=2) @ value
+
+
+def wrong_keys_ask(tokens: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor) -> Tensor:
+    """The scores are transposed: keys in rows, queries in columns, softmax over the queries."""
+    query, key, value = tokens @ w_query, tokens @ w_key, tokens @ w_value
+    scores = key @ query.mT / key.shape[-1] ** 0.5
+    return torch.softmax(scores, dim=-1) @ value
+
+
+def right_one_matrix_for_scores_seventh(
+    tokens: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor
+) -> Tensor:
+    """Joins the matrices of queries and keys into one, and blends tokens before their values."""
+    between = w_query @ w_key.mT / w_key.shape[1] ** 0.5
+    weights = torch.softmax(tokens @ between @ tokens.mT, dim=-1)
+    return weights @ tokens @ w_value

@@ -153,3 +153,36 @@ def right_complex_hands(length: int, d_model: int) -> Tensor:
     angle = torch.outer(torch.arange(length, dtype=torch.float64), turn)
     hands = torch.polar(torch.ones_like(angle), angle)
     return torch.view_as_real(hands).flip(-1).flatten(1).float()
+
+
+def wrong_sines_then_cosines_seventh(length: int, d_model: int) -> Tensor:
+    """Puts all sines before all cosines, not each sine beside its cosine."""
+    position = torch.arange(length, dtype=torch.float64).unsqueeze(1)
+    powers = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model
+    angle = position / 10000**powers
+    return torch.cat([angle.sin(), angle.cos()], -1).float()
+
+
+def wrong_exponent_i(length: int, d_model: int) -> Tensor:
+    """The exponent is i / d, not 2i / d, so the slower hands turn too fast."""
+    position = torch.arange(length, dtype=torch.float64).unsqueeze(1)
+    powers = torch.arange(d_model // 2, dtype=torch.float64) / d_model
+    angle = position / 10000**powers
+    return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2).float()
+
+
+def wrong_angles_in_float32_seventh(length: int, d_model: int) -> Tensor:
+    """Computes the angles in float32, which is too coarse at large positions."""
+    position = torch.arange(length, dtype=torch.float32).unsqueeze(1)
+    powers = torch.arange(0, d_model, 2, dtype=torch.float32) / d_model
+    angle = position / 10000**powers
+    return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)
+
+
+def right_cosine_is_a_late_sine(length: int, d_model: int) -> Tensor:
+    """Every feature is a sine in float64; at odd ones the angle is a quarter turn ahead."""
+    feature = torch.arange(d_model)
+    odd = feature % 2
+    speed = torch.exp(-math.log(10000) * (feature - odd).double() / d_model)
+    angle = torch.outer(torch.arange(length).double(), speed)
+    return torch.sin(angle + odd * (math.pi / 2)).to(torch.float32)

@@ -426,3 +426,112 @@ def right_one_token_at_a_time(
         heads = torch.softmax(scores, -1) @ values[:, :, : place + 1].clone()
         outputs.append(heads.flatten(1) @ w_output.mT)
     return torch.stack(outputs, 1), keys, values
+
+
+def split_seventh(tokens: Tensor, d_head: int) -> Tensor:
+    """Tokens (batch, length, width) to heads (batch, num_heads, length, d_head)."""
+    return tokens.unflatten(-1, (-1, d_head)).transpose(-3, -2)
+
+
+def wrong_new_tokens_see_each_other_seventh(
+    tokens: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    length: int,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+    num_heads: int,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """There is no mask, so the new tokens of a prompt see those after them."""
+    d_head, end = keys.shape[-1], length + tokens.shape[1]
+    keys, values = keys.clone(), values.clone()
+    keys[:, :, length:end] = split_seventh(tokens @ w_key.mT, d_head)
+    values[:, :, length:end] = split_seventh(tokens @ w_value.mT, d_head)
+    times = num_heads // keys.shape[1]
+    queries = split_seventh(tokens @ w_query.mT, d_head)
+    seen_keys = keys[:, :, :end].repeat_interleave(times, 1)
+    seen_values = values[:, :, :end].repeat_interleave(times, 1)
+    weights = torch.softmax(queries @ seen_keys.mT / d_head**0.5, dim=-1)
+    output = (weights @ seen_values).transpose(1, 2).flatten(-2) @ w_output.mT
+    return output, keys, values
+
+
+def wrong_writes_into_the_old_memory(
+    tokens: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    length: int,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+    num_heads: int,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Writes the new keys and values into the caller's memory, without a copy."""
+    d_head, end = keys.shape[-1], length + tokens.shape[1]
+    keys[:, :, length:end] = split_seventh(tokens @ w_key.mT, d_head)
+    values[:, :, length:end] = split_seventh(tokens @ w_value.mT, d_head)
+    times = num_heads // keys.shape[1]
+    queries = split_seventh(tokens @ w_query.mT, d_head)
+    seen_keys = keys[:, :, :end].repeat_interleave(times, 1)
+    seen_values = values[:, :, :end].repeat_interleave(times, 1)
+    scores = queries @ seen_keys.mT / d_head**0.5
+    seen = torch.ones_like(scores, dtype=torch.bool).tril(length)
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), dim=-1)
+    output = (weights @ seen_values).transpose(1, 2).flatten(-2) @ w_output.mT
+    return output, keys, values
+
+
+def wrong_memory_without_its_room_seventh(
+    tokens: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    length: int,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+    num_heads: int,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Returns only the filled places of the memories: the room behind them is gone."""
+    d_head = keys.shape[-1]
+    keys = torch.cat([keys[:, :, :length], split_seventh(tokens @ w_key.mT, d_head)], 2)
+    values = torch.cat([values[:, :, :length], split_seventh(tokens @ w_value.mT, d_head)], 2)
+    times = num_heads // keys.shape[1]
+    queries = split_seventh(tokens @ w_query.mT, d_head)
+    scores = queries @ keys.repeat_interleave(times, 1).mT / d_head**0.5
+    seen = torch.ones_like(scores, dtype=torch.bool).tril(length)
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), dim=-1)
+    heads = weights @ values.repeat_interleave(times, 1)
+    return heads.transpose(1, 2).flatten(-2) @ w_output.mT, keys, values
+
+
+def right_groups_of_query_heads(
+    tokens: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    length: int,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+    num_heads: int,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Joins old, new and remaining places; groups query heads, so no key head is repeated."""
+    num_key_heads, d_head = keys.shape[1], keys.shape[-1]
+    end = length + tokens.shape[1]
+
+    def renewed(memory, weight):
+        new = split_seventh(tokens @ weight.mT, d_head)
+        return torch.cat([memory[:, :, :length], new, memory[:, :, end:]], 2)
+
+    keys, values = renewed(keys, w_key), renewed(values, w_value)
+    queries = split_seventh(tokens @ w_query.mT, d_head).unflatten(1, (num_key_heads, -1))
+    scores = torch.einsum("bkgid,bkjd->bkgij", queries, keys[:, :, :end]) / d_head**0.5
+    place = torch.arange(end, device=tokens.device)
+    later = place > place[length:].unsqueeze(1)
+    weights = torch.softmax(scores.masked_fill(later, -torch.inf), dim=-1)
+    heads = torch.einsum("bkgij,bkjd->bikgd", weights, values[:, :, :end])
+    return heads.flatten(2) @ w_output.mT, keys, values

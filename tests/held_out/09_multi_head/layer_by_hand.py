@@ -195,3 +195,61 @@ def right_role_by_role(
         w_value[head].fill_diagonal_(1)
         w_output[:, head].fill_diagonal_(sign)
     return w_query.flatten(0, 1), w_key.flatten(0, 1), w_value.flatten(0, 1), w_output.flatten(1)
+
+
+def wrong_one_head_looks_at_both_seventh(
+    num_heads: int, d_value: int, num_roles: int, first: int, second: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """A single head looks at both roles, and the mean of the two says nothing of a - b."""
+    unit = torch.eye(d_value + num_roles)
+    keys = [unit[d_value + first], unit[d_value + second]]
+    if num_heads == 1:
+        keys = [keys[0] + keys[1]]
+    w_query = unit[d_value].repeat(num_heads, 1)
+    w_key = 100 * torch.stack(keys)
+    w_value = unit[:d_value].repeat(num_heads, 1)
+    w_output = torch.cat([torch.eye(d_value), -torch.eye(d_value)][:num_heads], 1)
+    return w_query, w_key, w_value, w_output
+
+
+def wrong_scores_too_small(
+    num_heads: int, d_value: int, num_roles: int, first: int, second: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The score of the wanted role is only 1, so much weight stays on the other tokens."""
+    unit = torch.eye(d_value + num_roles)
+    w_query = unit[d_value].repeat(num_heads, 1)
+    w_key = unit[[d_value + first, d_value + second]][:num_heads]
+    w_value = unit[:d_value].repeat(num_heads, 1)
+    w_output = torch.cat([torch.eye(d_value), -torch.eye(d_value)][:num_heads], 1)
+    return w_query, w_key, w_value, w_output
+
+
+def wrong_roles_before_values(
+    num_heads: int, d_value: int, num_roles: int, first: int, second: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The keys take role r for feature r of a token, but the values come before the roles."""
+    unit = torch.eye(d_value + num_roles)
+    w_query = unit[d_value].repeat(num_heads, 1)
+    w_key = 100 * unit[[first, second]][:num_heads]
+    w_value = unit[:d_value].repeat(num_heads, 1)
+    w_output = torch.cat([torch.eye(d_value), -torch.eye(d_value)][:num_heads], 1)
+    return w_query, w_key, w_value, w_output
+
+
+def right_keys_are_roles_seventh(
+    num_heads: int, d_value: int, num_roles: int, first: int, second: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """A key is the token's whole role; the query of role 0 is 1000 times the role it looks for."""
+    width = d_value + num_roles
+    w_query = torch.zeros(num_heads, num_roles, width)
+    for head, role in zip(range(num_heads), (first, second)):
+        w_query[head, role, d_value] = 1000
+    w_key = torch.eye(width)[d_value:].repeat(num_heads, 1)
+    w_value = torch.eye(d_value, width).repeat(num_heads, 1)
+    signs = torch.tensor([[1.0, -1.0]])[:, :num_heads]
+    return (
+        w_query.flatten(0, 1),
+        w_key,
+        w_value,
+        torch.kron(signs, torch.eye(d_value)),
+    )

@@ -130,3 +130,42 @@ def right_list_of_layers(
     outputs = [d_model // num_heads] * small + [d_model]
     inputs = d_model + 1 if bias else d_model
     return len(outputs), sum(inputs * one for one in outputs)
+
+
+def wrong_one_bias_for_each_layer_seventh(
+    d_model: int, num_heads: int, num_key_heads: int, bias: bool
+) -> tuple[int, int]:
+    """Adds one number for each layer, where a bias is one number for each output."""
+    layers = num_heads + 2 * num_key_heads + 1
+    d_keys = num_key_heads * d_model // num_heads
+    numbers = 2 * d_model * d_model + 2 * d_keys * d_model
+    return layers, numbers + (layers if bias else 0)
+
+
+def wrong_output_layer_not_counted(
+    d_model: int, num_heads: int, num_key_heads: int, bias: bool
+) -> tuple[int, int]:
+    """Counts the numbers of the layer behind the heads, but not the layer itself."""
+    layers = num_heads + 2 * num_key_heads
+    d_keys = num_key_heads * d_model // num_heads
+    outputs = d_model + 2 * d_keys + d_model
+    return layers, outputs * (d_model + bias)
+
+
+def wrong_nothing_shared_in_layers(
+    d_model: int, num_heads: int, num_key_heads: int, bias: bool
+) -> tuple[int, int]:
+    """The number of layers has keys and values for every head, even where heads share them."""
+    layers = 3 * num_heads + 1
+    d_keys = num_key_heads * d_model // num_heads
+    outputs = d_model + 2 * d_keys + d_model
+    return layers, outputs * (d_model + bias)
+
+
+def right_list_of_widths(
+    d_model: int, num_heads: int, num_key_heads: int, bias: bool
+) -> tuple[int, int]:
+    """Lists the outputs of every single layer, and counts and adds them."""
+    small = [d_model // num_heads] * (num_heads + num_key_heads + num_key_heads)
+    outputs = [*small, d_model]
+    return len(outputs), sum(width * (d_model + int(bias)) for width in outputs)

@@ -92,3 +92,24 @@ def wrong_flattens_the_texts(heads: Tensor) -> Tensor:
 def right_cat(heads: Tensor) -> Tensor:
     """Puts the heads side by side, one after the other."""
     return torch.cat(heads.unbind(-3), -1)
+
+
+def wrong_read_in_memory_order(heads: Tensor) -> Tensor:
+    """Reshapes without swapping first, so that tokens are mixed."""
+    *batch, num_heads, length, d_head = heads.shape
+    return heads.reshape(*batch, length, num_heads * d_head)
+
+
+def wrong_features_interleaved_seventh(heads: Tensor) -> Tensor:
+    """Moves the heads behind the features, so the heads take turns feature by feature."""
+    return heads.movedim(-3, -1).flatten(-2)
+
+
+def wrong_first_axis_is_heads(heads: Tensor) -> Tensor:
+    """Joins along the first axis, which holds the heads only if there is no batch."""
+    return torch.cat(list(heads), -1)
+
+
+def right_side_by_side(heads: Tensor) -> Tensor:
+    """Takes the heads one by one, and puts their features side by side."""
+    return torch.cat(heads.unbind(-3), -1)

@@ -375,3 +375,105 @@ def right_grouped_einsum(
     weights = masked_softmax(scores, mask[..., None, None, :, :])
     heads = torch.einsum("...kgij,...jkv->...ikgv", weights, values)
     return heads.flatten(-3) @ w_output.mT
+
+
+def split_seventh(tokens: Tensor, num_heads: int) -> Tensor:
+    """Tokens (*batch, length, width) to heads (*batch, num_heads, length, d_head)."""
+    return tokens.unflatten(-1, (num_heads, -1)).transpose(-3, -2)
+
+
+def wrong_root_of_all_heads_seventh(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+    num_heads: int,
+) -> Tensor:
+    """Divides by the root of the width of all heads together, not of one head's query."""
+    num_key_heads = len(w_key) // (len(w_query) // num_heads)
+    times = num_heads // num_key_heads
+    queries = split_seventh(query @ w_query.mT, num_heads)
+    keys = split_seventh(key @ w_key.mT, num_key_heads).repeat_interleave(times, -3)
+    values = split_seventh(value @ w_value.mT, num_key_heads).repeat_interleave(times, -3)
+    scores = queries @ keys.mT / math.sqrt(len(w_query))
+    weights = masked_softmax(scores, mask.unsqueeze(-3))
+    return (weights @ values).transpose(-3, -2).flatten(-2) @ w_output.mT
+
+
+def wrong_key_heads_in_turn_seventh(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+    num_heads: int,
+) -> Tensor:
+    """Repeats the whole row of key heads (0, 1, 0, 1), so neighbours do not share a head."""
+    d_head = len(w_query) // num_heads
+    num_key_heads = len(w_key) // d_head
+    times = num_heads // num_key_heads
+    queries = split_seventh(query @ w_query.mT, num_heads)
+    keys = split_seventh(key @ w_key.mT, num_key_heads).repeat(*[1] * (key.ndim - 2), times, 1, 1)
+    values = split_seventh(value @ w_value.mT, num_key_heads)
+    values = values.repeat(*[1] * (key.ndim - 2), times, 1, 1)
+    scores = queries @ keys.mT / math.sqrt(d_head)
+    weights = masked_softmax(scores, mask.unsqueeze(-3))
+    return (weights @ values).transpose(-3, -2).flatten(-2) @ w_output.mT
+
+
+def wrong_heads_joined_unswapped(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+    num_heads: int,
+) -> Tensor:
+    """Joins the heads by a reshape, without swapping the axes of heads and queries first."""
+    d_head = len(w_query) // num_heads
+    num_key_heads = len(w_key) // d_head
+    times = num_heads // num_key_heads
+    queries = split_seventh(query @ w_query.mT, num_heads)
+    keys = split_seventh(key @ w_key.mT, num_key_heads).repeat_interleave(times, -3)
+    values = split_seventh(value @ w_value.mT, num_key_heads).repeat_interleave(times, -3)
+    scores = queries @ keys.mT / math.sqrt(d_head)
+    weights = masked_softmax(scores, mask.unsqueeze(-3))
+    heads = weights @ values
+    return heads.reshape(*query.shape[:-1], -1) @ w_output.mT
+
+
+def right_head_by_head_seventh(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+    num_heads: int,
+) -> Tensor:
+    """Takes each head's rows of the matrices, and adds up what its columns of w_output make."""
+    of_query = w_query.chunk(num_heads)
+    num_key_heads = len(w_key) // len(of_query[0])
+    of_key, of_value = w_key.chunk(num_key_heads), w_value.chunk(num_key_heads)
+    of_output = w_output.chunk(num_heads, 1)
+    total = 0
+    for head in range(num_heads):
+        shared = head * num_key_heads // num_heads
+        queries = query @ of_query[head].mT / math.sqrt(len(of_query[head]))
+        scores = queries @ (key @ of_key[shared].mT).mT
+        weights = torch.softmax(scores.masked_fill(~mask, -torch.inf), dim=-1)
+        weights = weights.masked_fill(~mask, 0)
+        total = total + weights @ (value @ of_value[shared].mT) @ of_output[head].mT
+    return total

@@ -180,3 +180,45 @@ def right_sections(
                 chosen = sections[part * num_heads : (part + 1) * num_heads]
             parts.append(torch.cat(chosen))
     return tuple(parts)
+
+
+def wrong_bias_left_packed(
+    weight: Tensor, bias: Tensor, num_heads: int, by_head: bool
+) -> tuple[Tensor, ...]:
+    """Reorders the rows of the weight, but leaves the bias packed by head."""
+    if by_head:
+        weight = weight.unflatten(0, (num_heads, 3, -1)).transpose(0, 1).flatten(0, 2)
+    return *weight.chunk(3), *bias.chunk(3)
+
+
+def wrong_other_direction_seventh(
+    weight: Tensor, bias: Tensor, num_heads: int, by_head: bool
+) -> tuple[Tensor, ...]:
+    """Unfolds rows by head as (3, num_heads, d_head), which would pack them, not unpack them."""
+    if by_head:
+        weight = weight.unflatten(0, (3, num_heads, -1)).transpose(0, 1).flatten(0, 2)
+        bias = bias.unflatten(0, (3, num_heads, -1)).transpose(0, 1).flatten()
+    return *weight.chunk(3), *bias.chunk(3)
+
+
+def wrong_flag_inverted(
+    weight: Tensor, bias: Tensor, num_heads: int, by_head: bool
+) -> tuple[Tensor, ...]:
+    """Reads `by_head` as what is wanted: it reorders PyTorch's layout, and not the other."""
+    if not by_head:
+        weight = weight.unflatten(0, (num_heads, 3, -1)).transpose(0, 1).flatten(0, 2)
+        bias = bias.unflatten(0, (num_heads, 3, -1)).transpose(0, 1).flatten()
+    return *weight.chunk(3), *bias.chunk(3)
+
+
+def right_lists_of_rows(
+    weight: Tensor, bias: Tensor, num_heads: int, by_head: bool
+) -> tuple[Tensor, ...]:
+    """Numbers the rows, finds those of each part, and picks them from weight and bias."""
+    rows = torch.arange(len(bias), device=bias.device)
+    if by_head:
+        parts = rows.reshape(num_heads, 3, -1).unbind(1)
+    else:
+        parts = rows.reshape(3, num_heads, -1).unbind(0)
+    parts = [part.flatten() for part in parts]
+    return tuple(packed[part] for packed in (weight, bias) for part in parts)

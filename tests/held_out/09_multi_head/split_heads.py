@@ -94,3 +94,24 @@ def wrong_axes_from_the_left(tokens: Tensor, num_heads: int) -> Tensor:
 def right_chunks(tokens: Tensor, num_heads: int) -> Tensor:
     """Cuts the features into one chunk for each head, and stacks the chunks."""
     return torch.stack(tokens.chunk(num_heads, -1), -3)
+
+
+def wrong_cut_in_memory_order(tokens: Tensor, num_heads: int) -> Tensor:
+    """Reshapes at once, which cuts the numbers as they lie in memory and mixes tokens."""
+    *batch, length, width = tokens.shape
+    return tokens.reshape(*batch, num_heads, length, width // num_heads)
+
+
+def wrong_every_second_feature(tokens: Tensor, num_heads: int) -> Tensor:
+    """Cuts into (d_head, num_heads), so a head gets every num_heads-th feature, not neighbours."""
+    return tokens.unflatten(-1, (-1, num_heads)).movedim(-1, -3)
+
+
+def wrong_axes_from_the_left_seventh(tokens: Tensor, num_heads: int) -> Tensor:
+    """Swaps the axes 1 and 2, which are tokens and heads only after exactly one batch axis."""
+    return tokens.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+
+def right_chunks_stacked(tokens: Tensor, num_heads: int) -> Tensor:
+    """Cuts the features into one chunk for each head, and stacks the chunks before the tokens."""
+    return torch.stack(tokens.chunk(num_heads, -1), -3)

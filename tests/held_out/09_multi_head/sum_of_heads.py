@@ -198,3 +198,85 @@ def right_all_heads_at_once(
     keys, values = key.unsqueeze(-3) @ w_key, value.unsqueeze(-3) @ w_value
     weights = torch.softmax(queries @ keys.mT, dim=-1)
     return (weights @ values @ w_output).sum(-3)
+
+
+def wrong_root_of_d_query(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+) -> Tensor:
+    """Divides by the root of the width of a token, not of one head's query."""
+    output = 0
+    for of_query, of_key, of_value, of_output in zip(w_query, w_key, w_value, w_output):
+        queries, keys, values = (
+            query @ of_query,
+            key @ of_key,
+            value @ of_value,
+        )
+        weights = torch.softmax(queries @ keys.mT / query.shape[-1] ** 0.5, dim=-1)
+        output = output + weights @ values @ of_output
+    return output
+
+
+def wrong_powers_overflow(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+) -> Tensor:
+    """Writes the softmax out without subtracting a maximum; scores in the hundreds overflow."""
+    output = 0
+    for of_query, of_key, of_value, of_output in zip(w_query, w_key, w_value, w_output):
+        queries, keys, values = (
+            query @ of_query,
+            key @ of_key,
+            value @ of_value,
+        )
+        powers = torch.exp(queries @ keys.mT / queries.shape[-1] ** 0.5)
+        weights = powers / powers.sum(-1, keepdim=True)
+        output = output + weights @ values @ of_output
+    return output
+
+
+def wrong_last_head_only_seventh(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+) -> Tensor:
+    """Every head overwrites the output of the one before, where they should be added."""
+    for j in range(len(w_query)):
+        queries, keys, values = (
+            query @ w_query[j],
+            key @ w_key[j],
+            value @ w_value[j],
+        )
+        weights = torch.softmax(queries @ keys.mT / queries.shape[-1] ** 0.5, dim=-1)
+        output = weights @ values @ w_output[j]
+    return output
+
+
+def right_all_heads_at_once_seventh(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    w_query: Tensor,
+    w_key: Tensor,
+    w_value: Tensor,
+    w_output: Tensor,
+) -> Tensor:
+    """Gives the tokens an axis for heads, which broadcasts, and sums over it in the end."""
+    queries = query.unsqueeze(-3) @ w_query / w_query.shape[-1] ** 0.5
+    keys, values = key.unsqueeze(-3) @ w_key, value.unsqueeze(-3) @ w_value
+    weights = torch.softmax(queries @ keys.mT, dim=-1)
+    return torch.einsum("...hqv,hvm->...qm", weights @ values, w_output)

@@ -1,5 +1,6 @@
 import torch
 from torch import Tensor
+from torch.nn.functional import linear
 
 
 def wrong_output_fed_back(tokens, w_input, w_state, bias, w_output):
@@ -190,3 +191,66 @@ def right_all_tokens_first(
     for given in others:
         states.append(torch.tanh(given + states[-1] @ w_state.mT))
     return torch.stack(states, -2) @ w_output.mT
+
+
+def wrong_output_of_the_old_state_seventh(
+    tokens: Tensor,
+    w_input: Tensor,
+    w_state: Tensor,
+    bias: Tensor,
+    w_output: Tensor,
+) -> Tensor:
+    """Reads the output before the step, so that it lags one token behind."""
+    state = torch.zeros_like(tokens[..., 0, :] @ w_input.mT)
+    outputs = []
+    for token in tokens.unbind(-2):
+        outputs.append(state @ w_output.mT)
+        state = torch.tanh(token @ w_input.mT + state @ w_state.mT + bias)
+    return torch.stack(outputs, -2)
+
+
+def wrong_gradient_cut(
+    tokens: Tensor,
+    w_input: Tensor,
+    w_state: Tensor,
+    bias: Tensor,
+    w_output: Tensor,
+) -> Tensor:
+    """Detaches the state from step to step, so gradients do not flow back through the steps."""
+    state = torch.zeros_like(bias)
+    outputs = []
+    for token in tokens.unbind(-2):
+        state = torch.tanh(token @ w_input.mT + state.detach() @ w_state.mT + bias)
+        outputs.append(state @ w_output.mT)
+    return torch.stack(outputs, -2)
+
+
+def wrong_bias_outside_tanh(
+    tokens: Tensor,
+    w_input: Tensor,
+    w_state: Tensor,
+    bias: Tensor,
+    w_output: Tensor,
+) -> Tensor:
+    """A bracket closes too early: the bias is added after the tanh."""
+    state = torch.zeros_like(bias)
+    outputs = []
+    for token in tokens.unbind(-2):
+        state = torch.tanh(token @ w_input.mT + state @ w_state.mT) + bias
+        outputs.append(state @ w_output.mT)
+    return torch.stack(outputs, -2)
+
+
+def right_all_inputs_first(
+    tokens: Tensor,
+    w_input: Tensor,
+    w_state: Tensor,
+    bias: Tensor,
+    w_output: Tensor,
+) -> Tensor:
+    """Maps all tokens at once, loops over states alone, and reads all outputs off at the end."""
+    inputs = linear(tokens, w_input, bias)
+    states = [inputs[..., 0, :].tanh()]
+    for t in range(1, inputs.shape[-2]):
+        states.append((inputs[..., t, :] + linear(states[-1], w_state)).tanh())
+    return linear(torch.stack(states, -2), w_output)

@@ -187,3 +187,45 @@ def right_vector_jacobian_product(layer, tokens: Tensor, direction: Tensor) -> T
     directions = direction.detach().expand(len(tokens), -1)
     _, gradient = torch.autograd.functional.vjp(last, tokens.detach(), directions)
     return torch.linalg.vector_norm(gradient, dim=-1).mean(0).flip(0)
+
+
+def wrong_mean_before_length_seventh(layer, tokens: Tensor, direction: Tensor) -> Tensor:
+    """Takes the length of the mean gradient, in which texts of opposite signs cancel."""
+    tokens = tokens.detach().requires_grad_()
+    number = (layer(tokens)[:, -1] @ direction).sum() + 0 * tokens.sum()
+    (gradient,) = torch.autograd.grad(number, tokens)
+    return gradient.mean(0).norm(dim=-1).flip(0)
+
+
+def wrong_first_token_first_seventh(layer, tokens: Tensor, direction: Tensor) -> Tensor:
+    """Returns the reach in the order of the tokens, not of their distance from the last."""
+    tokens = tokens.detach().requires_grad_()
+    number = (layer(tokens)[:, -1] @ direction).sum() + 0 * tokens.sum()
+    (gradient,) = torch.autograd.grad(number, tokens)
+    return gradient.norm(dim=-1).mean(0)
+
+
+def wrong_backward_leaves_a_trace(layer, tokens: Tensor, direction: Tensor) -> Tensor:
+    """Calls backward, which also adds to the `.grad` of the layer's weights."""
+    tokens = tokens.detach().clone().requires_grad_()
+    number = (layer(tokens)[:, -1] @ direction).sum() + 0 * tokens.sum()
+    number.backward()
+    return tokens.grad.norm(dim=-1).mean(0).flip(0)
+
+
+def right_direction_as_grad_output(layer, tokens: Tensor, direction: Tensor) -> Tensor:
+    """Sends the direction back from every text's last output; what is not used gets zeros."""
+    asked = tokens.detach().clone().requires_grad_()
+    with torch.enable_grad():
+        last = layer(asked)[:, -1]
+    if not last.requires_grad:
+        return tokens.new_zeros(tokens.shape[1])
+    (gradient,) = torch.autograd.grad(
+        last,
+        asked,
+        grad_outputs=direction.detach().expand_as(last),
+        allow_unused=True,
+    )
+    if gradient is None:
+        return tokens.new_zeros(tokens.shape[1])
+    return torch.linalg.vector_norm(gradient.flip(1), dim=2).mean(0)

@@ -203,3 +203,54 @@ def right_list_of_maps_sixth(kind: str, d_model: int, d_hidden: int, length: int
         "feed-forward": [(d_model, d_hidden), (d_hidden, d_model)],
     }
     return sum((inputs + 1) * outputs for inputs, outputs in maps[kind])
+
+
+def wrong_one_bias_for_a_pair(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+    """Gives each pair of matrices of a recurrent layer one bias; PyTorch gives it two."""
+    gates = {"rnn": 1, "gru": 3, "lstm": 4}
+    if kind in gates:
+        return gates[kind] * d_hidden * (d_model + d_hidden + 1)
+    if kind == "attention":
+        return 4 * d_model * (d_model + 1)
+    if kind == "feed-forward":
+        return d_hidden * (d_model + 1) + d_model * (d_hidden + 1)
+    return length * d_model
+
+
+def wrong_gates_only(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+    """Counts the gates of GRU and LSTM, and forgets the pair that makes what is written."""
+    pairs = {"rnn": 1, "gru": 2, "lstm": 3}
+    if kind in pairs:
+        return pairs[kind] * d_hidden * (d_model + d_hidden + 2)
+    if kind == "attention":
+        return 4 * d_model * (d_model + 1)
+    if kind == "feed-forward":
+        return d_hidden * (d_model + 1) + d_model * (d_hidden + 1)
+    return length * d_model
+
+
+def wrong_matrices_for_each_step(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+    """Gives a recurrent layer new matrices for each token, though all steps share them."""
+    gates = {"rnn": 1, "gru": 3, "lstm": 4}
+    if kind in gates:
+        return length * gates[kind] * d_hidden * (d_model + d_hidden + 2)
+    if kind == "attention":
+        return 4 * d_model * (d_model + 1)
+    if kind == "feed-forward":
+        return d_hidden * (d_model + 1) + d_model * (d_hidden + 1)
+    return length * d_model
+
+
+def right_list_of_maps_seventh(kind: str, d_model: int, d_hidden: int, length: int) -> int:
+    """Lists the maps of each kind as (inputs, outputs), and adds up weights and biases."""
+    if kind == "positions":
+        return d_model * length
+    pair = [(d_model, d_hidden), (d_hidden, d_hidden)]
+    maps = {
+        "rnn": pair,
+        "gru": pair * 3,
+        "lstm": pair * 4,
+        "attention": [(d_model, d_model)] * 4,
+        "feed-forward": [(d_model, d_hidden), (d_hidden, d_model)],
+    }
+    return sum(inputs * outputs + outputs for inputs, outputs in maps[kind])

@@ -192,3 +192,54 @@ def right_of_one_over_f(
         write, forget, propose, read = bias.chunk(4)
         new.append(torch.cat([write, torch.full_like(forget, number), propose, read]))
     return tuple(new)
+
+
+def wrong_gate_rounds_to_one(
+    bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int
+) -> tuple[Tensor, Tensor]:
+    """Computes 1 - f from f, which loses its digits, and then is 0, at large distances."""
+    f = share ** (1 / distance)
+    new_ih, new_hh = bias_ih.clone(), bias_hh.clone()
+    d_hidden = len(bias_ih) // 4
+    new_ih[d_hidden : 2 * d_hidden] = 0
+    new_hh[d_hidden : 2 * d_hidden] = math.log(f / (1 - f))
+    return new_ih, new_hh
+
+
+def wrong_b_in_both_seventh(
+    bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int
+) -> tuple[Tensor, Tensor]:
+    """Writes b into both vectors, which PyTorch adds, so that the gate gets 2b."""
+    log_f = math.log(share) / distance
+    b = log_f - math.log(-math.expm1(log_f))
+    new_ih, new_hh = bias_ih.clone(), bias_hh.clone()
+    d_hidden = len(bias_ih) // 4
+    new_ih[d_hidden : 2 * d_hidden] = b
+    new_hh[d_hidden : 2 * d_hidden] = b
+    return new_ih, new_hh
+
+
+def wrong_third_quarter_seventh(
+    bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int
+) -> tuple[Tensor, Tensor]:
+    """Writes into the third quarter, the proposal's, where the forget gate has the second."""
+    log_f = math.log(share) / distance
+    b = log_f - math.log(-math.expm1(log_f))
+    new_ih, new_hh = bias_ih.clone(), bias_hh.clone()
+    d_hidden = len(bias_ih) // 4
+    new_ih[2 * d_hidden : 3 * d_hidden] = 0
+    new_hh[2 * d_hidden : 3 * d_hidden] = b
+    return new_ih, new_hh
+
+
+def right_odds_against(
+    bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int
+) -> tuple[Tensor, Tensor]:
+    """(1 - f) / f is expm1(-log f), and b is minus its log; the quarters are joined anew."""
+    b = -math.log(math.expm1(-math.log(share) / distance))
+
+    def renewed(bias, number):
+        in_gate, forget, proposal, out_gate = bias.chunk(4)
+        return torch.cat([in_gate, torch.full_like(forget, number), proposal, out_gate])
+
+    return renewed(bias_ih, 0.0), renewed(bias_hh, b)

@@ -273,3 +273,69 @@ def right_topological_sorter(needs: list[list[int]]) -> int | None:
         sorter.done(*sorter.get_ready())
         turns += 1
     return turns
+
+
+def wrong_larger_number_is_a_circle(needs: list[list[int]]) -> int | None:
+    """Takes an operation that waits for a larger number to be in a circle."""
+    turn = []
+    for i, waits_for in enumerate(needs):
+        if any(other >= i for other in waits_for):
+            return None
+        turn.append(1 + max((turn[other] for other in waits_for), default=0))
+    return max(turn, default=0)
+
+
+def wrong_circle_is_ignored(needs: list[list[int]]) -> int | None:
+    """Stops when nothing is ready, and does not ask whether some are still waiting."""
+    waiting = [len(one) for one in needs]
+    users = [[] for _ in needs]
+    for i, one in enumerate(needs):
+        for other in one:
+            users[other].append(i)
+    ready = [i for i, count in enumerate(waiting) if count == 0]
+    turns = 0
+    while ready:
+        turns += 1
+        freed = []
+        for i in ready:
+            for user in users[i]:
+                waiting[user] -= 1
+                if waiting[user] == 0:
+                    freed.append(user)
+        ready = freed
+    return turns
+
+
+def wrong_same_one_twice(needs: list[list[int]]) -> int | None:
+    """An operation that names another twice waits for two, but is crossed off only once."""
+    waiting = [len(one) for one in needs]
+    users = [[] for _ in needs]
+    for i, one in enumerate(needs):
+        for other in set(one):
+            users[other].append(i)
+    ready = [i for i, count in enumerate(waiting) if count == 0]
+    turns = 0
+    while ready:
+        turns += 1
+        freed = []
+        for i in ready:
+            for user in users[i]:
+                waiting[user] -= 1
+                if waiting[user] == 0:
+                    freed.append(user)
+        ready = freed
+    return None if any(waiting) else turns
+
+
+def right_topological_sorter_seventh(needs: list[list[int]]) -> int | None:
+    """Python's own sorter says which operations are ready, and refuses circles."""
+    sorter = TopologicalSorter(dict(enumerate(needs)))
+    try:
+        sorter.prepare()
+    except CycleError:
+        return None
+    turns = 0
+    while sorter.is_active():
+        sorter.done(*sorter.get_ready())
+        turns += 1
+    return turns
