@@ -128,12 +128,12 @@ def test_decoder_gets_the_vector_in_every_state_and_each_word_in_the_next() -> N
     figure = encoder_decoder()
     (axes,) = figure.axes
     places = {text.get_text(): text.get_position() for text in axes.texts if text.get_text()}
-    states = [places[f"$s_{number}$"] for number in range(1, len(TARGET) + 1)]
+    first, *states = (places[f"$s_{number}$"] for number in range(len(TARGET) + 1))
     assert {"$h_1$", "$h_2$", "$h_3$", "$c$", "BOS", *SOURCE, *TARGET} < set(places)
     assert "$h_4$" not in places
     assert "$s_6$" not in places
     from_vector = [tuple(line.get_xdata()) for line in axes.lines]
-    assert from_vector == [(places["$c$"][0], x) for x, _ in states]
+    assert from_vector == [(places["$c$"][0], x) for x, _ in (first, *states)]
     arrows = [text for text in axes.texts if isinstance(text, Annotation)]
     dashed = [arrow for arrow in arrows if arrow.arrow_patch.get_linestyle() != "solid"]
     ends = [arrow.xy for arrow in dashed]

@@ -75,9 +75,9 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str]) -> Figure:
         _write(axes, target, vector, step)
         _box(axes, vector, "$c$", VECTOR, PAPER)
         for y, name in ((4.9, "read"), (3.9, "encoder"), (2.45, "vector"), (1.1, "decoder")):
-            axes.text(-1.95, y, name, ha="left", va="center", fontweight="bold")
-        axes.text(-1.95, 0.1, "write", ha="left", va="center", fontweight="bold")
-        axes.set(xlim=(-2, width + 0.6), ylim=(-0.2, 5.2))
+            axes.text(-2.95, y, name, ha="left", va="center", fontweight="bold")
+        axes.text(-2.95, 0.1, "write", ha="left", va="center", fontweight="bold")
+        axes.set(xlim=(-3, width + 0.6), ylim=(-0.2, 5.2))
         axes.axis("off")
     return closed(figure)
 
@@ -115,17 +115,17 @@ def _read(axes: Axes, x: float, state: str, word: str) -> None:
 
 def _write(axes: Axes, target: Sequence[str], vector: Place, step: float) -> None:
     """Draw the states of the decoder; the vector goes into each, and each word into the next."""
-    axes.text(-0.75, 0.1, "BOS", ha="center", va="center")
-    for place, word in enumerate(target, start=1):
+    axes.text(-step, 0.1, "BOS", ha="center", va="center")
+    for place in range(len(target) + 1):
         x = step * (place - 1)
         axes.plot([vector[0], x], [vector[1], 1.4], color=INK, linewidth=2.5, zorder=0)
         _box(axes, (x, 1.1), f"$s_{place}$", STATE)
+    for place, word in enumerate(target):
+        x = step * place
         axes.text(x, 0.1, word, ha="center", va="center", fontweight="bold")
         _arrow(axes, (x, 0.8), (x, 0.3))
-        before = -0.75 if place == 1 else x - step + 0.2
-        _arrow(axes, (before, 0.3), (x - 0.3, 0.9), linestyle=(0, (3, 2)))
-        if place > 1:
-            _arrow(axes, (x - step + 0.3, 1.1), (x - 0.3, 1.1))
+        _arrow(axes, (x - step + 0.2, 0.3), (x - 0.3, 0.9), linestyle=(0, (3, 2)))
+        _arrow(axes, (x - step + 0.3, 1.1), (x - 0.3, 1.1))
 
 
 def _box(axes: Axes, place: Place, text: str, box: Mapping[str, object], ink: str = INK) -> None:
