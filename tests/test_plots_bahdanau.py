@@ -172,10 +172,13 @@ def test_walk_draws_an_arrow_for_every_input_of_the_state_and_of_the_word() -> N
 
     arrows = [text for text in axes.texts if getattr(text, "arrow_patch", None)]
     drawn = {(nearest(arrow.xyann), nearest(arrow.xy)) for arrow in arrows}
+    solid = [arrow for arrow in arrows if arrow.arrow_patch.get_linestyle() == "solid"]
+    assert {nearest(arrow.xyann) for arrow in solid} == {"context"}
     inputs = {("context", "state"), ("state before", "state"), ("word before", "state")}
     inputs |= {("state", "word"), ("context", "word"), ("word before", "word")}
     assert drawn == inputs
     assert len(arrows) == len(inputs)
+    assert len(solid) == 2
 
 
 # --- the others -----------------------------------------------------------------------------------

@@ -84,10 +84,10 @@ def _box(axes: Axes, x: float, y: float, role: str, text: str) -> None:
 
 
 def _arrow(
-    axes: Axes, start: tuple[float, float], end: tuple[float, float], path: str = "arc3"
+    axes: Axes, start: tuple[float, float], end: tuple[float, float], **line: object
 ) -> None:
-    look = {"arrowstyle": "->", "color": INK, "shrinkA": 0, "shrinkB": 0, "connectionstyle": path}
-    axes.annotate("", end, start, arrowprops=look)
+    look = {"arrowstyle": "->", "color": INK, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", end, start, arrowprops=look | line)
 
 
 def _name(axes: Axes, y: float, symbol: str) -> None:
@@ -137,15 +137,17 @@ def _context(axes: Axes, step: DecoderStep) -> None:
 
 
 def _output(axes: Axes, step: DecoderStep) -> None:
-    """Draw the next state and the word, and the inputs of each of them."""
+    """Draw the next state and the word, and the inputs of each: all but the context are dashed."""
     middle = _column(0) + (len(step.weights) - 1) * APART / 2
     x, y = GIVEN
+    corner = {"connectionstyle": "angle,angleA=90,angleB=0"}
     _arrow(axes, (middle + 1.35, CONTEXT), (DECODER - 1.1, CONTEXT))
-    _arrow(axes, (DECODER, SCORES + 0.4), (DECODER, CONTEXT - 0.4))
-    _arrow(axes, (x + 0.9, y - 0.25), (DECODER - 0.8, CONTEXT + 0.4))
-    _arrow(axes, (DECODER, CONTEXT + 0.4), (DECODER, SAID - 0.2))
-    _arrow(axes, (middle, CONTEXT + 0.4), (DECODER - 1.0, SAID), "angle,angleA=90,angleB=0")
-    _arrow(axes, (x + 0.95, y + 0.15), (DECODER - 1.0, SAID - 0.2))
+    _arrow(axes, (middle, CONTEXT + 0.4), (DECODER - 1.0, SAID), **corner)
+    dashed = {"linestyle": (0, (3, 2))}
+    _arrow(axes, (DECODER, SCORES + 0.4), (DECODER, CONTEXT - 0.4), **dashed)
+    _arrow(axes, (x + 0.9, y - 0.25), (DECODER - 0.8, CONTEXT + 0.4), **dashed)
+    _arrow(axes, (DECODER, CONTEXT + 0.4), (DECODER, SAID - 0.2), **dashed)
+    _arrow(axes, (x + 0.95, y + 0.15), (DECODER - 1.0, SAID - 0.2), **dashed)
     axes.text(x, y, step.given, ha="center", va="center", style="italic")
     _box(axes, DECODER, CONTEXT, "query", _vector(step.after))
     axes.text(DECODER + 0.4, CONTEXT + 0.65, f"$s_{step.number}$", ha="center", va="center")
