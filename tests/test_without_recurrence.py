@@ -15,7 +15,7 @@ RUNS = RECORD["runs"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_is_recorded_from_all_seeds_at_the_better_rate(kind: str) -> None:
+def test_every_kind_is_recorded_from_all_seeds_at_the_best_rate(kind: str) -> None:
     runs = [made for made in RUNS if made["kind"] == kind]
     first = runs[: len(RATES)]
     assert [(made["seed"], made["rate"]) for made in first] == [(SEEDS[0], rate) for rate in RATES]
