@@ -62,7 +62,7 @@ def heap_explorer(words: Sequence[str]) -> InteractiveFigure:
             "answers": answers,
             "weights": rounded(weights),
         },
-        png=png(rows, words, weights),
+        png=png(rows, words, weights, ("looked at: key", "looks: query")),
         scripts=["layers", "weights", "alignment_grid"],
         live=provenance("100 heaps that they have not learned from", *NAMES),
     )
