@@ -31,7 +31,7 @@ def main() -> None:
         description="Train models, measure them, and store weights and records.",
         epilog=f"NAME is one of: {listed}; a hundred steps take 2 to 5 seconds on one core. Or it "
         "is copying, which takes about 20 minutes, heads, about 4, captions, about 25, recall, "
-        "about 40, without_recurrence, about 25, heaps, half a minute, two_readings, a quarter, or "
+        "about 55, without_recurrence, about 25, heaps, half a minute, two_readings, a quarter, or "
         "minilm_heads, two seconds.",
     )
     parser.add_argument("names", nargs="+", choices=sorted(makers), metavar="NAME")

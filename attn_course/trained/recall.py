@@ -1,7 +1,7 @@
 """Steps to learn to recall: recurrent layers and attention, with nearly equal numbers of weights.
 
 `make` trains each layer on each task until it is right in 95 of 100 unseen sequences, or for 2000
-steps. The first seed is trained at three learning rates; the other seeds use the rate that got
+steps. The first seed is trained at five learning rates; the other seeds use the rate that got
 there first, or else got furthest. It also measures how far back the gradient of the loss reaches,
 before and after training.
 """
@@ -24,7 +24,7 @@ from attn_course.training import train
 
 TASKS = {"first": first_batches, "partner": partner_batches, "told": told_batches}
 SIZES = {"first": (10, 20, 50, 100), "partner": (4, 8, 16), "told": (4, 16)}
-RATES, SEEDS = (1e-3, 3e-3, 1e-2), (0, 1, 2)
+RATES, SEEDS = (1e-3, 3e-3, 1e-2, 3e-2, 1e-1), (0, 1, 2)
 STEPS, EVERY, ENOUGH = 2000, 10, 0.95
 TEST_SEED, NUM_TESTS = 10_000, 500
 REACH_AFTER = ("first", 20)  # the task after which the reach is measured, over ten times its length
