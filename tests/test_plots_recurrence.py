@@ -27,9 +27,9 @@ RISING = (1.1 * SEEDS) ** DISTANCE
 SIZES = torch.tensor([10, 20, 50, 100])
 STEPS = {
     "rnn": torch.tensor([[690, 350, 1350, NEVER], [590, NEVER, 1740, NEVER]]),
-    "gru": torch.tensor([[60.0, 80, 110, 170], [50, 70, 100, 160]]),
+    "gru": torch.tensor([[20.0, 30, 40, 40], [20, 30, 40, 40]]),
     "lstm": torch.tensor([[120, 520, NEVER, NEVER], [260, NEVER, NEVER, NEVER]]),
-    "lstm, forget bias 3": torch.tensor([[50, 70, 570, NEVER], [50, 90, 460, NEVER]]),
+    "lstm, forget bias 3": torch.tensor([[40, 40, 570, NEVER], [30, 160, 460, NEVER]]),
     "attention": torch.tensor([[20.0, 20, 30, 70], [40, NEVER, 60, 110]]),
 }
 LENGTHS = torch.tensor([16, 32, 64, 128, 256, 512, 1024, 2048, 4096])
