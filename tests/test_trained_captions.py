@@ -47,7 +47,6 @@ from attn_course.trained.captions.measure import (
 )
 from attn_course.trained.captions.recipes import (
     EMPTY,
-    SEEDS,
     TRIALS,
     CellReader,
     build,
@@ -75,9 +74,9 @@ def runs(name: str) -> list[dict]:
 
 
 @pytest.mark.parametrize("name", TRIALS)
-def test_every_trial_is_recorded_for_every_seed(name: str) -> None:
+def test_every_trial_is_recorded_for_every_seed_of_its_own(name: str) -> None:
     assert record("captions")["command"] == "python -m attn_course.trained captions"
-    assert [run["seed"] for run in runs(name)] == list(SEEDS)
+    assert [run["seed"] for run in runs(name)] == list(TRIALS[name].seeds)
     assert {run["steps"] for run in runs(name)} == {TRIALS[name].steps}
     parameters = sum(weight.numel() for weight in build(name).parameters())
     assert {run["parameters"] for run in runs(name)} == {parameters}
@@ -145,6 +144,26 @@ def test_captioner_without_places_cannot_tell_twins_apart() -> None:
     for run in runs("soft_placeless"):
         equal = run["twins"]["equal"]
         assert equal["own"] == pytest.approx(equal["twin"], abs=0.01)
+
+
+def test_hard_captioner_without_a_baseline_takes_its_rewards_as_they_are() -> None:
+    model = build("hard_no_baseline")
+    for reward in (-4.0, -2.0):
+        assert model.baseline(torch.tensor([reward])) == 0
+
+
+def test_reinforce_has_the_weight_that_the_trial_gives_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = []
+
+    def noted(model: Captioner, batch: CaptionBatch, reinforce: float) -> torch.Tensor:
+        given.append(reinforce)
+        return model.embedding.weight.square().sum()
+
+    monkeypatch.setattr(recipes, "train_reader", hurried_reader)
+    monkeypatch.setattr(recipes, "hard_loss", noted)
+    for name in ("hard", "hard_no_baseline", "hard_no_reinforce"):
+        train_captioner(name, 1, steps=1)
+    assert given == [recipes.REINFORCE, recipes.REINFORCE, 0]
 
 
 def test_twins_are_the_same_ink_and_lie_apart_and_the_others_differ() -> None:

@@ -2,8 +2,8 @@
 
     python -m attn_course.trained captions
 
-trains all trials from each seed, measures them, and writes the record `captions` and the weights of
-the first seed.
+trains all trials from their seeds, measures them, and writes the record `captions` and the weights
+of the first seed.
 """
 
 from attn_course.trained.captions.store import load_captioner

@@ -36,6 +36,8 @@ def make(seeds: Sequence[int] = SEEDS) -> None:
     runs: list[Run] = []
     for seed in seeds:
         for name, trial in TRIALS.items():
+            if seed not in trial.seeds:
+                continue
             model, run = run_trial(name, seed)
             runs.append(run)
             if trial.ship and seed == SEEDS[0]:

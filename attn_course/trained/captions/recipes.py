@@ -23,6 +23,7 @@ from attn_course.hard_attention import (
 from attn_course.image_grid import doubly_stochastic_penalty
 from attn_course.seq2seq import PAD
 from attn_course.trained.captions.variants import (
+    NoBaselineCaptioner,
     PlacelessCaptioner,
     SideBySideCaptioner,
     UniformSideBySideCaptioner,
@@ -47,20 +48,24 @@ class Trial:
         grid: Number of cells in a row.
         digits: Smallest and largest number of digits on an image.
         penalty: Weight of the doubly stochastic penalty in the loss of a word.
+        reinforce: Weight of REINFORCE in the objective, for hard attention.
         steps: Number of batches to learn from.
         ship: True if the weights of the first seed come with the course.
         moved: True if it is also measured with its weight moved elsewhere.
         twins: True if it is also measured on images that show one digit twice.
+        seeds: The seeds from which it is trained.
     """
 
     kind: type[Captioner]
     grid: int = 3
     digits: tuple[int, int] = (2, 3)
     penalty: float = 0.0
+    reinforce: float = REINFORCE
     steps: int = 1200
     ship: bool = False
     moved: bool = False
     twins: bool = False
+    seeds: tuple[int, ...] = SEEDS
 
 
 TRIALS = {
@@ -72,6 +77,8 @@ TRIALS = {
     "soft_side_by_side": Trial(SideBySideCaptioner, moved=True),
     "uniform_side_by_side": Trial(UniformSideBySideCaptioner),
     "soft_placeless": Trial(PlacelessCaptioner, twins=True),
+    "hard_no_baseline": Trial(NoBaselineCaptioner),
+    "hard_no_reinforce": Trial(HardCaptioner, reinforce=0.0, seeds=SEEDS[:1]),
 }
 
 
@@ -151,10 +158,10 @@ def train_captioner(
     stream = caption_batches(seed, BATCH_SIZE, "training", trial.grid, trial.digits)
     steps = trial.steps if steps is None else steps
     settings = {"seed": seed, "validate": validate, "validate_every": 300, "progress": False}
-    if isinstance(model, HardCaptioner):
-        return model, train(model, stream, hard_loss, steps, **settings)
 
     def loss(model: Captioner, batch: CaptionBatch) -> Tensor:
+        if isinstance(model, HardCaptioner):
+            return hard_loss(model, batch, trial.reinforce)
         return soft_loss(model, batch, trial.penalty)
 
     return model, train(model, stream, loss, steps, **settings)
@@ -171,7 +178,7 @@ def soft_loss(model: Captioner, batch: CaptionBatch, penalty: float = 0.0) -> Te
     return loss * len(mask) / mask.sum()
 
 
-def hard_loss(model: HardCaptioner, batch: CaptionBatch) -> Tensor:
+def hard_loss(model: HardCaptioner, batch: CaptionBatch, reinforce: float = REINFORCE) -> Tensor:
     """Minus the objective of hard attention, per word, estimated from one draw per caption.
 
     Source: Xu et al. 2015, the learning rule of section 4.1.
@@ -182,6 +189,6 @@ def hard_loss(model: HardCaptioner, batch: CaptionBatch) -> Tensor:
     log_policy = log_weight_of(drawn.weights, drawn.cells)
     baseline = model.baseline(reward)
     chosen = mask & drawn.hard.unsqueeze(-1)
-    loss = -reward.mean() + REINFORCE * reinforce_loss(log_policy, reward, baseline, chosen)
+    loss = -reward.mean() + reinforce * reinforce_loss(log_policy, reward, baseline, chosen)
     loss = loss - ENTROPY * (entropy(drawn.weights) * mask).sum(-1).mean()
     return loss * len(mask) / mask.sum()

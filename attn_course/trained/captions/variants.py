@@ -1,9 +1,11 @@
-"""Captioners that lack one thing, to see what it is good for: the sum, or the places."""
+"""Captioners that lack one thing, to see what it is good for: the sum, the places, or the
+baseline of hard attention."""
 
 import torch
 from torch import Tensor, nn
 
 from attn_course.captioning import Captioner, UniformCaptioner
+from attn_course.hard_attention import HardCaptioner, MovingAverage
 from attn_course.seq2seq import State, readout
 
 
@@ -43,3 +45,19 @@ class PlacelessCaptioner(Captioner):
     def __init__(self, vision: nn.Module, num_cells: int, vocab_size: int) -> None:
         super().__init__(vision, num_cells, vocab_size)
         nn.init.zeros_(self.places.requires_grad_(False))
+
+
+class NoBaselineCaptioner(HardCaptioner):
+    """A hard captioner that learns from its rewards as they are, with nothing subtracted."""
+
+    def __init__(self, vision: nn.Module, num_cells: int, vocab_size: int) -> None:
+        super().__init__(vision, num_cells, vocab_size)
+        self.baseline = _Zero()
+
+
+class _Zero(MovingAverage):
+    """A baseline that stays 0."""
+
+    def forward(self, reward: Tensor) -> Tensor:
+        """Return 0, whatever the rewards, (batch,)."""
+        return self.value
