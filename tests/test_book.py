@@ -86,6 +86,12 @@ def test_every_page_says_its_language(book: Build) -> None:
     assert [path for path in pages if page_at(path).language != "en"] == []
 
 
+def test_every_head_of_a_table_says_something(book: Build) -> None:
+    silent = re.compile(r"<th\b[^>]*>(\s|</?p>)*</th>")
+    pages = [path for path in book.html.rglob("*.html") if "_static" not in path.parts]
+    assert [path for path in pages if silent.search(path.read_text(encoding="utf-8"))] == []
+
+
 def test_every_page_of_the_toc_is_built(book: Build) -> None:
     missing = [page for page in toc_pages() if not (book.html / f"{page}.html").is_file()]
     assert missing == []
