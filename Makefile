@@ -17,10 +17,6 @@ export CHROMIUM
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
-# Memory that a tensor leaves is kept for the next one: see conftest.py.
-export MALLOC_TRIM_THRESHOLD_ := 1000000000
-export MALLOC_MMAP_THRESHOLD_ := 1000000000
-export MALLOC_TOP_PAD_ := 50000000
 # The tests start some two hundred processes, which would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 

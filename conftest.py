@@ -14,8 +14,8 @@ from xdist.scheduler import LoadScopeScheduling
 # wait for each other: minutes become a quarter of an hour. Set before anything imports torch.
 for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ[variable] = "1"
-# What a tensor leaves is kept for the next one, as PyTorch's guide to tuning advises for CPUs; to
-# give it back and ask again costs a kernel that trains a tenth of its time.
+# The C library keeps what a tensor leaves for the next one: to give it back and ask again costs a
+# kernel that trains a tenth of its time. It reads this where a process starts: kernels, workers.
 for variable in ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"):
     os.environ[variable] = "1000000000"
 os.environ["MALLOC_TOP_PAD_"] = "50000000"

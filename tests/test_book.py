@@ -59,6 +59,11 @@ def page_at(path: Path) -> Page:
     return Page(path)
 
 
+def pages_of(html: Path) -> list[Path]:
+    """Return the pages of a book, without what lies beside them."""
+    return [path for path in sorted(html.rglob("*.html")) if "_static" not in path.parts]
+
+
 def broken(html: Path, path: Path) -> list[str]:
     """Return the links of a page that lead nowhere inside the book."""
     faults = []
@@ -82,14 +87,13 @@ def test_book_builds_without_a_warning(book: Build) -> None:
 
 
 def test_every_page_says_its_language(book: Build) -> None:
-    pages = [path for path in book.html.rglob("*.html") if "_static" not in path.parts]
-    assert [path for path in pages if page_at(path).language != "en"] == []
+    assert [page for page in pages_of(book.html) if page_at(page).language != "en"] == []
 
 
 def test_every_head_of_a_table_says_something(book: Build) -> None:
     silent = re.compile(r"<th\b[^>]*>(\s|</?p>)*</th>")
-    pages = [path for path in book.html.rglob("*.html") if "_static" not in path.parts]
-    assert [path for path in pages if silent.search(path.read_text(encoding="utf-8"))] == []
+    texts = {page: page.read_text(encoding="utf-8") for page in pages_of(book.html)}
+    assert [page for page, text in texts.items() if silent.search(text)] == []
 
 
 def test_every_page_of_the_toc_is_built(book: Build) -> None:
@@ -104,7 +108,7 @@ def test_index_leads_to_the_home_page(book: Build) -> None:
 
 def test_every_internal_link_resolves(book: Build) -> None:
     html = book.html.resolve()
-    pages = [path for path in sorted(html.rglob("*.html")) if "_static" not in path.parts]
+    pages = pages_of(html)
     faults = [fault for page in pages for fault in broken(html, page)]
     assert faults == []
     assert len(pages) >= len(toc_pages())

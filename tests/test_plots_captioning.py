@@ -236,9 +236,9 @@ def test_boxes_of_a_step_have_the_colours_of_their_roles_and_legible_ink() -> No
     boxes = [text for text in texts(captioner_step()) if text.get_bbox_patch()]
     filled = [to_rgb(text.get_bbox_patch().get_facecolor()) for text in boxes]
     assert sorted(filled) == sorted(map(to_rgb, (ROLE["query"], ROLE["output"], PAPER)))
-    (asks,) = [text.get_text() for text, fill in zip(boxes, filled, strict=True)
-               if fill == to_rgb(ROLE["query"])]  # fmt: skip
-    assert asks == "$s_{t-1}$"
+    asking = zip(boxes, filled, strict=True)
+    asks = [text.get_text() for text, fill in asking if fill == to_rgb(ROLE["query"])]
+    assert asks == ["$s_{t-1}$"]
     for text, colour in zip(boxes, filled, strict=True):
         assert contrast(text.get_color(), colour) >= 4.5
 

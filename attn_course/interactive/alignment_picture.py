@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attn_course.interactive.figure import png_of
 from attn_course.interactive.markup import tag
-from attn_course.plots.bahdanau import alignment
+from attn_course.plots.bahdanau import TRANSLATION, alignment
 
 LAYOUT = {"left": 150, "top": 112, "wide": 36, "tall": 32}
 
@@ -72,7 +72,7 @@ def png(
     rows: Sequence[str],
     columns: Sequence[str],
     weights: Float[Tensor, "rows columns"],
-    axes_say: tuple[str, str] = ("read: key", "written: query"),
+    axes_say: tuple[str, str] = TRANSLATION,
 ) -> bytes:
     """The table for print."""
     figure = alignment(weights, columns, rows, frozenset(), frozenset(), axes_say)

@@ -19,6 +19,7 @@ from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import weights_script
 from attn_course.interactive.markup import tag
 from attn_course.plots import ROLE
+from attn_course.plots.bahdanau import SELF_ATTENTION
 from attn_course.trained.minilm_heads import NAME, SENTENCES, load_heads
 
 LAYOUT = {"left": 92, "top": 92, "wide": 34, "tall": 32}
@@ -82,7 +83,7 @@ def head_explorer(
                 "table": rounded(large),
             },
         },
-        png=png(pieces, pieces, large, ("looked at: key", "looks: query")),
+        png=png(pieces, pieces, large, SELF_ATTENTION),
         scripts=["layers", "weights", "alignment_grid", "head_sheet"],
         live=LIVE.format(megabytes=len(weights_script(NAME)) / 1e6),
     )

@@ -14,6 +14,7 @@ from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import provenance
 from attn_course.interactive.markup import tag
 from attn_course.interactive.sentences import require_known
+from attn_course.plots.bahdanau import SELF_ATTENTION
 from attn_course.trained.heaps import NAMES, VOCABULARY, load_heap_reader
 
 LAYOUT = {"left": 182, "top": 112, "wide": 40, "tall": 34}
@@ -62,7 +63,7 @@ def heap_explorer(words: Sequence[str]) -> InteractiveFigure:
             "answers": answers,
             "weights": rounded(weights),
         },
-        png=png(rows, words, weights, ("looked at: key", "looks: query")),
+        png=png(rows, words, weights, SELF_ATTENTION),
         scripts=["layers", "weights", "alignment_grid"],
         live=provenance("100 heaps that they have not learned from", *NAMES),
     )

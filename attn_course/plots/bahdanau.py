@@ -15,6 +15,10 @@ from torch import Tensor
 from attn_course.plots import COMPARED, FAINT, INK, ROLE, closed, style
 from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
 
+# What the columns of a table of weights are, and its rows.
+TRANSLATION = "read: key", "written: query"
+SELF_ATTENTION = "looked at: key", "looks: query"
+
 # --- why there is a tanh --------------------------------------------------------------------------
 
 
@@ -75,7 +79,7 @@ def alignment(
     target: Sequence[str],
     sure: Set[tuple[int, int]],
     possible: Set[tuple[int, int]],
-    axes_say: tuple[str, str] = ("read: key", "written: query"),
+    axes_say: tuple[str, str] = TRANSLATION,
 ) -> Figure:
     """Draw a matrix of weights, (target_len, source_len), with the words on both axes.
 

@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -158,12 +158,10 @@ def train_captioner(
     stream = caption_batches(seed, BATCH_SIZE, "training", trial.grid, trial.digits)
     steps = trial.steps if steps is None else steps
     settings = {"seed": seed, "validate": validate, "validate_every": 300, "progress": False}
-
-    def loss(model: Captioner, batch: CaptionBatch) -> Tensor:
-        if isinstance(model, HardCaptioner):
-            return hard_loss(model, batch, trial.reinforce)
-        return soft_loss(model, batch, trial.penalty)
-
+    if isinstance(model, HardCaptioner):
+        loss = partial(hard_loss, reinforce=trial.reinforce)
+    else:
+        loss = partial(soft_loss, penalty=trial.penalty)
     return model, train(model, stream, loss, steps, **settings)
 
 
