@@ -28,10 +28,14 @@ def name_of(bucket: tuple[int, int]) -> str:
 
 
 @lru_cache
-def unseen_pairs(bucket: tuple[int, int], number: int = NUM_SENTENCES) -> tuple[SentencePair, ...]:
-    """Sentences of a length, of one to nine clauses, that are in no translator's training."""
+def unseen_pairs(
+    bucket: tuple[int, int],
+    number: int = NUM_SENTENCES,
+    clauses: Sequence[int] = range(1, MOST_CLAUSES + 1),
+) -> tuple[SentencePair, ...]:
+    """Sentences of a length, of these numbers of clauses, that are in no translator's training."""
     found: list[SentencePair] = []
-    for pair in _of_all_lengths():
+    for pair in _in_turn(clauses):
         if bucket[0] <= len(pair.source) < bucket[1]:
             found.append(pair)
             if len(found) == number:
@@ -39,11 +43,8 @@ def unseen_pairs(bucket: tuple[int, int], number: int = NUM_SENTENCES) -> tuple[
     raise AssertionError("the grammar never ends")
 
 
-def _of_all_lengths() -> Iterator[SentencePair]:
-    streams = [
-        sentence_pairs(TEST_SEED + clauses, clauses=(clauses, clauses))
-        for clauses in range(1, MOST_CLAUSES + 1)
-    ]
+def _in_turn(clauses: Sequence[int]) -> Iterator[SentencePair]:
+    streams = [sentence_pairs(TEST_SEED + most, clauses=(most, most)) for most in clauses]
     for stream in cycle(streams):
         yield next(stream)
 
