@@ -31,7 +31,7 @@ from tests.interactive_laws import (
     reading,
 )
 from tests.interactive_pages import look, page_of, read_all
-from tests.sampling import sample, sampled
+from tests.sampling import left_to_proofs, sample, sampled
 
 FIGURE = ".attn-figure[data-figure='recurrence']"
 RUNS = record("recall")["runs"]
@@ -89,6 +89,7 @@ def test_script_gives_the_gradients_of_autograd(page: Page) -> None:
     assert_script_agrees_with_package(page.locator(FIGURE), states)
 
 
+@left_to_proofs  # one chapter, with the figure of 02, is looked at each time
 @pytest.mark.browser
 @pytest.mark.parametrize("name", [name for name in chapters() if "recurrence" in name])
 def test_figure_in_the_book_gives_the_gradients_of_autograd(

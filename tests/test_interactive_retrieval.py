@@ -39,7 +39,7 @@ from tests.interactive_laws import (
     reading,
 )
 from tests.interactive_pages import look, page_of, read_all
-from tests.sampling import sampled, takes_all
+from tests.sampling import left_to_proofs, sampled, takes_all
 
 FIGURE = ".attn-figure[data-figure='retrieval']"
 WORDS = ["green", "blue", "pink", "purple", "brown", "yellow", "red", "orange"]
@@ -140,6 +140,7 @@ def test_shares_on_the_walk_are_those_of_the_soft_lookup(page: Page) -> None:
     assert_close(got, wanted, rtol=0, atol=1e-9)
 
 
+@left_to_proofs  # one chapter, with the figure of 02, is looked at each time
 @pytest.mark.browser
 @pytest.mark.parametrize("name", [name for name in chapters() if "retrieval" in name])
 def test_figure_in_the_book_gives_the_numbers_of_the_package(

@@ -36,7 +36,7 @@ from tests.interactive_laws import (
     without_numbers,
 )
 from tests.interactive_pages import look, page_of, read_all
-from tests.sampling import sample, sampled
+from tests.sampling import left_to_proofs, sample, sampled
 
 FIGURE = ".attn-figure[data-figure='scaled-dot-product']"
 WORDS = ["a", "bee", "met", "the", "fly", "PAD", "PAD"]
@@ -118,6 +118,7 @@ def test_script_gives_the_numbers_of_the_package(page: Page, number: int) -> Non
 
 
 @sampled
+@left_to_proofs  # one chapter, with the figure of 02, is looked at each time
 @pytest.mark.browser
 @pytest.mark.parametrize("name", [name for name in chapters() if "scaled_dot_product" in name])
 def test_figure_in_the_book_gives_the_numbers_of_the_package(
