@@ -16,7 +16,7 @@ HIDDEN = {"remove-cell", "remove-input", "hide-input"}  # the last folds the cod
 FORMULA = re.compile(r"\$\$.+?\$\$|^```\{math\}.*?^```|\\begin\{align", re.DOTALL | re.MULTILINE)
 # Between these a reader meets no words: comments, targets, options of directives, addresses.
 NO_WORDS = re.compile(
-    r"<!--.*?-->|<svg.*?</svg>|<[^>]+>|^\([\w-]+\)=$|^:[\w-]+:.*$|\]\([^)]*\)",
+    r"<!--.*?-->|<svg.*?</svg>|<[^>]+>|^\([\w-]+\)=$|^:[\w-]+:[^\n]*$|\]\([^)]*\)",
     re.DOTALL | re.MULTILINE,
 )
 WORD = re.compile(r"[^\W\d_][\w'’-]*")
