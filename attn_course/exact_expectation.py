@@ -71,7 +71,7 @@ def reinforce_variance(
     reward: Float[Tensor, "*batch num_cells"],
     baseline: float | Float[Tensor, "*batch"] = 0.0,
 ) -> Float[Tensor, "*batch"]:
-    """Variance of the gradient by the scores that one draw gives, `(R_s - b)(onehot_s - α)`.
+    """Variance of the gradient by the scores that one draw gives, `(R_i - b)(onehot_i - α)`.
 
     It is the mean squared distance from `exact_score_gradient`, summed exactly over the cells that
     can be drawn. It has the errors of `exact_score_gradient`.
@@ -150,5 +150,5 @@ def _repeat(state: State, times: int) -> State:
 
 
 def _square_of_step(weights: Tensor) -> Tensor:
-    """`|onehot_s - α|²` for each cell s."""
+    """`|onehot_i - α|²` for each cell i."""
     return 1 - 2 * weights + weights.square().sum(-1, keepdim=True)
