@@ -33,7 +33,10 @@ def unseen_pairs(
     number: int = NUM_SENTENCES,
     clauses: Sequence[int] = range(1, MOST_CLAUSES + 1),
 ) -> tuple[SentencePair, ...]:
-    """Sentences of a length, of these numbers of clauses, that are in no translator's training."""
+    """Sentences of a length, of these numbers of clauses, drawn apart from all training.
+
+    A short one may have been drawn there too by chance; of those in `BUCKETS` none was.
+    """
     found: list[SentencePair] = []
     for pair in _in_turn(clauses):
         if bucket[0] <= len(pair.source) < bucket[1]:
