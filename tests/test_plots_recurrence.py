@@ -62,6 +62,12 @@ def decay() -> Figure:
     return recurrence.decay(DISTANCE, {"one": first, "other": other}, "distance", "gradient norm")
 
 
+def samples() -> Figure:
+    """Draw two runs at one rate and one at another, a mark for each point."""
+    lines = {"attention, rate 0.03": FALLING[:2, ::20], "attention, rate 0.003": FLAT[:1, ::20]}
+    return recurrence.decay(DISTANCE[::20], {"after": lines}, "distance", "gradient norm")
+
+
 def costs() -> Figure:
     """Draw a count and a time."""
     return recurrence.costs(LENGTHS, COSTS)
@@ -83,7 +89,7 @@ def by_length() -> Figure:
     return recurrence.how_good(AT / 15, falling, "words in the source", "BLEU", longest_learned=59)
 
 
-FIGURES = [paths, decay, costs, steps_to_learn, while_learning, by_length]
+FIGURES = [paths, decay, samples, costs, steps_to_learn, while_learning, by_length]
 
 
 @pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
@@ -129,6 +135,17 @@ def test_a_decay_is_drawn_as_the_geometric_mean_in_a_band_over_the_seeds() -> No
     assert {FALLING[0, 100].item(), FALLING[2, 100].item()} <= set(band[:, 1])
 
 
+def test_a_layer_with_a_mark_alone_is_drawn_run_by_run_and_named_once() -> None:
+    (axes,) = samples().axes
+    assert not axes.collections
+    drawn = [run for run in axes.lines if run.get_color() == ROLE["weight"]]
+    expected = [*FALLING[:2, ::20], FLAT[0, ::20]]
+    for run, values in zip(drawn, expected, strict=True):
+        assert run.get_linestyle() == "None"
+        assert_near(run.get_ydata(), values)
+    assert [run.get_label().startswith("_") for run in drawn] == [False, True, False]
+
+
 @pytest.mark.parametrize("rate", [0.9, 0.6, 0.45, 1.3])
 def test_powers_of_ten_that_are_named_are_evenly_apart_and_few(rate: float) -> None:
     runs = (rate * SEEDS) ** DISTANCE
@@ -143,7 +160,7 @@ def test_powers_of_ten_that_are_named_are_evenly_apart_and_few(rate: float) -> N
 
 def test_a_layer_looks_the_same_in_every_figure_and_no_two_lines_of_one_look_alike() -> None:
     looks = {}
-    for draw in (decay, costs, steps_to_learn, while_learning, by_length):
+    for draw in (decay, samples, costs, steps_to_learn, while_learning, by_length):
         for axes in draw().axes:
             named = [line for line in axes.lines if not line.get_label().startswith("_")]
             here = {

@@ -25,6 +25,8 @@ LOOKS = {
     "attention": ("D-", ROLE["weight"]),
     "fast attention": ("d--", ROLE["weight"]),
     "attention alone": ("D-", ROLE["weight"]),
+    "attention, rate 0.03": ("D", ROLE["weight"]),
+    "attention, rate 0.003": ("*", ROLE["weight"]),
 }
 OTHERS = (("v--", ROLE["query"]), ("P-.", ROLE["output"]), ("X:", ROLE["key"]), ("h-", INK))
 BOX = {"boxstyle": "round,pad=0.4", "facecolor": PAPER, "edgecolor": INK}
@@ -89,7 +91,12 @@ def decay(at: Tensor, panels: Mapping[str, Lines], xlabel: str, ylabel: str) -> 
 
 
 def _geometric(axes: Axes, at: Tensor, runs: Tensor, mark: str, colour: str, name: str) -> None:
-    """Draw the geometric mean of some runs, and the range they span."""
+    """Draw the geometric mean of some runs, and the range they span; a mark alone, every run."""
+    if len(mark) == 1:  # no line: nothing is known between the points
+        for number, run in enumerate(runs):
+            label = "_" if number else name
+            axes.plot(at.numpy(), run, mark, color=colour, markersize=7, zorder=3, label=label)
+        return
     middle = runs.double().log().mean(0).exp()
     few = max(1, len(at) // 8)
     axes.fill_between(at.numpy(), runs.amin(0), runs.amax(0), color=colour, alpha=0.2, linewidth=0)
