@@ -97,7 +97,7 @@ def hull(values: Tensor, blends: Tensor, half_rules: dict[str, Tensor]) -> Figur
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 5.2))
         axes.add_patch(Polygon(around, facecolor="#EDF5F1", edgecolor=ROLE["value"], zorder=0))
-        hues = (ROLE["query"], INK)
+        hues = ("#777777", INK)  # greys: neither kind of weight is a role
         for marker, hue, (label, broken) in zip("x+", hues, half_rules.items(), strict=True):
             axes.scatter(
                 *broken.T.numpy(), s=26, marker=marker, color=hue, linewidth=1.2, label=label
