@@ -10,6 +10,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from torch import Tensor
 
@@ -17,6 +18,8 @@ from attn_course.plots import COMPARED, FAINT, INK, ROLE, style
 
 # Beside their hues, for readers who see few of them.
 LINES = ["-", (0, (1, 1)), (0, (5, 2)), (0, (5, 2, 1, 2))]
+# From pale to dark, since the blank of a mask must differ from a small weight.
+WEIGHTS = LinearSegmentedColormap.from_list("weight", ["#F3DFEA", ROLE["weight"], "#4A1036"])
 OBSERVED = {"color": ROLE["value"], "s": 16, "alpha": 0.6, "linewidths": 0}
 
 
@@ -82,8 +85,8 @@ def weight_matrices(
         for axes, (name, matrix) in zip(panels.flat, weights.items(), strict=True):
             shown = np.ma.masked_where(scores[name].isinf().numpy(), matrix.numpy())
             extent = (0, matrix.shape[-1], reach, 0)
-            image = axes.imshow(shown, vmin=0, vmax=top, extent=extent, interpolation="nearest")
-            axes.set(aspect="auto")
+            look = {"cmap": WEIGHTS, "extent": extent, "interpolation": "nearest"}
+            image = axes.imshow(shown, vmin=0, vmax=top, aspect="auto", **look)
             axes.set_title(name, loc="left")
         figure.supxlabel("key, from left to right", fontsize="medium")
         figure.supylabel("query position, from top to bottom", fontsize="medium")
