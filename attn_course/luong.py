@@ -233,12 +233,13 @@ class LuongTranslator(AttentionTranslator):
     def _advance(self, words: Tensor, state: State) -> tuple[Tensor, Tensor, State]:
         """The attentional states at some words, the weights, and the state after the words."""
         memory, hidden, attentional, position = state
+        memory = Memory(*memory)
         if self.input_feeding:
             words = torch.cat([words, attentional.unsqueeze(1)], -1)
         states, hidden = self.recurrent(words, hidden)
         positions = position.unsqueeze(1) + torch.arange(words.shape[1], device=words.device)
-        weights = self._weights(states, positions, Memory(*memory))
-        context = weights @ memory[0]
+        weights = self._weights(states, positions, memory)
+        context = weights @ memory.annotations
         vectors = torch.tanh(self.combine(torch.cat([context, states], -1)))
         return vectors, weights, (memory, hidden, vectors[:, -1], positions[:, -1] + 1)
 
