@@ -33,6 +33,10 @@ LOOKS = {
     "0": torch.tensor([0.004, 0.02, 0.01, 0.946, 0.02, 0.0]),
     "1": torch.tensor([0.9, 0.1, 0.0, 0.0, 0.0, 0.0]),
 }
+PAIRS = {
+    "right": torch.tensor([[0.1, 0.8], [0.7, 0.2], [0.3, 0.4]]),
+    "wrong": torch.tensor([[0.4, 0.45]]),
+}
 DISTANCE, SPECIAL = torch.linspace(1, 9, 72), torch.linspace(0.02, 0.8, 72)
 
 
@@ -71,8 +75,13 @@ def reach() -> Figure:
     return multi_head.reach(DISTANCE, SPECIAL, 8.0)
 
 
+def weight_pairs() -> Figure:
+    """Draw two groups of pairs."""
+    return multi_head.weight_pairs(PAIRS, ("weight of V2", "weight of V1"))
+
+
 DIAGRAMS = [split, split_wrongly, layer]
-FIGURES = [*DIAGRAMS, shares, by_seed, looks, reach]
+FIGURES = [*DIAGRAMS, shares, by_seed, looks, reach, weight_pairs]
 
 
 @pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
@@ -189,3 +198,18 @@ def test_reach_has_a_mark_for_each_head_and_a_line_at_the_uniform_one() -> None:
     assert_near(dots.get_xydata(), torch.stack([DISTANCE, SPECIAL], 1))
     assert axes.get_xlim()[1] > DISTANCE.max()
     assert axes.get_ylim() == (0, 1)
+
+
+def test_weight_pairs_has_a_mark_for_each_pair_and_one_kind_for_each_group() -> None:
+    (axes,) = weight_pairs().axes
+    diagonal, *groups = axes.lines
+    assert_near(diagonal.get_xdata(), diagonal.get_ydata())
+    for drawn, pairs in zip(groups, PAIRS.values(), strict=True):
+        assert_near(drawn.get_xydata(), pairs)
+    assert len({drawn.get_marker() for drawn in groups}) == len(PAIRS)
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == list(PAIRS)
+
+
+def test_weight_pairs_needs_no_legend_for_one_group() -> None:
+    (axes,) = multi_head.weight_pairs({"right": PAIRS["right"]}, ("one", "other")).axes
+    assert axes.get_legend() is None

@@ -122,6 +122,25 @@ def reach(distance: Tensor, special: Tensor, uniform: float) -> Figure:
     return closed(figure)
 
 
+def weight_pairs(groups: Mapping[str, Tensor], names: tuple[str, str]) -> Figure:
+    """Draw two weights of each thing against each other, and the diagonal of equal weights.
+
+    Args:
+        groups: For each of one or two groups, the pairs of weights, (num_pairs, 2).
+        names: Names of the first weight and of the second.
+    """
+    looks = ({"marker": ".", "color": ROLE["weight"]}, {"marker": "x", "color": INK})
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 4.2))
+        axes.plot((0, 1), (0, 1), color=INK, linewidth=1, linestyle=(0, (3, 2)))
+        for look, (name, pairs) in zip(looks, groups.items(), strict=False):
+            axes.plot(*pairs.T.numpy(), linestyle="", markersize=4, alpha=0.7, label=name, **look)
+        axes.set(xlim=(0, 1), ylim=(0, 1), xlabel=names[0], ylabel=names[1], aspect="equal")
+        if len(groups) > 1:
+            axes.legend(loc="upper left")
+    return closed(figure)
+
+
 # --- the layer ------------------------------------------------------------------------------------
 
 
