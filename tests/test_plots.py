@@ -23,6 +23,7 @@ from attn_course.plots.layer import attention_layer
 from attn_course.retrieval import distance_scores, masked_softmax, softmax_jacobian
 from tests.conftest import ROOT
 from tests.figure_laws import MINUS, assert_laws, contrast, linear, texts, words_in
+from tests.sampling import sampled
 
 settings.register_profile("course", deadline=None, derandomize=True, max_examples=50)
 settings.load_profile("course")
@@ -175,6 +176,7 @@ def test_signs_are_as_long_as_each_other() -> None:
 # --- every figure -------------------------------------------------------------------------------
 
 
+@sampled
 @EVERY_FIGURE
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
     assert_laws(draw, is_diagram=draw is layer)

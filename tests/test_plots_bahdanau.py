@@ -18,6 +18,7 @@ from attn_course.plots import INK, ROLE, bahdanau
 from attn_course.plots.decoder_step import DecoderStep
 from attn_course.plots.decoder_step import walk as draw_walk
 from tests.figure_laws import MINUS, assert_laws, contrast, texts, words_in
+from tests.sampling import sampled
 
 WORDS = ["European", "Economic", "Area"]
 ANNOTATIONS = torch.tensor([[1.1, 0, 0], [0, 1.2, 0], [0, 0, 1.3]])
@@ -94,6 +95,7 @@ FIGURES = [
 EVERY_FIGURE = pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 
 
+@sampled
 @EVERY_FIGURE
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
     assert_laws(draw, is_diagram=draw is walk)

@@ -18,6 +18,7 @@ from attn_course.image_grid import over_pixels
 from attn_course.plots import PAPER, ROLE, captioning
 from attn_course.plots.captioner_step import captioner_step as draw_step
 from tests.figure_laws import assert_laws, contrast, texts, words_in
+from tests.sampling import sampled
 
 WORDS = ["a", "seven", "is", "above", "an", "eight", "EOS"]
 CELLS = [-1, 1, -1, -1, -1, 5, -1]
@@ -118,6 +119,7 @@ def frames(axes: Axes) -> list[tuple[float, float]]:
     return [tuple(float(at) for at in box.get_center()) for box in boxes]
 
 
+@sampled
 @EVERY_FIGURE
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
     assert_laws(draw, is_diagram=draw in DIAGRAMS)

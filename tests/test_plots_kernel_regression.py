@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose as assert_near
 
 from attn_course.plots import kernel_regression
 from tests.figure_laws import assert_laws, words_in
+from tests.sampling import sampled
 
 DISTANCE = torch.linspace(0, 3, 31)
 HEIGHTS = {
@@ -56,6 +57,7 @@ def one_estimate() -> Figure:
 FIGURES = [kernels, errors_by_width, errors_by_judge, digits_by_rank, one_estimate]
 
 
+@sampled
 @pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
     assert_laws(draw)

@@ -15,6 +15,7 @@ from numpy.testing import assert_allclose as assert_near
 
 from attn_course.plots import INK, PAPER, ROLE, luong
 from tests.figure_laws import MINUS, assert_laws, contrast, words_in
+from tests.sampling import sampled
 
 WEIGHTS = torch.tensor([0.0, 0.0, 0.08, 0.61, 0.22, 0.09, 0.0])
 BELL = torch.tensor([0.0, 0.06, 0.38, 0.92, 0.84, 0.28, 0.03])
@@ -56,6 +57,7 @@ FIGURES = [two_decoders, window, beside, quality_and_alignment]
 EVERY_FIGURE = pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 
 
+@sampled
 @EVERY_FIGURE
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
     assert_laws(draw, is_diagram=draw is two_decoders)

@@ -16,6 +16,7 @@ from numpy.testing import assert_allclose as assert_near
 from attn_course.multi_head import split_heads
 from attn_course.plots import ROLE, multi_head
 from tests.figure_laws import assert_laws, contrast, words_in
+from tests.sampling import sampled
 
 TOKENS = torch.arange(1, 4)[:, None] * 10.0 + torch.arange(1, 7)
 OWNER = torch.arange(6) // 2
@@ -84,6 +85,7 @@ DIAGRAMS = [split, split_wrongly, layer]
 FIGURES = [*DIAGRAMS, shares, by_seed, looks, reach, weight_pairs]
 
 
+@sampled
 @pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
     assert_laws(draw, is_diagram=draw in DIAGRAMS)

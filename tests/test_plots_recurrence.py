@@ -17,6 +17,7 @@ from numpy.testing import assert_allclose as assert_near
 
 from attn_course.plots import ROLE, recurrence
 from tests.figure_laws import MINUS, assert_laws, words_in
+from tests.sampling import sampled
 
 NEVER = float("nan")
 DISTANCE = torch.arange(201)
@@ -92,6 +93,7 @@ def by_length() -> Figure:
 FIGURES = [paths, decay, samples, costs, steps_to_learn, while_learning, by_length]
 
 
+@sampled
 @pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
     assert_laws(draw, is_diagram=draw is paths)

@@ -17,6 +17,7 @@ from attn_course.plots import PAPER, ROLE
 from attn_course.plots import scaled_dot_product as figures
 from attn_course.scaled_dot_product import causal_mask, combine, padding_mask
 from tests.figure_laws import assert_laws, contrast, words_in
+from tests.sampling import sampled
 
 NAMES = ["÷ √d", "as they are", "× √d"]
 LENGTHS = torch.linspace(0, 4, 81)
@@ -79,6 +80,7 @@ DIAGRAMS = [layer_shapes, in_blocks]
 FIGURES = [*DIAGRAMS, louder, variances, slopes, learning, masks]
 
 
+@sampled
 @pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
     assert_laws(draw, is_diagram=draw in DIAGRAMS)

@@ -20,6 +20,7 @@ from attn_course.plots import FAINT, ROLE, self_attention
 from attn_course.plots.one_word import follow_one
 from attn_course.plots.three_roles import three_roles as draw_three_roles
 from tests.figure_laws import MINUS, assert_laws, contrast, texts, words_in
+from tests.sampling import sampled
 
 SENTENCE = ["Bark", "is", "very", "cute", "and", "he", "is", "a", "dog"]
 MARKED = ["[CLS]", *SENTENCE, "[SEP]"]
@@ -103,6 +104,7 @@ def shares() -> Figure:
 FIGURES = [table, cosines, panels, rows, blend, three_roles, one_word, positions, shares]
 
 
+@sampled
 @pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
     assert_laws(draw, is_diagram=draw in (three_roles, one_word))

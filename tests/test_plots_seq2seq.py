@@ -17,6 +17,7 @@ from torch import Tensor
 
 from attn_course.plots import PAPER, ROLE, beam, seq2seq
 from tests.figure_laws import assert_laws, contrast, luminance, texts, words_in
+from tests.sampling import sampled
 
 SOURCE, TARGET = ["they", "agree", "EOS"], ["ils", "sont", "d'", "accord", "EOS"]
 BEGINNINGS = {
@@ -102,6 +103,7 @@ CURVES = [copied, reach, by_position, bleu_by_length]
 EVERY_FIGURE = pytest.mark.parametrize("draw", [*DIAGRAMS, *CURVES], ids=lambda draw: draw.__name__)
 
 
+@sampled
 @EVERY_FIGURE
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
     assert_laws(draw, is_diagram=draw in DIAGRAMS)

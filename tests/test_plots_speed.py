@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from attn_course.plots import speed
 from tests.figure_laws import assert_laws
+from tests.sampling import sampled
 
 ROWS = [
     {"way": way, "length": length, "megabytes": scale * length, "seconds": scale * length**2}
@@ -20,6 +21,7 @@ def memory() -> Figure:
     return speed.memory(ROWS)
 
 
+@sampled
 def test_figure_keeps_the_laws_of_all_figures() -> None:
     assert_laws(memory)
 
