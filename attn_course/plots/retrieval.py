@@ -36,7 +36,7 @@ def walk(
 
     Args:
         asked: The colours along the line, red, green and blue from 0 to 1, (steps, 3).
-        nearest: The word of the nearest colour at each step, (steps,).
+        nearest: The word of the nearest key at each step, (steps,).
         blend: The share of each word in the soft answer, (steps, len(words)).
         words: The words.
         swatches: A colour for each word, (len(words), 3).
@@ -46,7 +46,7 @@ def walk(
             3, 1, figsize=(5.2, 4.4), sharex=True, height_ratios=[1, 1, 5]
         )
         _strip(top, asked, "the colour asked about")
-        _strip(middle, swatches[nearest], "word of the nearest colour")
+        _strip(middle, swatches[nearest], "word of the nearest key")
         _name_runs(middle, nearest, words, swatches)
         at = np.linspace(0, 1, len(asked))
         bottom.stackplot(at, blend.T.numpy(), colors=swatches.tolist(), edgecolor=PAPER)
