@@ -168,7 +168,7 @@ def beside(shares: Mapping[str, Tensor]) -> Figure:
             f"{offset:+d}".replace("-", "\N{MINUS SIGN}") if offset else "0" for offset in offsets
         ]
         panels[-1].set_xticks(range(-reach, reach + 2), [*names, "farther"])
-        panels[-1].set_xlabel("words to the right of the word it belongs to")
+        panels[-1].set_xlabel("place looked at, minus place of the English word that belongs")
     return closed(figure)
 
 
