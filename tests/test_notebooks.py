@@ -21,6 +21,22 @@ from tests.conftest import ROOT, chapters
 # An address in memory, a home folder, an installed file: another one on every machine.
 MACHINE = re.compile(r"\bat 0x[0-9a-f]{6,}|/home/|/Users/|/root/|/tmp/|site-packages|ipykernel_\d")
 
+# A fence closes only on a line of its own; behind other text it is printed.
+LOST_FENCE = re.compile(r"[^:\s].*:{3,}[ \t]*$|[^`\s].*`{3,}[ \t]*$", re.MULTILINE)
+PAGES = sorted({*ROOT.glob("book/*.md"), *ROOT.glob("book/text/*.md")})
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda p: p.stem)
+def test_fences_close_on_a_line_of_their_own(path: Path) -> None:
+    assert LOST_FENCE.findall(path.read_text(encoding="utf-8")) == []
+
+
+def test_fence_behind_a_sentence_is_found_out() -> None:
+    for fence in (":::", "```"):
+        block = f"{fence}{{note}} Title\nThe factor is 0.17."
+        assert LOST_FENCE.findall(f"{block}\n{fence}\n") == []
+        assert LOST_FENCE.findall(f"{block} {fence}\n") == [f"The factor is 0.17. {fence}"]
+
 
 def test_notebooks_hold_the_cells_of_their_texts_all_executed() -> None:
     run = type_command("tools/build_notebooks.py", "--check", *chapters(), folder=ROOT, apart=True)
