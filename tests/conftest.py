@@ -208,6 +208,8 @@ def browser(
     started, loop = started_browser
     asyncio._set_running_loop(loop)
     yield started
+    for window in started.contexts:  # left open, it would go on for as long as the tests
+        window.close()
     asyncio._set_running_loop(None)
 
 
