@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import gc
 import http.server
@@ -186,31 +185,16 @@ def chromium() -> str | None:
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
 
 
-@pytest.fixture(scope="session")
-def started_browser() -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
-    """Start a headless Chromium, and let its event loop rest."""
+@pytest.fixture(scope="module")  # not longer: its event loop would trip the tests that run kernels
+def browser() -> Iterator[Browser]:
+    """Start a headless Chromium."""
     from playwright.sync_api import sync_playwright
 
+    path = chromium()
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
-        loop = asyncio.get_running_loop()
-        asyncio._set_running_loop(None)
-        yield started, loop
-        asyncio._set_running_loop(loop)
-        started.close()
-
-
-@pytest.fixture(scope="module")
-def browser(
-    started_browser: tuple[Browser, asyncio.AbstractEventLoop],
-) -> Iterator[Browser]:
-    """A headless Chromium. Its event loop would trip other tests: it counts as running in these."""
-    started, loop = started_browser
-    asyncio._set_running_loop(loop)
-    yield started
-    for window in started.contexts:  # left open, it would go on for as long as the tests
-        window.close()
-    asyncio._set_running_loop(None)
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
 
 
 @pytest.fixture(scope="session")
