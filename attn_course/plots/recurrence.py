@@ -80,7 +80,9 @@ def decay(at: Tensor, panels: Mapping[str, Lines], xlabel: str, ylabel: str) -> 
         figure, drawn = plt.subplots(len(panels), 1, figsize=size, sharex=True, squeeze=False)
         for axes, (title, lines) in zip(drawn.flat, panels.items(), strict=True):
             for name, (mark, colour) in _looks(lines):
-                _geometric(axes, at, lines[name], mark, colour, name)
+                # a mark without a line: nothing is known between the points
+                draw = _run_by_run if len(mark) == 1 else _geometric
+                draw(axes, at, lines[name], mark, colour, name)
             axes.set(yscale="log", ylabel=ylabel)
             axes.set_title(title, loc="left")
             _mark_round_powers(axes)
@@ -91,16 +93,18 @@ def decay(at: Tensor, panels: Mapping[str, Lines], xlabel: str, ylabel: str) -> 
 
 
 def _geometric(axes: Axes, at: Tensor, runs: Tensor, mark: str, colour: str, name: str) -> None:
-    """Draw the geometric mean of some runs, and the range they span; a mark alone, every run."""
-    if len(mark) == 1:  # no line: nothing is known between the points
-        for number, run in enumerate(runs):
-            label = "_" if number else name
-            axes.plot(at.numpy(), run, mark, color=colour, markersize=7, zorder=3, label=label)
-        return
+    """Draw the geometric mean of some runs, and the range they span."""
     middle = runs.double().log().mean(0).exp()
     few = max(1, len(at) // 8)
     axes.fill_between(at.numpy(), runs.amin(0), runs.amax(0), color=colour, alpha=0.2, linewidth=0)
     axes.plot(at.numpy(), middle, mark, color=colour, markevery=few, markersize=5, label=name)
+
+
+def _run_by_run(axes: Axes, at: Tensor, runs: Tensor, mark: str, colour: str, name: str) -> None:
+    """Draw a mark for each point of each run; the first run has the name."""
+    for number, run in enumerate(runs):
+        label = "_" if number else name
+        axes.plot(at.numpy(), run, mark, color=colour, markersize=7, zorder=3, label=label)
 
 
 def _mark_round_powers(axes: Axes) -> None:
