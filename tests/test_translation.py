@@ -12,6 +12,7 @@ import pytest
 
 from attn_course.data.draw import Draw
 from attn_course.data.translation import (
+    MIN_CLAUSE_LEN,
     SentencePair,
     detokenise,
     french,
@@ -721,7 +722,7 @@ def test_lengths_are_as_the_chapters_count_on(clauses: int) -> None:
     lengths = sorted(
         len(pair.source) for pair in islice(sentence_pairs(4, clauses=(clauses, clauses)), 400)
     )
-    assert lengths[0] >= 6 * clauses - 1
+    assert lengths[0] >= 6 * clauses - 1 > MIN_CLAUSE_LEN * clauses
     assert lengths[-1] <= 21 * clauses
     assert 12 * clauses <= lengths[200] <= 14 * clauses
 

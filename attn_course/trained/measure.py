@@ -9,7 +9,12 @@ import torch
 
 from attn_course.bahdanau import AttentionTranslator
 from attn_course.data.tokens import Vocabulary, pad
-from attn_course.data.translation import SentencePair, paper_sentence, sentence_pairs
+from attn_course.data.translation import (
+    MIN_CLAUSE_LEN,
+    SentencePair,
+    paper_sentence,
+    sentence_pairs,
+)
 from attn_course.decoding import greedy_decode
 from attn_course.metrics import alignment_error_rate, corpus_bleu, exact_match, hard_links
 from attn_course.seq2seq import BOS, Translator
@@ -38,7 +43,8 @@ def unseen_pairs(
     A short one may have been drawn there too by chance; of those in `BUCKETS` none was.
     """
     found: list[SentencePair] = []
-    for pair in _in_turn(clauses):
+    # Sentences of more clauses are all too long: to draw them would take most of the time.
+    for pair in _in_turn([most for most in clauses if MIN_CLAUSE_LEN * most < bucket[1]]):
         if bucket[0] <= len(pair.source) < bucket[1]:
             found.append(pair)
             if len(found) == number:

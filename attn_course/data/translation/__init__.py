@@ -19,6 +19,8 @@ from attn_course.data.translation.phrases import Phrase, definite, join, words
 
 # The noun phrase of the paper's sentence: no training sentence contains it.
 HELD_OUT = ("European", "Economic", "Area"), ("zone", "économique", "européenne")
+# No clause has fewer English words.
+MIN_CLAUSE_LEN = 4
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ def sentence_pairs(
             it may give the same clauses again, so train and test on different seeds. Even then a
             short sentence may appear in both.
         clauses: Smallest and largest number of clauses, all equally likely; a clause has about
-            twelve English words, at least four.
+            twelve English words, at least `MIN_CLAUSE_LEN`.
         small: If True, draw from fewer than half of the words, which is faster to learn.
 
     Raises:
