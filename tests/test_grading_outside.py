@@ -291,8 +291,10 @@ LOST = {
     "a call that sleeps": (
         "import sys, time\n"
         "def softmax(scores):\n"
-        "    sys.setprofile(None)  # as Python does where it interrupts what watches\n"
-        "    time.sleep(99)",
+        "    if scores.max() > 100:  # in one of the rows: each of them would be waited for\n"
+        "        sys.setprofile(None)  # as Python does where it interrupts what watches\n"
+        "        time.sleep(99)\n"
+        "    return scores",
         "timed out",
         "it did not return within 1.5 seconds",
     ),
