@@ -61,15 +61,9 @@ def alignment() -> Figure:
     return bahdanau.alignment(weights(), [*WORDS, "EOS"], TARGET, SURE, POSSIBLE)
 
 
-RIGHT = {"with tanh": [1.0, 0.98, 0.5], "without": [0.8, 0.3, 0.1]}
 TAMPERED = {"as learned": 98.0, "permuted": 3.5, "all alike": 1.9}
 DELETED = torch.tensor([5.5, 0.1, -0.2, 7.0])
 REPLACED = [torch.tensor([4.0, 6.5, 5.0]), torch.tensor([0.2]), torch.zeros(0), torch.zeros(2)]
-
-
-def right_by_length() -> Figure:
-    """Draw two curves of a toy."""
-    return bahdanau.right_by_length([5, 10, 20], RIGHT, 10)
 
 
 def bleu_bars() -> Figure:
@@ -88,7 +82,6 @@ FIGURES = [
     hidden_unit,
     stages,
     alignment,
-    right_by_length,
     bleu_bars,
     weight_and_need,
 ]
@@ -238,15 +231,6 @@ def test_stages_name_what_is_read_and_written() -> None:
     for axes in (first, second):
         assert [label.get_text() for label in axes.get_xticklabels()] == list("ABCD")
     assert [label.get_text() for label in first.get_yticklabels()] == list("DCBA")
-
-
-def test_right_answers_are_drawn_at_their_lengths_with_what_is_new_in_grey() -> None:
-    (axes,) = right_by_length().axes
-    for line, (name, shares) in zip(axes.lines, RIGHT.items(), strict=True):
-        assert line.get_label() == name
-        assert_near(line.get_xydata(), np.stack([[5, 10, 20], shares], 1))
-    assert axes.patches[0].get_x() == 10.5
-    assert len({line.get_linestyle() for line in axes.lines}) == len(RIGHT)
 
 
 def test_there_is_a_bar_for_each_change_the_first_on_top() -> None:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from attn_course.plots import COMPARED, FAINT, INK, ROLE, closed, style
+from attn_course.plots import FAINT, INK, ROLE, closed, style
 from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
 
 # What the columns of a table of weights are, and its rows.
@@ -122,31 +122,6 @@ def _frame(axes: Axes, source: int, target: int, line: str) -> None:
 
 
 # --- what is measured -----------------------------------------------------------------------------
-
-# Curves differ in line style, since the colours of the book mean roles.
-MARKS = ("o-", "s--", "^:")
-
-
-def right_by_length(
-    lengths: Sequence[int], right: Mapping[str, Sequence[float]], longest_learned: int
-) -> Figure:
-    """Draw the share of symbols that are right against the length of the sequence.
-
-    Args:
-        lengths: Number of symbols in the sequence.
-        right: For each model, a share from 0 to 1 at each length.
-        longest_learned: Number of symbols in the longest training sequence.
-    """
-    with style():
-        figure, axes = plt.subplots(figsize=(5.2, 3.0))
-        axes.axvspan(longest_learned + 0.5, max(lengths) + 1, color=FAINT, alpha=0.3, linewidth=0)
-        looks = zip(MARKS, COMPARED, strict=False)
-        for (mark, colour), (name, shares) in zip(looks, right.items(), strict=False):
-            axes.plot(lengths, shares, mark, color=colour, markersize=5, label=name)
-        axes.set(xlim=(0, max(lengths) + 1), ylim=(0, 1.05))
-        axes.set(xlabel="symbols in the sequence", ylabel="share right", xticks=lengths)
-        axes.legend(handlelength=3.2)
-    return closed(figure)
 
 
 def bleu_bars(bleu: Mapping[str, float], changed: str) -> Figure:
