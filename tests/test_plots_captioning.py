@@ -22,7 +22,6 @@ from tests.sampling import sampled
 
 WORDS = ["a", "seven", "is", "above", "an", "eight", "EOS"]
 CELLS = [-1, 1, -1, -1, -1, 5, -1]
-BASELINES = ["none", "one", "expected", "best"]
 
 
 def numbers(*shape: int) -> Tensor:
@@ -84,16 +83,6 @@ def by_baseline() -> Figure:
     return captioning.by_baseline(AT, CURVE, {"none": 0.0, "expected": -2.0, "best": -2.5})
 
 
-STEPS = torch.tensor([0, 300, 600, 900])
-RUNS = {name: 10.0 ** (numbers(3, 4) - place) for place, name in enumerate(BASELINES)}
-EXACT = 0.001 + numbers(3, 4) / 100
-
-
-def in_training() -> Figure:
-    """Draw four baselines over three seeds."""
-    return captioning.in_training(STEPS, RUNS, EXACT)
-
-
 FOUND, ASKED, CELL = numbers(3, 5), (2, 1), 4
 
 
@@ -104,7 +93,7 @@ def photograph() -> Figure:
 
 
 DIAGRAMS = [captioner_step, pictures, word_by_word, grids, photograph]
-FIGURES = [*DIAGRAMS, reach, by_baseline, in_training]
+FIGURES = [*DIAGRAMS, reach, by_baseline]
 EVERY_FIGURE = pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 
 
@@ -256,17 +245,6 @@ def test_marked_baselines_lie_on_the_curve() -> None:
     wanted = [[0, 6.75], [-2, 0.75], [-2.5, 0.5]]
     assert_near([mark.get_xydata()[0] for mark in marks], wanted, atol=1e-3)
     assert axes.get_ylim()[0] == 0
-
-
-def test_training_shows_the_mean_of_each_baseline_and_of_the_exact_gradient() -> None:
-    (axes,) = in_training().axes
-    assert axes.get_yscale() == "log"
-    wanted = {**{name: runs.mean(0) for name, runs in RUNS.items()}, "exact²": EXACT.mean(0)}
-    assert [line.get_label() for line in axes.lines] == list(wanted)
-    for line, mean in zip(axes.lines, wanted.values(), strict=True):
-        assert_near(line.get_xydata(), torch.stack([STEPS, mean], -1))
-    styles = [(line.get_linestyle(), line.get_marker()) for line in axes.lines]
-    assert len(set(styles)) == len(wanted)  # told apart without colours
 
 
 # --- photographs ----------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from torch import Tensor
 
 from attn_course.image_grid import over_pixels
 from attn_course.plots import FAINT, INK, ROLE, closed, style
-from attn_course.plots.curves import draw_mean_and_range
 from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
 
 GAP = 0.08  # between grids side by side, in widths of a grid: they must not look like one
@@ -154,12 +153,11 @@ def _lines(axes: Axes, numbers: Tensor) -> None:
 
 # --- hard attention -------------------------------------------------------------------------------
 
-# The style of each baseline: line and marker, and the colour.
+# The marker of each baseline, and the colour.
 BASELINES = {
-    "none": ("o-", INK),
-    "one": ("s--", ROLE["query"]),
-    "expected": ("^-.", ROLE["weight"]),
-    "best": ("v:", ROLE["output"]),
+    "none": ("o", INK),
+    "expected": ("^", ROLE["weight"]),
+    "best": ("v", ROLE["output"]),
 }
 
 
@@ -177,28 +175,9 @@ def by_baseline(at: Tensor, variance: Tensor, marked: Mapping[str, float]) -> Fi
         for name, baseline in marked.items():
             height = variance[(at - baseline).abs().argmin()].item()
             mark, colour = BASELINES[name]
-            axes.plot(baseline, height, mark[0], color=colour, markersize=8, label=name)
+            axes.plot(baseline, height, mark, color=colour, markersize=8, label=name)
         axes.set(xlabel="baseline", ylabel="variance", ylim=(0, None))
         axes.legend()
-    return closed(figure)
-
-
-def in_training(steps: Tensor, variance: Mapping[str, Tensor], exact: Tensor) -> Figure:
-    """Draw the variance of one draw's gradient, with each baseline, while a captioner learns.
-
-    Args:
-        steps: Steps at which it was measured, (num_points,).
-        variance: For each baseline, a row for each seed, (num_seeds, num_points).
-        exact: The squared length of the exact gradient, of the same shape.
-    """
-    with style():
-        figure, axes = plt.subplots(figsize=(5.2, 3.8))
-        for name, runs in variance.items():
-            mark, colour = BASELINES[name]
-            draw_mean_and_range(axes, steps, runs, mark, color=colour, label=name)
-        axes.plot(steps, exact.mean(0), color=FAINT, linewidth=4, zorder=0, label="exact²")
-        axes.set(yscale="log", xlabel="steps of training", ylabel="variance", xticks=steps.tolist())
-        axes.legend(ncols=2)
     return closed(figure)
 
 
