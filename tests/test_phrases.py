@@ -28,8 +28,13 @@ def far_apart(seed: int) -> Iterator[Phrase]:
     return two_distances(seed, (1, 13))
 
 
+def own_verbs(seed: int) -> Iterator[Phrase]:
+    """Yield sentences in which half of the verbs stand before "not" only, and half after it."""
+    return two_readings(seed, phrases.VERBS[::2], phrases.VERBS[1::2])
+
+
 KINDS = pytest.mark.parametrize(
-    "kind", [two_readings, three_facts, far_apart], ids=lambda kind: kind.__name__
+    "kind", [two_readings, three_facts, far_apart, own_verbs], ids=lambda kind: kind.__name__
 )
 Kind = Callable[[int], Iterator[Phrase]]
 
@@ -83,6 +88,16 @@ def test_verbs_are_sixty_different_ones_all_used_equally_often_on_both_sides() -
         counts = Counter(phrase.answers[side] for phrase in some(two_readings, 12_000))
         assert set(counts) == set(phrases.VERBS)
         assert max(counts.values()) < 1.5 * min(counts.values())
+
+
+def test_verbs_must_leave_one_for_the_other_side() -> None:
+    with pytest.raises(ValueError, match="two verbs or more"):
+        next(two_readings(0, second=["hang"]))
+
+
+def test_verbs_may_be_chosen_for_each_side() -> None:
+    for side, verbs in enumerate((phrases.VERBS[1::2], phrases.VERBS[::2])):
+        assert {phrase.answers[side] for phrase in some(own_verbs)} == set(verbs)
 
 
 @KINDS

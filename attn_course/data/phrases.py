@@ -4,7 +4,7 @@ One word looks, and it has several words to find: a single softmax, with its one
 or may not be able to do that.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -55,16 +55,28 @@ class Phrase(NamedTuple):
     answers: tuple[str, ...]
 
 
-def two_readings(seed: int) -> Iterator[Phrase]:
+def two_readings(
+    seed: int, first: Sequence[str] = VERBS, second: Sequence[str] = VERBS
+) -> Iterator[Phrase]:
     """Yield sentences like "hang them not let them go"; "not" asks which verb it negates.
 
     Without a comma it may be either: the answers are the verb after "not" and the verb before it.
+
+    Args:
+        seed: The same sentences come from the same seed.
+        first: The verbs that may stand before "not".
+        second: The verbs that may stand after it, two or more.
+
+    Raises:
+        ValueError: There are not two verbs that may stand after "not".
     """
+    if len({*second}) < 2:
+        raise ValueError(f"{second=} must be two verbs or more: no verb stands on both sides")
     draw = Draw(seed)
     while True:
-        before, after = draw.one_of(VERBS), draw.one_of(VERBS)
+        before, after = draw.one_of(first), draw.one_of(second)
         while after == before:
-            after = draw.one_of(VERBS)
+            after = draw.one_of(second)
         opening = (draw.one_of(OPENINGS),) if draw.chance(0.8) else ()
         whom, ending = draw.one_of(OBJECTS), draw.one_of(ENDINGS)
         words = (*opening, before, whom, "not", after, whom, ending)

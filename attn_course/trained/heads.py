@@ -16,6 +16,7 @@ from torch.nn import functional
 
 from attn_course.data.memory import D_CONTENT, NUM_ROLES, MemoryBatch, memory_batches
 from attn_course.data.phrases import (
+    VERBS,
     PhraseBatch,
     phrase_batch,
     phrase_batches,
@@ -30,10 +31,16 @@ from attn_course.training import train
 
 # How far the two answers are from the word that asks.
 DISTANCES = {"near and far": (1, 13), "both near": (1, 2), "both far": (12, 13)}
+# Thirty verbs before "not"; after it thirty others, or the same.
+THIRTY = {"own verbs": VERBS[1::2], "same verbs": VERBS[::2]}
 PHRASES = {
     "two readings": (two_readings, 2),
     "three facts": (three_facts, 3),
     **{task: (partial(two_distances, distances=away), 2) for task, away in DISTANCES.items()},
+    **{
+        task: (partial(two_readings, first=VERBS[::2], second=verbs), 2)
+        for task, verbs in THIRTY.items()
+    },
 }
 BATCH_SIZE, TEST_SEED, NUM_TESTS = 64, 10_000, 2000
 NUM_MEMORIES = 8000
@@ -55,6 +62,7 @@ SEEDS = {
     **{Trial("difference", 16, num_heads, 600): 10 for num_heads in (1, 2, 4)},
     **{Trial("three facts", 12, num, steps): 5 for steps in (600, 1200) for num in (1, 3)},
     **{Trial(task, 64, num_heads, 800): 3 for task in DISTANCES for num_heads in (1, 2)},
+    **{Trial(task, 64, 1, 800): 3 for task in THIRTY},
 }
 
 
