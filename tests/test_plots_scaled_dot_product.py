@@ -209,4 +209,4 @@ def test_blocks_show_every_number_and_what_is_kept_goes_from_left_to_right() -> 
     assert across[0].xy[0] > across[0].xyann[0]
     assert sum(text.xy[1] < text.xyann[1] for text in found) == 2
     faces = [to_rgb(box.get_facecolor()) for box in boxes(figure)]
-    assert faces.count(to_rgb(ROLE["key"])) == faces.count(to_rgb(ROLE["value"])) == 4
+    assert faces.count(to_rgb(ROLE["weight"])) == faces.count(to_rgb(ROLE["value"])) == 4

@@ -197,7 +197,7 @@ def in_blocks(powers: Tensor, values: Tensor, block_len: int, states: Sequence[s
         figure, axes = plt.subplots(figsize=(5.2, 2.9))
         for place, (power, value) in enumerate(zip(powers, values, strict=True)):
             x = place + 0.8 * (place // block_len)
-            _box(axes, x, 1.0, f"{power:g}", ROLE["key"])
+            _box(axes, x, 1.0, f"{power:g}", ROLE["weight"])
             _box(axes, x, 0.0, f"{value:g}", ROLE["value"])
         for block, state in enumerate(states):
             x = block * (block_len + 0.8) + (block_len - 1) / 2
