@@ -119,7 +119,10 @@ def test_beam_is_the_one_of_pytorch(figure: Locator) -> None:
 def test_sentence_grows_and_the_tree_leads_to_what_is_said(figure: Locator) -> None:
     assert said(figure) == detokenise(up_to_commas(GROWS.target)[0])
     assert figure.locator(".attn-strange").count() == 0
+    other = figure.locator("[data-part='other-reading']")
+    assert not other.is_visible()
     lengthen(figure)
+    assert not other.is_visible()
     strange = figure.locator(".attn-strange")
     assert strange.all_text_contents() == ["décembre", "2002", "Yémen"]
     lengthen(figure)
@@ -145,6 +148,7 @@ def test_a_sentence_of_ones_own_is_compared_with_chapter_04(figure: Locator) -> 
         word for word in ours if word not in other
     ]
     assert not figure.locator("[data-part='right-reading']").is_visible()
+    assert figure.locator("[data-part='other-reading']").inner_text() == detokenise(other)
     figure.get_by_label("English").fill("The agreement was signed.")
     figure.get_by_text("0 of 6 words: chapter 04 says the same").wait_for()
     figure.get_by_label("English").fill(detokenise(typed))

@@ -50,7 +50,7 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
     const { source, said, other, chance, narrow } = now, at = texts.indexOf(written(source));
     const right = data.pairs[at]?.[1], wanted = right ?? other;
     const count = showMarked("said", said, wanted), of = `${count} of ${said.length} words`;
-    showMarked("other", other, wanted);
+    showMarked("other", right ? [] : other, wanted); // for a sentence of one's own
     show("right", right ? written(right) : "");
     const alike = written(said) === written(other) ? "the same" : "something else";
     show("strange", right ? of : `${of}: chapter 04 says ${alike}`);
@@ -117,5 +117,5 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
   const steps = data.steps.map((row) => row.map(([word, share]) => ({ word, share, parent: 0 })));
   const said = steps.map(([one]) => one);
   draw({ source: data.pairs[0][0], vector: data.vector, steps, place: 0, width: 1,
-    said: spoken(said), other: data.other, chance: steps.at(-1)[0].share });
+    said: spoken(said), other: [], chance: steps.at(-1)[0].share });
 });

@@ -36,7 +36,10 @@ RECIPE, OTHER = "fixed", "bahdanau"
 
 
 def fixed_vector_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
-    """The translator of chapter 03 and its beam, beside what the one of chapter 04 says.
+    """The translator of chapter 03 and its beam.
+
+    A sentence of the reader's own, with no right translation, is compared with what the translator
+    of chapter 04 says.
 
     Shown as the last expression of a cell, its first state stands wherever the notebook is shown;
     the translators run in the built book, and in JupyterLab beside a built book.
@@ -56,7 +59,6 @@ def fixed_vector_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
     vector, steps = greedily(translator, source)
     numbers = [round(number, 2) for number in vector.tolist()]
     said = [step[0].word for step in steps if step[0].word != "EOS"]
-    (other,) = load(OTHER).translate([source])
     sentence = f"{detokenise(source)} In French: {detokenise(said)}"
     strange = sum(word not in right for word in said)
     return InteractiveFigure(
@@ -69,12 +71,12 @@ def fixed_vector_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
             [
                 ("said", "it says", detokenise(said)),
                 ("right", "right is", detokenise(right)),
-                ("other", "chapter 04", detokenise(other)),
+                ("other", "chapter 04", ""),  # for a sentence of one's own
                 ("strange", "underlined", f"{strange} of {len(said)} words"),
                 ("chance", "probability", percent(steps[-1][0].share)),
             ]
         ),
-        data=_data(pairs, numbers, steps, other),
+        data=_data(pairs, numbers, steps),
         png=png(steps),
         scripts=["layers", "weights", "translators", "beam_search", "sentences"],
         live=provenance("100 sentences that they have not learned from", RECIPE, OTHER),
@@ -122,7 +124,6 @@ def _data(
     pairs: Sequence[Pair],
     numbers: Sequence[float],
     steps: Sequence[Sequence[Tried]],
-    other: Sequence[str],
 ) -> dict[str, Any]:
     return {
         "weights": [RECIPE, OTHER],
@@ -131,5 +132,4 @@ def _data(
         "pairs": [[list(one) for one in pair] for pair in pairs],
         "vector": numbers,
         "steps": steps,
-        "other": list(other),
     }

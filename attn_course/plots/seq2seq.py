@@ -4,6 +4,7 @@ Every function returns a closed figure, so that a cell which ends with the call 
 """
 
 from collections.abc import Mapping, Sequence, Set
+from itertools import cycle
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -199,8 +200,9 @@ def copied(lengths: Tensor, exact: Mapping[int, Tensor], longest_learned: int) -
         for mark, shade, (width, runs) in zip(MARKS, shades, exact.items(), strict=False):
             label = f"{width} numbers"
             draw_mean_and_range(axes, lengths, 100 * runs, mark, color=shade, label=label)
-            half = np.interp(-50, -100 * runs.mean(0), lengths)  # the curve falls
-            axes.text(half, 50, width, ha="center", va="center", bbox=WIDTH)
+        for (width, runs), height in zip(exact.items(), cycle([60, 40])):
+            at = np.interp(-height, -100 * runs.mean(0), lengths)  # the curve falls
+            axes.text(at, height, width, ha="center", va="center", bbox=WIDTH)
         axes.set(xlim=(1, longest), ylim=(0, 102))
         axes.set(xlabel="symbols in the sequence", ylabel="copied exactly, in %")
         figure.legend(loc="outside lower center", ncols=2, handlelength=3.2)
