@@ -98,14 +98,14 @@ def weight_matrices(
 def errors_by_width(
     widths: Tensor, errors: Mapping[str, Tensor], spreads: Mapping[str, float]
 ) -> Figure:
-    """Draw test errors against the width, and against the width times the kernel's spread."""
+    """Draw errors to the truth against the width, and against it times the kernel's spread."""
     with _drawn(2, 5.6) as (figure, (plain, scaled)):
         for line, hue, (name, error) in zip(LINES, COMPARED, errors.items(), strict=False):
             drawing = {"linestyle": line, "color": hue, "label": name}
             plain.plot(widths, error, **drawing)
             scaled.plot(widths * spreads[name], error, **drawing)
         for axes in (plain, scaled):
-            axes.set(xscale="log", yscale="log", ylabel="test error", xlim=(0.05, 3))
+            axes.set(xscale="log", yscale="log", ylabel="error to the truth", xlim=(0.05, 3))
             axes.set_xticks([0.1, 0.3, 1, 3], ["0.1", "0.3", "1", "3"])
             axes.set_yticks([0.1, 0.3, 1], ["0.1", "0.3", "1"])
             axes.minorticks_off()
