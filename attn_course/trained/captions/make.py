@@ -68,7 +68,7 @@ def run_trial(name: str, seed: int) -> tuple[Captioner, Run]:
     seconds = time.process_time() - start - measuring
     round_to_half(model.eval())
     run: Run = {"trial": name, "seed": seed, "cpu_seconds": round(seconds)}
-    run |= describe(model, history) | {"eye": read_right(eye)} | measure(model, trial)
+    run |= describe(model, history) | {"eye": read_right(eye)} | measure(model)
     if trial.moved:
         run["moved"] = moved(model)
     if trial.twins:

@@ -20,18 +20,16 @@ from attn_course.exact_expectation import (
 )
 from attn_course.hard_attention import HardCaptioner, caption_log_likelihood, one_hot
 from attn_course.seq2seq import PAD
-from attn_course.trained.captions.recipes import EMPTY, CellReader, Trial, cell_batches
+from attn_course.trained.captions.recipes import EMPTY, CellReader, cell_batches
 
 NUM_TESTS, TEST_SEED = 1000, 10_000
 VARIANCE_SEED, NUM_VARIED, NUM_DRAWS = 20_000, 50, 100
 
 
 @lru_cache
-def unseen(
-    grid: int = 3, digits: tuple[int, int] = (2, 3), number: int = NUM_TESTS
-) -> CaptionBatch:
+def unseen(number: int = NUM_TESTS) -> CaptionBatch:
     """Test images, of digits that are in no captioner's training; the same for every captioner."""
-    return caption_batch(islice(captioned_images(TEST_SEED, "test", grid, digits), number))
+    return caption_batch(islice(captioned_images(TEST_SEED, "test"), number))
 
 
 @torch.no_grad()
@@ -57,7 +55,7 @@ def _padded(tokens: Tensor, length: int) -> Tensor:
 
 
 @torch.no_grad()
-def measure(model: Captioner, trial: Trial) -> dict[str, float]:
+def measure(model: Captioner) -> dict[str, float]:
     """Correct shares, and where the model looks when it names a digit.
 
     `exact` is the share of captions that it writes correctly by itself. For the rest, the right
@@ -66,7 +64,7 @@ def measure(model: Captioner, trial: Trial) -> dict[str, float]:
     weight on the digit's cell, `weight` the weight of that cell, and `entropy` the entropy of the
     weights in nats.
     """
-    batch = unseen(trial.grid, trial.digits)
+    batch = unseen()
     logits, weights, _, _ = model.trace(batch.target_input, model.start(batch.image))
     right = logits.argmax(-1) == batch.target_output
     names, words = batch.cell != NO_CELL, batch.target_output != PAD

@@ -33,6 +33,7 @@ from attn_course.training.loop import Validate
 
 SEEDS = (0, 1, 2)
 BATCH_SIZE, VISION_STEPS = 64, 400
+NUM_CELLS = 9  # of the images that `captioned_images` yields
 EMPTY = 10  # the label of an empty cell, after the ten digits
 # For hard attention: weights of REINFORCE and of the entropy in the objective, and the share of
 # captions whose context is the mean of all cells instead.
@@ -41,12 +42,10 @@ REINFORCE, ENTROPY, SOFT_SHARE = 0.05, 0.002, 0.5
 
 @dataclass(frozen=True)
 class Trial:
-    """A kind of captioner, its images, and its training.
+    """A kind of captioner, and its training.
 
     Attributes:
         kind: The class.
-        grid: Number of cells in a row.
-        digits: Smallest and largest number of digits on an image.
         penalty: Weight of the doubly stochastic penalty in the loss of a word.
         reinforce: Weight of REINFORCE in the objective, for hard attention.
         steps: Number of batches to learn from.
@@ -57,8 +56,6 @@ class Trial:
     """
 
     kind: type[Captioner]
-    grid: int = 3
-    digits: tuple[int, int] = (2, 3)
     penalty: float = 0.0
     reinforce: float = REINFORCE
     steps: int = 1200
@@ -73,7 +70,6 @@ TRIALS = {
     "hard": Trial(HardCaptioner, ship=True, moved=True),
     "uniform": Trial(UniformCaptioner, ship=True),
     "soft_penalty": Trial(Captioner, penalty=0.1),
-    "soft_large": Trial(Captioner, grid=4, digits=(2, 4), ship=True),
     "soft_side_by_side": Trial(SideBySideCaptioner, moved=True),
     "uniform_side_by_side": Trial(UniformSideBySideCaptioner),
     "soft_placeless": Trial(PlacelessCaptioner, twins=True),
@@ -146,7 +142,7 @@ def build(name: str, vision: nn.Module | None = None, seed: int = 0) -> Captione
     trial = find_trial(name)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return trial.kind(vision or GridEncoder(), trial.grid**2, len(VOCABULARY))
+        return trial.kind(vision or GridEncoder(), NUM_CELLS, len(VOCABULARY))
 
 
 def train_captioner(
@@ -155,7 +151,7 @@ def train_captioner(
     """Train the captioner of a trial; its eye is already trained, and stays as it is."""
     trial = find_trial(name)
     model = build(name, copy.deepcopy(train_reader(seed).vision), seed)
-    stream = caption_batches(seed, BATCH_SIZE, "training", trial.grid, trial.digits)
+    stream = caption_batches(seed, BATCH_SIZE, "training")
     steps = trial.steps if steps is None else steps
     settings = {"seed": seed, "validate": validate, "validate_every": 300, "progress": False}
     if isinstance(model, HardCaptioner):
