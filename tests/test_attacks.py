@@ -48,8 +48,8 @@ REFUSED = {
 def hurry():
     """Wait less for who does not come back, and see sooner who takes too much."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(remote_submission, "SECONDS_A_CALL", 2.0)
-        patch.setattr(remote_submission, "MARGIN", 1.0)
+        patch.setattr(remote_submission, "SECONDS_A_CALL", 1.0)
+        patch.setattr(remote_submission, "MARGIN", 0.5)
         patch.setattr(watchdog, "MEMORY", 2**30)
         yield
 

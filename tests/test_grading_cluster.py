@@ -152,7 +152,6 @@ def test_submission_that_ends_its_workers_is_named_and_the_others_are_graded(
 def test_no_scheduler_no_worker_and_a_worker_without_the_package_are_named(
     everyone: Class, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 2)
     (tmp_path / "attn_grade").mkdir()
     missing = "raise ModuleNotFoundError('No module named attn_grade')"
     (tmp_path / "attn_grade" / "__init__.py").write_text(missing)
@@ -165,6 +164,7 @@ def test_no_scheduler_no_worker_and_a_worker_without_the_package_are_named(
         running.add_worker("--no-nanny", PYTHONPATH=str(tmp_path))
         with pytest.raises(ClusterError, match=r"(?s)tcp://.*No module.*environment of the course"):
             list(other.grade("student80"))
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
     with pytest.raises(ClusterError, match=f"No Dask scheduler answers at {running.address}"):
         list(other.grade("student80"))
     assert "student80" not in noted(everyone.course, "begun")

@@ -22,8 +22,9 @@ from tests.sampling import left_to_proofs, parameters
 HELD_OUT = ROOT / "tests" / "held_out"
 SECRET = "one"
 # How many exercises `make test` takes.
-TAKEN_EXERCISES = 5
+TAKEN_EXERCISES = 4
 SLOW = [name for name in exercise_names() if any(c.slow for c in find_exercise(name).checks)]
+SLOW += ["05_luong/attentional_states"]  # its answers loop over sentences
 QUICK = [name for name in exercise_names() if name not in SLOW]
 # Of the wrong answers, how many have to get a true hint.
 SHARE, SHARE_OF_LEARNERS = 0.95, 0.75
