@@ -35,7 +35,7 @@ browser: .venv/ready # the tests of the pages need one; get it, or say so, befor
 	@tools/system_packages.sh browser
 
 test: browser style .venv/model ## everything that guards main: code, chapters, book, pages, problem sets
-	@echo "Checking everything: about seven minutes on two cores."
+	@echo "Checking everything: about six minutes on two cores."
 	@$(PYTEST) $(SLOWEST) --nbval $(CHAPTERS) tests
 
 proofs: browser .venv/ready .venv/model ## the whole of what `make test` samples; before a release, and once a week

@@ -76,7 +76,7 @@ TOLD += ("=1+1", "-x.y")
 
 def odd() -> dict[str, tuple]:
     """What is handed in beside notebooks, by student: a sample of either kind, and who is told."""
-    taken = {*TOLD, *sample(UNREADABLE, 3), *sample(READABLE, 3)}
+    taken = {*TOLD, *sample(UNREADABLE, 2), *sample(READABLE, 2)}
     return {name: what for name, what in (UNREADABLE | READABLE).items() if name in taken}
 
 

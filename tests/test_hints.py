@@ -17,7 +17,7 @@ from attn_grade.recognised import Recognised, axes_of
 from tests.false_hints import FALSE
 from tests.mutants import mutants_of
 from tests.problem_sets import find_solution
-from tests.sampling import parameters, sample, sampled
+from tests.sampling import left_to_proofs, parameters, sample, sampled
 
 # What inputs are drawn from: those that everybody sees, alone and with hidden ones.
 ROUNDS = (None, *(f"seed {number}" for number in range(20)))
@@ -77,7 +77,7 @@ def low_fill_and_no_default(scores, value, mask, default):
     return (weights @ value) * mask.any(-1, keepdim=True)
 
 
-@pytest.mark.parametrize("secret", [None, "one"])
+@pytest.mark.parametrize("secret", [pytest.param(None, marks=left_to_proofs), "one"])
 def test_two_known_mistakes_are_named_together(secret):
     spec = find_exercise("08_self_attention/self_attention")
     score = grade(spec, LocalSubmission(no_root_and_keys_ask), secret)
