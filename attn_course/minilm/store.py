@@ -48,7 +48,7 @@ def load_minilm() -> MiniLM:
     words = _read(folder / "vocab.txt").decode("utf-8").removesuffix("\n").split("\n")
     weights = load(_read(folder / "model.safetensors"))
     vocab_size, d_model = weights["embeddings.word_embeddings.weight"].shape
-    with torch.device("meta"):  # no memory and no random numbers for weights that are replaced
+    with torch.random.fork_rng(devices=[]):  # for weights that are replaced
         encoder = Encoder(vocab_size, d_model, **SIZES)
     encoder.load_state_dict(_rename(weights), assign=True)
     return MiniLM(encoder.eval(), WordPieces(words))
