@@ -71,8 +71,8 @@ def pytest_collection_finish() -> None:
     """Let nbgrader know the version of its tables without starting a program each time.
 
     What has been imported and collected stays: the collector of garbage need not go through it
-    again and again, here and in the processes that the tests fork. And it
-    need not look for garbage as often as it does by itself.
+    again and again, here and in the processes that the tests fork. Nor need it look for garbage as
+    often as it does by itself.
     """
     if "nbgrader.api" in sys.modules:
         import tests.preloaded  # noqa: F401

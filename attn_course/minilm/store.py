@@ -48,7 +48,9 @@ def load_minilm() -> MiniLM:
     words = _read(folder / "vocab.txt").decode("utf-8").removesuffix("\n").split("\n")
     weights = load(_read(folder / "model.safetensors"))
     vocab_size, d_model = weights["embeddings.word_embeddings.weight"].shape
-    with torch.random.fork_rng(devices=[]):  # for weights that are replaced
+    # Weights are drawn and then replaced. On "meta" they need no drawing, but PyTorch would import
+    # its compiler there, which takes three times as long as all of this.
+    with torch.random.fork_rng(devices=[]):
         encoder = Encoder(vocab_size, d_model, **SIZES)
     encoder.load_state_dict(_rename(weights), assign=True)
     return MiniLM(encoder.eval(), WordPieces(words))
