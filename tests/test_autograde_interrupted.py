@@ -190,16 +190,27 @@ def test_nothing_runs_on_behind_a_grader_that_is_killed(copy, temporary, monkeyp
     order = AutogradeOptions(copy, FIRST, jobs=1, level=level)
     command = multiprocessing.get_context("fork").Process(target=begin_here, args=(order,))
     command.start()
-    (grader,) = until(psutil.Process(command.pid).children)
-    confined = until(lambda: with_submission(grader))
+    grader, confined = until(lambda: grading(command.pid))
     grader.kill()
     until(lambda: have_ended(confined), 20)
-    (another,) = until(psutil.Process(command.pid).children)  # has the submission now
-    confined = until(lambda: with_submission(another))
+    another, confined = until(lambda: grading(command.pid))  # has the submission now
+    assert another != grader
     command.terminate()
     command.join(30)
     until(lambda: have_ended([another, *confined]), 20)
     assert list(temporary.iterdir()) == []
+
+
+def grading(command: int) -> tuple[psutil.Process, list[psutil.Process]] | None:
+    """The grader that runs a submission, with what has come from it.
+
+    The command has other children too: its probe of bubblewrap, and a grader that was killed
+    until it is waited for.
+    """
+    for child in psutil.Process(command).children():
+        if confined := with_submission(child):
+            return child, confined
+    return None
 
 
 def begin_here(order: AutogradeOptions) -> None:
