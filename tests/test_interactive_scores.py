@@ -96,9 +96,9 @@ def test_page_translates_as_pytorch_in_every_window(figure: Locator) -> None:
 def test_only_what_is_shown_is_fetched_and_a_narrow_window_breaks(figure: Locator) -> None:
     loaded = "() => Object.keys(window.attnWeights ?? {}).sort()"
     assert figure.page.evaluate(loaded) == []
-    assert not figure.locator("dt", has_text="local-p").is_visible()
-    figure.get_by_role("checkbox", name="general").uncheck(force=True)
-    figure.locator("[data-model=general]").wait_for(state="hidden")
+    assert not figure.locator("dt", has_text="general").is_visible()
+    figure.get_by_role("checkbox", name="local-p").uncheck(force=True)
+    figure.locator("[data-model=local-p]").wait_for(state="hidden")
     assert figure.page.evaluate(loaded) == ["luong_dot", "luong_local_m"]
     figure.get_by_label("window").fill("1.5")
     figure.get_by_text("underlined: 2 wrong").wait_for()
@@ -116,11 +116,11 @@ def test_only_what_is_shown_is_fetched_and_a_narrow_window_breaks(figure: Locato
 @pytest.mark.browser
 def test_keyboard_and_pointer_frame_a_row(figure: Locator) -> None:
     assert said(figure, "looks").startswith(
-        "dot, “.”: 100% at “1992”; general, “.”: 100% at “1992”"
+        "dot, “.”: 100% at “1992”; local-m, “.”: 100% at “.”; local-p"
     )
     cell = figure.locator("[data-model=dot] [data-cell='5,4']")
     cell.click()
-    assert said(figure, "looks").startswith("dot, “économique”: 100% at “Economic”; general")
+    assert said(figure, "looks").startswith("dot, “économique”: 100% at “Economic”; local-m")
     figure.page.keyboard.press("ArrowDown")
     assert said(figure, "looks").startswith("dot, “européenne”: 100% at “European”")
     figure.get_by_label("English").fill("The cat sat.")

@@ -40,7 +40,7 @@ MODELS = {
     "local-m": ("luong_local_m", "local-m"),
     "local-p": ("luong_local_p", "local-p"),
 }
-SHOWN = ("dot", "general", "local-m")
+SHOWN = ("dot", "local-m", "local-p")
 LAYOUT = {"left": 100, "top": 112, "wide": 17, "tall": 25}
 
 
@@ -103,7 +103,7 @@ def _title(name: str) -> str:
 def _controls(sources: Sequence[Sequence[str]], row: int) -> str:
     models = "".join(option("checkbox", name, "on", name, name in SHOWN) for name in MODELS)
     return (
-        hint("Narrow the window: when does local-m break? Click a row to see where each looks.")
+        hint("Narrow the window: which local one breaks first? Click a row to see where it looks.")
         + choice("Models", models)
         + slider("window", "weight", 0.5, WINDOW, WINDOW, 0.5)
         + source_controls(sources)
