@@ -48,7 +48,7 @@ def _two_keys(axes: Axes, inputs: Tensor, bend: object, name: str) -> None:
     """Mark two keys on the curve, and write the difference between the unit's outputs."""
     low, high = bend(inputs).tolist()
     left, right = inputs.tolist()
-    axes.plot([left, right, right], [low, low, high], color=ROLE["weight"], linewidth=1.5)
+    axes.plot([left, right, right], [low, low, high], color=INK, linewidth=1.5)
     axes.plot([left, right], [low, high], "o", color=ROLE["key"], markersize=8)
     axes.text(right + 0.15, (low + high) / 2, f"{high - low:.2f}", ha="left", va="top")
     above = {"xytext": (0, 5), "textcoords": "offset points", "ha": "right", "va": "bottom"}
