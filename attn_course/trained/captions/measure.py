@@ -10,7 +10,13 @@ from torch.nn import functional
 
 from attn_course.captioning import Captioner
 from attn_course.counterfactual import Directed
-from attn_course.data.captions import NO_CELL, CaptionBatch, caption_batch, captioned_images
+from attn_course.data.captions import (
+    NO_CELL,
+    VOCABULARY,
+    CaptionBatch,
+    caption_batch,
+    captioned_images,
+)
 from attn_course.decoding import greedy_decode
 from attn_course.exact_expectation import (
     best_baseline,
@@ -24,6 +30,7 @@ from attn_course.trained.captions.recipes import EMPTY, CellReader, cell_batches
 
 NUM_TESTS, TEST_SEED = 1000, 10_000
 VARIANCE_SEED, NUM_VARIED, NUM_DRAWS = 20_000, 50, 100
+EIGHT = VOCABULARY.encode(["eight"])[0]
 
 
 @lru_cache
@@ -84,10 +91,11 @@ def measure(model: Captioner) -> dict[str, float]:
 def follows(model: Captioner, batch: CaptionBatch, with_article: bool = False) -> dict[str, float]:
     """A captioner's word for the first digit when all weight is moved to the last digit's cell.
 
-    Only images whose first and last digit differ count; the words before are given. `own` is the
-    share in which it still names the first digit, `other` the share in which it names the last, and
-    `as_before` the share in which it says the same as with its own weights. With `with_article` the
-    weight of the word before is moved as well, since the state may remember what was seen there.
+    Only images count whose first and last digit differ and neither is an eight, which the given
+    article would tell from the others. The words before are given. `own` is the share in which it
+    still names the first digit, `other` the share in which it names the last, and `as_before` the
+    share in which it says the same as with its own weights. With `with_article` the weight of the
+    word before is moved as well, since the state may remember what was seen there.
     """
     names, rows = batch.cell != NO_CELL, torch.arange(len(batch.cell))
     first = names.int().argmax(-1)
@@ -101,8 +109,9 @@ def follows(model: Captioner, batch: CaptionBatch, with_article: bool = False) -
     said = after[rows, first].argmax(-1)
     own, other = batch.target_output[rows, first], batch.target_output[rows, last]
     wanted = {"own": own, "other": other, "as_before": before.logits[rows, first].argmax(-1)}
+    counts = (own != other) & (own != EIGHT) & (other != EIGHT)
     return {
-        name: round((said == word)[own != other].double().mean().item(), 4)
+        name: round((said == word)[counts].double().mean().item(), 4)
         for name, word in wanted.items()
     }
 

@@ -70,7 +70,7 @@ TRIALS = {
     "hard": Trial(HardCaptioner, ship=True, moved=True),
     "uniform": Trial(UniformCaptioner, ship=True),
     "soft_penalty": Trial(Captioner, penalty=0.1),
-    "soft_side_by_side": Trial(SideBySideCaptioner, moved=True),
+    "soft_side_by_side": Trial(SideBySideCaptioner),
     "uniform_side_by_side": Trial(UniformSideBySideCaptioner),
     "soft_placeless": Trial(PlacelessCaptioner, twins=True),
     "hard_no_baseline": Trial(NoBaselineCaptioner),
