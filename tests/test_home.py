@@ -24,6 +24,7 @@ ROOMS = (
     "trained.captions",
     "trained.captions.measure",
     "trained.captions.recipes",
+    "trained.closing",
     "trained.heads",
     "trained.heaps",
     "trained.learners",

@@ -22,6 +22,7 @@ from attn_course.data.recall import (
 )
 from attn_course.recurrence import count_parameters
 from attn_course.trained import record
+from attn_course.trained.closing import CASES, LOOKS, Case, run_case
 from attn_course.trained.learners import LAYERS, build_learner
 from attn_course.trained.recall import (
     DISTANCES,
@@ -225,3 +226,21 @@ def test_reach_before_training_is_that_of_the_layer() -> None:
     recorded = runs_of(Trial("gru", *REACH_AFTER))[0]["reach_before"]
     ours = torch.tensor(reach_of(build_learner("gru", 0)))
     assert_close(ours.log(), torch.tensor(recorded).log(), rtol=0, atol=0.1)
+
+
+def test_every_case_of_a_softmax_that_may_close_is_recorded_as_it_was_looked_at() -> None:
+    runs = record("closing")["runs"]
+    assert [Case(**{name: run[name] for name in vars(CASES[0])}) for run in runs] == list(CASES)
+    for case, run in zip(CASES, runs, strict=True):
+        ended = run["steps"] or case.steps
+        seen = [str(look) for look in LOOKS if look <= ended and look != run["steps"]]
+        assert list(run["right"]) == list(run["on_itself"]) == seen, run
+        assert all(share < ENOUGH for share in run["right"].values()), run
+
+
+def test_softmax_closes_again_without_a_warm_up_and_learns_with_one() -> None:
+    closed = run_case(Case("attention", 10, 0.01, 2, 0))
+    assert closed["steps"] is None
+    assert closed["on_itself"][200] > 0.99
+    learned = run_case(Case("attention", 10, 0.01, 2, 30))
+    assert learned["steps"] == pytest.approx(30, abs=2 * EVERY)

@@ -6,6 +6,7 @@ from functools import partial
 import torch
 
 from attn_course.trained import (
+    closing,
     copying,
     heads,
     heaps,
@@ -25,14 +26,15 @@ def main() -> None:
     makers |= {"heads": heads.make, "captions": make_captions, "recall": recall.make}
     makers |= {"without_recurrence": without_recurrence.make, "heaps": heaps.make}
     makers |= {"two_readings": two_readings.make, "minilm_heads": minilm_heads.make}
+    makers |= {"closing": closing.make}
     listed = ", ".join(f"{name} ({recipe.steps} steps)" for name, recipe in RECIPES.items())
     parser = argparse.ArgumentParser(
         prog="python -m attn_course.trained",
         description="Train models, measure them, and store weights and records.",
         epilog=f"NAME is one of: {listed}; a hundred steps take 2 to 5 seconds on one core. Or it "
         "is copying, which takes about 20 minutes, heads, about 4, captions, about 25, recall, "
-        "about 55, without_recurrence, about 25, heaps, half a minute, two_readings, a quarter, or "
-        "minilm_heads, two seconds.",
+        "about 55, without_recurrence, about 25, heaps, half a minute, two_readings, a quarter, "
+        "minilm_heads, two seconds, or closing, about 4 minutes.",
     )
     parser.add_argument("names", nargs="+", choices=sorted(makers), metavar="NAME")
     names = parser.parse_args().names
