@@ -55,8 +55,8 @@ class RecurrentLayer(nn.Module):
         kind: "rnn" (Elman's, with tanh), "gru" or "lstm".
         d_model: Width of a token.
         d_hidden: Width of the state; `d_model` if None.
-        gain: Factor of the random rotation with which the recurrent weights of an "rnn" begin;
-            None leaves them as PyTorch draws them.
+        gain: Factor of the random orthogonal matrix with which the recurrent weights of an "rnn"
+            begin; None leaves them as PyTorch draws them.
         forget_bias: Initial bias of the forget gate of an "lstm"; None leaves it as PyTorch draws
             it.
 
