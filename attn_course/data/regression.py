@@ -50,7 +50,7 @@ def load_nile() -> tuple[Float[Tensor, "100 1"], Float[Tensor, "100 1"]]:
 def load_digits() -> tuple[Float[Tensor, "1797 64"], Int64[Tensor, "1797"]]:
     """Images of handwritten digits, 8 x 8 pixels from 0 (paper) to 1 (ink), and their labels.
 
-    Source: Alpaydin and Kaynak 1998; shipped with scikit-learn, in the order of the writers.
+    Source: Alpaydin and Kaynak 1998; shipped with scikit-learn.
     """
     from sklearn.datasets import load_digits as load
 
