@@ -22,7 +22,16 @@ from attn_course.data.recall import (
 )
 from attn_course.recurrence import count_parameters
 from attn_course.trained import record
-from attn_course.trained.closing import CASES, LOOKS, Case, run_case
+from attn_course.trained.closing import (
+    BATCH_SEEDS,
+    CASES,
+    LOOKS,
+    NEAR,
+    Case,
+    batches_of,
+    reopened_runs,
+    run_case,
+)
 from attn_course.trained.learners import LAYERS, build_learner
 from attn_course.trained.recall import (
     DISTANCES,
@@ -229,9 +238,10 @@ def test_reach_before_training_is_that_of_the_layer() -> None:
 
 
 def test_every_case_of_a_softmax_that_may_close_is_recorded_as_it_was_looked_at() -> None:
-    runs = record("closing")["runs"]
-    assert [Case(**{name: run[name] for name in vars(CASES[0])}) for run in runs] == list(CASES)
-    for case, run in zip(CASES, runs, strict=True):
+    stored = record("closing")
+    runs, cases = [*stored["runs"], *stored["near"]], [*CASES, *NEAR]
+    assert [Case(**{name: run[name] for name in vars(CASES[0])}) for run in runs] == cases
+    for case, run in zip(cases, runs, strict=True):
         ended = run["steps"] or case.steps
         seen = [str(look) for look in LOOKS if look <= ended and look != run["steps"]]
         assert list(run["right"]) == list(run["on_itself"]) == seen, run
@@ -244,3 +254,20 @@ def test_softmax_closes_again_without_a_warm_up_and_learns_with_one() -> None:
     assert closed["on_itself"][200] > 0.99
     learned = run_case(Case("attention", 10, 0.01, 2, 30))
     assert learned["steps"] == pytest.approx(30, abs=2 * EVERY)
+
+
+def test_near_token_is_the_one_before_the_last() -> None:
+    for case in NEAR:
+        batch = next(batches_of(case, seed=0, batch_size=7))
+        assert batch.values.shape == (7, case.ahead + 2)
+        assert_close(batch.answer, batch.values[:, -2])
+    learned = run_case(NEAR[2])
+    assert learned["steps"] == pytest.approx(20, abs=EVERY)
+
+
+def test_closed_model_and_its_opened_copy_are_trained_with_the_same_batches() -> None:
+    stored = record("closing")["reopened"]
+    kinds = [(seed, name) for seed in BATCH_SEEDS for name in ("closed", "opened")]
+    assert [(run["batch_seed"], run["model"]) for run in stored] == kinds
+    for made, kept in zip(reopened_runs(), stored[:2], strict=False):
+        assert (made["steps"] is None) == (kept["steps"] is None)

@@ -28,7 +28,13 @@ LOOKS = {
     "attention, rate 0.03": ("D", ROLE["weight"]),
     "attention, rate 0.003": ("*", ROLE["weight"]),
 }
-OTHERS = (("v--", ROLE["query"]), ("P-.", ROLE["output"]), ("X:", ROLE["key"]), ("h-", INK))
+OTHERS = (
+    ("v--", ROLE["query"]),
+    ("P-.", ROLE["output"]),
+    ("X:", ROLE["key"]),
+    ("h-", INK),
+    ("p-", ROLE["weight"]),
+)
 BOX = {"boxstyle": "round,pad=0.4", "facecolor": PAPER, "edgecolor": INK}
 Lines = Mapping[str, Tensor]
 

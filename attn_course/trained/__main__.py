@@ -34,7 +34,7 @@ def main() -> None:
         epilog=f"NAME is one of: {listed}; a hundred steps take 2 to 5 seconds on one core. Or it "
         "is copying, which takes about 20 minutes, heads, about 4, captions, about 25, recall, "
         "about 55, without_recurrence, about 25, heaps, half a minute, two_readings, a quarter, "
-        "minilm_heads, two seconds, or closing, about 4 minutes.",
+        "minilm_heads, two seconds, or closing, about 10 minutes.",
     )
     parser.add_argument("names", nargs="+", choices=sorted(makers), metavar="NAME")
     names = parser.parse_args().names

@@ -3,22 +3,35 @@
 It has closed on the wrong token when the last token, which should look at the first, gives itself
 nearly all of its weight. A run ends when it is right in 95 of 100 unseen sequences, or after 2000
 steps. Without a warm-up, and for a whole Transformer block, it is broken off after 200 of the 2000.
+
+Two controls are recorded beside the runs. "near" asks for the token just before the last, in
+sequences of 11 and 101 tokens: is it the distance that is hard for attention, or the length? And
+"reopened" trains a model whose softmax has closed for 40 steps more, with the batches of twenty
+seeds, as it is and with its softmax opened.
 """
 
 import time
+from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 
 import torch
 from torch import Tensor, nn
 
+from attn_course.data.recall import RecallBatch
 from attn_course.self_attention import SelfAttention
 from attn_course.trained.learners import D_MODEL, Learner, build_learner
 from attn_course.trained.recall import (
     ENOUGH,
     EVERY,
+    NUM_TESTS,
+    RATES,
     SEEDS,
     STEPS,
     TASKS,
+    TEST_SEED,
+    Trial,
+    learn,
     recall_loss,
     share_right,
     unseen,
@@ -29,6 +42,7 @@ from attn_course.training import train
 from attn_course.transformer import Block
 
 SOON, WARM_UP = 200, 30
+BATCH_SEEDS, OPENING = range(20), 0.03  # opening multiplies the queries by this
 LOOKS = (20, SOON, STEPS)  # the steps after which a run that has not learned yet is looked at
 
 
@@ -38,10 +52,11 @@ class Case:
 
     Attributes:
         layer: "attention", "gru", or "block", which is a whole Transformer block with one head.
-        distance: Steps back to the first token.
+        distance: Steps back to the token that is asked for.
         rate: The peak of the learning rate.
         seed: Of the weights and of the batches.
         warm_up: Steps over which the learning rate rises to its peak.
+        ahead: Tokens in front of the one that is asked for; in "first" there are none.
     """
 
     layer: str
@@ -49,6 +64,7 @@ class Case:
     rate: float
     seed: int
     warm_up: int
+    ahead: int = 0
 
     @property
     def steps(self) -> int:
@@ -74,6 +90,7 @@ CASES = (
     Case("gru", 100, 0.03, 0, 0),
     Case("block", 20, 0.01, 0, WARM_UP),
 )
+NEAR = tuple(Case("attention", 1, rate, 0, WARM_UP, ahead) for ahead in (9, 99) for rate in RATES)
 
 
 class BlockLayer(SelfAttention):
@@ -100,16 +117,18 @@ class _Over(Exception):
 
 
 def make() -> None:
-    """Train and record all cases; the record is rewritten after each run."""
+    """Train and record all cases and both controls; the runs are rewritten after each of them."""
     runs: list[Run] = []
     for case in CASES:
         runs.append(run_case(case))
         write_record("closing", runs, looks=LOOKS)
+    controls = {"near": [run_case(case) for case in NEAR], "reopened": [*reopened_runs()]}
+    write_record("closing", runs, looks=LOOKS, **controls)
 
 
 def run_case(case: Case) -> Run:
     """Train one learner; record the steps until it could do the task, and what it looked at."""
-    model, test = _build(case), unseen("first", case.distance)
+    model, test = _build(case), next(batches_of(case, TEST_SEED, NUM_TESTS))
     steps, right, on_itself, start = 0, {}, {}, time.process_time()
 
     def look(model: Learner) -> float:
@@ -117,12 +136,12 @@ def run_case(case: Case) -> Run:
         steps += EVERY
         share = share_right(model, test)
         if share < ENOUGH and steps in LOOKS:
-            right[steps], on_itself[steps] = round(share, 3), last_on_itself(model, case.distance)
+            right[steps], on_itself[steps] = round(share, 3), last_on_itself(model, test)
         if share >= ENOUGH or steps == case.steps:
             raise _Over(share)
         return 1 - share
 
-    stream, settings = TASKS["first"](case.seed, case.distance), {"progress": False}
+    stream, settings = batches_of(case, case.seed), {"progress": False}
     settings |= {"learning_rate": case.rate, "seed": case.seed, "warm_up": case.warm_up}
     learned = False
     try:
@@ -134,13 +153,34 @@ def run_case(case: Case) -> Run:
     return run | {"cpu_seconds": round(time.process_time() - start, 1)}
 
 
+def batches_of(case: Case, seed: int, batch_size: int = 64) -> Iterator[RecallBatch]:
+    """Yield the batches of "first" in a case's length, asking for the token at its distance."""
+    for batch in TASKS["first"](seed, case.ahead + case.distance, batch_size):
+        yield batch._replace(answer=batch.values[:, case.ahead].clone())
+
+
 @torch.no_grad()
-def last_on_itself(model: Learner, distance: int) -> float | None:
-    """Mean weight of the last token on itself, in unseen sequences; None if there is none."""
+def last_on_itself(model: Learner, test: RecallBatch) -> float | None:
+    """Mean weight of the last token on itself, in a batch; None if there is none."""
     if not isinstance(model.layer, SelfAttention):
         return None
-    weights = model.layer.weights(model.embed(unseen("first", distance)))
+    weights = model.layer.weights(model.embed(test))
     return round(weights[:, -1, -1].mean().item(), 4)
+
+
+def reopened_runs() -> Iterator[Run]:
+    """Yield the runs of a closed model, as it is and opened, with the batches of each seed."""
+    task, test = Trial("attention", "first", 20), unseen("first", 20)
+    closed = build_learner("attention", 2)
+    learn(closed, task, rate=0.01, seed=2, steps=60)
+    for batch_seed in BATCH_SEEDS:
+        for name, factor in (("closed", 1.0), ("opened", OPENING)):
+            model = deepcopy(closed)
+            with torch.no_grad():
+                model.layer.project_query.weight *= factor
+            steps, right = learn(model, task, rate=0.01, seed=batch_seed, steps=40)
+            run = {"model": name, "batch_seed": batch_seed, "steps": steps}
+            yield run | {"right": round(right, 3), "on_itself": last_on_itself(model, test)}
 
 
 def _build(case: Case) -> Learner:
