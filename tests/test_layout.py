@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import packages_distributions, requires
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -257,3 +257,13 @@ def test_every_figure_says_what_it_shows(name: str) -> None:
             continue  # a scripted figure labels itself, see test_interactive.py
         alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
         assert len(alt.split()) >= 6, f"{name}: code cell {number}: alt text {alt!r}"
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_every_column_has_a_head_in_words(name: str) -> None:
+    lines = (ROOT / f"book/text/{name}.md").read_text(encoding="utf-8").splitlines()
+    for head, rule in pairwise(lines):
+        if re.fullmatch(r"\|[-: |]+\|", rule):
+            cells = re.sub(r"\$[^$]*\$", "", head).strip("|").split("|")
+            # a formula by itself is no text to a screen reader
+            assert all(re.search(r"\w", cell) for cell in cells), head
