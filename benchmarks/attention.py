@@ -2,10 +2,11 @@
 
     python benchmarks/attention.py          # on a GPU, in bfloat16, if there is one
     python benchmarks/attention.py --cpu
+    python benchmarks/attention.py --memory     # this table alone; the record keeps the others
 
-Takes about five minutes on two cores. Close other programs first. The results of each pair are
-compared before they are timed. The record is written to `attn_course/benchmarked/`, from where the
-book prints its tables.
+Takes about fifteen minutes on two cores, most of them for the memory. Close other programs first.
+The results of each pair are compared before they are timed. The record is written to
+`attn_course/benchmarked/`, from where the book prints its tables.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import os
 import platform
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -176,7 +178,12 @@ SCORES = {"additive": "additive_scores", "scaled dot": "scaled_dot_scores"}
 
 
 def measure_memory(score: str, way: str, length: int, device: str) -> None:
-    """Print what this process needs for one forward and backward pass, in MB and seconds."""
+    """Print the memory of this process's first forward and backward pass, and warm times of both.
+
+    The best of three calls counts. On a processor it is the time of one thread in this process, so
+    that other programs disturb it little.
+    """
+    torch.set_num_threads(1)
     setting = Setting(device)
     width = D_SCORE if score == "additive" else D_HEAD
     query, key, value = (setting.randn(length, n).requires_grad_() for n in (width, width, D_HEAD))
@@ -193,8 +200,29 @@ def measure_memory(score: str, way: str, length: int, device: str) -> None:
     if device == "cpu":
         Path("/proc/self/clear_refs").write_text("5")  # forget the peak of the imports
     before = _now(device)
-    taken = seconds(partial(with_gradients, run, query, key, value))
-    print(json.dumps({"megabytes": _peak(device) - before, "seconds": taken}))
+    both, forward = (partial(each, run, query, key, value) for each in (with_gradients, output_of))
+    both()  # the first call imports and compiles, too
+    found = {"megabytes": _peak(device) - before}
+    for name, work in {"seconds": both, "forward_seconds": forward}.items():
+        times: list[float] = []
+        while len(times) < 3 and sum(times) < 30:  # half a minute is long enough to measure once
+            times.append(_taken(work, device))
+        found[name] = min(times)
+    print(json.dumps(found))
+
+
+def output_of(function: Callable[..., Tensor], *inputs: Tensor) -> Tensor:
+    """The output alone."""
+    with torch.no_grad():
+        return function(*inputs)
+
+
+def _taken(work: Work, device: str) -> float:
+    if device == "cuda":
+        return seconds(work)
+    start = time.process_time()
+    work()
+    return time.process_time() - start
 
 
 def _now(device: str) -> float:
@@ -224,7 +252,7 @@ def memory(setting: Setting) -> Iterator[Row]:
                 command = [
                     sys.executable,
                     __file__,
-                    "--memory",
+                    "--one-case",
                     score,
                     way,
                     str(length),
@@ -300,19 +328,23 @@ def main() -> None:
     """Measure everything, print it, and write the record."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cpu", action="store_true", help="on the processor, GPU or not")
-    parser.add_argument("--memory", nargs=4, help=argparse.SUPPRESS)
+    parser.add_argument("--memory", action="store_true", help="only this table of the record")
+    parser.add_argument("--one-case", nargs=4, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.memory:
-        score, way, length, device = arguments.memory
+    if arguments.one_case:
+        score, way, length, device = arguments.one_case
         return measure_memory(score, way, int(length), device)
     torch.manual_seed(0)
     setting = Setting("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
+    name = f"attention_{setting.device}"
+    if arguments.memory:
+        return write(name, benchmarked.load_benchmark(name) | {"memory": list(memory(setting))})
     tables = {
         table.__name__: list(table(setting)) for table in (layer, multi_head, decoding, memory)
     }
     best = rates(setting)
     add_shares(tables["layer"], best, setting.dtype.itemsize)
-    write(f"attention_{setting.device}", {"machine": machine(setting), "rates": best, **tables})
+    write(name, {"machine": machine(setting), "rates": best, **tables})
 
 
 if __name__ == "__main__":
