@@ -23,7 +23,6 @@ from attn_course.self_attention import SelfAttention
 from attn_course.trained.learners import D_MODEL, Learner, build_learner
 from attn_course.trained.recall import (
     ENOUGH,
-    EVERY,
     NUM_TESTS,
     RATES,
     SEEDS,
@@ -32,13 +31,11 @@ from attn_course.trained.recall import (
     TEST_SEED,
     Trial,
     learn,
-    recall_loss,
-    share_right,
+    learn_from,
     unseen,
 )
 from attn_course.trained.store import write_record
 from attn_course.trained.tuning import Run
-from attn_course.training import train
 from attn_course.transformer import Block
 
 SOON, WARM_UP = 200, 30
@@ -112,10 +109,6 @@ class BlockLayer(SelfAttention):
         return self.block.attention.weights(self.block.norm_attention(tokens))[:, 0]
 
 
-class _Over(Exception):
-    """Raised to end a training."""
-
-
 def make() -> None:
     """Train and record all cases and both controls; the runs are rewritten after each of them."""
     runs: list[Run] = []
@@ -129,26 +122,16 @@ def make() -> None:
 def run_case(case: Case) -> Run:
     """Train one learner; record the steps until it could do the task, and what it looked at."""
     model, test = _build(case), next(batches_of(case, TEST_SEED, NUM_TESTS))
-    steps, right, on_itself, start = 0, {}, {}, time.process_time()
+    right, on_itself, start = {}, {}, time.process_time()
 
-    def look(model: Learner) -> float:
-        nonlocal steps
-        steps += EVERY
-        share = share_right(model, test)
+    def watch(steps: int, share: float) -> None:
         if share < ENOUGH and steps in LOOKS:
             right[steps], on_itself[steps] = round(share, 3), last_on_itself(model, test)
-        if share >= ENOUGH or steps == case.steps:
-            raise _Over(share)
-        return 1 - share
 
-    stream, settings = batches_of(case, case.seed), {"progress": False}
-    settings |= {"learning_rate": case.rate, "seed": case.seed, "warm_up": case.warm_up}
-    learned = False
-    try:
-        train(model, stream, recall_loss, STEPS, validate=look, validate_every=EVERY, **settings)
-    except _Over as over:
-        learned = over.args[0] >= ENOUGH
-    run = asdict(case) | {"steps": steps if learned else None}
+    settings = {"learning_rate": case.rate, "seed": case.seed, "warm_up": case.warm_up}
+    stream = batches_of(case, case.seed)
+    steps, _ = learn_from(stream, test, model, last=case.steps, watch=watch, **settings)
+    run = asdict(case) | {"steps": steps}
     run |= {"right": right, "on_itself": on_itself}
     return run | {"cpu_seconds": round(time.process_time() - start, 1)}
 

@@ -7,7 +7,8 @@ before and after training.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 
@@ -51,8 +52,8 @@ TRIALS = tuple(
 )
 
 
-class _Learned(Exception):
-    """Raised to end a training that has reached its goal."""
+class _Over(Exception):
+    """Raised to end a training before its last step."""
 
 
 def make(trials: Sequence[Trial] = TRIALS) -> None:
@@ -91,23 +92,46 @@ def learn(
     model: Learner, trial: Trial, rate: float, seed: int, steps: int = STEPS
 ) -> tuple[int | None, float]:
     """Train until enough answers are right; return the steps taken and the share that is right."""
-    test, looks = unseen(trial.task, trial.size), []
+    stream, test = TASKS[trial.task](seed, trial.size), unseen(trial.task, trial.size)
+    return learn_from(stream, test, model, steps, learning_rate=rate, seed=seed)
+
+
+def learn_from(
+    stream: Iterator[RecallBatch],
+    test: RecallBatch,
+    model: Learner,
+    steps: int = STEPS,
+    *,
+    last: int | None = None,
+    watch: Callable[[int, float], None] | None = None,
+    **settings: float,
+) -> tuple[int | None, float]:
+    """Train on batches of a stream as `learn` does, until enough answers of a test are right.
+
+    Args:
+        stream: The batches.
+        test: The sequences whose answers count.
+        model: The learner.
+        steps: The length of the run for which the learning rate is planned.
+        last: The step after which training is broken off; None trains to the end.
+        watch: Called with the steps so far and the share that is right.
+        settings: Of `train`, such as the learning rate.
+    """
+    looks: list[float] = []
 
     def validate(model: Learner) -> float:
         looks.append(share_right(model, test))
-        if looks[-1] >= ENOUGH:
-            raise _Learned
+        taken = EVERY * len(looks)
+        if watch:
+            watch(taken, looks[-1])
+        if looks[-1] >= ENOUGH or taken == last:
+            raise _Over
         return 1 - looks[-1]
 
-    stream = TASKS[trial.task](seed, trial.size)
-    settings = {"learning_rate": rate, "seed": seed, "progress": False}
-    try:
-        train(
-            model, stream, recall_loss, steps, validate=validate, validate_every=EVERY, **settings
-        )
-    except _Learned:
-        return EVERY * len(looks), looks[-1]
-    return None, looks[-1]
+    settings |= {"validate_every": EVERY, "progress": False}
+    with suppress(_Over):
+        train(model, stream, recall_loss, steps, validate=validate, **settings)
+    return EVERY * len(looks) if looks[-1] >= ENOUGH else None, looks[-1]
 
 
 def recall_loss(model: Learner, batch: RecallBatch) -> Tensor:
