@@ -83,7 +83,7 @@ def test_shuffled_words_get_shuffled_rows_unless_there_are_positions(figure: Loc
 
 @pytest.mark.browser
 def test_without_projections_most_words_look_at_themselves(figure: Locator) -> None:
-    figure.get_by_label("no projections").check()
+    figure.get_by_label("basic").check()
     figure.get_by_text("9 of 9 right").wait_for(state="detached")
     weights = torch.tensor(figure.evaluate("root => root.reading.weights"))
     assert (weights.diagonal() > 0.9).sum() > 4  # chapter 08
@@ -118,7 +118,7 @@ def test_first_state_stands_alone(
     assert_stands_without_scripts(browser, address, FIGURE, "[data-cell]", 81, page, exactly(BOXES))
     assert_prints_without_controls(page, FIGURE)
     assert_stays_without_its_weights(
-        browser, tmp_path, drawn(), lambda figure: figure.get_by_label("no projections").check()
+        browser, tmp_path, drawn(), lambda figure: figure.get_by_label("basic").check()
     )
 
 

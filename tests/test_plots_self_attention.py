@@ -27,7 +27,7 @@ MARKED = ["[CLS]", *SENTENCE, "[SEP]"]
 COSINES = torch.tensor([[1.0, 0.627, -0.054], [0.627, 1.0, -0.003], [-0.054, -0.003, 1.0]])
 LINKS = {(0, 8), (5, 0), (8, 3)}
 HE = {
-    "no projections": torch.cat([torch.tensor([math.nan]), torch.arange(1.0, 10) / 45]),
+    "basic self-attention": torch.cat([torch.tensor([math.nan]), torch.arange(1.0, 10) / 45]),
     "trained": torch.tensor([0.2, 0.377, 0.118, 0.042, 0.027, 0.009, 0.024, 0.017, 0.008, 0.17]),
 }
 COUNTS = {

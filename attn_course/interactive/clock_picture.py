@@ -2,6 +2,7 @@
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Circle
 from torch import Tensor
 
 from attn_course.interactive.figure import png_of
@@ -105,7 +106,9 @@ def png(pair: Tensor, falls: Tensor, distance: int, sentence: str) -> bytes:
 
 
 def _print_dial(axes: Axes, both: Tensor) -> None:
+    axes.add_patch(Circle((0, 0), 1.0, fill=False, edgecolor=INK, linewidth=0.8))
     for (sine, cosine), colour, wide in zip(both.tolist(), COLOURS, (4, 2), strict=True):
         axes.plot([0, sine], [0, cosine], color=colour, lw=wide)
     axes.set(xlim=(-1.1, 1.1), ylim=(-1.1, 1.1), aspect="equal", xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)
     axes.set_xlabel(f"{float(both[0] @ both[1]):.2f}", fontsize=9)

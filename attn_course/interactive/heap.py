@@ -19,7 +19,7 @@ from attn_course.trained.heaps import NAMES, VOCABULARY, load_heap_reader
 
 LAYOUT = {"left": 182, "top": 112, "wide": 40, "tall": 34}
 FIRST = "heaps_projections"
-MODELS = dict(zip(NAMES, ("no projections", "projections"), strict=True))
+MODELS = dict(zip(NAMES, ("basic", "projections"), strict=True))
 HEAP_SIZE = 9
 
 
