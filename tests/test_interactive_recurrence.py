@@ -15,7 +15,7 @@ from torch.testing import assert_close
 
 from attn_course.interactive import gradient_explorer
 from attn_course.interactive.figure import InteractiveFigure
-from attn_course.interactive.recurrence_draws import SEEDS, noise, normal, rotation
+from attn_course.interactive.recurrence_draws import SEEDS, noise, normal, orthogonal
 from attn_course.interactive.recurrence_state import State, race_of, short
 from attn_course.trained import record
 from tests.conftest import Build, chapters
@@ -222,11 +222,11 @@ def test_noise_is_even_and_streams_do_not_repeat_each_other() -> None:
     assert apart.abs().max() < 0.06
 
 
-def test_normal_numbers_are_normal_and_a_rotation_keeps_lengths() -> None:
+def test_normal_numbers_are_normal_and_an_orthogonal_matrix_keeps_lengths() -> None:
     drawn = normal(3, 0, 12_864)
     moments = torch.stack([drawn.mean(), drawn.std(), drawn.pow(4).mean() / 3])
     assert_close(moments, torch.tensor([0.0, 1, 1]).double(), rtol=0, atol=0.06)
-    matrix = rotation(3)
+    matrix = orthogonal(3)
     assert_close(matrix @ matrix.mT, torch.eye(64).double(), rtol=0, atol=1e-12)
 
 

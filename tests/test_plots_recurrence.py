@@ -69,6 +69,13 @@ def samples() -> Figure:
     return recurrence.decay(DISTANCE[::20], {"after": lines}, "distance", "gradient norm")
 
 
+def not_to_scale() -> Figure:
+    """Draw three points that stand evenly, whatever their distances."""
+    lines = {"gru": FALLING[:, [0, 1, 200]], "attention, rate 0.03": FALLING[:2, [0, 1, 200]]}
+    at = torch.arange(3)
+    return recurrence.decay(at, {"after": lines}, "distance", "gradient norm", names=(0, 1, 200))
+
+
 def costs() -> Figure:
     """Draw a count and a time."""
     return recurrence.costs(LENGTHS, COSTS)
@@ -90,7 +97,7 @@ def by_length() -> Figure:
     return recurrence.how_good(AT / 15, falling, "words in the source", "BLEU", longest_learned=59)
 
 
-FIGURES = [paths, decay, samples, costs, steps_to_learn, while_learning, by_length]
+FIGURES = [paths, decay, samples, not_to_scale, costs, steps_to_learn, while_learning, by_length]
 
 
 @sampled
@@ -148,6 +155,12 @@ def test_a_layer_with_a_mark_alone_is_drawn_run_by_run_and_named_once() -> None:
     assert [run.get_label().startswith("_") for run in drawn] == [False, True, False]
 
 
+def test_points_that_are_not_to_scale_are_named_and_evenly_apart() -> None:
+    (axes,) = not_to_scale().axes
+    assert axes.get_xticks().tolist() == [0, 1, 2]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "1", "200"]
+
+
 @pytest.mark.parametrize("rate", [0.9, 0.6, 0.45, 1.3])
 def test_powers_of_ten_that_are_named_are_evenly_apart_and_few(rate: float) -> None:
     runs = (rate * SEEDS) ** DISTANCE
@@ -162,7 +175,7 @@ def test_powers_of_ten_that_are_named_are_evenly_apart_and_few(rate: float) -> N
 
 def test_a_layer_looks_the_same_in_every_figure_and_no_two_lines_of_one_look_alike() -> None:
     looks = {}
-    for draw in (decay, samples, costs, steps_to_learn, while_learning, by_length):
+    for draw in (decay, samples, not_to_scale, costs, steps_to_learn, while_learning, by_length):
         for axes in draw().axes:
             named = [line for line in axes.lines if not line.get_label().startswith("_")]
             here = {

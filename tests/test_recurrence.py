@@ -59,7 +59,7 @@ def test_unrolled_network_gives_the_same_states_and_gradients(kind: str) -> None
     assert_close(ours, theirs, **CLOSELY)
 
 
-def test_gain_makes_the_recurrent_weights_a_scaled_rotation() -> None:
+def test_gain_makes_the_recurrent_weights_a_scaled_orthogonal_matrix() -> None:
     weight = make("rnn", gain=1.7).network.weight_hh_l0.detach()
     assert_close(weight @ weight.mT, 1.7**2 * torch.eye(D_HIDDEN).double(), rtol=0, atol=1e-6)
 

@@ -21,7 +21,7 @@ attnFigure("recurrence", (root, data, say, { form, picture, part, value, keep, w
     const wide = gates * width, shapes = [[wide, width], [wide, width], [1, wide], [1, wide]];
     return parameters(seed, streams[name], shapes, width);
   };
-  const turned = remembering((seed) => rotation(seed, streams.rotation, width));
+  const turned = remembering((seed) => orthogonal(seed, streams.orthogonal, width));
   const reaches = {
     rnn: remembering((seed, gain) => {
       const [W, , b, c] = gated(seed, "rnn", 1);

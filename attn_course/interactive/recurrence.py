@@ -14,8 +14,8 @@ from attn_course.interactive.figure import InteractiveFigure, png_of
 from attn_course.interactive.recurrence_draws import (
     DIRECTION,
     LENGTH,
+    ORTHOGONAL,
     PARAMETERS,
-    ROTATION,
     SEEDS,
     TOKENS,
     WIDTH,
@@ -58,9 +58,9 @@ def gradient_explorer(
     Args:
         runs: The runs of the record "recall".
         distance: Steps from the token to the end at first, from 1 to 200.
-        gain: Factor of the rotation with which the plain network begins, from 0.5 to 2; rounded
-            to a step of the slider, 0.02. PyTorch draws a matrix that is about as large as one
-            with gain 0.58.
+        gain: Factor of the random orthogonal matrix with which the plain network begins, from 0.5
+            to 2; rounded to a step of the slider, 0.02. PyTorch draws a matrix that is about as
+            large as one with gain 0.58.
         forget_bias: Initial bias of the LSTM's forget gate, from 0 to 6; rounded to 0.25.
         seed: Which random numbers, from 0 to 8191.
 
@@ -122,7 +122,7 @@ def _data(state: State) -> dict[str, Any]:
         "width": WIDTH,
         "near": NEAR,
         "streams": {
-            "tokens": TOKENS, "direction": DIRECTION, "rotation": ROTATION, **PARAMETERS,
+            "tokens": TOKENS, "direction": DIRECTION, "orthogonal": ORTHOGONAL, **PARAMETERS,
         },
         "layout": layout(),
     }  # fmt: skip

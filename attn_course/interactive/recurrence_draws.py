@@ -15,7 +15,7 @@ SEEDS = 8192  # the draws to choose from
 Layer = TypeVar("Layer", bound=nn.Module)
 _LOW = 0xFFFFFFFF  # the low 32 bits, with which scripts count
 # Each tensor has a stream of its own; a normal one takes two, the next one as well.
-TOKENS, DIRECTION, ROTATION = 0, 2, 4
+TOKENS, DIRECTION, ORTHOGONAL = 0, 2, 4
 PARAMETERS = {"rnn": 6, "gru": 10, "lstm": 14, "attention": 18}  # the first of each layer
 
 
@@ -43,9 +43,9 @@ def direction(seed: int) -> Float[Tensor, " width"]:
     return nn.functional.normalize(normal(seed, DIRECTION, WIDTH), dim=0)
 
 
-def rotation(seed: int) -> Float[Tensor, "width width"]:
-    """A random rotation or reflection: normal rows, each made orthogonal to those before it."""
-    rows = normal(seed, ROTATION, WIDTH * WIDTH).view(WIDTH, WIDTH)
+def orthogonal(seed: int) -> Float[Tensor, "width width"]:
+    """A random orthogonal matrix: normal rows, each made orthogonal to those before it."""
+    rows = normal(seed, ORTHOGONAL, WIDTH * WIDTH).view(WIDTH, WIDTH)
     q, r = torch.linalg.qr(rows.mT)
     return (q * r.diagonal().sign()).mT
 
@@ -61,7 +61,7 @@ def recurrent_layer(
     layer = _draw(RecurrentLayer(kind, WIDTH), seed, PARAMETERS[kind])
     with torch.no_grad():
         if gain is not None:
-            layer.network.get_parameter("weight_hh_l0").copy_(gain * rotation(seed))
+            layer.network.get_parameter("weight_hh_l0").copy_(gain * orthogonal(seed))
         if forget_bias is not None:
             layer.network.get_parameter("bias_ih_l0")[WIDTH : 2 * WIDTH] = 0
             layer.network.get_parameter("bias_hh_l0")[WIDTH : 2 * WIDTH] = forget_bias

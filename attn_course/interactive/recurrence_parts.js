@@ -35,8 +35,8 @@ const parameters = (seed, stream, shapes, wide) => shapes.map(([rows, columns], 
   return rowsOf(drawn.map((one) => (2 * one - 1) / Math.sqrt(wide)), columns);
 });
 
-// A random rotation: each row made orthogonal to those before it, and as long as 1.
-const rotation = (seed, stream, wide) => {
+// A random orthogonal matrix: each row made orthogonal to those before it, and as long as 1.
+const orthogonal = (seed, stream, wide) => {
   const rows = rowsOf(normal(seed, stream, wide * wide), wide);
   rows.forEach((row, i) => {
     for (let twice = 0; twice < 2; twice++) // once leaves rounding behind

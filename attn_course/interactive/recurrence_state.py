@@ -33,7 +33,7 @@ class State:
     Args:
         race: The recorded steps.
         distance: Steps from the token to the end.
-        gain: Factor of the rotation that is the recurrent matrix of the plain network.
+        gain: Factor of the random orthogonal matrix that is the recurrent one of the plain network.
         forget_bias: Initial bias of the forget gate of the LSTM.
         seed: The random numbers from which layers and tokens are drawn.
     """

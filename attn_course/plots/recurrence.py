@@ -4,7 +4,7 @@ Every function returns a closed figure, so that a cell which ends with the call 
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
@@ -72,7 +72,14 @@ def _arrow(
 # --- what grows and what shrinks ------------------------------------------------------------------
 
 
-def decay(at: Tensor, panels: Mapping[str, Lines], xlabel: str, ylabel: str) -> Figure:
+def decay(
+    at: Tensor,
+    panels: Mapping[str, Lines],
+    xlabel: str,
+    ylabel: str,
+    *,
+    names: Sequence[object] | None = None,
+) -> Figure:
     """Draw positive numbers that fall or rise by many powers of ten, a panel for each title.
 
     Args:
@@ -80,6 +87,7 @@ def decay(at: Tensor, panels: Mapping[str, Lines], xlabel: str, ylabel: str) -> 
         panels: For each title, the measurements by name, (num_seeds, num_points).
         xlabel: Label of `at`.
         ylabel: Label of the measurements.
+        names: Labels of the points, if their positions are not to scale.
     """
     with style():
         size = (5.2, 1.1 + 2.6 * len(panels))
@@ -94,6 +102,8 @@ def decay(at: Tensor, panels: Mapping[str, Lines], xlabel: str, ylabel: str) -> 
             _mark_round_powers(axes)
             axes.grid(axis="y", color=FAINT, linewidth=0.5)
         drawn[-1, 0].set_xlabel(xlabel)
+        if names is not None:
+            drawn[-1, 0].set_xticks(at.tolist(), [str(name) for name in names])
         _legend(figure, drawn.flat)
     return closed(figure)
 
