@@ -139,8 +139,10 @@ def test_window_draws_the_weights_before_and_after_the_bell_around_its_centre() 
     assert_near([bar.get_height() for bar in before], WEIGHTS)
     assert_near([bar.get_height() for bar in after], WEIGHTS * BELL)
     assert {to_rgb(bar.get_facecolor()) for bar in after} == {colour("weight")}
-    bell, centre = axes.lines
+    curve, bell, centre = axes.lines
     assert_near(bell.get_ydata(), BELL)
+    assert_near(np.interp(range(len(BELL)), *curve.get_data()), BELL, atol=0.006)
+    assert abs(curve.get_xdata()[np.argmax(curve.get_ydata())] - 3.4) < 0.02
     assert set(centre.get_xdata()) == {3.4}
     area = axes.patches[0]
     assert_near([area.get_x(), area.get_x() + area.get_width()], [1.4, 5.4])

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
+import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
@@ -136,7 +137,10 @@ def window(weights: Tensor, bell: Tensor, centre: float, half_width: float) -> F
         full, left = weights.tolist(), (weights * bell).tolist()
         axes.bar(at, full, width=0.7, color=PAPER, edgecolor=INK, label="softmax in the window")
         axes.bar(at, left, width=0.7, color=ROLE["weight"], label="times the bell: weight")
-        axes.plot(at, bell, "o--", color=ROLE["query"], markersize=5, label="bell")
+        between = torch.linspace(0, len(weights) - 1, 200)
+        curve = torch.exp(-2 * ((between - centre) / half_width).square())
+        axes.plot(between, curve, "--", color=ROLE["query"], label="bell")
+        axes.plot(at, bell, "o", color=ROLE["query"], markersize=5)
         axes.axvline(centre, color=ROLE["query"], linewidth=1)
         axes.set(xlabel="position in the source", ylabel="share", ylim=(0, 1.05), xticks=at)
         figure.legend(loc="outside lower center", ncols=1)
