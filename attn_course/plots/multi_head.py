@@ -160,7 +160,7 @@ def split(tokens: Tensor, heads: Tensor, owner: Tensor) -> Figure:
     }
     with style():
         figure, (above, below) = plt.subplots(2, 1, figsize=(5.2, 4.2))
-        _table(above, tokens, 0, colour, "tokens")
+        _table(above, tokens, 0, colour, "projected tokens")
         gap = heads.shape[-1] + 1
         for head, part in enumerate(heads):
             _table(below, part, head * gap, colour, f"head {head}")
