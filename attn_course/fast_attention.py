@@ -174,7 +174,7 @@ def _absorb(
     # the subtracted maximum cancels, so no gradient has to pass through it
     best = torch.maximum(state.best, scores.detach().amax(-1, keepdim=True))
     finite = best.masked_fill(best == -math.inf, 0)
-    kept, weights = torch.exp(state.best - finite), torch.exp(scores - finite)
-    total = state.total * kept + weights.sum(-1, keepdim=True)
-    blend = state.blend * kept + drop(weights, dropout) @ value.to(weights.dtype)
+    kept, powers = torch.exp(state.best - finite), torch.exp(scores - finite)
+    total = state.total * kept + powers.sum(-1, keepdim=True)
+    blend = state.blend * kept + drop(powers, dropout) @ value.to(powers.dtype)
     return _Running(best, total, blend)

@@ -34,11 +34,12 @@ def layer_shapes(query_len: int, key_len: int, d_key: int, d_value: int) -> Figu
         _operands(axes, 0.0, upper, "scores", weights)
         lower = _product(axes, -4.5, [("weight", "A", weights), ("value", "V", value)])
         _operands(axes, -4.5, lower, "output", output)
-        middle = upper - 2.2
-        says = "softmax along the rows,\nover the keys"
-        axes.text(middle, -1.95, says, ha="center", va="center")
+        half = UNIT * key_len / 2
         arrow = {"arrowstyle": "->", "color": INK}
-        axes.annotate("", (1.5, -3.15), (middle - 2.2, -2.0), arrowprops=arrow)
+        below, above = -UNIT * query_len / 2 - 0.15, -4.5 + UNIT * query_len / 2 + 0.6
+        axes.annotate("", (half, above), (upper + half, below), arrowprops=arrow)
+        says = "softmax along the rows,\nover the keys"
+        axes.text(half + 1, (below + above) / 2 + 0.3, says, ha="center", va="center")
         axes.set(xlim=(-0.6, 10.1), ylim=(-5.9, 1.7), aspect="equal")
         axes.axis("off")
     return closed(figure)

@@ -4,6 +4,7 @@ from typing import Any
 
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, StrMethodFormatter
 
 from attn_course.plots import INK, ROLE, style
 
@@ -24,10 +25,13 @@ def memory(rows: list[dict[str, Any]]) -> Figure:
                 points = [(row["length"], row[quantity]) for row in rows if row["way"] == way]
                 axes.loglog(*zip(*points, strict=True), MARKS[way], color=COLOURS[way], label=way)
             axes.set_ylabel(quantity)
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
+            axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+            axes.minorticks_off()
         lengths = sorted({row["length"] for row in rows})
         panels[1].set_xticks(lengths, [f"{length:,}" for length in lengths])
-        panels[1].minorticks_off()
+        panels[1].xaxis.minorticks_off()
         panels[1].set_xlabel("tokens")
-        panels[0].legend()
+        panels[1].legend()
         plt.close(figure)
         return figure
