@@ -25,12 +25,11 @@ def memory(rows: list[dict[str, Any]]) -> Figure:
                 points = [(row["length"], row[quantity]) for row in rows if row["way"] == way]
                 axes.loglog(*zip(*points, strict=True), MARKS[way], color=COLOURS[way], label=way)
             axes.set_ylabel(quantity)
-            axes.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
             axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
             axes.minorticks_off()
         lengths = sorted({row["length"] for row in rows})
         panels[1].set_xticks(lengths, [f"{length:,}" for length in lengths])
-        panels[1].xaxis.minorticks_off()
+        panels[0].yaxis.set_major_locator(LogLocator(subs=(1, 3)))
         panels[1].set_xlabel("tokens")
         panels[1].legend()
         plt.close(figure)
