@@ -26,7 +26,7 @@ SCENES = (
     " roses tulips herbs beans lilies",
 )
 VOCABULARY = tuple(" ".join(SCENES).split())
-D_MODEL, STEPS, LEARNING_RATE = 32, 300, 1e-2
+D_MODEL, STEPS, LEARNING_RATE = 32, 300, 3e-2
 NAMES = ("heaps_plain", "heaps_projections")
 FOLDER = Path(__file__).parent
 
@@ -141,4 +141,5 @@ def _has_projections(name: str) -> bool:
 
 
 def _loss(reader: HeapReader, heap: Heap) -> Tensor:
-    return nn.functional.cross_entropy(reader(heap.words).mT, heap.answers)
+    said = reader(heap.words).flatten(0, 1)
+    return nn.functional.cross_entropy(said, heap.answers.flatten())
