@@ -74,7 +74,7 @@ def silence_explorer(words: Sequence[str]) -> InteractiveFigure:
                 ("second", "comma after not", negates[1]),
                 ("comma", "your comma", ""),
                 ("guess", "your guess", "guess first; then you see what was measured"),
-                ("left", "unseen sentences", ""),
+                ("left", "fresh sentences", ""),
             ]
         ),
         data={
