@@ -59,8 +59,8 @@ def fast_attention(
         dropout: Share of the weights that are set to 0, drawn anew at each call. On a CPU it is
             rounded to a multiple of 1/65536.
         block_len: The most queries, and the most keys, in one block. If None, a block is as large
-            as one number per pair and feature allows within about 36 MB; within `torch.compile`
-            there is then one block, so that one compilation serves all lengths.
+            as one number per pair and feature allows within about 36 MB, on a GPU 256 MB; within
+            `torch.compile` there is then one block, so that one compilation serves all lengths.
 
     Raises:
         TypeError: The arguments differ in dtype, or the mask is not boolean.
@@ -110,7 +110,7 @@ def _fitting_block_len(query: Tensor, key: Tensor) -> int:
     """Side of a block in which a score may make one vector, as wide as a query, for each pair."""
     numbers_of_a_pair = max(1, math.prod(query.shape[:-2]) * query.shape[-1])
     pairs = query.shape[-2] * key.shape[-2]
-    fitting = numbers_in_a_block(numbers_of_a_pair * pairs) // numbers_of_a_pair
+    fitting = numbers_in_a_block(numbers_of_a_pair * pairs, query.device) // numbers_of_a_pair
     return max(SMALLEST_BLOCK, math.isqrt(fitting))
 
 

@@ -181,7 +181,7 @@ def _estimate_in_blocks(
     estimate = partial(_estimate, key, value, width, log_kernel, empty_output, exclude_self)
     if torch.compiler.is_compiling():  # then one compilation serves all lengths
         return estimate(0, query)
-    numbers = numbers_in_a_block(query.shape[-2] * key.numel())
+    numbers = numbers_in_a_block(query.shape[-2] * key.numel(), query.device)
     blocks = list(_blocks(query, max(1, numbers // max(1, key.numel()))))
     if len(blocks) == 1:
         return estimate(0, query)

@@ -18,11 +18,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import torch
-from side_by_side import Pair, Work, in_turns, seconds
+from side_by_side import Work, in_turns, seconds
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
@@ -32,6 +33,7 @@ from attn_course.bahdanau import additive_scores
 from attn_course.fast_attention import fast_attention
 from attn_course.multi_head import KeyValueCache, MultiHeadAttention
 from attn_course.scaled_dot_product import attention, causal, scaled_dot_scores, window
+from attn_course.shapes import unchecked
 
 HEADS, D_HEAD = 4, 64
 LENGTHS = (128, 512, 2048, 8192)
@@ -45,7 +47,9 @@ LAYERS = (
 )  # batch, length, d_model
 LONG = (1024, 2048, 4096, 8192, 16384)
 D_SCORE, HALF_WIDTH = 16, 128
-CACHED = 2048
+MOST_NUMBERS = {"cpu": 2**29, "cuda": 2**31}  # in a whole table
+CACHED = {"cpu": (2048,), "cuda": (2048, 16384, 65536)}
+UNCHECKED = {"ratio_values_unchecked": {}, "ratio_unchecked": {"shapes_too": True}}
 
 Row = dict[str, Any]
 
@@ -65,16 +69,16 @@ class Setting:
 
 
 def compare(name: str, ours: Work, theirs: Work, setting: Setting, **sizes: object) -> Row:
-    """Time both in turns, after a look that they agree."""
+    """Time both in turns, after a look that they agree; then again without our checks."""
     for one, other in zip(_tensors(ours()), _tensors(theirs()), strict=True):
         assert_close(one, other, **setting.tolerance)
     for work in (ours, theirs):
         seconds(work)
-    return _row(name, in_turns(ours, theirs), **sizes)
-
-
-def _row(name: str, pair: Pair, **sizes: object) -> Row:
+    pair = in_turns(ours, theirs)
     row = {"what": name, **sizes, "ours_ms": pair.one, "theirs_ms": pair.other, "ratio": pair.ratio}
+    for ratio, options in UNCHECKED.items():
+        with unchecked(**options):
+            row[ratio] = in_turns(ours, theirs).ratio
     print(
         "  ".join(f"{k} {v:.3g}" if isinstance(v, float) else f"{v}" for k, v in row.items()),
         flush=True,
@@ -153,37 +157,36 @@ def multi_head(setting: Setting) -> Iterator[Row]:
 
 @torch.no_grad()
 def decoding(setting: Setting) -> Iterator[Row]:
-    """One step with a cache of 2,047 tokens against causal attention of all 2,048 again."""
-    for num_key_heads in (8, 2):
+    """One step with a cache of all tokens but one against causal attention of all again."""
+    for length, num_key_heads in product(CACHED[setting.device], (8, 2)):
         module = (
             MultiHeadAttention(512, 8, num_key_heads=num_key_heads)
             .to(setting.device, setting.dtype)
             .eval()
         )
-        tokens = setting.randn(1, CACHED, 512)
+        tokens = setting.randn(1, length, 512)
         cache = KeyValueCache()
         module.step(tokens[:, :-1], cache)
 
         def step(module=module, tokens=tokens, cache=cache) -> Tensor:
-            cache.length = CACHED - 1
+            cache.length = tokens.shape[1] - 1
             return module.step(tokens[:, -1:], cache)
 
         def again(module=module, tokens=tokens) -> Tensor:
             return module(tokens, is_causal=True)[:, -1:]
 
-        yield compare("a step", step, again, setting, length=CACHED, key_heads=num_key_heads)
+        yield compare("a step", step, again, setting, length=length, key_heads=num_key_heads)
 
 
 SCORES = {"additive": "additive_scores", "scaled dot": "scaled_dot_scores"}
 
 
-def measure_memory(score: str, way: str, length: int, device: str) -> None:
-    """Print the memory of this process's first forward and backward pass, and warm times of both.
+def measure_memory(score: str, way: str, length: int, device: str) -> Row:
+    """The memory of a forward and backward pass, and warm times of both.
 
-    The best of three calls counts. On a processor it is the time of one thread in this process, so
-    that other programs disturb it little.
+    The best of three calls counts. On a processor the memory is what the first pass in a process
+    adds, and the time is one thread's in this process, so that other programs disturb it little.
     """
-    torch.set_num_threads(1)
     setting = Setting(device)
     width = D_SCORE if score == "additive" else D_HEAD
     query, key, value = (setting.randn(length, n).requires_grad_() for n in (width, width, D_HEAD))
@@ -198,7 +201,11 @@ def measure_memory(score: str, way: str, length: int, device: str) -> None:
         "in blocks, window": partial(fast_attention, score=compare, rule=window(HALF_WIDTH)),
     }[way]
     if device == "cpu":
+        torch.set_num_threads(1)
         Path("/proc/self/clear_refs").write_text("5")  # forget the peak of the imports
+    else:
+        with_gradients(run, query, key, value)  # libraries take memory of their own
+        torch.cuda.reset_peak_memory_stats()
     before = _now(device)
     both, forward = (partial(each, run, query, key, value) for each in (with_gradients, output_of))
     both()  # the first call imports and compiles, too
@@ -208,7 +215,7 @@ def measure_memory(score: str, way: str, length: int, device: str) -> None:
         while len(times) < 3 and sum(times) < 30:  # half a minute is long enough to measure once
             times.append(_taken(work, device))
         found[name] = min(times)
-    print(json.dumps(found))
+    return found
 
 
 def output_of(function: Callable[..., Tensor], *inputs: Tensor) -> Tensor:
@@ -240,30 +247,26 @@ def _status(field: str) -> float:
 
 
 def memory(setting: Setting) -> Iterator[Row]:
-    """Every line in a process of its own; the whole table only where it fits."""
+    """On a processor every line in a process of its own; the whole table only where it fits."""
+    measure = measure_memory if setting.device == "cuda" else _in_a_process
     for score in ("additive", "scaled dot"):
         for way in ("whole table", "in blocks", "in blocks, window"):
             for length in LONG:
+                features = D_SCORE if score == "additive" else 1
                 if (
                     way == "whole table"
-                    and length * length * (D_SCORE if score == "additive" else 1) > 2**29
+                    and length * length * features > MOST_NUMBERS[setting.device]
                 ):
                     continue
-                command = [
-                    sys.executable,
-                    __file__,
-                    "--one-case",
-                    score,
-                    way,
-                    str(length),
-                    setting.device,
-                ]
-                found = json.loads(
-                    subprocess.run(command, check=True, capture_output=True, text=True).stdout
-                )
+                found = measure(score, way, length, setting.device)
                 row = {"score": score, "way": way, "length": length, **found}
                 print(row, flush=True)
                 yield row
+
+
+def _in_a_process(*case: object) -> Row:
+    command = [sys.executable, __file__, "--one-case", *map(str, case)]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def rates(setting: Setting) -> Row:
@@ -271,10 +274,10 @@ def rates(setting: Setting) -> Row:
     size = 8192 if setting.device == "cuda" else 2048
     one, other = setting.randn(size, size), setting.randn(size, size)
     much = setting.randn(64 if setting.device == "cpu" else 1024, 2**20)
-    product = min(seconds(partial(torch.mm, one, other)) for _ in range(10))
+    multiplied = min(seconds(partial(torch.mm, one, other)) for _ in range(10))
     copy = min(seconds(partial(much.clone().copy_, much)) for _ in range(10))
     return {
-        "matrix_flops_per_second": 2 * size**3 / product,
+        "matrix_flops_per_second": 2 * size**3 / multiplied,
         "bytes_per_second": 2 * much.numel() * much.element_size() / copy,
     }
 
@@ -333,7 +336,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.one_case:
         score, way, length, device = arguments.one_case
-        return measure_memory(score, way, int(length), device)
+        return print(json.dumps(measure_memory(score, way, int(length), device)))
     torch.manual_seed(0)
     setting = Setting("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
     name = f"attention_{setting.device}"

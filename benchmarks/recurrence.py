@@ -22,9 +22,11 @@ from attn_course.fast_attention import fast_attention
 from attn_course.recurrence import RecurrentLayer
 from attn_course.self_attention import SelfAttention
 
-BATCH, D_MODEL, ROUNDS = 8, 128, 7
+BATCH, D_MODEL = 8, 128
+ROUNDS = {"cpu": 7, "cuda": 31}
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 BATCHES, LENGTH = (1, 4, 16, 64, 256), 128
+UNROLLED_LENGTHS = (32, 128, 512)  # of what starts each step by itself
 
 
 class FastSelfAttention(SelfAttention):
@@ -44,6 +46,22 @@ LAYERS: dict[str, Callable[[], nn.Module]] = {
 }
 
 
+class Unrolled(RecurrentLayer):
+    """A recurrent layer that starts the operations of each token by itself, as a loop does."""
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """The same output as its parent's."""
+        return self.unrolled(tokens)
+
+
+UNROLLED: dict[str, Callable[[], nn.Module]] = {
+    "gru": LAYERS["gru"],
+    "gru, unrolled": partial(Unrolled, "gru", D_MODEL),
+    "lstm": LAYERS["lstm"],
+    "lstm, unrolled": partial(Unrolled, "lstm", D_MODEL),
+}
+
+
 def step(layer: nn.Module, tokens: Tensor) -> None:
     """One forward and one backward pass."""
     layer.zero_grad()
@@ -51,12 +69,14 @@ def step(layer: nn.Module, tokens: Tensor) -> None:
     output.backward(torch.ones_like(output))
 
 
-def times(device: str, batch: int, length: int) -> Row:
+def times(
+    device: str, batch: int, length: int, built: dict[str, Callable[[], nn.Module]] = LAYERS
+) -> Row:
     """Median milliseconds of each layer, all timed in turns."""
-    layers = {name: build().to(device) for name, build in LAYERS.items()}
+    layers = {name: build().to(device) for name, build in built.items()}
     tokens = torch.randn(batch, length, D_MODEL, device=device, requires_grad=True)
     taken: dict[str, list[float]] = {name: [] for name in layers}
-    for number in range(ROUNDS + 1):
+    for number in range(ROUNDS[device] + 1):
         for name, layer in layers.items():
             once = seconds(partial(step, layer, tokens))
             taken[name] += [1e3 * once] if number else []  # the first is to warm up
@@ -87,6 +107,7 @@ def main() -> None:
     tables = {
         "by_length": list(by_length(device)),
         "by_batch": [times(device, batch, LENGTH) for batch in BATCHES],
+        "unrolled": [times(device, BATCH, length, UNROLLED) for length in UNROLLED_LENGTHS],
     }
     write(f"recurrence_{device}", {"machine": machine(setting), "d_model": D_MODEL, **tables})
 

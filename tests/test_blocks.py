@@ -60,10 +60,13 @@ def test_blocks_cover_every_position_once_in_order(length: int, block_len: int) 
 
 
 def test_few_numbers_are_cut_into_small_blocks() -> None:
-    assert numbers_in_a_block(1) == NUMBERS_IN_A_SMALL_BLOCK
-    assert numbers_in_a_block(SMALL_NUMBERS) == NUMBERS_IN_A_SMALL_BLOCK
-    assert numbers_in_a_block(SMALL_NUMBERS + 1) == NUMBERS_IN_A_BLOCK
-    assert NUMBERS_IN_A_SMALL_BLOCK < NUMBERS_IN_A_BLOCK
+    cpu = torch.device("cpu")
+    assert numbers_in_a_block(1, cpu) == NUMBERS_IN_A_SMALL_BLOCK
+    assert numbers_in_a_block(SMALL_NUMBERS, cpu) == NUMBERS_IN_A_SMALL_BLOCK
+    assert numbers_in_a_block(SMALL_NUMBERS + 1, cpu) == NUMBERS_IN_A_BLOCK
+    assert (
+        NUMBERS_IN_A_SMALL_BLOCK < NUMBERS_IN_A_BLOCK < numbers_in_a_block(1, torch.device("cuda"))
+    )
 
 
 # --- made anew ----------------------------------------------------------------------------------

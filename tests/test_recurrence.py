@@ -240,10 +240,9 @@ def test_empty_sequence_and_wrong_widths_are_refused() -> None:
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 @KINDS
 def test_cuda_agrees_with_the_processor(kind: str) -> None:
-    layer, tokens = make(kind).float(), draw(BATCH, LENGTH, D_MODEL).float()
-    direction = draw(D_HIDDEN, seed=1).float()
+    layer, tokens, direction = make(kind), draw(BATCH, LENGTH, D_MODEL), draw(D_HIDDEN, seed=1)
     here = gradient_reach(last_along(layer, direction), tokens)
     there = gradient_reach(last_along(layer.cuda(), direction.cuda()), tokens.cuda())
-    assert_close(there.cpu(), here, rtol=1e-3, atol=1e-5)
+    assert_close(there.cpu(), here, **CLOSELY)
     tokens = tokens.cuda()
-    assert_close(layer.unrolled(tokens), layer(tokens), rtol=1e-4, atol=1e-5)
+    assert_close(layer.unrolled(tokens), layer(tokens), **CLOSELY)

@@ -434,12 +434,19 @@ def test_under_autocast_float32_counts_as_what_it_is_cast_to() -> None:
     assert_close(output.float(), attend(dot_scores(query, key), value), rtol=0.02, atol=0.02)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
+def test_under_autocast_bfloat16_meets_every_dtype_that_is_cast_to_it(dtype: torch.dtype) -> None:
+    query, key = torch.randn(2, ROWS, COLUMNS, generator=torch.Generator().manual_seed(0))
+    query, key = query.to(dtype), key.bfloat16()
+    with torch.autocast("cpu", torch.bfloat16):
+        assert_close(dot_scores(query, key), query.bfloat16() @ key.mT, rtol=0, atol=0)
+
+
 @pytest.mark.parametrize(
     ("left", "right", "autocast"),
     [
         (torch.float32, torch.float64, torch.bfloat16),
-        (torch.bfloat16, torch.float16, torch.bfloat16),
-        (torch.float32, torch.bfloat16, torch.float16),
+        (torch.bfloat16, torch.float64, torch.bfloat16),
         (torch.float32, torch.bfloat16, None),
     ],
 )

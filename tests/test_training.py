@@ -141,7 +141,7 @@ def test_learns_and_resumes_on_cuda(bfloat16: bool, tmp_path: Path) -> None:
     history = train_points(model, 100, **settings)
     assert_close(torch.cuda.get_rng_state(), state, **EXACTLY)
     assert {weight.device.type for weight in model.parameters()} == {"cuda"}
-    assert sum(history.losses[-10:]) < sum(history.losses[:10]) / 3
+    assert sum(history.losses[-10:]) < sum(history.losses[:10]) / 2
     file = {"checkpoint": tmp_path / "run.pt"}
     with pytest.raises(KeyboardInterrupt):
         train(resumed, points(), failing(37, KeyboardInterrupt()), 100, **settings, **file)

@@ -44,10 +44,10 @@ def checked(
     Arguments and the returned tensor are compared with their jaxtyping annotations; an axis name
     means one size throughout the call. Floating-point arguments must share a dtype, and all tensors
     a device; tensors without axes, such as a learned width, are exempt from both, and under
-    autocast float32 counts as the dtype to which it is cast. No argument may hold NaN. Only the
-    outermost call searches for NaN, because the search reads every number. While `torch.compile`
-    traces the function nothing is checked, and under `torch.vmap` nothing searches for NaN: neither
-    allows a branch on values. `unchecked` switches checks off.
+    autocast every dtype but double precision counts as the one to which it is cast. No argument may
+    hold NaN. Only the outermost call searches for NaN, because the search reads every number. While
+    `torch.compile` traces the function nothing is checked, and under `torch.vmap` nothing searches
+    for NaN: neither allows a branch on values. `unchecked` switches checks off.
 
     Args:
         function: The function whose calls are checked.

@@ -60,8 +60,11 @@ def check_together(function: str, tensors: Mapping[str, Tensor]) -> None:
 
 
 def _cast_dtype(tensor: Tensor) -> torch.dtype:
-    """The dtype of a tensor, or the dtype to which autocast casts it."""
-    if tensor.dtype != torch.float32:
+    """The dtype of a tensor, or the dtype to which autocast casts it: all but double precision.
+
+    On a GPU a recurrent network returns float16 even where autocast casts to bfloat16.
+    """
+    if tensor.dtype == torch.float64:
         return tensor.dtype
     return autocast_dtypes().get(tensor.device.type, tensor.dtype)
 
