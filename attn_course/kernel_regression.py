@@ -66,7 +66,7 @@ def kernel_scores(
     Args:
         query: Points at which to estimate.
         key: Points of the observations.
-        width: Distance that counts as 1, in the unit of the keys; a tensor to learn it.
+        width: The kernel's unit of distance, in the unit of the keys; a tensor to learn it.
         log_kernel: Maps the squared distance in widths to the logarithm of the kernel.
 
     Raises:
@@ -97,7 +97,7 @@ def nadaraya_watson(
         query: Points at which to estimate.
         key: Points of the observations.
         value: Values observed there.
-        width: Distance that counts as 1, in the unit of the keys; a tensor to learn it.
+        width: The kernel's unit of distance, in the unit of the keys; a tensor to learn it.
         log_kernel: Maps the squared distance in widths to the logarithm of the kernel.
         empty_output: The estimate where a compact kernel holds no key, so that the formula gives
             0/0; None means zero. `value.mean(-2)` is the limit as the kernel widens.

@@ -50,7 +50,7 @@ def kernel_regression_explorer(
     Args:
         key: Points of the observations; rounded to 1/1000 of their range.
         value: Values observed there; rounded likewise.
-        width: Distance that counts as 1 at first, in the unit of the keys.
+        width: The kernel's unit of distance at first, in the unit of the keys.
         query: Point at which to estimate at first; rounded to a step of the slider.
         kernel: "Gaussian", "boxcar", "triangular" or "Epanechnikov".
         truth: The curve behind the values, if it is known; drawn dashed.
