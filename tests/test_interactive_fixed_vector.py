@@ -19,6 +19,7 @@ from attn_course.decoding import Hypotheses, beam_search
 from attn_course.interactive import fixed_vector_explorer
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.fixed_vector import MOST_WORDS
+from attn_course.interactive.fixed_vector_picture import percent
 from attn_course.interactive.live import AGREES_TO
 from attn_course.seq2seq import PAD
 from attn_course.trained import load
@@ -86,6 +87,14 @@ def assert_same_beam(got: dict[str, Any], wanted: Hypotheses, row: int) -> None:
     for name, numbers in (("total", wanted.log_probability), ("score", wanted.score)):
         found = torch.tensor([one[name] for one in got["found"]])
         assert_close(found, numbers[row], rtol=0, atol=AGREES_TO)
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [(0.35, "35%"), (0.0035, "0.35%"), (0.0001, "0.01%"), (3e-5, "3·10⁻³%"), (9e-11, "9·10⁻⁹%")],
+)
+def test_every_probability_is_in_percent(share: float, shown: str) -> None:
+    assert percent(share) == shown
 
 
 @sampled

@@ -76,7 +76,7 @@ def beam_tree() -> Figure:
 def tried() -> Figure:
     """Draw two steps of a search that keeps one of three."""
     rows = [("ils", "60%"), ("elles", "35%"), ("on", "0.02%")]
-    return beam.tried([rows, [("acceptent", "40%"), ("pakistanaises", "2%"), (".", "3·10⁻⁵")]])
+    return beam.tried([rows, [("acceptent", "40%"), ("pakistanaises", "2%"), (".", "3·10⁻³%")]])
 
 
 def copied() -> Figure:
@@ -230,7 +230,13 @@ def test_each_width_stands_on_its_curve_and_not_beside_another() -> None:
     for width, (x, y) in places.items():
         at_x = np.interp(x, LENGTHS, 100 * EXACT[int(width)].mean(0))
         assert at_x == pytest.approx(y, abs=0.01)
+        assert x % 1 == 0.5, "it covers a marker"
     assert all(abs(one[1] - other[1]) >= 20 for one, other in pairwise(places.values()))
+
+
+def test_a_single_curve_needs_no_width_on_it() -> None:
+    (axes,) = seq2seq.copied(LENGTHS, {64: EXACT[64]}, 20).axes
+    assert not any(text.get_bbox_patch() for text in axes.texts)
 
 
 def test_wider_vectors_are_darker() -> None:

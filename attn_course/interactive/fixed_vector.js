@@ -6,9 +6,9 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
 
   const probability = (share) => {
     if (share >= 0.0001) return `${(100 * share).toFixed(share >= 0.01 ? 0 : 2)}%`;
-    const [first, power] = share.toExponential(0).split("e");
+    const [first, power] = (100 * share).toExponential(0).split("e");
     const raise = (digit) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(digit)];
-    return `${first}·10${power.replace(/./g, raise)}`;
+    return `${first}·10${power.replace(/./g, raise)}%`;
   };
 
   const strip = (vector) => [...vector].map((number, k) => attnElement("rect", {

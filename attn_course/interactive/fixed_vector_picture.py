@@ -23,11 +23,11 @@ class Tried(NamedTuple):
 
 
 def percent(share: float) -> str:
-    """A probability, however small: 35%, 0.35%, 3·10⁻⁵."""
+    """A probability, however small: 35%, 0.35%, 3·10⁻³%."""
     if share >= 0.0001:
         return f"{100 * share:.0f}%" if share >= 0.01 else f"{100 * share:.2f}%"
-    first, power = f"{share:.0e}".split("e")
-    return f"{first}·10{str(int(power)).translate(_RAISED)}"
+    first, power = f"{100 * share:.0e}".split("e")
+    return f"{first}·10{str(int(power)).translate(_RAISED)}%"
 
 
 def svg(vector: Sequence[float], steps: Sequence[Sequence[Tried]], sentence: str) -> str:

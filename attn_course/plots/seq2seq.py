@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence, Set
 from itertools import cycle
 
 import matplotlib.pyplot as plt
-import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -201,12 +200,19 @@ def copied(lengths: Tensor, exact: Mapping[int, Tensor], longest_learned: int) -
             label = f"{width} numbers"
             draw_mean_and_range(axes, lengths, 100 * runs, mark, color=shade, label=label)
         for (width, runs), height in zip(exact.items(), cycle([60, 40])):
-            at = np.interp(-height, -100 * runs.mean(0), lengths)  # the curve falls
-            axes.text(at, height, width, ha="center", va="center", bbox=WIDTH)
+            if len(exact) > 1:
+                _name_between(axes, lengths, 100 * runs.mean(0), height, str(width))
         axes.set(xlim=(1, longest), ylim=(0, 102))
         axes.set(xlabel="symbols in the sequence", ylabel="copied exactly, in %")
         figure.legend(loc="outside lower center", ncols=2, handlelength=3.2)
     return closed(figure)
+
+
+def _name_between(axes: Axes, at: Tensor, curve: Tensor, height: float, name: str) -> None:
+    """Write a name on a falling curve, halfway between its markers around a height."""
+    after = int((curve >= height).sum())
+    middle = [float(line[after - 1 : after + 1].double().mean()) for line in (at, curve)]
+    axes.text(*middle, name, ha="center", va="center", bbox=WIDTH)
 
 
 def reach(widths: Tensor, lengths: Mapping[str, Tensor]) -> Figure:
