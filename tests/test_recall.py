@@ -27,6 +27,8 @@ from attn_course.trained.closing import (
     CASES,
     LOOKS,
     NEAR,
+    PLACES,
+    SLOWER,
     Case,
     batches_of,
     reopened_runs,
@@ -239,7 +241,9 @@ def test_reach_before_training_is_that_of_the_layer() -> None:
 
 def test_every_case_of_a_softmax_that_may_close_is_recorded_as_it_was_looked_at() -> None:
     stored = record("closing")
-    runs, cases = [*stored["runs"], *stored["near"]], [*CASES, *NEAR]
+    controls = {"near": NEAR, "places": PLACES, "slower": SLOWER}
+    runs = [*stored["runs"], *(run for name in controls for run in stored[name])]
+    cases = [*CASES, *(case for cases in controls.values() for case in cases)]
     assert [Case(**{name: run[name] for name in vars(CASES[0])}) for run in runs] == cases
     for case, run in zip(cases, runs, strict=True):
         ended = run["steps"] or case.steps
@@ -256,11 +260,15 @@ def test_softmax_closes_again_without_a_warm_up_and_learns_with_one() -> None:
     assert learned["steps"] == pytest.approx(30, abs=2 * EVERY)
 
 
-def test_near_token_is_the_one_before_the_last() -> None:
+def test_token_that_is_asked_for_is_as_far_back_as_the_case_says() -> None:
     for case in NEAR:
         batch = next(batches_of(case, seed=0, batch_size=7))
         assert batch.values.shape == (7, case.ahead + 2)
         assert_close(batch.answer, batch.values[:, -2])
+    for case in PLACES:
+        batch = next(batches_of(case, seed=0, batch_size=7))
+        assert batch.values.shape == (7, 101)
+        assert_close(batch.answer, batch.values[:, -1 - case.distance])
     learned = run_case(NEAR[2])
     assert learned["steps"] == pytest.approx(20, abs=EVERY)
 

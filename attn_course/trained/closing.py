@@ -4,10 +4,12 @@ It has closed on the wrong token when the last token, which should look at the f
 nearly all of its weight. A run ends when it is right in 95 of 100 unseen sequences, or after 2000
 steps. Without a warm-up, and for a whole Transformer block, it is broken off after 200 of the 2000.
 
-Two controls are recorded beside the runs. "near" asks for the token just before the last, in
-sequences of 11 and 101 tokens: is it the distance that is hard for attention, or the length? And
-"reopened" trains a model whose softmax has closed for 40 steps more, with the batches of twenty
-seeds, as it is and with its softmax opened.
+Four controls are recorded beside the runs. "near" asks for the token just before the last, in
+sequences of 11 and 101 tokens: is it the distance that is hard for attention, or the length?
+"places" asks for three places of 101 tokens, at one rate. "slower" tries a rate below those of
+`attn_course.trained.recall`, where the lowest was the best. And "reopened" trains a model whose
+softmax has closed for 40 steps more, with the batches of twenty seeds, as it is and with its
+softmax opened.
 """
 
 import time
@@ -48,7 +50,8 @@ class Case:
     """A learner of "first", and how it is trained.
 
     Attributes:
-        layer: "attention", "gru", or "block", which is a whole Transformer block with one head.
+        layer: A layer of `attn_course.trained.learners`, or "block", which is a whole Transformer
+            block with one head.
         distance: Steps back to the token that is asked for.
         rate: The peak of the learning rate.
         seed: Of the weights and of the batches.
@@ -87,6 +90,12 @@ CASES = (
     Case("gru", 100, 0.03, 0, 0),
     Case("block", 20, 0.01, 0, WARM_UP),
 )
+PLACES = tuple(
+    Case("attention", distance, 0.003, seed, WARM_UP, 100 - distance)
+    for distance in (1, 50, 100)
+    for seed in SEEDS
+)
+SLOWER = tuple(Case("lstm, forget bias 3", 100, 0.0003, seed, WARM_UP) for seed in SEEDS)
 NEAR = tuple(Case("attention", 1, rate, 0, WARM_UP, ahead) for ahead in (9, 99) for rate in RATES)
 
 
@@ -110,13 +119,14 @@ class BlockLayer(SelfAttention):
 
 
 def make() -> None:
-    """Train and record all cases and both controls; the runs are rewritten after each of them."""
+    """Train and record all cases and controls; the runs are rewritten after each of them."""
     runs: list[Run] = []
     for case in CASES:
         runs.append(run_case(case))
         write_record("closing", runs, looks=LOOKS)
-    controls = {"near": [run_case(case) for case in NEAR], "reopened": [*reopened_runs()]}
-    write_record("closing", runs, looks=LOOKS, **controls)
+    controls = {"near": NEAR, "places": PLACES, "slower": SLOWER}
+    trained = {name: [run_case(case) for case in cases] for name, cases in controls.items()}
+    write_record("closing", runs, looks=LOOKS, **trained, reopened=[*reopened_runs()])
 
 
 def run_case(case: Case) -> Run:
