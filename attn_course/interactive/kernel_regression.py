@@ -102,7 +102,7 @@ def _controls(state: State) -> str:
     stand_ins = [("zero", "0"), ("mean", "mean of all values")]
     place = state.widths.index(state.width)
     return (
-        hint("Turn the width: when is the estimate too rough, when too flat? Drag the query along.")
+        hint("Turn the width: when is the output too rough, when too flat? Drag the query along.")
         + choice("Kernel", *kernels)
         + slider("width", "weight", 0, len(state.widths) - 1, place)
         + slider("query", "query", state.low, state.high, state.query, state.step)

@@ -68,7 +68,7 @@ def _axes(state: State, key_name: str, value_name: str) -> str:
 
 
 def _legend(state: State) -> str:
-    marks = [("●", ROLE["value"], "values"), ("━", ROLE["output"], "estimate")]
+    marks = [("●", ROLE["value"], "values"), ("━", ROLE["output"], "output")]
     if state.truth is not None:
         marks.append(("╌", "currentColor", "truth"))
     words = [

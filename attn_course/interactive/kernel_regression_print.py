@@ -31,7 +31,7 @@ def _print_values(axes: Axes, state: State, value_name: str) -> None:
     if state.truth is not None:
         axes.plot(*zip(*state.true_curve, strict=True), "--", color=INK, lw=1.2, label="truth")
     estimates = [math.nan if y is None else y for y in state.curve]
-    axes.plot(state.positions, estimates, color=ROLE["output"], label="estimate")
+    axes.plot(state.positions, estimates, color=ROLE["output"], label="output")
     face = "none" if state.empty else ROLE["output"]
     axes.plot(state.query, state.output, "o", ms=9, color=ROLE["output"], mfc=face)
     axes.axvline(state.query, color=ROLE["query"], lw=1.2)

@@ -123,10 +123,10 @@ def errors_by_judge(widths: Tensor, errors: Mapping[str, Tensor], chosen: float)
         for line, hue, (name, error) in zip(LINES, COMPARED, errors.items(), strict=False):
             axes.plot(widths, error, linestyle=line, color=hue, label=name)
         axes.axvline(chosen, color=FAINT, linewidth=1)
-        axes.set(xscale="log", xlabel="width", ylabel="mean squared error", ylim=(0, 2.2))
+        axes.set(xscale="log", xlabel="width", ylabel="mean squared error", ylim=(0, 1.6))
         axes.set_xticks([0.01, 0.03, 0.1, 0.3, 1], ["0.01", "0.03", "0.1", "0.3", "1"])
         axes.minorticks_off()
-        axes.legend(handlelength=3.2, loc="upper left")
+        figure.legend(handlelength=3.2, loc="outside upper center", ncols=2)
     return figure
 
 
