@@ -164,8 +164,8 @@ def weight_and_need(
             dots = {"color": INK, "alpha": 0.5, "markersize": 5, "clip_on": False}
             other.plot([place] * len(losses), losses, "o", **dots)
         looked.set(ylim=(0, 1.05), ylabel="weight")
-        without.set(ylabel="loss, deleted")
-        other.set(ylabel="loss, replaced", ylim=without.get_ylim())
+        without.set(ylabel="loss, deleted\n(nats)")
+        other.set(ylabel="loss, replaced\n(nats)", ylim=without.get_ylim())
         for axes in (without, other):
             axes.set_yticks(range(0, int(deleted.max()) + 1, 5))
         looked.set_title(f"written word: {written}", loc="left")
