@@ -87,6 +87,9 @@ def _weights(axes: Axes, weights: Tensor) -> None:
     axes.text(
         middle - 0.3, (WEIGHTS + SIDE + CONTEXT) / 2 - 0.2, "weighted sum\nof the $h$", **_LEFT
     )
+    low, high, left = FEATURES + SIDE - 0.4, WEIGHTS + SIDE + 0.52, GRID - 1.3
+    axes.plot([GRID - 0.1, left, left], [low, low, high], color=ROLE["value"], linewidth=1)
+    _arrow(axes, (left, high), (GRID - 0.3, high), ink=ROLE["value"])
 
 
 _LEFT = {"ha": "right", "va": "center"}
@@ -123,7 +126,11 @@ def _box(axes: Axes, place: tuple[float, float], role: str, text: str) -> None:
 
 
 def _arrow(
-    axes: Axes, start: tuple[float, float], end: tuple[float, float], path: str = "arc3"
+    axes: Axes,
+    start: tuple[float, float],
+    end: tuple[float, float],
+    path: str = "arc3",
+    ink: str = INK,
 ) -> None:
-    look = {"arrowstyle": "->", "color": INK, "shrinkA": 0, "shrinkB": 0, "connectionstyle": path}
+    look = {"arrowstyle": "->", "color": ink, "shrinkA": 0, "shrinkB": 0, "connectionstyle": path}
     axes.annotate("", end, start, arrowprops=look)
