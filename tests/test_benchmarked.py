@@ -26,8 +26,9 @@ def test_ratios_are_those_of_times_that_are_there(name: str) -> None:
     record = load_benchmark(name)
     rows = record["layer"] + record["multi_head"] + record["decoding"]
     assert {row["length"] for row in record["layer"]} >= {128, 8192}
+    near = 0.5 if name.endswith("cuda") else 0.3  # the start of an operation on a GPU scatters
     for row in rows:  # the median of ratios is near the ratio of medians
-        assert row["ratio"] == pytest.approx(row["ours_ms"] / row["theirs_ms"], rel=0.5), row
+        assert row["ratio"] == pytest.approx(row["ours_ms"] / row["theirs_ms"], rel=near), row
 
 
 @pytest.mark.parametrize(
@@ -38,9 +39,12 @@ def test_ratios_are_those_of_times_that_are_there(name: str) -> None:
         ("10_recurrence", "recurrence_cuda"),
     ],
 )
-def test_chapter_quotes_the_record_of_a_gpu(chapter: str, name: str) -> None:
-    assert name in RECORDS
-    assert name in (ROOT / "book" / "text" / f"{chapter}.md").read_text(encoding="utf-8")
+def test_chapter_quotes_the_record_of_a_gpu_or_says_that_there_is_none(
+    chapter: str, name: str
+) -> None:
+    text = " ".join((ROOT / "book" / "text" / f"{chapter}.md").read_text(encoding="utf-8").split())
+    assert (name in text) == (name in RECORDS)
+    assert ("here has run on a GPU yet" in text) == (name not in RECORDS)
 
 
 def test_record_that_there_is_not_names_those_that_there_are() -> None:
