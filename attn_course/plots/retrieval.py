@@ -144,8 +144,11 @@ def axis_mistake(right: Tensor, wrong: Tensor) -> Figure:
     return closed(figure)
 
 
-def painted_keys(steps: Sequence[int], history: Tensor, words: Sequence[str]) -> Figure:
-    """Draw keys that are colours, (len(steps), len(words), 3), as they were at some steps."""
+def painted_keys(steps: Sequence[int | str], history: Tensor, words: Sequence[str]) -> Figure:
+    """Draw keys that are colours, (len(steps), len(words), 3), as they were at some steps.
+
+    A step may have a name, for keys that were not learned.
+    """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 4.0))
         axes.imshow(history.clamp(0, 1).transpose(0, 1).numpy(), aspect="auto")
