@@ -24,7 +24,7 @@ SHADES = ("#F2B48C", "#E88B51", ROLE["output"], "#7A3600")
 MARKS = ("o-", "s--", "^:", "D-.")
 STATE = {"boxstyle": "round,pad=0.4", "facecolor": PAPER, "edgecolor": INK}
 VECTOR = {"boxstyle": "round,pad=0.5", "facecolor": INK, "edgecolor": INK}
-WIDTH = {"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": "none"}
+ON_PAPER = {"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": "none"}
 GATE = {"boxstyle": "circle,pad=0.35", "facecolor": PAPER, "edgecolor": ROLE["weight"]}
 GATE |= {"linewidth": 2.5}
 
@@ -157,9 +157,9 @@ def beam_tree(probability: Mapping[Prefix, float], kept: Set[Prefix]) -> Figure:
             weight = "bold" if prefix in kept else "normal"
             line = {"color": INK if prefix in kept else FAINT, "zorder": 0}
             line["linewidth"] = 2.5 if prefix in kept else 1.2
-            axes.plot([x - 0.57, x - 0.46], [rows[prefix[:-1]], y], **line)
-            text = f"{prefix[-1]}\n{share:.3g}"
-            axes.text(x, y, text, ha="center", va="center", color=ink, fontweight=weight)
+            axes.plot([max(x - 1, 0.45), x], [rows[prefix[:-1]], y], **line)
+            place = {"ha": "center", "va": "center", "bbox": ON_PAPER}  # an edge ends at the box
+            axes.text(x, y, f"{prefix[-1]}\n{share:.3g}", color=ink, fontweight=weight, **place)
         axes.set(xlim=(0.4, depth + 0.4), ylim=(height + 0.6, -0.6))
         axes.axis("off")
     return closed(figure)
@@ -212,7 +212,7 @@ def _name_between(axes: Axes, at: Tensor, curve: Tensor, height: float, name: st
     """Write a name on a falling curve, halfway between its markers around a height."""
     after = int((curve >= height).sum())
     middle = [float(line[after - 1 : after + 1].double().mean()) for line in (at, curve)]
-    axes.text(*middle, name, ha="center", va="center", bbox=WIDTH)
+    axes.text(*middle, name, ha="center", va="center", bbox=ON_PAPER)
 
 
 def reach(widths: Tensor, lengths: Mapping[str, Tensor]) -> Figure:
