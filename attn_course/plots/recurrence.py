@@ -25,6 +25,7 @@ LOOKS = {
     "attention": ("D-", ROLE["weight"]),
     "fast attention": ("d--", ROLE["weight"]),
     "attention alone": ("D-", ROLE["weight"]),
+    "attention, before": ("D-", ROLE["weight"]),
     "attention, rate 0.03": ("D", ROLE["weight"]),
     "attention, rate 0.003": ("*", ROLE["weight"]),
 }
