@@ -71,9 +71,10 @@ def samples() -> Figure:
 
 def not_to_scale() -> Figure:
     """Draw three points that stand evenly, whatever their distances."""
-    lines = {"gru": FALLING[:, [0, 1, 200]], "attention, rate 0.03": FALLING[:2, [0, 1, 200]]}
-    at = torch.arange(3)
-    return recurrence.decay(at, {"after": lines}, "distance", "gradient norm", names=(0, 1, 200))
+    before = {"gru": FALLING[:, [0, 1, 200]], "attention, before": FLAT[:, [0, 1, 200]]}
+    after = {"gru": FALLING[:, [0, 1, 200]], "attention, rate 0.03": FALLING[:2, [0, 1, 200]]}
+    panels = {"before": before, "after": after}
+    return recurrence.decay(torch.arange(3), panels, "distance", "gradient norm", names=(0, 1, 200))
 
 
 def costs() -> Figure:
@@ -156,7 +157,7 @@ def test_a_layer_with_a_mark_alone_is_drawn_run_by_run_and_named_once() -> None:
 
 
 def test_points_that_are_not_to_scale_are_named_and_evenly_apart() -> None:
-    (axes,) = not_to_scale().axes
+    _, axes = not_to_scale().axes
     assert axes.get_xticks().tolist() == [0, 1, 2]
     assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "1", "200"]
 
