@@ -92,7 +92,7 @@ def draw_padded_sentences(generator: Generator, **sizes: int) -> Inputs:
     return inputs | {"mask": draw_mask(generator, sizes["batch"], sizes["source_len"])}
 
 
-_FEED = "; what the next step is fed is `tanh(W_c [c; h])`, the attentional state"
+_FEED = "; what the next step is fed is `tanh(W_c [c; s])`, the attentional state"
 
 mistake = Mistakes()
 
@@ -118,7 +118,7 @@ def feeds_the_context(**inputs):
 
 @mistake(ending=_FEED)
 def feeds_what_comes_before_the_tanh(**inputs):
-    """you feed `W_c [c; h]` as it is, without the `tanh` that is around what you return"""
+    """you feed `W_c [c; s]` as it is, without the `tanh` that is around what you return"""
     return _attentional(_decode(inputs, feed=lambda seen: torch.atanh(seen.attentional)))
 
 
@@ -135,10 +135,14 @@ def begins_with_the_first_state(**inputs):
     return _attentional(_decode(inputs, first=lambda state: state))
 
 
-@mistake
+def _begin_with_zeros_too(**inputs: Tensor) -> Tensor:
+    return replaces_the_state(**inputs | {"state": torch.zeros_like(inputs["state"])})
+
+
+@mistake(also=(_begin_with_zeros_too,))
 def replaces_the_state(**inputs):
-    """you hand the attentional state on as the state of the cell; the cell keeps its own `h`, and
-    the attentional state comes in beside the word"""
+    """you put the attentional state in the place of the cell's state; the cell goes on from its own
+    `s`, first the one that is given, and the attentional state comes in beside the word"""
     return _attentional(_decode(inputs, keep=lambda seen: seen.attentional))
 
 
@@ -171,7 +175,7 @@ def asks_with_what_is_fed(**inputs):
 
 @mistake(computes=given(reference, w_combine=lambda w: w.roll(w.shape[-1] // 2, -1)))
 def puts_the_state_before_the_context():
-    """you join `[h; c]`; the columns of `w_combine` want the context first, `[c; h]`"""
+    """you join `[s; c]`; the columns of `w_combine` want the context first, `[c; s]`"""
 
 
 @mistake(computes=given(reference, w_input=lambda w: w.roll(-w.shape[0], -1)))
@@ -187,7 +191,7 @@ def leaves_the_tanh_of_the_cell_out(**inputs):
 
 @mistake
 def leaves_the_last_tanh_out(**inputs):
-    """the `tanh` around `W_c [c; h]` is missing"""
+    """the `tanh` around `W_c [c; s]` is missing"""
     return _attentional(_decode(inputs, squash=lambda total: total))
 
 
@@ -227,6 +231,20 @@ def scales_the_scores(**inputs):
     """you divide the scores by the root of the width, as a later chapter will; the dot score is the
     dot product as it is"""
     return _attentional(_decode(inputs, ask=lambda step: step.state / step.state.shape[-1] ** 0.5))
+
+
+def _divide_among_one(**inputs: Tensor) -> Tensor:
+    def weigh(scores: Tensor, mask: Tensor) -> Tensor:
+        return scores.masked_fill(~mask, -torch.inf).unsqueeze(-1).softmax(-1).squeeze(-1)
+
+    return _attentional(_decode(inputs, weigh=weigh))
+
+
+@mistake(also=(_divide_among_one,))
+def weighs_every_word_with_one(**inputs):
+    """each word weighs 1 in your context, as after a softmax over an axis of length 1, such as the
+    last of `(batch, source_len, 1)`; it runs over the words of the source"""
+    return _attentional(_decode(inputs, weigh=lambda scores, mask: torch.ones_like(scores)))
 
 
 @mistake(points=4, computes=given(reference, mask=torch.ones_like))

@@ -64,6 +64,11 @@ def _parts(query: Tensor, key: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
     return (query @ for_query.mT).unsqueeze(-2), (key @ for_key.mT).unsqueeze(-3)
 
 
+def _hidden(query: Tensor, key: Tensor, for_query: Tensor, for_key: Tensor) -> Tensor:
+    """The hidden units of all pairs, for two matrices as they are multiplied."""
+    return torch.tanh((query @ for_query).unsqueeze(-2) + (key @ for_key).unsqueeze(-3))
+
+
 def _pairs(query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
     query, key = query.unsqueeze(-2), key.unsqueeze(-3)
     pairs = torch.broadcast_shapes(query.shape[:-1], key.shape[:-1])
@@ -98,13 +103,33 @@ def puts_the_key_first(query, key, weight, score_weight):
     return torch.tanh(torch.cat([keys, queries], -1) @ weight.mT) @ score_weight
 
 
-@mistake
+def _halve(query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor) -> Tensor:
+    half = weight.shape[-1] // 2
+    return _hidden(query, key, weight[:, :half].mT, weight[:, half:].mT) @ score_weight
+
+
+@mistake(also=(_halve,))
 def splits_in_the_middle(query, key, weight, score_weight):
     """you cut `weight` in the middle; the query's part has `d_query` columns, and the key's the
     `d_key` others"""
     for_query, for_key = weight.tensor_split(2, -1)
     hidden = (query @ for_query.mT).unsqueeze(-2) + (key @ for_key.mT).unsqueeze(-3)
     return torch.tanh(hidden) @ score_weight
+
+
+@mistake
+def cuts_the_rows(query, key, weight, score_weight):
+    """you cut the rows of `weight`; cut its columns: the query's part is `weight[:, :d_query]`"""
+    d_query = query.shape[-1]
+    return _hidden(query, key, weight[:d_query].mT, weight[d_query:].mT) @ score_weight
+
+
+@mistake
+def leaves_the_parts_untransposed(query, key, weight, score_weight):
+    """you multiply by the parts of `weight` as they are, with `d_score` rows; with queries and keys
+    in rows, multiply by their transposes, `.mT`"""
+    for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], -1)
+    return _hidden(query, key, for_query, for_key) @ score_weight
 
 
 @mistake
@@ -174,6 +199,13 @@ def returns_the_hidden_units(query, key, weight, score_weight):
     return torch.tanh(for_query + for_key)
 
 
+@mistake
+def leaves_the_products_apart(query, key, weight, score_weight):
+    """you multiply the hidden units by `score_weight`, but do not add up over them: one number is
+    left for each pair"""
+    return returns_the_hidden_units(query, key, weight, score_weight) * score_weight
+
+
 @mistake(computes=then(reference, lambda scores: torch.softmax(scores, -1)))
 def returns_weights():
     """you return weights; the scores are wanted, from before the softmax"""
@@ -184,9 +216,17 @@ def puts_queries_on_the_last_axis():
     """your table is transposed: one row for each query, one column for each key"""
 
 
-@mistake
+def _add_without_new_axes(
+    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
+) -> Tensor:
+    for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], -1)
+    return torch.tanh(query @ for_query.mT + key @ for_key.mT) @ score_weight
+
+
+@mistake(also=(_add_without_new_axes,))
 def compares_words_in_the_same_place(query, key, weight, score_weight):
-    """you put each query beside the key in the same place; every query meets every key"""
+    """you put each query beside the key in the same place; every query meets every key, which takes
+    an axis for the queries and another for the keys"""
     return torch.tanh(torch.cat([query, key], -1) @ weight.mT) @ score_weight
 
 
@@ -199,7 +239,15 @@ def knows_no_batch(query, key, weight, score_weight):
     return torch.tanh(hidden) @ score_weight
 
 
-@mistake
+def _add_the_query_to_the_key(
+    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
+) -> Tensor:
+    for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], -1)
+    hidden = (key @ for_key.mT).unsqueeze(1) + (query @ for_query.mT).unsqueeze(2)
+    return torch.tanh(hidden) @ score_weight
+
+
+@mistake(also=(_add_the_query_to_the_key,))
 def knows_one_batch_axis_only(query, key, weight, score_weight):
     """your new axes are counted from the left, which fits three axes only; count from the right:
     `unsqueeze(-2)` for the queries, `unsqueeze(-3)` for the keys"""

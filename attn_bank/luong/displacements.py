@@ -160,19 +160,21 @@ def leaves_the_last_place_out():
     the end of a range does not belong to it"""
 
 
-@mistake(points=3)
-def takes_the_first_sure_word(weights, sure, reach):
+def _first(sure: Tensor) -> Tensor:
+    """The first sure link of each row alone."""
+    return sure & (sure.cumsum(-1) == 1)
+
+
+@mistake(points=3, computes=given(reference, sure=_first))
+def takes_the_first_sure_word():
     """a word with several sure links is measured from the first of them; take the one that is
     nearest to where the model looks"""
-    return _shares(_offset(weights, sure.int().argmax(-1))[sure.any(-1)], reach, weights)
 
 
-@mistake(points=3)
-def takes_the_last_sure_word(weights, sure, reach):
+@mistake(points=3, computes=given(reference, sure=lambda sure: _first(sure.flip(-1)).flip(-1)))
+def takes_the_last_sure_word():
     """a word with several sure links is measured from the last of them; take the one that is
     nearest to where the model looks"""
-    last = sure.shape[-1] - 1 - sure.flip(-1).int().argmax(-1)
-    return _shares(_offset(weights, last)[sure.any(-1)], reach, weights)
 
 
 @mistake(points=3)

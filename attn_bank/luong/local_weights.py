@@ -10,8 +10,9 @@ from attn_bank.luong import draw_mask
 from attn_course.luong import gaussian_window, window_mask
 from attn_course.retrieval import masked_softmax
 from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
+from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.mistakes import Mistakes
+from attn_grade.wrong_answers import Altered, Answer
 
 
 def reference(scores: Tensor, share: Tensor, mask: Tensor, half_width: float) -> Tensor:
@@ -115,22 +116,21 @@ mistake = Mistakes()
 
 @mistake
 def takes_the_window_for_the_spread(scores, share, mask, half_width):
-    """your bell is twice too wide: its spread `sigma` is half of `half_width`, so that two of them
-    reach the edge of the window"""
+    """your bell is twice too wide: its standard deviation `sigma` is half of `half_width`, so that
+    two of them reach the edge of the window"""
     return masked_softmax(scores, _window(share, mask, half_width)) * _bell(share, mask, half_width)
 
 
 @mistake
 def forgets_the_two_of_the_bell(scores, share, mask, half_width):
-    """the 2 in front of the squared spread is missing: the bell is `exp(-distance² / (2
-    sigma²))`"""
+    """the 2 in front of `sigma²` is missing: the bell is `exp(-distance² / (2 sigma²))`"""
     window, sigma = _window(share, mask, half_width), half_width / 2
     return masked_softmax(scores, window) * _bell(share, mask, sigma / 2**0.5)
 
 
 @mistake
 def forgets_to_square_the_spread(scores, share, mask, half_width):
-    """the spread is not squared: the bell is `exp(-distance² / (2 sigma²))`"""
+    """`sigma` is not squared: the bell is `exp(-distance² / (2 sigma²))`"""
     window, sigma = _window(share, mask, half_width), half_width / 2
     return masked_softmax(scores, window) * _bell(share, mask, sigma**0.5)
 
@@ -159,7 +159,7 @@ def makes_the_bell_too_wide(scores, share, mask, half_width):
 @mistake
 def takes_the_density(scores, share, mask, half_width):
     """your bell is the density of the normal distribution, whose height depends on its width; leave
-    the factor before it out, so that it is 1 at the centre"""
+    the factor before it out, so that it is 1 at the place `p_t`"""
     return reference(scores, share, mask, half_width) / (half_width / 2 * math.sqrt(2 * math.pi))
 
 
@@ -203,7 +203,7 @@ def leaves_the_scores_out(scores, share, mask, half_width):
 @mistake
 def leaves_the_window_out(scores, share, mask, half_width):
     """there is no window: your softmax runs over the whole sentence. Words further than
-    `half_width` from the centre are masked before it"""
+    `half_width` from the place `p_t` are masked before it"""
     return masked_softmax(scores, mask.unsqueeze(-2)) * _bell(share, mask, half_width / 2)
 
 
@@ -276,7 +276,7 @@ def _round_the_window(scores: Tensor, share: Tensor, mask: Tensor, half_width: f
 
 @mistake(also=(_round_the_centre, _round_the_window))
 def rounds_the_centre(scores, share, mask, half_width):
-    """you round the centre to a word, of the bell or of the window; it is a real number, and only
+    """you round the place to a word, for the bell or for the window; it is a real number, and only
     so a gradient can move it"""
     return _local(scores, _distance(share, mask).round(), mask, half_width)
 
@@ -288,8 +288,8 @@ def _cut_the_window_down(scores: Tensor, share: Tensor, mask: Tensor, half_width
 
 @mistake(also=(_cut_the_window_down,))
 def rounds_the_centre_down(scores, share, mask, half_width):
-    """you cut the centre down to a whole number, of the bell or of the window; it is a real number,
-    and only so a gradient can move it"""
+    """you cut the place down to a whole number, for the bell or for the window; it is a real
+    number, and only so a gradient can move it"""
     return _local(scores, _distance(share, mask).ceil(), mask, half_width)
 
 
@@ -357,12 +357,17 @@ def _leave_one_edge_out(scores: Tensor, share: Tensor, mask: Tensor, half_width:
     return masked_softmax(scores, mask.unsqueeze(-2) & inside) * _bell(share, mask, half_width / 2)
 
 
-@mistake(points=4.5, also=(_leave_one_edge_out,))
-def leaves_the_edge_out(scores, share, mask, half_width):
+def _forbid_the_edge(
+    answer: Answer, scores: Tensor, share: Tensor, mask: Tensor, half_width: float
+) -> Plain:
+    edge = _distance(share, mask).abs() == half_width
+    return answer(scores.masked_fill(edge, -torch.inf), share, mask, half_width)
+
+
+@mistake(points=4.5, computes=Altered(reference, _forbid_the_edge), also=(_leave_one_edge_out,))
+def leaves_the_edge_out():
     """a word at exactly `half_width` is missing from your window, on one side or on both: compare
     with `<=`"""
-    inside = _distance(share, mask).abs() < half_width
-    return masked_softmax(scores, mask.unsqueeze(-2) & inside) * _bell(share, mask, half_width / 2)
 
 
 @mistake(points=3)
