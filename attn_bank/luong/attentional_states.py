@@ -309,7 +309,7 @@ def squeezes_the_context(**inputs):
 EXERCISE = Exercise(
     function="attentional_states",
     reference=reference,
-    title="find the slip: what input feeding feeds",
+    title="find the slip: input feeding",
     minutes=25,
     avoid=("rnn_tanh", "rnn_tanh_cell", "RNN", "RNNCell", "scaled_dot_product_attention"),
     promises=Promises(

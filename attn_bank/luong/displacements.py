@@ -87,8 +87,8 @@ mistake = Mistakes()
 
 @mistake(computes=then(reference, lambda output: output.flip(-1)))
 def turns_left_and_right():
-    """left and right are exchanged: a model that looks one word too far to the right has the offset
-    +1, where it looks less where it should"""
+    """left and right are exchanged: an offset is the place of the word looked at, minus that of the
+    sure word, so one word too far to the right is +1"""
 
 
 @mistake
@@ -115,14 +115,15 @@ def looks_along_the_target():
 
 @mistake
 def counts_instead_of_shares(weights, sure, reach):
-    """you return how many words there are at each place; divide by the number of words that have a
+    """you return how many words there are at each offset; divide by the number of words that have a
     sure link"""
     return (reference(weights, sure, reach) * sure.any(-1).sum()).round()
 
 
 @mistake
 def adds_up_weights(weights, sure, reach):
-    """you add up the weight at each place; here a word counts once, where its greatest weight is"""
+    """you add up the weight at each offset; a word counts once, where its greatest weight
+    is"""
     position = torch.arange(weights.shape[-1], device=weights.device)
     word = _nearest(weights, sure)
     offset = position - word.unsqueeze(-1)
@@ -140,7 +141,7 @@ def forgets_the_sign(weights, sure, reach):
 
 @mistake(points=1)
 def puts_the_far_ones_at_the_ends(weights, sure, reach):
-    """you count words further away than `reach` at the first and last place; they count in none of
+    """you count words further away than `reach` at the first and last offset; they count at none of
     them, and the shares sum to less than 1"""
     offset = _offset(weights, _nearest(weights, sure))[sure.any(-1)]
     return _shares(offset.clamp(-reach, reach), reach, weights)
@@ -156,7 +157,7 @@ def counts_only_those_within_reach(weights, sure, reach):
 
 @mistake(computes=then(reference, lambda output: output[:-1]))
 def leaves_the_last_place_out():
-    """the last place is missing: from `-reach` to `reach` there are `2 * reach + 1` of them, and
+    """the last offset is missing: from `-reach` to `reach` there are `2 * reach + 1` of them, and
     the end of a range does not belong to it"""
 
 
@@ -283,8 +284,8 @@ EXERCISE = Exercise(
     ),
     checks=(
         Check(
-            "the share of the words at each place, from `reach` words to the left to `reach` to the"
-            " right, with or without a batch; what is further away counts in none of them",
+            "the share of the words at each offset, from `reach` words to the left to `reach` to"
+            " the right, with or without a batch; what is further away counts at none of them",
             1.5,
             draw_links,
             sizes=(
