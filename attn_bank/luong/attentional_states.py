@@ -183,6 +183,15 @@ def puts_what_is_fed_before_the_word():
     """you put what is fed before the word; the columns of `w_input` want the word first"""
 
 
+@mistake(
+    computes=given(reference, w_input=lambda w: w.mT),
+    also=(given(reference, w_combine=lambda w: w.mT), given(reference, w_state=lambda w: w.mT)),
+)
+def leaves_a_matrix_untransposed():
+    """you multiply by a matrix as it is: with the batch in front, `W` times `x` is
+    `x @ W.mT`"""
+
+
 @mistake
 def leaves_the_tanh_of_the_cell_out(**inputs):
     """the `tanh` of the cell is missing: the new state is the `tanh` of the sum"""
@@ -219,6 +228,12 @@ def returns_what_comes_before_the_tanh(**inputs):
 @mistake(computes=then(reference, lambda output: output[:, -1]))
 def returns_the_last_step():
     """you return the last step only; collect all of them, `(batch, target_len, d_hidden)`"""
+
+
+@mistake(computes=then(reference, lambda made: torch.cat([0 * made[:, :1], made[:, :-1]], 1)))
+def lags_one_step_behind():
+    """your output is one step late: it begins with the zeros that are fed first, and the last step
+    is missing; note each attentional state once it is made"""
 
 
 @mistake(computes=then(reference, lambda output: output.transpose(0, 1)))

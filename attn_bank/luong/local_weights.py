@@ -129,6 +129,14 @@ def forgets_the_two_of_the_bell(scores, share, mask, half_width):
 
 
 @mistake
+def multiplies_by_the_square(scores, share, mask, half_width):
+    """your exponent is multiplied by `sigma²`, as in `d**2 / 2 * sigma**2` without brackets; it is
+    divided by `(2 * sigma**2)`"""
+    window, sigma = _window(share, mask, half_width), half_width / 2
+    return masked_softmax(scores, window) * _bell(share, mask, 1 / sigma)
+
+
+@mistake
 def forgets_to_square_the_spread(scores, share, mask, half_width):
     """`sigma` is not squared: the bell is `exp(-distance² / (2 sigma²))`"""
     window, sigma = _window(share, mask, half_width), half_width / 2
@@ -231,6 +239,27 @@ def fills_with_minus_ten_thousand(scores, share, mask, half_width):
     window = _window(share, mask, half_width)
     weights = torch.softmax(scores.masked_fill(~window, -1e4), -1) * window
     return weights * _bell(share, mask, half_width / 2)
+
+
+def _fill_the_zeros_inside(
+    scores: Tensor, share: Tensor, mask: Tensor, half_width: float
+) -> Tensor:
+    window = _window(share, mask, half_width)
+    weights = torch.softmax(scores.masked_fill(~window, -math.inf), -1).masked_fill(window, 0)
+    return weights * _bell(share, mask, half_width / 2)
+
+
+def _look_outside(scores: Tensor, share: Tensor, mask: Tensor, half_width: float) -> Tensor:
+    outside = scores.masked_fill(_window(share, mask, half_width), -math.inf)
+    return torch.softmax(outside, -1) * _bell(share, mask, half_width / 2)
+
+
+@mistake(also=(_look_outside, _fill_the_zeros_inside))
+def fills_the_window(scores, share, mask, half_width):
+    """you fill where a word is seen: `masked_fill` writes where its mask is True, so minus infinity
+    and 0 both want the words that are not seen, `~seen`"""
+    outside = ~_window(share, mask, half_width)
+    return _look_outside(scores, share, mask, half_width).masked_fill(outside, 0)
 
 
 @mistake
