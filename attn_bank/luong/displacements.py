@@ -161,21 +161,19 @@ def leaves_the_last_place_out():
     the end of a range does not belong to it"""
 
 
-def _first(sure: Tensor) -> Tensor:
-    """The first sure link of each row alone."""
-    return sure & (sure.cumsum(-1) == 1)
-
-
-@mistake(points=3, computes=given(reference, sure=_first))
-def takes_the_first_sure_word():
+@mistake(points=3)
+def takes_the_first_sure_word(weights, sure, reach):
     """a word with several sure links is measured from the first of them; take the one that is
     nearest to where the model looks"""
+    return _shares(_offset(weights, sure.int().argmax(-1))[sure.any(-1)], reach, weights)
 
 
-@mistake(points=3, computes=given(reference, sure=lambda sure: _first(sure.flip(-1)).flip(-1)))
-def takes_the_last_sure_word():
+@mistake(points=3)
+def takes_the_last_sure_word(weights, sure, reach):
     """a word with several sure links is measured from the last of them; take the one that is
     nearest to where the model looks"""
+    last = sure.shape[-1] - 1 - sure.flip(-1).int().argmax(-1)
+    return _shares(_offset(weights, last)[sure.any(-1)], reach, weights)
 
 
 @mistake(points=3)
@@ -243,11 +241,16 @@ def takes_the_likeliest_sure_word(weights, sure, reach):
     return _shares(_offset(weights, likeliest)[sure.any(-1)], reach, weights)
 
 
-@mistake(points=3)
-def counts_words_without_a_link(weights, sure, reach):
+def _link_to_the_first_word(sure: Tensor) -> Tensor:
+    """What `argmin` and `argmax` make of a row without a link: its first place."""
+    unlinked = ~sure.any(-1, keepdim=True)
+    return sure | (unlinked & (torch.ones_like(sure).cumsum(-1) == 1))
+
+
+@mistake(points=3, computes=given(reference, sure=_link_to_the_first_word))
+def counts_words_without_a_link():
     """you count words without a sure link, and padding, as if they had one; leave out the rows in
     which nothing is sure"""
-    return _shares(_offset(weights, _nearest(weights, sure)).flatten(), reach, weights)
 
 
 @mistake(points=3)
