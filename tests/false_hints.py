@@ -121,6 +121,20 @@ def zeroes_the_diagonal_of_powers(key, value, width):
     return kernel / total.where(total > 0, 1.0) @ value
 
 
+def transposes_and_broadcasts(query, key, weight):
+    """It takes any number of axes."""
+    return query @ weight.mT @ key.mT
+
+
+def fills_the_words_of_the_window(scores, share, mask, half_width):
+    """It masks before the softmax, and the wrong words."""
+    place = (mask.sum(-1, keepdim=True) * share).unsqueeze(-1)
+    distance = torch.arange(mask.shape[-1]) - place
+    seen = mask.unsqueeze(-2) & (distance.abs() <= half_width)
+    weights = torch.softmax(scores.masked_fill(seen, -torch.inf), -1).masked_fill(~seen, 0)
+    return weights * torch.exp(-2 * (distance / half_width).square())
+
+
 # For each: its exercise, the mistake that it is, and what was said of it, which is false.
 FALSE = {
     sums_what_the_mask_leaves: (
@@ -197,5 +211,15 @@ FALSE = {
         "02_kernel_regression/leave_one_out",
         "normalises_again_after_softmax",
         "take the softmax with the key itself",
+    ),
+    transposes_and_broadcasts: (
+        "05_luong/general_scores",
+        "transposes_the_weight",
+        "no other number",
+    ),
+    fills_the_words_of_the_window: (
+        "05_luong/local_weights",
+        "fills_the_window",
+        "divide again afterwards",
     ),
 }
