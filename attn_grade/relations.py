@@ -32,12 +32,12 @@ def relation(got: Tensor, exact: Tensor) -> str:
         return "all your signs are reversed"
     if got.ndim > 1 and got.mT.shape == exact.shape and same(got.mT, exact):
         return "your answer is transposed"
+    if same(got, exact):  # so nearly that every relation would hold
+        return ""
     ratio = (got / exact)[exact.abs() > 1e-6]
     if ratio.numel() > 1 and ratio.isfinite().all() and same(got, exact * ratio.mean()):
         return f"every number is {told_apart(ratio.mean().item(), 1.0)[0]} times what it should be"
     if got.numel() < _FEWEST or not (got.isfinite().all() and exact.isfinite().all()):
-        return ""
-    if _near(got, exact):  # so nearly that every relation would hold
         return ""
     return next(_less_plain(got, exact), "")
 

@@ -56,6 +56,7 @@ UNRELATED = {
     "too small to tell by the right ones": (1e-8 * RIGHT.sin(), RIGHT),
     "too small to tell in one row": (RIGHT.sin() * 1e-8 + RIGHT * FACTORS * ROWS, RIGHT),
     "roots of either sign": (RIGHT * SIGNS, (RIGHT * SIGNS).square()),
+    "right but for the last digits of one": (RIGHT - 1e-12 * torch.eye(3, 4).double(), RIGHT),
     "no finite reciprocal": (RIGHT.sin(), torch.eye(3, 4).double()),
 }
 
