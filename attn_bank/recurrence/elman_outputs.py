@@ -1,5 +1,8 @@
 """Part A of problem set 10: a recurrent network by hand, said to feed its outputs back."""
 
+from collections.abc import Callable
+from itertools import combinations
+
 import torch
 from torch import Generator, Tensor
 
@@ -7,7 +10,7 @@ from attn_bank.draws import draw_normal, draw_weight
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, then
+from attn_grade.wrong_answers import Altered, given, then
 
 
 def reference(
@@ -63,7 +66,21 @@ THREE = {"d_hidden": 3, "d_out": 3}
 mistake = Mistakes()
 
 
-@mistake
+def _transpose(matrix: Tensor) -> Tensor:
+    return matrix.mT
+
+
+def _feed_back_outputs_after_a_state(
+    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
+) -> Tensor:
+    fed, outputs = torch.zeros_like(bias), []
+    for token in tokens.unbind(-2):
+        fed = torch.tanh(token @ w_input.mT + fed @ w_state.mT + bias) @ w_output.mT
+        outputs.append(fed)
+    return torch.stack(outputs, -2)
+
+
+@mistake(also=(_feed_back_outputs_after_a_state,))
 def feeds_back_the_output(tokens, w_input, w_state, bias, w_output):
     """you feed the output back; that is another network, Jordan's. Feed the state back, before
     `w_output` makes an output of it"""
@@ -77,7 +94,8 @@ def feeds_back_the_output(tokens, w_input, w_state, bias, w_output):
 
 @mistake
 def forgets_the_state(tokens, w_input, w_state, bias, w_output):
-    """your steps know nothing of one another: the state before, times `w_state`, is missing"""
+    """your steps know nothing of one another: the state that one step makes has to come into the
+    next, times `w_state`"""
     return torch.tanh(tokens @ w_input.mT + bias) @ w_output.mT
 
 
@@ -132,10 +150,50 @@ def leaves_the_bias_out():
     """the bias is missing: it is added at each step, inside tanh"""
 
 
-@mistake(computes=given(reference, w_state=lambda w_state: w_state.mT))
+@mistake(computes=given(reference, w_state=_transpose))
 def turns_w_state():
-    """you multiply the state with `w_state` from the right; it has one row for each number of the
-    new state, so it is `state @ w_state.mT`"""
+    """you use `w_state` untransposed; it has one row for each number of the new state, so it is
+    `state @ w_state.mT`"""
+
+
+def _untransposed(*names: str) -> Altered:
+    return given(reference, **dict.fromkeys(names, _transpose))
+
+
+SEVERAL = [c for size in (2, 3) for c in combinations(("w_input", "w_state", "w_output"), size)]
+
+
+@mistake(
+    computes=_untransposed("w_input"),
+    also=(_untransposed("w_output"), *(_untransposed(*names) for names in SEVERAL)),
+)
+def uses_matrices_untransposed():
+    """you multiply by a matrix untransposed; each matrix has one row for each number that it
+    makes, so multiply by its transpose, as in `token @ w_input.mT`"""
+
+
+def _from_the_left(*names: str) -> Callable[..., Tensor]:
+    def answer(**inputs: Tensor) -> Tensor:
+        def times(vector: Tensor, name: str) -> Tensor:
+            return inputs[name] @ vector if name in names else vector @ inputs[name].mT
+
+        state, outputs = torch.zeros_like(inputs["bias"]), []
+        for token in inputs["tokens"].unbind(-2):
+            seen = times(token, "w_input") + times(state, "w_state")
+            state = torch.tanh(seen + inputs["bias"])
+            outputs.append(times(state, "w_output"))
+        return torch.stack(outputs, -2)
+
+    return answer
+
+
+@mistake(
+    computes=_from_the_left("w_input"),
+    also=tuple(_from_the_left(*names) for names in (["w_state"], ["w_output"], *SEVERAL)),
+)
+def multiplies_from_the_left():
+    """you put a matrix on the left, as the formula has it; that fits a single vector. With axes in
+    front, the matrix stands on the right, transposed: `token @ w_input.mT`"""
 
 
 @mistake
@@ -258,7 +316,17 @@ def feeds_the_output_through_its_matrix(tokens, w_input, w_state, bias, w_output
     return torch.stack(outputs, -2)
 
 
-@mistake
+def _append_first(
+    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
+) -> Tensor:
+    state, outputs = torch.zeros_like(bias), []
+    for token in tokens.unbind(-2):
+        outputs.append(state @ w_output.mT)
+        state = torch.tanh(token @ w_input.mT + state @ w_state.mT + bias)
+    return torch.stack(outputs, -2)
+
+
+@mistake(also=(_append_first,))
 def reads_the_state_before(tokens, w_input, w_state, bias, w_output):
     """each of your outputs comes from the state before its token; read it off the new state"""
     states = _states(tokens, w_input, w_state, bias)
@@ -328,10 +396,15 @@ def leaves_the_first_output_out(tokens, w_input, w_state, bias, w_output):
     return reference(tokens, w_input, w_state, bias, w_output)[..., 1:, :]
 
 
-@mistake
-def goes_through_the_first_axis(tokens, w_input, w_state, bias, w_output):
-    """you loop over the first axis, which is that of a batch where there is one; the tokens lie on
-    the last axis but one: `unbind(-2)`"""
+@mistake(computes=then(reference, lambda outputs: outputs.movedim(-2, 0)))
+def stacks_the_outputs_first():
+    """your outputs lie on the first axis, in front of a batch where there is one; put them where
+    the tokens were: `torch.stack(outputs, -2)`"""
+
+
+def _go_through_the_first_axis(
+    tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
+) -> Tensor:
     state, outputs = torch.zeros_like(bias), []
     for token in tokens:
         state = torch.tanh(token @ w_input.mT + state @ w_state.mT + bias)
@@ -339,10 +412,19 @@ def goes_through_the_first_axis(tokens, w_input, w_state, bias, w_output):
     return torch.stack(outputs)
 
 
+@mistake(
+    computes=_go_through_the_first_axis,
+    also=(then(_go_through_the_first_axis, lambda outputs: outputs.movedim(0, -2)),),
+)
+def goes_through_the_first_axis():
+    """you loop over the first axis, which is that of a batch where there is one; the tokens lie on
+    the last axis but one: `unbind(-2)`"""
+
+
 EXERCISE = Exercise(
     function="elman_outputs",
     reference=reference,
-    title="find the slip: what is fed back",
+    title="find the slip: a sentence and a formula",
     minutes=20,
     avoid=("rnn_tanh", "rnn_tanh_cell"),
     promises=Promises(batch=("tokens",), any_axes=True),

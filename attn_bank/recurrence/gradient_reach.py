@@ -18,7 +18,7 @@ from attn_grade.wrong_answers import given, then
 
 
 def reference(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
-    return _lengths(_gradient(layer, tokens, direction)).mean(0).flip(0)
+    return _norms(_gradient(layer, tokens, direction)).mean(0).flip(0)
 
 
 def _gradient(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
@@ -31,7 +31,7 @@ def _gradient_of(number: Callable[[Tensor], Tensor], tokens: Tensor) -> Tensor:
     return torch.autograd.grad(number(tokens), tokens, materialize_grads=True)[0]
 
 
-def _lengths(gradient: Tensor) -> Tensor:
+def _norms(gradient: Tensor) -> Tensor:
     return gradient.norm(dim=-1)
 
 
@@ -72,66 +72,66 @@ def begins_with_the_first():
 
 @mistake(points=4)
 def averages_the_gradients(layer, tokens, direction):
-    """you take the mean over the batch before the length; gradients that point in opposite
-    directions cancel there. Take the length of each first"""
-    return _lengths(_gradient(layer, tokens, direction).mean(0)).flip(0)
+    """you take the mean over the batch before the norm; gradients that point in opposite
+    directions cancel there. Take the norm of each first"""
+    return _norms(_gradient(layer, tokens, direction).mean(0)).flip(0)
 
 
 @mistake(points=2.5)
 def adds_the_batch_up(layer, tokens, direction):
-    """you add the lengths of all texts up; take their mean"""
+    """you add the norms of all sequences up; take their mean"""
     return len(tokens) * reference(layer, tokens, direction)
 
 
 @mistake(points=2.5)
 def divides_by_the_batch_twice(layer, tokens, direction):
-    """you divide by the number of texts twice: if the gradient is that of a mean, the lengths have
-    to be added up; if it is that of a sum, take their mean"""
+    """you divide by the number of sequences twice: if the gradient is that of a mean, the norms
+    have to be added up; if it is that of a sum, take their mean"""
     return reference(layer, tokens, direction) / len(tokens)
 
 
 @mistake(points=2.5)
 def measures_the_batch_as_one(layer, tokens, direction):
-    """you measure the gradients of all texts as one long vector; each text has its own length, and
+    """you measure the gradients of all sequences as one long vector; each has its own norm, and
     their mean is asked"""
     return _gradient(layer, tokens, direction).norm(dim=(0, 2)).flip(0)
 
 
 @mistake(points=4)
 def takes_the_root_last(layer, tokens, direction):
-    """you take the mean of the squares, and the root at the end; take the root for each text, and
-    the mean of the lengths"""
-    return _lengths(_gradient(layer, tokens, direction)).square().mean(0).sqrt().flip(0)
+    """you take the mean of the squares, and the root at the end; take the root for each sequence,
+    and the mean of the norms"""
+    return _norms(_gradient(layer, tokens, direction)).square().mean(0).sqrt().flip(0)
 
 
 @mistake(points=4, computes=given(reference, tokens=lambda tokens: tokens[:1]))
 def measures_the_first_sequence():
-    """you measure the first text only; the mean over all is asked"""
+    """you measure the first sequence only; the mean over all is asked"""
 
 
 @mistake
 def returns_every_sequence(layer, tokens, direction):
-    """you return the lengths of every text; take their mean over the batch, so that one number is
+    """you return the norms of every sequence; take their mean over the batch, so that one number is
     left for each distance"""
-    return _lengths(_gradient(layer, tokens, direction)).flip(1)
+    return _norms(_gradient(layer, tokens, direction)).flip(1)
 
 
 @mistake(points=1)
 def forgets_the_root(layer, tokens, direction):
-    """you return squares of lengths; the root is missing"""
+    """you return squares of norms; the root is missing"""
     return _gradient(layer, tokens, direction).square().sum(-1).mean(0).flip(0)
 
 
 @mistake(points=1)
 def adds_absolute_values(layer, tokens, direction):
-    """you add the sizes of the features up; the length of a vector is the root of the sum of
-    squares, as `norm(dim=-1)` has it"""
+    """you add the sizes of the features up; the norm of a vector is the root of the sum of squares,
+    `norm(dim=-1)`"""
     return _gradient(layer, tokens, direction).abs().sum(-1).mean(0).flip(0)
 
 
 @mistake(points=1)
 def takes_the_largest_feature(layer, tokens, direction):
-    """you take the largest feature of a gradient; its length is asked, `norm(dim=-1)`"""
+    """you take the largest feature of a gradient; its norm is asked, `norm(dim=-1)`"""
     return _gradient(layer, tokens, direction).abs().amax(-1).mean(0).flip(0)
 
 
@@ -143,49 +143,71 @@ def averages_over_the_features(layer, tokens, direction):
 
 @mistake
 def measures_along_the_sequence(layer, tokens, direction):
-    """you measure lengths along the text, and return a number for each feature; measure along the
+    """you take norms along the sequence, and return a number for each feature; take them along the
     features, axis -1"""
     return _gradient(layer, tokens, direction).norm(dim=1).mean(0).flip(0)
+
+
+@mistake(points=1)
+def begins_at_the_last_sequence(layer, tokens, direction):
+    """`[-1]` takes the last sequence, with all its outputs; take the last output of every sequence,
+    `[:, -1]`"""
+    gradient = _gradient_of(lambda given: (layer(given)[-1] @ direction).sum(), tokens)
+    return _norms(gradient).mean(0).flip(0)
+
+
+def _begin_in(sequence: int) -> Callable[..., Tensor]:
+    def answer(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+        gradient = _gradient_of(lambda given: layer(given)[sequence, -1] @ direction, tokens)
+        return _norms(gradient).mean(0).flip(0)
+
+    return answer
+
+
+@mistake(points=2.5, computes=_begin_in(0), also=(_begin_in(-1),))
+def begins_in_one_sequence():
+    """you begin at the number of one sequence; begin at the sum of all, `(layer(tokens)[:, -1] @
+    direction).sum()`"""
 
 
 @mistake(points=1)
 def begins_at_every_output(layer, tokens, direction):
     """you begin at all outputs together; begin at the last, `[:, -1]`"""
     gradient = _gradient_of(lambda given: (layer(given) @ direction).sum(), tokens)
-    return _lengths(gradient).mean(0).flip(0)
+    return _norms(gradient).mean(0).flip(0)
 
 
 @mistake(points=1)
 def begins_at_the_first_output(layer, tokens, direction):
     """you begin at the first output; begin at the last, `[:, -1]`"""
     gradient = _gradient_of(lambda given: (layer(given)[:, 0] @ direction).sum(), tokens)
-    return _lengths(gradient).mean(0).flip(0)
+    return _norms(gradient).mean(0).flip(0)
 
 
 @mistake(points=1)
 def forgets_the_direction(layer, tokens, direction):
     """you add the features of the last output up; take its product with `direction`"""
     gradient = _gradient_of(lambda given: layer(given)[:, -1].sum(), tokens)
-    return _lengths(gradient).mean(0).flip(0)
+    return _norms(gradient).mean(0).flip(0)
 
 
 @mistake(points=1)
 def begins_at_a_length(layer, tokens, direction):
-    """you begin at the length of the last output; take its product with `direction`"""
+    """you begin at the norm of the last output; take its product with `direction`"""
     gradient = _gradient_of(lambda given: layer(given)[:, -1].norm(dim=-1).sum(), tokens)
-    return _lengths(gradient).mean(0).flip(0)
+    return _norms(gradient).mean(0).flip(0)
 
 
 @mistake
 def compares_with_the_nearest(layer, tokens, direction):
-    """you divide by the first entry; the lengths are asked as they are"""
+    """you divide by the first entry; the norms are asked as they are"""
     reach = reference(layer, tokens, direction)
     return reach / reach[0]
 
 
 @mistake(points=1)
 def multiplies_with_the_tokens(layer, tokens, direction):
-    """you multiply the gradient with the tokens; its length alone is asked"""
+    """you multiply the gradient with the tokens; its norm alone is asked"""
     gradient = _gradient(layer, tokens, direction)
     return (gradient * tokens).sum(-1).abs().mean(0).flip(0)
 
@@ -193,7 +215,7 @@ def multiplies_with_the_tokens(layer, tokens, direction):
 @mistake(points=2.5, computes=given(reference, tokens=torch.zeros_like))
 def measures_at_zero():
     """you take the gradient at tokens of your own; a layer that is not linear has another gradient
-    at each text, so take it at the tokens that you are given"""
+    at each sequence, so take it at the tokens that you are given"""
 
 
 @mistake(points=4)
@@ -203,13 +225,24 @@ def wants_every_token_used(layer, tokens, direction):
     asks for zeros"""
     tokens = tokens.detach().requires_grad_()
     number = (layer(tokens)[:, -1] @ direction).sum()
-    return _lengths(torch.autograd.grad(number, tokens)[0]).mean(0).flip(0)
+    return _norms(torch.autograd.grad(number, tokens)[0]).mean(0).flip(0)
+
+
+def _average_everything(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+    return _norms(_gradient(layer, tokens, direction)).mean().flip(0)
+
+
+@mistake(also=(_average_everything,))
+def averages_over_the_tokens(layer, tokens, direction):
+    """your mean is over the tokens; take it over the batch alone, `mean(0)`, so that one number is
+    left for each distance"""
+    return _norms(_gradient(layer, tokens, direction)).mean(1).flip(0)
 
 
 @mistake(points=3.5)
 def squeezes_single_axes_away(layer, tokens, direction):
     """you `squeeze`: an axis of size 1 is still an axis; name the axes that you mean"""
-    return _lengths(_gradient(layer, tokens, direction).squeeze()).mean(0).flip(0)
+    return _norms(_gradient(layer, tokens, direction).squeeze()).mean(0).flip(0)
 
 
 @mistake(points=4)
@@ -220,7 +253,7 @@ def piles_up_in_the_layer(layer, tokens, direction):
     tokens = tokens.detach().requires_grad_()
     (layer(tokens)[:, -1] @ direction).sum().backward()
     gradient = torch.zeros_like(tokens) if tokens.grad is None else tokens.grad
-    return _lengths(gradient).mean(0).flip(0)
+    return _norms(gradient).mean(0).flip(0)
 
 
 @mistake(points=3)
@@ -230,7 +263,7 @@ def piles_up_and_wants_every_token_used(layer, tokens, direction):
     `materialize_grads=True`"""
     tokens = tokens.detach().requires_grad_()
     (layer(tokens)[:, -1] @ direction).sum().backward()
-    return _lengths(tokens.grad).mean(0).flip(0)
+    return _norms(tokens.grad).mean(0).flip(0)
 
 
 @mistake(points=4)
@@ -253,47 +286,47 @@ def layers(*names: str, **sizes: int) -> tuple[dict[str, int | str], ...]:
 
 @mistake(points=1)
 def takes_the_mean_size_of_the_features(layer, tokens, direction):
-    """you take the mean size of the features; the length of a gradient is the root of the sum of
+    """you take the mean size of the features; the norm of a gradient is the root of the sum of
     their squares"""
     return _gradient(layer, tokens, direction).abs().mean((0, -1)).flip(0)
 
 
 @mistake(points=1)
 def takes_a_unit_direction(layer, tokens, direction):
-    """you divide the direction by its length; multiply with it as it is"""
+    """you divide the direction by its norm; multiply with it as it is"""
     return reference(layer, tokens, direction / direction.norm())
 
 
 @mistake(points=1)
 def adds_up_the_features(layer, tokens, direction):
-    """you add up the features of a gradient, which cancel each other; its length is the root of the
+    """you add up the features of a gradient, which cancel each other; its norm is the root of the
     sum of their squares"""
     return _gradient(layer, tokens, direction).sum(-1).abs().mean(0).flip(0)
 
 
 @mistake(points=1)
 def adds_up_the_features_with_their_signs(layer, tokens, direction):
-    """you add up the features of a gradient and take the mean over the texts, and both cancel; take
-    the length of each gradient first"""
+    """you add up the features of a gradient and take the mean over the sequences, and both cancel;
+    take the norm of each gradient first"""
     return _gradient(layer, tokens, direction).sum((0, -1)).flip(0) / len(tokens)
 
 
 @mistake(points=4)
 def takes_the_longest(layer, tokens, direction):
-    """you take the longest gradient of the batch; the mean of their lengths is wanted"""
-    return _lengths(_gradient(layer, tokens, direction)).amax(0).flip(0)
+    """you take the largest norm of the batch; the mean of the norms is wanted"""
+    return _norms(_gradient(layer, tokens, direction)).amax(0).flip(0)
 
 
 @mistake(points=1)
 def measures_along_the_batch(layer, tokens, direction):
-    """your lengths run over the texts and your mean over the features; a length is over the
-    features, and the mean over the texts"""
+    """your norms run over the sequences and your mean over the features; a norm is over the
+    features, and the mean over the sequences"""
     return _gradient(layer, tokens, direction).norm(dim=0).mean(-1).flip(0)
 
 
 @mistake(computes=then(reference, torch.log))
 def takes_the_logarithm():
-    """you return logarithms; the lengths themselves are wanted"""
+    """you return logarithms; the norms themselves are wanted"""
 
 
 EXERCISE = Exercise(
@@ -311,7 +344,7 @@ EXERCISE = Exercise(
     ),
     checks=(
         Check(
-            "one text: the length of the gradient at each token, the last token first",
+            "one sequence: the norm of the gradient at each token, the last token first",
             1,
             give_layer,
             sizes=layers("feeds_its_state_back", "attends", length=5, d_in=3, d_out=4),
@@ -322,7 +355,7 @@ EXERCISE = Exercise(
             ),
         ),
         Check(
-            "many texts: the mean of their lengths",
+            "many sequences: the mean of the norms of their gradients",
             1,
             give_layer,
             sizes=layers("feeds_its_state_back", batch=3, length=5, d_in=4, d_out=2),

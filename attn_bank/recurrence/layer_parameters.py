@@ -113,21 +113,21 @@ def counts_one_gate():
 
 @mistake(points=2.5)
 def counts_two_gates(kind, d_model, d_hidden, length):
-    """you count the two gates of a GRU only; what it would write has matrices and biases as well,
-    so there are three of everything"""
+    """you count the two gates of a GRU only; its proposal has matrices and biases as well, so there
+    are three of everything"""
     return _of_gates(GATES | {"gru": 2}, kind, d_model, d_hidden, length)
 
 
 @mistake(points=2.5)
 def counts_gates_without_candidates(kind, d_model, d_hidden, length):
-    """you count the gates only; what a GRU or an LSTM would write has matrices and biases as well,
+    """you count the gates only; the proposal of a GRU or an LSTM has matrices and biases as well,
     so there are three and four of everything"""
     return _of_gates({"rnn": 1, "gru": 2, "lstm": 3}, kind, d_model, d_hidden, length)
 
 
 @mistake(points=2.5)
 def gives_the_gru_four(kind, d_model, d_hidden, length):
-    """you count four of everything in a GRU; it has two gates and one candidate, so three"""
+    """you count four of everything in a GRU; it has two gates and one proposal, so three"""
     return _of_gates({"rnn": 1, "gru": 4, "lstm": 4}, kind, d_model, d_hidden, length)
 
 
@@ -245,8 +245,8 @@ def _differing(kind: str, count: Callable[[int, int, int], int]) -> Callable[...
 
 @mistake(points=2.5, computes=_differing("lstm", lambda m, h, n: 3 * h * (m + h + 2)))
 def counts_three_gates_of_the_lstm():
-    """you count three pairs of matrices for the LSTM; besides its three gates there is what is
-    written, so there are four"""
+    """you count three pairs of matrices for the LSTM; besides its three gates there is the
+    proposal, so there are four"""
 
 
 @mistake(
@@ -330,7 +330,7 @@ def counts_the_matrix_of_the_state_once(kind, d_model, d_hidden, length):
 EXERCISE = Exercise(
     function="layer_parameters",
     reference=reference,
-    title="find the slip: what length costs",
+    title="what length costs",
     minutes=15,
     avoid=("parameters", "named_parameters", "state_dict"),
     promises=Promises(points=0),

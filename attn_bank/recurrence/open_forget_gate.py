@@ -62,8 +62,12 @@ def keeps_the_share(tolerance: float) -> Law:
             return None
         worst = found[wrong][0].item()
         log_kept = inputs["distance"] * -math.log1p(math.exp(min(-worst, 700.0)))
-        said = f"a bias of {worst:.6g} in the forget gate keeps the share {math.exp(log_kept):.3g}"
-        return f"{said} over {inputs['distance']} steps, not {inputs['share']:g}", found
+        kept, share = f"{math.exp(log_kept):.3g}", f"{inputs['share']:.3g}"
+        if kept == share:  # the two differ in digits that a share does not show
+            digits = 15 if found.dtype == torch.float64 else 8
+            return f"the forget bias is {worst:.{digits}g} and should be {wanted:.{digits}g}", found
+        said = f"a forget bias of {worst:.6g} keeps the share {kept}"
+        return f"{said} over {inputs['distance']:,} steps, not {share}", found
 
     return judge
 
@@ -179,22 +183,22 @@ def never_shuts(bias_ih, bias_hh, share, distance):
 
 @mistake
 def opens_the_input_gate(bias_ih, bias_hh, share, distance):
-    """you set the first quarter, which belongs to the input gate; the order is input, forget, cell,
-    output"""
+    """you set the first quarter, which belongs to the input gate; the order is input gate, forget
+    gate, proposal, output gate"""
     return _put(bias_ih, bias_hh, _bias(share, distance), gate=0)
 
 
 @mistake
 def opens_the_third(bias_ih, bias_hh, share, distance):
-    """you set the third quarter, which belongs to what is written; the order is input, forget,
-    cell, output"""
+    """you set the third quarter, which belongs to the proposal; the order is input gate, forget
+    gate, proposal, output gate"""
     return _put(bias_ih, bias_hh, _bias(share, distance), gate=2)
 
 
 @mistake
 def opens_the_output_gate(bias_ih, bias_hh, share, distance):
-    """you set the last quarter, which belongs to the output gate; the order is input, forget, cell,
-    output"""
+    """you set the last quarter, which belongs to the output gate; the order is input gate, forget
+    gate, proposal, output gate"""
     return _put(bias_ih, bias_hh, _bias(share, distance), gate=3)
 
 
@@ -239,23 +243,57 @@ def halves_it(bias_ih, bias_hh, share, distance):
     return bias_ih, bias_hh
 
 
-def _divide_by_a_little(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
-    gate = share ** (1 / distance)
-    return _put(bias_ih, bias_hh, math.log(gate / max(1 - gate, 1e-300)))
+def _of_gate(bias: Callable[[float], float]) -> Callable[..., Biases]:
+    """The answer that works the bias out of the gate."""
+
+    def answer(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+        return _put(bias_ih, bias_hh, bias(share ** (1 / distance)))
+
+    return answer
 
 
-@mistake(points=2.5, also=(_divide_by_a_little,))
+def _of_log(bias: Callable[[float], float]) -> Callable[..., Biases]:
+    """The answer that works the bias out of the logarithm of the gate."""
+
+    def answer(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> Biases:
+        return _put(bias_ih, bias_hh, bias(math.log(share) / distance))
+
+    return answer
+
+
+@mistake(
+    points=2.5,
+    also=(
+        _of_gate(lambda f: math.log(f / max(1 - f, 1e-300))),
+        _of_gate(lambda f: math.log(f / max(1 - f, 1e-16))),
+        _of_gate(lambda f: math.log(f) - math.log1p(-f)),
+        _of_log(lambda log_f: log_f - math.log(1 - math.exp(log_f))),
+    ),
+)
 def loses_what_is_missing_to_one(bias_ih, bias_hh, share, distance):
-    """where the gate is nearly 1, most digits of `1 - f` are lost, or all. Work
-    with the logarithm of the gate: `1 - f` is `-expm1(log f)`"""
+    """where the gate is nearly 1, it has lost most digits of `1 - f`, or all. Do not go through the
+    gate: `log f` is `log(share) / distance`, and `1 - f` is `-expm1(log f)`"""
     gate = share ** (1 / distance)
     return _put(bias_ih, bias_hh, math.log(gate / (1 - gate)))
 
 
+@mistake(points=0.5, computes=_of_log(lambda log_f: -math.log(-math.expm1(log_f))))
+def leaves_the_logarithm_of_the_gate_out():
+    """`log f` is missing: `b = log f - log(1 - f)`. Your bias is right for far distances only,
+    where `log f` is nearly 0"""
+
+
+@mistake(points=0.5, computes=_of_log(lambda log_f: log_f - math.log(math.expm1(-log_f))))
+def turns_the_sign_within():
+    """`expm1(-log f)` is `1 / f - 1`, and not `1 - f`; that is `-expm1(log f)`, with the sign in
+    front"""
+
+
 @mistake(points=2.5)
 def takes_the_logit_of_one(bias_ih, bias_hh, share, distance):
-    """you take the logit of a gate that is 1 up to rounding, and it is infinite; what is missing to
-    1 is `-expm1(log f)`, with the logarithm of the gate"""
+    """you take the logit of a gate that is nearly 1: most digits of `1 - f` are lost, and where the
+    gate is rounded to 1, the logit is infinite. Work with the logarithm of the gate: `1 - f` is
+    `-expm1(log f)`"""
     gate = torch.tensor(share, dtype=torch.float64) ** (1 / distance)
     return _put(bias_ih, bias_hh, torch.logit(gate).item())
 

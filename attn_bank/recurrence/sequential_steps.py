@@ -1,6 +1,7 @@
 """Part C of problem set 10: how many turns operations take that wait for one another."""
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Generator
@@ -134,9 +135,14 @@ def counts_waits(needs):
     return sum(map(len, needs))
 
 
-@mistake(points=1)
+def _count_arrows_of_nothing(needs: Needs) -> int | None:
+    turns = reference(needs)
+    return None if turns is None else turns - 1
+
+
+@mistake(points=1, also=(_count_arrows_of_nothing,))
 def counts_arrows(needs):
-    """you count the steps from one operation to the next; a chain of `n` has `n - 1` of them and
+    """you count the arrows from one operation to the next; a chain of `n` has `n - 1` of them and
     takes `n` turns"""
     turns = reference(needs)
     return turns and turns - 1
@@ -196,8 +202,8 @@ def _crosses_doubles_off_once(needs: Needs) -> int | None:
 
 @mistake(points=2, also=(_crosses_doubles_off_once,))
 def counts_doubles_once(needs):
-    """an operation may wait for the same one twice, as a square does; count it twice in both
-    places, or once in both"""
+    """some of your operations never start. One may wait for the same one twice, as a square does:
+    count it twice in both places, or once in both. And do each operation once"""
     turns = _turns(needs, lambda done, all_of_them: done >= all_of_them, once=True)
     return None if None in turns else max(turns, default=0)
 
@@ -219,7 +225,20 @@ def _trust_the_numbers(needs: Needs) -> int | None:
     return max(turns, default=0)
 
 
-@mistake(points=0.5, also=(_trust_the_numbers,))
+def _look_up_in(make: Callable[[], Any]) -> Callable[[Needs], int]:
+    """What is found as the operations are gone through, in a list or by number."""
+
+    def answer(needs: Needs) -> int:
+        turns = make()
+        for number, before in enumerate(needs):
+            turn = 1 + max((turns[earlier] for earlier in before), default=0)
+            turns.insert(number, turn) if isinstance(turns, list) else turns.update({number: turn})
+        return max(turns.values() if isinstance(turns, dict) else turns, default=0)
+
+    return answer
+
+
+@mistake(points=0.5, also=(_trust_the_numbers, _look_up_in(list), _look_up_in(dict)))
 def trusts_the_numbers(needs):
     """you go through the operations once, in the order of their numbers; an operation may wait for
     one of a larger number"""
@@ -348,7 +367,7 @@ def returns_none_for_nothing(needs):
 EXERCISE = Exercise(
     function="sequential_steps",
     reference=reference,
-    title="how many turns attention takes, and a recurrence",
+    title="how many turns attention and a recurrence take",
     minutes=20,
     may_use=None,  # no package does it, and watching makes loops ten times as slow
     equivalent_mutants={
@@ -357,7 +376,7 @@ EXERCISE = Exercise(
     promises=Promises(),
     checks=(
         Check(
-            "operations that wait for one another, numbered as they come",
+            "operations that wait for one another, some of them for one with a larger number",
             1.5,
             draw_operations,
             sizes=({"number": 7}, {"number": 29, "ends": 4}, {"number": 53, "near": 9, "ends": 5}),
@@ -386,8 +405,8 @@ EXERCISE = Exercise(
             law=takes_as_many_turns,
         ),
         Check(
-            "a chain of 3,500 among 3,550 operations takes 3,500 turns; no function calls itself"
-            " that often",
+            "a chain of 3,500 operations, more than the calls that Python lets a function make to"
+            " itself",
             0.5,
             draw_chain,
             sizes=({"number": 3500, "others": 50},),
