@@ -225,20 +225,23 @@ def _trust_the_numbers(needs: Needs) -> int | None:
     return max(turns, default=0)
 
 
-def _look_up_in(make: Callable[[], Any]) -> Callable[[Needs], int]:
-    """What is found as the operations are gone through, in a list or by number."""
+def _look_up_in(kind: Callable[[list[int]], Any]) -> Callable[[Needs], int]:
+    """The answer that looks up the turns so far in a list or a dict, where later ones are not."""
 
     def answer(needs: Needs) -> int:
-        turns = make()
-        for number, before in enumerate(needs):
-            turn = 1 + max((turns[earlier] for earlier in before), default=0)
-            turns.insert(number, turn) if isinstance(turns, list) else turns.update({number: turn})
-        return max(turns.values() if isinstance(turns, dict) else turns, default=0)
+        turns: list[int] = []
+        for before in needs:
+            known = kind(turns)
+            turns.append(1 + max((known[earlier] for earlier in before), default=0))
+        return max(turns, default=0)
 
     return answer
 
 
-@mistake(points=0.5, also=(_trust_the_numbers, _look_up_in(list), _look_up_in(dict)))
+_LOOKED_UP = _look_up_in(list), _look_up_in(lambda turns: dict(enumerate(turns)))
+
+
+@mistake(points=0.5, also=(_trust_the_numbers, *_LOOKED_UP))
 def trusts_the_numbers(needs):
     """you go through the operations once, in the order of their numbers; an operation may wait for
     one of a larger number"""
