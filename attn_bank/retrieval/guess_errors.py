@@ -111,6 +111,16 @@ def multiplies_by_the_temperature():
     """you multiplied the scores by the temperature; divide"""
 
 
+def _divided_by_255(colours: Tensor) -> Tensor:
+    return colours / 255
+
+
+@mistake(computes=given(reference, query=_divided_by_255, key=_divided_by_255))
+def divides_the_colours():
+    """you divided query and key by 255, as the chapter does; here they are compared as they are,
+    and the temperatures are larger for it"""
+
+
 @mistake
 def scores_by_dot_product(query, truth, key, value, temperatures):
     """you scored by the dot product, by which a bright colour is close to everything: score by
@@ -148,6 +158,26 @@ def averages_over_the_words(query, truth, key, value, temperatures):
     """you took the mean over the numbers of a value as well: sum the squares over them, then take
     the mean over the queries"""
     return reference(query, truth, key, value, temperatures) / value.shape[-1]
+
+
+@mistake
+def exchanges_the_mean_and_the_sum(query, truth, key, value, temperatures):
+    """you took the mean over the numbers of a value and the sum over the queries: sum over the
+    numbers of a value, and take the mean over the queries"""
+    return reference(query, truth, key, value, temperatures) * len(query) / value.shape[-1]
+
+
+def _divide_by_277(
+    query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
+) -> Tensor:
+    return reference(query, truth, key, value, temperatures) * len(query) / 277
+
+
+@mistake(also=(_divide_by_277,))
+def divides_by_the_number_of_keys(query, truth, key, value, temperatures):
+    """you divide by another number than that of the queries, such as the number of keys; for the
+    colours both are 277, elsewhere not: take the mean over the queries"""
+    return reference(query, truth, key, value, temperatures) * len(query) / len(key)
 
 
 @mistake
@@ -236,7 +266,7 @@ def divides_by_twice_the_square(query, truth, key, value, temperatures):
 
 @mistake
 def averages_the_features(query, truth, key, value, temperatures):
-    """you take the mean over the features for a squared distance; it is the sum"""
+    """you take the mean over the numbers of a key for a squared distance; it is the sum"""
     return _errors_by(query, truth, key, value, temperatures * key.shape[-1]).mean(-1)
 
 
@@ -276,7 +306,7 @@ def counts_right_words(query, truth, key, value, temperatures):
 
 @mistake(points=3)
 def guesses_nothing_where_all_underflows(query, truth, key, value, temperatures):
-    """where all powers underflow you take a guess of zeros for 0/0; the nearest key decides there:
+    """where all powers round to 0 your guess is 0 for every word; the nearest key decides there:
     take the softmax of the scores"""
     powers = torch.exp(-squared_distances(query, key) / temperatures[:, None, None])
     guesses = (powers @ value / powers.sum(-1, keepdim=True)).nan_to_num()

@@ -126,6 +126,17 @@ def normalises_twice(scores, value, mask, default):
     return torch.where(some, weights / total @ value, default)
 
 
+@mistake(points=2.5)
+def normalises_what_may_be_nothing(scores, value, mask, default):
+    """you took forbidden keys away after `exp` or softmax, and divided by the sum of what was left.
+    That sum is 0 for a query without keys; and a forbidden key with a high score overflows, or
+    leaves powers that round to 0. Then the quotient or its gradient is `nan`. Forbid the keys
+    before"""
+    weights = torch.softmax(scores, -1) * mask
+    shares = weights / weights.sum(-1, keepdim=True)
+    return torch.where(mask.any(-1, keepdim=True), shares @ value, default)
+
+
 def _share_out_powers(scores: Tensor, value: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     powers = torch.exp(scores - scores.amax(-1, keepdim=True)) * mask
     total = powers.sum(-1, keepdim=True)
@@ -135,8 +146,8 @@ def _share_out_powers(scores: Tensor, value: Tensor, mask: Tensor) -> tuple[Tens
 @mistake(points=3.5)
 def finds_empty_rows_by_their_sum(scores, value, mask, default):
     """a query gets the default from you although it has keys: the highest score of all is that of a
-    forbidden key, and beside it the powers of the allowed ones round to 0. Forbid keys before you
-    look for the highest score, and ask the mask whether there is any"""
+    forbidden key, and beside it the powers of the allowed ones round to 0. Forbid keys before the
+    softmax, and ask the mask whether there is any"""
     output, some = _share_out_powers(scores, value, mask)
     return torch.where(some, output, default)
 
@@ -144,7 +155,7 @@ def finds_empty_rows_by_their_sum(scores, value, mask, default):
 @mistake(points=3.5)
 def takes_the_highest_forbidden_score_off(scores, value, mask, default):
     """the highest score of all is that of a forbidden key, and beside it the powers of the allowed
-    ones round to 0, so that the output is 0; forbid keys before you look for the highest score"""
+    ones round to 0, so that the output is 0; forbid keys before the softmax"""
     output, _ = _share_out_powers(scores, value, mask)
     return torch.where(mask.any(-1, keepdim=True), output, default)
 
@@ -181,7 +192,14 @@ def returns_the_default_if_any_key_is_forbidden(scores, value, mask, default):
     return torch.where(mask.all(-1, keepdim=True), torch.softmax(scores, -1) @ value, default)
 
 
-@mistake(points=3, right="your output is right")
+def _add_the_logarithm_of_the_mask(
+    scores: Tensor, value: Tensor, mask: Tensor, default: Tensor
+) -> Tensor:
+    output = torch.softmax(scores + mask.to(scores.dtype).log(), -1) @ value
+    return torch.where(mask.any(-1, keepdim=True), output, default)
+
+
+@mistake(points=3, right="your output is right", also=(_add_the_logarithm_of_the_mask,))
 def replaces_nan_at_the_end(scores, value, mask, default):
     """your gradient is `nan`: the weights of a query without keys are `nan` and meet the values
     before you replace the output, and on the way back 0 times `nan` is `nan`. Give such a row
@@ -190,14 +208,33 @@ def replaces_nan_at_the_end(scores, value, mask, default):
     return torch.where(output.isnan(), default, output)
 
 
-@mistake(points=2.5)
-def writes_rows_by_index(scores, value, mask, default):
-    """your axes are counted from the front, which is right without batch axes only: the keys are
-    the last axis of the mask, `mask.any(-1)`"""
-    output = torch.softmax(scores.masked_fill(~mask, -1e9), -1) @ value
-    empty = ~mask.any(1)
-    output[empty] = default.to(output.dtype)
+def _write_the_output(
+    scores: Tensor, value: Tensor, mask: Tensor, default: Tensor, low: float, axis: int = -1
+) -> Tensor:
+    output = torch.softmax(scores.masked_fill(~mask, low), -1) @ value
+    output[~mask.any(axis)] = default.to(output.dtype)
     return output
+
+
+def _write_the_scores(scores: Tensor, value: Tensor, mask: Tensor, default: Tensor) -> Tensor:
+    scores[~mask] = -math.inf
+    return torch.where(mask.any(-1, keepdim=True), torch.softmax(scores, -1) @ value, default)
+
+
+@mistake(
+    points=2.5,
+    computes=lambda **inputs: _write_the_output(**inputs, low=-1e9),
+    also=(
+        lambda **inputs: _write_the_output(**inputs, low=-1e9, axis=1),
+        lambda **inputs: _write_the_output(**inputs, low=-math.inf),
+        _write_the_scores,
+        lambda scores, **others: _write_the_scores(scores.clone(), **others),
+    ),
+)
+def picks_by_a_mask_of_another_shape():
+    """you write into the places that the mask picks out, which takes a mask of the full shape; here
+    it may have one row for all queries, and lack the axes in front. `masked_fill` and `torch.where`
+    broadcast it"""
 
 
 @mistake(points=3)
@@ -229,7 +266,27 @@ def returns_a_blend_without_keys(scores, value, mask, default):
     return _weights(scores, mask) @ value
 
 
-@mistake(points=1)
+def _ask_without_an_axis(scores: Tensor, value: Tensor, mask: Tensor, default: Tensor) -> Tensor:
+    return torch.where(mask.any(-1), _weights(scores, mask) @ value, default)
+
+
+@mistake(also=(_ask_without_an_axis,))
+def loses_the_axis_of_the_keys(scores, value, mask, default):
+    """`mask.any(-1)` has one axis fewer, so that its queries meet the keys or the numbers of a
+    value: keep the axis, `mask.any(-1, keepdim=True)`"""
+    weights = torch.softmax(scores.masked_fill(mask.any(-1) & ~mask, -math.inf), -1)
+    return torch.where(mask.any(-1), weights @ value, default)
+
+
+def _ask_the_columns(scores: Tensor, value: Tensor, mask: Tensor, default: Tensor) -> Tensor:
+    return torch.where(mask.any(-2, keepdim=True), _weights(scores, mask) @ value, default)
+
+
+def _ask_the_columns_turned(scores: Tensor, value: Tensor, mask: Tensor, default: Tensor) -> Tensor:
+    return torch.where(mask.any(-2, keepdim=True).mT, _weights(scores, mask) @ value, default)
+
+
+@mistake(points=1, also=(_ask_the_columns, _ask_the_columns_turned))
 def asks_the_wrong_places_whether_there_is_a_key(scores, value, mask, default):
     """which rows get `default` is wrong: ask each query whether any key of its own row is allowed,
     `mask.any(-1, keepdim=True)`"""
@@ -263,7 +320,7 @@ def takes_the_best_key_alone(scores, value, mask, default):
 
 @mistake(points=2)
 def returns_the_mean_of_the_default(scores, value, mask, default):
-    """a query without keys gets the mean of `default` in every feature; it gets `default` itself"""
+    """a query without keys gets the mean of `default` in every place; it gets `default` itself"""
     some = mask.any(-1, keepdim=True)
     return torch.where(some, _weights(scores, mask) @ value, default.mean())
 

@@ -78,6 +78,27 @@ def normalises_over_the_queries(query, key, value, temperature):
 
 
 @mistake
+def normalises_over_the_first_axis(query, key, value, temperature):
+    """your softmax runs over the first axis; the weights of a query should sum to 1 over the keys,
+    the last axis of the scores (`dim=-1`)"""
+    return torch.softmax(query @ key.mT / temperature, dim=0) @ value
+
+
+@mistake(computes=given(reference, query=torch.neg))
+def turns_the_sign():
+    """your scores have the sign reversed: the key that suits a query best gets the smallest weight.
+    The score is the dot product as it is"""
+
+
+@mistake
+def divides_without_exponential(query, key, value, temperature):
+    """you divided the scores by their sum; scores may be negative, and so are weights then. Raise e
+    to the scores first, as softmax does"""
+    scores = query @ key.mT / temperature
+    return scores / scores.sum(-1, keepdim=True) @ value
+
+
+@mistake
 def mixes_with_the_scores(query, key, value, temperature):
     """you mixed the values by the scores themselves. Scores may be negative and do not sum to 1:
     softmax makes weights of them"""
@@ -114,8 +135,8 @@ def divides_by_the_temperature_twice():
 
 @mistake(points=2.5)
 def cools_the_weights(query, key, value, temperature):
-    """you divided the weights by the temperature, so they do not sum to 1 any more: divide the
-    scores, before the softmax"""
+    """you divided by the temperature after the softmax, which makes the whole output smaller or
+    larger: divide the scores, before the softmax"""
     return torch.softmax(query @ key.mT, dim=-1) / temperature @ value
 
 

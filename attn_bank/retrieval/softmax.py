@@ -62,7 +62,16 @@ def _subtract_one_maximum_over_the_first_axis(scores: Tensor) -> Tensor:
     return _overflow_over_the_first_axis(scores - scores.max())
 
 
-@mistake(also=(_overflow_over_the_first_axis, _subtract_one_maximum_over_the_first_axis))
+def _subtract_each_maximum_over_the_first_axis(scores: Tensor) -> Tensor:
+    return _overflow_over_the_first_axis(scores - scores.amax(-1, keepdim=True))
+
+
+@mistake(
+    also=(
+        _subtract_one_maximum_over_the_first_axis,
+        _subtract_each_maximum_over_the_first_axis,
+    )
+)
 def normalises_over_the_first_axis(scores):
     """you sum over the first axis; each row of weights should sum to 1, along the last axis
     (`dim=-1`)"""
@@ -121,10 +130,16 @@ def cuts_large_scores_off(scores):
     return raised / raised.sum(-1, keepdim=True)
 
 
-@mistake(points=2)
+def _subtract_the_smallest(scores: Tensor) -> Tensor:
+    raised = torch.exp(scores - scores.amin(-1, keepdim=True))
+    return raised / raised.sum(-1, keepdim=True)
+
+
+@mistake(points=2, also=(_subtract_the_smallest,))
 def subtracts_the_mean(scores):
-    """you subtracted the mean of a row. That changes no weight either, but it does not keep the
-    powers small, and it is minus infinity as soon as one score is. Subtract the maximum"""
+    """you subtracted another number of a row than its maximum, such as its mean or its smallest
+    score. That changes no weight either, but it does not keep the powers small, and both are minus
+    infinity as soon as one score is. Subtract the maximum"""
     raised = torch.exp(scores - scores.mean(-1, keepdim=True))
     return raised / raised.sum(-1, keepdim=True)
 
@@ -144,6 +159,21 @@ def divides_without_exponential(scores):
 
 
 @mistake
+def divides_by_the_largest(scores):
+    """you divided the scores by their maximum, which changes their differences, and with them the
+    weights; subtract it"""
+    raised = torch.exp(scores / scores.amax(-1, keepdim=True))
+    return raised / raised.sum(-1, keepdim=True)
+
+
+@mistake
+def takes_the_places_as_well(scores):
+    """`max` along an axis returns two things, the largest scores and their places: take `.values`,
+    or write `amax`"""
+    return torch.exp(scores - scores.max(-1, keepdim=True))
+
+
+@mistake
 def adds_a_small_number_to_the_sum(scores):
     """you added a small number to the sum, so a row sums to a little less than 1. After the maximum
     is subtracted the sum is at least 1, and nothing needs to be added"""
@@ -159,11 +189,11 @@ def drops_the_axis_of_the_maximum(scores):
     return raised / raised.sum(-1)
 
 
-@mistake
+@mistake(also=(_overflow_over_the_first_axis,))
 def overflows_and_normalises_over_the_queries(scores):
-    """your weights sum to 1 over the queries, down each column; they should sum to 1 over the keys,
-    along the last axis (`dim=-1`). And `exp` of a large score is infinite: subtract the maximum of
-    each row first"""
+    """your sum runs over another axis than that of the keys, the last one (`dim=-1`), so that the
+    rows do not sum to 1. And `exp` of a large score is infinite: subtract the maximum of each row
+    first"""
     raised = torch.exp(scores)
     return raised / raised.sum(-2 if scores.ndim > 1 else -1, keepdim=True)
 
@@ -191,7 +221,12 @@ def divides_by_the_mean(scores):
     return raised / raised.mean(-1, keepdim=True)
 
 
-@mistake(points=2.5)
+def _subtract_a_size_that_may_be_infinite(scores: Tensor) -> Tensor:
+    raised = torch.exp(scores - scores.abs().amax(-1, keepdim=True))
+    return raised / raised.sum(-1, keepdim=True)
+
+
+@mistake(points=2.5, also=(_subtract_a_size_that_may_be_infinite,))
 def subtracts_the_largest_size(scores):
     """you subtracted the largest absolute value; in a row far below 0 that makes the scores lower
     still, and every power 0. Subtract the maximum, sign and all"""

@@ -31,9 +31,8 @@ mistake = Mistakes()
 
 @mistake
 def lets_each_score_move_its_own_weight(weights, upstream):
-    """you let each score move its own weight only: that is the diagonal of the Jacobian. Every
-    score also stands in the denominator of all the other weights, and moves them down when it goes
-    up"""
+    """you let each score move its own weight only. Every score also stands in the denominator of
+    all the other weights, and moves them down when it goes up"""
     return weights * (1 - weights) * upstream
 
 
@@ -104,8 +103,8 @@ def takes_weights_for_scores():
 
 @mistake
 def returns_the_jacobian(weights, upstream):
-    """this is the Jacobian, and it is right. What is asked for is its product with `upstream`, one
-    number a score"""
+    """this is the table of all derivatives of a weight by a score, and it is right. What is asked
+    for is its product with `upstream`, one number a score"""
     return torch.diag_embed(weights) - weights.unsqueeze(-1) * weights.unsqueeze(-2)
 
 
@@ -129,6 +128,21 @@ def leaves_the_diagonal_out(weights, upstream):
     """you keep only what a score does to the weights of the others, minus the product of two
     weights; to its own weight it also adds that weight: `weights * upstream` is missing"""
     return -weights * (weights * upstream).sum(-1, keepdim=True)
+
+
+@mistake
+def keeps_the_others_alone(weights, upstream):
+    """you keep what a score does to the weights of the others; what it does to its own, `w - w²`,
+    is missing"""
+    product = weights * upstream
+    return -weights * (product.sum(-1, keepdim=True) - product)
+
+
+@mistake
+def counts_each_weight_twice_in_the_mean(weights, upstream):
+    """your mean of `upstream` counts each entry by the square of its weight; it counts by the
+    weight itself"""
+    return weights * (upstream - (weights**2 * upstream).sum(-1, keepdim=True))
 
 
 def _sum_over_the_first_axis(weights: Tensor, upstream: Tensor) -> Tensor:
@@ -185,8 +199,8 @@ def _jacobian(weights: Tensor, diagonal: Tensor) -> Tensor:
 
 @mistake
 def puts_another_diagonal(weights, upstream):
-    """the diagonal of your Jacobian is wrong: it is `w - w²`, so `diag(w)` less the outer
-    product"""
+    """in your table of derivatives the diagonal is wrong: it is `w - w²`, so `diag(w)` less the
+    outer product"""
     jacobian = _jacobian(weights, torch.ones_like(weights))
     return (jacobian @ upstream.unsqueeze(-1)).squeeze(-1)
 
@@ -223,11 +237,15 @@ EXERCISE = Exercise(
             "axes come before",
             2.5,
             draw_weights,
-            sizes=({"query_len": 3, "key_len": 5}, {"batch": 2, "query_len": 3, "key_len": 5}),
+            sizes=(
+                {"query_len": 3, "key_len": 5},
+                {"key_len": 5},
+                {"batch": 2, "query_len": 3, "key_len": 5},
+            ),
             hidden_sizes=({"key_len": 7}, {"a": 2, "b": 3, "query_len": 5, "key_len": 11}),
         ),
         Check(
-            "the scores of a row without any weight get the gradient 0",
+            "the scores of a row without any weight get the gradient 0, those of other rows theirs",
             1,
             draw_rows_without_weight,
             sizes=({"query_len": 3, "key_len": 5},),
