@@ -121,7 +121,10 @@ def _run_by_run(axes: Axes, at: Tensor, runs: Tensor, mark: str, colour: str, na
     """Draw a mark for each point of each run; the first run has the name."""
     for number, run in enumerate(runs):
         label = "_" if number else name
-        axes.plot(at.numpy(), run, mark, color=colour, markersize=7, zorder=3, label=label)
+        size = 12 if mark == "*" else 8  # a star has little ink
+        edge = {"markeredgecolor": PAPER, "markeredgewidth": 0.7}  # where marks overlap
+        look = {"color": colour, "markersize": size, "zorder": 3, **edge}
+        axes.plot(at.numpy(), run, mark, label=label, **look)
 
 
 def _mark_round_powers(axes: Axes) -> None:
