@@ -1,5 +1,7 @@
 """Part E of problem set 03: which share of the sentences of each length was copied exactly."""
 
+import math
+
 import torch
 from torch import Generator, Tensor, nn
 
@@ -64,6 +66,9 @@ def draw_some_lengths(generator: Generator, batch: int, most: int) -> Inputs:
     missing = int(torch.randint(2, most, (), generator=generator))
     length[length == missing] = most
     output, target = _draw_copies(generator, length)
+    longest = int(length.argmax())  # its output has the right words in another order
+    target[longest, 1] = FIRST_WORD + (target[longest, 0] - FIRST_WORD + 1) % NUM_WORDS
+    output[longest, :most] = target[longest, :most].roll(1)
     return {"output": output, "target": target}
 
 
@@ -84,13 +89,17 @@ def draw_other_widths(generator: Generator, batch: int, most: int, wider: int) -
 
 
 def draw_talkative(generator: Generator, batch: int, most: int) -> Inputs:
-    """Outputs that say more behind their end, and some that never come to it."""
+    """Outputs that say more behind their end; some never come to it, and one a word too late."""
     output, target = _draw_copies(generator, _draw_all_lengths(generator, batch, most))
     forgets = torch.randint(2, (batch, 1), generator=generator).bool()
     forgets[0], forgets[-1] = False, True
     noise = draw_words(generator, *output.shape, vocab_size=FIRST_WORD + NUM_WORDS)
     replaced = (output == PAD) | ((output == EOS) & forgets)
-    return {"output": torch.where(replaced, noise, output), "target": target}
+    output = torch.where(replaced, noise, output)
+    late = int((target[1] == EOS).nonzero())
+    output[1, :late] = target[1, :late]
+    output[1, late : late + 2] = torch.stack([noise[1, late], torch.tensor(EOS)])
+    return {"output": output, "target": target}
 
 
 def _compare_places(output: Tensor, target: Tensor) -> Tensor:
@@ -119,31 +128,49 @@ def counts_places(output, target):
     return _shares(_lengths(target), same.double().mean(1).tolist())
 
 
-@mistake(points=2)
+def _look_for_an_end_anywhere(output: Tensor, target: Tensor) -> Shares:
+    words = (target != PAD) & (target != EOS)
+    exact = (_compare_places(output, target) | ~words).all(1) & (output == EOS).any(1)
+    return _shares(_lengths(target), exact.tolist())
+
+
+@mistake(points=2, also=(_look_for_an_end_anywhere,))
 def forgets_the_end(output, target):
-    """you compare the words and not the `EOS` behind them, so an output that goes on passes for a
-    copy"""
+    """you compare the words and do not ask for the `EOS` right behind them, so an output that goes
+    on passes for a copy"""
     words = (target != PAD) & (target != EOS)
     exact = (_compare_places(output, target) | ~words).all(1)
     return _shares(_lengths(target), exact.tolist())
 
 
-@mistake(points=3)
+def _compare_with_the_whole_output(output: Tensor, target: Tensor) -> Shares:
+    return _shares(_lengths(target), _exact(output.tolist(), _sentences(target)))
+
+
+@mistake(points=3, also=(_compare_with_the_whole_output,))
 def compares_behind_the_end(output, target):
     """you compare whole rows: what a decoder says behind its `EOS` is not part of its sentence, so
     leave out the places where the target is `PAD`"""
     return _shares(_lengths(target), _compare_places(output, target).all(1).tolist())
 
 
-@mistake(points=3)
+def _cut_and_do_not_pad(output: Tensor, target: Tensor) -> Shares:
+    return wants_equal_widths(output[:, : target.shape[1]], target)
+
+
+@mistake(points=3, also=(_cut_and_do_not_pad,))
 def wants_equal_widths(output, target):
-    """you compare tensors of different widths; pad the narrower one, or cut the wider one where
-    nothing is lost"""
+    """you compare tensors of different widths; pad `output` where it is narrower than `target`,
+    and cut it where it is wider"""
     exact = ((output == target) | (target == PAD)).all(1)
     return _shares(_lengths(target), exact.tolist())
 
 
-@mistake(points=3)
+def _cut_the_target(output: Tensor, target: Tensor) -> Shares:
+    return reference(output, nn.functional.pad(target, (0, output.shape[1] - target.shape[1])))
+
+
+@mistake(points=3, also=(_cut_the_target,))
 def compares_what_both_have(output, target):
     """you compare as many columns as both have, so a sentence that was cut off passes for a copy; a
     word that is missing is a wrong word"""
@@ -152,7 +179,13 @@ def compares_what_both_have(output, target):
     return _shares(_lengths(target), ((output == seen) | (seen == PAD)).all(1).tolist())
 
 
-@mistake(points=2)
+def _count_what_is_no_padding(output: Tensor, target: Tensor) -> Shares:
+    output = nn.functional.pad(output, (0, target.shape[1] - output.shape[1]))
+    exact = _exact(_sentences(output), _sentences(target))
+    return _shares(((output != PAD).sum(1) - 1).tolist(), exact)
+
+
+@mistake(points=2, also=(_count_what_is_no_padding,))
 def groups_by_the_output(output, target):
     """you group by the length of the output; the length of the target says how much there was to
     remember"""
@@ -165,9 +198,14 @@ def counts_the_end_as_a_word():
     """your lengths are one too large: `EOS` is no word to remember"""
 
 
-@mistake(points=2)
+def _list_lengths_without_a_share(output: Tensor, target: Tensor) -> Shares:
+    shares = dict(reference(output, target))
+    return [(length, shares.get(length, math.nan)) for length in range(1, max(shares) + 1)]
+
+
+@mistake(points=2, also=(_list_lengths_without_a_share,))
 def lists_lengths_that_never_occur(output, target):
-    """you list lengths that no target has, as if all of their copies were wrong; leave them out"""
+    """you list lengths that no target has, at 0 or `nan`; leave them out"""
     shares = dict(reference(output, target))
     return [(length, shares.get(length, 0.0)) for length in range(1, max(shares) + 1)]
 
@@ -217,13 +255,41 @@ def names_the_share_first():
     """your pairs are the wrong way round: the length comes first, then the share"""
 
 
+@mistake(computes=then(reference, lambda pairs: pairs[::-1]))
+def names_the_longest_first():
+    """your lengths fall; the shortest comes first"""
+
+
+@mistake(points=2)
+def ignores_the_order(output, target):
+    """an output that has the right words in another order passes for a copy in yours; compare place
+    by place"""
+    outputs, targets = (map(sorted, _sentences(tokens)) for tokens in (output, target))
+    return _shares(_lengths(target), _exact([*outputs], [*targets]))
+
+
 @mistake
-def wants_one_right_word(output, target):
-    """a copy counts in yours if any of its words is right; all of them have to be, and the `EOS`"""
-    outputs, targets = _sentences(output), _sentences(target)
-    pairs = [[*zip(o, t, strict=False)] for o, t in zip(outputs, targets, strict=True)]
-    right = [any(one == other for one, other in pair) for pair in pairs]
-    return _shares(_lengths(target), right)
+def calls_every_sentence_a_copy(output, target):
+    """every sentence counts as a copy in yours: compare `output` with `target`, and ask whether
+    `all` places of a row agree, not `any`"""
+    return _shares(_lengths(target), len(target) * [True])
+
+
+@mistake
+def asks_about_the_whole_batch(output, target):
+    """one wrong sentence makes all of its batch wrong in yours; `.all(1)` asks about each row,
+    `.all()` about the whole batch"""
+    exact = all(_exact(_sentences(output), _sentences(target)))
+    return _shares(_lengths(target), len(target) * [exact])
+
+
+@mistake(points=2)
+def skips_what_the_output_lacks(output, target):
+    """you leave out the places where `output` is `PAD`, so a word that is missing passes for a
+    right one; leave out those where `target` is `PAD`"""
+    output = nn.functional.pad(output, (0, target.shape[1] - output.shape[1]))
+    exact = ((output == target) | (output == PAD)).all(1)
+    return _shares(_lengths(target), exact.tolist())
 
 
 @mistake(points=3)
