@@ -5,6 +5,7 @@ whether the reset gate comes before the matrix product or behind it.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Generator, Tensor
@@ -13,7 +14,7 @@ from attn_bank.draws import draw_normal
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given
+from attn_grade.wrong_answers import given, mistaking
 
 
 def reference(
@@ -65,7 +66,7 @@ def _parts(
     bias_ih: Tensor,
     bias_hh: Tensor,
 ) -> tuple[Tensor, ...]:
-    """What the input and the state say to the reset gate, the update gate and the candidate."""
+    """What the input and the state say to the reset gate, the update gate and the proposal."""
     from_input = (inputs @ weight_ih.T + bias_ih).chunk(3, -1)
     return from_input + (state @ weight_hh.T + bias_hh).chunk(3, -1)
 
@@ -74,12 +75,12 @@ def _gates(parts: tuple[Tensor, ...]) -> tuple[Tensor, Tensor]:
     return torch.sigmoid(parts[0] + parts[3]), torch.sigmoid(parts[1] + parts[4])
 
 
-def _blend(update: Tensor, state: Tensor, candidate: Tensor) -> Tensor:
-    return (1 - update) * candidate + update * state
+def _blend(update: Tensor, state: Tensor, proposal: Tensor) -> Tensor:
+    return (1 - update) * proposal + update * state
 
 
 def _third(tensor: Tensor) -> Tensor:
-    """What belongs to the candidate in a weight or a bias."""
+    """What belongs to the proposal in a weight or a bias."""
     return tensor.chunk(3)[2]
 
 
@@ -87,7 +88,7 @@ CELL = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
 def _times(gate: int, factor: float) -> Callable[[Tensor], Tensor]:
-    """What multiplies the rows of a gate, or of the candidate, by a number."""
+    """What multiplies the rows of a gate, or of the proposal, by a number."""
 
     def multiply(tensor: Tensor) -> Tensor:
         parts = [*tensor.chunk(3)]
@@ -108,8 +109,8 @@ def _in_order(*order: int) -> dict[str, Callable[[Tensor], Tensor]]:
 
 
 def _swap_gates(tensor: Tensor) -> Tensor:
-    first, second, candidate = tensor.chunk(3)
-    return torch.cat([second, first, candidate])
+    first, second, proposal = tensor.chunk(3)
+    return torch.cat([second, first, proposal])
 
 
 mistake = Mistakes()
@@ -117,19 +118,19 @@ mistake = Mistakes()
 
 @mistake(computes=given(reference, bias_ih=_times(2, 0), bias_hh=_times(2, 0)))
 def leaves_out_both_biases():
-    """this is the formula as it was printed: the candidate has no bias; it has two, and one of them
+    """this is the formula as it was printed: the proposal has no bias; it has two, and one of them
     is reset"""
 
 
 @mistake(computes=given(reference, bias_ih=_times(2, 0)))
 def leaves_out_the_bias_of_the_input():
-    """your candidate lacks the last third of `bias_ih`; it stands beside the product with the
+    """your proposal lacks the last third of `bias_ih`; it stands beside the product with the
     input"""
 
 
 @mistake(computes=given(reference, bias_hh=_times(2, 0)))
 def leaves_out_the_bias_of_the_state():
-    """your candidate lacks the last third of `bias_hh`; it stands beside the product with the
+    """your proposal lacks the last third of `bias_hh`; it stands beside the product with the
     state, and is reset with it"""
 
 
@@ -138,26 +139,38 @@ def leaves_out_bias_hh():
     """you use `bias_ih` alone; the products with the state have biases of their own, `bias_hh`"""
 
 
+@mistake(computes=given(reference, bias_ih=torch.zeros_like, bias_hh=torch.zeros_like))
+def leaves_out_all_biases():
+    """you add no bias anywhere; `bias_ih` belongs to the products with the input, and `bias_hh` to
+    those with the state, in both gates and in the proposal"""
+
+
+@mistake(computes=mistaking(reference, bias_ih="bias_hh", bias_hh="bias_ih"))
+def exchanges_the_biases():
+    """your reset gate multiplies the bias from `bias_ih` and not the one from `bias_hh`; it is the
+    other way round"""
+
+
 @mistake
 def resets_no_bias(inputs, state, **cell):
-    """both biases are in your candidate, but the one from `bias_hh` escapes the reset gate; it
+    """both biases are in your proposal, but the one from `bias_hh` escapes the reset gate; it
     belongs inside the brackets that the gate multiplies"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     bias = _third(cell["bias_hh"])
-    candidate = torch.tanh(parts[2] + reset * (parts[5] - bias) + bias)
-    return _blend(update, state, candidate)
+    proposal = torch.tanh(parts[2] + reset * (parts[5] - bias) + bias)
+    return _blend(update, state, proposal)
 
 
 @mistake
 def resets_both_biases(inputs, state, **cell):
-    """both biases are in your candidate, but the one from `bias_ih` is reset too; the gate
+    """both biases are in your proposal, but the one from `bias_ih` is reset too; the gate
     multiplies what comes from the state, and nothing else"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     bias = _third(cell["bias_ih"])
-    candidate = torch.tanh(parts[2] - bias + reset * (parts[5] + bias))
-    return _blend(update, state, candidate)
+    proposal = torch.tanh(parts[2] - bias + reset * (parts[5] + bias))
+    return _blend(update, state, proposal)
 
 
 def _reset_before_with_the_bias(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
@@ -179,7 +192,7 @@ def resets_before_the_product(inputs, state, **cell):
 
 @mistake
 def resets_the_input_too(inputs, state, **cell):
-    """your reset gate multiplies the input's part as well; it may only make the candidate forget
+    """your reset gate multiplies the input's part as well; it may only make the proposal forget
     the old state"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
@@ -203,7 +216,7 @@ def updates_the_other_way_round():
 @mistake(points=1.5, computes=given(reference, **dict.fromkeys(CELL, _swap_gates)))
 def takes_the_update_gate_first():
     """you take the first third of the rows for the update gate; `nn.GRU` stores the reset gate
-    first, then the update gate, then the candidate"""
+    first, then the update gate, then the proposal"""
 
 
 _ORDERS = ((2, 1, 0), (1, 2, 0), (2, 0, 1))
@@ -213,14 +226,14 @@ _ORDERS = ((2, 1, 0), (1, 2, 0), (2, 0, 1))
     computes=given(reference, **_in_order(0, 2, 1)),
     also=tuple(given(reference, **_in_order(*order)) for order in _ORDERS),
 )
-def takes_another_third_for_the_candidate():
-    """the candidate is not made of the last third of the rows in yours; `nn.GRU` stores the reset
-    gate first, then the update gate, then the candidate"""
+def takes_another_third_for_the_proposal():
+    """the proposal is not made of the last third of the rows in yours; `nn.GRU` stores the reset
+    gate first, then the update gate, then the proposal"""
 
 
 @mistake
 def resets_the_input_alone(inputs, state, **cell):
-    """your reset gate multiplies what comes from the input; it makes the candidate forget what
+    """your reset gate multiplies what comes from the input; it makes the proposal forget what
     comes from the old state"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
@@ -235,7 +248,7 @@ def resets_the_other_way_round():
 
 @mistake(points=1.5)
 def gives_both_the_same_share(inputs, state, **cell):
-    """you multiply candidate and old state by the same share; one gets `update`, the other 1 minus
+    """you multiply proposal and old state by the same share; one gets `update`, the other 1 minus
     `update`"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
@@ -244,7 +257,7 @@ def gives_both_the_same_share(inputs, state, **cell):
 
 @mistake
 def leaves_the_tanh_out(inputs, state, **cell):
-    """your candidate has no `tanh` around it"""
+    """your proposal has no `tanh` around it"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     return _blend(update, state, parts[2] + reset * parts[5])
@@ -261,7 +274,7 @@ def squashes_before_the_sum(inputs, state, **cell):
 
 @mistake
 def resets_what_is_kept(inputs, state, **cell):
-    """you reset the old state in the blend as well; the reset gate is for the candidate alone"""
+    """you reset the old state in the blend as well; the reset gate is for the proposal alone"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     return _blend(update, reset * state, torch.tanh(parts[2] + reset * parts[5]))
@@ -276,30 +289,41 @@ def cuts_the_old_state_off(inputs, state, **cell):
     return _blend(update, state, torch.tanh(parts[2] + reset * parts[5]))
 
 
-def _add_to_the_old_state(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
-    return returns_the_candidate(inputs, state, **cell) + state
+def _in_shares(shares: Callable[[Tensor], tuple[Any, Any]]) -> Callable[..., Tensor]:
+    """Another blend: from the update gate the shares of proposal and old state."""
+
+    def blend(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+        parts = _parts(inputs, state, **cell)
+        reset, update = _gates(parts)
+        of_proposal, of_state = shares(update)
+        return of_proposal * torch.tanh(parts[2] + reset * parts[5]) + of_state * state
+
+    return blend
 
 
-@mistake(also=(_add_to_the_old_state,))
-def adds_the_whole_candidate(inputs, state, **cell):
-    """you add the whole candidate to the old state or to what is kept of it; the two share: the
-    candidate gets 1 minus `update`, the old state gets `update`"""
-    parts = _parts(inputs, state, **cell)
-    reset, update = _gates(parts)
-    return torch.tanh(parts[2] + reset * parts[5]) + update * state
+_SHARES = (
+    *(lambda z: (1, 1), lambda z: (z, 1), lambda z: (1 - z, 1), lambda z: (1, 1 - z)),
+    *(lambda z: (1 - z, 0), lambda z: (z, 0), lambda z: (0, z)),
+)
+
+
+@mistake(computes=_in_shares(lambda z: (1, z)), also=tuple(map(_in_shares, _SHARES)))
+def adds_up_to_more_or_less_than_one():
+    """the shares of proposal and old state do not add up to 1 in yours; the proposal gets 1 minus
+    `update`, the old state gets `update`"""
 
 
 @mistake
-def squashes_the_candidate_to_0_and_1(inputs, state, **cell):
-    """your candidate lies between 0 and 1; the gates do, and the candidate is a `tanh`"""
+def squashes_the_proposal_to_0_and_1(inputs, state, **cell):
+    """your proposal lies between 0 and 1; the gates do, and the proposal is a `tanh`"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     return _blend(update, state, torch.sigmoid(parts[2] + reset * parts[5]))
 
 
 @mistake
-def rectifies_the_candidate(inputs, state, **cell):
-    """your candidate is a `relu`; it is a `tanh`"""
+def rectifies_the_proposal(inputs, state, **cell):
+    """your proposal is a `relu`; it is a `tanh`"""
     parts = _parts(inputs, state, **cell)
     reset, update = _gates(parts)
     return _blend(update, state, torch.relu(parts[2] + reset * parts[5]))
@@ -314,8 +338,8 @@ def forgets_the_new_state_of_the_gates(inputs, state, **cell):
 
 
 @mistake
-def returns_the_candidate(inputs, state, **cell):
-    """you return the candidate; the new state is a blend of it and the old state"""
+def returns_the_proposal(inputs, state, **cell):
+    """you return the proposal; the new state is a blend of it and the old state"""
     parts = _parts(inputs, state, **cell)
     return torch.tanh(parts[2] + _gates(parts)[0] * parts[5])
 
@@ -330,10 +354,23 @@ def takes_every_third_row(inputs, state, **cell):
     return reference(inputs, state, **mixed)
 
 
-@mistake(points=3)
+def _slice_by_the_width_of_the_input(end: int | None) -> Callable[..., Tensor]:
+    def step(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+        from_input = inputs @ cell["weight_ih"].T + cell["bias_ih"]
+        from_state = state @ cell["weight_hh"].T + cell["bias_hh"]
+        size = inputs.shape[-1]
+        cuts = [slice(size), slice(size, 2 * size), slice(2 * size, end and end * size)]
+        parts = tuple(part[..., cut] for part in (from_input, from_state) for cut in cuts)
+        reset, update = _gates(parts)
+        return _blend(update, state, torch.tanh(parts[2] + reset * parts[5]))
+
+    return step
+
+
+@mistake(points=3, also=tuple(map(_slice_by_the_width_of_the_input, (None, 3))))
 def cuts_by_the_width_of_the_input(inputs, state, **cell):
-    """you cut the weights into blocks as high as the input is wide; a block has one row for each
-    number of the state, `d_hidden`"""
+    """you cut into parts as wide as the input; each of the three is as wide as the state,
+    `d_hidden`"""
     size = inputs.shape[-1]
     blocks = [tensor.split(size)[:3] for tensor in cell.values()]
     same = {name: torch.cat(block) for name, block in zip(cell, blocks, strict=True)}
@@ -347,6 +384,35 @@ def cuts_along_the_second_axis(inputs, state, **cell):
     from_state = (state @ cell["weight_hh"].T + cell["bias_hh"]).chunk(3, 1)
     reset, update = _gates(from_input + from_state)
     return _blend(update, state, torch.tanh(from_input[2] + reset * from_state[2]))
+
+
+@mistake
+def cuts_the_batch(inputs, state, **cell):
+    """you cut along the first axis, as `chunk` does where no axis is given, and thus along the
+    batch; the gates lie along the last axis, -1"""
+    from_input = (inputs @ cell["weight_ih"].T + cell["bias_ih"]).chunk(3)
+    from_state = (state @ cell["weight_hh"].T + cell["bias_hh"]).chunk(3)
+    (r_i, z_i, n_i), (r_h, z_h, n_h) = from_input, from_state
+    reset, update = torch.sigmoid(r_i + r_h), torch.sigmoid(z_i + z_h)
+    return _blend(update, state, torch.tanh(n_i + reset * n_h))
+
+
+def _put_each_weight_on_the_left(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+    thirds = [[part.chunk(3)[gate] for part in cell.values()] for gate in range(3)]
+    parts = [(wi @ inputs + bi, wh @ state + bh) for wi, wh, bi, bh in thirds]
+    reset, update = (torch.sigmoid(sum(part)) for part in parts[:2])
+    return _blend(update, state, torch.tanh(parts[2][0] + reset * parts[2][1]))
+
+
+@mistake(also=(_put_each_weight_on_the_left,))
+def puts_the_weight_on_the_left(inputs, state, **cell):
+    """your product has the weight on the left, as it is printed, and takes a single input only;
+    where there are axes in front, it is `inputs @ weight.T`"""
+    from_input = (cell["weight_ih"] @ inputs + cell["bias_ih"]).chunk(3, -1)
+    from_state = (cell["weight_hh"] @ state + cell["bias_hh"]).chunk(3, -1)
+    parts = from_input + from_state
+    reset, update = _gates(parts)
+    return _blend(update, state, torch.tanh(parts[2] + reset * parts[5]))
 
 
 def _exponentiate_upwards(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
@@ -399,7 +465,13 @@ def resets_before_the_product_and_updates_the_other_way_round(inputs, state, **c
     return _blend(1 - update, state, torch.tanh(parts[2] + remembered))
 
 
-@mistake(points=1.5)
+def _take_the_update_gate_for_both(inputs: Tensor, state: Tensor, **cell: Tensor) -> Tensor:
+    parts = _parts(inputs, state, **cell)
+    _, update = _gates(parts)
+    return _blend(update, state, torch.tanh(parts[2] + update * parts[5]))
+
+
+@mistake(points=1.5, also=(_take_the_update_gate_for_both,))
 def takes_one_gate_for_both(inputs, state, **cell):
     """you use one gate for both, where there are two: the first third of the rows is the reset
     gate, the second the update gate"""
@@ -444,7 +516,7 @@ EXERCISE = Exercise(
     promises=Promises(batch=("inputs", "state"), any_axes=True),
     checks=(
         Check(
-            "with both gates half open, the candidate and the blend are right",
+            "with both gates half open, the proposal and the blend are right",
             1,
             draw_half_open_cell,
             sizes=({"batch": 3, "d_input": 5, "d_hidden": 5},),

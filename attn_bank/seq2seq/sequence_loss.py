@@ -223,7 +223,14 @@ def takes_logits_for_logarithms(logits, target_output):
     return _mean_over(target_output != PAD, -chosen)
 
 
-@mistake
+def _average_the_probabilities(logits: Tensor, target_output: Tensor) -> Tensor:
+    return _mean_over(target_output != PAD, torch.exp(-_losses(logits, target_output)))
+
+
+_MINUS_THEIR_MEAN = then(_average_the_probabilities, torch.neg)
+
+
+@mistake(also=(_average_the_probabilities, _MINUS_THEIR_MEAN))
 def forgets_the_logarithm(logits, target_output):
     """you average the probabilities; the loss of a word is minus the logarithm of its
     probability"""
@@ -234,6 +241,20 @@ def forgets_the_logarithm(logits, target_output):
 def forgets_the_sign(logits, target_output):
     """your loss is negative, and falls when the model gets worse; the sign is wrong"""
     return _mean_over(target_output != PAD, -_losses(logits, target_output))
+
+
+@mistake(computes=then(reference, Tensor.item))
+def returns_a_number_of_python():
+    """your loss is a number of Python, as `.item()` makes it, and no gradient reaches `logits`
+    through it; return a tensor"""
+
+
+@mistake
+def picks_the_words_of_all_places(logits, target_output):
+    """you pick the words of all places at each place; each has one right word, which `gather`
+    picks"""
+    words = target_output != PAD
+    return -logits[words].log_softmax(-1)[:, target_output[words]].mean()
 
 
 @mistake(computes=then(reference, lambda output: output / torch.log(torch.tensor(2.0))))
