@@ -1,5 +1,7 @@
 """Part C of problem set 03: reversing sentences while their padding stays behind them."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Generator, Tensor
 
@@ -53,6 +55,11 @@ def _take(sequence: Tensor, index: Tensor) -> Tensor:
     return torch.stack([row[numbers] for row, numbers in rows])
 
 
+def _index(sequence: Tensor, index: Tensor) -> Tensor:
+    """Likewise, where an index of -1 means the last, and one that is too large an exception."""
+    return sequence[torch.arange(len(sequence)).unsqueeze(1), index]
+
+
 def _erase_padding(sequence: Tensor, mask: Tensor) -> Tensor:
     return sequence.masked_fill(~mask.reshape(*mask.shape, *[1] * (sequence.ndim - 2)), 0)
 
@@ -67,15 +74,15 @@ def _keep_the_padding_in_front(sequence: Tensor, mask: Tensor) -> Tensor:
 
 @mistake(points=0.5, also=(_keep_the_padding_in_front,))
 def turns_the_padding_to_the_front(sequence, mask):
-    """the padding comes first in yours and the encoder begins with it, as when the whole row turns
-    round; each sentence turns round its own middle, which depends on its length"""
+    """the padding comes first in yours, as when the whole row is reversed, and the encoder begins
+    with it; reverse the first `n` places of each row only, where `n` is its number of words"""
     return sequence.flip(1)
 
 
 @mistake(points=0.5)
 def turns_to_the_longest_length(sequence, mask):
-    """you turn every row round up to the longest length of the batch, its padding included; each
-    sentence turns round its own middle, which depends on its length"""
+    """you reverse every row up to the longest length of the batch, its padding included; reverse
+    the first `n` places of each row only, where `n` is its number of words"""
     longest = int(mask.sum(1).max())
     return torch.cat([sequence[:, :longest].flip(1), sequence[:, longest:]], 1)
 
@@ -97,7 +104,7 @@ def turns_the_features_round_too():
 @mistake
 def turns_the_words_of_all_sentences_round(sequence, mask):
     """`sequence[mask]` is one list of the words of all sentences, and you turn that round, so words
-    go from sentence to sentence; each sentence turns round for itself"""
+    go from sentence to sentence; reverse each sentence on its own"""
     turned = sequence.clone()
     turned[mask] = sequence[mask].flip(0)
     return turned
@@ -141,10 +148,23 @@ def does_nothing(sequence, mask):
     return sequence.clone()
 
 
-@mistake
+def _leave_the_row(sequence: Tensor, mask: Tensor) -> Tensor:
+    place, mirrored = _places(mask)
+    return _index(sequence, torch.where(mask, mirrored + 1, place))
+
+
+def _leave_the_row_in_a_loop(sequence: Tensor, mask: Tensor) -> Tensor:
+    out = sequence.clone()
+    for row, number in enumerate(mask.sum(1)):
+        for place in range(number):
+            out[row, place] = sequence[row, number - place]
+    return out
+
+
+@mistake(also=(_leave_the_row, _leave_the_row_in_a_loop))
 def starts_behind_the_end(sequence, mask):
-    """you begin one place behind the last word, in the padding: the places of n words are 0 to n -
-    1, so place `t` goes to n - 1 - t"""
+    """you begin one place behind the last word: the places of n words are 0 to n - 1, so place `t`
+    goes to n - 1 - t"""
     place, mirrored = _places(mask)
     return _take(sequence, torch.where(mask, mirrored + 1, place))
 
@@ -157,7 +177,11 @@ def takes_the_longest_length_for_all(sequence, mask):
     return _take(sequence, torch.where(mask, mask.sum(1).max() - 1 - place, place))
 
 
-@mistake(points=0.5)
+def _choose_by_the_mask_alone(sequence: Tensor, mask: Tensor) -> Tensor:
+    return torch.where(mask, sequence.flip(1), sequence)
+
+
+@mistake(points=0.5, also=(_choose_by_the_mask_alone,))
 def turns_within_the_width_of_the_table(sequence, mask):
     """you turn every sentence by the length of the whole row, so the padding comes to its words;
     each has a length of its own, the sum of its row of the mask"""
@@ -178,6 +202,51 @@ def leaves_the_last_word_where_it_is(sequence, mask):
     are turned round, `EOS` too"""
     place, mirrored = _places(mask)
     return _take(sequence, torch.where(mask & (mirrored > 0), mirrored - 1, place))
+
+
+def _take_from_the_end_too(sequence: Tensor, mask: Tensor) -> Tensor:
+    place, mirrored = _places(mask)
+    return _index(sequence, torch.where(mask, mirrored - 1, place))
+
+
+@mistake(also=(_take_from_the_end_too,))
+def starts_before_the_last_word(sequence, mask):
+    """you begin with the last word but one: place `t` goes to n - 1 - t if the first place is 0, to
+    n - t if it is 1"""
+    place, mirrored = _places(mask)
+    return _take(sequence, torch.where(mask, mirrored - 1, place))
+
+
+@mistake
+def takes_the_places_of_all_rows(sequence, mask):
+    """`sequence[:, index]` takes the places of all rows from each row; a second index has to say
+    which row a place is in"""
+    place, mirrored = _places(mask)
+    return sequence[:, torch.where(mask, mirrored, place)]
+
+
+def _reverse_in_place(out: Tensor, mask: Tensor) -> Tensor:
+    for row, number in enumerate(mask.sum(1)):
+        for place in range(number):
+            out[row, place] = out[row, number - 1 - place]
+    return out
+
+
+@mistake(also=(lambda sequence, mask: _reverse_in_place(sequence.clone(), mask),))
+def reads_what_it_has_overwritten(sequence, mask):
+    """you read words from the tensor that you write into, some after they have been overwritten;
+    `out = sequence` makes no copy: read from `sequence`, and write into its `clone()`"""
+    return _reverse_in_place(sequence, mask)
+
+
+@mistake(points=1.5)
+def turns_the_features_of_each_sentence_round(sequence, mask):
+    """in each sentence you reverse the last axis, which for vectors holds the numbers of one word;
+    its words are on the first axis of a row"""
+    out = sequence.clone()
+    for row, number in enumerate(mask.sum(1)):
+        out[row, :number] = sequence[row, :number].flip(-1)
+    return out
 
 
 @mistake
@@ -209,7 +278,19 @@ def turns_the_padding_round_too(sequence, mask):
     return _take(sequence, mirrored % mask.shape[1])
 
 
-@mistake(points=2)
+def _look_for_zero_numbers(take: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def reverse(sequence: Tensor, mask: Tensor) -> Tensor:
+        words, place = sequence != 0, torch.arange(mask.shape[1])
+        mirrored = words.sum(1, keepdim=True) - 1 - place
+        return take(sequence, torch.where(words, mirrored, place))
+
+    return reverse
+
+
+_BY_ZEROS = (_look_for_zero_numbers(_index), _look_for_zero_numbers(lambda x, i: x.gather(1, i)))
+
+
+@mistake(points=2, also=_BY_ZEROS)
 def looks_for_zeros_instead_of_the_mask(sequence, mask):
     """you look for zeros in `sequence` and not at `mask`; of vectors nobody can tell by looking
     which are padding"""
@@ -259,7 +340,7 @@ def turns_one_place_too_many(sequence, mask):
 
 @mistake(points=0.5)
 def reverses_all_within_the_first(sequence, mask):
-    """you take the length of the first sentence for all; each row turns round within its own, the
+    """you take the length of the first sentence for all; reverse each row within its own, the
     sum of its `mask`"""
     length = int(mask[0].sum())
     return torch.cat([sequence[:, :length].flip(1), sequence[:, length:]], 1)
