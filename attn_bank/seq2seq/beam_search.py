@@ -18,6 +18,7 @@ from attn_course.seq2seq import BOS, EOS, PAD, State
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
+from attn_grade.wrong_answers import then
 
 Result = tuple[list[int], float]
 Answer = Callable[..., Result]
@@ -63,11 +64,14 @@ def reference(log_probability: Tensor, beam_width: int, length_power: float) -> 
     return words, found.score[0, 0].item()
 
 
-def _longer(sentence: Sentence, rows: list[list[float]]) -> Beam:
-    """The sentence with one more word, whichever the model allows."""
+def _longer(sentence: Sentence, rows: list[list[float]], impossible: bool = False) -> Beam:
+    """The sentence with one more word, whichever the model allows, or any."""
     row = rows[sentence.words[-1] if sentence.words else BOS]
-    words = enumerate(row)
-    return [Sentence([*sentence.words, w], sentence.total + p) for w, p in words if p > -math.inf]
+    return [
+        Sentence([*sentence.words, word], sentence.total + p)
+        for word, p in enumerate(row)
+        if impossible or p > -math.inf
+    ]
 
 
 def _extend(beam: Beam, rows: list[list[float]]) -> Beam:
@@ -77,6 +81,10 @@ def _extend(beam: Beam, rows: list[list[float]]) -> Beam:
 
 def _most_probable(beam: Beam, number: int) -> Beam:
     return sorted(beam, key=lambda sentence: -sentence.total)[:number]
+
+
+def _least_probable(beam: Beam, number: int) -> Beam:
+    return sorted(beam, key=lambda sentence: sentence.total)[:number]
 
 
 def _result(beam: Beam, length_power: float) -> Result:
@@ -237,7 +245,17 @@ def frees_the_place_of_what_has_ended(log_probability, beam_width, length_power)
     return _search(log_probability, beam_width, length_power, prune=prune)
 
 
-@mistake(points=3.5)
+def _shrink_and_fill_up(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+    def prune(beam: Beam, number: int) -> Beam:
+        new = _most_probable([s for s in beam if s not in aside], len(beam))
+        aside.extend(sentence for sentence in new[:number] if sentence.has_ended)
+        return aside + [s for s in new if not s.has_ended][: number - len(aside)]
+
+    aside: Beam = []
+    return _search(log_probability, beam_width, length_power, prune=prune)
+
+
+@mistake(points=3.5, also=(_shrink_and_fill_up,))
 def shrinks_with_each_end(log_probability, beam_width, length_power):
     """you set aside a sentence that has ended and make the beam narrower by one for good; here it
     keeps its place, and loses it when enough others are more probable"""
@@ -252,11 +270,7 @@ def shrinks_with_each_end(log_probability, beam_width, length_power):
     return _search(log_probability, beam_width, length_power, prune=prune)
 
 
-def _go_on_and_do_not_divide(log_probability: Tensor, beam_width: int, _: float) -> Result:
-    return goes_on_behind_the_end(log_probability, beam_width, 0.0)
-
-
-@mistake(points=2, also=(_go_on_and_do_not_divide,))
+@mistake(points=2, also=(lambda **inputs: goes_on_behind_the_end(**inputs | {"length_power": 0}),))
 def goes_on_behind_the_end(log_probability, beam_width, length_power):
     """you extend sentences behind their `EOS`; one that has ended stays as it is"""
 
@@ -346,7 +360,7 @@ def divides_by_the_number_of_steps(log_probability, beam_width, length_power):
     return words, total / len(log_probability) ** length_power
 
 
-@mistake(points=3.5, also=(lambda *inputs: _rank_by_length(*inputs, -1),))
+@mistake(points=3.5, also=(lambda **inputs: _rank_by_length(**inputs, more=-1),))
 def leaves_the_end_out_of_the_length(log_probability, beam_width, length_power):
     """your length leaves out `EOS`; it counts as a word, for it had to be predicted"""
     return _rank_by_length(log_probability, beam_width, length_power, 0, -1)
@@ -390,7 +404,11 @@ def _rank_by_length(
         length = len(sentence.words) + (more_if_ended if other else more)
         return sentence.total / max(1, length) ** length_power
 
-    best = max(_last_beam(log_probability, beam_width, length_power), key=score)
+    return _rank(_last_beam(log_probability, beam_width, length_power), score)
+
+
+def _rank(beam: Beam, score: Callable[[Sentence], float]) -> Result:
+    best = max(beam, key=score)
     return best.words, score(best)
 
 
@@ -470,6 +488,19 @@ def counts_the_beginning_and_prunes_by_the_score(log_probability, beam_width, le
     return last[0].words, score(last[0])
 
 
+def _raise_the_quotient(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+    beam = _last_beam(log_probability, beam_width, length_power)
+    return _rank(beam, lambda s: (s.total / max(1, len(s.words))) ** length_power)
+
+
+@mistake(also=(_raise_the_quotient,))
+def multiplies_by_length_power(log_probability, beam_width, length_power):
+    """you multiply by `length_power`, or raise the whole quotient to it; it is the power of the
+    length alone"""
+    beam = _last_beam(log_probability, beam_width, length_power)
+    return _rank(beam, lambda s: s.total / max(1, len(s.words)) * length_power)
+
+
 @mistake
 def divides_by_the_length_itself(log_probability, beam_width, length_power):
     """you divide by the length whatever `length_power` is; divide by the length to this power"""
@@ -479,12 +510,33 @@ def divides_by_the_length_itself(log_probability, beam_width, length_power):
 @mistake
 def keeps_the_least_probable(log_probability, beam_width, length_power):
     """your beam keeps the beginnings with the lowest totals; sort the highest to the front"""
-    return _search(
-        log_probability,
-        beam_width,
-        length_power,
-        prune=lambda beam, number: sorted(beam, key=lambda sentence: sentence.total)[:number],
-    )
+    return _search(log_probability, beam_width, length_power, prune=_least_probable)
+
+
+def _find_what_is_impossible(columns: bool, ended_first: bool) -> Answer:
+    def extend(beam: Beam, rows: list[list[float]]) -> Beam:
+        order = sorted(beam, key=lambda s: not s.has_ended) if ended_first else beam
+        longer = ([s] if s.has_ended else _longer(s, rows, impossible=True) for s in order)
+        return [new for several in longer for new in several]
+
+    def answer(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+        if columns:
+            return _search(log_probability.mT, beam_width, length_power, extend)
+        return _search(log_probability, beam_width, length_power, extend, _least_probable)
+
+    return answer
+
+
+_WAYS = ((False, True), (True, False), (True, True))
+
+
+@mistake(
+    computes=_find_what_is_impossible(columns=False, ended_first=False),
+    also=tuple(_find_what_is_impossible(*ways) for ways in _WAYS),
+)
+def finds_what_is_impossible():
+    """a sentence at minus infinity wins in yours: either your sort puts the lowest totals first,
+    and lacks `reverse=True`, or you take the column of the last word, not its row, `table[word]`"""
 
 
 @mistake
@@ -530,6 +582,11 @@ def returns_the_score_first(log_probability, beam_width, length_power):
     """you return the score first; the words come first, then their score"""
     words, score = search(log_probability, beam_width, length_power)
     return score, words
+
+
+@mistake(computes=then(reference, lambda found: (torch.tensor(found[0]), found[1])))
+def returns_a_tensor_of_words():
+    """your words are a tensor; return a list of whole numbers, as `.tolist()` makes it"""
 
 
 @mistake
