@@ -553,8 +553,8 @@ def returns_the_worst(log_probability, beam_width, length_power):
     )
 )
 def reads_the_columns():
-    """you look up the next word in the row and the last one in the column; `[t, i, j]` has the last
-    word `i` first"""
+    """you look up the next word in the row and the last one in the column; `[t, before, word]` has
+    the last word first"""
 
 
 @mistake(

@@ -334,7 +334,7 @@ EXERCISE = Exercise(
     function="copy_accuracy",
     reference=reference,
     title="measure what one vector has learned to hold",
-    minutes=20,
+    minutes=15,
     promises=Promises(batch=("output", "target")),
     checks=(
         Check(
