@@ -41,9 +41,9 @@ def same(one: Plain, other: Plain, tolerance: float = 1e-5) -> bool:
         )
     one, other = as_number(one), as_number(other)
     if isinstance(one, float) and isinstance(other, float):
-        return (
-            one == other or abs(one - other) <= 1e-5 * abs(other) or (one != one and other != other)
-        )
+        if not math.isfinite(other):  # from which every number is infinitely far, or nan
+            return one == other or (one != one and other != other)
+        return abs(one - other) <= 1e-5 * abs(other)
     return type(one) is type(other) and one == other
 
 

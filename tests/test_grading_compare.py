@@ -173,6 +173,14 @@ def test_two_outputs_are_the_same_up_to_rounding():
     assert not same(np.array(["a"]), np.array(["a"]))
 
 
+@pytest.mark.parametrize("endless", [torch.inf, -torch.inf, torch.nan])
+def test_no_number_is_the_same_as_one_that_is_not_finite(endless):
+    assert same(endless, endless)
+    for one, other in ((1.0, endless), (endless, 1.0), (-torch.inf, torch.inf)):
+        assert not same(one, other)
+        assert not same((one, 0.5), [torch.tensor(other), 0.5])
+
+
 def test_what_is_of_another_kind_is_not_identical():
     assert identical(1.0, 1.0)
     assert identical(1.0, object())
