@@ -10,7 +10,7 @@ from torch.overrides import TorchFunctionMode
 
 from attn_grade.alterations import Fill, has, is_floating, under
 from attn_grade.inside.plain import Inputs
-from attn_grade.wrong_answers import Answer
+from attn_grade.wrong_answers import Altered, Answer
 
 # By the name of a function those that are taken for it; an empty name leaves it out.
 OTHERS = {
@@ -65,6 +65,16 @@ class _Instead(TorchFunctionMode):
             call = self.call if self.only in (None, self.times) else call
             self.times += 1
         return call(func, *args, **(kwargs or {}))
+
+
+def using(answer: Answer, name: str, call: Callable[..., Any]) -> Altered:
+    """The answer in which this is called in the place of a function of torch."""
+
+    def how(answer: Answer, **inputs: Any) -> Any:
+        with _Instead(name, lambda _, *args, **kwargs: call(*args, **kwargs)):
+            return answer(**inputs)
+
+    return Altered(answer, how)
 
 
 def with_others(answer: Answer, inputs: Inputs) -> Iterator[tuple[str, Answer]]:

@@ -1,6 +1,7 @@
 """Part B of problem set 02: the weights of the kernel that is often printed as another one."""
 
 from collections.abc import Callable
+from itertools import product, starmap
 
 import torch
 from torch import Tensor
@@ -11,7 +12,9 @@ from attn_course.kernel_regression import kernel_scores, log_epanechnikov
 from attn_course.retrieval import masked_softmax
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
+from attn_grade.instead import using
 from attn_grade.mistakes import Mistakes
+from attn_grade.wrong_answers import Answer
 
 
 def reference(query: Tensor, key: Tensor, width: float) -> Tensor:
@@ -65,19 +68,44 @@ def _normalise(kernel: Tensor, axis: int = -1) -> Tensor:
     return kernel / total.where(total > 0, 1)
 
 
-mistake = Mistakes()
-
-
-def _triangle_without_a_care(query: Tensor, key: Tensor, width: float) -> Tensor:
-    kernel = (1 - squared_distances(query, key).sqrt() / width).clamp_min(0)
+def _divide(kernel: Tensor) -> Tensor:
+    """Nothing by nothing, too."""
     return kernel / kernel.sum(-1, keepdim=True)
 
 
-@mistake(also=(_triangle_without_a_care,))
-def weights_by_the_triangle(query, key, width):
+def _weights(query: Tensor, key: Tensor, width: float) -> Tensor:
+    return _normalise(_kernel(query, key, width))
+
+
+def _root(query: Tensor, key: Tensor) -> Tensor:
+    return squared_distances(query, key).sqrt()
+
+
+def _norm(query: Tensor, key: Tensor) -> Tensor:
+    """The same; at 0 its gradient is 0, and that of the root is infinite."""
+    return (query.unsqueeze(-2) - key.unsqueeze(-3)).norm(dim=-1)
+
+
+def _triangles(power: int = 1, unit: float | None = None) -> tuple[Answer, ...]:
+    """The triangular kernel to this power, in all ways to write it; with a unit for the width."""
+
+    def triangle(distance: Answer, not_below_0: Answer, divide: Answer) -> Answer:
+        def weights(query: Tensor, key: Tensor, width: float) -> Tensor:
+            return divide(not_below_0(1 - distance(query, key) / (unit or width)) ** power)
+
+        return weights
+
+    zeros = (lambda x: x.clamp_min(0)), torch.relu
+    return tuple(starmap(triangle, product((_root, _norm), zeros, (_normalise, _divide))))
+
+
+mistake = Mistakes()
+
+
+@mistake(computes=_triangles()[0], also=_triangles()[1:])
+def weights_by_the_triangle():
     """you wrote the kernel as it is printed, `max(0, 1 - u)`, which is the triangular one;
     Epanechnikov's is a parabola in `u`"""
-    return _normalise((1 - squared_distances(query, key).sqrt() / width).clamp_min(0))
 
 
 @mistake
@@ -87,13 +115,16 @@ def squares_the_kernel(query, key, width):
     return _normalise(_kernel(query, key, width).square())
 
 
-@mistake
-def squares_the_triangle(query, key, width):
+@mistake(computes=_triangles(2)[0], also=_triangles(2)[1:])
+def squares_the_triangle():
     """you square the triangle, `max(0, 1 - u)²`; square `u` before you subtract it from 1"""
-    return _normalise((1 - squared_distances(query, key).sqrt() / width).clamp_min(0).square())
 
 
-@mistake
+def _count_the_edge_too(query: Tensor, key: Tensor, width: float) -> Tensor:
+    return _normalise((squared_distances(query, key) <= width**2).to(query.dtype))
+
+
+@mistake(also=(_count_the_edge_too,))
 def counts_every_key_of_the_window_alike(query, key, width):
     """you give all keys of the window the same weight, which is the boxcar kernel; the weight
     should fall towards the edge as `1 - u²`"""
@@ -164,10 +195,32 @@ def multiplies_over_the_features(query, key, width):
 
 @mistake(points=3)
 def divides_nothing_by_nothing(query, key, width):
-    """a query with an empty window divides 0 by 0; choose its denominator so that its weights
-    become 0"""
-    kernel = _kernel(query, key, width)
-    return kernel / kernel.sum(-1, keepdim=True)
+    """a query with an empty window gets 0/0, which is NaN (a softmax divides, too); divide the
+    kernel by its sum, and by 1 where that is 0, so that the weights become 0"""
+    return _divide(_kernel(query, key, width))
+
+
+@mistake
+def takes_the_mean_over_the_features(query, key, width):
+    """your distance is a mean over the features; the squared distance is their sum"""
+    return _weights(query, key, width * query.shape[-1] ** 0.5)
+
+
+@mistake
+def divides_by_twice_the_squared_width(query, key, width):
+    """you divide the squared distance by `2 * width**2`; the 2 belongs to the Gaussian kernel"""
+    return _weights(query, key, width * 2**0.5)
+
+
+def _of_one_number(query: Tensor, key: Tensor, width: float) -> Tensor:
+    return torch.relu(1 - ((query - key.mT) / width).square())
+
+
+@mistake(also=(lambda **inputs: _divide(_of_one_number(**inputs)),))
+def knows_one_number(query, key, width):
+    """`query - key.mT` is the table of differences only where points have one number; with more,
+    let new axes broadcast, `query.unsqueeze(-2) - key.unsqueeze(-3)`, and add the squares up"""
+    return _normalise(_of_one_number(query, key, width))
 
 
 @mistake(points=3)
@@ -187,7 +240,7 @@ def _divide_by_and(number: float) -> Callable[..., Tensor]:
     return weights
 
 
-@mistake(points=2.5, also=tuple(map(_divide_by_and, (1e-5, 1e-6))))
+@mistake(points=2.5, also=tuple(map(_divide_by_and, (1e-5, 1e-6, 1e-9))))
 def saves_the_division_by_a_small_number(query, key, width):
     """a small number in the denominator makes the weights of a lone key at the edge sum to less
     than 1; change the denominator only where it is 0"""
@@ -204,7 +257,11 @@ def counts_the_edge_as_inside(query, key, width):
     return kernel / kernel.sum(-1, keepdim=True).where(some, 1)
 
 
-@mistake(points=3)
+def _clamp_and_replace(query: Tensor, key: Tensor, width: float) -> Tensor:
+    return _divide((1 - squared_distances(query, key) / width**2).clamp_min(0)).nan_to_num(0)
+
+
+@mistake(points=3, also=(_clamp_and_replace,))
 def replaces_nan_afterwards(query, key, width):
     """you replace NaN after the division, and the gradient still goes through 0/0; make the
     denominator harmless before you divide"""
@@ -213,19 +270,48 @@ def replaces_nan_afterwards(query, key, width):
     return (kernel / kernel.sum(-1, keepdim=True)).nan_to_num(0)
 
 
-@mistake(points=2)
+def _of_two_axes(query: Tensor, key: Tensor, width: float) -> Tensor:
+    return torch.relu(1 - (query[:, None] - key[None, :]).square().sum(-1) / width**2)
+
+
+@mistake(points=2, also=(lambda **inputs: _divide(_of_two_axes(**inputs)),))
 def knows_no_batch(query, key, width):
     """your new axes are counted from the left, which fits two axes only; count from the right:
     `query.unsqueeze(-2) - key.unsqueeze(-3)`"""
-    squared = (query[:, None] - key[None, :]).square().sum(-1)
-    return _normalise(torch.relu(1 - squared / width**2))
+    return _normalise(_of_two_axes(query, key, width))
 
 
-@mistake(points=3, right="your weights are right")
-def clamps_at_the_edge(query, key, width):
-    """`clamp` lets a gradient through where the kernel is exactly 0: a key at one width is outside
-    the window. At 0 the gradient of `relu` is 0"""
-    return _normalise((1 - squared_distances(query, key) / width**2).clamp_min(0))
+def _at_least(number: float) -> Answer:
+    """With a sum that is kept above a number, or above 0."""
+
+    def weights(query: Tensor, key: Tensor, width: float) -> Tensor:
+        kernel = _kernel(query, key, width)
+        least = number or torch.finfo(kernel.dtype).tiny
+        return kernel / kernel.sum(-1, keepdim=True).clamp_min(least)
+
+    return weights
+
+
+def _density(query: Tensor, key: Tensor, width: float) -> Tensor:
+    return _normalise(0.75 * _kernel(query, key, width))
+
+
+def _clamped(answer: Answer) -> Answer:
+    return using(answer, "relu", lambda x: x.clamp_min(0))
+
+
+@mistake(
+    points=3,
+    right="your weights are right",
+    computes=_clamped(_weights),
+    also=(
+        using(_weights, "relu", lambda x: torch.maximum(x, torch.zeros_like(x))),
+        *map(_clamped, (_density, *map(_at_least, (1e-6, 1e-8, 1e-9, 1e-10, 1e-12, 0)))),
+    ),
+)
+def clamps_at_the_edge():
+    """a key at exactly one width, where the kernel is 0, gets a gradient, as `clamp`, `maximum` and
+    `<=` give it; it is outside the window, so let its gradient be 0, as `relu` and `<` do"""
 
 
 @mistake
@@ -266,11 +352,10 @@ def takes_the_gaussian_kernel(query, key, width):
     return torch.softmax(-squared_distances(query, key) / (2 * width**2), -1)
 
 
-@mistake
-def takes_the_triangle_without_a_width(query, key, width):
+@mistake(computes=_triangles(unit=1.0)[0], also=_triangles(unit=1.0)[1:])
+def takes_the_triangle_without_a_width():
     """you wrote the line as it is printed, and both things are wrong with it: the kernel is a
     parabola in `u`, and `u` is the distance divided by the width"""
-    return _normalise((1 - squared_distances(query, key).sqrt()).clamp_min(0))
 
 
 @mistake
@@ -348,7 +433,7 @@ EXERCISE = Exercise(
             1.5,
             draw_near_keys,
             sizes=(
-                {"query_len": 3, "key_len": 5, "d_key": 1},
+                {"query_len": 3, "key_len": 5, "d_key": 2},
                 {"batch": 2, "query_len": 5, "key_len": 7, "d_key": 3},
             ),
             hidden_sizes=(
