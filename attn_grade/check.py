@@ -99,7 +99,7 @@ def _say(exercise: Exercise, known: Recognised) -> str:
         where = f"is {number}-dimensional"
         what = (
             f"fits only a {number}-dimensional `{name}`,"
-            " such as `.T`, `bmm`, `dim=1` or a sum without `keepdim`"
+            f" such as `.T`, `bmm`, `dim=1`, `len({name})` or a sum without `keepdim`"
         )
         if known.fewer:
             where = f"has {number} axes or fewer"

@@ -5,6 +5,8 @@ rounding never changes the choice.
 """
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,7 +17,7 @@ from attn_course import kernel_regression
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import then
+from attn_grade.wrong_answers import Altered, Answer, then
 
 Choice = tuple[float, float]
 # One income lies alone: at the first four of these widths all its kernel values underflow.
@@ -113,11 +115,37 @@ def measures_with_the_key_itself(key, value, widths):
     return _with(width, (estimate - value).square().mean(), value)
 
 
-@mistake(right="you choose the width well")
-def measures_the_last_width(key, value, widths):
-    """you take R² from the error of the last width in the list; take it from the smallest error"""
-    errors = _errors(key, value, widths)
-    return _with(_least(errors, widths), errors[-1], value)
+def _measure(which: Callable[[list[float]], float]) -> Answer:
+    def answer(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+        errors = _errors(key, value, widths)
+        return _with(_least(errors, widths), which(errors), value)
+
+    return answer
+
+
+@mistake(
+    right="you choose the width well",
+    computes=_measure(lambda errors: errors[-1]),
+    also=(_measure(lambda errors: errors[0]), _measure(max)),
+)
+def measures_the_last_width():
+    """you take R² from the error of another width, such as the last in the list or the worst; take
+    it from the smallest error"""
+
+
+def _take(which: Callable[[list[float]], float]) -> Answer:
+    def answer(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+        return _with(which(widths), _errors(key, value, [which(widths)])[0], value)
+
+    return answer
+
+
+@mistake(
+    computes=_take(lambda widths: widths[0]),
+    also=(_take(lambda widths: widths[-1]), _take(min), _take(max)),
+)
+def takes_a_width_without_a_choice():
+    """you take a width by its place or its size, whatever its error; compare the errors of all"""
 
 
 @mistake(points=2)
@@ -150,16 +178,19 @@ def returns_the_unexplained_share(key, value, widths):
     return width, 1 - score
 
 
-def _place_as_it_is(key: Tensor, value: Tensor, widths: list[float]) -> tuple[int, float]:
-    width, score = reference(key, value, widths)
-    return widths.index(width), score
+def _place(kind: type) -> Altered:
+    """The place of the width, of this type, in any answer."""
+
+    def how(answer: Answer, **inputs: Any) -> Any:
+        width, score = answer(**inputs)
+        return kind(inputs["widths"].index(width)), score
+
+    return Altered(reference, how)
 
 
-@mistake(also=(_place_as_it_is,))
-def returns_the_place_in_the_list(key, value, widths):
+@mistake(computes=_place(float), also=(_place(int),))
+def returns_the_place_in_the_list():
     """your first number is the place of the width in the list; return the width itself"""
-    width, score = reference(key, value, widths)
-    return float(widths.index(width)), score
 
 
 @mistake(computes=then(reference, lambda pair: pair[::-1]))
@@ -173,6 +204,13 @@ def divides_by_one_less(key, value, widths):
     divide both by the same number, as in `value.var(correction=0)`"""
     errors = _errors(key, value, widths)
     return _least(errors, widths), 1 - min(errors) / value.var().item()
+
+
+@mistake
+def divides_by_the_variance_of_the_keys(key, value, widths):
+    """you divide by the variance of the keys; R² compares the error with that of the values"""
+    errors = _errors(key, value, widths)
+    return _least(errors, widths), 1 - min(errors) / _variance(key).item()
 
 
 @mistake
@@ -214,7 +252,12 @@ def compares_absolute_errors(key, value, widths):
     return _with(width, _errors(key, value, [width])[0], value)
 
 
-@mistake
+def _square_the_mean(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+    errors = [(_estimate(key, value, w) - value).mean().square().item() for w in widths]
+    return _with(_least(errors, widths), min(errors), value)
+
+
+@mistake(also=(_square_the_mean,))
 def compares_signed_errors(key, value, widths):
     """your errors can cancel, too high here and too low there; square them before the mean"""
     errors = [(_estimate(key, value, w) - value).mean().abs().item() for w in widths]

@@ -119,6 +119,19 @@ def normalises_over_the_queries(query, key, value, width):
     return torch.softmax(-squared_distances(query, key) / (2 * width**2), -2) @ value
 
 
+@mistake(points=2)
+def normalises_axis_1(query, key, value, width):
+    """you took axis 1, which is the keys only where no batch axis comes before: count from the
+    back, `dim=-1`"""
+    return torch.softmax(-squared_distances(query, key) / (2 * width**2), 1) @ value
+
+
+@mistake
+def takes_softmax_of_the_kernel(query, key, value, width):
+    """you take the softmax of the kernel; softmax wants the logarithm of the kernel, `-u²/2`"""
+    return torch.softmax(torch.exp(-squared_distances(query, key) / (2 * width**2)), -1) @ value
+
+
 @mistake
 def forgets_to_normalise(query, key, value, width):
     """your weights do not sum to 1: divide by their sum over the keys"""
@@ -142,10 +155,15 @@ def takes_one_nearest_key_for_all(query, key, value, width):
     return kernel @ value / kernel.sum(-1, keepdim=True)
 
 
-@mistake(points=2.5)
+def _take_zero_for_nan(query: Tensor, key: Tensor, value: Tensor, width: Width) -> Tensor:
+    return divides_nothing_by_nothing(query, key, value, width).nan_to_num(0)
+
+
+@mistake(points=2.5, also=(_take_zero_for_nan,))
 def saves_the_division_by_a_small_number(query, key, value, width):
-    """a small number in the denominator hides the NaN and gives the estimate 0, which no value
-    supports; subtract the largest score of each query before `exp` instead"""
+    """where every kernel value underflows you give the estimate 0, which no value supports: a small
+    number in the denominator, or a 0 for NaN, hides 0/0. Subtract the largest score of each query
+    before `exp` instead"""
     kernel = torch.exp(-squared_distances(query, key) / (2 * width**2))
     return kernel @ value / (kernel.sum(-1, keepdim=True) + 1e-12)
 
@@ -168,8 +186,8 @@ def _expanded_and_clamped(query: Tensor, key: Tensor, value: Tensor, width: Widt
 
 @mistake(points=3.5, also=(_expanded_and_clamped,))
 def expands_the_square(query, key, value, width):
-    """you compute `|q|² - 2q·k + |k|²`: near the year 1900 the squares are millions, and their
-    difference has no digit left; subtract first, then square"""
+    """`|q|² - 2q·k + |k|²`, which `torch.cdist` takes too from 26 points on, loses the digits: near
+    the year 1900 the squares are millions; subtract first, then square"""
     squares = query.square().sum(-1, keepdim=True) + key.square().sum(-1).unsqueeze(-2)
     return torch.softmax(-(squares - 2 * query @ key.mT) / (2 * width**2), -1) @ value
 

@@ -10,6 +10,7 @@ from attn_bank.kernel_regression import draw_points, draw_uneven_keys, squared_d
 from attn_course import kernel_regression
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
+from attn_grade.instead import using
 from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given
 
@@ -66,14 +67,17 @@ def _left_over(key: Tensor, width: Width) -> Tensor:
     return torch.softmax(_scores(key, width), -1).masked_fill(_myself(key), 0)
 
 
+def _estimate(key: Tensor, value: Tensor, width: Width) -> Tensor:
+    return _masked(_scores(key, width), _myself(key)) @ value
+
+
 mistake = Mistakes()
 
 
-@mistake
-def leaves_nothing_out(key, value, width):
-    """each of your estimates counts the key's own value, and counts it most: forbid the diagonal by
-    the score minus infinity (a score of 0 is the highest there is)"""
-    return torch.softmax(_scores(key, width), -1) @ value
+@mistake(computes=using(_estimate, "masked_fill", lambda scores, *_: scores))
+def leaves_nothing_out():
+    """each of your estimates counts the key's own value too: forbid the diagonal by the score minus
+    infinity (a score of 0 is the highest there is)"""
 
 
 @mistake(points=0.5)
@@ -132,8 +136,8 @@ def leaves_out_all_in_the_same_place(key, value, width):
 
 @mistake
 def leaves_out_everyone_else(key, value, width):
-    """you keep the diagonal and forbid the rest, so each key is estimated by its own value; turn
-    the mask around"""
+    """each key gets its own value back, as where a mask is missing or turned round; forbid the
+    diagonal, and nothing else"""
     scores = _scores(key, width).masked_fill(~_myself(key), -math.inf)
     return torch.softmax(scores, -1) @ value
 
@@ -161,10 +165,15 @@ def returns_nan_for_a_lone_key(key, value, width):
     return torch.softmax(scores, -1) @ value
 
 
-@mistake(points=1.5)
-def forgets_the_half(key, value, width):
+@mistake(points=1.5, computes=given(reference, width=lambda width: width / 2**0.5))
+def forgets_the_half():
     """your kernel is `exp(-u²)`; the Gaussian is `exp(-u²/2)`"""
-    return _masked(2 * _scores(key, width), _myself(key)) @ value
+
+
+@mistake(points=1.5, computes=given(reference, width=lambda width: width**0.5))
+def forgets_to_square_the_width():
+    """you divide the squared distance by the width; `u` is the distance in widths, so `u²` holds
+    the square of the width too"""
 
 
 @mistake
@@ -190,12 +199,30 @@ def turns_the_width_into_a_number():
     gradient can reach it and nobody can learn it; compute with the tensor that you were given"""
 
 
-@mistake(points=2.5)
+def _fill_the_diagonal(key: Tensor, value: Tensor, width: Width) -> Tensor:
+    return torch.softmax(_scores(key, width).fill_diagonal_(-math.inf), -1) @ value
+
+
+@mistake(points=2.5, also=(_fill_the_diagonal,))
 def fills_the_diagonal_of_two_axes(key, value, width):
     """`fill_diagonal_` takes the diagonal through all axes, not that of the last two; use a mask of
     shape `(key_len, key_len)`, such as `torch.eye(key_len, dtype=torch.bool)`"""
     scores = _scores(key, width).fill_diagonal_(-math.inf)
     return torch.softmax(scores, -1).nan_to_num(0) @ value
+
+
+@mistake
+def multiplies_by_infinity(key, value, width):
+    """all of your estimates are NaN: if you multiply a mask by infinity, 0 times infinity is NaN;
+    `masked_fill` writes minus infinity where it belongs"""
+    return torch.softmax(_scores(key, width) - _myself(key) * math.inf, -1) @ value
+
+
+@mistake(points=3.5)
+def asks_for_the_length_of_the_batch(key, value, width):
+    """`len(key)` is the length of the first axis, and so of a batch, where there is one; the number
+    of keys is `key.shape[-2]`"""
+    return _estimate(key, value, width) if len(key) > 1 else torch.zeros_like(value)
 
 
 @mistake(points=2.5)

@@ -10,6 +10,7 @@ from attn_bank.kernel_regression import draw_points, squared_distances
 from attn_course.retrieval import attend, masked_softmax
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
+from attn_grade.instead import using
 from attn_grade.mistakes import Mistakes
 
 
@@ -55,6 +56,11 @@ def _estimate(squared: Tensor, squared_width: Tensor, value: Tensor) -> Tensor:
     return torch.softmax(-squared / _harmless(2 * squared_width), -1) @ value
 
 
+def _with_one_width_each(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+    squared = squared_distances(query, key)
+    return _estimate(squared, _squared_width(squared, k), value)
+
+
 mistake = Mistakes()
 
 
@@ -68,7 +74,7 @@ def takes_one_width_for_all(query, key, value, k):
 
 @mistake
 def takes_the_width_of_the_first_query(query, key, value, k):
-    """you use the width of the first query for all of them; each query has its own"""
+    """you use the width of one query, such as the first, for all of them; each has its own"""
     squared = squared_distances(query, key)
     return _estimate(squared, _squared_width(squared, k)[..., :1, :], value)
 
@@ -159,11 +165,11 @@ def takes_the_mean_distance_of_k(query, key, value, k):
     return _estimate(squared, squared.sort(-1).values[..., :k].mean(-1, keepdim=True), value)
 
 
-@mistake
-def forgets_the_half(query, key, value, k):
+@mistake(
+    computes=using(_with_one_width_each, "softmax", lambda scores, _: torch.softmax(2 * scores, -1))
+)
+def forgets_the_half():
     """your kernel is `exp(-u²)`; the Gaussian is `exp(-u²/2)`"""
-    squared = squared_distances(query, key)
-    return _estimate(squared, _squared_width(squared, k) / 2, value)
 
 
 def _count_places(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
@@ -204,6 +210,11 @@ def spreads_a_width_of_zero_over_all_keys(query, key, value, k):
     return torch.softmax(scores, -1) @ value
 
 
+def _add_to_the_root(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+    squared = squared_distances(query, key)
+    return _estimate(squared, (_squared_width(squared, k).sqrt() + 1e-6) ** 2, value)
+
+
 def _adding(number: float) -> Callable[..., Tensor]:
     def answer(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
         squared = squared_distances(query, key)
@@ -212,19 +223,20 @@ def _adding(number: float) -> Callable[..., Tensor]:
     return answer
 
 
-@mistake(points=3, also=tuple(map(_adding, (5e-9, 1e-6, 1e-9, 1e-10, 1e-12))))
+@mistake(points=3, also=(*map(_adding, (5e-9, 1e-6, 1e-9, 1e-10, 1e-12)), _add_to_the_root))
 def adds_a_small_number_to_the_width(query, key, value, k):
-    """you add a small number to the width, which is no longer small when the keys are micrometres
-    apart; change the width only where it is 0, or use `torch.finfo(dtype).tiny`"""
+    """you add a small number to the width, which is not small in a unit so large that all distances
+    are below a millionth; change the width only where it is 0, or use `torch.finfo(dtype).tiny`"""
     return _adding(1e-8)(query, key, value, k)
 
 
-@mistake(points=3.5)
-def treats_the_width_as_a_constant(query, key, value, k):
+@mistake(
+    points=3.5,
+    computes=using(_with_one_width_each, "sort", lambda squared, axis: squared.detach().sort(axis)),
+)
+def treats_the_width_as_a_constant():
     """you cut the width off from the graph, but it moves with the query and with the k-th key; drop
     `detach` and `item`"""
-    squared = squared_distances(query, key)
-    return _estimate(squared, _squared_width(squared, k).detach(), value)
 
 
 @mistake(points=2)
@@ -237,8 +249,8 @@ def knows_no_batch(query, key, value, k):
 
 @mistake(points=3.5)
 def keeps_the_width_above_a_millionth(query, key, value, k):
-    """you keep every width above a millionth, which is wide when the keys are that near; change the
-    width only where it is 0"""
+    """you keep every width above a millionth, which is wide where all distances are below that;
+    change the width only where it is 0"""
     squared = squared_distances(query, key)
     return _estimate(squared, _squared_width(squared, k).clamp(min=1e-12), value)
 
@@ -297,22 +309,46 @@ def does_not_use_k():
     """your width does not depend on `k`: it reaches the nearest key, the farthest or one between"""
 
 
-def _take_the_mean_of_squares(axes: tuple[int, ...]) -> Callable[..., Tensor]:
+def _take_one(which: Callable[..., Tensor], axes: int | tuple[int, ...]) -> Callable[..., Tensor]:
     def answer(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
         squared = squared_distances(query, key)
-        return _estimate(squared, _squared_width(squared, k).mean(axes, keepdim=True), value)
+        return _estimate(squared, which(_squared_width(squared, k), axes, keepdim=True), value)
 
     return answer
 
 
-def _take_the_widest(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
-    squared = squared_distances(query, key)
-    return _estimate(squared, _squared_width(squared, k).amax(-2, keepdim=True), value)
-
-
-@mistake(computes=_take_the_mean_of_squares((-2,)), also=(_take_the_widest,))
+@mistake(
+    computes=_take_one(torch.mean, -2),
+    also=tuple(
+        _take_one(which, axes)
+        for which in (torch.mean, torch.amin, torch.amax)
+        for axes in (-2, ())
+    ),
+)
 def shares_a_width_among_the_queries():
-    """your queries have one width in common, a mean or the largest of theirs; each has its own"""
+    """your queries have one width in common, a mean, the smallest or the largest of theirs; each
+    has its own"""
+
+
+@mistake
+def takes_the_k_th_of_all_distances(query, key, value, k):
+    """your width is the k-th smallest distance of the whole table; each query, a row of it, has its
+    own"""
+    squared = squared_distances(query, key)
+    return _estimate(squared, squared.flatten().sort().values[k - 1], value)
+
+
+def _divide_without_an_axis(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+    squared = squared_distances(query, key)
+    return torch.softmax(-squared / (2 * squared.sort(-1).values[..., k - 1]), -1) @ value
+
+
+@mistake(also=(_divide_without_an_axis,))
+def drops_the_axis_of_the_width(query, key, value, k):
+    """the widths have lost their axis of length 1, so that they divide the wrong numbers: keep it,
+    by `keepdim=True` or the slice `[..., k - 1 : k]`"""
+    squared = squared_distances(query, key)
+    return _estimate(squared, squared.sort(-1).values[..., k - 1], value)
 
 
 def _leave_out_zeros(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
@@ -329,7 +365,13 @@ def _take_the_first(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor
     )
 
 
-@mistake(points=3, also=(_leave_out_zeros, _take_the_first))
+def _spread_by_one(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
+    squared = squared_distances(query, key)
+    spread = 2 * _squared_width(squared, k)
+    return torch.softmax(-squared / spread.where(spread > 0, 1), -1) @ value
+
+
+@mistake(points=3, also=(_leave_out_zeros, _take_the_first, _spread_by_one))
 def puts_something_else_for_a_width_of_zero(query, key, value, k):
     """where the width is 0 you do not get the mean over all keys that lie on the query: another
     width in its place lets others in, and a single key or none leaves some out"""
