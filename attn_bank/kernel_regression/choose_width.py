@@ -163,7 +163,7 @@ def takes_the_largest_error(key, value, widths):
     return _with(widths[errors.index(max(errors))], max(errors), value)
 
 
-@mistake
+@mistake(right="you choose the width well")
 def returns_the_error(key, value, widths):
     """your second number is the error, in squared units; R² is 1 minus the error divided by the
     variance of the values"""
@@ -171,7 +171,7 @@ def returns_the_error(key, value, widths):
     return _least(errors, widths), min(errors)
 
 
-@mistake
+@mistake(right="you choose the width well")
 def returns_the_unexplained_share(key, value, widths):
     """your second number is the share that stays unexplained; R² is 1 minus that"""
     width, score = reference(key, value, widths)
@@ -198,7 +198,7 @@ def returns_the_score_first():
     """you return R² first; the width comes first, then R²"""
 
 
-@mistake
+@mistake(right="you choose the width well")
 def divides_by_one_less(key, value, widths):
     """`var` divides by the number of values less 1, but your error is a mean over all of them;
     divide both by the same number, as in `value.var(correction=0)`"""
@@ -206,21 +206,21 @@ def divides_by_one_less(key, value, widths):
     return _least(errors, widths), 1 - min(errors) / value.var().item()
 
 
-@mistake
+@mistake(right="you choose the width well")
 def divides_by_the_variance_of_the_keys(key, value, widths):
     """you divide by the variance of the keys; R² compares the error with that of the values"""
     errors = _errors(key, value, widths)
     return _least(errors, widths), 1 - min(errors) / _variance(key).item()
 
 
-@mistake
+@mistake(right="you choose the width well")
 def divides_by_the_mean_square(key, value, widths):
     """you divide by the mean of the squared values; the variance first takes their mean off"""
     errors = _errors(key, value, widths)
     return _least(errors, widths), 1 - min(errors) / value.square().mean().item()
 
 
-@mistake
+@mistake(right="you choose the width well")
 def compares_roots(key, value, widths):
     """you compare the root of the error with the standard deviation; R² compares their squares"""
     errors = _errors(key, value, widths)
@@ -297,7 +297,7 @@ def divides_a_sum_by_the_variance(key, value, widths):
     return _with(_least(errors, widths), len(key) * min(errors), value)
 
 
-@mistake
+@mistake(right="you choose the width well")
 def divides_by_the_standard_deviation(key, value, widths):
     """you divide a squared error by a standard deviation; divide by the variance"""
     errors = _errors(key, value, widths)

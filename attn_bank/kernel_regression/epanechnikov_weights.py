@@ -187,8 +187,8 @@ def forgets_to_square_the_width(query, key, width):
 
 @mistake(points=1)
 def multiplies_over_the_features(query, key, width):
-    """you multiply one kernel for each feature, which makes the window a box; here `u` is the one
-    Euclidean distance, and the window is a ball"""
+    """you multiply one kernel for each number of a key, which makes the window a box; here `u` is
+    the one Euclidean distance, and the window is a ball"""
     difference = (query.unsqueeze(-2) - key.unsqueeze(-3)) / width
     return _normalise((1 - difference.square()).clamp_min(0).prod(-1))
 
@@ -202,7 +202,7 @@ def divides_nothing_by_nothing(query, key, width):
 
 @mistake
 def takes_the_mean_over_the_features(query, key, width):
-    """your distance is a mean over the features; the squared distance is their sum"""
+    """your squared distance is a mean over the numbers of a key; it is a sum"""
     return _weights(query, key, width * query.shape[-1] ** 0.5)
 
 

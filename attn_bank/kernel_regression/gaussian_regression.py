@@ -100,14 +100,14 @@ def knows_one_feature(query, key, value, width):
 @mistake(points=1.5)
 def adds_the_features_before_squaring(query, key, value, width):
     """you add the differences up and square the sum, so that they can cancel; square each
-    difference, then add over the features"""
+    difference, then add over the numbers of a key"""
     difference = (query.unsqueeze(-2) - key.unsqueeze(-3)).sum(-1)
     return torch.softmax(-((difference / width) ** 2) / 2, -1) @ value
 
 
 @mistake(points=1.5)
 def takes_the_mean_over_the_features(query, key, value, width):
-    """your distance is a mean over the features; the squared distance is their sum"""
+    """your squared distance is a mean over the numbers of a key; it is a sum"""
     squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().mean(-1)
     return torch.softmax(-squared / (2 * width**2), -1) @ value
 
@@ -255,7 +255,7 @@ def adds_absolute_differences(query, key, value, width):
 
 @mistake(points=1.5)
 def looks_at_the_first_feature(query, key, value, width):
-    """you measure the first feature alone; the distance goes over all of them"""
+    """you measure the first number of a key alone; the distance goes over all of them"""
     return reference(query[..., :1], key[..., :1], value, width)
 
 

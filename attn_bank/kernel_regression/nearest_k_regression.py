@@ -119,7 +119,7 @@ def takes_the_width_at_the_keys(query, key, value, k):
 
 @mistake
 def takes_the_squared_distance_for_the_width(query, key, value, k):
-    """you take the squared distance for the width, and square it once more; `h²` is the squared
+    """you take the squared distance for the width, and square it once more; `σ²` is the squared
     distance to the k-th nearest key"""
     squared = squared_distances(query, key)
     return _estimate(squared, _squared_width(squared, k) ** 2, value)
@@ -127,7 +127,7 @@ def takes_the_squared_distance_for_the_width(query, key, value, k):
 
 @mistake
 def takes_the_root_of_the_width(query, key, value, k):
-    """you divide the squared distance by `2h`; the Gaussian divides it by `2h²`"""
+    """you divide the squared distance by `2σ`; the Gaussian divides it by `2σ²`"""
     squared = squared_distances(query, key)
     return _estimate(squared, _squared_width(squared, k).sqrt(), value)
 
