@@ -135,6 +135,23 @@ def fills_the_words_of_the_window(scores, share, mask, half_width):
     return weights * torch.exp(-2 * (distance / half_width).square())
 
 
+def _clamped(query, key, width):
+    squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
+    return (1 - squared / width**2).clamp(min=0)
+
+
+def divides_as_chapter_02_does(query, key, width):
+    """Its weights are not all right."""
+    kernel = _clamped(query, key, width)
+    return kernel / kernel.sum(-1, keepdim=True)
+
+
+def replaces_nan_under_a_clamp(query, key, width):
+    """It compares nothing."""
+    kernel = _clamped(query, key, width)
+    return (kernel / kernel.sum(-1, keepdim=True)).nan_to_num(0)
+
+
 # For each: its exercise, the mistake that it is, and what was said of it, which is false.
 FALSE = {
     sums_what_the_mask_leaves: (
@@ -221,5 +238,15 @@ FALSE = {
         "05_luong/local_weights",
         "fills_the_window",
         "divide again afterwards",
+    ),
+    divides_as_chapter_02_does: (
+        "02_kernel_regression/epanechnikov_weights",
+        "divides_nothing_by_nothing",
+        "your weights are right",
+    ),
+    replaces_nan_under_a_clamp: (
+        "02_kernel_regression/epanechnikov_weights",
+        "replaces_nan_afterwards",
+        "in the place of",
     ),
 }

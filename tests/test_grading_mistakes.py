@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from attn_bank import exercise_names, find_exercise
+from attn_grade.instead import using
 from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import (
     cut_off,
@@ -122,6 +123,7 @@ MADE = {
     "cut_off": (cut_off(score, "query"), score(**INPUTS)),
     "squeezed": (squeezed(score), score(**INPUTS).view(2, 5)),
     "transposed": (transposed(score), score(**INPUTS).view(2, 5, 1)),
+    "using": (using(score, "matmul", lambda query, key: query @ (2 * key)), 2 * score(**INPUTS)),
     "mistaking": (mistaking(score, query="key"), INPUTS["key"] @ INPUTS["key"].mT * 2),
 }
 
