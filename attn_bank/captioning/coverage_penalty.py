@@ -135,10 +135,13 @@ def returns_one_for_each_caption(weights, is_word, share):
     return (share - _total(weights, is_word)).square().sum(-1)
 
 
-@mistake
+def _average_all_places(weights: Tensor, is_word: Tensor, share: float) -> Tensor:
+    return (share - _words(weights, is_word).mean(1)).square().sum(-1).mean()
+
+
+@mistake(also=(_average_all_places,))
 def averages_over_the_words(weights, is_word, share):
-    """you take the mean over the words, which every cell's share of 1 is far from; take their
-    sum"""
+    """you take the mean over the words; what a cell got is the sum over them"""
     mean = _total(weights, is_word) / is_word.sum(1, keepdim=True)
     return (share - mean).square().sum(-1).mean()
 

@@ -137,6 +137,14 @@ def multiplies_cell_by_feature(scores, features, mask):
 
 
 @mistake
+def multiplies_rows_by_features(scores, features, mask):
+    """two things to mend: each row of your grid has a softmax of its own, so flatten the grid
+    first; and `weights * features` lays the columns of the grid over the features, so give the
+    weights an axis for the features: `weights.unsqueeze(-1)`"""
+    return (torch.softmax(_fill(scores, mask), -1) * features).sum((-3, -2))
+
+
+@mistake
 def keeps_the_grid(scores, features, mask):
     """you stop before the sum: add the weighted features of all cells up"""
     return grid_weights(_fill(scores, mask)).unsqueeze(-1) * features
@@ -222,7 +230,12 @@ def masks_after_the_softmax(scores, features, mask):
     return _add(_flat(scores) * mask, features)
 
 
-@mistake(points=2.5)
+def _divide_and_clear(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
+    weights = _flat(scores).masked_fill(~mask, 0)
+    return _add((weights / weights.sum((-2, -1), keepdim=True)).masked_fill(~mask, 0), features)
+
+
+@mistake(points=2.5, also=(_divide_and_clear,))
 def shares_out_again_after_the_softmax(scores, features, mask):
     """forbidden cells count before they are masked, in a softmax or as the largest score that is
     taken off: where one of them scores high, nothing is left to divide; mask the scores first"""
@@ -398,9 +411,10 @@ def _divide_and_replace(scores: Tensor, features: Tensor, mask: Tensor) -> Tenso
 
 @mistake(points=1.5, also=(_divide_masked_powers, _divide_and_replace))
 def divides_powers_and_nothing(scores, features, mask):
-    """two things give `nan`, whatever you put in its place afterwards: a power of some hundreds,
-    which no number can hold, so take the largest score off first; and 0 divided by 0 where every
-    cell is forbidden"""
+    """your weights are `nan` in two cases, whatever you put in its place afterwards: where every
+    cell is forbidden, 0 divided by 0; and where scores are in the hundreds, 0 by 0 again if you
+    mask after a softmax, or infinity by infinity if you take the powers as they are. Mask the
+    scores first, and let `torch.softmax` take the powers"""
     powers = torch.exp(_fill(scores, mask))
     return _add(powers / powers.sum((-2, -1), keepdim=True), features)
 

@@ -3,6 +3,7 @@
 What is drawn is chance, so the laws below say what holds of every draw, and of many together.
 """
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -48,11 +49,25 @@ def draw_grids(generator: Generator, batch: int, height: int, width: int, d_feat
 
 
 def draw_many_times(generator: Generator, images: int, times: int, **sizes: int) -> Inputs:
-    """A few images, each of them twice, and all that many times, one behind the other."""
+    """A few images, each of them twice, and all that many times, one behind the other.
+
+    In the first image rows that are all alike stand by rows with one high score, and the two weigh
+    about the same; in the second image so do columns.
+    """
     inputs = draw_grids(generator, batch=images, **sizes)
-    inputs["scores"] = 2 * inputs["scores"]
+    first, second, *others = inputs["scores"]
+    scores = [0.4 * first + _by_turns(first), 0.4 * second + _by_turns(second.mT).mT]
+    inputs["scores"] = torch.stack([*scores, *(2 * scores for scores in others)])
     twice = {name: value.repeat_interleave(2, 0) for name, value in inputs.items()}
     return {name: value.repeat(times, *[1] * (value.ndim - 1)) for name, value in twice.items()}
+
+
+def _by_turns(scores: Tensor) -> Tensor:
+    """Rows of zeros, and between them rows with one score above zero and the others below."""
+    width = scores.shape[1]
+    peaked = torch.full_like(scores, -2.0)
+    peaked[:, -1] = math.log(width)  # which makes up for a row of zeros
+    return peaked * (torch.arange(len(scores)) % 2).unsqueeze(1)
 
 
 def draw_certain_grids(generator: Generator, low: int, **sizes: int) -> Inputs:
@@ -163,7 +178,9 @@ def _off_the_weights(counts: Tensor, images: Tensor, scores: Tensor) -> tuple[st
     others = _others(scores).items()
     fitting = {name: w for name, w in others if _fits(counts, images, w)}
     like = min(fitting, key=lambda name: _far(counts, images, fitting[name]), default=None)
-    return reason, "unlike" if like is None else [like]  # a list is recognised by itself
+    if like is None:
+        return reason, "unlike"
+    return reason, [like.partition(" by ")[0]]  # a list is recognised by itself
 
 
 def _alone(images: Tensor, weights: Tensor) -> Tensor:
@@ -230,6 +247,10 @@ def _others(scores: Tensor) -> dict[str, Tensor]:
         "sides": _by_sides(scores.sum(2), scores.sum(1)),
         "sums": _by_sums(weights.view(scores.shape)),
         "mean sides": _by_sides(scores.mean(2), scores.mean(1)),
+        "row by maximum": _by_row(scores.amax(2), scores),
+        "row by mean": _by_row(scores.mean(2), scores),
+        "row by sum": _by_row(scores.sum(2), scores),
+        "cut off": _sums_to_one(scores.clamp_min(0).flatten(1) + 1e-9),
     }
 
 
@@ -240,6 +261,11 @@ def _best_two(weights: Tensor) -> Tensor:
 def _by_sides(rows: Tensor, columns: Tensor) -> Tensor:
     """Of a row and a column that are drawn by scores of their own."""
     return (rows.softmax(-1).unsqueeze(2) * columns.softmax(-1).unsqueeze(1)).flatten(1)
+
+
+def _by_row(rows: Tensor, scores: Tensor) -> Tensor:
+    """Of a row that is drawn by scores of its own, and a cell of this row by its own score."""
+    return (rows.softmax(-1).unsqueeze(2) * scores.softmax(-1)).flatten(1)
 
 
 def _by_sums(weights: Tensor) -> Tensor:
@@ -275,11 +301,22 @@ def draws_all_cells_alike(scores, features):
     return _hard(torch.ones_like(scores.flatten(1)), features)
 
 
-@mistake
+def _give_scores_as_probabilities(scores: Tensor, features: Tensor) -> Drawn:
+    return _at(features, torch.distributions.Categorical(scores.flatten(1)).sample())
+
+
+@mistake(also=(_give_scores_as_probabilities,))
 def draws_by_the_scores(scores, features):
-    """you draw with the scores as probabilities, and they are below 0; the softmax makes
-    probabilities of them"""
+    """you draw with the scores as probabilities, and some are below 0; the softmax makes
+    probabilities of them. (`Categorical` takes scores as `logits=...` only)"""
     return _hard(scores.flatten(1), features)
+
+
+@mistake(points=1, evidence=["cut off"])
+def draws_by_the_scores_above_zero(scores, features):
+    """you draw with the scores as probabilities, and a cell that scores below 0 is never drawn; the
+    softmax makes a probability of every score"""
+    return _hard(scores.flatten(1).clamp_min(0) + 1e-9, features)
 
 
 @mistake(points=1, evidence=["worst"])
@@ -385,6 +422,14 @@ def returns_the_mean(scores, features):
 
 
 @mistake(points=3)
+def blends_by_noisy_weights(scores, features):
+    """your context is a mixture of all cells, by weights with noise in them: `gumbel_softmax`
+    draws one cell only with `hard=True`"""
+    weights = torch.nn.functional.gumbel_softmax(scores.flatten(1))
+    return (weights.unsqueeze(-1) * features.flatten(1, 2)).sum(1), weights.argmax(1)
+
+
+@mistake(points=3)
 def weighs_what_it_has_drawn(scores, features):
     """you multiply what was drawn by its weight, so that the weight counts twice: it has decided
     already how often this cell is drawn"""
@@ -455,6 +500,15 @@ def draws_row_and_column_apart(scores, features):
     return _at(features, row * scores.shape[2] + column)
 
 
+@mistake(points=2, evidence=["row"])
+def draws_a_row_first(scores, features):
+    """you draw a row first, and then a cell in it; that is right only if a row's probability is the
+    sum of its cells' weights, and yours is not. Draw among all cells at once"""
+    row = _draw(scores.amax(2).softmax(-1))
+    column = _draw(scores[torch.arange(len(row)), row].softmax(-1))
+    return _at(features, row * scores.shape[2] + column)
+
+
 @mistake(points=3)
 def takes_one_softmax_for_the_batch(scores, features):
     """you take one softmax for all images together, so that those which score some hundreds lower
@@ -519,6 +573,12 @@ def picks_for_all_images(scores, features):
     return features.flatten(1, 2)[:, cells], cells
 
 
+@mistake(computes=then(reference, lambda drawn: (drawn[0], drawn[1].unsqueeze(1))))
+def keeps_an_axis_of_the_numbers():
+    """the numbers of the cells have an axis of length 1 left, that of the one draw; drop it:
+    `squeeze(1)`"""
+
+
 @mistake(computes=then(reference, lambda drawn: (drawn[0].unsqueeze(1), drawn[1])))
 def keeps_an_axis_of_the_context():
     """the context has an axis of length 1 left, that of the one draw; drop it before you pick the
@@ -563,8 +623,8 @@ EXERCISE = Exercise(
             "asked many times, each cell is drawn as often as its weight says, for each image anew",
             2,
             draw_many_times,
-            sizes=({"images": 2, "times": 600, "height": 2, "width": 3, "d_feature": 1},),
-            hidden_sizes=({"images": 3, "times": 700, "height": 3, "width": 2, "d_feature": 2},),
+            sizes=({"images": 2, "times": 1000, "height": 2, "width": 3, "d_feature": 1},),
+            hidden_sizes=({"images": 3, "times": 900, "height": 3, "width": 2, "d_feature": 2},),
             law=follows_the_weights,
         ),
         Check(

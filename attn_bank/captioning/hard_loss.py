@@ -83,11 +83,10 @@ def climbs_down_for_the_weights(scores, cells, reward, baseline):
     return _loss(advantage, _log_weight(scores, cells), reward)
 
 
-@mistake(points=3.5)
-def leaves_the_baseline_out(scores, cells, reward, baseline):
+@mistake(points=3.5, computes=given(reference, baseline=torch.zeros_like))
+def leaves_the_baseline_out():
     """you leave the baseline out. On average that is right, and the first row says so; but each
     single draw is far off. Take the baseline off the reward"""
-    return _loss(reward, _log_weight(scores, cells), reward)
 
 
 @mistake(points=3.5, computes=given(reference, baseline=torch.neg))
@@ -114,6 +113,14 @@ def takes_one_baseline_for_all(scores, cells, reward, baseline):
     """you use the same baseline for all images; each has its own: `baseline.unsqueeze(1)` has one
     for all draws of an image"""
     return reference(scores, cells, reward, baseline.mean().expand_as(baseline))
+
+
+@mistake(points=1.5)
+def lays_baselines_along_the_draws(scores, cells, reward, baseline):
+    """`reward - baseline` lays the baselines of the images along the draws: an error for most
+    sizes, and otherwise a reward meets those of all images; `baseline.unsqueeze(1)` has one for
+    all draws of an image"""
+    return _loss(reward - baseline, _log_weight(scores, cells), reward)
 
 
 @mistake(points=3)
@@ -145,10 +152,15 @@ def takes_the_sign_of_the_advantage(scores, cells, reward, baseline):
     return _loss(advantage, _log_weight(scores, cells), reward)
 
 
-@mistake(points=1.5)
+def _times_the_weight(scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor) -> Tensor:
+    log_weight = _log_weight(scores, cells)
+    return _loss(_advantage(reward, baseline), log_weight.exp() * log_weight, reward)
+
+
+@mistake(points=1.5, also=(_times_the_weight,))
 def takes_the_weight_for_its_logarithm(scores, cells, reward, baseline):
-    """you take the weight where its logarithm belongs; a weight counts twice then, since it has
-    already decided how often its cell is drawn"""
+    """the weight stands where its logarithm belongs, or beside it; it counts twice then, since it
+    has already decided how often its cell is drawn. Take the logarithm alone"""
     weight = torch.softmax(scores, -1).gather(-1, cells)
     return _loss(_advantage(reward, baseline), weight, reward)
 
@@ -227,8 +239,9 @@ def cuts_off_reward(scores, cells, reward, baseline):
 
 @mistake(points=1.5)
 def forgets_the_weights(scores, cells, reward, baseline):
-    """nothing tells the scores anything: a draw has no gradient, so its log-weight has to stand in
-    the loss, times the advantage"""
+    """the gradient of your loss is 0 for the scores: the log-weight is missing, or its factor is 0,
+    as with the draw's own reward for a baseline; it belongs there, times `reward` less the
+    `baseline` that is given"""
     return -reward.mean() + 0 * scores.sum()
 
 
@@ -276,6 +289,12 @@ def reads_the_cells_of_all_images(scores, cells, reward, baseline):
     return _loss(_advantage(reward, baseline), log_weight, reward)
 
 
+@mistake(points=1.5, computes=given(reference, cells=lambda cells: cells[:1].expand_as(cells)))
+def reads_the_cells_of_the_first_image():
+    """you read the cells that were drawn for the first image from every image; each has its own:
+    `gather(1, cells)`"""
+
+
 @mistake(points=3)
 def takes_the_first_draw(scores, cells, reward, baseline):
     """you use the first draw of each image only; take the mean over all of them"""
@@ -287,15 +306,21 @@ def halves_the_loss():
     """all your gradients are half of what they should be: the two losses are added, not averaged"""
 
 
-@mistake(points=1.5)
+def _over_the_scatter_of_rewards(
+    scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor
+) -> Tensor:
+    return _loss(_advantage(reward, baseline) / reward.std(), _log_weight(scores, cells), reward)
+
+
+@mistake(points=1.5, also=(_over_the_scatter_of_rewards,))
 def scales_the_advantage(scores, cells, reward, baseline):
-    """you divide the advantages by their scatter; the gradient is then no longer that of the
+    """you divide the advantages by a standard deviation; the gradient is then no longer that of the
     expected reward. The advantage is reward less baseline, as it is"""
     advantage = _advantage(reward, baseline)
     return _loss(advantage / (advantage.std() + 1e-8), _log_weight(scores, cells), reward)
 
 
-@mistake(points=1.5)
+@mistake(points=1.5, also=(given(reference, reward=torch.exp),))
 def takes_the_power_of_the_reward(scores, cells, reward, baseline):
     """you take the power of the reward; it is a logarithm, and is meant to stay one"""
     return _loss(_advantage(reward.exp(), baseline), _log_weight(scores, cells), reward)

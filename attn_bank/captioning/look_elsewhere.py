@@ -12,6 +12,7 @@ from attn_bank.captioning import draw_weights
 from attn_grade.exercise import Check, Exercise, Law, Promises
 from attn_grade.inside.plain import Inputs, Plain, name_kind
 from attn_grade.mistakes import Mistakes
+from attn_grade.wrong_answers import Altered
 
 Measured = tuple[float, float, float]
 # A captioner sees nothing where less of the weight lies, and no difference that rounding may make.
@@ -164,18 +165,35 @@ class _Asked:
         self.own, self.there = _at(digits, named), _at(digits, other)
         self.differ = self.own != self.there
         self.points = _points(weights, named)
-        self.told = say(_exchange(weights, named, other)) == self.there
-        self.still = say(_exchange(weights, named, empty)) == self.own
+        self.exchanged = _exchange(weights, named, other)
+        self.emptied = _exchange(weights, named, empty)
+        self.told = say(self.exchanged) == self.there
+        self.still = say(self.emptied) == self.own
 
     @property
     def right(self) -> Measured:
         return _share(self.points), _share(self.told[self.differ]), _share(self.still)
+
+    def is_named(self, weights: Tensor) -> Tensor:
+        """Where the digit that should be named is, with these weights."""
+        return self.say(weights) == self.own
 
     def moved_by(self, move: Callable[[Tensor, Tensor, Tensor], Tensor]) -> Measured:
         """With another way to move the weight."""
         told = self.say(move(self.weights, self.named, self.other)) == self.there
         still = self.say(move(self.weights, self.named, self.empty)) == self.own
         return self.right[0], _share(told[self.differ]), _share(still)
+
+
+def _number(number: int, measure: Callable[[_Asked], Tensor]) -> Altered:
+    """The answer with one of the three numbers made otherwise."""
+
+    def how(answer: Callable[..., Measured], **given: Any) -> Plain:
+        numbers = [*answer(**given)]
+        numbers[number] = _share(measure(_Asked(**given)))
+        return tuple(numbers)
+
+    return Altered(reference, how)
 
 
 def _put(weights: Tensor, cells: Tensor, value: Tensor | float) -> Tensor:
@@ -201,12 +219,10 @@ def exchanges_the_last_two(**given):
     return pointing, still, told
 
 
-@mistake(points=2.5)
-def counts_twins(**given):
+@mistake(points=2.5, computes=_number(1, lambda asked: asked.told))
+def counts_twins():
     """images in which both digits are the same count in your second number; whatever is read there,
     the word is the same"""
-    asked = _Asked(**given)
-    return asked.right[0], _share(asked.told), asked.right[2]
 
 
 @mistake(points=2.5)
@@ -226,12 +242,10 @@ def leaves_twins_out_everywhere(**given):
     return _share(asked.points[differ]), asked.right[1], _share(asked.still[differ])
 
 
-@mistake(points=3)
-def leaves_twins_out_at_the_end(**given):
+@mistake(points=3, computes=_number(2, lambda asked: asked.still[asked.differ]))
+def leaves_twins_out_at_the_end():
     """you leave images with the same digit twice out of your third number; they only leave the
     second, since an empty cell is never the twin of a digit"""
-    asked = _Asked(**given)
-    return *asked.right[:2], _share(asked.still[asked.differ])
 
 
 @mistake(points=1)
@@ -248,10 +262,18 @@ def copies_the_weight(**given):
     return _Asked(**given).moved_by(lambda w, one, other: _put(w, other, _at(w, one)))
 
 
-@mistake(points=2)
+def _add_to_the_other(**given: Any) -> Measured:
+    def move(weights: Tensor, one: Tensor, other: Tensor) -> Tensor:
+        both = _at(weights, one) + _at(weights, other)
+        return _put(_put(weights, other, both), one, 0.0)
+
+    return _Asked(**given).moved_by(move)
+
+
+@mistake(points=2, also=(_add_to_the_other,))
 def leaves_nothing_behind(**given):
-    """you move the weight of the cell that is named, and leave 0 where it was; the two cells
-    exchange their weights, so that the sum stays 1"""
+    """you move the weight of the cell that is named, and leave 0 where it was; in exchange it gets
+    the weight of the other cell"""
 
     def move(weights, one, other):
         return _put(_put(weights, other, _at(weights, one)), one, 0.0)
@@ -277,8 +299,8 @@ def forbids_the_cell(**given):
 
 @mistake(points=1)
 def overwrites_before_it_reads(**given):
-    """you write the first weight before you have read it, so that both cells end with the same;
-    read both first"""
+    """after your exchange both cells have the weight of the second: write both of them, each from
+    the weights as they were before"""
     return _Asked(**given).moved_by(lambda w, one, other: _put(w, one, _at(w, other)))
 
 
@@ -288,9 +310,20 @@ def moves_nothing(**given):
     return _Asked(**given).moved_by(lambda w, one, other: w)
 
 
-@mistake(points=1)
+def _exchange_columns(weights: Tensor, one: Tensor, other: Tensor) -> Tensor:
+    moved = weights.clone()
+    moved[:, one], moved[:, other] = weights[:, other], weights[:, one]
+    return moved
+
+
+def _move_columns(**given: Any) -> Measured:
+    return _Asked(**given).moved_by(_exchange_columns)
+
+
+@mistake(points=1, also=(_move_columns,))
 def moves_the_cells_of_the_first_image(**given):
-    """you move the same cells in every image; each has its own: row `i` and cell `named[i]`"""
+    """you move the same cells in every image; each has its own: row `i` and cell `named[i]`, as in
+    `moved[rows, named]`"""
 
     def move(weights, one, other):
         return _exchange(weights, one[:1].expand_as(one), other[:1].expand_as(other))
@@ -298,13 +331,10 @@ def moves_the_cells_of_the_first_image(**given):
     return _Asked(**given).moved_by(move)
 
 
-@mistake(points=3)
-def gives_ties_to_the_first(**given):
+@mistake(points=3, computes=_number(0, lambda asked: asked.weights.argmax(1) == asked.named))
+def gives_ties_to_the_first():
     """`argmax` calls the first of equals the greatest; weights that are all alike point nowhere.
     The cell needs more weight than any other"""
-    asked = _Asked(**given)
-    points = asked.weights.argmax(1) == asked.named
-    return _share(points), *asked.right[1:]
 
 
 @mistake(points=3)
@@ -317,73 +347,66 @@ def gives_ties_of_all_to_none(**given):
     return _share(points), *asked.right[1:]
 
 
-@mistake(points=3)
-def lets_ties_count(**given):
+@mistake(
+    points=3,
+    computes=_number(0, lambda asked: _at(asked.weights, asked.named) == asked.weights.amax(1)),
+)
+def lets_ties_count():
     """you let ties count; weights that are all alike point nowhere. The cell needs more weight than
     any other"""
-    asked = _Asked(**given)
-    points = _at(asked.weights, asked.named) == asked.weights.amax(1)
-    return _share(points), *asked.right[1:]
 
 
-@mistake(points=2.5)
-def asks_for_more_than_half(**given):
+@mistake(points=2.5, computes=_number(0, lambda asked: torch.zeros(1)))
+def compares_with_itself():
+    """your first number is 0, as it is if the cell has to have more weight than the greatest of all
+    cells, itself among them; compare it with the others alone"""
+
+
+@mistake(points=2.5, computes=_number(0, lambda asked: _at(asked.weights, asked.named) > 0.5))
+def asks_for_more_than_half():
     """you ask for more than half of the weight; more than any other cell has is enough"""
-    asked = _Asked(**given)
-    points = _at(asked.weights, asked.named) > 0.5
-    return _share(points), *asked.right[1:]
 
 
-@mistake(points=2.5)
-def takes_the_weight_for_the_share(**given):
+@mistake(points=2.5, computes=_number(0, lambda asked: _at(asked.weights, asked.named)))
+def takes_the_weight_for_the_share():
     """you return the mean weight of the cell; asked is how often it has the greatest"""
-    asked = _Asked(**given)
-    return _at(asked.weights, asked.named).mean().item(), *asked.right[1:]
 
 
-@mistake(points=2.5)
-def compares_with_the_word_before(**given):
+@mistake(
+    points=2.5,
+    computes=_number(2, lambda asked: asked.say(asked.emptied) == asked.say(asked.weights)),
+)
+def compares_with_the_word_before():
     """for the third number you compare with what was said before; compare with the digit in the
     cell that is named"""
-    asked = _Asked(**given)
-    before = asked.say(asked.weights)
-    still = asked.say(_exchange(asked.weights, asked.named, asked.empty)) == before
-    return *asked.right[:2], _share(still)
 
 
-@mistake(points=2)
-def takes_every_change_for_obedience(**given):
+@mistake(
+    points=2,
+    computes=_number(
+        1, lambda asked: (asked.say(asked.exchanged) != asked.say(asked.weights))[asked.differ]
+    ),
+)
+def takes_every_change_for_obedience():
     """for the second number you count every change of the word; count the images in which the other
     digit is said"""
-    asked = _Asked(**given)
-    before = asked.say(asked.weights)
-    told = asked.say(_exchange(asked.weights, asked.named, asked.other)) != before
-    return asked.right[0], _share(told[asked.differ]), asked.right[2]
 
 
-@mistake(points=2)
-def counts_who_keeps_the_word(**given):
-    """for the second number you count who still says the digit that is named; count who says the
-    other one"""
-    asked = _Asked(**given)
-    kept = asked.say(_exchange(asked.weights, asked.named, asked.other)) == asked.own
-    return asked.right[0], _share(kept[asked.differ]), asked.right[2]
+@mistake(points=2, computes=_number(1, lambda asked: asked.is_named(asked.exchanged)[asked.differ]))
+def counts_who_keeps_the_word():
+    """for the second number you count the images in which the digit that is named is still said;
+    count those in which the other one is"""
 
 
-@mistake(points=2.5)
-def looks_at_the_other_for_the_third(**given):
+@mistake(points=2.5, computes=_number(2, lambda asked: asked.is_named(asked.exchanged)))
+def looks_at_the_other_for_the_third():
     """for the third number too you exchange with the other digit's cell; exchange with the empty
     one"""
-    asked = _Asked(**given)
-    kept = asked.say(_exchange(asked.weights, asked.named, asked.other)) == asked.own
-    return *asked.right[:2], _share(kept)
 
 
-@mistake(points=2.5)
-def counts_who_goes_silent(**given):
+@mistake(points=2.5, computes=_number(2, lambda asked: ~asked.still))
+def counts_who_goes_silent():
     """for the third number you count the words that do not survive; count those that do"""
-    pointing, told, still = _Asked(**given).right
-    return pointing, told, 1 - still
 
 
 @mistake(points=1)
@@ -394,7 +417,11 @@ def asks_those_who_point_only(**given):
     return asked.right[0], _share(told), _share(asked.still[asked.points])
 
 
-@mistake
+def _counts(**given: Any) -> Plain:
+    return tuple(map(int, counts_instead_of_shares(**given)))
+
+
+@mistake(also=(_counts,))
 def counts_instead_of_shares(**given):
     """you count; shares are wanted, between 0 and 1"""
     asked = _Asked(**given)
@@ -429,12 +456,10 @@ def changes_weights(**given):
     return asked.right
 
 
-@mistake(points=3)
-def leaves_twins_out_at_the_start(**given):
+@mistake(points=3, computes=_number(0, lambda asked: asked.points[asked.differ]))
+def leaves_twins_out_at_the_start():
     """you leave images with the same digit twice out of your first number; they only leave the
     second"""
-    asked = _Asked(**given)
-    return _share(asked.points[asked.differ]), *asked.right[1:]
 
 
 @mistake(points=1)
@@ -448,38 +473,38 @@ def moves_from_the_greatest_weight(**given):
     return _Asked(**given).moved_by(move)
 
 
-@mistake(points=2)
-def counts_every_other_word(**given):
-    """for the second number you count whatever is not the digit that is named; count who says the
-    other one"""
-    asked = _Asked(**given)
-    told = asked.say(_exchange(asked.weights, asked.named, asked.other)) != asked.own
-    return asked.right[0], _share(told[asked.differ]), asked.right[2]
+@mistake(
+    points=2,
+    computes=_number(1, lambda asked: ~asked.is_named(asked.exchanged)[asked.differ]),
+)
+def counts_every_other_word():
+    """for the second number you count whatever is not the digit that is named; count the images in
+    which the other one is said"""
 
 
-@mistake(points=2)
-def asks_some_for_the_second(**given):
+@mistake(
+    points=2,
+    computes=_number(1, lambda asked: asked.told[asked.differ & asked.is_named(asked.weights)]),
+)
+def asks_some_for_the_second():
     """for the second number you ask only images whose word was right before; ask all in which the
     digits differ"""
-    asked = _Asked(**given)
-    before = asked.say(asked.weights) == asked.own
-    return asked.right[0], _share(asked.told[asked.differ & before]), asked.right[2]
 
 
-@mistake(points=2)
-def asks_who_points_for_the_second(**given):
+@mistake(
+    points=2,
+    computes=_number(
+        1, lambda asked: asked.told[asked.differ & (asked.weights.argmax(1) == asked.named)]
+    ),
+)
+def asks_who_points_for_the_second():
     """for the second number you ask only images in which the weight pointed at the cell; ask all in
     which the digits differ"""
-    asked = _Asked(**given)
-    points = asked.weights.argmax(1) == asked.named
-    return asked.right[0], _share(asked.told[asked.differ & points]), asked.right[2]
 
 
-@mistake(points=2.5)
-def asks_some_for_the_third(**given):
+@mistake(points=2.5, computes=_number(2, lambda asked: asked.still[asked.is_named(asked.weights)]))
+def asks_some_for_the_third():
     """for the third number you ask only images whose word was right before; ask all"""
-    asked = _Asked(**given)
-    return *asked.right[:2], _share(asked.still[asked.say(asked.weights) == asked.own])
 
 
 def _third(move: Callable[..., Tensor], **given: Any) -> Measured:
@@ -499,10 +524,14 @@ def moves_the_other_cell_for_the_third(**given):
     return _third(lambda weights, named, other, empty: _exchange(weights, other, empty), **given)
 
 
-@mistake(points=2.5)
+def _leave_zero(weights: Tensor, named: Tensor, other: Tensor, empty: Tensor) -> Tensor:
+    return _put(weights, named, 0.0)
+
+
+@mistake(points=2.5, also=(partial(_third, _leave_zero),))
 def takes_the_weight_away_for_the_third(**given):
-    """for the third number you take the weight of the cell away and share it out; it exchanges its
-    weight with the empty cell, and all others keep theirs"""
+    """for the third number you take the weight of the cell away; it exchanges its weight with the
+    empty cell, and all others keep theirs"""
 
     def move(weights, named, other, empty):
         left = _put(weights, named, 0.0)
@@ -511,13 +540,19 @@ def takes_the_weight_away_for_the_third(**given):
     return _third(move, **given)
 
 
-@mistake(points=2.5)
-def asks_the_empty_cell_for_its_digit(**given):
+@mistake(
+    points=2.5,
+    computes=_number(2, lambda asked: asked.say(asked.emptied) == _at(asked.digits, asked.empty)),
+)
+def asks_the_empty_cell_for_its_digit():
     """for the third number you compare with the digit of the empty cell, which has none; compare
     with the digit in the cell that is named"""
-    asked = _Asked(**given)
-    said = asked.say(_exchange(asked.weights, asked.named, asked.empty))
-    return *asked.right[:2], _share(said == _at(asked.digits, asked.empty))
+
+
+@mistake(points=2.5, computes=_number(2, lambda asked: torch.ones(1)))
+def counts_every_digit():
+    """your third number is 1, whatever the captioner says; compare what it says with the digit in
+    the cell that is named"""
 
 
 @mistake(points=1)
@@ -529,28 +564,33 @@ def takes_cells_for_digits(**given):
     return asked.right[0], _share(told[asked.differ]), _share(still)
 
 
-@mistake(points=2.5)
-def compares_with_the_other_cell_alone(**given):
+@mistake(
+    points=2.5,
+    computes=_number(
+        0, lambda asked: _at(asked.weights, asked.named) > _at(asked.weights, asked.other)
+    ),
+)
+def compares_with_the_other_cell_alone():
     """for the first number you compare with the other digit's cell alone; the weight has to be
     greater than that of every other cell"""
-    asked = _Asked(**given)
-    points = _at(asked.weights, asked.named) > _at(asked.weights, asked.other)
-    return _share(points), *asked.right[1:]
 
 
-@mistake(points=3)
-def looks_for_the_digit_anywhere(**given):
+@mistake(
+    points=3,
+    computes=_number(0, lambda asked: _at(asked.digits, asked.weights.argmax(1)) == asked.own),
+)
+def looks_for_the_digit_anywhere():
     """for the first number you ask whether the digit with the greatest weight is the one that is
     named; it may stand in another cell too, so compare cells"""
-    asked = _Asked(**given)
-    return _share(_at(asked.digits, asked.weights.argmax(1)) == asked.own), *asked.right[1:]
 
 
-@mistake(points=2.5)
-def asks_for_the_word_when_it_points(**given):
-    """for the first number you also ask that the word is right; only the weights count"""
-    asked = _Asked(**given)
-    return _share(asked.points & (asked.say(asked.weights) == asked.own)), *asked.right[1:]
+@mistake(
+    points=2.5,
+    computes=_number(0, lambda asked: asked.points & asked.is_named(asked.weights)),
+    also=(_number(0, lambda asked: asked.is_named(asked.weights)),),
+)
+def asks_for_the_word_when_it_points():
+    """for the first number you ask whether the word is right; only the weights count"""
 
 
 @mistake

@@ -24,6 +24,14 @@ def by_the_cumulated_weights(scores, features):
     return features[torch.arange(len(cells), device=cells.device), row, column], cells
 
 
+def by_row_and_then_column(scores, features):
+    """A row's probability is the sum of its weights, so its score is a logarithm of powers."""
+    at = torch.arange(len(scores), device=scores.device)
+    row = Categorical(logits=scores.logsumexp(-1)).sample()
+    column = Categorical(logits=scores[at, row]).sample()
+    return features[at, row, column], row * scores.shape[2] + column
+
+
 def by_noise_on_the_scores(scores, features):
     """The greatest of scores with Gumbel noise is drawn with the softmax's probabilities."""
     flat = scores.flatten(1)
