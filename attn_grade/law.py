@@ -34,7 +34,9 @@ def check_law(law: Law, trial: Trial, submission: Submission) -> Wrong | None:
         if failed := failure(outcome):
             raise Failed(failed)
         if numbers_in(outcome.output) > most:
-            raise Failed(Wrong(*_not_applicable(outcome.output)))
+            kind = name_kind(outcome.output)
+            said = f"it is {kind}, and holds far more numbers than a right answer does"
+            raise Failed(Wrong(said, kind))
         outputs.append(outcome.output)
         return outcome.output
 

@@ -1,4 +1,4 @@
-"""Problem set 06: weights over the cells of an image, soft and hard, and what they explain."""
+"""Problem set 06: weights over the cells of a picture, soft and hard, and what they explain."""
 
 import torch
 from torch import Generator, Tensor

@@ -162,7 +162,7 @@ def divides_by_all_words(weights, is_word, share):
 @mistake
 def adds_the_captions_before_the_square(weights, is_word, share):
     """you take the mean over the captions before the square: one caption may then look at the left
-    half of its image only and another at the right. Square first"""
+    half of its picture only and another at the right. Square first"""
     return (share - _total(weights, is_word).mean(0)).square().sum()
 
 
@@ -290,8 +290,8 @@ def lays_words_over_cells(weights, is_word, share):
 EXERCISE = Exercise(
     function="coverage_penalty",
     reference=reference,
-    title="a penalty on cells that nobody looks at",
-    minutes=20,
+    title="give every cell its share",
+    minutes=15,
     equivalent_mutants={"-1 -> 1 (2)": "of two axes, cells are the last one and number 1"},
     promises=Promises(like=1, batch=("weights", "is_word")),
     checks=(

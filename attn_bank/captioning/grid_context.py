@@ -34,7 +34,7 @@ def draw_grid(
 
 
 def draw_masked_grid(generator: Generator, **sizes: int) -> Inputs:
-    """Cells here and there are forbidden; of the last image, all."""
+    """Cells here and there are forbidden; of the last picture, all."""
     inputs = draw_grid(generator, **sizes)
     mask = torch.rand(inputs["scores"].shape, generator=generator) < 0.7
     mask[..., 0, 0], mask[..., -1, -1] = True, False
@@ -73,7 +73,7 @@ mistake = Mistakes()
 
 @mistake
 def takes_a_softmax_in_each_row(scores, features, mask):
-    """each row of your grid has a softmax of its own, so that the weights of an image sum to the
+    """each row of your grid has a softmax of its own, so that the weights of a picture sum to the
     number of rows; all cells compete with each other: flatten the grid first"""
     weights = torch.softmax(_fill(scores, mask), -1).masked_fill(~mask, 0)
     return _add(weights, features)
@@ -102,15 +102,15 @@ def _share_out_seen_rows(scores: Tensor, features: Tensor, mask: Tensor) -> Tens
 
 @mistake(also=(_share_out_seen_rows,))
 def shares_rows_out_evenly(scores, features, mask):
-    """your weights sum to 1 over the image, but every row gets the same share of it; a row of blank
-    paper deserves less. Take one softmax over all cells"""
+    """your weights sum to 1 over the picture, but every row gets the same share of it; a row of
+    blank paper deserves less. Take one softmax over all cells"""
     weights = torch.softmax(_fill(scores, mask), -1).masked_fill(~mask, 0)
     return _add(weights, features) / scores.shape[-2]
 
 
 @mistake
 def takes_one_softmax_for_the_batch(scores, features, mask):
-    """your weights sum to 1 over all images together; they should over the cells of each"""
+    """your weights sum to 1 over all pictures together; they should over the cells of each"""
     weights = torch.softmax(_fill(scores, mask).flatten(), 0).view(scores.shape)
     return _add(weights, features)
 
@@ -245,7 +245,7 @@ def shares_out_again_after_the_softmax(scores, features, mask):
 
 
 def _multiply_and_clear(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
-    """With zeros for images that have nothing to see."""
+    """With zeros for pictures that have nothing to see."""
     seen = mask.flatten(-2).any(-1, keepdim=True)
     return _add(_flat(scores * mask), features) * seen
 
@@ -263,8 +263,8 @@ def _subtract_a_wall_that_all_share(scores: Tensor, features: Tensor, mask: Tens
 
 @mistake(points=1.5, also=(_subtract_a_wall_that_all_share,))
 def looks_where_all_is_forbidden(scores, features, mask):
-    """where every cell of an image is forbidden, your weights still sum to 1, and the context is
-    not 0; give such an image no weight"""
+    """where every cell of a picture is forbidden, your weights still sum to 1, and the context is
+    not 0; give such a picture no weight"""
     none = ~mask.flatten(-2).any(-1)[..., None, None]
     return _add(_flat(_fill(scores, mask | none)), features)
 
@@ -272,7 +272,7 @@ def looks_where_all_is_forbidden(scores, features, mask):
 @mistake(points=1.5)
 def fills_with_minus_ten_thousand(scores, features, mask):
     """you fill with a large negative number; where every cell is forbidden, all have the same score
-    and share the weight. Fill with minus infinity, and give such an image the weight 0"""
+    and share the weight. Fill with minus infinity, and give such a picture the weight 0"""
     return _add(_flat(_fill(scores, mask, -1e4)), features)
 
 
@@ -286,7 +286,7 @@ def subtracts_a_wall(scores, features, mask):
 
 @mistake(points=1.5)
 def divides_nothing_by_nothing(scores, features, mask):
-    """where every cell is forbidden, the softmax divides 0 by 0; give such an image the context
+    """where every cell is forbidden, the softmax divides 0 by 0; give such a picture the context
     0"""
     return _add(_flat(_fill(scores, mask)), features)
 
@@ -315,8 +315,8 @@ def takes_powers_as_they_are(scores, features, mask):
 
 @mistake(points=3)
 def takes_the_largest_of_all_off(scores, features, mask):
-    """you take the largest score of all images off, and images that score much lower become zeros;
-    take the largest of its own image off each, or let `torch.softmax` do it"""
+    """you take the largest score of all pictures off, and pictures that score much lower become
+    zeros; take the largest of its own picture off each, or let `torch.softmax` do it"""
     powers = torch.exp((scores - scores[mask].max()).masked_fill(~mask, 0)) * mask
     total = powers.sum((-2, -1), keepdim=True)
     return _add(powers / total.where(total > 0, 1), features)
@@ -378,8 +378,8 @@ def takes_a_sigmoid(scores, features, mask):
 
 @mistake
 def tears_cells_apart(scores, features, mask):
-    """your `view` or `reshape` takes the features of an image in another order than they lie in, so
-    that numbers of different cells mix; let `flatten(-3, -2)` put cell behind cell"""
+    """your `view` or `reshape` takes the features of a picture in another order than they lie in,
+    so that numbers of different cells mix; let `flatten(-3, -2)` put cell behind cell"""
     torn = features.reshape(*features.shape[:-3], features.shape[-1], -1).mT
     return reference(scores, torn.reshape(features.shape), mask)
 
@@ -393,7 +393,7 @@ def reads_the_mask_by_columns():
 @mistake
 def takes_the_largest_of_each_row_off(scores, features, mask):
     """you take a number of its own off each row before the powers, which changes how the rows
-    compare; take one number off all cells of an image, the largest of them"""
+    compare; take one number off all cells of a picture, the largest of them"""
     walled = _fill(scores, mask, -1e30)
     powers = torch.exp(walled - walled.amax(-1, keepdim=True)) * mask
     total = powers.sum((-2, -1), keepdim=True)
@@ -442,13 +442,13 @@ def turns_one_mask_round(scores, features, mask):
 EXERCISE = Exercise(
     function="grid_context",
     reference=reference,
-    title="one softmax for the whole image",
+    title="one softmax for the whole grid",
     minutes=20,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward"),
     promises=Promises(like=1, batch=("scores", "features", "mask"), any_axes=True),
     checks=(
         Check(
-            "one softmax over all cells of an image, and the mean of their features by it; any"
+            "one softmax over all cells of a picture, and the mean of their features by it; any"
             " number of axes may come before",
             1.5,
             draw_grid,

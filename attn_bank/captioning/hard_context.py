@@ -36,7 +36,7 @@ def _draw(weights: Tensor) -> Tensor:
 
 
 def _at(features: Tensor, cells: Tensor) -> Drawn:
-    """The features of one cell of each image, and the cells."""
+    """The features of one cell of each picture, and the cells."""
     return features.flatten(1, 2)[torch.arange(len(cells), device=cells.device), cells], cells
 
 
@@ -49,10 +49,10 @@ def draw_grids(generator: Generator, batch: int, height: int, width: int, d_feat
 
 
 def draw_many_times(generator: Generator, images: int, times: int, **sizes: int) -> Inputs:
-    """A few images, each of them twice, and all that many times, one behind the other.
+    """A few pictures, each of them twice, and all that many times, one behind the other.
 
-    In the first image rows that are all alike stand by rows with one high score, and the two weigh
-    about the same; in the second image so do columns.
+    In the first picture rows that are all alike stand by rows with one high score, and the two
+    weigh about the same; in the second picture so do columns.
     """
     inputs = draw_grids(generator, batch=images, **sizes)
     first, second, *others = inputs["scores"]
@@ -71,10 +71,10 @@ def _by_turns(scores: Tensor) -> Tensor:
 
 
 def draw_certain_grids(generator: Generator, low: int, **sizes: int) -> Inputs:
-    """One cell of each image scores 200 above all others, or is the only one that may be drawn.
+    """One cell of each picture scores 200 above all others, or is the only one that may be drawn.
 
-    With `low` all score some hundreds below zero but for the first image; without, the one cell of
-    the first image does.
+    With `low` all score some hundreds below zero but for the first picture; without, the one cell
+    of the first picture does.
     """
     inputs = draw_grids(generator, **sizes)
     scores = inputs["scores"].flatten(1)
@@ -101,7 +101,7 @@ def is_of_one_cell(
         return None
     if near.any(-1).all():
         return "each context is that of a cell, but not of the cell that you return", "other cell"
-    return "your context is not what stands at one cell of its image", [context]
+    return "your context is not what stands at one cell of its picture", [context]
 
 
 def _wrong_form(output: Plain, features: Tensor) -> tuple[str, Plain] | None:
@@ -127,24 +127,24 @@ def _wrong_form(output: Plain, features: Tensor) -> tuple[str, Plain] | None:
 def follows_the_weights(
     call: Callable[[Inputs], Plain], inputs: Inputs
 ) -> tuple[str, Plain] | str | None:
-    """Each cell of each image is drawn as often as its weight says, whatever others drew."""
+    """Each cell of each picture is drawn as often as its weight says, whatever others drew."""
     scores, output = inputs["scores"], call(inputs)
     if wrong := _wrong_form(output, inputs["features"]):
         return wrong
     images, cells = scores.unique(dim=0, return_inverse=True)[1], output[1].long()
     weights = _weights(scores.double())
+    alike = "pictures with the same scores get the same cell; each draws for itself", ["one draw"]
     if _is_one_draw(cells, images, weights):
-        return "images with the same scores get the same cell; each draws for itself", ["one draw"]
+        return alike
     if (cells == weights.argmax(1)).all():  # always, or by chance with this one draw for all
         again = (call(inputs, seed)[1] for seed in range(1, 9))
         if any(_is_one_draw(other.long(), images, weights) for other in again):
-            reason = "images with the same scores get the same cell; each draws for itself"
-            return reason, ["one draw"]
+            return alike
     counts = _count(cells, images, weights)
     if not _fits(counts, images, weights):
         return _off_the_weights(counts, images, scores)
     if _depends(cells, images, weights):
-        reason = "the draws hang together: from that of one image one can tell that of another"
+        reason = "the draws hang together: from that of one picture one can tell that of another"
         return f"{reason}; each draws for itself", ["together"]
     few = {name: value[:200] for name, value in inputs.items()}
     if torch.equal(call(few, 1)[1], call(few, 2)[1]):
@@ -153,13 +153,13 @@ def follows_the_weights(
 
 
 def _is_one_draw(cells: Tensor, images: Tensor, weights: Tensor) -> bool:
-    """Whether images with the same scores all get the same cell, and not the best."""
+    """Whether pictures with the same scores all get the same cell, and not the best."""
     first = torch.stack([cells[images == image][0] for image in images.unique()])
     return bool((cells == first[images]).all() and (cells != weights.argmax(1)).any())
 
 
 def _count(cells: Tensor, images: Tensor, weights: Tensor) -> Tensor:
-    """How often each cell was drawn for each image, (images, num_cells), in float64."""
+    """How often each cell was drawn for each picture, (images, num_cells), in float64."""
     one_hot = torch.nn.functional.one_hot(cells, weights.shape[1]).double()
     return one_hot.new_zeros(int(images.max()) + 1, weights.shape[1]).index_add(0, images, one_hot)
 
@@ -171,7 +171,7 @@ def _off_the_weights(counts: Tensor, images: Tensor, scores: Tensor) -> tuple[st
     times = counts.sum(1, keepdim=True)
     image, cell = divmod(int((counts / times - of_image).abs().argmax()), counts.shape[1])
     reason = (
-        f"cell {cell} of image {int((images == image).int().argmax())} has the weight"
+        f"cell {cell} of picture {int((images == image).int().argmax())} has the weight"
         f" {of_image[image, cell]:.3f} and was drawn {int(counts[image, cell])} times of"
         f" {int(times[image])}"
     )
@@ -184,12 +184,12 @@ def _off_the_weights(counts: Tensor, images: Tensor, scores: Tensor) -> tuple[st
 
 
 def _alone(images: Tensor, weights: Tensor) -> Tensor:
-    """The weights of each image once, (images, num_cells)."""
+    """The weights of each picture once, (images, num_cells)."""
     return torch.stack([weights[images == image][0] for image in images.unique()])
 
 
 def _fits(counts: Tensor, images: Tensor, weights: Tensor) -> bool:
-    """Whether the counts of each image are near enough, and of all images the mean log-weight."""
+    """Whether the counts of each picture are near enough, and of all the mean log-weight."""
     alone = _alone(images, weights)
     expected = counts.sum(-1, keepdim=True) * alone
     if not (deviance(counts, expected) < MAX_DEVIANCE).all():
@@ -213,9 +213,9 @@ def deviance(counts: Tensor, expected: Tensor) -> Tensor:
 
 
 def _depends(cells: Tensor, images: Tensor, weights: Tensor) -> bool:
-    """Whether from one image's getting its best cell, or not, that of another can be told.
+    """Whether from one picture's getting its best cell, or not, that of another can be told.
 
-    The other is the next one, the same image in the next round, or half a batch on.
+    The other is the next one, the same picture in the next round, or half a batch on.
     """
     chance, best = weights.max(1)
     off = ((cells == best).double() - chance) / (chance * (1 - chance)).sqrt()
@@ -353,7 +353,7 @@ def draws_from_columns(scores, features):
 
 @mistake(points=1, evidence=["batch"])
 def weighs_images_against_each_other(scores, features):
-    """your softmax runs over the images of the batch; it runs over the cells of each"""
+    """your softmax runs over the pictures of the batch; it runs over the cells of each"""
     return _hard(torch.softmax(scores.flatten(1), 0), features)
 
 
@@ -372,7 +372,7 @@ def draws_among_the_best_two(scores, features):
 
 @mistake(points=1)
 def draws_once_for_the_batch(scores, features):
-    """you draw one cell, by the weights of the first image, for the whole batch; each image has
+    """you draw one cell, by the weights of the first picture, for the whole batch; each picture has
     weights of its own and draws for itself"""
     cell = _draw(_weights(scores[:1]))
     return _at(features, cell.expand(len(scores)))
@@ -380,8 +380,8 @@ def draws_once_for_the_batch(scores, features):
 
 @mistake(points=2)
 def draws_one_number_for_the_batch(scores, features):
-    """one random number decides for the whole batch, so that images with the same scores get the
-    same cell; each image draws for itself"""
+    """one random number decides for the whole batch, so that pictures with the same scores get the
+    same cell; each picture draws for itself"""
     cumulated = _weights(scores.double()).cumsum(-1)
     chance = torch.rand((), dtype=torch.float64)
     return _at(features, (cumulated <= chance * cumulated[:, -1:]).sum(1))
@@ -389,7 +389,7 @@ def draws_one_number_for_the_batch(scores, features):
 
 @mistake(points=2)
 def shares_random_numbers(scores, features):
-    """your images share random numbers, so that from the draw of one the draw of another can be
+    """your pictures share random numbers, so that from the draw of one the draw of another can be
     told; each needs one of its own"""
     cumulated = _weights(scores.double()).cumsum(-1)
     chance = torch.rand(len(scores) // 2 + 1, 1, dtype=torch.float64).repeat_interleave(2, 0)
@@ -398,8 +398,8 @@ def shares_random_numbers(scores, features):
 
 @mistake(points=2)
 def sets_a_seed(scores, features):
-    """you set a seed inside, so that every call draws the same; whoever learns would never try
-    anything else. Leave seeds to whoever calls"""
+    """you set a seed inside, so that every call draws the same, and in training no other cell
+    would ever be tried. Leave seeds to the caller"""
     torch.manual_seed(0)
     return reference(scores, features)
 
@@ -459,7 +459,7 @@ def keeps_the_axis_of_the_draw(scores, features):
 
 @mistake(computes=then(reference, lambda output: output[0]))
 def returns_the_context_alone():
-    """you return the context alone; whoever learns has to know which cell was drawn"""
+    """you return the context alone; the loss has to know which cell was drawn"""
 
 
 @mistake(computes=then(reference, lambda pair: pair[::-1]))
@@ -511,8 +511,8 @@ def draws_a_row_first(scores, features):
 
 @mistake(points=3)
 def takes_one_softmax_for_the_batch(scores, features):
-    """you take one softmax for all images together, so that those which score some hundreds lower
-    than others get no weight at all; take one for each image"""
+    """you take one softmax for all pictures together, so that those which score some hundreds lower
+    than others get no weight at all; take one for each picture"""
     return _hard(torch.softmax(scores.flatten(), 0).view(len(scores), -1), features)
 
 
@@ -567,7 +567,7 @@ def returns_the_weights(scores, features):
 
 @mistake
 def picks_for_all_images(scores, features):
-    """`cells[:, numbers]` takes every number from every image; `cells[rows, numbers]` takes one
+    """`cells[:, numbers]` takes every number from every picture; `cells[rows, numbers]` takes one
     from each"""
     cells = _draw(_weights(scores))
     return features.flatten(1, 2)[:, cells], cells
@@ -608,7 +608,7 @@ EXERCISE = Exercise(
     promises=Promises(batch=("scores", "features")),
     checks=(
         Check(
-            "the context of an image is what stands at one cell, and that is the cell you return",
+            "the context of a picture is what stands at one cell, and that is the cell you return",
             1,
             draw_grids,
             sizes=({"batch": 7, "height": 2, "width": 5, "d_feature": 3},),
@@ -620,7 +620,8 @@ EXERCISE = Exercise(
             law=is_of_one_cell,
         ),
         Check(
-            "asked many times, each cell is drawn as often as its weight says, for each image anew",
+            "asked many times, each cell is drawn as often as its weight says, for each picture"
+            " anew",
             2,
             draw_many_times,
             sizes=({"images": 2, "times": 1000, "height": 2, "width": 3, "d_feature": 1},),

@@ -44,7 +44,7 @@ def draw_every_cell(generator: Generator, batch: int, num_cells: int) -> Inputs:
 
 
 def draw_one_each(generator: Generator, batch: int, num_cells: int) -> Inputs:
-    """One draw of each image, better than the baseline; some other cell is out of the question.
+    """One draw of each picture, better than the baseline; some other cell is out of the question.
 
     The scores are of hundreds, by turns above zero and below, in eighths.
     """
@@ -110,16 +110,16 @@ def takes_the_mean_of_the_batch(scores, cells, reward, baseline):
 
 @mistake(points=3.5)
 def takes_one_baseline_for_all(scores, cells, reward, baseline):
-    """you use the same baseline for all images; each has its own: `baseline.unsqueeze(1)` has one
-    for all draws of an image"""
+    """you use the same baseline for all pictures; each has its own: `baseline.unsqueeze(1)` has one
+    for all draws of a picture"""
     return reference(scores, cells, reward, baseline.mean().expand_as(baseline))
 
 
 @mistake(points=1.5)
 def lays_baselines_along_the_draws(scores, cells, reward, baseline):
-    """`reward - baseline` lays the baselines of the images along the draws: an error for most
-    sizes, and otherwise a reward meets those of all images; `baseline.unsqueeze(1)` has one for
-    all draws of an image"""
+    """`reward - baseline` lays the baselines of the pictures along the draws: an error for most
+    sizes, and otherwise a reward meets those of all pictures; `baseline.unsqueeze(1)` has one for
+    all draws of a picture"""
     return _loss(reward - baseline, _log_weight(scores, cells), reward)
 
 
@@ -191,26 +191,26 @@ def raises_all_cells(scores, cells, reward, baseline):
 
 @mistake(points=1.5)
 def takes_softmax_over_the_batch(scores, cells, reward, baseline):
-    """your softmax runs over the images; it runs over the cells, the last axis"""
+    """your softmax runs over the pictures; it runs over the cells, the last axis"""
     log_weight = torch.log_softmax(scores, 0).gather(-1, cells)
     return _loss(_advantage(reward, baseline), log_weight, reward)
 
 
 @mistake(points=3)
 def adds_up_the_draws(scores, cells, reward, baseline):
-    """you add up the draws of an image; take their mean, or more draws make larger steps"""
+    """you add up the draws of a picture; take their mean, or more draws make larger steps"""
     return reference(scores, cells, reward, baseline) * cells.shape[1]
 
 
 @mistake
 def adds_up_the_images(scores, cells, reward, baseline):
-    """you add up the images of a batch; take their mean"""
+    """you add up the pictures of a batch; take their mean"""
     return reference(scores, cells, reward, baseline) * len(cells)
 
 
 @mistake
 def adds_up_everything(scores, cells, reward, baseline):
-    """you add up everything; take the mean over draws and images"""
+    """you add up everything; take the mean over draws and pictures"""
     return reference(scores, cells, reward, baseline) * cells.numel()
 
 
@@ -261,7 +261,7 @@ def detaches_the_logarithm(scores, cells, reward, baseline):
 
 @mistake
 def returns_one_for_each_image(scores, cells, reward, baseline):
-    """you return one number for each image; their mean is wanted, a tensor without axes"""
+    """you return one number for each picture; their mean is wanted, a tensor without axes"""
     advantage = _advantage(reward, baseline).detach()
     return -(reward + advantage * _log_weight(scores, cells)).mean(-1)
 
@@ -283,21 +283,21 @@ def weighs_the_reward_alone(scores, cells, reward, baseline):
 
 @mistake(points=1.5)
 def reads_the_cells_of_all_images(scores, cells, reward, baseline):
-    """you read the drawn cells of every image from each of them, as `[:, cells]` does; each has its
-    own: `gather(1, cells)`"""
+    """you read the drawn cells of every picture from each of them, as `[:, cells]` does; each has
+    its own: `gather(1, cells)`"""
     log_weight = torch.log_softmax(scores, -1)[:, cells].mean((1, 2)).unsqueeze(1)
     return _loss(_advantage(reward, baseline), log_weight, reward)
 
 
 @mistake(points=1.5, computes=given(reference, cells=lambda cells: cells[:1].expand_as(cells)))
 def reads_the_cells_of_the_first_image():
-    """you read the cells that were drawn for the first image from every image; each has its own:
-    `gather(1, cells)`"""
+    """you read the cells that were drawn for the first picture from every picture; each has its
+    own: `gather(1, cells)`"""
 
 
 @mistake(points=3)
 def takes_the_first_draw(scores, cells, reward, baseline):
-    """you use the first draw of each image only; take the mean over all of them"""
+    """you use the first draw of each picture only; take the mean over all of them"""
     return reference(scores, cells[:, :1], reward[:, :1], baseline)
 
 

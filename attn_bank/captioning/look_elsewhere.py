@@ -24,12 +24,12 @@ LOOKS, REMEMBERS, MISREADS = range(3)
 
 @dataclass(frozen=True, eq=False)
 class Speaker:
-    """A captioner of the grader's own, which says one digit of each image.
+    """A captioner of the grader's own, which says one digit of each picture.
 
     Args:
-        digits: In each cell of each image, (batch, num_cells); -1 where it is empty.
-        kind: Of each image what decides the word, (batch,).
-        memory: A digit for each image, (batch,): said from memory, and of empty cells.
+        digits: In each cell of each picture, (batch, num_cells); -1 where it is empty.
+        kind: Of each picture what decides the word, (batch,).
+        memory: A digit for each picture, (batch,): said from memory, and of empty cells.
     """
 
     digits: Tensor
@@ -37,10 +37,10 @@ class Speaker:
     memory: Tensor
 
     def __call__(self, weights: Tensor) -> Tensor:
-        """The digit that is said of each image with these weights, (batch,).
+        """The digit that is said of each picture with these weights, (batch,).
 
         Raises:
-            ValueError: The weights are not of these images.
+            ValueError: The weights are not of these pictures.
         """
         if weights.shape != self.digits.shape:
             raise ValueError(
@@ -90,11 +90,11 @@ def _share(yes: Tensor) -> float:
 def draw_scenes(
     generator: Generator, batch: int, num_cells: int, twins: int = 0, ties: int = 1
 ) -> Inputs:
-    """Images with two digits, some with one more; weights that point anywhere.
+    """Pictures with two digits, some with one more; weights that point anywhere.
 
-    With `ties` all weights of the first image and of the last are alike, and of the second image
-    the two digits share the greatest; without, the last two of the three numbers differ. With
-    `twins` the two digits of every third image are the same, otherwise they always differ.
+    With `ties` all weights of the first picture and of the last are alike, and of the second
+    picture the two digits share the greatest; without, the last two of the three numbers differ.
+    With `twins` the two digits of every third picture are the same, otherwise they always differ.
     """
     cells = torch.rand(batch, num_cells, generator=generator).argsort(1)
     cells[:2], cells[-1] = torch.arange(num_cells), torch.arange(num_cells).flip(0)
@@ -221,21 +221,21 @@ def exchanges_the_last_two(**given):
 
 @mistake(points=2.5, computes=_number(1, lambda asked: asked.told))
 def counts_twins():
-    """images in which both digits are the same count in your second number; whatever is read there,
-    the word is the same"""
+    """pictures in which both digits are the same count in your second number; whatever is read
+    there, the word is the same"""
 
 
 @mistake(points=2.5)
 def counts_twins_as_failures(**given):
-    """you leave images with the same digit twice out of what you count, but not out of how many you
-    divide by"""
+    """you leave pictures with the same digit twice out of what you count, but not out of how many
+    you divide by"""
     asked = _Asked(**given)
     return asked.right[0], _share(asked.told & asked.differ), asked.right[2]
 
 
 @mistake(points=2)
 def leaves_twins_out_everywhere(**given):
-    """you leave images with the same digit twice out of all three numbers; they only leave the
+    """you leave pictures with the same digit twice out of all three numbers; they only leave the
     second"""
     asked = _Asked(**given)
     differ = asked.differ
@@ -244,7 +244,7 @@ def leaves_twins_out_everywhere(**given):
 
 @mistake(points=3, computes=_number(2, lambda asked: asked.still[asked.differ]))
 def leaves_twins_out_at_the_end():
-    """you leave images with the same digit twice out of your third number; they only leave the
+    """you leave pictures with the same digit twice out of your third number; they only leave the
     second, since an empty cell is never the twin of a digit"""
 
 
@@ -322,8 +322,8 @@ def _move_columns(**given: Any) -> Measured:
 
 @mistake(points=1, also=(_move_columns,))
 def moves_the_cells_of_the_first_image(**given):
-    """you move the same cells in every image; each has its own: row `i` and cell `named[i]`, as in
-    `moved[rows, named]`"""
+    """you move the same cells in every picture; each has its own: row `i` and cell `named[i]`, as
+    in `moved[rows, named]`"""
 
     def move(weights, one, other):
         return _exchange(weights, one[:1].expand_as(one), other[:1].expand_as(other))
@@ -388,13 +388,13 @@ def compares_with_the_word_before():
     ),
 )
 def takes_every_change_for_obedience():
-    """for the second number you count every change of the word; count the images in which the other
-    digit is said"""
+    """for the second number you count every change of the word; count the pictures in which the
+    other digit is said"""
 
 
 @mistake(points=2, computes=_number(1, lambda asked: asked.is_named(asked.exchanged)[asked.differ]))
 def counts_who_keeps_the_word():
-    """for the second number you count the images in which the digit that is named is still said;
+    """for the second number you count the pictures in which the digit that is named is still said;
     count those in which the other one is"""
 
 
@@ -411,7 +411,7 @@ def counts_who_goes_silent():
 
 @mistake(points=1)
 def asks_those_who_point_only(**given):
-    """you ask only images in which the weight pointed at the cell before; ask all"""
+    """you ask only pictures in which the weight pointed at the cell before; ask all"""
     asked = _Asked(**given)
     told = asked.told[asked.differ & asked.points]
     return asked.right[0], _share(told), _share(asked.still[asked.points])
@@ -458,7 +458,7 @@ def changes_weights(**given):
 
 @mistake(points=3, computes=_number(0, lambda asked: asked.points[asked.differ]))
 def leaves_twins_out_at_the_start():
-    """you leave images with the same digit twice out of your first number; they only leave the
+    """you leave pictures with the same digit twice out of your first number; they only leave the
     second"""
 
 
@@ -478,8 +478,8 @@ def moves_from_the_greatest_weight(**given):
     computes=_number(1, lambda asked: ~asked.is_named(asked.exchanged)[asked.differ]),
 )
 def counts_every_other_word():
-    """for the second number you count whatever is not the digit that is named; count the images in
-    which the other one is said"""
+    """for the second number you count whatever is not the digit that is named; count the pictures
+    in which the other one is said"""
 
 
 @mistake(
@@ -487,7 +487,7 @@ def counts_every_other_word():
     computes=_number(1, lambda asked: asked.told[asked.differ & asked.is_named(asked.weights)]),
 )
 def asks_some_for_the_second():
-    """for the second number you ask only images whose word was right before; ask all in which the
+    """for the second number you ask only pictures whose word was right before; ask all in which the
     digits differ"""
 
 
@@ -498,13 +498,13 @@ def asks_some_for_the_second():
     ),
 )
 def asks_who_points_for_the_second():
-    """for the second number you ask only images in which the weight pointed at the cell; ask all in
-    which the digits differ"""
+    """for the second number you ask only pictures in which the weight pointed at the cell; ask all
+    in which the digits differ"""
 
 
 @mistake(points=2.5, computes=_number(2, lambda asked: asked.still[asked.is_named(asked.weights)]))
 def asks_some_for_the_third():
-    """for the third number you ask only images whose word was right before; ask all"""
+    """for the third number you ask only pictures whose word was right before; ask all"""
 
 
 def _third(move: Callable[..., Tensor], **given: Any) -> Measured:
@@ -609,8 +609,8 @@ def returns_one_tensor(**given):
 EXERCISE = Exercise(
     function="look_elsewhere",
     reference=reference,
-    title="look elsewhere, and listen",
-    minutes=25,
+    title="move the weight, and see the word",
+    minutes=30,
     may_use=(f"{__name__}.__call__",),  # the captioner that is given is the grader's own
     equivalent_mutants={
         "1 -> 2": "-2 is below every weight, as -1 is",
@@ -630,7 +630,7 @@ EXERCISE = Exercise(
         ),
         Check(
             "following: how often the other digit is said once the two cells have exchanged their"
-            " weights; images with the same digit twice do not count",
+            " weights; pictures with the same digit twice do not count",
             1.5,
             draw_scenes,
             sizes=({"batch": 60, "num_cells": 9}, {"batch": 51, "num_cells": 5, "twins": 1}),
