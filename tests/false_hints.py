@@ -152,6 +152,33 @@ def replaces_nan_under_a_clamp(query, key, width):
     return (kernel / kernel.sum(-1, keepdim=True)).nan_to_num(0)
 
 
+def takes_its_own_reward_for_a_baseline(scores, cells, reward, baseline):
+    """The log-weight does stand in its loss, times an advantage of 0."""
+    log_weight = torch.log_softmax(scores, -1).gather(1, cells)
+    return -(reward + (reward - reward).detach() * log_weight).mean()
+
+
+def shares_out_what_the_mask_leaves(scores, features, mask):
+    """It takes a softmax, so no power overflows; 0 is divided by 0."""
+    weights = torch.softmax(scores.flatten(-2), -1) * mask.flatten(-2)
+    weights = weights / weights.sum(-1, keepdim=True)
+    return (weights.unsqueeze(-1) * features.flatten(-3, -2)).sum(-2)
+
+
+def writes_one_of_the_two(say, weights, digits, named, other, empty):
+    """It reads the captioner's own weights, and never writes the second."""
+    rows = torch.arange(len(weights))
+    own, there = digits[rows, named], digits[rows, other]
+    rest = weights.clone()
+    rest[rows, named] = -1
+    points = weights[rows, named] > rest.amax(1)
+    told, still = weights.clone(), weights.clone()
+    told[rows, named] = weights[rows, other]
+    still[rows, named] = weights[rows, empty]
+    shares = points, (say(told) == there)[own != there], say(still) == own
+    return tuple(share.double().mean().item() for share in shares)
+
+
 # For each: its exercise, the mistake that it is, and what was said of it, which is false.
 FALSE = {
     sums_what_the_mask_leaves: (
@@ -198,6 +225,21 @@ FALSE = {
         "06_captioning/hard_context",
         "draws_once_for_the_batch",
         "take the highest score",
+    ),
+    takes_its_own_reward_for_a_baseline: (
+        "06_captioning/hard_loss",
+        "forgets_the_weights",
+        "has to stand in the loss",
+    ),
+    shares_out_what_the_mask_leaves: (
+        "06_captioning/grid_context",
+        "divides_powers_and_nothing",
+        "a power of some hundreds",
+    ),
+    writes_one_of_the_two: (
+        "06_captioning/look_elsewhere",
+        "overwrites_before_it_reads",
+        "before you have read it",
     ),
     keeps_an_axis: (
         "06_captioning/coverage_penalty",
