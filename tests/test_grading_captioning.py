@@ -56,7 +56,7 @@ def _shares(scores: Tensor, features: Tensor, offset: int) -> tuple[Tensor, Tens
     return features.flatten(1, 2)[where, cells], cells
 
 
-@pytest.mark.parametrize(("offset", "refused"), [(1, True), (4, True), (1200, True), (9999, False)])
+@pytest.mark.parametrize(("offset", "refused"), [(1, True), (6, True), (2400, True), (9999, False)])
 def test_draws_that_share_a_random_number_are_refused(offset: int, refused: bool) -> None:
     inputs = hard_context.EXERCISE.checks[1].inputs("test")[0]
     answer = LocalSubmission(lambda scores, features: _shares(scores, features, offset))

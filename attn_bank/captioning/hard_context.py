@@ -55,9 +55,9 @@ def draw_many_times(generator: Generator, images: int, times: int, **sizes: int)
     weigh about the same; in the second picture so do columns.
     """
     inputs = draw_grids(generator, batch=images, **sizes)
-    first, second, *others = inputs["scores"]
-    scores = [0.4 * first + _by_turns(first), 0.4 * second + _by_turns(second.mT).mT]
-    inputs["scores"] = torch.stack([*scores, *(2 * scores for scores in others)])
+    scores = inputs["scores"] = 2 * inputs["scores"]
+    by_turns = torch.stack([_by_turns(scores[0]), _by_turns(scores[0].mT).mT])
+    scores[:2] = 0.2 * scores[:2] + by_turns[:images]
     twice = {name: value.repeat_interleave(2, 0) for name, value in inputs.items()}
     return {name: value.repeat(times, *[1] * (value.ndim - 1)) for name, value in twice.items()}
 
@@ -624,7 +624,7 @@ EXERCISE = Exercise(
             " anew",
             2,
             draw_many_times,
-            sizes=({"images": 2, "times": 1000, "height": 2, "width": 3, "d_feature": 1},),
+            sizes=({"images": 3, "times": 800, "height": 2, "width": 3, "d_feature": 1},),
             hidden_sizes=({"images": 3, "times": 900, "height": 3, "width": 2, "d_feature": 2},),
             law=follows_the_weights,
         ),
