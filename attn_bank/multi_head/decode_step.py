@@ -1,4 +1,4 @@
-"""Part C of problem set 09: keys and values that are kept, so that no token is read twice."""
+"""Part C of problem set 09: a cache of keys and values, so that no token is read twice."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from attn_course.retrieval import masked_softmax
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, then
+from attn_grade.wrong_answers import given, mistaking, then
 
 Step = tuple[Tensor, Tensor, Tensor]
 
@@ -22,7 +22,7 @@ def reference(**inputs: Plain) -> Step:
 
 
 def _after(kept: Tensor, new: Tensor, length: int) -> Tensor:
-    """The memory with the new rows behind the first `length`."""
+    """The cache with the new rows behind the first `length`."""
     end = length + new.shape[-2]
     return torch.cat([kept[..., :length, :], new, kept[..., end:, :]], -2)
 
@@ -43,6 +43,7 @@ def _step(
     width: Callable[[Tensor], float] = lambda heads: heads.shape[-1],
     share: Callable[[Tensor, int], Tensor] = lambda t, group: t.repeat_interleave(group, -3),
     keep: Callable[[Tensor, Tensor], Tensor] = lambda made, before: made,
+    cut: Callable[[Tensor, int], Tensor] = split,
     weigh: Callable[[Tensor, Tensor], Tensor] = masked_softmax,
 ) -> Step:
     """One step, in one of many ways: right is what the arguments are if nobody says otherwise.
@@ -50,10 +51,10 @@ def _step(
     `last` says how many places the first new token sees before itself, and how many are read.
     """
     num_key_heads = keys.shape[-3]
-    keys = keep(store(keys, split(tokens @ w_key.mT, num_key_heads), length), keys)
-    values = keep(store(values, split(tokens @ w_value.mT, num_key_heads), length), values)
+    keys = keep(store(keys, cut(tokens @ w_key.mT, num_key_heads), length), keys)
+    values = keep(store(values, cut(tokens @ w_value.mT, num_key_heads), length), values)
     before, end = last(length, length + tokens.shape[-2])
-    queries = split(tokens @ w_query.mT, num_heads)
+    queries = cut(tokens @ w_query.mT, num_heads)
     group = num_heads // num_key_heads
     scores = queries @ share(keys[..., :end, :], group).mT / width(queries) ** 0.5
     seen = torch.ones_like(scores, dtype=torch.bool).tril(before)
@@ -72,7 +73,7 @@ def draw_step(
     num_key_heads: int,
     d_head: int,
 ) -> Inputs:
-    """A memory whose first `length` places are filled; behind them is what an older text left."""
+    """A cache whose first `length` places are filled; behind them is what an older text left."""
     shape = (batch, num_key_heads, room, d_head)
     left = torch.ones(room, 1, dtype=torch.float64)
     left[length:] = 3
@@ -103,7 +104,7 @@ def draw_several_steps(generator: Generator, **sizes: int) -> Inputs:
 
 
 def draw_text(generator: Generator, room: int, **sizes: int) -> Inputs:
-    """A whole text and an empty memory that has room for just that."""
+    """A whole text and an empty cache that has room for just that."""
     return draw_step(generator, new_len=room, length=0, room=room, **sizes)
 
 
@@ -131,7 +132,20 @@ def equals_the_whole(
 mistake = Mistakes()
 
 
-@mistake
+def _softmax(scores: Tensor, seen: Tensor) -> Tensor:
+    """That of torch: `nan` where nothing is seen."""
+    return scores.masked_fill(~seen, -torch.inf).softmax(-1)
+
+
+def _shift_too_little(**inputs: Tensor) -> Step:
+    return _step(**inputs, last=lambda length, end: (length - 1, end), weigh=_softmax)
+
+
+def _see_the_old_places(**inputs: Tensor) -> Step:
+    return _step(**inputs, last=lambda length, end: (length, length), weigh=_softmax)
+
+
+@mistake(also=(_shift_too_little, _see_the_old_places))
 def forgets_the_new_token(**inputs):
     """your new token does not see itself: its own key and value belong to those it looks at,
     `length + 1` of them for the first new token"""
@@ -140,7 +154,7 @@ def forgets_the_new_token(**inputs):
 
 @mistake(right="your output is right")
 def does_not_keep_the_new_token(**inputs):
-    """you return the memory as it was; the next step needs the keys and values of the new tokens,
+    """you return the cache as it was; the next step needs the keys and values of the new tokens,
     in the places `length` to `length + new_len`"""
     output, _, _ = reference(**inputs)
     return output, inputs["keys"], inputs["values"]
@@ -148,7 +162,7 @@ def does_not_keep_the_new_token(**inputs):
 
 @mistake(computes=given(reference, length=0))
 def starts_over():
-    """you take the memory for empty, whatever `length` says, and write over its first tokens; the
+    """you take the cache for empty, whatever `length` says, and write over its first tokens; the
     new ones come behind the first `length`"""
 
 
@@ -161,7 +175,7 @@ def writes_one_place_too_late(**inputs):
 
 @mistake
 def writes_at_the_end_of_the_memory(**inputs):
-    """you write into the last places of the memory; the new tokens come behind the first `length`,
+    """you write into the last places of the cache; the new tokens come behind the first `length`,
     and what lies behind them belongs to nobody"""
 
     def store(kept, new, length):
@@ -173,7 +187,7 @@ def writes_at_the_end_of_the_memory(**inputs):
 @mistake(points=1)
 def puts_the_new_ones_first(**inputs):
     """you put the new tokens before the old ones; a softmax does not ask for the order of the keys,
-    so single steps come out right, but the memory is out of order and a mask falls on the wrong
+    so single steps come out right, but the cache is out of order and a mask falls on the wrong
     tokens: they come behind the first `length`"""
 
     def store(kept, new, length):
@@ -183,16 +197,16 @@ def puts_the_new_ones_first(**inputs):
 
 
 def _append_to_the_room(**inputs: Plain) -> Step:
-    output, *memories = reference(**inputs)
+    output, *caches = reference(**inputs)
     start, end = inputs["length"], inputs["length"] + inputs["tokens"].shape[-2]
     old = inputs["keys"], inputs["values"]
-    pairs = zip(old, memories, strict=True)
+    pairs = zip(old, caches, strict=True)
     return output, *(torch.cat([kept, new[..., start:end, :]], -2) for kept, new in pairs)
 
 
 @mistake(points=1, also=(_append_to_the_room,))
 def makes_the_memory_longer(**inputs):
-    """you return a memory of another length; the room is there already: write into the places
+    """you return a cache of another length; the room is there already: write into the places
     `length` to `length + new_len` of a copy, and leave the rest"""
 
     def store(kept, new, length):
@@ -209,7 +223,7 @@ def _see_all_alone(**inputs: Tensor) -> Step:
 
 @mistake(also=(_see_all_alone,))
 def sees_the_whole_memory(**inputs):
-    """your token looks at all places of the memory; those from `length + new_len` on hold what an
+    """your token looks at all places of the cache; those from `length + new_len` on hold what an
     older text has left: cut them off, `[..., :end, :]`"""
     room = inputs["keys"].shape[-2]
     return _step(**inputs, last=lambda length, end: (room, room))
@@ -222,7 +236,11 @@ def sees_later_tokens(**inputs):
     return _step(**inputs, last=lambda length, end: (end, end))
 
 
-@mistake
+def _mask_several_from_the_top_left(**inputs: Tensor) -> Step:
+    return _step(**inputs, last=lambda length, end: (length if end - length == 1 else 0, end))
+
+
+@mistake(also=(_mask_several_from_the_top_left,))
 def counts_the_mask_from_the_top_left(**inputs):
     """your causal mask starts at the top left, as if the new tokens were the first of the text, so
     the first of them sees one key only; shift its diagonal by what is there already:
@@ -290,7 +308,7 @@ def reaches_one_place_too_far(**inputs):
 
 @mistake
 def sees_the_new_tokens_only(**inputs):
-    """your new tokens look at each other and not at the memory; attend to the first `length +
+    """your new tokens look at each other and not at the cache; attend to the first `length +
     new_len` places of it, after you have written"""
     new = {**inputs, "keys": inputs["keys"][..., :0, :], "values": inputs["values"][..., :0, :]}
     output, _, _ = reference(**new | {"length": 0})
@@ -330,7 +348,7 @@ def exchanges_keys_and_values(**inputs):
 
 @mistake
 def returns_the_new_rows_only(**inputs):
-    """you return the new keys and values alone; return the whole memory, with the new ones in their
+    """you return the new keys and values alone; return the whole cache, with the new ones in their
     places from `length` on"""
     output, keys, values = reference(**inputs)
     length, end = inputs["length"], inputs["length"] + inputs["tokens"].shape[1]
@@ -339,13 +357,13 @@ def returns_the_new_rows_only(**inputs):
 
 @mistake(computes=then(reference, lambda output: output[0]))
 def returns_the_output_only():
-    """you return the output alone; the next step needs the memory: `output, keys, values`"""
+    """you return the output alone; the next step needs the cache: `output, keys, values`"""
 
 
 @mistake(points=2)
 def keeps_shared_heads(**inputs):
     """you keep the keys and values after they have been repeated for all query heads; fewer key
-    heads are there to save that memory: repeat for the scores, after you have written"""
+    heads are there to save that room: repeat for the scores, after you have written"""
     output, keys, values = reference(**inputs)
     group = inputs["num_heads"] // keys.shape[-3]
     return output, keys.repeat_interleave(group, -3), values.repeat_interleave(group, -3)
@@ -373,7 +391,7 @@ def scales_by_all_heads_together(**inputs):
 
 @mistake(points=3)
 def counts_places_from_the_end(**inputs):
-    """you count the places from the end; at the last one of the memory your negative index becomes
+    """you count the places from the end; at the last one of the cache your negative index becomes
     0, which is the first place: count from the front, `length` to `length + new_len`"""
 
     def store(kept, new, length):
@@ -396,7 +414,7 @@ def wants_as_many_key_heads(**inputs):
 
 @mistake
 def writes_to_the_front(**inputs):
-    """you write the new tokens over the first places of the memory; they belong behind those that
+    """you write the new tokens over the first places of the cache; they belong behind those that
     are there, from `length` on"""
 
     def store(kept, new, length):
@@ -427,18 +445,18 @@ def scales_by_the_share_of_the_tokens(**inputs):
 @mistake(points=1)
 def clears_the_rest_of_the_memory(**inputs):
     """you write zeros behind the new tokens; all other places stay as they were"""
-    output, *memories = reference(**inputs)
+    output, *caches = reference(**inputs)
     end = inputs["length"] + inputs["tokens"].shape[-2]
-    for memory in memories:
-        memory[..., end:, :] = 0
-    return output, *memories
+    for cache in caches:
+        cache[..., end:, :] = 0
+    return output, *caches
 
 
 @mistake(points=3)
 def returns_the_last_output_only(**inputs):
     """you return the output of the last new token alone; each new token has one"""
-    output, *memories = reference(**inputs)
-    return output[:, -1:], *memories
+    output, *caches = reference(**inputs)
+    return output[:, -1:], *caches
 
 
 @mistake
@@ -449,8 +467,7 @@ def returns_the_length_too(**inputs):
 
 @mistake
 def exchanges_what_it_writes(**inputs):
-    """keys and values have changed places when you write: `w_key` makes what the first memory
-    keeps"""
+    """keys and values have changed places when you write: `w_key` makes what `keys` keeps"""
     return reference(**inputs | {"w_key": inputs["w_value"], "w_value": inputs["w_key"]})
 
 
@@ -468,11 +485,57 @@ def leaves_the_output_projection_out(**inputs):
     return reference(**inputs | {"w_output": eye})
 
 
+@mistake(computes=mistaking(reference, w_value="w_key"))
+def makes_values_with_the_matrix_of_the_keys():
+    """you make the values with `w_key`; they are `tokens @ w_value.mT`"""
+
+
+@mistake
+def forbids_what_is_seen(**inputs):
+    """you put minus infinity where `tril(length)` has a one, at the places that a token sees; put
+    it everywhere else"""
+    return _step(
+        **inputs, weigh=lambda scores, seen: scores.masked_fill(seen, -torch.inf).softmax(-1)
+    )
+
+
+@mistake(points=3)
+def has_room_for_one_new_token(**inputs):
+    """you write into one place, `length`, and there may be several new tokens: the places `length`
+    to `length + new_len`"""
+
+    def store(kept, new, length):
+        kept = kept.clone()
+        kept[..., length : length + 1, :] = new
+        return kept
+
+    return _step(**inputs, store=store)
+
+
+def _view(tokens: Tensor, num_heads: int) -> Tensor:
+    return tokens.reshape(*tokens.shape[:-2], num_heads, tokens.shape[-2], -1)
+
+
+def _cut_the_keys_by_view(**inputs: Tensor) -> Step:
+    def store(kept, new, length):
+        new = _view(merge(new), kept.shape[-3])
+        return _after(kept, new, length)
+
+    return _step(**inputs, store=store)
+
+
+@mistake(points=3, also=(_cut_the_keys_by_view,))
+def cuts_the_list_of_all_numbers(**inputs):
+    """you cut several new tokens by `view` or `reshape` to `(num_heads, new_len, d_head)` at once,
+    which deals out tokens and not features; let `split_heads` of part A do it"""
+    return _step(**inputs, cut=_view)
+
+
 EXERCISE = Exercise(
     function="decode_step",
     reference=reference,
-    title="the memory of keys and values",
-    minutes=25,
+    title="a cache for keys and values",
+    minutes=30,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward", "MultiheadAttention"),
     may_use=("attn_course.retrieval.masked_softmax",),
     promises=Promises(
@@ -482,7 +545,7 @@ EXERCISE = Exercise(
     checks=(
         Check(
             "one new token, with shared key heads: it sees all tokens so far and itself, and"
-            " nothing else that lies in the memory; its key and value are kept behind theirs",
+            " nothing else that lies in the cache; its key and value are kept behind theirs",
             1.5,
             draw_step,
             sizes=(
@@ -516,7 +579,7 @@ EXERCISE = Exercise(
             ),
         ),
         Check(
-            "token by token from an empty memory to a full one, all steps together are the causal"
+            "token by token from an empty cache to a full one, all steps together are the causal"
             " attention of the whole text",
             1,
             draw_text,

@@ -10,10 +10,11 @@ from attn_bank.multi_head import multi_head_attention, split
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.mistakes import Mistakes
+from attn_grade.wrong_answers import leafwise
 
 Layer = tuple[Tensor, Tensor, Tensor, Tensor]
 NAMES = "w_query", "w_key", "w_value", "w_output"
-# The best that one head can is 0.5. On 3000 texts that strays by 0.007 (one standard deviation).
+# The best that one head can is 0.5. On 3000 memories that strays by 0.007 (one standard deviation).
 BARS = {1: 0.45, 2: 0.99}
 SURE = 0.95  # with less than this on what is wanted a head misses the bar
 
@@ -44,7 +45,7 @@ def _layer(
 def draw_texts(
     generator: Generator, num_heads: int, d_value: int, num_roles: int, num_texts: int
 ) -> Inputs:
-    """Texts of one token for each role, in a new order each, and two of the roles but 0."""
+    """Memories of a token for each role, in a new order each, and two of the roles but 0."""
     order = torch.rand(num_texts, num_roles, generator=generator).argsort(-1)
     roles = torch.eye(num_roles, dtype=torch.float64)[order]
     value = draw_normal(generator, num_texts, num_roles, d_value)
@@ -71,7 +72,7 @@ def reaches_the_bar(call: Callable[[Inputs], Plain], inputs: Inputs) -> tuple[st
     if share >= bar:
         return None
     looks = _looks(layer, inputs)
-    found = "; ".join(f"head {number} {_say(look)}" for number, look in enumerate(looks))
+    found = "; ".join(f"head {number} {_say(look)}" for number, look in enumerate(looks.mean(0)))
     gains = [(output * value).mean() / value.square().mean() for value in values]
     evidence = found + "".join(f" {gain:+.1f}" for gain in gains)
     if _are_right_but_soft(looks, inputs):
@@ -88,7 +89,7 @@ def _form_fault(layer: Plain, inputs: Inputs) -> str | None:
         return "all four have to be tensors of two axes"
     for name, matrix in zip(NAMES, layer, strict=True):
         if matrix.dtype != torch.float32:
-            return f"{name} is of {matrix.dtype}; torch.float32 is asked, the dtype of the texts"
+            return f"{name} is of {matrix.dtype}; torch.float32 is asked, the dtype of the memories"
     if not all(matrix.isfinite().all() for matrix in layer):
         return "some of the numbers are nan or infinite"
     query, key, value, output = (tuple(matrix.shape) for matrix in layer)
@@ -126,21 +127,24 @@ def _ask(layer: list[Tensor], inputs: Inputs) -> Tensor:
 
 
 def _looks(layer: list[Tensor], inputs: Inputs) -> Tensor:
-    """How much weight each head puts on each role, on average, (num_heads, num_roles)."""
+    """How much weight each head puts on each role, (num_texts, num_heads, num_roles)."""
     w_query, w_key, _, _ = layer
     queries = split(_asker(inputs) @ w_query.mT, inputs["num_heads"])
     keys = split(inputs["texts"] @ w_key.mT, inputs["num_heads"])
     weights = (queries @ keys.mT / queries.shape[-1] ** 0.5).softmax(-1)
     roles = inputs["texts"][..., inputs["d_value"] :]
-    return (weights @ roles.unsqueeze(1)).mean((0, 2))
+    return (weights @ roles.unsqueeze(1)).squeeze(2)
 
 
 def _are_right_but_soft(looks: Tensor, inputs: Inputs) -> bool:
-    """Whether each head puts most weight on its role, ahead of all others, and still too little."""
-    wanted = [inputs["first"], inputs["second"]][: len(looks)]
+    """True if in each text each head puts most weight on its role, far ahead, and still too little.
+
+    A head whose weights depend on the contents is not ahead in all.
+    """
+    wanted = torch.tensor([inputs["first"], inputs["second"]][: looks.shape[1]])
     best, next_best = looks.topk(2).values.unbind(-1)
     ahead = bool((best > 1.5 * next_best).all())
-    return ahead and looks.argmax(-1).tolist() == wanted and bool(best.max() < SURE)
+    return ahead and bool((looks.argmax(-1) == wanted).all()) and bool(best.max() < SURE)
 
 
 def _say(look: Tensor) -> str:
@@ -165,7 +169,7 @@ def looks_twice_at_the_first(num_heads, d_value, num_roles, first, second):
 
 @mistake(points=1)
 def adds_the_two(num_heads, d_value, num_roles, first, second):
-    """your output is the sum of the two values; a head's weights cannot be negative, but the part
+    """your output is the sum of the two contents; a head's weights cannot be negative, but the part
     of `w_output` that reads the second head can: `-1`"""
     return _layer(num_heads, d_value, num_roles, first, second, signs=(1, 1))
 
@@ -180,7 +184,7 @@ def averages_the_heads(num_heads, d_value, num_roles, first, second):
 
 @mistake
 def subtracts_the_first(num_heads, d_value, num_roles, first, second):
-    """your output is the value of `second` less that of `first`; it should be the other way
+    """your output is the content of `second` less that of `first`; it should be the other way
     round"""
     return _layer(num_heads, d_value, num_roles, second, first)
 
@@ -201,7 +205,7 @@ def _keys_alone(num_heads: int, d_value: int, num_roles: int, first: int, second
 
 @mistake(also=(_keys_alone,))
 def takes_roles_for_the_first_features(num_heads, d_value, num_roles, first, second):
-    """you take role `r` for feature `r`; the value's features come first, so role `r` is feature
+    """you take role `r` for feature `r`; those of the content come first, so role `r` is feature
     `d_value + r`"""
     features = torch.eye(d_value + num_roles)
     _, _, value, output = _layer(num_heads, d_value, num_roles, first, second)
@@ -230,8 +234,9 @@ def writes_two_heads_for_one(num_heads, d_value, num_roles, first, second):
 
 @mistake(points=2)
 def gives_one_head_half(num_heads, d_value, num_roles, first, second):
-    """your single head looks at the right token, but you halve its value; the best guess of a - b,
-    knowing only a, is a itself: put `1` on the diagonal of `w_output`"""
+    """your single head looks at the right token, but you halve its content; the best guess of a
+    difference, knowing only what counts plus, is that itself: put `1` on the diagonal of
+    `w_output`"""
     signs = (1, -1) if num_heads == 2 else (0.5,)
     return _layer(num_heads, d_value, num_roles, first, second, signs=signs)
 
@@ -258,6 +263,19 @@ def asks_with_the_roles_that_answer(num_heads, d_value, num_roles, first, second
     return key, key, value, output
 
 
+def _ask_softly_with_a_content(num_heads, d_value, num_roles, first, second):
+    _, *others = _layer(num_heads, d_value, num_roles, first, second, sharpness=1)
+    return torch.eye(d_value + num_roles)[:1].repeat(num_heads, 1), *others
+
+
+@mistake(also=(_ask_softly_with_a_content,))
+def asks_with_a_content(num_heads, d_value, num_roles, first, second):
+    """your `w_query` reads feature 0, a number of the content, so it is chance where a head looks;
+    the role of the token that asks is feature `d_value`"""
+    _, *others = _layer(num_heads, d_value, num_roles, first, second)
+    return torch.eye(d_value + num_roles)[:1].repeat(num_heads, 1), *others
+
+
 @mistake(points=1)
 def takes_turns_in_the_output(num_heads, d_value, num_roles, first, second):
     """the columns of your `w_output` take turns between the heads; the first `d_value` of them read
@@ -276,7 +294,7 @@ def stores_the_output_the_other_way_round(num_heads, d_value, num_roles, first, 
 
 @mistake
 def exchanges_the_signs(num_heads, d_value, num_roles, first, second):
-    """your signs are exchanged: the value of `first` counts plus and that of `second` minus, also
+    """your signs are exchanged: the content of `first` counts plus and that of `second` minus, also
     where there is one head"""
     return _layer(num_heads, d_value, num_roles, first, second, signs=(-1, 1))
 
@@ -290,7 +308,7 @@ def takes_half_of_each(num_heads, d_value, num_roles, first, second):
 
 @mistake
 def makes_values_of_the_last_features(num_heads, d_value, num_roles, first, second):
-    """your values are the last features of a token, which say its role; its value stands in the
+    """your values are the last features of a token, which say its role; its content stands in the
     first `d_value`"""
     w_query, w_key, _, back = _layer(num_heads, d_value, num_roles, first, second)
     return w_query, w_key, torch.eye(d_value + num_roles)[-d_value:].repeat(num_heads, 1), back
@@ -304,6 +322,19 @@ def stores_matrices_the_other_way_round(num_heads, d_value, num_roles, first, se
     return *(matrix.mT for matrix in matrices), back
 
 
+@mistake
+def makes_values_of_whole_tokens(num_heads, d_value, num_roles, first, second):
+    """your `w_value` takes whole tokens, with their roles; the values are the first `d_value`
+    features, which `w_output` fits"""
+    w_query, w_key, _, back = _layer(num_heads, d_value, num_roles, first, second)
+    return w_query, w_key, torch.eye(d_value + num_roles).repeat(num_heads, 1), back
+
+
+@mistake(computes=leafwise(reference, Tensor.double))
+def casts_to_float64():
+    """your matrices are in float64; they are to be in float32, as `torch.eye` makes them"""
+
+
 EXERCISE = Exercise(
     function="layer_by_hand",
     reference=reference,
@@ -314,7 +345,7 @@ EXERCISE = Exercise(
     ),
     checks=(
         Check(
-            "two heads: the layer returns the value of `first` less that of `second`, R² at least"
+            "two heads: the layer returns the content of `first` less that of `second`, R² at least"
             f" {BARS[2]}",
             2,
             draw_texts,

@@ -1,4 +1,4 @@
-"""Part E of problem set 09, second half: how many small layers, and how many numbers to learn."""
+"""Part E of problem set 09, second half: how many layers, and how many numbers to learn."""
 
 from collections.abc import Callable
 from typing import Any
@@ -62,14 +62,14 @@ mistake = Mistakes()
 @mistake
 def counts_one_layer_a_head(d_model, num_heads, num_key_heads, bias):
     """you count one small layer for each head, as the tutorial does; a head has three, for its
-    queries, its keys and its values, and behind all heads stands `W_O`"""
+    queries, its keys and its values, and behind all heads stands `W^O`"""
     return num_heads, num_heads * (d_model * (d_model // num_heads) + bias * d_model // num_heads)
 
 
 @mistake(points=1.5, right="your numbers to learn are right")
 def counts_one_layer_a_head_rightly_large(d_model, num_heads, num_key_heads, bias):
-    """the small layers are more or fewer: a head has three, for its queries, its keys and its
-    values (fewer, where key heads are shared), and behind all heads stands `W_O`"""
+    """you count `num_heads` layers; a head has three, for its queries, its keys and its values
+    (fewer, where key heads are shared), and behind all heads stands `W^O`"""
     return num_heads, _numbers(d_model, num_heads, num_key_heads, bias)
 
 
@@ -83,7 +83,7 @@ def counts_packed_matrices(d_model, num_heads, num_key_heads, bias):
 
 @mistake(points=1.5)
 def counts_one_output_layer_a_head(d_model, num_heads, num_key_heads, bias):
-    """you count an output layer for each head; cut by heads `W_O` would be a sum of `num_heads`
+    """you count an output layer for each head; cut by heads `W^O` would be a sum of `num_heads`
     products, but the picture has one layer behind all heads"""
     layers = 2 * (num_heads + num_key_heads)
     return layers, _numbers(d_model, num_heads, num_key_heads, bias)
@@ -91,14 +91,14 @@ def counts_one_output_layer_a_head(d_model, num_heads, num_key_heads, bias):
 
 @mistake
 def leaves_the_output_layer_out(d_model, num_heads, num_key_heads, bias):
-    """you leave `W_O` out, the layer behind the heads, as the tutorial's figure does"""
+    """you leave `W^O` out, the layer behind the heads"""
     layers, numbers = reference(d_model, num_heads, num_key_heads, bias)
     return layers - 1, numbers - d_model * (d_model + bias)
 
 
 @mistake(points=1.5, right="your numbers to learn are right")
 def counts_the_small_layers_without_the_output(d_model, num_heads, num_key_heads, bias):
-    """one layer is missing: `W_O` behind the heads"""
+    """one layer is missing: `W^O` behind the heads"""
     layers, numbers = reference(d_model, num_heads, num_key_heads, bias)
     return layers - 1, numbers
 
@@ -106,7 +106,7 @@ def counts_the_small_layers_without_the_output(d_model, num_heads, num_key_heads
 @mistake
 def counts_three_a_head_and_no_more(d_model, num_heads, num_key_heads, bias):
     """three layers for each head are right where nothing is shared; with fewer key heads there are
-    `num_key_heads` of keys and as many of values, and behind all heads stands one more, `W_O`"""
+    `num_key_heads` of keys and as many of values, and behind all heads stands one more, `W^O`"""
     return 3 * num_heads, 3 * d_model * (d_model + bias)
 
 
@@ -117,9 +117,14 @@ def shares_no_key_heads_in_the_picture(d_model, num_heads, num_key_heads, bias):
     return 3 * num_heads + 1, _numbers(d_model, num_heads, num_key_heads, bias)
 
 
-@mistake(points=0.5)
+def _widen_keys_and_values(d_model, num_heads, num_key_heads, bias):
+    numbers = 2 * (1 + num_key_heads) * d_model * (d_model + bias)
+    return _layers(num_heads, num_key_heads), numbers
+
+
+@mistake(points=0.5, also=(_widen_keys_and_values,))
 def makes_every_head_as_wide_as_the_layer(d_model, num_heads, num_key_heads, bias):
-    """each of your heads is `d_model` wide; the heads share the width of the layer, `d_head =
+    """you take `d_model` for the width of a head; the heads share the width of the layer, `d_head =
     d_model // num_heads`, so that more heads do not cost more"""
     wide = (num_heads + 2 * num_key_heads) * d_model * (d_model + bias)
     output = d_model * (num_heads * d_model + bias)
@@ -184,8 +189,8 @@ def gives_the_output_no_bias(d_model, num_heads, num_key_heads, bias):
 
 @mistake
 def returns_the_numbers_only(d_model, num_heads, num_key_heads, bias):
-    """you return one number; two are asked: the small layers, and the numbers to learn, as in
-    `return layers, numbers`"""
+    """you return one number; two are asked: the layers, and the numbers to learn, as in `return
+    layers, numbers`"""
     return _numbers(d_model, num_heads, num_key_heads, bias)
 
 
@@ -226,14 +231,15 @@ def counts_keys_and_values_as_one():
 
 @mistake(points=0.5)
 def makes_four_square_matrices(d_model, num_heads, num_key_heads, bias):
-    """you count four matrices of `d_model` times `d_model`; those of keys and values have fewer
-    rows where they have fewer heads, `num_key_heads` times the width of a head"""
+    """your numbers are those of four matrices of `d_model` times `d_model`; keys and values have
+    fewer rows where they have fewer heads, `num_key_heads` times the width of a head, which is
+    `d_model // num_heads`"""
     return _layers(num_heads, num_key_heads), 4 * d_model * (d_model + bias)
 
 
 @mistake(points=0.5)
 def counts_no_numbers_of_the_output(d_model, num_heads, num_key_heads, bias):
-    """the numbers of $W^O$ are missing, `d_model` times `d_model`"""
+    """the numbers of `W^O` are missing, `d_model` times `d_model`"""
     numbers = _numbers(d_model, num_heads, num_key_heads, bias)
     return _layers(num_heads, num_key_heads), numbers - d_model * (d_model + bias)
 
@@ -250,6 +256,15 @@ def turns_the_bias_round():
 
 
 @mistake(points=0.5)
+def makes_small_layers_square(d_model, num_heads, num_key_heads, bias):
+    """your small layers lead from `d_head` features to `d_head`; each reads whole tokens, so it
+    leads from `d_model` features to `d_head`"""
+    d_head = d_model // num_heads
+    small = (num_heads + 2 * num_key_heads) * d_head * (d_head + bias)
+    return _layers(num_heads, num_key_heads), small + d_model * (d_model + bias)
+
+
+@mistake(points=0.5)
 def counts_keys_without_values(d_model, num_heads, num_key_heads, bias):
     """you count one matrix for keys and values together; each has its own"""
     d_shared = d_model // num_heads * num_key_heads
@@ -260,11 +275,11 @@ def counts_keys_without_values(d_model, num_heads, num_key_heads, bias):
 EXERCISE = Exercise(
     function="layer_size",
     reference=reference,
-    minutes=10,
+    minutes=12,
     promises=Promises(points=0),
     checks=(
         Check(
-            "the number of small layers",
+            "the number of layers, `W^O` included",
             0.5,
             draw_widths,
             sizes=(

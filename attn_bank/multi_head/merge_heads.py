@@ -112,16 +112,20 @@ def flattens_the_tokens_too(heads):
     return heads.transpose(-3, -2).flatten(-3)
 
 
-@mistake
+def _swap_tokens_and_features(heads: Tensor) -> Tensor:
+    return heads.transpose(-1, -2).flatten(-2)
+
+
+@mistake(also=(_swap_tokens_and_features,))
 def flattens_before_it_swaps(heads):
-    """you join the last two axes, which are the places and the features of one head; swap the axes
-    of heads and places first"""
+    """you join the tokens and the features of one head; swap the axes of heads and tokens first,
+    and then join the last two"""
     return heads.flatten(-2)
 
 
 @mistake
 def joins_places_and_heads(heads):
-    """you join the axes of places and heads; behind the swap, join the last two, heads and
+    """you join the axes of tokens and heads; behind the swap, join the last two, heads and
     features"""
     return heads.transpose(-3, -2).flatten(-3, -2)
 
@@ -137,7 +141,7 @@ def looks_at_what_does_not_lie_together(heads):
 EXERCISE = Exercise(
     function="merge_heads",
     reference=reference,
-    minutes=5,
+    minutes=4,
     promises=Promises(
         batch=("heads",),
         any_axes=True,

@@ -15,6 +15,7 @@ from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given, mistaking
 
 Map = Callable[[Tensor], Tensor]
+Product = Callable[[Tensor, Tensor], Tensor]
 
 
 def reference(**inputs: Tensor) -> Tensor:
@@ -42,13 +43,17 @@ def _attend(
     weigh: Callable[[Tensor, Tensor], Tensor] = masked_softmax,
     seen: Map = lambda mask: mask.unsqueeze(-3),
     join: Map = merge,
-    finish: Callable[[Tensor, Tensor], Tensor] = lambda merged, weight: merged @ weight.mT,
+    project: Product = lambda tokens, weight: tokens @ weight.mT,
+    finish: Product = lambda merged, weight: merged @ weight.mT,
+    num_key_heads: int | None = None,
+    num_value_heads: int | None = None,
 ) -> Tensor:
     """All of it, in one of many ways: right is what the arguments are if nobody says otherwise."""
-    num_key_heads = num_heads * w_key.shape[0] // w_query.shape[0]
-    queries = cut(query @ w_query.mT, num_heads)
-    keys = share(cut(key @ w_key.mT, num_key_heads), num_heads // num_key_heads)
-    values = share(cut(value @ w_value.mT, num_key_heads), num_heads // num_key_heads)
+    num_key_heads = num_key_heads or num_heads * w_key.shape[0] // w_query.shape[0]
+    group = num_heads // num_key_heads
+    queries = cut(project(query, w_query), num_heads)
+    keys = share(cut(project(key, w_key), num_key_heads), group)
+    values = share(cut(project(value, w_value), num_value_heads or num_key_heads), group)
     scores = queries @ keys.mT / width(queries, values) ** 0.5
     return finish(join(weigh(scores, seen(mask)) @ values), w_output)
 
@@ -145,7 +150,19 @@ def deals_the_features_out(**inputs):
     return _attend(**inputs, cut=cut)
 
 
-@mistake
+def _do_not_split(**inputs: Tensor) -> Tensor:
+    return _attend(**inputs, cut=lambda tokens, heads: split(tokens, 1), share=lambda t, group: t)
+
+
+def _do_not_split_but_scale(**inputs: Tensor) -> Tensor:
+    def width(query, value):
+        return query.shape[-1] // inputs["num_heads"]
+
+    one = {"cut": lambda tokens, heads: split(tokens, 1), "share": lambda heads, group: heads}
+    return _attend(**inputs, **one, width=width)
+
+
+@mistake(also=(_do_not_split, _do_not_split_but_scale))
 def has_one_wide_head(**inputs):
     """you attend once, with all features in one dot product; that is a single wide head. Split
     queries, keys and values first, so that each head has a softmax of its own"""
@@ -169,7 +186,13 @@ def scales_by_the_width_of_the_query(**inputs):
     return _attend(**inputs, width=lambda query, value: inputs["query"].shape[-1])
 
 
-@mistake(points=1, ending=_SCALE)
+def _cut_by_the_share_of_the_query(**inputs: Tensor) -> Tensor:
+    d_head = inputs["query"].shape[-1] // inputs["num_heads"]
+    num_key_heads = inputs["w_key"].shape[0] // d_head
+    return _attend(**inputs, num_key_heads=num_key_heads, width=lambda query, value: d_head)
+
+
+@mistake(points=1, also=(_cut_by_the_share_of_the_query,), ending=_SCALE)
 def scales_by_the_share_of_the_query(**inputs):
     """you take `d_head` to be `d_query / num_heads`, which is common but no law: here the rows of
     `w_query` say how wide the heads are"""
@@ -223,14 +246,35 @@ def takes_softmax_over_the_heads(**inputs):
 @mistake
 def leaves_the_output_projection_out(**inputs):
     """you return the heads side by side, so no output has features of two heads in it; the last
-    step is `w_output`, as a figure of a tutorial forgets as well (part E)"""
+    step is `w_output`"""
     return _attend(**inputs, finish=lambda merged, weight: merged)
 
 
-@mistake
+def _multiply_by_three_as_they_are(**inputs: Tensor) -> Tensor:
+    return _attend(**inputs, project=torch.matmul)
+
+
+def _multiply_by_all_as_they_are(**inputs: Tensor) -> Tensor:
+    return _attend(**inputs, project=torch.matmul, finish=torch.matmul)
+
+
+def _multiply_by_w_query_as_it_is(**inputs: Tensor) -> Tensor:
+    def project(tokens, weight):
+        return tokens @ (weight if weight is inputs["w_query"] else weight.mT)
+
+    return _attend(**inputs, project=project)
+
+
+@mistake(
+    also=(
+        _multiply_by_three_as_they_are,
+        _multiply_by_all_as_they_are,
+        _multiply_by_w_query_as_it_is,
+    )
+)
 def takes_the_matrices_the_other_way_round(**inputs):
-    """you multiply by the matrices as they are; they are stored as in `nn.Linear`, one row for each
-    output, so it is `tokens @ w.mT`"""
+    """you multiply by a matrix as it is, or by several; all are stored as in `nn.Linear`, one row
+    for each output, so it is `tokens @ w.mT`"""
     turned = {name: t.mT for name, t in inputs.items() if name.startswith("w_")}
     return reference(**inputs | turned)
 
@@ -240,7 +284,7 @@ def makes_values_of_the_keys():
     """you make the values from `key`; they are made from `value`, which may be other tokens"""
 
 
-@mistake(points=4, computes=given(reference, mask=torch.ones_like))
+@mistake(points=3, computes=given(reference, mask=torch.ones_like))
 def leaves_the_mask_out():
     """you do not use `mask`: where it is False the weight is 0"""
 
@@ -251,19 +295,39 @@ def takes_true_for_forbidden():
     there"""
 
 
-@mistake(points=1)
+def _clear(scores: Tensor, mask: Tensor) -> Tensor:
+    return torch.softmax(scores.masked_fill(~mask, -torch.inf), -1).nan_to_num(0)
+
+
+def _hand_the_mask_on(**inputs: Tensor) -> Tensor:
+    return _attend(**inputs, seen=lambda mask: mask)
+
+
+def _put_the_new_axis_first(**inputs: Tensor) -> Tensor:
+    return _attend(**inputs, seen=lambda mask: mask.unsqueeze(0))
+
+
+@mistake(points=1, also=(_hand_the_mask_on, _put_the_new_axis_first))
 def masks_head_by_head_what_is_text_by_text(**inputs):
     """the mask has the axes `(batch, query_len, key_len)` and the scores `(batch, num_heads,
-    query_len, key_len)`: without a new axis for the heads the mask of text 0 falls on head 0 of all
-    texts, and if there are as many texts as heads no error says so; `mask.unsqueeze(-3)`"""
-
-    def weigh(scores, mask):
-        return torch.softmax(scores.masked_fill(~mask, -torch.inf), -1).nan_to_num(0)
-
-    return _attend(**inputs, seen=lambda mask: mask, weigh=weigh)
+    query_len, key_len)`, so the mask of text 0 falls on head 0 of all texts, and if there are as
+    many texts as heads no error says so; its axis for the heads is the third from the right:
+    `mask.unsqueeze(-3)`"""
+    return _attend(**inputs, seen=lambda mask: mask, weigh=_clear)
 
 
-@mistake(points=4)
+def _name_axis_one(**inputs: Tensor) -> Tensor:
+    return _attend(**inputs, seen=lambda mask: mask.unsqueeze(1), weigh=_clear)
+
+
+@mistake(points=4, also=(_name_axis_one,))
+def counts_the_axis_of_the_mask_from_the_left(**inputs):
+    """your mask gets its axis for the heads at place 1, counted from the left, which fits exactly
+    one batch axis; a text alone has none: `mask.unsqueeze(-3)`"""
+    return _attend(**inputs, seen=lambda mask: mask.unsqueeze(1))
+
+
+@mistake(points=3)
 def masks_one_head_only(**inputs):
     """your mask holds for the first head only; the others still see what they may not:
     `mask.unsqueeze(-3)` broadcasts over all heads"""
@@ -276,7 +340,7 @@ def masks_one_head_only(**inputs):
     return _attend(**inputs, seen=seen)
 
 
-@mistake(points=4)
+@mistake(points=3)
 def masks_after_the_softmax(**inputs):
     """you mask after the softmax, so that the weights of the keys that are left sum to less than 1;
     mask the scores, before the softmax, as `masked_softmax` does"""
@@ -306,7 +370,7 @@ def changes_mask(**inputs):
     return reference(**inputs | {"mask": seen})
 
 
-@mistake(points=4)
+@mistake(points=3)
 def has_one_mask_for_all_texts(**inputs):
     """you use the mask of one text for all of the batch; each text has its own,
     `mask.unsqueeze(-3)`"""
@@ -320,18 +384,26 @@ def cuts_off_w_query(**inputs):
     return _attend(**inputs, weigh=lambda scores, mask: masked_softmax(scores.detach(), mask))
 
 
-@mistake(points=4)
+def _fill(scores: Tensor, mask: Tensor) -> Tensor:
+    return scores.masked_fill(~mask, -torch.inf).softmax(-1)
+
+
+@mistake(points=3)
 def gets_nan_where_nothing_is_seen(**inputs):
     """a query that may see nothing has a row of minus infinities, of which the softmax is `nan`;
     its output should be zeros: `masked_softmax` knows"""
-
-    def weigh(scores, mask):
-        return scores.masked_fill(~mask, -torch.inf).softmax(-1)
-
-    return _attend(**inputs, weigh=weigh)
+    return _attend(**inputs, weigh=_fill)
 
 
-@mistake(points=4)
+@mistake(points=4, right="your outputs are right")
+def clears_nan_from_the_output(**inputs):
+    """your gradients are `nan`: a query that may see nothing has a softmax of minus infinities,
+    which is `nan`, and products with that have such gradients whatever you put into the output;
+    clear the weights, or let `masked_softmax` do it"""
+    return _attend(**inputs, weigh=_fill).nan_to_num(0)
+
+
+@mistake(points=3)
 def sees_all_where_nothing_is_seen(**inputs):
     """you put a large negative number where the mask is False; in a row that may see nothing all
     are equal, and the query sees everything: give it zeros, as `masked_softmax` does"""
@@ -381,10 +453,30 @@ def wants_as_many_key_heads(**inputs):
     return _attend(**inputs, share=lambda heads, group: heads)
 
 
-@mistake(points=4)
+def _cut_values_into_num_heads(**inputs: Tensor) -> Tensor:
+    return _attend(**inputs, num_value_heads=inputs["num_heads"])
+
+
+def _count_key_heads_by_the_values(**inputs: Tensor) -> Tensor:
+    d_head = inputs["w_query"].shape[0] // inputs["num_heads"]
+    return _attend(**inputs, num_key_heads=inputs["w_value"].shape[0] // d_head)
+
+
+@mistake(points=4, also=(_cut_values_into_num_heads, _count_key_heads_by_the_values))
+def cuts_keys_into_num_heads(**inputs):
+    """keys and values have a number of heads of their own, that of the rows of `w_key` divided by
+    `d_head`; cut both into so many"""
+    return _attend(**inputs, num_key_heads=inputs["num_heads"])
+
+
+def _share_along_axis_one(**inputs: Tensor) -> Tensor:
+    return _attend(**inputs, share=lambda heads, group: heads.repeat_interleave(group, 1))
+
+
+@mistake(points=4, also=(_share_along_axis_one,))
 def wants_a_batch(**inputs):
     """your answer needs exactly one batch axis; a text alone, `(query_len, d_query)`, should do as
-    well"""
+    well: count axes from the right, the heads are `-3`"""
     _batch, _length, _width = inputs["query"].shape
     return reference(**inputs)
 
@@ -410,7 +502,7 @@ def cuts_into_heads_behind_the_batch(**inputs):
     return _attend(**inputs, cut=cut, join=join)
 
 
-@mistake(points=4)
+@mistake(points=3)
 def fills_with_a_billionth(**inputs):
     """you put 1e-9 where the mask is False, which is nearly 0, a score like any other; put minus
     infinity there, as `masked_softmax` does"""
@@ -421,7 +513,7 @@ def fills_with_a_billionth(**inputs):
     return _attend(**inputs, weigh=weigh)
 
 
-@mistake(points=4)
+@mistake(points=3)
 def divides_nothing_by_nothing(**inputs):
     """you mask after the softmax and divide by what is left; where nothing may be seen, or a
     forbidden key scores high, that is 0/0. Mask the scores, before the softmax"""
@@ -468,7 +560,7 @@ def _clear_empty_rows(**inputs: Tensor) -> Tensor:
     return _attend(**inputs, weigh=weigh)
 
 
-@mistake(points=4, also=(_clear_empty_rows,))
+@mistake(points=3, also=(_clear_empty_rows,))
 def fills_with_zero_and_clears(**inputs):
     """forbidden keys take weight with the score 0, whatever you clear afterwards; fill their scores
     with minus infinity"""
@@ -479,7 +571,7 @@ EXERCISE = Exercise(
     function="multi_head_attention",
     reference=reference,
     title="attention in several heads",
-    minutes=25,
+    minutes=30,
     avoid=(
         "scaled_dot_product_attention",
         "multi_head_attention_forward",
@@ -509,21 +601,16 @@ EXERCISE = Exercise(
                 {
                     **{"query_len": 5, "key_len": 2, "d_query": 10, "d_key": 10, "d_value": 10},
                     **{"num_heads": 5, "num_key_heads": 5, "d_head": 2, "d_head_value": 2},
-                    **{"d_output": 10, "batch": 3},
+                    **{"d_output": 10, "batch": 5},
                 },
             ),
             easier=True,
         ),
         Check(
-            "there may be no batch, and all the widths may differ",
+            "all the widths may differ",
             1,
             draw_texts,
             sizes=(
-                {
-                    **{"query_len": 3, "key_len": 5, "d_query": 6, "d_key": 6, "d_value": 6},
-                    **{"num_heads": 2, "num_key_heads": 2, "d_head": 3, "d_head_value": 3},
-                    "d_output": 6,
-                },
                 {
                     **{"query_len": 5, "key_len": 7, "d_query": 3, "d_key": 5, "d_value": 2},
                     **{"num_heads": 3, "num_key_heads": 3, "d_head": 7, "d_head_value": 5},
@@ -539,7 +626,8 @@ EXERCISE = Exercise(
             ),
         ),
         Check(
-            "where there are fewer key heads, neighbouring query heads share one",
+            "where there are fewer key heads, neighbouring query heads share one; there may be no"
+            " batch",
             1,
             draw_texts,
             sizes=(
@@ -547,6 +635,11 @@ EXERCISE = Exercise(
                     **{"query_len": 3, "key_len": 5, "d_query": 7, "d_key": 2, "d_value": 3},
                     **{"num_heads": 6, "num_key_heads": 3, "d_head": 5, "d_head_value": 2},
                     **{"d_output": 7, "batch": 2},
+                },
+                {
+                    **{"query_len": 3, "key_len": 5, "d_query": 6, "d_key": 6, "d_value": 6},
+                    **{"num_heads": 4, "num_key_heads": 2, "d_head": 3, "d_head_value": 3},
+                    "d_output": 6,
                 },
             ),
             hidden_sizes=(
@@ -587,13 +680,13 @@ EXERCISE = Exercise(
             ),
         ),
         Check(
-            "the right gradient reaches the four matrices",
+            "the right gradient reaches the four matrices, even if a query may see nothing",
             1,
-            draw_texts,
+            draw_masked_texts,
             sizes=(
                 {
-                    **{"query_len": 3, "key_len": 2, "d_query": 7, "d_key": 3, "d_value": 2},
-                    **{"num_heads": 2, "num_key_heads": 2, "d_head": 5, "d_head_value": 3},
+                    **{"query_len": 5, "key_len": 7, "d_query": 7, "d_key": 3, "d_value": 2},
+                    **{"num_heads": 3, "num_key_heads": 3, "d_head": 5, "d_head_value": 3},
                     **{"d_output": 2, "batch": 2},
                 },
             ),

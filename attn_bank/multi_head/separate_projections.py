@@ -1,5 +1,9 @@
 """Part D of problem set 09: packed weights of published layers, taken apart."""
 
+from collections.abc import Callable
+from typing import Any
+
+import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight
@@ -39,8 +43,9 @@ mistake = Mistakes()
 
 @mistake(points=1, computes=given(reference, by_head=False))
 def knows_pytorch_only():
-    """you cut the rows into three whatever `by_head` says; the tutorial's first third holds
-    queries, keys and values of the first heads: cut into `(num_heads, 3, d_head)` rows"""
+    """where `by_head` is True your three parts are still the thirds of the rows, in the order in
+    which they come, and the first third holds queries, keys and values of the first heads: cut into
+    `(num_heads, 3, d_head)` rows, and swap the first two of these axes"""
 
 
 @mistake(points=2, computes=given(reference, by_head=True))
@@ -57,7 +62,7 @@ def takes_one_layout_for_the_other():
 
 @mistake(points=1)
 def sorts_in_the_wrong_direction(weight, bias, num_heads, by_head):
-    """you sort from PyTorch's layout into the tutorial's: the rows that you get lie as `(num_heads,
+    """you sort from PyTorch's layout into the other: the rows that you get lie as `(num_heads,
     3, d_head)`, so cut them so. With three heads both directions are the same, with two or five
     they are not"""
     if by_head:
@@ -129,7 +134,19 @@ def turns_the_weights(weight, bias, num_heads, by_head):
     return *(part.mT for part in weights), a, b, c
 
 
-@mistake
+def _cut_sorted_rows(
+    weight: Tensor, bias: Tensor, num_heads: int, by_head: bool, cut: Callable[[Tensor], Parts]
+) -> Parts:
+    """The solution, but for how the rows are cut once they are in PyTorch's order."""
+    parts = reference(weight, bias, num_heads, by_head)
+    return *cut(torch.cat(parts[:3])), *cut(torch.cat(parts[3:]))
+
+
+def _chunk_columns(**inputs: Any) -> Parts:
+    return _cut_sorted_rows(**inputs, cut=lambda packed: packed.chunk(3, -1))
+
+
+@mistake(also=(_chunk_columns,))
 def cuts_the_columns(weight, bias, num_heads, by_head):
     """you cut the columns of `weight`; its columns belong to the input and its rows to what is made
     of it, so cut rows"""
@@ -183,17 +200,40 @@ def swaps_parts_and_features(weight, bias, num_heads, by_head):
     return *weight.chunk(3), *bias.chunk(3)
 
 
-@mistake
+def _split_sorted_rows(**inputs: Any) -> Parts:
+    return _cut_sorted_rows(**inputs, cut=lambda packed: packed.split(3))
+
+
+@mistake(also=(_split_sorted_rows,))
 def takes_three_rows_at_a_time(weight, bias, num_heads, by_head):
     """`split(3)` cuts into pieces of three rows; cut into three pieces: `chunk(3)`"""
     return *weight.split(3), *bias.split(3)
+
+
+def _leave_axes(weight: Tensor, bias: Tensor, num_heads: int, by_head: bool) -> Parts:
+    if by_head:
+        packed = (weight, bias)
+        weight, bias = (t.unflatten(0, (num_heads, 3, -1)).transpose(0, 1) for t in packed)
+    return *weight.chunk(3), *bias.chunk(3)
+
+
+def _leave_axes_of_the_weight(weight, bias, num_heads, by_head):
+    biases = reference(weight, bias, num_heads, by_head)[3:]
+    return *_leave_axes(weight, bias, num_heads, by_head)[:3], *biases
+
+
+@mistake(points=1, also=(_leave_axes_of_the_weight,))
+def leaves_the_rows_on_three_axes(weight, bias, num_heads, by_head):
+    """where `by_head` is True your rows still lie on several axes, for the three parts, the heads
+    and `d_head`; make one axis of these three, `flatten(0, 2)`, before you cut it into thirds"""
+    return _leave_axes(weight, bias, num_heads, by_head)
 
 
 EXERCISE = Exercise(
     function="separate_projections",
     reference=reference,
     title="weights of published layers, packed in two ways",
-    minutes=15,
+    minutes=20,
     promises=Promises(),
     checks=(
         Check(
@@ -208,7 +248,7 @@ EXERCISE = Exercise(
             hidden_sizes=({"num_heads": 7, "d_head": 3, "d_input": 5, "by_head": False},),
         ),
         Check(
-            "as the tutorial packs them: for each head its queries, its keys and its values",
+            "packed by head: for each head its queries, its keys and its values",
             2,
             draw_layer,
             sizes=(

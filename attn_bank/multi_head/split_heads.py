@@ -66,6 +66,13 @@ def leaves_the_tokens_in_front(tokens, num_heads):
     return tokens.unflatten(-1, (num_heads, -1))
 
 
+@mistake
+def puts_the_heads_last(tokens, num_heads):
+    """the axis of the heads has come behind that of the features; it belongs before that of the
+    tokens: cut into `(num_heads, d_head)`, then `transpose(-3, -2)`"""
+    return tokens.unflatten(-1, (num_heads, -1)).transpose(-1, -2)
+
+
 @mistake(computes=transposed(reference))
 def puts_the_features_before_the_tokens():
     """in your heads the features are rows; rows are tokens, `(length, d_head)`"""
@@ -160,7 +167,7 @@ EXERCISE = Exercise(
     function="split_heads",
     reference=reference,
     title="cut the features into heads, and join them again",
-    minutes=10,
+    minutes=6,
     promises=Promises(
         batch=("tokens",),
         any_axes=True,

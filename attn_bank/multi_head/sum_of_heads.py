@@ -10,6 +10,7 @@ from attn_bank.softmaxes import sigmoids, twice, whole_table
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
+from attn_grade.wrong_answers import given, then
 
 
 def reference(**inputs: Tensor) -> Tensor:
@@ -74,7 +75,11 @@ def draw_heads(
 mistake = Mistakes()
 
 
-@mistake
+def _look_by_a_unit_matrix(**inputs: Tensor) -> Tensor:
+    return sum(_parts(**inputs, weigh=lambda scores: torch.eye(*scores.shape[-2:])))
+
+
+@mistake(also=(_look_by_a_unit_matrix,))
 def looks_at_its_own_place_only(**inputs):
     """your query `i` meets key `i` and value `i` alone, as the slide has it; a softmax over one key
     is 1, and nothing is looked up: each query meets all keys, `n`"""
@@ -86,10 +91,10 @@ def _pairs(inputs: dict[str, Tensor]) -> list[tuple[Tensor, Tensor]]:
     return list(zip(inputs["w_value"], inputs["w_output"], strict=True))
 
 
-@mistake
+@mistake(also=(then(reference, lambda output: output.sum(-2)),))
 def sums_over_the_queries(**inputs):
-    """you add over the queries, as the sum over `i` on the slide says, so all rows of your output
-    are the same; the sum runs over the heads, `j`"""
+    """you add over the queries, as the sum over `i` on the slide says, so one row stands for all
+    queries; the sum runs over the heads, `j`"""
     summed = reference(**inputs).sum(-2, keepdim=True)
     return summed.expand_as(reference(**inputs))
 
@@ -149,7 +154,11 @@ def returns_the_last_head(**inputs):
     return _parts(**inputs)[-1]
 
 
-@mistake
+def _multiply_by_a_vector(**inputs: Tensor) -> Tensor:
+    return sum(_parts(**inputs, finish=lambda seen, back: seen @ back[:, 0]))
+
+
+@mistake(also=(_multiply_by_a_vector,))
 def makes_a_number_of_each_head(**inputs):
     """you make one number of each head, as the slide's small `w`, a vector, does; the output of a
     head is as wide as the layer, so `w_output[j]` is a matrix"""
@@ -366,11 +375,31 @@ def swaps_axes_one_and_two(**inputs):
     return _turn(**inputs, turn=lambda keys: keys.transpose(1, 2))
 
 
+def _turn_all(matrices: Tensor) -> Tensor:
+    return matrices.mT
+
+
+@mistake(computes=given(reference, w_query=_turn_all, w_key=_turn_all, w_value=_turn_all))
+def takes_the_matrices_the_other_way_round():
+    """`w_query[j]` has a row for each feature of the tokens, unlike in part B: `query @
+    w_query[j]`, without `.mT`, and likewise for keys and values"""
+
+
+@mistake(points=1)
+def multiplies_by_all_heads_at_once(query, key, value, w_query, w_key, w_value, w_output):
+    """you multiply by the matrices of all heads at once, and their first axis, that of the heads,
+    meets the axis of the batch; give the tokens an axis for the heads, `query.unsqueeze(-3) @
+    w_query`, or take one head after another"""
+    queries, keys, values = query @ w_query, key @ w_key, value @ w_value
+    weights = (queries @ keys.mT / keys.shape[-1] ** 0.5).softmax(-1)
+    return (weights @ values @ w_output).sum(0)
+
+
 EXERCISE = Exercise(
     function="sum_of_heads",
     reference=reference,
     title="find the slips: an equation, and a count",
-    minutes=15,
+    minutes=18,
     avoid=("scaled_dot_product_attention", "multi_head_attention_forward", "MultiheadAttention"),
     may_use=("attn_course.retrieval.masked_softmax",),
     promises=Promises(
