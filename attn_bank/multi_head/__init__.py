@@ -1,6 +1,12 @@
 """Problem set 09: several heads, what is kept while they decode, and what one head cannot."""
 
+from collections.abc import Callable
+from typing import Any
+
 from torch import Tensor
+
+from attn_grade.inside.plain import Inputs, Plain
+from attn_grade.wrong_answers import Altered, Answer
 
 NUMBER = "09"
 
@@ -11,3 +17,12 @@ def split(tokens: Tensor, num_heads: int) -> Tensor:
 
 def merge(heads: Tensor) -> Tensor:
     return heads.transpose(-3, -2).flatten(-2)
+
+
+def rescaled(answer: Answer, factor: Callable[[Inputs], float]) -> Altered:
+    """The answer with all scores times a factor, whatever else it does."""
+
+    def how(answer: Answer, **inputs: Any) -> Plain:
+        return answer(**inputs | {"w_query": inputs["w_query"] * factor(inputs)})
+
+    return Altered(answer, how)

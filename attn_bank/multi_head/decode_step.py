@@ -6,7 +6,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight
-from attn_bank.multi_head import merge, split
+from attn_bank.multi_head import merge, rescaled, split
 from attn_bank.softmaxes import twice
 from attn_course.retrieval import masked_softmax
 from attn_grade.exercise import Check, Exercise, Promises
@@ -376,10 +376,9 @@ def deals_the_key_heads_round(**inputs):
     return _step(**inputs, share=lambda t, group: torch.cat([t] * group, -3))
 
 
-@mistake
-def does_not_scale(**inputs):
+@mistake(computes=rescaled(reference, lambda inputs: inputs["keys"].shape[-1] ** 0.5))
+def does_not_scale():
     """you do not scale the scores; divide by the root of the width of one head, `d_head`"""
-    return _step(**inputs, width=lambda heads: 1)
 
 
 @mistake

@@ -6,13 +6,13 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight, in_front
-from attn_bank.multi_head import merge, split
+from attn_bank.multi_head import merge, rescaled, split
 from attn_bank.softmaxes import lowest, twice
 from attn_course.retrieval import masked_softmax
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, mistaking
+from attn_grade.wrong_answers import Altered, given, mistaking
 
 Map = Callable[[Tensor], Tensor]
 Product = Callable[[Tensor, Tensor], Tensor]
@@ -112,6 +112,16 @@ def draw_masks(generator: Generator, padded: int, **sizes: int) -> Inputs:
 
 _SCALE = "; divide by the root of the width of one head's query, `d_head`"
 
+
+def _over_the_root(width: Callable[[Inputs], float]) -> Altered:
+    """The reference, but for the width that is taken for that of one head's query."""
+
+    def factor(inputs: Inputs) -> float:
+        return (len(inputs["w_query"]) / inputs["num_heads"] / width(inputs)) ** 0.5
+
+    return rescaled(reference, factor)
+
+
 mistake = Mistakes()
 
 
@@ -174,16 +184,14 @@ def has_one_wide_head(**inputs):
     return _attend(**inputs | widened | {"num_heads": 1})
 
 
-@mistake(ending=_SCALE)
-def scales_by_all_heads_together(**inputs):
+@mistake(computes=_over_the_root(lambda inputs: inputs["w_query"].shape[0]), ending=_SCALE)
+def scales_by_all_heads_together():
     """you divide by the root of all rows of `w_query`, which belong to all heads together"""
-    return _attend(**inputs, width=lambda query, value: inputs["w_query"].shape[0])
 
 
-@mistake(ending=_SCALE)
-def scales_by_the_width_of_the_query(**inputs):
+@mistake(computes=_over_the_root(lambda inputs: inputs["query"].shape[-1]), ending=_SCALE)
+def scales_by_the_width_of_the_query():
     """you divide by the root of the width of the tokens, `d_query`"""
-    return _attend(**inputs, width=lambda query, value: inputs["query"].shape[-1])
 
 
 def _cut_by_the_share_of_the_query(**inputs: Tensor) -> Tensor:
@@ -192,12 +200,15 @@ def _cut_by_the_share_of_the_query(**inputs: Tensor) -> Tensor:
     return _attend(**inputs, num_key_heads=num_key_heads, width=lambda query, value: d_head)
 
 
-@mistake(points=1, also=(_cut_by_the_share_of_the_query,), ending=_SCALE)
-def scales_by_the_share_of_the_query(**inputs):
+@mistake(
+    points=1,
+    computes=_over_the_root(lambda inputs: inputs["query"].shape[-1] / inputs["num_heads"]),
+    also=(_cut_by_the_share_of_the_query,),
+    ending=_SCALE,
+)
+def scales_by_the_share_of_the_query():
     """you take `d_head` to be `d_query / num_heads`, which is common but no law: here the rows of
     `w_query` say how wide the heads are"""
-    share = inputs["query"].shape[-1] / inputs["num_heads"]
-    return _attend(**inputs, width=lambda query, value: share)
 
 
 @mistake(points=1, ending=_SCALE)
@@ -219,10 +230,9 @@ def divides_by_the_width_itself(**inputs):
     return _attend(**inputs, width=lambda query, value: query.shape[-1] ** 2)
 
 
-@mistake(ending=_SCALE)
-def does_not_scale(**inputs):
+@mistake(computes=_over_the_root(lambda inputs: 1), ending=_SCALE)
+def does_not_scale():
     """you do not scale the scores"""
-    return _attend(**inputs, width=lambda query, value: 1)
 
 
 @mistake

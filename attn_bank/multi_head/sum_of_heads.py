@@ -6,6 +6,7 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight, in_front
+from attn_bank.multi_head import rescaled
 from attn_bank.softmaxes import sigmoids, twice, whole_table
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
@@ -173,10 +174,9 @@ def uses_the_same_weights_in_all_heads(**inputs):
     return reference(**inputs | same)
 
 
-@mistake
-def does_not_scale(**inputs):
+@mistake(computes=rescaled(reference, lambda inputs: inputs["w_query"].shape[-1] ** 0.5))
+def does_not_scale():
     """you do not scale the scores; divide by the root of the width of one head's query, `d_head`"""
-    return sum(_parts(**inputs, width=lambda queries: 1))
 
 
 @mistake
