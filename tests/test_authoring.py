@@ -138,12 +138,12 @@ def test_parts_of_several_exercises_and_of_none_have_their_row() -> None:
         "",
         "| Part | What you do | Points | Minutes |",
         "|---|---|---|---|",
-        "| A | cut the features into heads, and join them again | 5.5 | 15 |",
+        "| A | cut the features into heads, and join them again | 5.5 | 10 |",
         "| B | in words | 2.5 | 7 |",
         "",
         "After.",
     ]
     headings = [cell.source.splitlines()[0] for cell in changed.cells if "Part" in cell.source][1:]
-    assert headings[0] == "## Part A. Cut (5.5 points, 15 minutes)"
+    assert headings[0] == "## Part A. Cut (5.5 points, 10 minutes)"
     assert headings[1] == "## Part B. In words (2.5 points, 7 minutes)"
     assert with_table(changed, BANK) == changed
