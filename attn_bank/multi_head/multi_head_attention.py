@@ -634,6 +634,7 @@ EXERCISE = Exercise(
                     **{"d_output": 3, "batch": 3},
                 },
             ),
+            easier=True,
         ),
         Check(
             "where there are fewer key heads, neighbouring query heads share one; there may be no"
