@@ -145,7 +145,11 @@ def _see_the_old_places(**inputs: Tensor) -> Step:
     return _step(**inputs, last=lambda length, end: (length, length), weigh=_softmax)
 
 
-@mistake(also=(_shift_too_little, _see_the_old_places))
+def _mask_the_old_places(**inputs: Tensor) -> Step:
+    return _step(**inputs, last=lambda length, end: (length, length))
+
+
+@mistake(also=(_shift_too_little, _see_the_old_places, _mask_the_old_places))
 def forgets_the_new_token(**inputs):
     """your new token does not see itself: its own key and value belong to those it looks at,
     `length + 1` of them for the first new token"""
@@ -489,10 +493,14 @@ def makes_values_with_the_matrix_of_the_keys():
     """you make the values with `w_key`; they are `tokens @ w_value.mT`"""
 
 
-@mistake
+def _allow_what_is_later(**inputs: Tensor) -> Step:
+    return _step(**inputs, weigh=lambda scores, seen: masked_softmax(scores, ~seen))
+
+
+@mistake(also=(_allow_what_is_later,))
 def forbids_what_is_seen(**inputs):
-    """you put minus infinity where `tril(length)` has a one, at the places that a token sees; put
-    it everywhere else"""
+    """you forbid the places where `tril(length)` has a one, which are those that a token sees;
+    forbid all others"""
     return _step(
         **inputs, weigh=lambda scores, seen: scores.masked_fill(seen, -torch.inf).softmax(-1)
     )
