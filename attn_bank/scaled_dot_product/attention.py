@@ -11,6 +11,7 @@ from attn_bank.scales import scaled_by
 from attn_bank.softmaxes import (
     best,
     first_axis,
+    instead_of_softmax,
     logarithms,
     lowest,
     shares_of_scores,
@@ -46,6 +47,11 @@ def draw_long_vectors(
         "key": key,
         "value": draw_normal(generator, batch, key_len, d_value),
     }
+
+
+def _weights(query: Tensor, key: Tensor) -> Tensor:
+    """The right weights; the queries are divided, so that they are right in half precision too."""
+    return scaled_dot_product.attention_weights(query, key)
 
 
 def _attend(query: Tensor, key: Tensor, value: Tensor, factor: float) -> Tensor:
@@ -90,7 +96,7 @@ def takes_the_root_of_the_root():
     have to be: the two factors then make one square root"""
 
 
-@mistake(hint=_BRACKETS)
+@mistake(hint=_BRACKETS, also=(scaled_by(reference, lambda width: 1 / width / 2),))
 def halves_the_quotient(query, key, value):
     return torch.softmax(query @ key.mT / query.shape[-1] / 2, -1) @ value
 
@@ -154,28 +160,28 @@ def normalises_the_vectors(query, key, value):
     return _attend(normalise(query, dim=-1), normalise(key, dim=-1), value, 1)
 
 
-@mistake
+@mistake(also=(instead_of_softmax(reference, lambda scores, axis: scores.softmax(-2)),))
 def normalises_over_the_queries(query, key, value):
     """your weights sum to 1 over the queries, down each column; they should sum to 1 over the keys,
     along the last axis (`dim=-1`)"""
     return torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), -2) @ value
 
 
-@mistake
+@mistake(also=(instead_of_softmax(reference, lambda scores, axis: scores.softmax(1)),))
 def counts_axes_from_the_front(query, key, value):
     """you took axis 1, which is the keys' only where there is nothing in front; with a batch it is
     the queries'. Count from the back, `dim=-1`"""
     return torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), 1) @ value
 
 
-@mistake
+@mistake(also=(instead_of_softmax(reference, lambda scores, axis: scores),))
 def leaves_the_softmax_out(query, key, value):
     """you multiply the values by the scores themselves; turn each row of scores into weights that
     sum to 1 first, by a softmax"""
     return query @ key.mT / math.sqrt(query.shape[-1]) @ value
 
 
-@mistake
+@mistake(also=(lambda query, key, value: _weights(query, key),))
 def returns_the_weights(query, key, value):
     """you return the weights; multiply them with the values"""
     return torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), -1)
@@ -216,7 +222,7 @@ def mixes_keys_and_features(query, key, value):
 @mistake(also=(lambda **inputs: (scales_the_product(**inputs), returns_the_weights(**inputs)),))
 def returns_two_things(query, key, value):
     """you return the weights as well; the output alone is asked"""
-    return scaled_dot_product.attention(query, key, value), returns_the_weights(query, key, value)
+    return reference(query, key, value), _weights(query, key)
 
 
 @mistake(**twice(reference))
@@ -269,12 +275,15 @@ def scores_the_values():
     """you score the values; the queries meet the keys, and the values are what the weights blend"""
 
 
-@mistake
+def _causal(scores: Tensor, axis: int) -> Tensor:
+    seen = torch.ones_like(scores, dtype=torch.bool).tril()
+    return scores.masked_fill(~seen, -torch.inf).softmax(axis)
+
+
+@mistake(also=(instead_of_softmax(reference, _causal),))
 def forbids_what_comes_later(query, key, value):
     """you mask what comes later; in this part every query sees every key"""
-    scores = query @ key.mT / math.sqrt(query.shape[-1])
-    seen = torch.ones_like(scores, dtype=torch.bool).tril()
-    return torch.softmax(scores.masked_fill(~seen, -torch.inf), -1) @ value
+    return _causal(query @ key.mT / math.sqrt(query.shape[-1]), -1) @ value
 
 
 @mistake(computes=then(reference, lambda output: output.mean(-2)))
@@ -286,14 +295,14 @@ def averages_over_the_queries():
 def adds_up_the_features(query, key, value):
     """you add up the features of each value; add up the keys, feature by feature: `weights @
     value`"""
-    weights = scaled_dot_product.attention_weights(query, key)
+    weights = _weights(query, key)
     return weights * value.sum(-1).unsqueeze(-2)
 
 
 @mistake
 def returns_weights_and_output(query, key, value):
     """you return the weights as well; the output alone is asked for"""
-    return scaled_dot_product.attention_weights(query, key), reference(query, key, value)
+    return _weights(query, key), reference(query, key, value)
 
 
 @mistake

@@ -33,6 +33,10 @@ def _keep_all(before: Tensor, best: Tensor) -> Tensor:
     return torch.ones_like(best)
 
 
+def _grow(before: Tensor, best: Tensor) -> Tensor:
+    return torch.exp(best - before)
+
+
 def _run(
     query,
     key,
@@ -175,11 +179,23 @@ def rescales_the_blend_only(query, key, value, block_len):
 def turns_the_factor_round(query, key, value, block_len):
     """your factor makes what was added up so far larger when the maximum rises; it has to become
     smaller"""
+    return _in_blocks(query, key, value, block_len, keep_total=_grow, keep_blend=_grow)
 
-    def grow(before, best):
-        return torch.exp(best - before)
 
-    return _in_blocks(query, key, value, block_len, keep_total=grow, keep_blend=grow)
+@mistake(ending=_FACTOR)
+def meets_infinity_in_the_first_block(query, key, value, block_len):
+    """all is NaN, as it is where infinity meets 0: the old maximum is minus infinity at first, and
+    `exp(new - old)`, or a power measured against `old`, is infinite then"""
+    how = {"keep_total": _grow, "keep_blend": _grow}
+    return _in_blocks(query, key, value, block_len, first=-math.inf, **how)
+
+
+@mistake(ending=_FACTOR)
+def adds_what_each_block_measures(query, key, value, block_len):
+    """you measure each block against its own maximum, and add up what the blocks give as it is;
+    all have to be measured against the largest score met so far"""
+    how = {"keep_total": _keep_all, "keep_blend": _keep_all, "maximum": lambda _, top: top}
+    return _in_blocks(query, key, value, block_len, **how)
 
 
 @mistake(points=3, right="your formula is right")
@@ -256,7 +272,8 @@ def adds_the_blocks(query, key, value, block_len):
 
 @mistake
 def returns_the_last_block(query, key, value, block_len):
-    """you return what the last block gives; what the blocks before it gave is lost"""
+    """you return what the last block gives. Do you add up? Then you never replace the old maximum,
+    minus infinity, so that the factor stays 0 and what the blocks before it gave is lost"""
     return _each_block(query, key, value, block_len)[-1]
 
 

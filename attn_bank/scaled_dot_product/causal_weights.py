@@ -28,7 +28,12 @@ def _earlier(scores: Tensor) -> Tensor:
 
 
 def _real(scores: Tensor, length: Tensor) -> Tensor:
-    return padding_mask(length, scores.shape[-1])
+    """The keys that are words; a wrong answer may pass a length beyond the last."""
+    return torch.arange(scores.shape[-1], device=scores.device) < length[..., None, None]
+
+
+def _by_both(scores: Tensor, length: Tensor) -> Tensor:
+    return _masked(scores, _earlier(scores) & _real(scores, length))
 
 
 def draw_scores(
@@ -136,7 +141,7 @@ def forbids_itself(scores, length):
 
 @mistake(ending=_TRIANGLE)
 def sees_one_key_ahead(scores, length):
-    """your queries see one key that comes after them: the comparison is `<=`"""
+    """your queries see one key that comes after them"""
     query_len, key_len = scores.shape[-2:]
     earlier = torch.ones_like(scores, dtype=torch.bool).tril(key_len - query_len + 1)
     return _masked(scores, earlier & _real(scores, length))
@@ -176,17 +181,16 @@ def turns_the_mask_round(scores, length):
     return _masked(scores, ~_seen(scores, length))
 
 
-@mistake
-def counts_one_word_too_many(scores, length):
-    """one position of padding is seen: keys are counted from 0, so the words are those with
-    `position < length`"""
-    return reference(scores, (length + 1).clamp_max(scores.shape[-1]))
+@mistake(computes=given(_by_both, length=lambda length: length + 1))
+def counts_one_word_too_many():
+    """one position of padding is seen: the words are the first `length` keys, `position < length`
+    if you count from 0, and `<=` if you count from 1"""
 
 
 @mistake(computes=given(reference, length=lambda length: (length - 1).clamp_min(0)))
 def counts_one_word_too_few():
-    """the last word of each sequence is forbidden: keys are counted from 0, so the words are those
-    with `position < length`"""
+    """the last word of each sequence is forbidden: the words are the first `length` keys,
+    `position < length` if you count from 0, and `<=` if you count from 1"""
 
 
 @mistake
@@ -215,6 +219,14 @@ def silences_queries_in_the_padding(scores, length):
     query_len, key_len = scores.shape[-2:]
     query = torch.arange(key_len - query_len, key_len, device=scores.device)
     return reference(scores, length) * (query < length.unsqueeze(-1)).unsqueeze(-1)
+
+
+@mistake
+def forbids_rows_for_padding(scores, length):
+    """your padding forbids queries, the rows after the first `length`; it forbids keys, in every
+    row: `length` is compared with numbers that count along the last axis"""
+    words = torch.arange(scores.shape[-2], device=scores.device) < length.unsqueeze(-1)
+    return _masked(scores, _earlier(scores) & words.unsqueeze(-1))
 
 
 @mistake
