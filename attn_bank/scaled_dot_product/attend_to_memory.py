@@ -30,6 +30,12 @@ def _look(query: Tensor, memory: Tensor, factor: float | None = None, dim: int =
     return torch.softmax(factor * query @ memory.mT, dim) @ memory
 
 
+def _look_round(query: Tensor, memory: Tensor, factor: float) -> Tensor:
+    """The same with `.T`, as the snippet has it, which turns round the batch as well."""
+    turned = memory.permute(*reversed(range(memory.ndim)))
+    return torch.softmax(factor * query @ turned, -1) @ memory
+
+
 _PAIR = "; for each query, every row of the memory counts by its weight: a matrix product"
 
 mistake = Mistakes()
@@ -126,8 +132,15 @@ def needs_a_batch(query, memory):
 def turns_all_axes_round(query, memory):
     """`.T` turns the order of all axes round, also that of the batch; only the last two should
     swap, which is `.mT`"""
-    turned = memory.permute(*reversed(range(memory.ndim)))
-    return torch.softmax(query @ turned / query.shape[-1] ** 0.5, -1) @ memory
+    return _look_round(query, memory, query.shape[-1] ** -0.5)
+
+
+@mistake
+def keeps_the_code_of_the_scores(query, memory):
+    """the scores lack the root of the width, which the formula for one pair has; and `.T` turns all
+    axes of the memory round, also that of the batch: `.mT` swaps the last two. Is the axis of the
+    softmax the last one, with a batch too?"""
+    return _look_round(query, memory, 1)
 
 
 @mistake(points=1)

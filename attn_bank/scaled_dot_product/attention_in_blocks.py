@@ -143,7 +143,7 @@ def holds_no_table(call: Callable[[Inputs], Plain], inputs: Inputs) -> tuple[str
     return None
 
 
-_FACTOR = "; where the maximum rises from `old` to `new`, both shrink by `exp(old - new)`"
+_FACTOR = "; where the maximum rises from `old` to `new`, sum and blend shrink by `exp(old - new)`"
 _FIRST = (
     "your running maximum starts from a number such as 0 or -100, and there are rows whose scores"
     " all lie far below it: every power is 0 there, and 0/0 is NaN; start from minus infinity"
@@ -153,23 +153,29 @@ _LENGTH = (
     " block, which `split` asks for, and not the number of blocks, which `chunk` asks for"
 )
 
+
+def _from_zero(**how: Maximum) -> Callable[..., Tensor]:
+    """The same where the running maximum starts from 0, which shows in other rows."""
+    return lambda **inputs: _in_blocks(**inputs, first=0.0, **how)
+
+
 mistake = Mistakes()
 
 
-@mistake(ending=_FACTOR)
+@mistake(ending=_FACTOR, also=(_from_zero(keep_total=_keep_all, keep_blend=_keep_all),))
 def rescales_nothing(query, key, value, block_len):
     """what you have added up so far was measured against an older maximum, and you never shrink it
     (or you overwrite the old maximum first)"""
     return _in_blocks(query, key, value, block_len, keep_total=_keep_all, keep_blend=_keep_all)
 
 
-@mistake(ending=_FACTOR)
+@mistake(ending=_FACTOR, also=(_from_zero(keep_blend=_keep_all),))
 def rescales_the_total_only(query, key, value, block_len):
     """you shrink the sum of the weights when the maximum rises, but not the blend of the values"""
     return _in_blocks(query, key, value, block_len, keep_blend=_keep_all)
 
 
-@mistake(ending=_FACTOR)
+@mistake(ending=_FACTOR, also=(_from_zero(keep_total=_keep_all),))
 def rescales_the_blend_only(query, key, value, block_len):
     """you shrink the blend of the values when the maximum rises, but not the sum of the weights"""
     return _in_blocks(query, key, value, block_len, keep_total=_keep_all)
@@ -184,16 +190,16 @@ def turns_the_factor_round(query, key, value, block_len):
 
 @mistake(ending=_FACTOR)
 def meets_infinity_in_the_first_block(query, key, value, block_len):
-    """all is NaN, as it is where infinity meets 0: the old maximum is minus infinity at first, and
-    `exp(new - old)`, or a power measured against `old`, is infinite then"""
+    """all is NaN: in the first block the old maximum is minus infinity, or very low, so that
+    `exp(new - old)` is infinite there, and so is a power that is measured against `old`"""
     how = {"keep_total": _grow, "keep_blend": _grow}
     return _in_blocks(query, key, value, block_len, first=-math.inf, **how)
 
 
 @mistake(ending=_FACTOR)
 def adds_what_each_block_measures(query, key, value, block_len):
-    """you measure each block against its own maximum, and add up what the blocks give as it is;
-    all have to be measured against the largest score met so far"""
+    """you measure each block against its own maximum, and add the blocks up as they are; measure
+    all of them against the largest score so far"""
     how = {"keep_total": _keep_all, "keep_blend": _keep_all, "maximum": lambda _, top: top}
     return _in_blocks(query, key, value, block_len, **how)
 

@@ -1,5 +1,7 @@
 """Part F of problem set 07: how large scores are, and how far their weights can still move."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Generator, Tensor
 
@@ -8,7 +10,7 @@ from attn_course.retrieval import dot_scores
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, then
+from attn_grade.wrong_answers import Altered, Answer, given, then
 
 Measured = tuple[float, float]
 
@@ -24,6 +26,21 @@ def _scores(query: Tensor, key: Tensor, exponent: float) -> Tensor:
 
 def _slack(weights: Tensor) -> float:
     return (weights * (1 - weights)).sum(-1).mean().item()
+
+
+def _size_of(measure: Callable[[Tensor], Tensor], power: float | None = None) -> Altered:
+    """Another measure of the scores for the first number, whatever the second is.
+
+    Args:
+        measure: Called with the scores.
+        power: Of the width, that scales them; `exponent` unless it is given.
+    """
+
+    def how(answer: Answer, query: Tensor, key: Tensor, exponent: float) -> Plain:
+        size = measure(_scores(query, key, exponent if power is None else power)).item()
+        return size, answer(query=query, key=key, exponent=exponent)[1]
+
+    return Altered(reference, how)
 
 
 def draw_layer(
@@ -69,10 +86,9 @@ def scales_by_the_number_of_keys(query, key, exponent):
     return reference(query * (key.shape[-2] / key.shape[-1]) ** exponent, key, exponent)
 
 
-@mistake
-def measures_before_it_scales(query, key, exponent):
+@mistake(computes=_size_of(lambda scores: scores.square().mean(), power=0))
+def measures_before_it_scales():
     """you measure the scores before you scale them; the scaled ones are wanted"""
-    return reference(query, key, 0)[0], reference(query, key, exponent)[1]
 
 
 @mistake
@@ -83,40 +99,30 @@ def scales_after_the_softmax(query, key, exponent):
     return size, _slack(weights)
 
 
-@mistake
-def takes_the_spread(query, key, exponent):
+@mistake(computes=_size_of(lambda scores: scores.var(correction=0)))
+def takes_the_spread():
     """you take the variance; the mean of the squares is wanted, without the mean subtracted"""
-    scores = _scores(query, key, exponent)
-    return scores.var(correction=0).item(), reference(query, key, exponent)[1]
 
 
-@mistake
-def takes_the_spread_of_a_sample(query, key, exponent):
+@mistake(computes=_size_of(torch.var))
+def takes_the_spread_of_a_sample():
     """you take `var()`, which subtracts the mean and divides by one less; the mean of the squares
     is wanted"""
-    scores = _scores(query, key, exponent)
-    return scores.var().item(), reference(query, key, exponent)[1]
 
 
-@mistake
-def takes_the_root(query, key, exponent):
+@mistake(computes=_size_of(lambda scores: scores.square().mean().sqrt()))
+def takes_the_root():
     """you take the root of the mean square; leave it out"""
-    size, slack = reference(query, key, exponent)
-    return size**0.5, slack
 
 
-@mistake
-def squares_the_mean(query, key, exponent):
+@mistake(computes=_size_of(lambda scores: scores.mean().square()))
+def squares_the_mean():
     """you square the mean of the scores; take the mean of their squares"""
-    size = _scores(query, key, exponent).mean().square().item()
-    return size, reference(query, key, exponent)[1]
 
 
-@mistake
-def measures_the_weights(query, key, exponent):
+@mistake(computes=_size_of(lambda scores: scores.softmax(-1).square().mean()))
+def measures_the_weights():
     """you take the mean square of the weights; that of the scores is wanted"""
-    weights = torch.softmax(_scores(query, key, exponent), -1)
-    return weights.square().mean().item(), _slack(weights)
 
 
 @mistake
@@ -181,11 +187,9 @@ def counts_axes_from_the_front(query, key, exponent):
     return reference(query, key, exponent)[0], _slack(weights)
 
 
-@mistake
-def takes_the_mean_size(query, key, exponent):
+@mistake(computes=_size_of(lambda scores: scores.abs().mean()))
+def takes_the_mean_size():
     """you take the mean of the absolute scores; square them first"""
-    size = _scores(query, key, exponent).abs().mean().item()
-    return size, reference(query, key, exponent)[1]
 
 
 @mistake
@@ -213,19 +217,15 @@ def overflows(query, key, exponent):
     return reference(query, key, exponent)[0], _slack(weights)
 
 
-@mistake
-def adds_up_the_keys(query, key, exponent):
+@mistake(computes=_size_of(lambda scores: scores.square().sum(-1).mean()))
+def adds_up_the_keys():
     """you add up the squared scores of a row and take the mean over the rows; the mean is over all
     scores"""
-    size, slack = reference(query, key, exponent)
-    return size * key.shape[-2], slack
 
 
-@mistake
-def adds_up_all_scores(query, key, exponent):
+@mistake(computes=_size_of(lambda scores: scores.square().sum()))
+def adds_up_all_scores():
     """you add up all squared scores; take their mean"""
-    size, slack = reference(query, key, exponent)
-    return size * query.shape[:-1].numel() * key.shape[-2], slack
 
 
 @mistake

@@ -1,5 +1,7 @@
 """Part E of problem set 07, third snippet: a batch that is padded and does not know it."""
 
+from functools import partial
+
 import torch
 from torch import Generator, Tensor
 
@@ -98,24 +100,36 @@ def asks_with_the_first_word(tokens, length):
     return _ask(tokens[:, 0], tokens, _real(tokens, length))
 
 
-@mistake
+def _take_places_of_all(tokens: Tensor, length: Tensor) -> Tensor:
+    real = _real(tokens, length).unsqueeze(1)
+    return scaled_dot_product.attention(tokens[:, length - 1], tokens, tokens, real)
+
+
+@mistake(also=(_take_places_of_all, then(_take_places_of_all, lambda output: output.squeeze(1))))
+def asks_with_one_place_for_all(tokens, length):
+    """you ask with the word at one place, the same for all sentences; each has its last word at a
+    place of its own. (`tokens[:, length - 1]` takes those places of all sentences from each)"""
+    return _ask(tokens[:, length[0] - 1], tokens, _real(tokens, length))
+
+
+@mistake(also=(lambda tokens, length: _ask(tokens.mean(1), tokens, _real(tokens, length)),))
 def asks_with_the_mean(tokens, length):
-    """you ask with the mean of the words; the last one asks"""
+    """you ask with a mean of the tokens; the last word asks"""
     total = (tokens * _real(tokens, length).unsqueeze(-1)).sum(1)
     return _ask(total / length.unsqueeze(-1), tokens, _real(tokens, length))
 
 
 @mistake
 def leaves_the_last_word_out(tokens, length):
-    """the last word does not see itself; places are counted from 0, so the words are those with
-    `place < length`"""
+    """the last word does not see itself: the words are at the first `length` places, `place <
+    length` if you count from 0, and `<=` if you count from 1"""
     return _ask(_last(tokens, length), tokens, _real(tokens, length - 1))
 
 
 @mistake
 def sees_one_position_too_many(tokens, length):
-    """one position of padding is seen; places are counted from 0, so the words are those with
-    `place < length`"""
+    """one position of padding is seen: the words are at the first `length` places, `place <
+    length` if you count from 0, and `<=` if you count from 1"""
     return _ask(_last(tokens, length), tokens, _real(tokens, length + 1))
 
 
@@ -212,7 +226,12 @@ def takes_the_plain_mean(tokens, length):
     return total / length.unsqueeze(-1)
 
 
-@mistake
+def _mean_of_all(tokens: Tensor, length: Tensor) -> Tensor:
+    real = _real(tokens, length).unsqueeze(1)
+    return scaled_dot_product.attention(tokens, tokens, tokens, real).mean(1)
+
+
+@mistake(also=(_mean_of_all,))
 def lets_every_word_ask(tokens, length):
     """you let every word ask, and return the mean of what they get; only the last word asks"""
     real = _real(tokens, length)
@@ -229,10 +248,16 @@ def takes_softmax_twice(): ...
 def favours_the_lowest(): ...
 
 
-@mistake
+def _ask_round(tokens: Tensor, length: Tensor, seen: int = 0) -> Tensor:
+    """The place behind the last is the first, as `take_along_dim` has it."""
+    return _ask(_last(tokens, length % tokens.shape[1] + 1), tokens, _real(tokens, length + seen))
+
+
+@mistake(also=(_ask_round, partial(_ask_round, seen=1)))
 def asks_behind_the_last_place(tokens, length):
-    """you look at the place `length`, which does not exist in the longest sentence; places are
-    counted from 0, so the last word is at `length - 1`"""
+    """you look at the place `length`, which does not exist in the longest sentence
+    (`take_along_dim` takes the first for it); places are counted from 0, so the last word is at
+    `length - 1`"""
     return _ask(tokens[torch.arange(len(tokens)), length], tokens, _real(tokens, length))
 
 
