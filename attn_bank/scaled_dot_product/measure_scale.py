@@ -339,7 +339,7 @@ EXERCISE = Exercise(
     function="measure_scale",
     reference=reference,
     title="what the root is for: measured, then in words",
-    minutes=30,
+    minutes=35,
     promises=Promises(batch=("query", "key"), any_axes=True),
     checks=(
         Check(
