@@ -40,7 +40,7 @@ def changes_nothing(query, key, value):
     return _attend(query, key, value, width=query.shape[-1], dim=-1)
 
 
-@mistake(right="the scale is right")
+@mistake(right="the root is right")
 def mends_the_scale_only(query, key, value):
     """the softmax still runs along the last axis, which is now that of the queries: the keys are
     the rows of `key.mT @ query`"""
@@ -49,21 +49,21 @@ def mends_the_scale_only(query, key, value):
 
 @mistake(right="the axis is right")
 def mends_the_axis_only(query, key, value):
-    """the scale is still the root of the number of queries, which are the columns now; the features
-    are on axis -2"""
+    """the root is still that of the number of queries, which are the columns now; the features are
+    on axis -2"""
     return _attend(query, key, value, width=query.shape[-1])
 
 
 @mistake
 def takes_the_number_of_keys(query, key, value):
-    """you scale by the root of the number of keys, which are the columns of `key`; the features are
-    on axis -2"""
+    """you divide by the root of the number of keys, which are the columns of `key`; the features
+    are on axis -2"""
     return _attend(query, key, value, width=key.shape[-1])
 
 
 @mistake
 def takes_the_width_of_the_values(query, key, value):
-    """you scale by the width of the values; the scores are made of queries and keys:
+    """you divide by the root of the width of the values; the scores are made of queries and keys:
     `query.shape[-2]`"""
     return _attend(query, key, value, width=value.shape[-2])
 
@@ -77,7 +77,7 @@ def takes_the_width_of_the_first_axis(query, key, value):
 
 @mistake
 def leaves_the_scale_out(query, key, value):
-    """the scale is gone; divide the scores by the root of the number of features,
+    """the root is gone; divide the scores by the root of the number of features,
     `query.shape[-2]`"""
     return _attend(query, key, value, width=1)
 

@@ -1,4 +1,4 @@
-"""Part E of problem set 07, first snippet: a matrix form that lost the scale and the keys' axis."""
+"""Part E of problem set 07, first snippet: a matrix form that lost the root and the keys' axis."""
 
 import torch
 from torch import Generator, Tensor
@@ -67,7 +67,7 @@ def mends_the_axis_only(query, memory):
     return _look(query, memory, factor=1)
 
 
-@mistake(points=1, right="the scale is right, and without a batch so are the weights")
+@mistake(points=1, right="the root is right, and without a batch so are the weights")
 def mends_the_scale_only(query, memory):
     """with a batch, axis 1 is that of the queries: count from the
     back, `dim=-1`"""
@@ -198,7 +198,8 @@ def returns_weights_and_output(query, memory):
 
 @mistake
 def blends_the_queries(query, memory):
-    """your weights blend the queries, one row for each row of the memory; they blend the memory"""
+    """your weights multiply the queries, one row for each row of the memory; they multiply the rows
+    of the memory"""
     weights = torch.softmax(query @ memory.mT / query.shape[-1] ** 0.5, -1)
     return weights.mT @ query
 

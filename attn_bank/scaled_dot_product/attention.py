@@ -126,21 +126,21 @@ def divides_by_eight():
 
 @mistake
 def takes_the_width_of_the_values(query, key, value):
-    """you scale by the width of the values, which has nothing to do with the scores: queries and
-    keys are multiplied, so it is `query.shape[-1]`"""
+    """you divide by the root of the width of the values, which has nothing to do with the scores:
+    queries and keys are multiplied, so it is `query.shape[-1]`"""
     return _attend(query, key, value, value.shape[-1] ** -0.5)
 
 
 @mistake
 def takes_the_number_of_keys(query, key, value):
-    """you scale by the number of keys; the dot product is a sum over the features, so it is their
-    number that counts, `query.shape[-1]`"""
+    """you divide by the root of the number of keys; the dot product is a sum over the features, so
+    it is their number that counts, `query.shape[-1]`"""
     return _attend(query, key, value, key.shape[-2] ** -0.5)
 
 
 @mistake
 def takes_the_number_of_queries(query, key, value):
-    """you scale by the number of queries, axis -2; the features are on the last axis,
+    """you divide by the root of the number of queries, axis -2; the features are on the last axis,
     `query.shape[-1]`"""
     return _attend(query, key, value, query.shape[-2] ** -0.5)
 
@@ -259,7 +259,7 @@ def gives_all_weight_to_the_best(): ...
 
 @mistake(points=1.5)
 def changes_query_and_its_gradient(query, key, value):
-    """you divide the caller's `query` in place, so that the scale is missing in its gradient too;
+    """you divide the caller's `query` in place, so that the root is missing in its gradient too;
     make a new tensor: `query / ...`"""
     query.data /= math.sqrt(query.shape[-1])
     return torch.softmax(query @ key.mT, -1) @ value
@@ -267,12 +267,12 @@ def changes_query_and_its_gradient(query, key, value):
 
 @mistake(computes=mistaking(reference, value="key"))
 def returns_keys():
-    """you blend the keys; the weights blend the values"""
+    """you return means of the keys; the weights are those of the values"""
 
 
 @mistake(computes=mistaking(reference, key="value"))
 def scores_the_values():
-    """you score the values; the queries meet the keys, and the values are what the weights blend"""
+    """you score the values; the queries meet the keys, and the weights are those of the values"""
 
 
 def _causal(scores: Tensor, axis: int) -> Tensor:

@@ -143,7 +143,9 @@ def holds_no_table(call: Callable[[Inputs], Plain], inputs: Inputs) -> tuple[str
     return None
 
 
-_FACTOR = "; where the maximum rises from `old` to `new`, sum and blend shrink by `exp(old - new)`"
+_FACTOR = (
+    "; where the maximum rises from `old` to `new`, total and blend shrink by `exp(old - new)`"
+)
 _FIRST = (
     "your running maximum starts from a number such as 0 or -100, and there are rows whose scores"
     " all lie far below it: every power is 0 there, and 0/0 is NaN; start from minus infinity"
@@ -171,13 +173,13 @@ def rescales_nothing(query, key, value, block_len):
 
 @mistake(ending=_FACTOR, also=(_from_zero(keep_blend=_keep_all),))
 def rescales_the_total_only(query, key, value, block_len):
-    """you shrink the sum of the weights when the maximum rises, but not the blend of the values"""
+    """you shrink the total of the powers when the maximum rises, but not the blend of the values"""
     return _in_blocks(query, key, value, block_len, keep_blend=_keep_all)
 
 
 @mistake(ending=_FACTOR, also=(_from_zero(keep_total=_keep_all),))
 def rescales_the_blend_only(query, key, value, block_len):
-    """you shrink the blend of the values when the maximum rises, but not the sum of the weights"""
+    """you shrink the blend of the values when the maximum rises, but not the total of the powers"""
     return _in_blocks(query, key, value, block_len, keep_total=_keep_all)
 
 
@@ -249,7 +251,8 @@ def cuts_large_scores_off(query, key, value, block_len):
 
 @mistake(right="your blend is right")
 def forgets_to_divide(query, key, value, block_len):
-    """the weights in your blend do not sum to 1: divide the blend by their sum at the end"""
+    """the weights in your blend do not sum to 1: divide the blend by the total of the powers, at the
+    end"""
     return _run(query, key, value, block_len)[0]
 
 
@@ -278,8 +281,8 @@ def adds_the_blocks(query, key, value, block_len):
 
 @mistake
 def returns_the_last_block(query, key, value, block_len):
-    """you return what the last block gives. Do you add up? Then you never replace the old maximum,
-    minus infinity, so that the factor stays 0 and what the blocks before it gave is lost"""
+    """you return what the last block gives; what the blocks before it gave is lost. (If you do add
+    up, you never replace the old maximum, minus infinity, and the factor stays 0)"""
     return _each_block(query, key, value, block_len)[-1]
 
 
@@ -304,7 +307,7 @@ def forgets_the_root():
 
 @mistake
 def takes_the_width_of_the_values(query, key, value, block_len):
-    """you scale by the width of the values; the scores come from queries and keys,
+    """you divide by the root of the width of the values; the scores come from queries and keys,
     `query.shape[-1]`"""
     scale = (query.shape[-1] / value.shape[-1]) ** 0.5
     return reference(query * scale, key, value, block_len)
@@ -328,7 +331,7 @@ def loops_over_the_queries(query, key, value, block_len):
 @mistake(points=3)
 def keeps_all_blocks(query, key, value, block_len):
     """you make the blocks one by one, but you keep them: together they are the whole table. Use a
-    block up, for maximum, sum and blend, before you make the next"""
+    block up, for maximum, total and blend, before you make the next"""
     blocks = [_scores(query, keys) for keys in key.split(block_len, -2)]
     best = torch.cat([scores.amax(-1, keepdim=True) for scores in blocks], -1)
     best = best.amax(-1, keepdim=True)
@@ -364,7 +367,7 @@ def takes_the_factor_for_a_constant(query, key, value, block_len):
 
 @mistake(points=3.5, right="your output is right")
 def takes_the_total_for_a_constant(query, key, value, block_len):
-    """the sum that you divide by is cut off from the graph; only the maximum may be, since it
+    """the total that you divide by is cut off from the graph; only the maximum may be, since it
     cancels"""
     blend, total = _run(query, key, value, block_len)
     return blend / total.detach()

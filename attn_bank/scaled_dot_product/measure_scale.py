@@ -236,7 +236,7 @@ def multiplies_by_the_exponent(query, key, exponent):
 
 @mistake
 def measures_the_slack_before_it_scales(query, key, exponent):
-    """your slack is that of scores without a scale; scale them before the softmax"""
+    """your slack is that of the plain products; scale them before the softmax"""
     return reference(query, key, exponent)[0], reference(query, key, 0)[1]
 
 
