@@ -145,6 +145,23 @@ def takes_the_number_of_queries(query, key, value):
     return _attend(query, key, value, query.shape[-2] ** -0.5)
 
 
+def _divided_first(query: Tensor, key: Tensor, value: Tensor, length: int) -> Tensor:
+    return reference(query * (query.shape[-1] / length) ** 0.5, key, value)
+
+
+@mistake(
+    also=(
+        lambda query, key, value: _attend(query, key, value, key.shape[1] ** -0.5),
+        lambda query, key, value: _divided_first(query, key, value, query.shape[1]),
+        lambda query, key, value: _divided_first(query, key, value, key.shape[1]),
+    )
+)
+def takes_axis_one_for_the_width(query, key, value):
+    """you divide by the root of the length of axis 1, which is the width only where nothing comes
+    before; count from the back, `query.shape[-1]`"""
+    return _attend(query, key, value, query.shape[1] ** -0.5)
+
+
 @mistake
 def scales_the_weights(query, key, value):
     """you divide the weights, after the softmax, so that they no longer sum to 1; divide the

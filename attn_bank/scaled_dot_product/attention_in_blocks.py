@@ -192,8 +192,8 @@ def turns_the_factor_round(query, key, value, block_len):
 
 @mistake(ending=_FACTOR)
 def meets_infinity_in_the_first_block(query, key, value, block_len):
-    """all is NaN: in the first block the old maximum is minus infinity, or very low, so that
-    `exp(new - old)` is infinite there, and so is a power that is measured against `old`"""
+    """all is NaN: in the first block the old maximum is minus infinity, or very low, and what you
+    make of it is infinite, such as `exp(new - old)` or a power that is measured against it"""
     how = {"keep_total": _grow, "keep_blend": _grow}
     return _in_blocks(query, key, value, block_len, first=-math.inf, **how)
 
@@ -251,8 +251,8 @@ def cuts_large_scores_off(query, key, value, block_len):
 
 @mistake(right="your blend is right")
 def forgets_to_divide(query, key, value, block_len):
-    """the weights in your blend do not sum to 1: divide the blend by the total of the powers, at the
-    end"""
+    """the weights in your blend do not sum to 1: divide the blend by the total of the powers, at
+    the end"""
     return _run(query, key, value, block_len)[0]
 
 

@@ -1,6 +1,7 @@
 """Part B of problem set 07: weights under two rules at once, nothing later and no padding."""
 
 import math
+from functools import partial
 
 import torch
 from torch import Generator, Tensor
@@ -78,12 +79,17 @@ _TRIANGLE = "; query i stands at the position `key_len - query_len + i`, and see
 mistake = Mistakes()
 
 
-@mistake(ending=_TRIANGLE)
+def _square(scores: Tensor, length: Tensor, move: int = 0) -> Tensor:
+    """A triangle that begins with the first key."""
+    earlier = torch.ones_like(scores, dtype=torch.bool).tril(move)
+    return _masked(scores, earlier & _real(scores, length))
+
+
+@mistake(ending=_TRIANGLE, also=(partial(_square, move=-1),))
 def counts_queries_from_the_first_key(scores, length):
     """you put the first query beside the first key, which is right only where there are as many
     queries as keys: the triangle has to be moved by `key_len - query_len`"""
-    earlier = torch.ones_like(scores, dtype=torch.bool).tril()
-    return _masked(scores, earlier & _real(scores, length))
+    return _square(scores, length)
 
 
 @mistake(ending=_TRIANGLE)

@@ -100,6 +100,12 @@ def mends_the_square_only(query, key):
 
 
 @mistake(ending=_RIGHT)
+def adds_the_squares_of_the_keys(query, key):
+    """the term of the key has the wrong sign, so that a key far from everything seems close"""
+    return _scores(query, key, -_squares(query) / 2, _squares(key) / 2)
+
+
+@mistake(ending=_RIGHT)
 def squares_neither_length(query, key):
     """both lengths lack their squares: with `q = k` the three terms have to cancel"""
     return _scores(query, key, -_lengths(query) / 2, -_lengths(key) / 2)
@@ -282,7 +288,11 @@ def adds_up_over_the_positions(query, key):
     return query @ key.mT - squares / 2
 
 
-@mistake
+def _give_queries_no_axis(query: Tensor, key: Tensor) -> Tensor:
+    return query @ key.mT - (_squares(query) + _squares(key).unsqueeze(-2)) / 2
+
+
+@mistake(also=(_give_queries_no_axis,))
 def gives_squares_no_axis(query, key):
     """your squares of queries and of keys lie along the same axis; give those of the queries an
     axis behind, `unsqueeze(-1)`, and those of the keys one before, `unsqueeze(-2)`"""

@@ -104,10 +104,10 @@ def takes_the_spread():
     """you take the variance; the mean of the squares is wanted, without the mean subtracted"""
 
 
-@mistake(computes=_size_of(torch.var))
+@mistake(computes=_size_of(torch.var), also=(_size_of(torch.std),))
 def takes_the_spread_of_a_sample():
-    """you take `var()`, which subtracts the mean and divides by one less; the mean of the squares
-    is wanted"""
+    """you take `var()` or `std()`, which subtract the mean and divide by one less; the mean of the
+    squares is wanted"""
 
 
 @mistake(computes=_size_of(lambda scores: scores.square().mean().sqrt()))
@@ -179,7 +179,12 @@ def normalises_over_the_queries(query, key, exponent):
     return reference(query, key, exponent)[0], _slack(weights)
 
 
-@mistake(points=0.5)
+def _add_up_axis_one(query: Tensor, key: Tensor, exponent: float) -> Measured:
+    weights = torch.softmax(_scores(query, key, exponent), -1)
+    return reference(query, key, exponent)[0], (weights * (1 - weights)).sum(1).mean().item()
+
+
+@mistake(points=0.5, also=(_add_up_axis_one,))
 def counts_axes_from_the_front(query, key, exponent):
     """you took axis 1, which is the keys' only where there is nothing in front; count from the
     back, `dim=-1`"""
