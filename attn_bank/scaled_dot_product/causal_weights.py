@@ -1,7 +1,6 @@
 """Part B of problem set 07: weights under two rules at once, nothing later and no padding."""
 
 import math
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
@@ -79,17 +78,12 @@ _TRIANGLE = "; query i stands at the position `key_len - query_len + i`, and see
 mistake = Mistakes()
 
 
-def _square(scores: Tensor, length: Tensor, move: int = 0) -> Tensor:
-    """A triangle that begins with the first key."""
-    earlier = torch.ones_like(scores, dtype=torch.bool).tril(move)
-    return _masked(scores, earlier & _real(scores, length))
-
-
-@mistake(ending=_TRIANGLE, also=(partial(_square, move=-1),))
+@mistake(ending=_TRIANGLE)
 def counts_queries_from_the_first_key(scores, length):
     """you put the first query beside the first key, which is right only where there are as many
     queries as keys: the triangle has to be moved by `key_len - query_len`"""
-    return _square(scores, length)
+    earlier = torch.ones_like(scores, dtype=torch.bool).tril()
+    return _masked(scores, earlier & _real(scores, length))
 
 
 @mistake(ending=_TRIANGLE)
@@ -135,6 +129,14 @@ def swaps_the_triangles_of_a_square(scores, length):
     are not as many queries as keys"""
     later = torch.ones_like(scores, dtype=torch.bool).triu()
     return _masked(scores, later & _real(scores, length))
+
+
+@mistake(ending=_TRIANGLE)
+def leaves_out_the_diagonal(scores, length):
+    """your triangle ends before its diagonal, and is not moved where there are not as many queries
+    as keys"""
+    earlier = torch.ones_like(scores, dtype=torch.bool).tril(-1)
+    return _masked(scores, earlier & _real(scores, length))
 
 
 @mistake

@@ -105,11 +105,12 @@ def _take_places_of_all(tokens: Tensor, length: Tensor) -> Tensor:
     return scaled_dot_product.attention(tokens[:, length - 1], tokens, tokens, real)
 
 
-@mistake(also=(_take_places_of_all, then(_take_places_of_all, lambda output: output.squeeze(1))))
-def asks_with_one_place_for_all(tokens, length):
-    """you ask with the word at one place, the same for all sentences; each has its last word at a
-    place of its own. (`tokens[:, length - 1]` takes those places of all sentences from each)"""
-    return _ask(tokens[:, length[0] - 1], tokens, _real(tokens, length))
+@mistake(
+    computes=_take_places_of_all, also=(then(_take_places_of_all, lambda out: out.squeeze(1)),)
+)
+def takes_the_places_of_all_sentences():
+    """`tokens[:, length - 1]` takes the places of all last words from every sentence; each has its
+    last word at one place: `tokens[rows, length - 1]`, where `rows` counts the sentences"""
 
 
 @mistake(also=(lambda tokens, length: _ask(tokens.mean(1), tokens, _real(tokens, length)),))
