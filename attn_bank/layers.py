@@ -25,12 +25,14 @@ class Layer:
         weights: Projections of query, key and value, each (d_model, d_model).
         max_len: How many tokens it takes at most.
         calls: The shapes of the tokens that it has been called with.
+        exact: Whether it computes in float64, whatever its tokens are.
     """
 
     name: str
     weights: tuple[Tensor, Tensor, Tensor]
     max_len: int
     calls: list[tuple[int, ...]] = field(default_factory=list)
+    exact: bool = False
 
     def __call__(self, tokens: Tensor) -> Tensor:
         """What the layer makes of the tokens.
@@ -41,7 +43,7 @@ class Layer:
         self.calls.append(tuple(tokens.shape))
         if tokens.shape[-2] > self.max_len:
             raise ValueError(f"{tokens.shape[-2]} tokens; this layer takes {self.max_len} at most")
-        return self._function(self, tokens)
+        return self._function(self, tokens.double() if self.exact else tokens)
 
     def __repr__(self) -> str:
         return self.name

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Generator, Tensor
@@ -9,6 +10,7 @@ from torch import Generator, Tensor
 from attn_bank.draws import draw_normal, in_front
 from attn_bank.scales import scaled_by
 from attn_bank.softmaxes import lowest, twice
+from attn_course.retrieval import attend
 from attn_course.scaled_dot_product import attention, causal_mask, scaled_dot_scores
 from attn_grade.equality import same
 from attn_grade.exercise import Check, Exercise, Promises
@@ -216,7 +218,8 @@ def spreads_an_empty_row(query, key, value, real):
 @mistake(points=3)
 def divides_nothing_by_nothing(query, key, value, real):
     """a row of scores that are all minus infinity has no softmax: it becomes `nan`. Set the weights
-    to 0 where the mask forbids, after the softmax as well"""
+    to 0 where the mask forbids, after the softmax as well, with `masked_fill`: times 0, `nan` is
+    still `nan`"""
     return _masked(scaled_dot_scores(query, key), _seen(real), value, -torch.inf)
 
 
@@ -225,6 +228,26 @@ def replaces_nan_afterwards(query, key, value, real):
     """the gradient of the output is `nan`: you replace `nan` after it has been multiplied by the
     values. Overwrite the weights themselves, with `masked_fill`"""
     return divides_nothing_by_nothing(query, key, value, real).nan_to_num(0)
+
+
+def _softmax_of_seen(query: Tensor, key: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
+    seen = _seen(real)
+    scores = scaled_dot_scores(query, key).masked_fill(~seen, -torch.inf)
+    return torch.softmax(scores, -1), seen
+
+
+def _fill_weights_in_place(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+    weights, seen = _softmax_of_seen(query, key, real)
+    return weights.masked_fill_(~seen, 0) @ value
+
+
+@mistake(points=4, right="the output is right", also=(_fill_weights_in_place,))
+def writes_zeros_into_the_weights(query, key, value, real):
+    """you write the zeros into the weights themselves, which the gradient of the softmax needs as
+    they were; make new ones: `weights.masked_fill(~seen, 0)`"""
+    weights, seen = _softmax_of_seen(query, key, real)
+    weights[~seen] = 0
+    return weights @ value
 
 
 @mistake(points=3)
@@ -258,7 +281,13 @@ def forgets_the_padding():
     seen"""
 
 
-@mistake(points=3)
+def _masks_padded_queries_once(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+    """And leaves the rows of padding `nan`."""
+    seen = causal_mask(real.shape[-1], device=real.device) & real.unsqueeze(-1)
+    return _masked(scaled_dot_scores(query, key), seen, value, -torch.inf)
+
+
+@mistake(points=3, also=(_masks_padded_queries_once,))
 def masks_padded_queries(query, key, value, real):
     """you forbid padding to look, and not others to look at it: `real` belongs to the columns, the
     keys, so its new axis is the one before the last"""
@@ -286,17 +315,34 @@ def forgets_the_scale():
     """nothing is divided by the root of `d_key`, so your weights are too sharp"""
 
 
-def _scale_from_values_alone(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+def _divided_by(scale: float, query: Tensor, key: Tensor, value: Tensor, seen: Tensor) -> Tensor:
+    """Scores of millions round differently if the queries are scaled instead."""
+    return attend(query @ key.mT / scale, value, seen)
+
+
+def _times_root_of_values(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
+    return attend(query @ key.mT * value.shape[-1] ** -0.5, value, _seen(real))
+
+
+def _root_of_values_alone(
+    query: Tensor, key: Tensor, value: Tensor, real: Tensor, times: bool = False
+) -> Tensor:
     """And without a look at the padding."""
-    return takes_the_scale_from_the_values(query, key, value, torch.ones_like(real))
+    answer = _times_root_of_values if times else takes_the_scale_from_the_values
+    return answer(query, key, value, torch.ones_like(real))
 
 
-@mistake(also=(_scale_from_values_alone,))
+@mistake(
+    also=(
+        _times_root_of_values,
+        _root_of_values_alone,
+        partial(_root_of_values_alone, times=True),
+    )
+)
 def takes_the_scale_from_the_values(query, key, value, real):
     """you divide by the root of the values' width; the scores come from queries and keys, so it is
     `d_key` that counts"""
-    scale = math.sqrt(query.shape[-1] / value.shape[-1])
-    return reference(query * scale, key, value, real)
+    return _divided_by(math.sqrt(value.shape[-1]), query, key, value, _seen(real))
 
 
 @mistake(points=3)
@@ -335,7 +381,15 @@ def fills_with_plus_infinity(query, key, value, real):
     return _masked(scores, _seen(real), value, math.inf)
 
 
-@mistake
+def _forbid_what_may_be_seen(
+    query: Tensor, key: Tensor, value: Tensor, real: Tensor, clear: bool = False
+) -> Tensor:
+    seen = _seen(real)
+    weights = torch.softmax(scaled_dot_scores(query, key).masked_fill(seen, -torch.inf), -1)
+    return (weights.masked_fill(seen, 0) if clear else weights) @ value
+
+
+@mistake(also=(_forbid_what_may_be_seen, partial(_forbid_what_may_be_seen, clear=True)))
 def forbids_what_may_be_seen(query, key, value, real):
     """you forbid what may be seen, and allow the future and the padding: `masked_fill` fills where
     its mask is True, so hand it the opposite of what is seen, `~seen`"""
@@ -391,11 +445,16 @@ def divides_by_the_width():
     """you divide by `d_key` itself; divide by its root"""
 
 
+@mistake(computes=scaled_by(reference, lambda width: width**0.5))
+def multiplies_by_the_root():
+    """you multiply by the root of `d_key`; divide by it"""
+
+
 @mistake
 def takes_the_scale_from_the_length(query, key, value, real):
     """you divide by the root of the number of tokens; the sum in a score runs over `d_key`
     features"""
-    return reference(query * (query.shape[-1] / query.shape[-2]) ** 0.5, key, value, real)
+    return _divided_by(math.sqrt(query.shape[-2]), query, key, value, _seen(real))
 
 
 @mistake

@@ -1,5 +1,7 @@
 """Part E of problem set 08: how much of what a token gets comes from itself."""
 
+from functools import partial
+
 import torch
 from torch import Generator, Tensor
 
@@ -9,7 +11,7 @@ from attn_course.retrieval import masked_softmax
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, then
+from attn_grade.wrong_answers import Answer, given, then
 
 
 def reference(scores: Tensor, real: Tensor) -> Tensor:
@@ -57,13 +59,33 @@ def draw_large_scores(generator: Generator, batch: int, length: int) -> Inputs:
     return inputs | {"real": inputs["real"] & ~last}
 
 
+def _along(axis: int, least: int = 1) -> Answer:
+    """The softmax along another axis, of scores in which padding is masked as a key."""
+
+    def answer(scores: Tensor, real: Tensor) -> Tensor:
+        masked = scores.masked_fill(~real.unsqueeze(-2), -torch.inf)
+        own = _own(torch.softmax(masked, axis)).masked_fill(~real, 0)
+        return own.sum(-1) / real.sum(-1).clamp_min(least)
+
+    return answer
+
+
 mistake = Mistakes()
 
 
-@mistake(computes=given(reference, scores=lambda scores: scores.mT))
+@mistake(
+    computes=given(reference, scores=lambda scores: scores.mT),
+    also=(_along(-2), _along(-2, least=0)),
+)
 def takes_softmax_over_the_queries():
     """your weights sum to 1 over the queries; for each token that asks, a row, they should over the
     keys, the last axis"""
+
+
+@mistake(computes=_along(1), also=(_along(1, least=0),))
+def takes_axis_one():
+    """your softmax runs over axis 1, which is that of the keys only without a batch; count from the
+    back, `dim=-1`"""
 
 
 @mistake
@@ -156,7 +178,13 @@ def lets_padding_take_weight(scores, real):
     return _mean(_own(torch.softmax(scores, -1)), real)
 
 
-@mistake(points=1.5)
+def _count_padding_and_nothing(scores: Tensor, real: Tensor) -> Tensor:
+    """And without a word the share is `nan`."""
+    masked = scores.masked_fill(~real.unsqueeze(-2), -torch.inf)
+    return _own(torch.softmax(masked, -1)).mean(-1)
+
+
+@mistake(points=1.5, also=(_count_padding_and_nothing,))
 def counts_padding_as_words(scores, real):
     """you take the mean over all rows, those of padding with a share of 0 among them; divide by the
     number of words"""
@@ -164,9 +192,13 @@ def counts_padding_as_words(scores, real):
     return (own * real).mean(-1)
 
 
-@mistake(points=1.5)
+def _count_padding_as_zeros(scores: Tensor, real: Tensor) -> Tensor:
+    return (_own(torch.softmax(scores, -1)) * real).mean(-1)
+
+
+@mistake(points=1.5, also=(_count_padding_as_zeros,))
 def forgets_the_padding(scores, real):
-    """padding takes weight, and is asked too; it is no token, and does neither"""
+    """padding takes weight, and counts as a word in the mean; it is none, and does neither"""
     return _own(torch.softmax(scores, -1)).mean(-1)
 
 
@@ -242,14 +274,20 @@ def takes_softmax_twice(): ...
 def favours_the_lowest(): ...
 
 
+def _turn_filled(scores: Tensor, real: Tensor, both: bool = False) -> Tensor:
+    masked = scores.masked_fill(real.unsqueeze(-2), -torch.inf)
+    own = _own(torch.softmax(masked, -1)).masked_fill(real if both else ~real, 0)
+    return own.sum(-1) / real.sum(-1).clamp_min(1)
+
+
 def _asks_the_padding(scores: Tensor, real: Tensor) -> Tensor:
     own = _own(masked_softmax(scores, real.unsqueeze(-2)))
     return _mean(own.masked_fill(real, 0), ~real) * (~real).sum(-1) / real.sum(-1).clamp_min(1)
 
 
-@mistake(also=(_asks_the_padding,))
+@mistake(also=(_asks_the_padding, _turn_filled, partial(_turn_filled, both=True)))
 def turns_the_mask_round(scores, real):
-    """one of your masks is the wrong way round: `real` is True at words, and `masked_fill` fills
+    """a mask of yours is the wrong way round: `real` is True at words, and `masked_fill` fills
     where its mask is True"""
     return _mean(_own(masked_softmax(scores, ~real.unsqueeze(-2))), real)
 

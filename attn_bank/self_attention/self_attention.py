@@ -8,7 +8,7 @@ from torch import Generator, Tensor
 from attn_bank.draws import draw_normal, in_front
 from attn_bank.scales import scaled_by
 from attn_bank.self_attention import draw_projection
-from attn_bank.softmaxes import lowest, sigmoids, twice, whole_table
+from attn_bank.softmaxes import instead_of_softmax, lowest, sigmoids, twice, whole_table
 from attn_course.scaled_dot_product import attention, attention_weights, scaled_dot_scores
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
@@ -141,12 +141,10 @@ def knows_no_batch(tokens, w_query, w_key, w_value):
     return torch.softmax(scores, -1) @ value
 
 
-@mistake
-def takes_softmax_over_the_queries(tokens, w_query, w_key, w_value):
+@mistake(computes=instead_of_softmax(reference, lambda scores, axis: scores.softmax(-2)))
+def takes_softmax_over_the_queries():
     """your weights sum to 1 over the queries; for each query they should over the keys, the last
     axis"""
-    query, key, value = _project(tokens, w_query, w_key, w_value)
-    return torch.softmax(scaled_dot_scores(query, key), -2) @ value
 
 
 @mistake

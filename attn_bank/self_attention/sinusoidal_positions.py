@@ -11,7 +11,7 @@ from attn_course import self_attention
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import transposed
+from attn_grade.wrong_answers import then, transposed
 
 ALLOWED = 1e-5  # half a digit more than float32 rounds in a sum of two products
 ROUNDED = 0.02  # what float32 makes of angles of ten thousand, several times over
@@ -99,11 +99,9 @@ def puts_sines_before_cosines(length, d_model):
     return torch.cat([angle.sin(), angle.cos()], -1).float()
 
 
-@mistake
-def begins_with_the_cosine(length, d_model):
+@mistake(computes=then(reference, lambda table: table.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)))
+def begins_with_the_cosine():
     """sine and cosine have changed places: the even features, 0 first, are sines"""
-    angle = _angle(length, d_model)
-    return torch.stack([angle.cos(), angle.sin()], -1).flatten(-2).float()
 
 
 @mistake(points=1)
@@ -180,7 +178,14 @@ def multiplies_by_the_power(length, d_model):
     return _interleave(_angle(length, d_model, 1e-4))
 
 
-@mistake(points=1)
+def _divide_by_two_less(length: int, d_model: int) -> Tensor:
+    """With 0 / 0 where there is one pair."""
+    position = torch.arange(length, dtype=torch.float64).unsqueeze(-1)
+    even = torch.arange(0, d_model, 2, dtype=torch.float64)
+    return _interleave(position / 10_000 ** (even / (d_model - 2)))
+
+
+@mistake(points=1, also=(_divide_by_two_less,))
 def reaches_the_base_at_the_last_pair(length, d_model):
     """your last pair is exactly 10 000 times slower than the first, as in some programs; with an
     exponent of `2i / d_model` it is not quite"""
@@ -247,7 +252,7 @@ def computes_angles_in_single_precision(length, d_model):
 
 @mistake(points=1)
 def casts_to_float64(length, d_model):
-    """you return float64; compute in it, and return float32, the dtype of tokens"""
+    """you return float64; compute in it, and return float32"""
     angle = _angle(length, d_model)
     return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)
 
@@ -316,8 +321,8 @@ EXERCISE = Exercise(
             hidden_sizes=({"length": 11, "d_model": 4}, {"length": 5, "d_model": 14}),
         ),
         Check(
-            "thousands of places along, its numbers are still exact, with an error of at most"
-            " 0.00001",
+            "thousands of places along, its numbers are as exact as near the start, with an error"
+            " of at most 0.00001",
             1,
             give_size,
             sizes=({"length": 8_009, "d_model": 6},),
