@@ -20,9 +20,11 @@ Fault = tuple[str, str]  # what the student reads, and what it is recognised by
 
 def form_fault(output: Plain, rows: int) -> Fault | None:
     """Whether it is not even so many rows of token numbers."""
-    if not isinstance(output, Tensor) or output.is_floating_point() or output.ndim != 2:
-        kind = f" and {output.dtype}" if isinstance(output, Tensor) else ""
-        return f"it is {name_kind(output)}{kind}; expected rows of token numbers", "no tokens"
+    if not isinstance(output, Tensor):
+        return f"it is {name_kind(output)}; expected rows of token numbers", "no tensor"
+    if output.is_floating_point() or output.ndim != 2:
+        kind = f"{name_kind(output)} and {output.dtype}"
+        return f"it is {kind}; expected rows of token numbers", "no tokens"
     if len(output) != rows:
         return f"it has {len(output)} rows; expected {rows}, one for each source", "other rows"
     return None

@@ -85,12 +85,18 @@ mistake = Mistakes()
 
 @mistake
 def leaves_out_tanh(query, key, w_query, w_key, score_weight):
-    """you leave out `tanh`; the scores look fine, but after the softmax the query has no say in
-    them, as part C is going to show"""
+    """you leave out `tanh`, which is taken of the sum of the two parts, before `score_weight`"""
     return _hidden(query, key, w_query, w_key) @ score_weight
 
 
-@mistake
+def _tanh_of_each_unweighed(
+    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
+) -> Tensor:
+    weight = torch.ones_like(score_weight)
+    return takes_tanh_before_the_sum(query, key, w_query, w_key, weight)
+
+
+@mistake(also=(_tanh_of_each_unweighed,))
 def takes_tanh_before_the_sum(query, key, w_query, w_key, score_weight):
     """you take `tanh` of each part and add afterwards, so query and key never meet inside it; add
     first, then take `tanh` of the sum"""
@@ -124,6 +130,13 @@ def multiplies_the_two(query, key, w_query, w_key, score_weight):
     """you multiply the two parts; they are added, as the name of this score says"""
     hidden = (query @ w_query.mT).unsqueeze(-2) * (key @ w_key.mT).unsqueeze(-3)
     return torch.tanh(hidden) @ score_weight
+
+
+@mistake
+def takes_the_dot_product(query, key, w_query, w_key, score_weight):
+    """you take the dot product of the two parts; here they are added, unit by unit, and `tanh` and
+    `score_weight` make the score of the sum"""
+    return (query @ w_query.mT) @ (key @ w_key.mT).mT
 
 
 @mistake
@@ -258,6 +271,19 @@ def makes_no_axes_for_pairs(query, key, w_query, w_key, score_weight):
     return torch.tanh(query @ w_query.mT + key @ w_key.mT) @ score_weight
 
 
+def _query_without_an_axis(
+    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
+) -> Tensor:
+    return torch.tanh(query @ w_query.mT + (key @ w_key.mT).unsqueeze(1)) @ score_weight
+
+
+@mistake(also=(_query_without_an_axis,))
+def makes_one_axis_for_pairs(query, key, w_query, w_key, score_weight):
+    """query and key do not both have an axis for the other; the query needs one before its last,
+    `unsqueeze(-2)`, and the key one before its last two, `unsqueeze(-3)`"""
+    return torch.tanh((query @ w_query.mT).unsqueeze(2) + key @ w_key.mT) @ score_weight
+
+
 EXERCISE = Exercise(
     function="additive_scores",
     reference=reference,
@@ -288,7 +314,7 @@ EXERCISE = Exercise(
             gradient=("query", "key", "w_query", "w_key", "score_weight"),
         ),
         Check(
-            "there is no loop, and no table of pairs wider than `d_score`",
+            "there is no loop over queries or keys, and no table of pairs wider than `d_score`",
             1,
             draw_states,
             sizes=(

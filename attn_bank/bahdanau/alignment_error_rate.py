@@ -80,7 +80,13 @@ def _count_once(weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Te
     return 1 - float((links & (sure | possible)).sum() / (links.sum() + sure.sum()))
 
 
-@mistake(points=1, also=(_count_once,))
+def _as_listed_with_padding(
+    weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor
+) -> float:
+    return _rate(_links(weights, torch.ones_like(target_mask)), sure, possible)
+
+
+@mistake(points=1, also=(_count_once, _as_listed_with_padding))
 def forgets_that_sure_links_are_possible(weights, sure, possible, target_mask):
     """a sure link that is found counts twice, in A ∩ S and in A ∩ P, for P of the formula holds the
     sure links as well: `sure | possible`"""
@@ -158,6 +164,14 @@ def _divide_by(which: Callable[..., Tensor]) -> Callable[..., float]:
 )
 def divides_by_another_number():
     """the numerator is right, but you divide it by another number than |A| + |S|"""
+
+
+@mistake
+def divides_before_it_adds(**inputs):
+    """you divide by |A| alone and add |S| afterwards, for `/` comes before `+`; put |A| + |S| into
+    brackets"""
+    links, sure, _, right, allowed, _ = _count(**inputs)
+    return 1 - float((right + allowed) / links + sure)
 
 
 def _forget_the_possible(**inputs: Tensor) -> float:
@@ -248,6 +262,22 @@ def links_whatever_has_half_the_weight(weights, sure, possible, target_mask):
     """you link the pairs with more than half of the weight, so many words get no link; each target
     word links to the source word with the most weight"""
     links = (weights > 0.5) & target_mask.unsqueeze(-1)
+    return _rate(links, sure, sure | possible)
+
+
+@mistake
+def links_the_largest_of_all(weights, sure, possible, target_mask):
+    """you link only the largest weight of the whole batch; each target word links to the source
+    word with the most weight of its row: `amax(-1, keepdim=True)`"""
+    links = (weights == weights.max()) & target_mask.unsqueeze(-1)
+    return _rate(links, sure, sure | possible)
+
+
+@mistake
+def lets_the_mask_meet_the_source(weights, sure, possible, target_mask):
+    """`target_mask` has no axis for the source words, so its target words meet them; give it one:
+    `target_mask.unsqueeze(-1)`"""
+    links = _links(weights, torch.ones_like(target_mask)) & target_mask
     return _rate(links, sure, sure | possible)
 
 

@@ -277,6 +277,35 @@ def takes_the_end_for_the_beginning(scores, source_len):
 
 
 @mistake
+def multiplies_by_infinity(scores, source_len):
+    """0 times infinity is `nan`, so a mask times minus infinity spoils the scores of the tokens;
+    `masked_fill` puts minus infinity at padding and leaves them alone"""
+    padding = _padding(scores, source_len)
+    return torch.softmax(scores + padding * -torch.inf, -1).masked_fill(padding, 0)
+
+
+@mistake
+def lets_the_lengths_meet_the_queries(scores, source_len):
+    """your mask has no axis for the queries, so the axis of the batch takes its place; the lengths
+    need two axes of size 1 behind theirs, `source_len[:, None, None]`"""
+    padding = torch.arange(scores.shape[-1]) >= source_len[:, None]
+    return masked_softmax(scores, ~padding)
+
+
+def _logarithms_without_padding(scores: Tensor, source_len: Tensor) -> Tensor:
+    padding = _padding(scores, source_len)
+    return takes_logarithms(scores, source_len).masked_fill(padding, 0)
+
+
+@mistake(also=(_logarithms_without_padding,))
+def takes_logarithms(scores, source_len):
+    """you return logarithms of the weights, as `log_softmax` does; the weights are asked, which are
+    never below 0"""
+    filled = scores.masked_fill(_padding(scores, source_len), -torch.inf)
+    return torch.log_softmax(filled, -1)
+
+
+@mistake
 def returns_the_scores(scores, source_len):
     """you return the masked scores; the weights are their softmax"""
     return scores.masked_fill(_padding(scores, source_len), -torch.inf)

@@ -269,6 +269,37 @@ def masks_the_padding_afterwards(scores, source_len):
     return (weights.amax(1) - weights.amin(1)).amax(-1)
 
 
+@mistake
+def takes_the_smallest_difference(scores, source_len):
+    """you return the smallest difference of all keys; the key with the largest decides"""
+    weights = _weights(scores, source_len)
+    return (weights.amax(1) - weights.amin(1)).amin(-1)
+
+
+@mistake
+def takes_the_largest_of_the_batch(scores, source_len):
+    """you have a number for each key, not for each sentence: `amax(0)` goes through the sentences;
+    the last maximum is over the keys"""
+    weights = _weights(scores, source_len)
+    return (weights.amax(1) - weights.amin(1)).amax(0)
+
+
+@mistake
+def subtracts_for_each_sentence(scores, source_len):
+    """you subtract what has one number for each sentence from what has one for each key; subtract
+    first, key by key, and take the maximum of the differences: `(... - ...).amax(1)`"""
+    weights = _weights(scores, source_len)
+    return weights.amax(1) - weights.amin(1).amax(1)
+
+
+@mistake
+def subtracts_pairs(scores, source_len):
+    """`max(1)` returns two tensors, the values and their places, and so does `min(1)`; `amax(1)`
+    and `amin(1)` return the values alone"""
+    weights = _weights(scores, source_len)
+    return weights.max(1) - weights.min(1)
+
+
 @mistake(computes=then(reference, torch.amax))
 def makes_one_number_of_the_batch():
     """you return one number for the whole batch; each sentence has its own"""

@@ -1,7 +1,7 @@
 """Part E of problem set 04: a translator that is trained, judged by sentences it has not seen."""
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 
 import torch
@@ -35,9 +35,14 @@ LONGEST_GRADIENT = 1.0  # without a limit the loss jumps now and then
 
 @cache
 def vocabulary() -> Vocabulary:
-    """The words of both languages, which share one numbering."""
+    """The words of both languages, in alphabetical order."""
     pairs = list(islice(institution_pairs(seed=0, names=(8, 8)), 500))
     return Vocabulary.of([words for pair in pairs for words in (pair.source, pair.target)])
+
+
+def renumbered(order: Tensor) -> Vocabulary:
+    """The same words in another order, so that rows of another numbering teach nothing."""
+    return Vocabulary(vocabulary().words[number] for number in order.tolist())
 
 
 def draw_rows(
@@ -48,9 +53,11 @@ def draw_rows(
     stream = institution_pairs(seed, (1, names))
     unseen = list(islice(stream, num_unseen))
     known = {pair.source for pair in unseen}
-    others = _encode(pair for pair in stream if pair.source not in known)
+    order = torch.randperm(len(vocabulary().words), generator=generator)
+    words = renumbered(order)
+    others = _encode(words, (pair for pair in stream if pair.source not in known))
     learned = list(islice(others, num_batches * batch_size))
-    source, target = zip(*_encode(unseen), strict=True)
+    source, target = zip(*_encode(words, unseen), strict=True)
     return {
         "batches": [
             (batch.source, batch.target_output)
@@ -60,11 +67,11 @@ def draw_rows(
         "vocab_size": len(vocabulary()),
         "max_len": 5 * names + 5,
         "truth": pad(target),
+        "order": order,
     }
 
 
-def _encode(pairs: Iterable[SentencePair]) -> Iterator[tuple[Row, Row]]:
-    words = vocabulary()
+def _encode(words: Vocabulary, pairs: Iterable[SentencePair]) -> Iterator[tuple[Row, Row]]:
     return ((words.encode(pair.source), words.encode(pair.target)) for pair in pairs)
 
 
@@ -77,13 +84,14 @@ def reaches(bleu: float) -> Law:
             return fault
         ours, truth = output.tolist(), inputs["truth"].tolist()
         learned = [row for _, target in inputs["batches"] for row in target.tolist()]
-        return common_fault(ours, truth, learned, _show) or low_bleu(ours, truth, bleu, _show)
+        show = partial(_show, renumbered(inputs["order"]))
+        return common_fault(ours, truth, learned, show) or low_bleu(ours, truth, bleu, show)
 
     return judge
 
 
-def _show(row: Row) -> str:
-    return f"“{' '.join(vocabulary().decode(words_of(row)))}”"
+def _show(words: Vocabulary, row: Row) -> str:
+    return f"“{' '.join(words.decode(words_of(row)))}”"
 
 
 def _attentive(vocab_size: int) -> Translator:
@@ -125,9 +133,9 @@ mistake = Mistakes()
 
 @mistake(points=2, evidence="short only")
 def squeezes_through_one_vector(batches, unseen, vocab_size, max_len):
-    """short rows come out right and long ones do not, the mark of a translator that squeezes the
-    source through one vector, as that of chapter 03 does; let the decoder look back, with
-    `BahdanauTranslator`. If it does, has `zero_grad` been called for every batch?"""
+    """short rows come out right and long ones do not. First look whether `zero_grad` is called for
+    every batch. If it is, does the translator squeeze the source through one vector, as that of
+    chapter 03 does? Let the decoder look back, with `BahdanauTranslator`"""
     encoder = Encoder(vocab_size, WIDTH, WIDTH)
     model = FixedVectorTranslator(encoder, vocab_size, WIDTH, WIDTH)
     return greedy_decode(_learn(model, batches), unseen, max_len)
@@ -136,8 +144,9 @@ def squeezes_through_one_vector(batches, unseen, vocab_size, max_len):
 @mistake(evidence="untrained")
 def never_updates(batches, unseen, vocab_size, max_len):
     """words of both languages in no order are what a translator says that has learned nothing, or
-    next to nothing; call `backward` and `step` for every batch, and `return` after the last of
-    them"""
+    next to nothing, from `batches`; call `backward` and `step` for every batch, and `return` after
+    the last of them. If you do, are they the argument `batches`? The `rows` of the notebook, for
+    one, number the words otherwise"""
     model = _learn(_attentive(vocab_size), batches, update=False)
     return greedy_decode(model, unseen, max_len)
 
@@ -146,8 +155,9 @@ def never_updates(batches, unseen, vocab_size, max_len):
 def forgets_to_clear_the_gradients(batches, unseen, vocab_size, max_len):
     """the words are French and have little to do with the source. If the gradients are never
     cleared, each `backward` adds to all those before: call `zero_grad` for every batch. If they
-    are, the steps may be too small, too few or too large, or the loss may be given something else
-    than the logits"""
+    are, is the model made once, before the loop, and given `source`, then what is fed? Else the
+    steps may be too small, too few or too large, or the loss may be given something else than the
+    logits"""
     model = _learn(_attentive(vocab_size), batches, clear=False)
     return greedy_decode(model, unseen, max_len)
 
@@ -162,16 +172,19 @@ def translates_the_other_way(batches, unseen, vocab_size, max_len):
 
 @mistake(evidence="one word")
 def feeds_the_answer(batches, unseen, vocab_size, max_len):
-    """you feed the decoder the very word that it is to say, so all it learns is to repeat what it
-    hears; shift the target by one place, behind a BOS"""
+    """one word over and over is what a decoder says that has learned to repeat what it is fed, or
+    that is fed the same word at every place. In training feed it the target shifted by one place,
+    behind a BOS, and compare what it says with the target itself; then let it feed itself, with
+    `greedy_decode`"""
     model = _learn(_attentive(vocab_size), batches, target_input=lambda target: target)
     return greedy_decode(model, unseen, max_len)
 
 
 @mistake(evidence="no beginning")
 def never_says_where_to_begin(batches, unseen, vocab_size, max_len):
-    """your decoder has never learned what to say after BOS, the word that decoding begins with; put
-    a BOS before the target that you feed it, and drop its last word instead"""
+    """your decoder has not learned what to say after BOS, the word that decoding begins with. Is it
+    fed a BOS in training, and then the target without its last column? If it is, call `zero_grad`
+    for every batch, and clip the gradients before the step"""
     model = _learn(
         _attentive(vocab_size), batches, lambda target: target[:, :-1], lambda target: target[:, 1:]
     )
@@ -209,10 +222,17 @@ def translates_what_it_has_seen(batches, unseen, vocab_size, max_len):
     return reference(batches[:1], batches[0][0], vocab_size, max_len)
 
 
+@mistake(evidence="no tensor")
+def returns_lists(batches, unseen, vocab_size, max_len):
+    """what you return is no tensor; return what `greedy_decode` returns, a tensor with one row for
+    each source"""
+    return reference(batches[:1], unseen, vocab_size, max_len).tolist()
+
+
 @mistake(evidence="no tokens")
 def returns_the_logits(batches, unseen, vocab_size, max_len):
-    """you return what the model thinks of each word; decode it into token numbers, with
-    `greedy_decode`"""
+    """you return a tensor that is not rows of token numbers, such as what the model thinks of each
+    word; return what `greedy_decode` makes of the model, whole numbers in two axes"""
     model = _learn(_attentive(vocab_size), batches[:1])
     begin = torch.full_like(unseen[:, :1], BOS)
     return model(unseen, begin.expand(-1, max_len))
@@ -238,7 +258,7 @@ EXERCISE = Exercise(
             draw_rows,
             sizes=({"names": 2, "num_batches": 100, "batch_size": 32, "num_unseen": 50},),
             law=reaches(25),
-            withheld=("truth",),
+            withheld=("truth", "order"),
             seconds=120,
         ),
         Check(
@@ -248,7 +268,7 @@ EXERCISE = Exercise(
             draw_rows,
             sizes=({"names": 3, "num_batches": 250, "batch_size": 32, "num_unseen": 60},),
             law=reaches(75),
-            withheld=("truth",),
+            withheld=("truth", "order"),
             seconds=120,
         ),
     ),
