@@ -264,31 +264,47 @@ def adds_before_the_matrix(query, key, w_query, w_key, score_weight):
     return torch.tanh((query.unsqueeze(-2) + key.unsqueeze(-3)) @ w_key.mT) @ score_weight
 
 
-@mistake
-def makes_no_axes_for_pairs(query, key, w_query, w_key, score_weight):
-    """you add each query to the key of the same number; every query meets every key, for which each
-    of the two needs an axis for the other: `unsqueeze(-2)` and `unsqueeze(-3)`"""
-    return torch.tanh(query @ w_query.mT + key @ w_key.mT) @ score_weight
-
-
 def _query_without_an_axis(
     query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
 ) -> Tensor:
     return torch.tanh(query @ w_query.mT + (key @ w_key.mT).unsqueeze(1)) @ score_weight
 
 
-@mistake(also=(_query_without_an_axis,))
-def makes_one_axis_for_pairs(query, key, w_query, w_key, score_weight):
-    """query and key do not both have an axis for the other; the query needs one before its last,
-    `unsqueeze(-2)`, and the key one before its last two, `unsqueeze(-3)`"""
+def _both_axes_in_one_place(axis: int) -> Callable[..., Tensor]:
+    def answer(
+        query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
+    ) -> Tensor:
+        parts = (query @ w_query.mT).unsqueeze(axis) + (key @ w_key.mT).unsqueeze(axis)
+        return torch.tanh(parts) @ score_weight
+
+    return answer
+
+
+def _key_without_an_axis(
+    query: Tensor, key: Tensor, w_query: Tensor, w_key: Tensor, score_weight: Tensor
+) -> Tensor:
     return torch.tanh((query @ w_query.mT).unsqueeze(2) + key @ w_key.mT) @ score_weight
+
+
+@mistake(
+    also=(
+        _query_without_an_axis,
+        _key_without_an_axis,
+        *map(_both_axes_in_one_place, (1, 2)),
+    )
+)
+def makes_no_axes_for_pairs(query, key, w_query, w_key, score_weight):
+    """every query meets every key, for which each of the two needs an axis for the other, in
+    different places: the query before its last axis, `unsqueeze(-2)`, the key before its last two,
+    `unsqueeze(-3)`"""
+    return torch.tanh(query @ w_query.mT + key @ w_key.mT) @ score_weight
 
 
 EXERCISE = Exercise(
     function="additive_scores",
     reference=reference,
     title="the additive score, out of its two loops",
-    minutes=20,
+    minutes=15,
     promises=Promises(batch=("query", "key")),
     checks=(
         Check(

@@ -166,12 +166,17 @@ def divides_by_another_number():
     """the numerator is right, but you divide it by another number than |A| + |S|"""
 
 
-@mistake
-def divides_before_it_adds(**inputs):
-    """you divide by |A| alone and add |S| afterwards, for `/` comes before `+`; put |A| + |S| into
-    brackets"""
+def _subtract_the_quotient_and_more(**inputs: Tensor) -> float:
     links, sure, _, right, allowed, _ = _count(**inputs)
     return 1 - float((right + allowed) / links + sure)
+
+
+@mistake(also=(_subtract_the_quotient_and_more,))
+def divides_before_it_adds(**inputs):
+    """you divide by |A| alone, and |S| is left over, for `/` comes before `+`; put |A| + |S| into
+    brackets"""
+    links, sure, _, right, allowed, _ = _count(**inputs)
+    return float(1 - (right + allowed) / links + sure)
 
 
 def _forget_the_possible(**inputs: Tensor) -> float:

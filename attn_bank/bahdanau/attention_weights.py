@@ -276,10 +276,14 @@ def takes_the_end_for_the_beginning(scores, source_len):
     return _softmax(scores, _padding(scores, source_len).flip(-1))
 
 
-@mistake
+def _multiply_and_leave_it(scores: Tensor, source_len: Tensor) -> Tensor:
+    return torch.softmax(scores + _padding(scores, source_len) * -torch.inf, -1)
+
+
+@mistake(also=(_multiply_and_leave_it,))
 def multiplies_by_infinity(scores, source_len):
-    """0 times infinity is `nan`, so a mask times minus infinity spoils the scores of the tokens;
-    `masked_fill` puts minus infinity at padding and leaves them alone"""
+    """`nan` is what 0 times infinity gives, so a mask times minus infinity spoils the scores of the
+    tokens; `masked_fill` puts minus infinity at padding and leaves them alone"""
     padding = _padding(scores, source_len)
     return torch.softmax(scores + padding * -torch.inf, -1).masked_fill(padding, 0)
 
@@ -288,8 +292,8 @@ def multiplies_by_infinity(scores, source_len):
 def lets_the_lengths_meet_the_queries(scores, source_len):
     """your mask has no axis for the queries, so the axis of the batch takes its place; the lengths
     need two axes of size 1 behind theirs, `source_len[:, None, None]`"""
-    padding = torch.arange(scores.shape[-1]) >= source_len[:, None]
-    return masked_softmax(scores, ~padding)
+    padding = _padding(scores, source_len).squeeze(1)
+    return torch.softmax(scores.masked_fill(padding, -torch.inf), -1).masked_fill(padding, 0)
 
 
 def _logarithms_without_padding(scores: Tensor, source_len: Tensor) -> Tensor:
