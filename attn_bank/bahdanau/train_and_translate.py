@@ -191,6 +191,18 @@ def never_says_where_to_begin(batches, unseen, vocab_size, max_len):
     return greedy_decode(model, unseen, max_len)
 
 
+@mistake
+def feeds_a_word_too_many(batches, unseen, vocab_size, max_len):
+    """what you feed has a column more than the target that it is compared with; behind the BOS
+    leave out the last column of the target"""
+    model = _learn(
+        _attentive(vocab_size),
+        batches,
+        lambda target: torch.nn.functional.pad(target, (1, 0), value=BOS),
+    )
+    return greedy_decode(model, unseen, max_len)
+
+
 @mistake(evidence="no end")
 def never_learns_to_end(batches, unseen, vocab_size, max_len):
     """your translator has not learned to say EOS; the EOS at the end of each target belongs into
