@@ -67,7 +67,7 @@ class _Instead(TorchFunctionMode):
         return call(func, *args, **(kwargs or {}))
 
 
-def using(answer: Answer, name: str, call: Callable[..., Any]) -> Altered:
+def using(answer: Answer, name: str, call: Callable[..., object]) -> Altered:
     """The answer in which this is called in the place of a function of torch."""
 
     def how(answer: Answer, **inputs: Any) -> Any:
