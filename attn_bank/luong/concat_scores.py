@@ -59,8 +59,13 @@ def writes_no_pairs(
     )
 
 
+def _split(query: Tensor, key: Tensor, weight: Tensor) -> tuple[Tensor, ...]:
+    """The columns of the matrix that meet the query, and those that meet the key."""
+    return weight.split([query.shape[-1], key.shape[-1]], -1)
+
+
 def _parts(query: Tensor, key: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
-    for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], -1)
+    for_query, for_key = _split(query, key, weight)
     return (query @ for_query.mT).unsqueeze(-2), (key @ for_key.mT).unsqueeze(-3)
 
 
@@ -90,7 +95,7 @@ def spreads_the_halves_over_all_pairs(query, key, weight, score_weight):
     """you cut `weight` in two, which is the idea, but copy queries and keys for all pairs before
     you multiply; multiply first, then let the sum broadcast"""
     queries, keys = _pairs(query, key)
-    for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], -1)
+    for_query, for_key = _split(query, key, weight)
     hidden = queries.contiguous() @ for_query.mT + keys.contiguous() @ for_key.mT
     return torch.tanh(hidden) @ score_weight
 
@@ -128,7 +133,7 @@ def cuts_the_rows(query, key, weight, score_weight):
 def leaves_the_parts_untransposed(query, key, weight, score_weight):
     """you multiply by the parts of `weight` as they are, with `d_score` rows; with queries and keys
     in rows, multiply by their transposes, `.mT`"""
-    for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], -1)
+    for_query, for_key = _split(query, key, weight)
     return _hidden(query, key, for_query, for_key) @ score_weight
 
 
@@ -219,7 +224,7 @@ def puts_queries_on_the_last_axis():
 def _add_without_new_axes(
     query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
 ) -> Tensor:
-    for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], -1)
+    for_query, for_key = _split(query, key, weight)
     return torch.tanh(query @ for_query.mT + key @ for_key.mT) @ score_weight
 
 
@@ -234,7 +239,7 @@ def compares_words_in_the_same_place(query, key, weight, score_weight):
 def knows_no_batch(query, key, weight, score_weight):
     """your new axes are counted from the left, which fits two axes only; count from the right:
     `unsqueeze(-2)` for the queries, `unsqueeze(-3)` for the keys"""
-    for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], -1)
+    for_query, for_key = _split(query, key, weight)
     hidden = (query @ for_query.mT)[:, None] + (key @ for_key.mT)[None, :]
     return torch.tanh(hidden) @ score_weight
 
@@ -242,7 +247,7 @@ def knows_no_batch(query, key, weight, score_weight):
 def _add_the_query_to_the_key(
     query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
 ) -> Tensor:
-    for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], -1)
+    for_query, for_key = _split(query, key, weight)
     hidden = (key @ for_key.mT).unsqueeze(1) + (query @ for_query.mT).unsqueeze(2)
     return torch.tanh(hidden) @ score_weight
 
@@ -251,7 +256,7 @@ def _add_the_query_to_the_key(
 def knows_one_batch_axis_only(query, key, weight, score_weight):
     """your new axes are counted from the left, which fits three axes only; count from the right:
     `unsqueeze(-2)` for the queries, `unsqueeze(-3)` for the keys"""
-    for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], -1)
+    for_query, for_key = _split(query, key, weight)
     hidden = (query @ for_query.mT)[:, :, None] + (key @ for_key.mT)[:, None, :]
     return torch.tanh(hidden) @ score_weight
 
@@ -260,7 +265,7 @@ def knows_one_batch_axis_only(query, key, weight, score_weight):
 def multiplies_every_pair(query, key, weight, score_weight):
     """you multiply queries or keys with their weight once for every pair: `expand` costs
     nothing, but a product of what it shows does. Multiply first, and pair what comes out"""
-    pairs = zip(_pairs(query, key), weight.split([query.shape[-1], key.shape[-1]], -1), strict=True)
+    pairs = zip(_pairs(query, key), _split(query, key, weight), strict=True)
     return torch.tanh(sum(pair @ part.mT for pair, part in pairs)) @ score_weight
 
 
