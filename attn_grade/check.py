@@ -86,7 +86,7 @@ def _say(exercise: Exercise, known: Recognised) -> str:
     """What a student reads of what was recognised."""
     checks = exercise.checks
     if known.row is not None and known.mistake:
-        others = "other rows show more" if known.others else "no other row can confirm it"
+        others = "other rows have another fault" if known.others else "no other row can confirm it"
         return (
             f'in the row "{checks[known.row].label}", your numbers are exactly what a known mistake'
             f" gives; {others}. The hint for that mistake: {known.mistake.hint}"
@@ -96,9 +96,9 @@ def _say(exercise: Exercise, known: Recognised) -> str:
     if known.axes is not None and exercise.promises:
         name = exercise.promises.batch[0]
         number = known.axes
-        where = f"is {number}-dimensional"
+        where = f"has {number} axes"
         what = (
-            f"fits only a {number}-dimensional `{name}`,"
+            f"fits only `{name}` with {number} axes,"
             f" such as `.T`, `bmm`, `dim=1`, `len({name})` or a sum without `keepdim`"
         )
         if known.fewer:
@@ -118,7 +118,7 @@ def _say(exercise: Exercise, known: Recognised) -> str:
     if known.forms or known.axes is not None:
         return f"{several} Then {', and '.join(more)}"
     if more:  # which may have the same cause
-        return f"one thing to mend: {known.mistake.hint}. Then {', and '.join(more)}"
+        return f"first: {known.mistake.hint}. Then {', and '.join(more)}"
     return known.mistake.whole_hint
 
 
