@@ -61,7 +61,7 @@ def guess(figure: Locator, head: str) -> None:
 
 @pytest.mark.browser
 def test_page_reads_as_pytorch_with_any_heads_silent(figure: Locator) -> None:
-    sentences = list(islice(two_readings(TEST_SEED), 110))
+    sentences = list(islice(two_readings(TEST_SEED), 22 * len(READERS)))
     settings = []
     for i, phrase in enumerate(sentences):
         name = list(READERS)[i % len(READERS)]

@@ -1,7 +1,7 @@
 """The figure of silent heads: the readers of chapter 09 at work in the page.
 
 The reader guesses from a picture of weights which head can go, switches heads off, and sees what is
-lost on this sentence and, by the record, on unseen ones. Python draws the first state; `silence.js`
+lost on this sentence and, by the record, on 2000 others. Python draws the first state; `silence.js`
 computes every other one.
 """
 
@@ -93,7 +93,7 @@ def silence_explorer(words: Sequence[str]) -> InteractiveFigure:
         },
         png=png_of(looks(words, dict(zip(rows, weights, strict=True))), dpi=160),
         scripts=["layers", "weights", "word_reader", "sentences", "alignment_grid"],
-        live=provenance("100 sentences that they have not learned from", *READERS),
+        live=provenance("110 freshly drawn sentences, 22 for each model,", *READERS),
     )
 
 
@@ -130,7 +130,7 @@ def _controls(words: Sequence[str]) -> str:
                 spellcheck="false", lang="en", maxlength=2000)  # fmt: skip
     return (
         hint("Each row shows where “not” looks in one head. Which one is not needed? Guess first.")
-        + choice("Which head can be switched off without losing an answer?", *guesses)
+        + choice("Which head can go at hardly any loss?", *guesses)
         + choice("Switch off (or click a row)", *silent)
         + choice("Reader", *models)
         + tag("label", tag("span", "Sentence") + typed, class_="attn-typed")
