@@ -16,7 +16,7 @@ from attn_course.data.phrases import phrase_batch, two_readings
 from attn_course.interactive import silence_explorer
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import AGREES_TO
-from attn_course.trained.heads import TEST_SEED, runs_of, unseen, vocabulary
+from attn_course.trained.heads import TEST_SEED, freshly_drawn, runs_of, vocabulary
 from attn_course.trained.readers import without_head
 from attn_course.trained.store import record
 from attn_course.trained.two_readings import (
@@ -190,7 +190,7 @@ def test_readers_are_those_of_their_record_and_of_the_record_of_heads() -> None:
         assert run["weights"] == [pytest.approx(row, abs=0.002) for row in among["weights"]]
     left, off = made["runs"][3]["without"], (1, 3)
     assert share_right(load_reader("two_readings_4_5"), off) == pytest.approx(left["1.3"], abs=0.01)
-    assert len(unseen(TASK).words) == 2000
+    assert len(freshly_drawn(TASK).words) == 2000
     with pytest.raises(ValueError, match="there is no reader 'heads'; choose from two_readings_1"):
         load_reader("heads")
 

@@ -26,7 +26,7 @@ def reader(num_heads: int = 2, seed: int = 0) -> Reader:
 
 
 def test_reader_reads_from_one_word_what_its_weights_let_it_see() -> None:
-    model, batch = reader(), heads.unseen("two readings", 5)
+    model, batch = reader(), heads.freshly_drawn("two readings", 5)
     tokens = model.embedding(batch.words) + model.positions(batch.words.shape[1])
     logits, weights = model(batch), model.weights(batch)
     for row, (length, asking) in enumerate(zip(batch.length, batch.asking, strict=True)):
@@ -38,7 +38,7 @@ def test_reader_reads_from_one_word_what_its_weights_let_it_see() -> None:
 
 
 def test_padding_changes_nothing() -> None:
-    model, batch = reader(), heads.unseen("two readings", 9)
+    model, batch = reader(), heads.freshly_drawn("two readings", 9)
     longer = batch._replace(words=torch.nn.functional.pad(batch.words, (0, 3), value=0))
     assert_close(model(longer), model(batch))
 
@@ -85,7 +85,7 @@ def test_without_head_leaves_out_what_one_head_gives_and_puts_it_back(head: int)
 
 
 def test_looks_finds_the_weight_of_a_head_that_looks_at_the_verb_behind_not() -> None:
-    batch = heads.unseen("two readings", 200)
+    batch = heads.freshly_drawn("two readings", 200)
     model = reader()
 
     def weights(given: object) -> torch.Tensor:

@@ -96,8 +96,8 @@ def vocabulary(task: str) -> Vocabulary:
     return Vocabulary.of(phrase.words for phrase in islice(phrases(0), 5000))
 
 
-def unseen(task: str, number: int = NUM_TESTS) -> PhraseBatch:
-    """Test phrases of a task, the same for every model."""
+def freshly_drawn(task: str, number: int = NUM_TESTS) -> PhraseBatch:
+    """Test phrases of a task, the same for every model; some may have come up in training too."""
     phrases, _ = PHRASES[task]
     return phrase_batch(islice(phrases(TEST_SEED), number), vocabulary(task))
 
@@ -135,7 +135,7 @@ def looks(model: Reader, batch: PhraseBatch) -> Tensor:
 
 def measure_reader(model: Reader, trial: Trial) -> dict[str, object]:
     """Correct shares, with all heads and with each one silenced, and where each head looks."""
-    batch = unseen(trial.task)
+    batch = freshly_drawn(trial.task)
     without = []
     for head in range(trial.num_heads):
         with without_head(model.attention, head):

@@ -12,11 +12,11 @@ import torch
 
 from attn_course.trained.heads import (
     Trial,
+    freshly_drawn,
     measure_reader,
     right,
     rounded,
     train_reader,
-    unseen,
     vocabulary,
 )
 from attn_course.trained.readers import Reader, without_head
@@ -68,11 +68,11 @@ def silenced(num_heads: int) -> Iterator[tuple[int, ...]]:
 
 
 def share_right(reader: Reader, off: Iterable[int]) -> list[float]:
-    """Share of the unseen sentences read right without some heads: both answers, V2, V1."""
+    """Share of the test sentences read right without some heads: both answers, V2, V1."""
     with ExitStack() as stack:
         for head in off:
             stack.enter_context(without_head(reader.attention, head))
-        every = right(reader, unseen(TASK))
+        every = right(reader, freshly_drawn(TASK))
     return rounded(torch.stack([every.all(1), *every.T]).double().mean(1))
 
 
