@@ -183,7 +183,7 @@ def test_step_shows_image_features_weights_and_words() -> None:
     figure = captioner_step()
     shown = words_in(figure)
     assert {f"$h_{{{row},{column}}}$" for row in (1, 2, 3) for column in (1, 2, 3)} < set(shown)
-    assert {"image", "CNN", "features", "seven", "a", "$c_t$", "$s_t$", "$s_{t-1}$"} < set(shown)
+    assert {"image", "CNN", "annotations", "seven", "a", "$c_t$", "$s_t$", "$s_{t-1}$"} < set(shown)
     for weight in weights()[1].flatten().tolist():
         assert f"{weight:.2f}" in shown
     (axes,) = figure.axes

@@ -64,7 +64,7 @@ def _features(axes: Axes, grid: int) -> None:
             middle = box.get_center()
             text = f"$h_{{{row + 1},{column + 1}}}$"
             axes.text(*middle, text, ha="center", va="center", color="black")
-    axes.text(GRID + SIDE / 2, FEATURES - 0.4, "features", ha="center", va="center")
+    axes.text(GRID + SIDE / 2, FEATURES - 0.4, "annotations", ha="center", va="center")
 
 
 def _weights(axes: Axes, weights: Tensor) -> None:
