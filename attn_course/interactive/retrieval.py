@@ -29,8 +29,8 @@ from attn_course.plots.retrieval import walk
 from attn_course.shapes import require_positive
 
 LIVE = (
-    "Live: this page looks up {} keys itself. Its weights and shares are PyTorch's to nine decimals: "
-    "a test compares them in a browser."
+    "Live: this page looks up {} keys itself. Its weights and shares are PyTorch's to nine "
+    "decimals: a test compares them in a browser."
 )
 
 
