@@ -152,9 +152,9 @@ def _stamps(example: CaptionedImage, first: int) -> str:
 
 
 def _png(image: Tensor, words: Sequence[Word]) -> bytes:
-    """The image for print, once for each word; the greatest weight is framed."""
+    """The image for print, once for each word, with the frames of the live figure."""
     weights = torch.tensor([word.weights for word in words])
     titles = [f"{word.word}\n{100 * max(word.weights):.0f}%" for word in words]
-    most = weights.argmax(-1).tolist()
-    figure = word_by_word(image, titles, weights.unflatten(1, (GRID, GRID)), most)
+    framed = [-1 if word.looked is None else word.looked for word in words]
+    figure = word_by_word(image, titles, weights.unflatten(1, (GRID, GRID)), framed)
     return png_of(figure, dpi=160)
