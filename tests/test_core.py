@@ -47,6 +47,7 @@ def words(cells: list[NotebookNode]) -> int:
             if is_seen(cell):
                 text += re.findall(r"#(.*)$", cell.source, re.MULTILINE)
             text += [output.text for output in cell.outputs if output.get("name") == "stdout"]
+            text.append(cell.metadata.get("mystnb", {}).get("figure", {}).get("caption", ""))
     return len(WORD.findall("\n".join(text)))
 
 
