@@ -1,4 +1,4 @@
-"""What holds for the tests and for the chapters, however pytest is called."""
+"""Settings of the tests and of the chapters, however pytest is called."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Inputs(NamedTuple):
         return combine(mask, torch.cat(ruled, -1) if len(ruled) > 1 else ruled[0])
 
     def added(self, rows: slice, columns: slice) -> Tensor | None:
-        """What positions add to the scores of a block.
+        """Return what positions add to the scores of a block; None where they add nothing.
 
         Raises:
             ValueError: It has another shape than a block of scores.

@@ -79,9 +79,9 @@ def _kernel(
     """Call the fused kernel, which expects four axes and equal widths.
 
     Args:
-        query: What looks.
-        key: What it is compared with.
-        value: What is blended.
+        query: The vectors that look.
+        key: The vectors with which they are compared.
+        value: The vectors that are blended.
         mask: True and False, or numbers to add to the scores.
         dropout: Share of the weights that are set to 0.
         is_causal: If True, a query may not attend to later positions.

@@ -49,7 +49,7 @@ class MultiHeadAttention(nn.Module):
             queries; `num_heads` if None. 1 is multi-query attention, a number in between is
             grouped-query attention.
         d_query: Width of a query token, if it is not `d_model`.
-        d_key: Width of the tokens from which keys are made; that of a query token if None.
+        d_key: Width of the tokens from which keys are made; the width of a query token if None.
         d_value: Width of the tokens from which values are made; `d_key` if None.
         d_head: Width of a head, if it is not `d_model / num_heads`.
         d_output: Width of the output, if it is not `d_model`.

@@ -1,4 +1,4 @@
-"""What positions add to the scores: a straight line for each head, or a learned number by distance.
+"""Scores from positions: a straight line for each head, or a learned number by distance.
 
 Each is a function of the positions of queries, `(query_len, 1)`, and of keys, `(key_len)`, to
 numbers `(num_heads, query_len, key_len)`. `MultiHeadAttention` and `fast_attention` take it as

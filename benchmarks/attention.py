@@ -55,7 +55,7 @@ Row = dict[str, Any]
 
 
 class Setting:
-    """Where it runs, in which dtype, and how close two ways of summing can be."""
+    """The device and dtype of a run, and how far two ways of summing may differ there."""
 
     def __init__(self, device: str) -> None:
         self.device = device
@@ -241,7 +241,7 @@ def _peak(device: str) -> float:
 
 
 def _status(field: str) -> float:
-    """What Linux knows of this process, in MB; `getrusage` would count the parent's peak too."""
+    """Return a figure of this process in MB, from Linux; `getrusage` counts the parent's peak."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(field)) * 1024 / 1e6
 
@@ -270,7 +270,7 @@ def _in_a_process(*case: object) -> Row:
 
 
 def rates(setting: Setting) -> Row:
-    """What the device can do at best: multiply matrices, and copy memory."""
+    """Measure the device at its best: multiplying matrices, and copying memory."""
     size = 8192 if setting.device == "cuda" else 2048
     one, other = setting.randn(size, size), setting.randn(size, size)
     much = setting.randn(64 if setting.device == "cpu" else 1024, 2**20)
@@ -298,7 +298,7 @@ def add_shares(rows: list[Row], best: Row, itemsize: int) -> None:
 
 
 def machine(setting: Setting) -> Row:
-    """What the figures were measured on."""
+    """Describe the machine on which the figures were measured."""
     name = torch.cuda.get_device_name() if setting.device == "cuda" else processor()
     return {
         "name": name,

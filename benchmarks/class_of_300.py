@@ -122,7 +122,11 @@ def enter_class(course: Path, number: int) -> None:
 
 
 def faults(course: Path, number: int, kinds: dict[str, str]) -> list[str]:
-    """Whoever is lost, has what is another's, or other marks than others with the same answers."""
+    """List the students whose marks are wrong, and how.
+
+    Such a student is lost, has somebody else's work, or has other marks than students with the
+    same answers.
+    """
     with (course / "grading" / "moodle.csv").open(newline="", encoding="utf-8") as file:
         exported = {line["Username"]: line for line in csv.DictReader(file)}
     marks: dict[str, dict[str, float | None]] = {}

@@ -40,8 +40,8 @@ class Straightforward:
     """The decoder of `BahdanauTranslator` as it is written at first, with the same weights.
 
     Args:
-        model: Whose weights.
-        joined: Whether state and annotations are joined and multiplied by one matrix, as in most
+        model: The translator whose weights are used.
+        joined: If True, state and annotations are joined and multiplied by one matrix, as in most
             tutorials. Otherwise each is multiplied by its half, which spares copies of the state.
     """
 

@@ -134,7 +134,7 @@ def grade_with_each(assignment: str, number: int) -> tuple[dict[str, float], dic
 
 
 def too_slow(ratios: dict[str, float], least: Sequence[float]) -> str:
-    """Which of ours are not as many times as fast as nbgrader as they have to be, in words."""
+    """Say in words which of our ways gain less speed over nbgrader than they have to."""
     _, *ours = ratios
     slow = [(name, ask) for name, ask in zip(ours, least, strict=True) if ratios[name] < ask]
     return ", ".join(f"{name}: {ratios[name]:.2f} times as fast, not {ask:g}" for name, ask in slow)

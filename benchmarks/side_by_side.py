@@ -12,7 +12,7 @@ ROUNDS = 15
 
 
 class Pair(NamedTuple):
-    """Medians over the rounds, in milliseconds; `ratio` is that of the first to the second."""
+    """Medians over the rounds: two times in milliseconds, and the ratio of first to second."""
 
     one: float
     other: float

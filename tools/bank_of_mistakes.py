@@ -1,4 +1,4 @@
-"""What each check of an exercise says of each mistake of its bank."""
+"""The verdict of each check of an exercise on each mistake of its bank."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attn_grade.judge import examine_one
 from attn_grade.mistakes import Mistake
 from attn_grade.trial import Trial, draw_trials
 
-# What hidden inputs are drawn from: a mistake may fail on those of one seed, not on another's.
+# Hidden inputs are drawn from these: a mistake may fail with one seed, and pass with another.
 SEEDS = (DEFAULT_SECRET, *(f"seed {number}" for number in range(1, 8)))
 # Caught on inputs that students see; on hidden ones of every seed; of some; nowhere; not asked.
 CAUGHT, HIDDEN, SOME, PASSED, UNTRIED = "✘", "(✘)", "(?)", "·", "–"
@@ -42,13 +42,13 @@ def examine_all() -> Banks:
 
 
 def examine_bank(name: str) -> Mapping[str, Cells]:
-    """What each check of an exercise says of each of its mistakes."""
+    """Return the verdicts of an exercise's checks on each of its mistakes, by their names."""
     exercise = find_exercise(name)
     return {mistake.name: examine(name, exercise, mistake) for mistake in exercise.mistakes}
 
 
 def examine(name: str, exercise: Exercise, mistake: Mistake) -> Cells:
-    """What each check says of a mistake, as a grader asks: a slow one after the others only."""
+    """Try a mistake on each check as a grader does: a slow one only if the others have passed."""
     cells: list[str] = []
     for check in exercise.checks:
         untried = check.slow and not {*cells} <= {PASSED, SOME}
@@ -57,7 +57,7 @@ def examine(name: str, exercise: Exercise, mistake: Mistake) -> Cells:
 
 
 def ask(name: str, exercise: Exercise, check: Check, mistake: Mistake) -> str:
-    """What a check says of a mistake; a slow one draws hidden inputs from one seed alone."""
+    """Try a mistake on a check; a slow check draws hidden inputs from one seed alone."""
     submission = LocalSubmission(mistake.answer)
 
     def fails(trials: Iterable[Trial]) -> bool:

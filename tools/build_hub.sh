@@ -1,9 +1,9 @@
 #!/bin/sh
 # Make .venv/hub, where JupyterHub and its proxy are, for `make test-hub`.
 #
-# Other accounts have to run its Python, which may be another one than that of .venv: the one that
-# HUB_PYTHON names, or the system's. Its packages are links to those of .venv, as a sandbox shows
-# what is in the environment of the grader and no other.
+# Other accounts have to run its Python, which may be another one than .venv has: the one that
+# HUB_PYTHON names, or the system's. Its packages are links into .venv, as a sandbox shows what is
+# in the environment of the grader and no other.
 set -eu
 
 needs() {

@@ -57,11 +57,11 @@ above the table. Click on its name to open it.
 |:-:|---|
 | {CAUGHT} | caught, on the inputs that students see |
 | {HIDDEN} | caught on hidden inputs alone, whatever the seed |
-| {SOME} | caught on the hidden inputs of some seeds, not on those of others |
+| {SOME} | caught on the hidden inputs of some seeds, not of others |
 | {PASSED} | passed |
 | {UNTRIED} | not tried: a check that takes long waits until the others are passed |
 
-What a mistake earns is the sum of the points of the checks that it passes. The last check of most
+A mistake earns the sum of the points of the checks that it passes. The last check of most
 exercises repeats draws of another one, in float64, to look at more than the numbers. Wrong numbers
 fail both, so it does not count where another check catches as well.
 """
@@ -82,7 +82,7 @@ def write_page(found: Banks) -> str:
 
 
 def write_totals(found: Banks) -> str:
-    """How much was examined, what hangs on a single check, and which checks nothing here needs."""
+    """Say how much was examined, what hangs on one check, and which checks nothing here needs."""
     everything = list(chain.from_iterable(bank.values() for bank in found.values()))
     checks = sum(len(find_exercise(name).checks) for name in found)
     once = sum(alone(find_exercise(name), bank).total() for name, bank in found.items())
@@ -116,7 +116,7 @@ def write_spare(found: Banks) -> str:
 
 
 def alone(exercise: Exercise, bank: Mapping[str, Cells]) -> Counter[int]:
-    """How many mistakes a check, by its place, is the only one to catch."""
+    """Count the mistakes that one check alone catches, by the place of the check."""
     deciders = (deciding(exercise, cells) for cells in bank.values())
     return Counter(places[0] for places in deciders if len(places) == 1)
 
@@ -146,7 +146,7 @@ def in_words(name: str) -> str:
 
 
 def read_page(text: str) -> dict[str, dict[str, Cells]]:
-    """What a page says of the mistakes: the cells of its tables, in the order of the exercises.
+    """Return the cells of a page's tables, by exercise and mistake, in the order of the exercises.
 
     Raises:
         BuildError: The page has another number of exercises than there are.
@@ -158,7 +158,7 @@ def read_page(text: str) -> dict[str, dict[str, Cells]]:
 
 
 def compare_names(page: Path) -> None:
-    """See that a page has the mistakes of the banks, and no others.
+    """Check that a page has the mistakes of the banks, and no others.
 
     Raises:
         BuildError: It has not; the message says which.

@@ -1,4 +1,4 @@
-"""What both builders do with a notebook: walk its code cells, name one, and put a file in place."""
+"""Work that both builders share: walk a notebook's code cells, name one, put a file in place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the opening of every problem set says alike: how to work, to check, and to open hints."""
+"""The words with which every problem set opens: how to work, to check, and to open hints."""
 
 from __future__ import annotations
 

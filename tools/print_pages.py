@@ -1,6 +1,6 @@
 """Joins the pages of the built book into one, as the print edition wants them.
 
-What is folded is gathered under Answers, links become notes, and interactive figures keep the
+Folded parts are gathered under Answers, links become notes, and interactive figures keep the
 picture of their first state. Where the number of a page belongs, there is
 `<a class="page" href="#PLACE">`.
 """
@@ -45,7 +45,7 @@ def make(soup: BeautifulSoup, name: str, text: str = "", **attributes: str) -> T
 
 
 def take_page(html: Path, page: str, inside: set[str]) -> Tag:
-    """What a built page says, as a section whose ids and links belong to the whole book."""
+    """Return a built page as a section whose ids and links belong to the whole book."""
     file = html / f"{page}.html"
     text = file.read_text(encoding="utf-8") if file.is_file() else ""
     article = BeautifulSoup(text, "lxml").select_one("article.bd-article")
@@ -165,14 +165,14 @@ def list_contents(soup: BeautifulSoup, sections: list[Tag]) -> Tag:
 
 
 def address_of(html: Path, page: str) -> str:
-    """Where the built book is published, as this page says; nothing where it is for a disk."""
+    """Return the address of the built book, as this page says; nothing where it is for a disk."""
     soup = BeautifulSoup((html / f"{page}.html").read_text(encoding="utf-8"), "lxml")
     own = soup.select_one("link[rel=canonical]")
     return own["href"].removesuffix(f"{page}.html") if own else ""
 
 
 def join(html: Path, chosen: list[str]) -> list[Tag]:
-    """The contents, the chosen pages and their answers, for a folder beside that of the built book.
+    """The contents, the chosen pages and their answers, for a folder beside the built book.
 
     Raises:
         NotBuilt: A page is missing.

@@ -107,7 +107,7 @@ def outputs(model: SentenceTransformer) -> dict[str, Tensor]:
         out = network(**batch, output_hidden_states=True, output_attentions=True)
         vectors = model.encode([*SENTENCES, LONG], convert_to_tensor=True)
     states, weights = torch.stack(out.hidden_states, 1), torch.stack(out.attentions, 1)
-    found = {"vectors": vectors}  # the last one is that of the long sentence
+    found = {"vectors": vectors}  # the last one belongs to the long sentence
     for number, length in enumerate(batch["attention_mask"].sum(-1).tolist()):
         found[f"states.{number}"] = states[number, :, :length]
         found[f"weights.{number}"] = weights[number, :, :, :length, :length]

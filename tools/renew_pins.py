@@ -5,8 +5,8 @@
 
 A line with a comment is held as it is; the comment says why. The others may rise. Packages that
 they bring along for the first time are added to the last section, and those that nothing needs any
-more are taken out. What is found is installed into an environment of its own, where the book is
-built and a chapter is run; `make test` is left to you. Run it with the oldest Python that the
+more are taken out. The new versions are installed into an environment of their own, where the book
+is built and a chapter is run; `make test` is left to you. Run it with the oldest Python that the
 course supports, because later versions of a package may refuse that one.
 """
 

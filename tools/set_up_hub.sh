@@ -42,7 +42,7 @@ c = get_config()
 c.CourseDirectory.course_id = "$id"
 c.Exchange.root = "$exchange"
 END
-# Its name comes after that of nbgrader's own file, nbgrader.json, which switches them on.
+# Its name comes after the name of nbgrader's own file, nbgrader.json, which switches them on.
 menus() {
 	cat >"$1/jupyter_server_config.d/nbgrader_menus.json" <<END
 {"ServerApp": {"jpserver_extensions": {"nbgrader.server_extensions.formgrader": $2,

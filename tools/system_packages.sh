@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the tests need of the system, and what is missing of it.
+# Says which of the system's packages the tests need, and which are missing.
 #
 #   tools/system_packages.sh browser   a browser and bubblewrap; without them make test cannot begin
 #   tools/system_packages.sh           all: these, and what clusters are tried with

@@ -83,7 +83,7 @@ def main() -> None:
 
 
 def harm_of(process: SandboxProcess, attack: Attack, graded: Graded) -> str:
-    """What an attack cost others."""
+    """Say whom an attack has harmed."""
     after = grade(process, HONEST, SPARED)
     if not is_full(after.parts["spared"]) or after.notes or after.alarms:
         return "the next notebook"
@@ -93,7 +93,7 @@ def harm_of(process: SandboxProcess, attack: Attack, graded: Graded) -> str:
 
 
 def said_of(attack: Attack, graded: Graded) -> str:
-    """As little of what an instructor reads as shows that the attack was noticed."""
+    """Cut the instructor's text to as little as shows that the attack was noticed."""
     items = all_said(graded, "tried").replace(f"{ROOT}/", "").split(" | ")
     for end in range(1, len(items) + 1):
         if re.search(attack.noticed, said := " | ".join(items[:end]), re.DOTALL):
@@ -109,7 +109,7 @@ def row(*cells: str) -> str:
 
 
 def rows_of(page: str) -> Iterator[list[str]]:
-    """The cells of each line of the tables on a page, without those of their heads."""
+    """Yield the cells of each line of the tables on a page, but not of their heads."""
     for line in page.splitlines():
         if line.startswith("| ") and not line.startswith("| attack |"):
             yield [cell.strip() for cell in line.strip("|").split(" | ")]

@@ -3,8 +3,8 @@
     python tools/table_of_transforms.py            write it into book/api/transforms.md
     python tools/table_of_transforms.py --check    only say whether it is there as it should be
 
-Each public function of the chapters is called as in `tests/every_call.py`. What fails must fail for
-one of the reasons below.
+Each public function of the chapters is called as in `tests/every_call.py`. A call that fails must
+fail for one of the reasons below.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ preprint contains its month: 1409.0473 became public in September 2014.
 
 from typing import NamedTuple
 
-# What a work looks at.
+# The things that a work looks at.
 LANES = {
     "points": "data points",
     "image": "an image",
@@ -14,7 +14,7 @@ LANES = {
     "memory": "a memory",
     "itself": "the sequence itself",
 }
-# How it looks.
+# The ways in which it looks.
 KINDS = {
     "content": "soft, by content",
     "hard": "one place at a time",
@@ -32,7 +32,7 @@ class Work(NamedTuple):
         printed: The year of its publication if that came later, else empty.
         who: Its one or two authors, or the first of three or more.
         what: Its contribution, in a few words.
-        marks: What it looks at and how, such as "sequence+itself:content": lanes and kinds.
+        marks: The things it looks at and how, such as "sequence+itself:content": lanes and kinds.
         told: The anchor of the section about it.
     """
 

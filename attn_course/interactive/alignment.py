@@ -31,7 +31,7 @@ from attn_course.trained import load
 
 MOST_WORDS = 24  # with more columns, no screen shows the table
 RECIPE = "bahdanau"
-# What the reader may do with the weights of a word, in the words of the figure.
+# The choices that a reader has for the weights of a word, in the words of the figure.
 HANDS = {
     "learned": "leave it as learned",
     "move": "move it all to one word",

@@ -146,7 +146,7 @@ def _squares_to_type() -> list[Tensor]:
 
 
 def _stamps(example: CaptionedImage, first: int) -> str:
-    """Which sample stands in which cell, `cell.sample`, numbered on from `first`."""
+    """Name each filled cell and its sample, `cell.sample`, numbered on from `first`."""
     cells = [cell for cell, digit in enumerate(example.digits) if digit is not None]
     return "_".join(f"{cell}.{first + number}" for number, cell in enumerate(cells))
 

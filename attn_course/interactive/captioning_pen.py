@@ -1,7 +1,7 @@
-"""The pen of the figure of captions: from strokes to pixels like those of the handwritten digits.
+"""The pen of the figure of captions: from strokes to pixels like the handwritten digits.
 
 The digits of `attn_course.data` were written on paper, cut out to fill 32 x 32 points, and counted
-in squares of 4 x 4. What a reader draws goes the same way: `captioning_pen.js` does it in the page,
+in squares of 4 x 4. A reader's drawing goes the same way: `captioning_pen.js` does it in the page,
 this module in Python, for the tests and to measure how often a drawing is understood.
 
 Source: Alpaydin and Kaynak 1998, for the digits.

@@ -1,4 +1,4 @@
-"""What a captioner says of an image, word by word: the first state of the figure of chapter 06."""
+"""The caption of an image, word by word: the first state of the figure of chapter 06."""
 
 import copy
 from collections.abc import Sequence

@@ -75,7 +75,7 @@ def button(name: str, text: str) -> str:
 
 
 def kept(**values: object) -> str:
-    """What the reader chooses in the picture, kept in the form so that a link can carry it."""
+    """Return hidden inputs for choices made in the picture, so that a link can carry them."""
     return "".join(
         tag("input", type="hidden", name=name, value=value) for name, value in values.items()
     )

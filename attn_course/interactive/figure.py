@@ -87,12 +87,12 @@ class InteractiveFigure:
 
     @property
     def _trouble(self) -> str:
-        """Where a live figure says what went wrong."""
+        """Return the line in which a live figure says what went wrong; nothing for others."""
         line = '<p class="attn-trouble" data-part="trouble" role="alert" hidden=""></p>'
         return line if self.live else ""
 
     def _live(self) -> list[str]:
-        """Where the weights come from, and a place for the code that has just run."""
+        """Return a live figure's line on its weights, and a place for the code that just ran."""
         if not self.live:
             return []
         code = '<pre tabindex="0" data-part="code"></pre>'

@@ -13,7 +13,7 @@ from attn_course import trained
 from attn_course.trained import minilm_heads, two_readings
 from attn_course.trained.store import shipped_weights
 
-# Where each file of weights lies that a live figure fetches.
+# The folder of each file of weights that a live figure fetches.
 TRAINED = Path(trained.__file__).parent
 TRANSLATORS = (
     "bahdanau", "fixed", "luong_dot", "luong_general", "luong_local_m", "luong_local_p"

@@ -48,7 +48,7 @@ def gradient_explorer(
     forget_bias: float = 0.0,
     seed: int = 0,
 ) -> InteractiveFigure:
-    """How far a gradient reaches through four layers, and how soon such layers learn.
+    """Show how far a gradient reaches through four layers, and how soon such layers learn.
 
     The reader turns the distance, the gain of the plain network's recurrent matrix and the LSTM's
     forget bias, and draws other random numbers. Shown as the last expression of a cell, it works

@@ -45,7 +45,7 @@ def layout() -> dict[str, object]:
 
 
 def height_of(norm: float) -> float:
-    """Where a gradient is in the picture."""
+    """Return the height at which the picture shows a gradient of this norm."""
     return UP(math.log10(norm))
 
 
@@ -130,7 +130,7 @@ def _lane(state: State, name: str, number: int) -> str:
 
 
 def _places(state: State, name: str) -> Iterator[float]:
-    """Where each seed's run ends on its lane; runs that never end stand side by side."""
+    """Yield the place on its lane where each seed's run ends; those without end stand abreast."""
     failed = 0
     for steps in state.race[state.raced][name]:
         yield ALONG(math.log10(steps)) if steps else NEVER + 13 * (failed - 1)

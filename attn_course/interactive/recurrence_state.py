@@ -76,7 +76,7 @@ class State:
 
     @property
     def steps(self) -> list[str]:
-        """What the record says of each learner."""
+        """A line for each learner: the steps that its runs took, by the record."""
         return [
             f"{name}: {', '.join('never' if one is None else str(one) for one in runs)}"
             for name, runs in self.race[self.raced].items()

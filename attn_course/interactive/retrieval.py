@@ -56,7 +56,7 @@ def colour_explorer(
         words: The words that answer.
         start: Red, green and blue of the colour from which the walk starts at first.
         end: The same of the colour to which it leads.
-        step: Where on the walk the query is at first, from 0 to 200.
+        step: The step of the walk at which the query is at first, from 0 to 200.
         temperature: The number by which squared distances are divided at first, for colours
             from 0 to 1; rounded to six digits.
 

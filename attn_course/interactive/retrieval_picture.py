@@ -45,7 +45,7 @@ def layout() -> dict[str, float]:
 
 
 def across(step: float) -> float:
-    """Where a step of the walk is."""
+    """Return how far from the left the picture shows a step of the walk."""
     return LEFT + WALK * step / LAST
 
 

@@ -31,7 +31,7 @@ class State:
         words: The words of which the soft answer holds shares.
         start: The colour from which the walk starts.
         end: The colour to which it leads.
-        step: Where on it the query is, from 0 to 200.
+        step: The step of the walk at which the query is, from 0 to 200.
         temperature: The number by which squared distances are divided.
     """
 
@@ -104,7 +104,7 @@ class State:
 
     @property
     def jumps(self) -> int:
-        """How often the word of the nearest key changes on the walk."""
+        """The number of times that the word of the nearest key changes on the walk."""
         return sum(one != other for one, other in zip(self.said, self.said[1:], strict=False))
 
     @cached_property
@@ -141,7 +141,7 @@ class State:
 
     @property
     def _change(self) -> str:
-        """What the step to the query has changed in the two answers."""
+        """The changes that the step to the query has made in the two answers."""
         if self.step == 0:
             return "none yet"
         before, after = self.said[self.step - 1], self.said[self.step]

@@ -26,7 +26,7 @@ def require_sentences(
         most: Words that a sentence may have.
         known: Words that the model knows.
         who: The model with its verb, for the message: "the translator does".
-        what: What the figure shows first: "a sentence".
+        what: The thing that the figure shows first: "a sentence".
 
     Raises:
         ValueError: There is no sentence, or one is empty, too long, or has unknown words.
@@ -63,7 +63,7 @@ def source_controls(sentences: Sequence[Sequence[str]], counted: bool = False) -
 def translated(
     recipe: str, source: Sequence[str]
 ) -> tuple[tuple[str, ...], Float[Tensor, "target source"]]:
-    """What a translator says, and the weights of each of its words and of EOS."""
+    """Return a translator's output, and the weights of each of its words and of EOS."""
     known = load(recipe)
     (said,) = known.translate([source])
     target = torch.tensor([[BOS, *known.target_words.encode(said)[:-1]]])

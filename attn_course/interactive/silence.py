@@ -25,7 +25,7 @@ from attn_course.trained.two_readings import READERS, TASK, load_reader
 LAYOUT = {"left": 116, "top": 92, "wide": 50, "tall": 40}
 FIRST = "two_readings_4_5"
 MOST_HEADS, MOST_WORDS = 4, 16
-# What the sentences of the task are made of, in this order; "not" stands before the second verb.
+# The parts of the task's sentences, in this order; "not" comes before the second verb.
 KINDS = {
     "openings": phrases.OPENINGS,
     "verbs": phrases.VERBS,

@@ -15,7 +15,7 @@ from torch import Tensor
 from attn_course.plots import FAINT, INK, ROLE, closed, style
 from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
 
-# What the columns of a table of weights are, and its rows.
+# The names of the columns of a table of weights, and of its rows.
 TRANSLATION = "read: key", "written: query"
 SELF_ATTENTION = "looked at: key", "looks: query"
 
@@ -89,7 +89,7 @@ def alignment(
         target: The words written.
         sure: Links (source word, target word) that any translator would draw, in a solid frame.
         possible: Optional links, in a dotted frame.
-        axes_say: What the columns are, and the rows.
+        axes_say: The names of the columns, and of the rows.
     """
     height = 1.4 + 0.29 * len(target)
     with style():

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attn_course.plots import INK, PAPER, ROLE, closed, signed, style
 
-# Where the columns of the figure stand, and what is written above them.
+# The columns of the figure: the word above each, and its place.
 COLUMNS = {"word": 0.0, "key": 1.35, "score": 2.5, "weight": 3.3, "value": 4.6}
 ASKING = -1.0  # above the words
 
@@ -29,11 +29,11 @@ def follow_one(
     Args:
         words: The sentence.
         asking: Which of the words is followed.
-        vectors: Of all words, (length, d_model).
-        query: Of the word that asks, (d_key,).
-        key: Of all words, (length, d_key).
-        scores: Of all words for the one that asks, (length,).
-        value: Of all words, (length, d_value).
+        vectors: Vectors of all words, (length, d_model).
+        query: Query of the word that asks, (d_key,).
+        key: Keys of all words, (length, d_key).
+        scores: Scores of all words for the one that asks, (length,).
+        value: Values of all words, (length, d_value).
     """
     weights, last = scores.softmax(-1), len(words)
     with style():

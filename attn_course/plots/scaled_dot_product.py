@@ -16,7 +16,7 @@ from torch import Tensor
 from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, style
 from attn_course.plots.curves import draw_mean_and_range
 
-# How ways to score or to scale look: by line and colour, so that they are told apart at a glance.
+# The line and the colour of each way to score or to scale, which tell them apart at a glance.
 WAYS = (("-", ROLE["weight"]), ("--", INK), (":", ROLE["query"]))
 UNIT = 0.46  # of a box, for one position or one feature
 
@@ -83,9 +83,9 @@ def louder(lengths: Tensor, weights: Mapping[str, Tensor], others: float) -> Fig
     """Draw the weight of one key against its length, for each way to score.
 
     Args:
-        lengths: How long the key is made.
+        lengths: Lengths given to the key.
         weights: Its weight at each length, by the name of the score.
-        others: How long all other keys are.
+        others: Length of all other keys.
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.1))
@@ -135,8 +135,8 @@ def learning(right: Mapping[str, Tensor], smooth: int) -> Figure:
     """Draw the share of right answers in training, (num_seeds, steps), for each scaling.
 
     Args:
-        right: What was measured at every step.
-        smooth: Over how many steps to take the mean.
+        right: The shares measured at every step.
+        smooth: Number of steps over which to take the mean.
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.2))
@@ -192,7 +192,7 @@ def in_blocks(powers: Tensor, values: Tensor, block_len: int, states: Sequence[s
         powers: e to the score of each key, (key_len,).
         values: The value of each key, (key_len,).
         block_len: Keys in a block.
-        states: What is remembered after each block.
+        states: The numbers remembered after each block, as they are printed.
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 2.9))

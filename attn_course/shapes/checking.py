@@ -20,7 +20,7 @@ from attn_course.shapes.values import holds_nan, may_hold_nan, refuse_nan
 
 P = ParamSpec("P")
 R = TypeVar("R")
-# What a check without values depends on: a tensor's shape, dtype and device, else the type.
+# A check without values depends on this: a tensor's shape, dtype and device, else the type.
 Look = tuple[torch.Size, torch.dtype, torch.device] | type
 type_of_tensor = type(AbstractArray)
 inside_a_checked_call: ContextVar[bool] = ContextVar("inside_a_checked_call", default=False)

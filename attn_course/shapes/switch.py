@@ -22,7 +22,7 @@ def unchecked(*, shapes_too: bool = False) -> Iterator[None]:
 
     Args:
         shapes_too: If True, calls are not held to the shapes in signatures either, and scores
-            without a mask are taken to be finite: if all those of a query are minus infinity, its
+            without a mask are taken to be finite: if all scores of a query are minus infinity, its
             weights are NaN instead of 0. That is for small tensors, where a look at a shape, or the
             care for such a query, takes as long as the arithmetic.
     """

@@ -44,7 +44,7 @@ def is_surely_finite(value: Tensor) -> bool:
 
 
 def _look(at: Callable[[], bool]) -> bool:
-    """What a look at values says; False where no branch may depend on a value."""
+    """Return the result of a look at values; False where no branch may depend on a value."""
     if not may_look():
         return False
     try:

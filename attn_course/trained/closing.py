@@ -1,4 +1,4 @@
-"""How often attention's softmax closes while it learns "first", with and without a warm-up.
+"""The share of runs in which attention's softmax closes on "first", with and without a warm-up.
 
 It has closed on the wrong token when the last token, which should look at the first, gives itself
 nearly all of its weight. A run ends when it is right in 95 of 100 unseen sequences, or after 2000
@@ -6,7 +6,7 @@ steps. Without a warm-up, and for a whole Transformer block, it is broken off af
 
 Four controls are recorded beside the runs. "near" asks for the token just before the last, in
 sequences of 11 and 101 tokens: is it the distance that is hard for attention, or the length?
-"places" asks for three places of 101 tokens, at one rate. "slower" tries a rate below those of
+"places" asks for three places of 101 tokens, at one rate. "slower" tries a rate below the ones in
 `attn_course.trained.recall`, where the lowest was the best. And "reopened" trains a model whose
 softmax has closed for 40 steps more, with the batches of twenty seeds, as it is and with its
 softmax opened.
@@ -54,7 +54,7 @@ class Case:
             block with one head.
         distance: Steps back to the token that is asked for.
         rate: The peak of the learning rate.
-        seed: Of the weights and of the batches.
+        seed: Seed of the weights and of the batches.
         warm_up: Steps over which the learning rate rises to its peak.
         ahead: Tokens in front of the one that is asked for; in "first" there are none.
     """

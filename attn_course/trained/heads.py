@@ -29,7 +29,7 @@ from attn_course.trained.readers import Memory, Reader, without_head
 from attn_course.trained.store import write_record
 from attn_course.training import train
 
-# How far the two answers are from the word that asks.
+# Distances of the two answers from the word that asks.
 DISTANCES = {"near and far": (1, 13), "both near": (1, 2), "both far": (12, 13)}
 # Thirty verbs before "not"; after it thirty others, or the same.
 THIRTY = {"own verbs": VERBS[1::2], "same verbs": VERBS[::2]}

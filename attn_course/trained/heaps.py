@@ -1,4 +1,4 @@
-"""Who does what to whom: the readers of chapter 08, trained, for its laboratory.
+"""The readers of chapter 08, trained to say who does what to whom, for its laboratory.
 
 A heap is nine words from three scenes: three people, three deeds, three things. A person should say
 its deed, a deed its thing, a thing its person; the right one of five is the one in the heap.
@@ -16,7 +16,7 @@ from attn_course.self_attention import SelfAttention, basic_self_attention
 from attn_course.trained.store import load_weights, save_weights, write_record
 from attn_course.training import train
 
-# Of each scene five people, five deeds and five things.
+# Each scene has five people, five deeds and five things.
 SCENES = (
     "cook baker chef waiter guest fries bakes stirs serves tastes soup bread cake rice fish",
     "singer pianist drummer conductor composer sings plays hums directs writes"
@@ -75,7 +75,7 @@ class HeapReader(nn.Module):
         return self.readout(look(tokens))
 
     def weights(self, words: Tensor, positions: Tensor | None = None) -> Tensor:
-        """How much each word looks at each, (batch, length, length)."""
+        """Return the weights with which each word looks at each, (batch, length, length)."""
         tokens = self._tokens(words, positions)
         if self.attention is None:
             return masked_softmax(dot_scores(tokens, tokens))

@@ -1,6 +1,6 @@
-"""Where the 72 heads of MiniLM look in a dozen sentences: the record of chapter 09's laboratory.
+"""The weights of MiniLM's 72 heads in a dozen sentences: the record of chapter 09's laboratory.
 
-The model is too large for a page, so `make` writes its weights of these sentences in bytes.
+The model is too large for a page, so `make` writes these weights in bytes.
 """
 
 import json

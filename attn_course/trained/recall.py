@@ -115,7 +115,7 @@ def learn_from(
         steps: The length of the run for which the learning rate is planned.
         last: The step after which training is broken off; None trains to the end.
         watch: Called with the steps so far and the share that is right.
-        settings: Of `train`, such as the learning rate.
+        settings: Further arguments of `train`, such as the learning rate.
     """
     looks: list[float] = []
 

@@ -29,7 +29,7 @@ from attn_course.trained.store import (
 )
 
 TASK = "two readings"
-# Of each reader its number of heads and its seed: these five differ most in what a head can do.
+# Each reader's number of heads and seed: these five differ most in what a head can do.
 READERS = {
     f"two_readings_{heads}_{seed}": (heads, seed)
     for heads, seed in ((1, 0), (2, 0), (2, 7), (4, 5), (4, 6))

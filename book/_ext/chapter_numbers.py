@@ -45,7 +45,7 @@ def renumber(env: BuildEnvironment, page: str, chapter: int) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Join the build: the collector is that of the table of contents in `_toc.yml`."""
+    """Join the build: the collector reads the table of contents in `_toc.yml`."""
     collector = TocTreeCollectorWithStyles
     collector.assign_section_numbers = number_by_file_name(collector.assign_section_numbers)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

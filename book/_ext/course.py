@@ -1,4 +1,4 @@
-"""What every chapter page shows without its author's help: problem set, source and launch links.
+"""Links that every chapter page gets by itself: to its problem set, to its source, and to launch.
 
 A page `book/NN_slug` with a problem set `exercises/NN_slug/NN_slug.ipynb` gets a line under its
 title that downloads it; the notebook is copied into the built book, so the link works offline.

@@ -1,4 +1,4 @@
-"""What others find the book by, where it has an address: a sitemap, descriptions and a preview.
+"""The ways to find a book that has an address: a sitemap, descriptions and a preview.
 
 The address is `html.baseurl` in `_config.yml`, or else where GitHub puts the pages of the
 repository that is named there. Without one, the book is for a disk, and has none of this.
@@ -42,7 +42,7 @@ def description(doctree: nodes.document, title: str) -> str:
 def add_tags(
     app: Sphinx, page: str, _: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Describe a page to searches, and to whoever shows a link to it."""
+    """Describe a page to search engines, and to sites that preview a link to it."""
     base = app.config.html_baseurl
     if not base or doctree is None:
         return

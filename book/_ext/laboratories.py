@@ -1,9 +1,9 @@
 """The laboratories of the book: a page of its own for each, and the weights that they fetch.
 
 The interactive figures are outputs of the chapters. Each gets a page `labs/NAME.html` that holds
-it alone, in large letters, for whoever shows it to a class. The role `{lab}` links to such a page
-in a given state: `` {lab}`one sentence <alignment&hands=move&row=5&column=4>` ``. A state is what
-the figure's own link holds.
+it alone, in large letters, for teachers who show it to a class. The role `{lab}` links to such a
+page in a given state: `` {lab}`one sentence <alignment&hands=move&row=5&column=4>` ``. A state is
+what the figure's own link holds.
 """
 
 from __future__ import annotations

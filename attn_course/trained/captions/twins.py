@@ -33,11 +33,11 @@ def twins(number: int = 500) -> dict[str, CaptionBatch]:
 
 @torch.no_grad()
 def sees(model: Captioner, batch: CaptionBatch) -> dict[str, float]:
-    """What a captioner makes of images of two digits.
+    """Measure a captioner on images of two digits.
 
     `exact` is the share of captions that it writes correctly by itself. Where it names a digit,
-    given the right words before, `own` is the mean weight of its cell, and `twin` that of the
-    cell of the other digit.
+    given the right words before, `own` is the mean weight of its cell, and `twin` the mean weight
+    of the cell of the other digit.
     """
     weights, rows = model.trace(batch.target_input, model.start(batch.image)).weights, []
     for found, cell in zip(weights, batch.cell, strict=True):
