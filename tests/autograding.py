@@ -79,14 +79,14 @@ def seed_of_no_other_course() -> Iterator[None]:
 
 
 def hand_in_as_students(course: Path, *students: str) -> None:
-    """Hand in what those of `test_nbgrader.py` do."""
+    """Hand in what the students of `test_nbgrader.py` do."""
     for student in students:
         wrong = STUDENTS[student]
         hand_in(course, FIRST, student, {part: change for part, (change, _) in wrong.items()})
 
 
 def notebook_of(course: Path, student: str) -> Path:
-    """What a student handed in."""
+    """Return the path of the notebook that a student handed in."""
     return course / "grading" / "submitted" / student / FIRST / f"{FIRST}.ipynb"
 
 
@@ -107,7 +107,7 @@ def begin(course: Path, temporary: Path, *words: str) -> subprocess.Popen:
 
 
 def hear_interrupts() -> None:
-    """As in a terminal; what a shell runs in the background is deaf to them, with all it starts."""
+    """Listen as in a terminal; a command that a shell runs in the background is deaf to them."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -125,7 +125,7 @@ def record_of(course: Path, student: str) -> SubmissionRecord:
 
 
 def cells_of(course: Path, student: str) -> dict[str, tuple]:
-    """What the gradebook knows of each cell: points, and whether a person has to read; comments."""
+    """Return each cell's points and need of a reader, and its comment, from the gradebook."""
     with gradebook(course) as book:
         (notebook,) = book.find_submission(FIRST, student).notebooks
         cells = {
@@ -167,7 +167,7 @@ def processes_with(folder: Path) -> list[psutil.Process]:
 
 
 def with_submission(grader: psutil.Process) -> list[psutil.Process]:
-    """What has come from a grader, once it runs a submission; nothing before."""
+    """Return a grader's processes once it runs a submission; nothing before."""
     with suppress(psutil.NoSuchProcess):  # one of them has just ended: look again
         found = grader.children(recursive=True)
         parents = {process.ppid() for process in found}

@@ -1,6 +1,6 @@
 """A class on one machine: each person has a folder, JupyterLab in it, and a window of the browser.
 
-What they hand each other goes through nbgrader's exchange. Nobody reaches the network: a window is
+They hand each other files through nbgrader's exchange. Nobody reaches the network: a window is
 refused all but its own server, and the servers, with the kernels that they start, are told of a
 proxy that does not answer.
 """

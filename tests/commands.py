@@ -20,7 +20,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Ran:
-    """What came of a command: its exit status, and what it said in both ways and in each."""
+    """The outcome of a command: its exit status, and its words on stdout and on stderr."""
 
     status: int
     stdout: str
@@ -37,10 +37,10 @@ def type_command(
     """Run `python -m WORDS`, or `python WORDS` if the first word is a path.
 
     Args:
-        words: What is typed after Python's name.
-        folder: Where it is typed.
+        words: The words typed after Python's name.
+        folder: The folder in which they are typed.
         environment: Variables that are other than here; None for one that is not set.
-        umask: Of the process; as it is here if left out.
+        umask: Mask of the process; as it is here if left out.
         apart: Keep what it says on stderr apart; otherwise it comes on stdout, in its order.
     """
     variables = {**os.environ, **(environment or {})}

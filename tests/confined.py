@@ -37,7 +37,7 @@ def open_process(level: Level, folder: Path) -> Iterator[SandboxProcess]:
 
 
 def grade(process: SandboxProcess, *cells: Cell | str, secret: str | None = "unknown") -> Graded:
-    """What comes of a notebook of these cells."""
+    """Grade a notebook of these cells."""
     run = [Cell(cell) if isinstance(cell, str) else cell for cell in cells]
     return grade_notebook([BEGIN, *run], BANK, process, secret, cell_seconds=CELL_SECONDS)
 
@@ -48,7 +48,7 @@ def try_answer(process: SandboxProcess, source: str) -> Graded:
 
 
 def is_full(part: Part) -> bool:
-    """Whether a part has all points, and there is nothing else to say of it."""
+    """Return True if a part has all points, and there is nothing else to say of it."""
     full = float(part.points) == part.points.of and float(part.public) == part.points.of
     return full and part.state == "graded" and not (part.notes or part.alarms)
 

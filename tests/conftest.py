@@ -1,4 +1,4 @@
-"""What several test files share: the environment, the list of pages, and the book, built once."""
+"""Shared by the test files: the environment, the list of pages, and the book, built once."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(5_000, 20, 100)
 
 
-# Where it is set, as where main is guarded, a machine has to have what the tests need.
+# If it is set, as where main is guarded, a machine has to have what the tests need.
 NO_SKIPS = "ATTN_COURSE_NO_SKIPS"
 MAY_LACK = "CUDA"
 

@@ -336,7 +336,7 @@ CALLS: dict[str, Callable[[], Call]] = {
     "transformer.TransformerTranslator": lambda: Call(
         transformer_translator(), (source(), target())),
 }  # fmt: skip
-# What takes no tensors, is a container, or is tried as a part of something above.
+# Modules and names that take no tensors, are containers, or are tried as parts of something above.
 ELSEWHERE = {
     "attention_dropout", "attention_parts", "blocks", "counterfactual", "fused_attention",
     "head_masks", "key_value_cache", "torch_layer",

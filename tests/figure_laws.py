@@ -1,4 +1,4 @@
-"""What holds for every figure of the book, and what tests of figures look with."""
+"""Laws for every figure of the book, and the means by which tests look at figures."""
 
 from __future__ import annotations
 

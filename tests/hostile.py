@@ -40,7 +40,7 @@ def problem_set() -> nbformat.NotebookNode:
 
 
 def script(name: str, base: str) -> str:
-    """What each attack wants to run."""
+    """Return the script that each attack wants to run."""
     return f"document.title+='{name}!';new Image().src='{base}/{name}'"
 
 
@@ -110,7 +110,7 @@ def markdown(base: str) -> dict[str, str]:
 
 
 def outputs(base: str) -> list[dict[str, Any]]:
-    """What a cell displays: each kind of data that a page of nbgrader would show alive."""
+    """Return a cell's outputs: each kind of data that a page of nbgrader would show alive."""
     vector = (
         f"<svg xmlns='http://www.w3.org/2000/svg'><script>{script('image', base)}</script></svg>"
     )

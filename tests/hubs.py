@@ -61,7 +61,7 @@ class Hub:
             return error.code, error.read().decode(errors="replace")
 
     def post(self, path: str, **form: str) -> dict[str, Any]:
-        """What a form that is sent gives back."""
+        """Send a form, and return the answer."""
         body = "&".join(f"{name}={value}" for name, value in form.items()).encode()
         request = urllib.request.Request(f"{self.address}{path}", body)
         request.add_header("Authorization", f"token {TOKEN}")

@@ -1,4 +1,4 @@
-"""What holds for every interactive figure of the book, and what tests of them look with."""
+"""Laws for every interactive figure of the book, and the means by which tests look at them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Figu
 <meta name="viewport" content="width=device-width"><style>html {{ color-scheme: light dark }}
 </style></head><body><main><h1>Figures</h1>{}</main></body></html>"""
 
-# Where least fits and least is seen; all widths and colours, crossed, are for the proofs.
+# The look in which least fits and least is seen; the proofs cross all widths and colours.
 IN_LOOKS = pytest.mark.parametrize(
     ("shape", "colours"),
     [
@@ -90,17 +90,17 @@ def numbers_in(text: str) -> torch.Tensor:
     return torch.tensor([float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", text)])
 
 
-# Of everything in the picture: its name, its attributes by name, and its own text.
+# Everything in the picture: its name, its attributes by name, and its own text.
 DRAWN = """root => [...root.querySelectorAll('.attn-picture :is(svg, svg *)')].map(node => [
   node.nodeName,
   [...node.attributes].map(one => `${one.name}=${one.value}`).sort().join(' '),
   node.children.length ? '' : node.textContent,
 ].join('|'))"""
-# What is said under a picture.
+# The texts under a picture.
 TEXTS = (
     "root => ['sentence', 'readings'].map(one => root.querySelector(`.attn-${one}`).textContent)"
 )
-# Of every cell and text of a table: what it says, how dark it is, and its box in its picture.
+# Every cell and text of a table: its words, its opacity, and its box in its picture.
 BOXES = """root => [...root.querySelectorAll(":is([data-cell], svg text)")].map((one) => {
   const box = one.getBoundingClientRect(), picture = one.closest("svg").getBoundingClientRect();
   const numbers = [box.x - picture.x, box.y - picture.y, box.width, box.height];
@@ -176,7 +176,7 @@ def assert_prints_without_controls(page: Page, figure: str) -> None:
     assert first.locator("svg").first.is_visible()
 
 
-# What stands beside sliders and readings, if it needs more than its line or column.
+# The texts beside sliders and readings that need more than their line or column.
 CROWDED = """() => [...document.querySelectorAll(".attn-row output, .attn-readings dt")]
   .filter((one) => one.scrollWidth > one.clientWidth + 1 || (one.matches("output") &&
     one.clientHeight > 1.6 * parseFloat(getComputedStyle(one).lineHeight)))
@@ -201,7 +201,7 @@ def assert_accessible_and_fits(page: Page, letters: str) -> None:
 
 
 def assert_focus_is_seen(page: Page, name: str) -> None:
-    """What has the focus, or the label around it, has an outline."""
+    """Assert that the element with the focus, or the label around it, has an outline."""
     outline = page.evaluate(
         """() => { const here = document.activeElement, label = here.closest('.attn-option');
              return getComputedStyle(label ?? here).outlineStyle }"""
@@ -236,7 +236,7 @@ def assert_page_is_light(book: Build, name: str) -> None:
 def assert_stays_without_its_weights(
     browser: Browser, folder: Path, figure: InteractiveFigure, change: Callable[[Locator], None]
 ) -> None:
-    """Where the weights cannot be fetched, the figure says so and keeps its picture."""
+    """Assert that a figure says if its weights cannot be fetched, and keeps its picture."""
     with _beside(browser) as page:
         page.goto(write_page(folder, figure.html))
         shown = page.locator(".attn-figure")

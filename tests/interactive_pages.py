@@ -75,7 +75,7 @@ READ_ALL = """async (root, states) => {
 
 
 def read_all(figure: Locator, states: Sequence[Mapping[str, object]]) -> list[dict[str, Any]]:
-    """What the figure computes in each state: values of its form, by name."""
+    """Return the values that the figure computes in each state; a state is its form, by name."""
     return json.loads(figure.evaluate(READ_ALL, states))
 
 

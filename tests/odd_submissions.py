@@ -1,8 +1,8 @@
-"""What students hand in besides notebooks: files that are none, links, and notebooks out of shape.
+"""Odd submissions of students: files that are no notebooks, links, and notebooks out of shape.
 
 Each function changes the solved notebook that lies at a path; the name of a student says whose it
 is. `UNREADABLE` are worth nothing, with words that the record must say; `READABLE` are worth all
-points but those of the parts named.
+points but for the parts named.
 """
 
 import json
@@ -36,7 +36,7 @@ def by_name(notebook: dict, grade_id: str) -> dict:
 
 
 def about(cell: dict) -> dict:
-    """What nbgrader has written into a cell."""
+    """Return what nbgrader has written into a cell."""
     return cell["metadata"].get("nbgrader", {})
 
 
@@ -159,7 +159,7 @@ def answer_as_markdown(notebook: dict) -> None:
 
 
 def no_metadata(notebook: dict) -> None:
-    """As an editor leaves it that does not know nbgrader."""
+    """Leave it as an editor does that does not know nbgrader."""
     for cell in notebook["cells"]:
         cell["metadata"].pop("nbgrader", None)
 
@@ -170,7 +170,7 @@ def wrong_metadata(notebook: dict) -> None:
 
 
 def other_versions(notebook: dict) -> None:
-    """As an older nbgrader would leave it, and as a newer one might."""
+    """Leave it as an older nbgrader would, and as a newer one might."""
     for number, cell in enumerate(filter(about, notebook["cells"])):
         about(cell)["schema_version"] = 1 if number % 2 else 99
 

@@ -32,8 +32,8 @@ class Answer:
     Args:
         exercise: Its name.
         source: The cell, or several in one.
-        name: Of the function.
-        watched: Whether it is noticed what the function calls.
+        name: The name of the function.
+        watched: If True, it is noticed what the function calls.
     """
 
     exercise: str
@@ -43,7 +43,7 @@ class Answer:
 
     @property
     def watching(self) -> dict:
-        """What is noticed, as a submission takes it."""
+        """The arguments of a submission that say what is noticed."""
         exercise = find_exercise(self.exercise)
         may_use = exercise.may_use if self.watched else None
         return {"avoid": exercise.avoid, "may_use": may_use, "packages": exercise.packages}

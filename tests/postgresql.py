@@ -15,12 +15,12 @@ SECONDS_TO_START = 30
 
 
 def program(name: str) -> str | None:
-    """Where a program of PostgreSQL is, the newest version first; None if it is not installed."""
+    """Return the path of PostgreSQL's program, in its newest version; None if there is none."""
     return shutil.which(name, path=os.pathsep.join(map(str, PLACES)))
 
 
 def missing() -> str | None:
-    """Why no server can be started here; None if one can."""
+    """The reason why no server can be started here; None if one can."""
     lacking = [name for name in ("initdb", "postgres") if program(name) is None]
     if lacking:
         return (

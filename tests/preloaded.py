@@ -1,4 +1,4 @@
-"""What the commands that the tests type find imported (`commands.py`)."""
+"""Imports that the commands typed by the tests find ready (`commands.py`)."""
 
 from functools import cache
 from pathlib import Path

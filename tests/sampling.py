@@ -16,7 +16,8 @@ import pytest
 T = TypeVar("T")
 # `make proofs` sets this.
 PROOFS = "ATTN_COURSE_PROOFS"
-# Of a test: `make test` leaves it out. Of one that samples within: it is run again as a whole.
+# The first marks a test that `make test` leaves out; the second, one that samples within, which
+# `make proofs` runs again as a whole.
 left_to_proofs = pytest.mark.left_to_proofs
 sampled = pytest.mark.sampled
 

@@ -47,7 +47,7 @@ def marks(student: str) -> list[float]:
 
 
 def gradebook_marks(url: str, assignment: str) -> dict[str, list[float]]:
-    """What the gradebook holds, for each student."""
+    """Return the marks that the gradebook holds, for each student."""
     with Gradebook(url, COURSE_ID) as gradebook:
         found = gradebook.assignment_submissions(assignment)
         return {
@@ -66,7 +66,7 @@ def note(task: Task, what: str) -> None:
 
 
 def noted(course: Path, what: str) -> Counter[str]:
-    """How often something was noted of each student."""
+    """Count how often something was noted of each student."""
     return Counter(student for said, student, _ in _notes(course) if said == what)
 
 

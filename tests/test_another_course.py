@@ -27,7 +27,7 @@ from tests.test_nbgrader import cell_of, hand_in
 COURSE = ROOT / "tests" / "another_course"
 FIRST, SECOND = "01_least_squares", "02_edit_distance"
 POINTS = {FIRST: {"fit-check": 4, "summarise-check": 3}, SECOND: {"align-check": 4}}
-# What is left of an environment: the engine, and no package of the course that it came with.
+# Leaves of an environment the engine, and no package of the course that it came with.
 ELSEWHERE = """import sys
 
 editable = [f for f in sys.meta_path if hasattr(sys.modules.get(f.__module__), "MAPPING")]

@@ -1,4 +1,4 @@
-"""Whose a file of a learning system is: what a student calls it changes neither owner nor time."""
+"""The owner of a file from a learning system: its name changes neither owner nor time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CLASS = [
     Student(id="my_own_id", first_name="Eve", last_name="Own", lms_user_id="1004"),
     Student(id="eve", first_name="Eve_4711_assignsubmission", last_name="file", lms_user_id="1005"),
 ]
-# What a system writes in front of a name that Alan chooses; `{}` is that name.
+# Paths that systems make of a name that Alan chooses; `{}` is that name.
 OF_ALAN = [
     "all/Alan Turing_4711_assignsubmission_file/{}x.ipynb",
     "all/Alan Turing_4711_assignsubmission_file_{}x.ipynb",
@@ -52,7 +52,7 @@ names = st.one_of(
 
 
 def collected(path: str, roster: list[Student] = CLASS, **how: str) -> dict[str, str] | None:
-    """What becomes of a file from an archive."""
+    """Return what the collector makes of a file from an archive; None if it leaves it."""
     course = CourseDirectory(root="/course", assignment_id=SET)
     how["log"] = logging.getLogger("collector")
     collector = RosterCollector(parent=ZipCollectApp(coursedir=course), **how)

@@ -36,7 +36,7 @@ ATTACKS = {f"{group}: {name}": one for group, all in GROUPS.items() for name, on
 HARMLESS = PRETENDING | {name: BORROWING[name] for name in ("without the modes", "in a thread")}
 
 
-# Of these only the kernel can say no, and only libseccomp can ask it to.
+# Only the kernel can refuse these, and only libseccomp can ask it to.
 REFUSED = {
     "reading: more rights",
     "filling: memory that nobody owns",

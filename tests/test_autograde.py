@@ -1,6 +1,6 @@
 """The command that grades a class: real submissions, confined processes, nbgrader's gradebook.
 
-What a student hands in may be anything; `odd_submissions.py` lists what we have thought of.
+A student may hand in anything; `odd_submissions.py` lists what we have thought of.
 """
 
 import csv
@@ -69,13 +69,13 @@ CLAIMS = {
 }
 
 
-# Of whom a test below says more than what he earns.
+# Students of whom a test below says more than what they earn.
 TOLD = ("renamed", "huge", "extra-files", "late", "broken-timestamp", "binary-timestamp")
 TOLD += ("=1+1", "-x.y")
 
 
 def odd() -> dict[str, tuple]:
-    """What is handed in beside notebooks, by student: a sample of either kind, and who is told."""
+    """A sample of odd submissions of either kind, by student, and all that tests below name."""
     taken = {*TOLD, *sample(UNREADABLE, 2), *sample(READABLE, 2)}
     return {name: what for name, what in (UNREADABLE | READABLE).items() if name in taken}
 

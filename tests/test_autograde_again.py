@@ -58,7 +58,7 @@ def grade(course: Path, student: str = "solved", **how: object) -> SubmissionRec
 
 
 def written(course: Path, student: str = "solved") -> int:
-    """When the record of a submission was written."""
+    """The time at which the record of a submission was written, in nanoseconds."""
     return path_of_record(course, student).stat().st_mtime_ns
 
 
@@ -129,7 +129,7 @@ def change_date(course: Path) -> None:
 
 
 def grade_by_nbgrader(course: Path) -> None:
-    """As its own command leaves it, which may read the time otherwise: a newer notebook."""
+    """Leave a newer notebook, as nbgrader's own command does, which may read the time otherwise."""
     os.utime(Course(course).autograded(FIRST, "solved"))
 
 

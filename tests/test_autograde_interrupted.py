@@ -55,7 +55,7 @@ def copy(tmp_path_factory, tmp_path) -> Iterator[Path]:
 
 @pytest.fixture
 def temporary(tmp_path) -> Path:
-    """Where the command puts what it needs for a while."""
+    """The folder for the command's temporary files."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     return folder
@@ -129,7 +129,7 @@ def grade_slowly(task: Task) -> SubmissionRecord:
 
 
 def _numbers(folder: Path) -> list[int]:
-    """Of the processes that grade slowly."""
+    """Return the numbers of the processes that grade slowly."""
     return [int(path.name.split(".")[1]) for path in folder.glob("*.pid")]
 
 

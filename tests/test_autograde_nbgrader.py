@@ -1,4 +1,4 @@
-"""What nbgrader makes of a class that the command has graded: the same as of one that it graded."""
+"""Nbgrader works on a class that the command has graded as on a class that it graded itself."""
 
 import csv
 import shutil

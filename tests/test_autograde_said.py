@@ -1,4 +1,4 @@
-"""What the command that grades a class says when it is asked for what cannot be done."""
+"""The answers of the command that grades a class to requests that cannot be met."""
 
 import shutil
 import sqlite3
@@ -30,7 +30,7 @@ def copy(tmp_path_factory, tmp_path) -> Iterator[Path]:
 
 
 def typed(*words: str) -> tuple[int, str]:
-    """What a command ends with and says that goes wrong before anything is graded."""
+    """Return the exit status and the words of a command that fails before anything is graded."""
     result = CliRunner().invoke(app, ["autograde", *words])
     assert not isinstance(result.exception, Exception) or result.exit_code == 2, result.exception
     return result.exit_code, " ".join(result.output.split())

@@ -1,4 +1,4 @@
-"""What the command that grades a class says of it: on the screen, in the table, in the log."""
+"""The summary of a class by the command that grades it: on the screen, in the table, in the log."""
 
 import csv
 import re

@@ -1,4 +1,4 @@
-"""When something was handed in: the zones that are known, and those that are not."""
+"""The time of handing in: the zones that are known, and those that are not."""
 
 from datetime import datetime, timedelta
 
@@ -81,7 +81,7 @@ def test_no_time(text):
         ("PDT", 4, 1),
     ],
 )
-@pytest.mark.parametrize("coding", ["utf-8", "utf-8-sig"])  # the latter is that of Windows
+@pytest.mark.parametrize("coding", ["utf-8", "utf-8-sig"])  # the latter is usual on Windows
 def test_file_is_read_as_the_settings_say(tmp_path, zone, hour, notes, coding):
     (tmp_path / "timestamp.txt").write_text(f"2027-06-08 18:00:00 {zone}", encoding=coding)
     config = Config({"Exchange": {"timezone": "Europe/Berlin"}})

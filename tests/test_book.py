@@ -218,7 +218,7 @@ def test_sitemap_goes_with_the_address(tmp_path: Path) -> None:
 
 
 def found_by(html: Path, place: str, words: str) -> None:
-    """Check what a page that has an address says to searches, and to whoever shows a link to it."""
+    """Check what a page with an address says to search engines, and to previews of links."""
     page, base = page_at(html / place), "https://someone.github.io/attention/"
     assert page.canonical == page.meta["og:url"] == f"{base}{place}"
     assert page.meta["description"] == page.meta["og:description"]

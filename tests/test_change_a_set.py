@@ -60,7 +60,7 @@ def forget() -> None:
 
 
 def released(course: Path) -> str:
-    """What students get, once the set is released again without a word."""
+    """Return the set that students get, once it is released again without a word."""
     forget()
     list(write_tables(Course(course)))
     assert release(course) == ""
@@ -124,7 +124,7 @@ def hand_in(course: Path) -> None:
 
 
 def graded_anew(course: Path, force: bool = False) -> tuple[list[tuple], float, float, list[str]]:
-    """Of Ada: her parts, her points and those there are, and what an export would say."""
+    """Grade Ada anew: return her parts, her points, all points, and what an export would say."""
     forget()
     record = grade_submission(Task(str(course), SET, "ada", force, level="limits"))
     with Course(course).gradebook() as book:

@@ -45,7 +45,7 @@ EVIL = "<script>document.title='hit'</script><img src=x onerror=\"document.title
 
 @cache
 def graded(exercise: str, mistake: str | None) -> PartRecord:
-    """What grading makes of a mistake of the bank, or of the reference."""
+    """Grade a mistake of the bank, or the reference, as a part."""
     spec = find_exercise(exercise)
     answers = {each.name: each.answer for each in spec.mistakes} | {None: spec.reference}
     earned = grade(spec, LocalSubmission(answers[mistake]), "of this class")

@@ -1,6 +1,6 @@
 """A problem set's whole way, in the programs that people use, by what they see in a browser.
 
-Whoever teaches releases the first set and a student fetches it, writes a wrong answer, then a right
+The instructor releases the first set; a student fetches it, writes a wrong answer, then a right
 one, and hands it in. It is collected, graded, read by a person, given back, and read again. Every
 set's marks are for `test_nbgrader.py` and its neighbours, which need no browser, and each step of
 the way has a test of its own; that one leads to the next is for `make proofs`.
@@ -32,7 +32,7 @@ pytestmark = [
 ]
 
 SET = "01_retrieval"
-STUDENT = get_username()  # so nbgrader calls whoever hands in
+STUDENT = get_username()  # so nbgrader calls the one who hands in
 OVERFLOWING = """def softmax(scores: Tensor) -> Tensor:
     power = scores.exp()
     return power / power.sum(-1, keepdim=True)
@@ -100,7 +100,7 @@ def press(frame: FrameLocator, column: str, said: str) -> None:
 
 @dataclass(frozen=True)
 class Work:
-    """What the student read: below the first check cell, and when validating."""
+    """The texts that the student read: below the first check cell, and when validating."""
 
     wrong: str
     right: str
@@ -182,7 +182,7 @@ def validate(page: Page) -> str:
 
 @dataclass(frozen=True)
 class Grading:
-    """What the formgrader showed: points by part, the table of part B, the words, the total."""
+    """The formgrader's page: points by part, the table of part B, the words, the total."""
 
     points: dict[str, str]
     table: str

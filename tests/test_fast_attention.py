@@ -115,7 +115,7 @@ class Meter(TorchDispatchMode):
         return result
 
     def fused(self) -> bool:
-        """Whether a kernel was called that holds no table."""
+        """Return True if a kernel was called that holds no table."""
         return any("flash" in name or "efficient" in name for name in self.operations)
 
 
@@ -389,7 +389,7 @@ def test_in_blocks_no_table_is_held_either(case: dict) -> None:
     call = partial(fast_attention, score=plain_scores, block_len=side, **case)
     forward, backward = measured(call, *long_roles())
     assert not forward.fused()
-    largest = 4 * 2 * LONG * D_HEAD  # that of an argument
+    largest = 4 * 2 * LONG * D_HEAD  # the size of an argument
     assert max(forward.largest, backward.largest) <= max(largest, 8 * 2 * side**2)
 
 

@@ -1,4 +1,4 @@
-"""What the layer of several heads can do beyond its chapter: widths, masks, one pass, beams.
+"""Abilities of the layer of several heads beyond its chapter: widths, masks, one pass, beams.
 
 The reference is written out in loops over heads, or is PyTorch's kernel; all in float64.
 """

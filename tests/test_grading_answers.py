@@ -1,4 +1,4 @@
-"""What an answer may do to the grader, and what the grader notices of it."""
+"""Acts of an answer against the grader, and what the grader notices of them."""
 
 import re
 import sys

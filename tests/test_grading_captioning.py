@@ -1,4 +1,4 @@
-"""What the checks of problem set 06 rest on."""
+"""The facts on which the checks of problem set 06 rest."""
 
 import pytest
 import torch
@@ -24,7 +24,7 @@ def test_mean_over_every_cell_is_the_exact_gradient_whatever_the_baseline(seed: 
 
 
 def test_right_draws_are_refused_less_than_once_in_a_hundred_thousand_times() -> None:
-    """Of all counts and means of the public and the hidden draws together."""
+    """All counts and means of the public and the hidden draws are taken together."""
     counting = hard_context.EXERCISE.checks[1]
     images = [sizes["images"] for sizes in counting.sizes + counting.hidden_sizes]
     half, limit = torch.tensor([2.5, hard_context.MAX_DEVIANCE / 2]).double()

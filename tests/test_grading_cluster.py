@@ -1,6 +1,6 @@
 """Grading spread over workers: one is killed, one is added, and every submission counts once.
 
-The scheduler, the workers and the database are real; the gradings are simulated, but for those of
+The scheduler, the workers and the database are real; the gradings are simulated, but not in
 the last test, with a cluster of its own, whose workers can be told apart.
 """
 
@@ -172,7 +172,7 @@ def test_no_scheduler_no_worker_and_a_worker_without_the_package_are_named(
 
 @pytest.fixture
 def fitting(everyone: Class) -> dict[str, object]:
-    """What a worker that fits is asked."""
+    """The questions to a worker that fits, by name."""
     return {
         "task": asdict(everyone.task("student90")),
         "folder": str(everyone.course),

@@ -1,4 +1,4 @@
-"""What an answer returns that is no plain data: it is described, and is wrong everywhere."""
+"""Returned things that are no plain data are described, and are wrong everywhere."""
 
 import collections
 import math
@@ -63,7 +63,7 @@ def kind(request):
 
 @pytest.fixture
 def thing(kind):
-    """What is described so; the first nested tensor takes seconds, not for the import of this."""
+    """The thing of this kind; the first nested tensor takes seconds, too long for an import."""
     if kind == NESTED:
         return torch.nested.nested_tensor([torch.ones(3)], layout=torch.jagged)
     return EXPECTED[kind]

@@ -30,7 +30,7 @@ def sentences(lengths: tuple[int, ...] = (1, 2, 3, 4, 5), number: int = 4) -> li
 
 
 def commutes(layer: Layer, tokens: Tensor, order: tuple[int, ...]) -> bool:
-    """Whether the output has rows, which change places as the tokens do."""
+    """Return True if the output has rows, which change places as the tokens do."""
     output, turned = layer(tokens), layer(tokens[list(order)])
     if len(output) != len(tokens):
         return False

@@ -222,7 +222,7 @@ def test_a_file_that_a_cell_writes_hides_no_module(process):
     assert graded.parts["tried"].alarms == [(Kind.WROTE, "attn_course.py")]
 
 
-# What a notebook shows.
+# The outputs of a notebook.
 
 
 def test_a_cell_shows_words_and_pictures_and_how_it_failed(process):
@@ -278,7 +278,7 @@ def test_what_a_cell_pretends_to_have_shown_is_refused(process, reply):
     assert "image/png" not in all_shown(graded)
 
 
-# What costs a part costs that part alone.
+# A part that is lost takes no other with it.
 
 LOST = {
     "a cell that exits": ("import os\nos._exit(3)", "crashed", "its cell ended its own process"),
@@ -724,7 +724,7 @@ def see_that_nothing_is_left(process: SandboxProcess) -> None:
 
 
 def test_who_owns_the_sandbox_leaves_nothing_to_the_next(tmp_path, monkeypatch):
-    way = sandbox.BubblewrapMode(sandbox.OWN_USERS)  # that of people who are not root
+    way = sandbox.BubblewrapMode(sandbox.OWN_USERS)  # the mode of people who are not root
     if not sandbox._works(way):
         pytest.skip(NO_SANDBOX)
     monkeypatch.setattr(isolation, "find_bubblewrap_mode", lambda: way)

@@ -1,4 +1,4 @@
-"""What a statement promises, a row checks, in every exercise.
+"""A row checks what a statement promises, in every exercise.
 
 The reference of each exercise is altered in all ways that the engine knows. Wrong ones have to be
 refused, unless the exercise says why it does not forbid them; right ones have to be accepted.
@@ -27,9 +27,9 @@ EXERCISES = sample(exercise_names(), 12)
 
 
 def refusal(exercise: Exercise, variant: Variant) -> str | None:
-    """Why an answer is refused, on public and hidden inputs; None if it is accepted."""
+    """The reason why an answer is refused, by public and hidden inputs; None if it is accepted."""
     submission = LocalSubmission(variant.answer)
-    for one in exercise.checks[::-1]:  # that of the promises comes last, and refuses most
+    for one in exercise.checks[::-1]:  # the row of promises comes last, and refuses most
         for trial in [] if one.slow else draw_trials(exercise, one, SECRET):
             if found := examine_one(trial, submission):
                 return f"{one.label}: {found.reason}"

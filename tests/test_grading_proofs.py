@@ -30,8 +30,8 @@ import build_kill_matrix
 
 EXERCISES = exercise_names()
 SECRET = "the proofs"
-# How many `make test` takes: of twenty draws, on which all right answers are tried; of the right
-# answers, watched; of the mistakes, beside one that each check alone refuses; of a solution's
+# The numbers that `make test` takes: of twenty draws, on which all right answers are tried; of the
+# right answers, watched; of the mistakes, beside one that each check alone refuses; of a solution's
 # mutants.
 DRAWS, RIGHT_ANSWERS, MISTAKES, MUTANTS = 1, 1, 1, 3
 # Right answers that take seconds.
@@ -58,7 +58,7 @@ def _public_functions(module: ModuleType) -> list:
 
 
 def is_slow(exercise: str) -> bool:
-    """Whether an answer trains, for seconds."""
+    """Return True if an answer trains, for seconds."""
     return any(check.slow for check in find_exercise(exercise).checks)
 
 
@@ -74,7 +74,7 @@ WRONG_ANSWERS = pytest.mark.parametrize(
 
 @cache
 def kill_matrix() -> bank_of_mistakes.Banks:
-    """What the page says, by exercise and mistake."""
+    """The verdicts on the page, by exercise and mistake."""
     return build_kill_matrix.read_page(build_kill_matrix.PAGE.read_text(encoding="utf-8"))
 
 
@@ -124,7 +124,7 @@ def failed_checks(exercise: str) -> dict[str, list[str]]:
 
 @cache
 def score_of(exercise: str, mistake_name: str) -> Points:
-    """What a mistake earns, worked out once: some of them train."""
+    """Return the points of a mistake, worked out once: some of them train."""
     mistakes = find_exercise(exercise).mistakes
     answer = next(mistake.answer for mistake in mistakes if mistake.name == mistake_name)
     return grade(find_exercise(exercise), LocalSubmission(answer), SECRET)

@@ -1,4 +1,4 @@
-"""What is said of wrong numbers that are related to the right ones is true of them."""
+"""Hints on wrong numbers that are related to the right ones are true of them."""
 
 from __future__ import annotations
 

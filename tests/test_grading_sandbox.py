@@ -27,7 +27,7 @@ needs_root = pytest.mark.skipif(
 
 @pytest.fixture
 def folder():
-    """Where nobody else may go, below nothing of the kind."""
+    """A folder that nobody else may enter, inside folders that all may enter."""
     with tempfile.TemporaryDirectory() as folder:
         yield Path(folder)
 

@@ -1,4 +1,4 @@
-"""What is wrong with translations is told from what most of them look like."""
+"""Mistakes in translations are told from how most of them look."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is drawn for a check is drawn once, the reference asked once, and nobody can spoil it."""
+"""Inputs are drawn once for a check, the reference is asked once, and nobody can spoil them."""
 
 from collections import Counter
 
@@ -71,7 +71,7 @@ def test_every_secret_and_every_exercise_has_trials_of_its_own():
 
 
 def test_nothing_is_worked_out_twice_for_a_class():
-    """What a grader of many answers remembers: all draws, and the mistakes of any one set."""
+    """A grader of many answers remembers all draws, and the mistakes of any one set."""
     exercises = {name: find_exercise(name) for name in exercise_names()}
     draws = 2 * sum(len(exercise.checks) for exercise in exercises.values())
     assert trial._draw.cache_info().maxsize >= draws > 256

@@ -142,7 +142,7 @@ def test_what_arrives_belongs_to_who_receives_it():
 
 
 class Number(float):
-    """Of a class that lies about itself."""
+    """A number of a class that lies about itself."""
 
     def __eq__(self, other: object) -> bool:
         return True

@@ -19,9 +19,9 @@ from tests.mutants import mutants_of
 from tests.problem_sets import find_solution
 from tests.sampling import left_to_proofs, parameters, sample, sampled
 
-# What inputs are drawn from: those that everybody sees, alone and with hidden ones.
+# Inputs are drawn from these: the inputs that everybody sees, alone and with hidden ones.
 ROUNDS = (None, *(f"seed {number}" for number in range(20)))
-# How many exercises `make test` takes, and of each how many rounds and mutants.
+# The number of exercises that `make test` takes, and of rounds and mutants of each.
 TAKEN_EXERCISES, TAKEN_ROUNDS, TAKEN_MUTANTS = 4, 1, 2
 QUICK = [name for name in exercise_names() if not any(c.slow for c in find_exercise(name).checks)]
 
@@ -217,7 +217,7 @@ def mutants(exercise: str) -> dict:
 
 
 def said_of(exercise: str, findings: Findings, secret: str | None) -> Recognised | None:
-    """What is recognised, as `recognise` does, but from mistakes that are made once."""
+    """Recognise as `recognise` does, but from mistakes that are made once."""
     spec = find_exercise(exercise)
     others = [
         (m, theirs) for m, theirs in made(exercise, secret) if not m.evidence or m.points is None

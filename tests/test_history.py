@@ -1,4 +1,4 @@
-"""The history page: its dates are those of the bibliography, its picture is legible."""
+"""The history page: its dates agree with the bibliography, its picture is legible."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ LOOK = """() => {
 
 
 def overlap(one: list[float], other: list[float]) -> bool:
-    """Whether two boxes (left, top, right, bottom) share more than a pixel at their rims."""
+    """Return True if two boxes (left, top, right, bottom) share more than their rims."""
     across = min(one[2], other[2]) - max(one[0], other[0])
     return across > 0 and min(one[3], other[3]) - max(one[1], other[1]) > 3
 

@@ -1,4 +1,4 @@
-"""What honest notebooks do is not called cheating, and the guide lists all that is."""
+"""Acts of honest notebooks are not called cheating, and the guide lists all that is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attn_grade.inside.alarm import Kind
 from tests.confined import HONEST, SPARED, all_said, grade, open_process
 from tests.conftest import ROOT
 
-# What people write who know no sandbox; there is no network in it, and some modules are missing.
+# Code of people who know no sandbox; there is no network in it, and some modules are missing.
 ACTS = {
     "a file fetched, if it can be": """
 from urllib.request import urlretrieve

@@ -25,7 +25,7 @@ import build_notebooks
 from hosted import with_first_cell
 
 ADDRESS = "https://github.com/someone/attention"
-# What a Jupyter of somebody else's has, and PyTorch.
+# The packages of somebody else's Jupyter, and PyTorch.
 HOST = ("ipykernel", "nbclient", "torch")
 RUN = """
 import sys, nbformat

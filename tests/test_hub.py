@@ -58,7 +58,7 @@ def everybody() -> Iterator[tuple[Hub, dict[str, Account], Path]]:
 
 
 def typed(person: Account, folder: Path, *words: str) -> str:
-    """What a command prints that somebody types in a terminal of the server's."""
+    """Return what a command prints that somebody types in a terminal of the server's."""
     path = f"{HUB}/bin:{ROOT}/.venv/bin:/usr/bin:/bin"
     line = f'export HOME={folder.parent} PATH={path}; cd {folder}; exec "$@" 2>&1'
     return person.does(line, "python", "-m", *words)
@@ -114,7 +114,7 @@ def hands_in(hub: Hub, person: Account, notebook: Path, right: set[str]) -> None
 
 
 def test_class_goes_through_the_hub_and_everybody_gets_back_their_own(everybody) -> None:
-    """Of the odd ones, eve forges ada's, one hands in nothing, one half a file, one twice."""
+    """Odd ones: eve forges ada's, one hands in nothing, one half a file, one twice."""
     hub, people, place = everybody
     prof, students = people["prof"], {name: people[name] for name in STUDENTS}
     course = place / prof.name / "methods"

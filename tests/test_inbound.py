@@ -87,7 +87,7 @@ def collect(place: Path, **settings: object) -> str:
 
 
 def collected(place: Path, student: str) -> dict[str, str]:
-    """What was collected of a student, without the time."""
+    """Return the files collected of a student, without the time."""
     folder = place / "course" / "grading" / "submitted" / student / SET
     files = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".txt"]
     return {path.relative_to(folder).as_posix(): path.read_text().strip() for path in files}

@@ -1,4 +1,4 @@
-"""What the pages for instructors and students tell people to type: commands and settings exist.
+"""The commands and settings that the pages for instructors and students name exist.
 
 That the commands do what the page says is for the tests of nbgrader, of grading and of learning
 systems; here every line is parsed by the program that it calls, and every setting is looked up.
@@ -166,7 +166,7 @@ def test_wrong_commands_would_be_noticed() -> None:
 
 
 def known_settings() -> dict[str, set[str]]:
-    """What can be set of each class that the pages name."""
+    """Return the names of the settings of each class that the pages name."""
     own = {AttnGrade, OwnerCollect, RosterCollector, TableExporter}
     exchange = {Exchange, ExchangeCollect}
     classes = own | exchange | {AssignLatePenalties, CourseDirectory, LateSubmissionPlugin}

@@ -90,7 +90,7 @@ def path(page: Page, number: int, points: list[tuple[float, float]]) -> list[tup
 def described(
     model: Captioner, image: Tensor, moves: Sequence[dict[int, int]] = ()
 ) -> list[tuple[list[str], Tensor, Tensor, Tensor]]:
-    """What PyTorch says of images, its weights, the ones used, and the words' probabilities."""
+    """Return PyTorch's captions, its weights, the ones used, and the words' probabilities."""
     told = torch.zeros(len(image), MOST_WORDS, 9)
     for number, move in enumerate(moves):
         for word, at in move.items():
@@ -200,7 +200,7 @@ def test_mouse_draws_a_digit_that_is_read_and_undone(page: Page) -> None:
 
 
 def assert_shows(page: Page, strokes: str) -> None:
-    """The pixels on the screen are the first image's and those of the strokes."""
+    """Assert that the screen shows the pixels of the first image and of the strokes."""
     lines = [[[*map(float, point.split())] for point in stroke.split("L")]
              for stroke in strokes.split("M")[1:]]  # fmt: skip
     wanted = torch.maximum(images()[0].image, image_of(lines))[0]
@@ -313,7 +313,7 @@ def test_finger_draws_and_the_figure_fits(page: Page, shape: tuple[int, int], co
     assert_accessible_and_fits(page, f"{FIGURE} .attn-number:not(:empty)")
 
 
-# What is said and drawn, but not the numbers of boxes.
+# Everything said and drawn, but not the numbers of boxes.
 PARTS = """root => [root.querySelector(".attn-sentence").textContent,
   ...[...root.querySelectorAll("svg [data-cell], [data-part=weights] *, [data-part=ink] *")]
     .map((one) => [one.textContent, one.getAttribute("aria-label"), one.style.cssText,

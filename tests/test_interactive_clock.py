@@ -1,4 +1,4 @@
-"""The clock of positions: hands and dot products are those of `sinusoidal_positions`."""
+"""The clock of positions: hands and dot products agree with `sinusoidal_positions`."""
 
 from __future__ import annotations
 

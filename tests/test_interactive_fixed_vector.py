@@ -74,7 +74,7 @@ def lengthen(figure: Locator) -> None:
 
 @cache
 def searched(sources: tuple[tuple[str, ...], ...], width: int, power: float) -> Hypotheses:
-    """What PyTorch finds for sentences of one length."""
+    """Return what PyTorch's beam search finds for sentences of one length."""
     known = load("fixed")
     source = pad([known.source_words.encode(one) for one in sources])
     return beam_search(known.model, source, int(1.5 * source.shape[1]) + 5, width, power)

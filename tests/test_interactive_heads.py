@@ -29,7 +29,7 @@ from tests.test_pages import PHONE
 
 FIGURE = ".attn-figure[data-figure='heads']"
 BARK = SENTENCES[0]
-# How visible each dot of the small pictures is.
+# The opacity of each dot of the small pictures.
 DOTS = """async (root) => {
   const image = new Image();
   image.src = root.querySelector("image").getAttribute("href");

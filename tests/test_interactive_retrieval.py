@@ -49,7 +49,7 @@ PICK = """(input, colour) => {
   input.value = colour;
   input.dispatchEvent(new Event('input', { bubbles: true }));
 }"""
-# What the tiles cover, as a part of their column, by colour; tiles of one colour are added up.
+# The share of their column that tiles cover, by colour; tiles of one colour are added up.
 TILES = """root => {
   const area = {};
   for (const tile of root.querySelectorAll('[data-part=tiles] rect')) {

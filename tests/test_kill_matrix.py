@@ -1,8 +1,8 @@
 """The page that shows which check catches which mistake agrees with the banks.
 
 Everything on it but the signs follows from the banks, and is made here again from the signs that
-the page has. The signs of two exercises are found anew; `test_grading_proofs.py` confirms those of
-all, with hidden inputs of another seed.
+the page has. The signs of two exercises are found anew; `test_grading_proofs.py` confirms
+all signs, with hidden inputs of another seed.
 """
 
 from __future__ import annotations

@@ -126,10 +126,10 @@ def test_points_that_wait_for_a_person_are_announced(
 
 
 def collected(folder: Path, path: str, **settings) -> dict[str, str] | None:
-    """What becomes of a file from an archive."""
+    """Return what the collector makes of a file from an archive; None if it leaves it."""
     database = f"sqlite:///{folder}/gradebook.db"
     course = CourseDirectory(root="/course", db_url=database, assignment_id=ASSIGNMENT)
-    settings["log"] = logging.getLogger("collector")  # that of a program keeps it to itself
+    settings["log"] = logging.getLogger("collector")  # a program's logger keeps it to itself
     collector = RosterCollector(parent=ZipCollectApp(coursedir=course), **settings)
     return collector.collect(f"/course/downloaded/{ASSIGNMENT}/extracted/{path}")
 

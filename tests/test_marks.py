@@ -1,4 +1,4 @@
-"""What is exported and reported is what was graded, and a weak level is chosen by nobody but us."""
+"""Exports and reports agree with the grading, and a weak level is chosen by nobody but us."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_what_a_person_gives_later_is_exported(course: Path, caplog) -> None:
     assert "ada,,3\n" in export(course, caplog).replace("\r", "")
 
 
-# What each system takes: of Canvas a word would make a new assignment.
+# The words that each system takes: in Canvas, one would make a new assignment.
 WORDS = [
     (MoodleExporter, f"{SET} feedback", ["", "unreadable"]),
     (BlackboardExporter, f"{SET} note", ["", "unreadable"]),

@@ -26,7 +26,7 @@ CLOSE = {
     "atol": 1e-5,
     "rtol": 0.0,
 }  # measured: states 4e-6, their largest number is 10; weights 1e-6
-# What differs by the rounding of the stored reference only.
+# Tolerances for the rounding of the stored reference alone.
 CLOSER = {"atol": 1e-6, "rtol": 0.0}
 DOG = "Bark is very cute and he is a dog"
 
@@ -421,7 +421,7 @@ class Elsewhere:
         self.folder = folder
 
     def locate_file(self, path: str) -> Path:
-        """Where a file of the package is."""
+        """Return the path of a file of the package."""
         return self.folder / path
 
 

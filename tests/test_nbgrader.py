@@ -92,8 +92,8 @@ def edit_check(notebook: NotebookNode, part: str) -> None:
     cell_of(notebook, f"{part}-check").source = "1000.0"
 
 
-# What becomes of each part of the first problem set in the hands of a student, and which share of
-# its points it must earn. Parts that are not named hold the solution.
+# The change that a student makes to each part of the first problem set, and which share of its
+# points the part must earn. Parts that are not named hold the solution.
 STUDENTS: dict[str, dict[str, tuple[Change, int]]] = {
     "solved": {},
     "broken": {
@@ -121,7 +121,7 @@ def course(tmp_path_factory) -> Path:
 
 
 def graded_by_nbgrader(base: Path) -> Path:
-    """That course, made once for a whole test run, whichever worker asks first; to be read."""
+    """The course, made once for a whole run of tests by the first worker that asks; only read."""
     course, done = shared_folder(base) / "by nbgrader", shared_folder(base) / "graded"
     with FileLock(done.with_suffix(".lock")):
         if not done.exists():
@@ -251,7 +251,7 @@ def test_secret_of_the_configuration_reaches_the_kernels(course):
 
 @pytest.fixture(scope="module")
 def validated(tmp_path_factory) -> dict[str, str]:
-    """What a student reads who validates problem sets as they were given out, by their names."""
+    """The words that validation says of problem sets as they were given out, by their names."""
     folder = tmp_path_factory.mktemp("student")
     for assignment in VALIDATED:
         shutil.copy(EXERCISES / assignment / f"{assignment}.ipynb", folder)

@@ -1,4 +1,4 @@
-"""What `nbgrader_config.py` promises of plain nbgrader cells, from a submission to its feedback."""
+"""Promises of `nbgrader_config.py` on plain nbgrader cells, from a submission to its feedback."""
 
 from __future__ import annotations
 

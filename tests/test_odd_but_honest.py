@@ -22,7 +22,7 @@ BANK = "attn_bank"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """What Ada hands in: nothing yet."""
+    """The folder from which Ada hands in, still empty."""
     shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
     folder = tmp_path / "grading" / "submitted" / "ada" / SET
     folder.mkdir(parents=True)

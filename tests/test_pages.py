@@ -3,7 +3,7 @@
 Each page is opened once, from a server or from the disk, in one of two colours and at one of two
 widths, and then looked at from the other width; axe looks at a sample of them. `make proofs` opens
 each twice, from both, in both colours, and shows all to axe. The tests then ask what was seen. The
-pages are those of `_toc.yml`, so a new chapter joins by itself.
+pages come from `_toc.yml`, so a new chapter joins by itself.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ LOOKS = {
     "disk-desktop-dark": ("file", DESKTOP, "dark"),
     "phone-light": ("http", PHONE, "light"),
 }
-# The pages that Sphinx makes by itself, beside those of `_toc.yml`.
+# The pages of `_toc.yml`, and the pages that Sphinx makes by itself.
 PAGES = [*toc_pages(), "search", "genindex"]
-# What is made of the same few things over and over is visited once, in this look.
+# A page made of the same few things over and over is visited once, in this look.
 ONCE = "disk-phone-dark"
 LONG = "book/kill_matrix"
 # The first look of a page is for `make test`: four neighbours have all four of them.
@@ -76,8 +76,8 @@ LOOK_AT = """() => ({
   images: [...document.querySelectorAll('main img')].map(image => ({
     src: image.src.split('/').pop().slice(0, 60), alt: image.alt, width: image.naturalWidth})),
 })"""
-# Texts look alike that have one colour and one size on one ground. A ground is that of the parent,
-# unless an element paints, fades or moves something: then it counts with its class. To measure the
+# Texts look alike that have one colour and one size on one ground. An element has the ground of its
+# parent, unless it paints, fades or moves something: then it counts with its class. To measure the
 # contrast of every one of ten thousand texts takes a minute, so axe measures one of each look, and
 # a few in `make proofs`.
 MARK_LOOKS = """few => {
@@ -110,7 +110,7 @@ RUN_AXE = """async () => {
 
 @dataclass
 class Seen:
-    """What one visit to a page showed."""
+    """Everything that one visit to a page showed."""
 
     troubles: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
@@ -193,7 +193,7 @@ def size(pair: tuple[int, int]) -> dict[str, int]:
 
 
 def look_with_axe(page: Page, few: int) -> list[str]:
-    """What axe has to say of a page, with the contrast of so many texts of each look."""
+    """Return axe's complaints about a page, with the contrast of so many texts of each look."""
     # A fade that the page itself cancels is over too; its promise is rejected.
     page.evaluate(
         "() => Promise.allSettled(document.getAnimations().map(moving => moving.finished))"
@@ -277,7 +277,7 @@ def test_search_finds_a_word_of_a_chapter(home: tuple[Page, Seen]) -> None:
     assert (seen.troubles, seen.requests) == ([], [])
 
 
-# What rests on no file but the page itself is tried from a server; from the disk too in the proofs.
+# Things that need no file but the page are tried from a server; from the disk too in the proofs.
 BY_EITHER_WAY = pytest.mark.parametrize(
     "home", ["http", pytest.param("file", marks=left_to_proofs)], indirect=True
 )

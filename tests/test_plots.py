@@ -1,4 +1,4 @@
-"""The style of the figures; and those of chapter 01, which show the numbers they were given."""
+"""The style of the figures; and chapter 01's figures, which show the numbers they were given."""
 
 from __future__ import annotations
 

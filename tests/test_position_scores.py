@@ -83,7 +83,7 @@ def test_every_path_gives_output_and_gradients_of_the_equation(
 
 def test_slopes_by_hand() -> None:
     assert LinearPositionScores(4).slopes.tolist() == [1 / 4, 1 / 16, 1 / 64, 1 / 256]
-    # three heads: those of two, and every second of the slopes of four
+    # three heads: the slopes of two, and every second of the slopes of four
     assert LinearPositionScores(3).slopes.tolist() == [1 / 16, 1 / 256, 1 / 4]
     scores = LinearPositionScores(4)(*positions(2, 3))
     assert scores[0].tolist() == [[-0.25, 0, -0.25], [-0.5, -0.25, 0]]

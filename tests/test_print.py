@@ -45,7 +45,7 @@ def check(pdf: Path, chapters: int) -> None:
     reader = PdfReader(pdf)
     texts = [page.extract_text() for page in reader.pages]
     marks = headings(reader)
-    starts = list(marks.values())[-chapters - 1 :]  # the last one is that of the answers
+    starts = list(marks.values())[-chapters - 1 :]  # the last one begins the answers
     assert list(marks)[-1] == "Answers"
     assert [start for start in starts if start % 2 == 0] == []
     contents = "\n".join(texts[2 : starts[0] - 1])

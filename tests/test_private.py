@@ -1,4 +1,4 @@
-"""What the course keeps is closed to others: a second account tries to read and to replace it."""
+"""The course's files are closed to others: a second account tries to read and to replace them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.sampling import left_to_proofs
 SET = "01_retrieval"
 NOTEBOOK = Path("submitted", "ada", SET, f"{SET}.ipynb")
 SECRET = Path("secret.txt")
-# What lies in `grading/` after a problem set was graded, reported and given back.
+# The files in `grading/` after a problem set was graded, reported and given back.
 KEPT = (
     SECRET,
     Path("gradebook.db"),
@@ -140,7 +140,7 @@ NOT_RELEASED = "The gradebook does not know"
 
 
 def refused(course: Path, command: str) -> str:
-    """What a command of attn-grade says that does not begin, in one line."""
+    """Return the words of a command of attn-grade that does not begin, in one line."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ATTN_GRADE_SECRET", "")  # the settings write the seed of the course there
         run = CliRunner().invoke(app, [command, SET, "--course", str(course)])

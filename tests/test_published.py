@@ -1,4 +1,4 @@
-"""What publishes the course is in step with it: workflows, the wheel, and the pages about it."""
+"""The means of publishing the course are in step with it: workflows, the wheel, pages about it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FOLDER = ROOT / ".github" / "workflows"
 WORKFLOWS = sorted(FOLDER.glob("*.yml"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PACKAGES = ("attn_bank", "attn_course", "attn_grade")
-# Runs in a process that sees the wheel's packages, and not those of this folder.
+# Runs in a process that sees the wheel's packages, and not the packages of this folder.
 SOLVE = """
 import sys
 import attn_bank, attn_course, attn_grade, torch

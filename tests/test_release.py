@@ -1,4 +1,4 @@
-"""What grading would refuse is not released: `nbgrader generate_assignment` says so first."""
+"""A set that grading would refuse is not released: `nbgrader generate_assignment` says so first."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def course(released: Path, tmp_path: Path) -> Path:
 
 
 def release(course: Path) -> str:
-    """What is said of a set that is not released; nothing if it is."""
+    """Release the set; return the complaint if it is refused, else nothing."""
     done = NbGraderAPI(config=Course(course).config).generate_assignment(SET)
     return "" if done["success"] else f"{done.get('log')} {done.get('error')}"
 

@@ -255,7 +255,7 @@ def test_instructor_and_student_can_still_read_what_was_written(page: Page) -> N
     assert "<script>document.title" in text
     assert "open (javascript:document.title" in text
     assert "lost (attachment:lost.png)" in text
-    # A browser shows the letters of a formula as those of Unicode's own alphabet for formulas.
+    # A browser shows the letters of a formula in Unicode's own alphabet for formulas.
     assert re.search(r"and\s+a\s*<\s*b", unicodedata.normalize("NFKC", text))
 
 

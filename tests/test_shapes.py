@@ -391,7 +391,7 @@ def test_result_is_held_to_the_signature_again_when_it_changes() -> None:
 
 
 def promise_of(function: Callable[..., object]) -> checking._Promise:
-    """What `checked` keeps for a function."""
+    """Return the promise that `checked` keeps for a function."""
     kept = (cell.cell_contents for cell in function.__closure__)
     return next(thing for thing in kept if isinstance(thing, checking._Promise))
 

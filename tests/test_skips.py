@@ -1,4 +1,4 @@
-"""Where nothing may be skipped, a test that would be fails, and says what is missing."""
+"""A test that would be skipped where nothing may be fails, and says what is missing."""
 
 import pytest
 

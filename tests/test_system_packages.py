@@ -1,4 +1,4 @@
-"""What the script of the system's packages says is missing, on a machine that has nothing."""
+"""The packages that the script of the system's packages misses on a machine that has none."""
 
 from __future__ import annotations
 

@@ -280,7 +280,7 @@ def test_run_of_a_hard_captioner_measures_variance_before_and_after(
 
 
 class Scripted(Captioner):
-    """Says the right words, given the images of `unseen`, but for those of some captions."""
+    """Says the right words, given the images of `unseen`, but not for some captions."""
 
     def __init__(self, wrong: int) -> None:
         super().__init__(build("soft").vision, 9, len(VOCABULARY))

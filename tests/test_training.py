@@ -52,7 +52,7 @@ def weights_of(model: nn.Module) -> dict[str, Tensor]:
 
 
 class Stopped(Exception):
-    """What a test throws into a run."""
+    """The error that a test throws into a run."""
 
 
 def failing(step: int, error: BaseException) -> Callable[[nn.Module, Points], Tensor]:
@@ -546,7 +546,7 @@ def test_file_of_another_kind_is_refused(tmp_path: Path) -> None:
 
 
 class Malice:
-    """What makes a folder when it is unpickled."""
+    """An object that makes a folder when it is unpickled."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -21,7 +21,7 @@ THEIRS = {"norm_first": True, "batch_first": True, "dtype": torch.float64}
 
 
 def make(**settings: bool) -> Block:
-    """Make a block in float64 whose weights are all random, those of its norms too."""
+    """Make a block in float64 whose weights are all random, even the weights of its norms."""
     torch.manual_seed(0)
     block = Block(D_MODEL, HEADS, D_HIDDEN, **settings).double()
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""What works under a compiler and under PyTorch's transforms, and how often a layer is compiled."""
+"""The calls that work under a compiler and PyTorch's transforms, and the number of compilations."""
 
 from __future__ import annotations
 

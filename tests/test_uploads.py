@@ -45,7 +45,7 @@ def collect(course: Path, caplog: pytest.LogCaptureFixture, **settings: int) -> 
     config = Course(course).config.copy()
     config.CourseDirectory.assignment_id = SET
     config.CourseDirectory.update(settings)
-    log = logging.getLogger("collector")  # that of a program keeps it to itself
+    log = logging.getLogger("collector")  # a program's logger keeps it to itself
     app = ZipCollectApp(config=config, coursedir=CourseDirectory(config=config), log=log)
     with caplog.at_level("WARNING"):
         app.init_plugins()

@@ -16,7 +16,7 @@ from tests.confined import BEGIN, grade, open_process
 from tests.conftest import ROOT
 
 ENGINE, BANK_PACKAGE, COURSE = "attn_grade", "attn_bank", "attn_course"
-# What grading a class needs, and a student who runs `check` does not.
+# Packages that grading a class needs, and a student who runs `check` does not.
 FOR_INSTRUCTORS = {"nbgrader", "sqlalchemy", "distributed", "psycopg", "psutil", "IPython", "typer"}
 LOOK = """import pkgutil, sys
 import attn_bank, attn_course, attn_grade
@@ -50,7 +50,7 @@ def imported_by(path: Path) -> set[str]:
 
 
 def imports_of(package: str) -> dict[str, set[str]]:
-    """What each module of a package imports of ours."""
+    """Return the modules of ours that each module of a package imports."""
     ours = {**modules(ENGINE), **modules(BANK_PACKAGE), **modules(COURSE)}
     return {name: imported_by(path) & set(ours) for name, path in modules(package).items()}
 

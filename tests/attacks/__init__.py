@@ -1,7 +1,7 @@
-"""What a notebook may hold that wants more than it has earned, or wants to do harm.
+"""Cells of notebooks that want more points than they have earned, or want to do harm.
 
 Each attack stands in a notebook where the answer of `01_retrieval/softmax` should; `torch` is
-imported. What it must not get, it prints after the word GOT.
+imported. If it gets something that it must not, it prints it after the word GOT.
 """
 
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ class Attack:
 
     Args:
         source: Its text.
-        noticed: What the part's state, its notes, those of the notebook, or its table must say, and
-            do not say of an answer that is wrong and no more: a regular expression.
+        noticed: A regular expression for what the part's state, its notes, the notebook's notes, or
+            its table must say, and do not say of an answer that is only wrong.
     """
 
     source: str
@@ -36,7 +36,7 @@ class Attack:
 
     @property
     def taints(self) -> bool:
-        """Whether nothing can be said any more of what comes after it in its notebook."""
+        """True if nothing can be said any more of later cells in its notebook."""
         return "tried to exchange" in self.noticed
 
 

@@ -39,7 +39,7 @@ AROUND = [
     (
         "a hand-in that says it was made years ago",
         "0",
-        "nothing: the time is that of the file system",
+        "nothing: the time comes from the file system",
         "none",
         "test_inbound.py::test_time_is_that_of_the_file_system",
     ),

@@ -1,4 +1,4 @@
-"""What is printed, what is right, and a judge of both, for each checked row of the page of errata.
+"""The printed form, the right form, and a judge of both, for each checked row of the errata.
 
 A slip is a function named by its rows. It returns the printed form, typed as it stands, the right
 form, by the package where it has one, and a witness that knows neither.
@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 
-# What a judge says: `says` of a slip is looked for in it, so that nothing fails for another reason.
+# The words of a judge: `says` of a slip must be in them, so that nothing fails for another reason.
 VALUES, SHAPE = "are not close", "'shape' do not match"
 
 
@@ -30,7 +30,7 @@ class Slip:
 
 @dataclass(frozen=True)
 class Check:
-    """How a slip is made, and what is heard when its printed form is tried."""
+    """A function that makes a slip, and the words heard when its printed form is tried."""
 
     make: Callable[[], Slip]
     says: str

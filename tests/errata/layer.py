@@ -83,7 +83,7 @@ def by_a_matrix(query: Tensor, key: Tensor, value: Tensor, matrix: Tensor) -> Te
 
 @slip("S1-25", says="numbers")
 def as_many_numbers_as_keys() -> Slip:
-    """What is computed, and how many numbers it is said to have."""
+    """The output that is computed, and the number of numbers that it is said to have."""
     q, key, value, matrix = draw((3,), (D, N), (N, D_VALUE), (3, D))
     scores = [q.numpy() @ matrix.numpy() @ k / D**0.5 for k in key.mT.numpy()]
     theirs = softmax(scores) @ value.numpy()

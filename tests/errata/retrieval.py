@@ -56,7 +56,7 @@ def value_that_goes_in() -> Slip:
     database.executemany("INSERT INTO entry VALUES (?, ?)", torch.cat([key, value], 1).tolist())
 
     def judge(exchange: tuple[float, float]) -> None:
-        """What goes into a database, and what comes out."""
+        """Check that a database gives this value for this key."""
         rows = database.execute("SELECT value FROM entry WHERE key = ?", exchange[:1]).fetchall()
         assert rows == [exchange[1:]], f"no such row for {exchange}"
 

@@ -1,1 +1,1 @@
-"""What a student of this course imports: least squares, and the edit distance."""
+"""The modules that a student of this course imports: least squares, and the edit distance."""

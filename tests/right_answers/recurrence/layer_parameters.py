@@ -41,7 +41,7 @@ def by_shapes(kind, d_model, d_hidden, length):
 
 
 def by_building_it(kind, d_model, d_hidden, length):
-    """Of maps as torch has them; PyTorch's own recurrent layers come in the notebook."""
+    """Counts torch's linear maps; PyTorch's own recurrent layers come in the notebook."""
     gates = {"rnn": 1, "gru": 3, "lstm": 4}.get(kind, 0)
     maps = [nn.Linear(d_model, d_hidden), nn.Linear(d_hidden, d_hidden)] * gates
     maps += [nn.Linear(d_model, d_model)] * (4 * (kind == "attention"))

@@ -114,7 +114,7 @@ def by_writing_into_its_own(query, key, value, block_len):
 
 
 def by_all_blocks_at_the_end(query, key, value, block_len):
-    """What each block gives is small, and may be kept: the blend and the logarithm of the sum."""
+    """Keeps the small results of all blocks: each one's blend, and the logarithm of its sum."""
     outputs, totals = [], []
     for keys, values in zip(key.split(block_len, -2), value.split(block_len, -2), strict=True):
         scores = query @ keys.mT / math.sqrt(query.shape[-1])

@@ -53,7 +53,7 @@ def by_diagonals(query, key):
 
 
 def by_one_query_at_a_time(query, key):
-    """Differences, but never more than those of one query."""
+    """Differences, but of one query at a time."""
     rows = [(key - one.unsqueeze(-2)).square().sum(-1) / -2 for one in query.unbind(-2)]
     return torch.stack(rows, -2)
 
