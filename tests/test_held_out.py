@@ -1,6 +1,6 @@
 """Answers that were written from the statements alone, before the bank had seen any of them.
 
-They lie under `tests/held_out` as they were before their first run, and measure what the graders
+Their code lies under `tests/held_out` as it was before its first run. They measure what graders
 say to a student whom nobody has foreseen. `verdicts.csv` has what is said of each, and whether that
 is true, judged by reading the answer and the hint.
 """
@@ -21,12 +21,12 @@ from tests.sampling import left_to_proofs, parameters
 
 HELD_OUT = ROOT / "tests" / "held_out"
 SECRET = "one"
-# How many exercises `make test` takes.
+# The number of exercises that `make test` takes.
 TAKEN_EXERCISES = 4
 SLOW = [name for name in exercise_names() if any(c.slow for c in find_exercise(name).checks)]
 SLOW += ["05_luong/attentional_states"]  # its answers loop over sentences
 QUICK = [name for name in exercise_names() if name not in SLOW]
-# Of the wrong answers, how many have to get a true hint.
+# The share of wrong answers that have to get a true hint.
 SHARE, SHARE_OF_LEARNERS = 0.95, 0.75
 
 

@@ -207,7 +207,7 @@ def wrong_exp_without_shift(
 def right_shift_by_nearest(
     query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
 ) -> Tensor:
-    """Measures each distance from that of the nearest key, then raises and divides."""
+    """Subtracts the nearest key's distance from each, then raises and divides."""
     squared = (query.unsqueeze(1) - key).square().sum(-1)
     excess = squared - squared.amin(-1, keepdim=True)
     raised = (-excess / temperatures.reshape(-1, 1, 1)).exp()

@@ -57,7 +57,7 @@ def right_in_double(scores):
 
 
 def wrong_sum_not_shifted(scores):
-    """The maximum is taken off above the line only; the sum is that of the plain powers."""
+    """The maximum is taken off above the line only; the sum adds the plain powers."""
     return torch.exp(scores - scores.amax(-1, keepdim=True)) / scores.exp().sum(-1, keepdim=True)
 
 
@@ -68,7 +68,7 @@ def wrong_one_maximum_and_axis_one(scores):
 
 
 def wrong_global_max(scores):
-    """Subtracts the largest score of the whole tensor, not that of each row, so a row thousands
+    """Subtracts the largest score of the whole tensor, not of each row, so a row thousands
     below another is 0/0."""
     shifted = scores - scores.max()
     raised = torch.exp(shifted)

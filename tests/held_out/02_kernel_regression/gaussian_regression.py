@@ -186,7 +186,7 @@ def wrong_squares_multiplied_out(
 def right_relative_to_nearest(
     query: Tensor, key: Tensor, value: Tensor, width: float | Tensor
 ) -> Tensor:
-    """Divides every kernel value by that of the nearest key, which is then 1."""
+    """Divides every kernel value by the nearest key's, which is then 1."""
     difference = query.unsqueeze(-2) - key.unsqueeze(-3)
     squared = (difference / width).square().sum(-1)
     nearest = squared.amin(-1, keepdim=True).detach()

@@ -148,7 +148,7 @@ def wrong_lone_key_is_nan(key, value, width):
 
 
 def wrong_minus_a_billion_sixth(key: Tensor, value: Tensor, width: float | Tensor) -> Tensor:
-    """Hides a key with a score of -1e9, above those of keys 100,000 widths away."""
+    """Hides a key with a score of -1e9, above the scores of keys 100,000 widths away."""
     squared = (key.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
     myself = torch.eye(key.shape[-2], dtype=torch.bool, device=key.device)
     scores = (-squared / (2 * width**2)).masked_fill(myself, -1e9)

@@ -49,7 +49,7 @@ def wrong_two_missing(query, key, value, k):
 
 
 def wrong_next_key(query, key, value, k):
-    """The place of the k-th is counted from 1, so the width is that of the next key."""
+    """The place of the k-th is counted from 1, so the next key gives the width."""
     squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
     place = min(k, squared.shape[-1] - 1)
     spread = 2 * squared.sort(-1).values[..., place : place + 1]
@@ -69,7 +69,7 @@ def right_limit_by_where(query, key, value, k):
 
 
 def wrong_farthest(query, key, value, k):
-    """topk gives the largest distances, so the width is that of the k-th farthest key."""
+    """topk gives the largest distances, so the k-th farthest key gives the width."""
     squared = (query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1)
     width = squared.topk(k, -1).values[..., -1:]
     scores = torch.where(width > 0, -squared / (2 * torch.where(width > 0, width, 1)), 0)

@@ -25,7 +25,7 @@ def wrong_end_not_asked(output, target):
 
 
 def wrong_share_of_the_batch(output, target):
-    """The share is that of all sentences of the batch, not of those of this length."""
+    """The share is of all sentences of the batch, not of the sentences of this length."""
     output = torch.nn.functional.pad(output, (0, target.shape[1] - output.shape[1]))
     exact = ((output == target) | (target == 0)).all(1)
     length = (target != 0).sum(1) - 1
@@ -44,7 +44,7 @@ def wrong_end_in_the_length(output, target):
 
 
 def wrong_padding_compared(output, target):
-    """What is said behind EOS has to agree with the padding as well."""
+    """Words behind EOS have to agree with the padding as well."""
     output = torch.nn.functional.pad(output, (0, target.shape[1] - output.shape[1]))
     exact = (output == target).all(1)
     length = (target != 0).sum(1) - 1
@@ -173,7 +173,7 @@ def wrong_short_output_passes(output: Tensor, target: Tensor) -> list[tuple[int,
 
 
 def wrong_share_of_the_batch_sixth(output: Tensor, target: Tensor) -> list[tuple[int, float]]:
-    """Divides by the number of all sentences, not by those of the length."""
+    """Divides by the number of all sentences, not of the sentences of the length."""
     output = nn.functional.pad(output, (0, target.shape[1] - output.shape[1]))
     word = target != PAD
     length = word.sum(1) - 1
@@ -218,7 +218,7 @@ def wrong_compares_common_width(output: Tensor, target: Tensor) -> list[tuple[in
 
 
 def wrong_share_of_all_sentences(output: Tensor, target: Tensor) -> list[tuple[int, float]]:
-    """Divides by the number of all sentences, not by that of the sentences of the length."""
+    """Divides by the number of all sentences, not by how many have the length."""
     more = target.shape[1] - output.shape[1]
     output = nn.functional.pad(output, (0, more))
     exact = ((output == target) | (target == PAD)).all(1)

@@ -175,7 +175,7 @@ def wrong_end_is_no_word(logits: Tensor, target_output: Tensor) -> Tensor:
 
 
 def right_over_the_right_word(logits: Tensor, target_output: Tensor) -> Tensor:
-    """-log p is the logsumexp of how far each logit lies above that of the right word."""
+    """-log p is the logsumexp of how far each logit lies above the right word's."""
     row, place = (target_output != PAD).nonzero(as_tuple=True)
     at_words = logits[row, place]
     wanted = at_words.gather(-1, target_output[row, place].unsqueeze(-1))

@@ -72,8 +72,8 @@ def wrong_padding_in_softmax(scores, source_len):
 
 
 def wrong_spread_over_keys(scores, source_len):
-    """Compares the largest and smallest weight of one query, over the keys, instead of those of one
-    key over the queries."""
+    """Compares the largest and smallest weight of one query, over the keys, instead of the
+    weights of one key over the queries."""
     padding = torch.arange(scores.shape[-1]) >= source_len[:, None, None]
     weights = torch.softmax(scores.masked_fill(padding, -torch.inf), dim=-1)
     spread = weights.amax(2) - weights.amin(2)
@@ -167,7 +167,7 @@ def wrong_padding_has_weight_sixth(scores: Tensor, source_len: Tensor) -> Tensor
 
 
 def right_all_pairs(scores: Tensor, source_len: Tensor) -> Tensor:
-    """Compares the weights of every query with those of every other."""
+    """Compares the weights of every query with every other query's."""
     weights = attention_weights(scores, source_len)
     apart = weights.unsqueeze(1) - weights.unsqueeze(2)
     return apart.abs().flatten(1).amax(1)

@@ -43,7 +43,7 @@ def wrong_feeds_the_context(words, annotations, mask, state, w_input, w_state, w
 
 
 def wrong_fed_detached(words, annotations, mask, state, w_input, w_state, w_combine):
-    """What is fed is detached, so no gradient goes back through it."""
+    """The fed state is detached, so no gradient goes back through it."""
     fed, steps = torch.zeros_like(state), []
     for word in words.unbind(1):
         joined = torch.cat([word, fed.detach()], -1)
@@ -95,7 +95,7 @@ def right_in_blocks(words, annotations, mask, state, w_input, w_state, w_combine
 
 
 def wrong_fed_before_the_word(words, annotations, mask, state, w_input, w_state, w_combine):
-    """What is fed stands before the word where the two are joined."""
+    """The fed state comes before the word where the two are joined."""
     fed, steps = torch.zeros_like(state), []
     for word in words.unbind(1):
         state = torch.tanh(torch.cat([fed, word], -1) @ w_input.mT + state @ w_state.mT)

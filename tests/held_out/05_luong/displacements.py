@@ -200,7 +200,7 @@ def wrong_shares_of_those_within_reach(weights: Tensor, sure: Tensor, reach: int
 
 
 def wrong_sign_sixth(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
-    """Subtracts the place of the look from that of the word, so left and right are swapped."""
+    """Subtracts the place of the look from the word's place, so left and right are swapped."""
     source = torch.arange(weights.shape[-1], device=weights.device)
     offset = source - weights.argmax(-1, keepdim=True)
     size = offset.abs().masked_fill(~sure, weights.shape[-1])

@@ -45,7 +45,7 @@ def right_multiplied_out(weights, is_word, share):
 
 
 def wrong_share_of_each_word(weights, is_word, share):
-    """It takes the share for that of a word, and multiplies it by the number of words."""
+    """It takes the share for a word's share, and multiplies it by the number of words."""
     heard = (weights * is_word.unsqueeze(-1)).sum(1)
     due = share * is_word.sum(1, keepdim=True)
     return (due - heard).square().sum(-1).mean()
@@ -143,6 +143,6 @@ def wrong_square_before_sum_seventh(weights: Tensor, is_word: Tensor, share: flo
 
 
 def right_by_einsum(weights: Tensor, is_word: Tensor, share: float) -> Tensor:
-    """What each cell got is one product over the words; the sum is divided by the captions."""
+    """One product over the words gives each cell's total; the sum is divided by the captions."""
     got = torch.einsum("btc,bt->bc", weights, is_word.to(weights.dtype))
     return (got - share).pow(2).sum() / len(weights)

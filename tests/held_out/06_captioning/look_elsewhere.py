@@ -221,7 +221,7 @@ def wrong_third_asks_what_the_first_said(say, weights, digits, named, other, emp
 
 
 def exchanged(weights: Tensor, one: Tensor, two: Tensor) -> Tensor:
-    """A copy of the weights, those of two cells exchanged."""
+    """A copy of the weights, in which two cells have exchanged theirs."""
     rows = torch.arange(len(weights))
     moved = weights.clone()
     moved[rows, one], moved[rows, two] = weights[rows, two], weights[rows, one]

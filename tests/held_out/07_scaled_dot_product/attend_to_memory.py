@@ -16,7 +16,7 @@ def wrong_not_scaled(query, memory):
 
 
 def wrong_root_of_the_memory_length(query, memory):
-    """The root is that of the number of memories."""
+    """The root is taken of the number of memories."""
     scores = query @ memory.mT / memory.shape[-2] ** 0.5
     return torch.softmax(scores, dim=-1) @ memory
 

@@ -5,7 +5,7 @@ from torch import Tensor
 
 
 def wrong_width_of_the_values(query, key, value):
-    """The root is that of the width of the values."""
+    """The root is taken of the width of the values."""
     scores = (query / math.sqrt(value.shape[-1])) @ key.mT
     return torch.softmax(scores, -1) @ value
 
@@ -28,7 +28,7 @@ def wrong_no_root(query, key, value):
 
 
 def wrong_number_of_keys(query, key, value):
-    """The root is that of the number of keys."""
+    """The root is taken of the number of keys."""
     scores = (query / math.sqrt(key.shape[-2])) @ key.mT
     return torch.softmax(scores, -1) @ value
 

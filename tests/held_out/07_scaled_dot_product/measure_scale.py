@@ -17,7 +17,7 @@ def wrong_slack_of_a_key(query, key, exponent):
 
 
 def wrong_size_before_the_scale(query, key, exponent):
-    """The mean square is that of the dot products, before they are scaled."""
+    """The mean square is taken of the dot products, before they are scaled."""
     scores = query @ key.mT
     weights = torch.softmax(scores * query.shape[-1] ** exponent, -1)
     return scores.square().mean(), (weights * (1 - weights)).sum(-1).mean()

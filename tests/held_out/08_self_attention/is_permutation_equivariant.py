@@ -225,7 +225,7 @@ def wrong_majority(layer, d_model, max_len, trials):
 
 
 def wrong_turns_the_wrong_output(layer, d_model: int, max_len: int, trials: int) -> bool:
-    """Reorders the output of the reordered tokens once more, not that of the others."""
+    """Reorders the output of the reordered tokens once more, not the other output."""
     for _ in range(trials):
         length = int(torch.randint(2, max_len + 1, ()))
         tokens = torch.randn(length, d_model)
@@ -287,7 +287,7 @@ def right_turns_back(layer, d_model: int, max_len: int, trials: int) -> bool:
 
 
 def same_rows(one, other, length):
-    """Whether both are tensors of one shape, with `length` rows."""
+    """True if both are tensors of one shape, with `length` rows."""
     return one.shape == other.shape and one.ndim > 0 and len(one) == length
 
 

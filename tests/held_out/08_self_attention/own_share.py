@@ -54,7 +54,7 @@ def right_powers_of_the_diagonal(scores, real):
 
 
 def wrong_largest_weight(scores, real):
-    """It takes the largest weight of each row, whoever has it."""
+    """It takes the largest weight of each row, on any token."""
     low = scores.masked_fill(~real.unsqueeze(-2), -1e30)
     largest = torch.softmax(low, -1).amax(-1)
     return (largest * real).sum(-1) / real.sum(-1).clamp(min=1)

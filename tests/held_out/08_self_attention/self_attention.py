@@ -53,7 +53,7 @@ def wrong_tokens_for_values(tokens, w_query, w_key, w_value):
 
 
 def wrong_key_asks_and_width_of_a_token(tokens, w_query, w_key, w_value):
-    """Keys ask queries, and the scale is that of a token."""
+    """Keys ask queries, and the scale comes from the width of a token."""
     scores = (tokens @ w_key) @ (tokens @ w_query).mT / tokens.shape[-1] ** 0.5
     return torch.softmax(scores, -1) @ (tokens @ w_value)
 

@@ -54,7 +54,7 @@ def wrong_width_from_the_tokens(
 
 
 def wrong_mask_without_heads(query, key, value, mask, w_query, w_key, w_value, w_output, num_heads):
-    """The mask has no axis for the heads, so that of the batch lines up with them."""
+    """The mask has no axis for the heads, so its axis of the batch lines up with them."""
     d_head = len(w_query) // num_heads
     shared = len(w_key) // d_head
     queries = _split(query @ w_query.mT, num_heads)
@@ -152,7 +152,7 @@ def wrong_scores_times_mask(query, key, value, mask, w_query, w_key, w_value, w_
 def wrong_layer_width_and_a_billion(
     query, key, value, mask, w_query, w_key, w_value, w_output, num_heads
 ):
-    """The scale is that of all heads together, and forbidden scores are -1e9."""
+    """The scale comes from the width of all heads together, and forbidden scores are -1e9."""
     shared = w_key.shape[0] // (w_query.shape[0] // num_heads)
     queries = _split(query @ w_query.mT, num_heads)
     keys = _split(key @ w_key.mT, shared).repeat_interleave(num_heads // shared, -3)

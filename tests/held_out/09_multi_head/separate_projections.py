@@ -3,7 +3,7 @@ from torch import Tensor
 
 
 def wrong_bias_left(weight, bias, num_heads, by_head):
-    """The rows of the weight are put in order, those of the bias are not."""
+    """The rows of the weight are put in order, the rows of the bias are not."""
     if by_head:
         weight = weight.unflatten(0, (num_heads, 3, -1)).transpose(0, 1).flatten(0, 2)
     return *weight.chunk(3), *bias.chunk(3)
@@ -214,7 +214,7 @@ def wrong_flag_inverted(
 def right_lists_of_rows(
     weight: Tensor, bias: Tensor, num_heads: int, by_head: bool
 ) -> tuple[Tensor, ...]:
-    """Numbers the rows, finds those of each part, and picks them from weight and bias."""
+    """Numbers the rows, finds each part's, and picks them from weight and bias."""
     rows = torch.arange(len(bias), device=bias.device)
     if by_head:
         parts = rows.reshape(num_heads, 3, -1).unbind(1)

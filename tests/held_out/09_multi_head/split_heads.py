@@ -21,7 +21,7 @@ def wrong_axes_one_and_two(tokens, num_heads):
 
 
 def wrong_heads_not_moved(tokens, num_heads):
-    """The axis of the heads stays behind that of the tokens."""
+    """The axis of the heads stays behind the axis of the tokens."""
     return tokens.unflatten(-1, (num_heads, -1))
 
 

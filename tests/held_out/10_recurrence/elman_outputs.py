@@ -174,7 +174,7 @@ def wrong_reads_the_old_state(
 def wrong_stacks_on_axis_1(
     tokens: Tensor, w_input: Tensor, w_state: Tensor, bias: Tensor, w_output: Tensor
 ) -> Tensor:
-    """Stacks the outputs on axis 1, which is that of the tokens only after one batch axis."""
+    """Stacks the outputs on axis 1, which the tokens have only after one batch axis."""
     state, outputs = torch.zeros_like(bias), []
     for token in tokens.unbind(-2):
         state = torch.tanh(token @ w_input.mT + state @ w_state.mT + bias)

@@ -35,7 +35,7 @@ def wrong_one_for_each_token(kind, d_model, d_hidden, length):
 
 
 def wrong_three_matrices(kind, d_model, d_hidden, length):
-    """Attention is counted without its fourth matrix, that of the output."""
+    """Attention is counted without its fourth matrix, for the output."""
     gates = {"rnn": 1, "gru": 3, "lstm": 4}
     if kind in gates:
         return gates[kind] * d_hidden * (d_model + d_hidden + 2)

@@ -15,7 +15,7 @@ def wrong_quotient_as_printed(bias_ih, bias_hh, share, distance):
 
 
 def wrong_third_quarter(bias_ih, bias_hh, share, distance):
-    """It fills the third quarter, that of the cell."""
+    """It fills the third quarter, which is the cell's."""
     log_f = math.log(share) / distance
     first, second = bias_ih.clone(), bias_hh.clone()
     first.chunk(4)[2].fill_(0)
@@ -52,7 +52,7 @@ def wrong_old_vectors(bias_ih, bias_hh, share, distance):
 
 
 def wrong_sign(bias_ih, bias_hh, share, distance):
-    """The bias has the other sign, that of a gate that shuts."""
+    """The bias has the other sign, so the gate shuts."""
     log_f = math.log(share) / distance
     first, second = bias_ih.clone(), bias_hh.clone()
     first.chunk(4)[1].fill_(0)

@@ -32,7 +32,7 @@ def wrong_calls_itself(needs):
 
 
 def wrong_same_turn(needs):
-    """What has been done in this turn counts at once, so a later operation joins the same turn."""
+    """An operation done in this turn counts at once, so a later one joins the same turn."""
     done, turns = set(), 0
     while len(done) < len(needs):
         before = len(done)
