@@ -21,7 +21,7 @@ const cellOfStroke = (stroke, grid) => {
   return row * grid + column;
 };
 
-// From points of the picture to those of the cell.
+// From points of the picture to points of the cell.
 const within = (strokes, cell, grid) => {
   const corner = [cell % grid, Math.floor(cell / grid)];
   return strokes.map((stroke) => stroke.map((point) =>

@@ -62,7 +62,7 @@ attnFigure("heap", (root, data, say, parts) => {
     const { weights, answers, sure } = model.read(words, withPositions);
     const right = words.map((word, i) => answers[i] === rightAnswer(word, words));
     now = { words, weights, answers, sure, right };
-    // a link may name other words than those of the first order: then they are in their first order
+    // a link may name other words than the first order has: then they are in their first order
     if (!words.every((word) => numbers("first").includes(word))) parts.keep({ first: words.join(".") });
     const first = numbers("first");
     if (String(words) !== String(first)) {

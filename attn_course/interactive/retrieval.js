@@ -163,7 +163,7 @@ attnFigure("retrieval", (root, data, say, { form, picture, part, put, write, ran
     answer();
   };
   form.addEventListener("input", ({ target }) => {
-    // whoever picks a colour asks for it
+    // a reader who picks a colour asks for it
     if (target === part("from")) part("step").value = 0;
     if (target === part("to")) part("step").value = last;
     answer();

@@ -40,7 +40,7 @@ const layerOf = (tensors) => (name) => ({
   bias: tensors[`${name}.bias`],
 });
 
-// The two layers of a recurrent cell; `suffix` is that of PyTorch's names.
+// The two layers of a recurrent cell; `suffix` ends PyTorch's names.
 const cellOf = (tensors) => (name, suffix = "") => {
   const part = (end) => ({
     weight: tensors[`${name}.weight_${end}${suffix}`],
