@@ -28,7 +28,7 @@ from tests.conftest import ROOT, chapters
 
 CHAPTERS = chapters()
 SLUGS = [name[3:] for name in CHAPTERS]
-# What belongs to a chapter; {name} is NN_slug.
+# The files and folders that belong to a chapter; {name} is NN_slug.
 PLACES = (
     "book/text/{name}.md",
     "book/{name}.ipynb",
@@ -39,7 +39,7 @@ PLACES = (
     "exercises/{name}/{name}.ipynb",
     "tests/test_{slug}.py",
 )
-# Where a number in a name means a chapter.
+# The places where a number in a name means a chapter.
 NUMBERED = ("book/text/*.md", "book/*.ipynb", "solutions/*", "exercises/*")
 FOLDERS = (
     "attn_bank",
@@ -54,7 +54,7 @@ FOLDERS = (
 )
 OURS = ("attn_bank", "attn_course", "attn_grade")
 TOO_HEAVY = ("IPython", "matplotlib", "sklearn", "sqlite3", "statsmodels")
-# What several chapters share, and further modules of a chapter, which later ones may import too.
+# Modules that several chapters share, and further ones of a chapter; later ones may import both.
 SHARED = ("blocks", "shapes")
 COMPANIONS = {
     "seq2seq": ("decoding",),
@@ -74,6 +74,9 @@ FORBIDDEN = {
     "an allclose whose default tolerances refuse right answers": r"(?<!assert_)allclose" + r"\(",
     "unfinished work": r"\b(TO" + r"DO|FIX" + r"ME)\b",
 }
+# A docstring is a noun phrase, an imperative or a sentence, and begins with none of these.
+FRAGMENT = re.compile(r"(How|Of|See that|What|Where|Whether|Whoever)\b")
+UNDESCRIBED = ("attn_bank", "attn_grade")
 
 
 def front_matter(name: str) -> dict[str, Any]:
@@ -89,6 +92,14 @@ def imports(path: Path) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def docstrings(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield every docstring of a Python file, the file's own too, after its line."""
+    kinds = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, kinds) and (text := ast.get_docstring(node)):
+            yield node.body[0].lineno, text
 
 
 def sources(*suffixes: str) -> list[Path]:
@@ -226,6 +237,17 @@ def test_sources_hold_nothing_forbidden(what: str) -> None:
         for path in sources(".py", ".md", ".ipynb")
         if "held_out" not in path.parts  # what students may write, mistakes and all
         and pattern.search(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+def test_docstrings_are_no_fragments() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {text.splitlines()[0]}"
+        for path in sources(".py")
+        if path.relative_to(ROOT).parts[0] not in UNDESCRIBED
+        for line, text in docstrings(path)
+        if FRAGMENT.match(text)
     ]
     assert found == []
 
