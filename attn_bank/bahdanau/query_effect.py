@@ -330,7 +330,7 @@ def says_yes_or_no_in_numbers(scores, source_len):
 EXERCISE = Exercise(
     function="query_effect",
     reference=reference,
-    title="find the slip: an additive score in one line",
+    title="an instrument that tells whether the query is heard",
     minutes=15,
     promises=Promises(
         like=2,

@@ -286,8 +286,8 @@ mistake = Mistakes()
 
 @mistake(points=2)
 def takes_the_highest_score(scores, features):
-    """you take the highest score, and always the same cell: that is the slip. The highest score is
-    drawn most often, and the others as often as their weights say"""
+    """you take the highest score, and always the same cell; draw one. The highest score is drawn
+    most often, and the others as often as their weights say"""
     return _at(features, scores.flatten(1).argmax(1))
 
 
@@ -602,7 +602,7 @@ def counts_from_one():
 EXERCISE = Exercise(
     function="hard_context",
     reference=reference,
-    title="find the slip: hard attention",
+    title="hard attention: draw a cell",
     minutes=20,
     equivalent_mutants={"-1 -> 1": "of two axes, cells are the last one and number 1"},
     promises=Promises(batch=("scores", "features")),
