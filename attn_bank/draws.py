@@ -1,4 +1,4 @@
-"""What the checks of several problem sets draw their inputs from."""
+"""Random inputs for the checks of several problem sets."""
 
 import torch
 from torch import Generator, Tensor

@@ -35,7 +35,7 @@ class Layer:
     exact: bool = False
 
     def __call__(self, tokens: Tensor) -> Tensor:
-        """What the layer makes of the tokens.
+        """Apply the layer to the tokens.
 
         Raises:
             ValueError: There are more than it takes.
@@ -54,7 +54,7 @@ class Layer:
 
     @property
     def what(self) -> str:
-        """What it does, to go on after "a layer that"."""
+        """The behaviour of the layer, in words that go on after "a layer that"."""
         return self._function.__doc__.rstrip(".")
 
     @property
@@ -83,7 +83,7 @@ def _place(tokens: Tensor) -> Tensor:
 
 
 def _shut(there: Tensor) -> Tensor:
-    """What is added to the scores, so that nobody looks there."""
+    """The numbers to add to the scores, so that nobody looks there."""
     return torch.zeros(there.shape).masked_fill(there, -torch.inf)
 
 

@@ -30,7 +30,7 @@ class SequenceLayer:
     from_state: Tensor
 
     def __call__(self, tokens: Tensor) -> Tensor:
-        """What the layer makes of the tokens."""
+        """Apply the layer to the tokens."""
         return SEQUENCE_LAYERS[self.name](self, tokens)
 
     def __repr__(self) -> str:
@@ -38,11 +38,11 @@ class SequenceLayer:
 
     @property
     def weights(self) -> tuple[Tensor, Tensor]:
-        """What it would learn."""
+        """The weights that the layer would learn."""
         return self.from_token, self.from_state
 
     def read(self, tokens: Tensor) -> Tensor:
-        """What it sees of each token."""
+        """The part of each token that the layer sees."""
         return tokens @ self.from_token.to(tokens)
 
 

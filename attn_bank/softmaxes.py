@@ -1,4 +1,4 @@
-"""What is taken for the softmax over the keys in a wrong answer to one of several exercises."""
+"""Functions that wrong answers to several exercises take for the softmax over the keys."""
 
 from collections.abc import Callable
 from typing import Any

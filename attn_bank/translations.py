@@ -1,4 +1,4 @@
-"""What is wrong with translations, told from what most of them look like.
+"""Faults of translations, told from what most of them look like.
 
 Two translators that erred alike do not give the same words, for their first weights differ. But
 both may say one word over and over, or never come to an end. By this a mistake in training is
@@ -19,7 +19,7 @@ Fault = tuple[str, str]  # what the student reads, and what it is recognised by
 
 
 def form_fault(output: Plain, rows: int) -> Fault | None:
-    """Whether it is not even so many rows of token numbers."""
+    """The fault of an output that is not even so many rows of token numbers; None without one."""
     if not isinstance(output, Tensor):
         return f"it is {name_kind(output)}; expected rows of token numbers", "no tensor"
     if output.is_floating_point() or output.ndim != 2:
@@ -33,7 +33,7 @@ def form_fault(output: Plain, rows: int) -> Fault | None:
 def common_fault(
     ours: Sequence[Row], truth: Sequence[Row], learned: Sequence[Row], show: Show
 ) -> Fault | None:
-    """What most translations have in common and no translation should have.
+    """The fault that most translations have in common; None without one.
 
     Args:
         ours: The translations.
@@ -78,7 +78,7 @@ def _common_faults(
 
 
 def low_bleu(ours: Sequence[Row], truth: Sequence[Row], bleu: float, show: Show) -> Fault | None:
-    """Whether BLEU is below what is asked; and if so, whether short rows do well all the same."""
+    """The fault of a BLEU below what is asked, and whether short rows do well all the same."""
     pairs = [(words_of(row), words_of(right)) for row, right in zip(ours, truth, strict=True)]
     found = corpus_bleu(*zip(*((_strings(a), _strings(b)) for a, b in pairs), strict=True))
     if found >= bleu:

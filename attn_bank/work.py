@@ -1,4 +1,4 @@
-"""How much work an answer may make of its pairs of a query and a key, in several problem sets."""
+"""The work that an answer may make of its pairs of a query and a key, in several problem sets."""
 
 from attn_grade.inside.instruments import Count
 

@@ -45,7 +45,7 @@ def reversed_update(inputs, state, weight_ih, weight_hh, bias_ih, bias_hh):
 
 
 GRADIENT = (
-    "the right gradient reaches all six, also where the inputs are in the hundreds and the gates"
+    "the right gradient reaches all six, even where the inputs are in the hundreds and the gates"
 )
 AXES = 'see the row "there may be no axis before the last, or several"'
 OTHER_FAULTS = {

@@ -201,8 +201,8 @@ def goes_on_to_the_weights():
 
 @mistake
 def mixes_the_sentences(query, key, w_query, w_key, score_weight):
-    """your queries meet the keys of other sentences; new axes belong between the axis of the batch
-    and that of the features: `unsqueeze(2)` for the query, `unsqueeze(1)` for the key"""
+    """your queries meet the keys of other sentences; new axes belong between the batch and the
+    features: `unsqueeze(2)` for the query, `unsqueeze(1)` for the key"""
     hidden = (query @ w_query.mT)[:, None, :, None] + (key @ w_key.mT)[None, :, None, :]
     return (torch.tanh(hidden) @ score_weight).mean(1)
 

@@ -193,14 +193,15 @@ def adds_up_one_intersection(**inputs):
 
 
 def _link_by_columns(weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor) -> float:
-    """Likewise, links of source words in the padding and to that of the target among them."""
+    """The same, but source padding links as well, and padded targets may win before they are
+    dropped."""
     links = _links(weights.mT, weights.amax(1) >= 0).mT & target_mask.unsqueeze(-1)
     return _rate(links, sure, sure | possible)
 
 
 @mistake(also=(_link_by_columns,))
 def links_each_source_word(weights, sure, possible, target_mask):
-    """you link each source word with a target word; each target word is to choose, among the source
+    """you link each source word with a target word; each target word must choose, among the source
     words, which are on the last axis"""
     kept = weights.masked_fill(~target_mask.unsqueeze(-1), -1)
     best = torch.zeros_like(weights, dtype=torch.bool)

@@ -307,9 +307,8 @@ def makes_one_number_of_the_batch():
 
 @mistake(points=2.5)
 def takes_powers_as_they_are(scores, source_len):
-    """you take the powers of the scores as they are; that of 200 is more than a number can hold,
-    and infinity divided by infinity is `nan`; a softmax takes the largest score of the row off
-    first"""
+    """you take the powers of the scores as they are; `exp(200)` is more than a number can hold, and
+    infinity divided by infinity is `nan`; a softmax takes the largest score of the row off first"""
     raised = scores.exp().masked_fill(_padding(scores, source_len), 0)
     weights = raised / raised.sum(-1, keepdim=True)
     return (weights.amax(1) - weights.amin(1)).amax(-1)

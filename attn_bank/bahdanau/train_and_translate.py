@@ -134,8 +134,8 @@ mistake = Mistakes()
 @mistake(points=2, evidence="short only")
 def squeezes_through_one_vector(batches, unseen, vocab_size, max_len):
     """short rows come out right and long ones do not. First look whether `zero_grad` is called for
-    every batch. If it is, does the translator squeeze the source through one vector, as that of
-    chapter 03 does? Let the decoder look back, with `BahdanauTranslator`"""
+    every batch. If it is, does the translator squeeze the source through one vector, like the one
+    in chapter 03? Let the decoder look back, with `BahdanauTranslator`"""
     encoder = Encoder(vocab_size, WIDTH, WIDTH)
     model = FixedVectorTranslator(encoder, vocab_size, WIDTH, WIDTH)
     return greedy_decode(_learn(model, batches), unseen, max_len)
@@ -230,7 +230,7 @@ def begins_with_bos(batches, unseen, vocab_size, max_len):
 
 @mistake(evidence="other rows")
 def translates_what_it_has_seen(batches, unseen, vocab_size, max_len):
-    """you return translations of other rows; translate those of `unseen`"""
+    """you return translations of other rows; translate `unseen`"""
     return reference(batches[:1], batches[0][0], vocab_size, max_len)
 
 

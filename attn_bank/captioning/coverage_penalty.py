@@ -41,7 +41,7 @@ def _words(weights: Tensor, is_word: Tensor) -> Tensor:
 
 
 def _total(weights: Tensor, is_word: Tensor) -> Tensor:
-    """What each cell gets over a caption, (batch, num_cells)."""
+    """The weight that each cell gets over a caption, (batch, num_cells)."""
     return _words(weights, is_word).sum(1)
 
 
@@ -216,8 +216,8 @@ def cuts_to_the_shortest(weights, is_word, share):
 
 @mistake(points=2.5)
 def takes_off_what_padding_got(weights, is_word, share):
-    """you take the number of padded places off; what is to go is the weight that each cell got
-    there. Multiply by the mask before the sum"""
+    """you take the number of padded places off; take off the weight that each cell got there.
+    Multiply by the mask before the sum"""
     return (share - weights.sum(1) - (~is_word).sum(1, keepdim=True)).square().sum(-1).mean()
 
 

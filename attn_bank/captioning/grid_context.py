@@ -121,8 +121,8 @@ def _read_features_by_columns(scores: Tensor, features: Tensor, mask: Tensor) ->
 
 @mistake(also=(_read_features_by_columns,))
 def reads_one_grid_by_columns(scores, features, mask):
-    """of weights and features, one is in the order of the columns and the other in that of the
-    rows, so that cells get the weights of others; flatten both in the same way"""
+    """of weights and features, one goes column by column and the other row by row, so that cells
+    get the weights of others; flatten both in the same way"""
     weights = grid_weights(_fill(scores, mask)).mT.reshape(scores.shape)
     return _add(weights, features)
 
@@ -196,8 +196,8 @@ def sums_over_the_features(scores, features, mask):
 
 @mistake(points=2)
 def counts_axes_from_the_front(scores, features, mask):
-    """you sum over the axes 1 and 2, which are those of the grid only behind one batch axis; count
-    from the back: `(-3, -2)`"""
+    """you sum over the axes 1 and 2, which are the grid only behind one batch axis; count from the
+    back: `(-3, -2)`"""
     weights = grid_weights(_fill(scores, mask))
     return (weights.unsqueeze(-1) * features).sum((1, 2))
 
@@ -306,8 +306,8 @@ def _take_all_powers(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
 
 @mistake(points=3, also=(_take_all_powers,))
 def takes_powers_as_they_are(scores, features, mask):
-    """you take the powers of the scores as they are; that of 200 is more than a number can hold,
-    and infinity divided by infinity is `nan`; `torch.softmax` takes the largest score off first"""
+    """you take the powers of the scores as they are; `exp(200)` is more than a number can hold, and
+    infinity divided by infinity is `nan`; `torch.softmax` takes the largest score off first"""
     powers = torch.exp(scores.masked_fill(~mask, 0)) * mask
     total = powers.sum((-2, -1), keepdim=True)
     return _add(powers / total.where(total > 0, 1), features)

@@ -100,12 +100,13 @@ def is_of_one_cell(
     if near[torch.arange(len(cells)), cells].all():
         return None
     if near.any(-1).all():
-        return "each context is that of a cell, but not of the cell that you return", "other cell"
+        return "each context belongs to a cell, but not to the cell that you return", "other cell"
     return "your context is not what stands at one cell of its picture", [context]
 
 
 def _wrong_form(output: Plain, features: Tensor) -> tuple[str, Plain] | None:
-    """What is wrong with an answer's two tensors before one looks at the numbers."""
+    """The fault in the form of an answer's two tensors, apart from their numbers; None without
+    one."""
     if not isinstance(output, list | tuple) or len(output) != 2:
         kind = name_kind(output)
         return f"it returns {kind}; expected two things, the context and the cells", kind
@@ -144,7 +145,7 @@ def follows_the_weights(
     if not _fits(counts, images, weights):
         return _off_the_weights(counts, images, scores)
     if _depends(cells, images, weights):
-        reason = "the draws hang together: from that of one picture one can tell that of another"
+        reason = "the draws hang together: the draw of one picture tells something of another"
         return f"{reason}; each draws for itself", ["together"]
     few = {name: value[:200] for name, value in inputs.items()}
     if torch.equal(call(few, 1)[1], call(few, 2)[1]):
@@ -153,19 +154,19 @@ def follows_the_weights(
 
 
 def _is_one_draw(cells: Tensor, images: Tensor, weights: Tensor) -> bool:
-    """Whether pictures with the same scores all get the same cell, and not the best."""
+    """True if pictures with the same scores all get the same cell, and not the best."""
     first = torch.stack([cells[images == image][0] for image in images.unique()])
     return bool((cells == first[images]).all() and (cells != weights.argmax(1)).any())
 
 
 def _count(cells: Tensor, images: Tensor, weights: Tensor) -> Tensor:
-    """How often each cell was drawn for each picture, (images, num_cells), in float64."""
+    """The times that each cell was drawn for each picture, (images, num_cells), in float64."""
     one_hot = torch.nn.functional.one_hot(cells, weights.shape[1]).double()
     return one_hot.new_zeros(int(images.max()) + 1, weights.shape[1]).index_add(0, images, one_hot)
 
 
 def _off_the_weights(counts: Tensor, images: Tensor, scores: Tensor) -> tuple[str, Plain]:
-    """Where the counts are furthest from the weights, and by what else they were drawn."""
+    """Name the cell whose count is furthest from its weight, and the weights that fit better."""
     weights = _weights(scores.double())
     of_image = _alone(images, weights)
     times = counts.sum(1, keepdim=True)
@@ -189,7 +190,8 @@ def _alone(images: Tensor, weights: Tensor) -> Tensor:
 
 
 def _fits(counts: Tensor, images: Tensor, weights: Tensor) -> bool:
-    """Whether the counts of each picture are near enough, and of all the mean log-weight."""
+    """True if each picture's counts are near enough, and the mean log-weight over all pictures
+    too."""
     alone = _alone(images, weights)
     expected = counts.sum(-1, keepdim=True) * alone
     if not (deviance(counts, expected) < MAX_DEVIANCE).all():
@@ -208,12 +210,12 @@ def _far(counts: Tensor, images: Tensor, weights: Tensor) -> float:
 
 
 def deviance(counts: Tensor, expected: Tensor) -> Tensor:
-    """How much likelier the counts make their own shares than the expected ones, (images,)."""
+    """The deviance of the counts from the expected ones, (images,): the G of a G-test."""
     return 2 * torch.xlogy(counts, counts / expected.clamp_min(1e-9)).sum(-1)
 
 
 def _depends(cells: Tensor, images: Tensor, weights: Tensor) -> bool:
-    """Whether from one picture's getting its best cell, or not, that of another can be told.
+    """True if one picture's getting its best cell, or not, tells whether another gets its own.
 
     The other is the next one, the same picture in the next round, or half a batch on.
     """
@@ -224,7 +226,7 @@ def _depends(cells: Tensor, images: Tensor, weights: Tensor) -> bool:
 
 
 def _hangs_together(products: Tensor) -> bool:
-    """Whether the mean of products, each with the mean 0 and the variance 1, is too far from 0."""
+    """True if the mean of products, each with mean 0 and variance 1, is too far from 0."""
     return bool(products.mean().abs() > MAX_DEVIATIONS / len(products) ** 0.5)
 
 
@@ -259,17 +261,18 @@ def _best_two(weights: Tensor) -> Tensor:
 
 
 def _by_sides(rows: Tensor, columns: Tensor) -> Tensor:
-    """Of a row and a column that are drawn by scores of their own."""
+    """The weights if a row and a column are drawn by scores of their own."""
     return (rows.softmax(-1).unsqueeze(2) * columns.softmax(-1).unsqueeze(1)).flatten(1)
 
 
 def _by_row(rows: Tensor, scores: Tensor) -> Tensor:
-    """Of a row that is drawn by scores of its own, and a cell of this row by its own score."""
+    """The weights if a row is drawn by scores of its own, and a cell of this row by its own
+    score."""
     return (rows.softmax(-1).unsqueeze(2) * scores.softmax(-1)).flatten(1)
 
 
 def _by_sums(weights: Tensor) -> Tensor:
-    """Of a row and a column that are drawn apart, each by the sum of its weights."""
+    """The weights if a row and a column are drawn apart, each by the sum of its weights."""
     return (weights.sum(2, keepdim=True) * weights.sum(1, keepdim=True)).flatten(1)
 
 
@@ -440,13 +443,15 @@ def weighs_what_it_has_drawn(scores, features):
 
 @mistake(points=2)
 def reads_the_grid_by_columns(scores, features):
-    """you count the cells of the features column by column, those of the weights row by row"""
+    """you count the cells of the features column by column, and the cells of the weights row by
+    row"""
     return _at(features.transpose(1, 2), _draw(_weights(scores)))
 
 
 @mistake(points=1)
 def draws_by_columns(scores, features):
-    """you count the cells of the weights column by column, those of the features row by row"""
+    """you count the cells of the weights column by column, and the cells of the features row by
+    row"""
     return _at(features, _draw(_weights(scores.mT)))
 
 
@@ -474,8 +479,8 @@ def _give_powers_as_probabilities(scores: Tensor, features: Tensor) -> Drawn:
 
 @mistake(points=3.5, also=(_give_powers_as_probabilities,))
 def takes_powers_as_they_are(scores, features):
-    """you take the powers of the scores as they are; that of 200 is more than a number can hold,
-    and that of -400 is 0 for every cell; `torch.softmax` takes the largest score off first"""
+    """you take the powers of the scores as they are; `exp(200)` is more than a number can hold, and
+    `exp(-400)` is 0 for every cell; `torch.softmax` takes the largest score off first"""
     powers = torch.exp(scores.flatten(1))
     return _hard(powers, features)
 
@@ -538,8 +543,8 @@ def _squeeze_both(drawn: Drawn) -> Drawn:
     also=(then(reference, _squeeze_both),),
 )
 def squeezes():
-    """`squeeze` without an axis removes every axis of length 1, even that of a batch of one; name
-    the axis that you mean: `squeeze(1)`"""
+    """`squeeze` without an axis removes every axis of length 1, even a batch of one; name the axis
+    that you mean: `squeeze(1)`"""
 
 
 @mistake
@@ -551,7 +556,7 @@ def returns_row_and_column(scores, features):
 
 @mistake
 def numbers_cells_by_columns(scores, features):
-    """your context is that of another cell than the one you return: you number cells down the
+    """your context belongs to another cell than the one you return: you number cells down the
     columns; count in reading order, row by row"""
     context, cells = reference(scores, features)
     _, height, width = scores.shape
@@ -575,13 +580,13 @@ def picks_for_all_images(scores, features):
 
 @mistake(computes=then(reference, lambda drawn: (drawn[0], drawn[1].unsqueeze(1))))
 def keeps_an_axis_of_the_numbers():
-    """the numbers of the cells have an axis of length 1 left, that of the one draw; drop it:
+    """the numbers of the cells still have the axis of the one draw, of length 1; drop it:
     `squeeze(1)`"""
 
 
 @mistake(computes=then(reference, lambda drawn: (drawn[0].unsqueeze(1), drawn[1])))
 def keeps_an_axis_of_the_context():
-    """the context has an axis of length 1 left, that of the one draw; drop it before you pick the
+    """the context still has the axis of the one draw, of length 1; drop it before you pick the
     features"""
 
 

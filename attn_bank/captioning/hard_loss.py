@@ -26,7 +26,7 @@ def _advantage(reward: Tensor, baseline: Tensor) -> Tensor:
 def draw_every_cell(generator: Generator, batch: int, num_cells: int) -> Inputs:
     """All that can be drawn, each cell as often as its weight says; any baseline.
 
-    The mean over these draws is what is to be expected, exactly.
+    The mean over these draws is exactly the expectation.
     """
     times = torch.randint(1, 6, (num_cells,), generator=generator)
     order = torch.stack([torch.randperm(num_cells, generator=generator) for _ in range(batch)])
@@ -71,8 +71,8 @@ mistake = Mistakes()
 
 @mistake(computes=then(reference, torch.neg))
 def turns_the_sign_round():
-    """your signs are turned round: an optimiser makes a loss small, and the reward is to grow, so a
-    minus stands in front of all"""
+    """your signs are turned round: an optimiser makes a loss small, and the reward should grow, so
+    a minus stands in front of all"""
 
 
 @mistake(points=1.5)
@@ -118,8 +118,8 @@ def takes_one_baseline_for_all(scores, cells, reward, baseline):
 @mistake(points=1.5)
 def lays_baselines_along_the_draws(scores, cells, reward, baseline):
     """`reward - baseline` lays the baselines of the pictures along the draws: an error for most
-    sizes, and otherwise a reward meets those of all pictures; `baseline.unsqueeze(1)` has one for
-    all draws of a picture"""
+    sizes, and otherwise a reward meets the baselines of all pictures; `baseline.unsqueeze(1)` has
+    one for all draws of a picture"""
     return _loss(reward - baseline, _log_weight(scores, cells), reward)
 
 
@@ -183,7 +183,7 @@ def takes_the_logarithm_of_the_weight(scores, cells, reward, baseline):
 
 @mistake(points=1.5)
 def raises_all_cells(scores, cells, reward, baseline):
-    """you add up the logarithms of all cells; only that of the cell that was drawn counts:
+    """you add up the logarithms of all cells; only the logarithm of the drawn cell counts:
     `gather(1, cells)`"""
     total = torch.log_softmax(scores, -1).sum(-1, keepdim=True)
     return _loss(_advantage(reward, baseline), total, reward)
@@ -314,7 +314,7 @@ def _over_the_scatter_of_rewards(
 
 @mistake(points=1.5, also=(_over_the_scatter_of_rewards,))
 def scales_the_advantage(scores, cells, reward, baseline):
-    """you divide the advantages by a standard deviation; the gradient is then no longer that of the
+    """you divide the advantages by a standard deviation; the gradient then no longer belongs to the
     expected reward. The advantage is reward less baseline, as it is"""
     advantage = _advantage(reward, baseline)
     return _loss(advantage / (advantage.std() + 1e-8), _log_weight(scores, cells), reward)
@@ -380,7 +380,7 @@ EXERCISE = Exercise(
             tolerance=4096,  # of 300, float32 has 5 digits behind the point
         ),
         Check(
-            "the gradient of the reward is that of minus its mean: as a factor it is a constant",
+            "the reward gets the gradient of minus its mean: as a factor it is a constant",
             1.5,
             draw_one_each,
             sizes=({"batch": 2, "num_cells": 3},),

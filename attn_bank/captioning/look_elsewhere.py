@@ -78,7 +78,7 @@ def _exchange(weights: Tensor, one: Tensor, other: Tensor) -> Tensor:
 
 
 def _points(weights: Tensor, named: Tensor) -> Tensor:
-    """Where the cell that is named has more weight than any other."""
+    """True where the named cell has more weight than any other."""
     rest = weights.scatter(1, named.unsqueeze(1), -1)
     return _at(weights, named) > rest.amax(1)
 
@@ -149,7 +149,7 @@ def is_right(number: int) -> Law:
 
 
 class _Asked:
-    """What the three numbers are made of, for wrong answers to make them otherwise."""
+    """The parts of the three numbers, from which wrong answers make other numbers."""
 
     def __init__(
         self,
@@ -175,7 +175,7 @@ class _Asked:
         return _share(self.points), _share(self.told[self.differ]), _share(self.still)
 
     def is_named(self, weights: Tensor) -> Tensor:
-        """Where the digit that should be named is, with these weights."""
+        """True where these weights name the right digit."""
         return self.say(weights) == self.own
 
     def moved_by(self, move: Callable[[Tensor, Tensor, Tensor], Tensor]) -> Measured:
@@ -572,7 +572,7 @@ def takes_cells_for_digits(**given):
 )
 def compares_with_the_other_cell_alone():
     """for the first number you compare with the other digit's cell alone; the weight has to be
-    greater than that of every other cell"""
+    greater than every other cell's"""
 
 
 @mistake(

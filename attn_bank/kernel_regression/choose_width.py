@@ -150,8 +150,8 @@ def takes_a_width_without_a_choice():
 
 @mistake(points=2)
 def looks_up_in_another_order(key, value, widths):
-    """you try the widths in another order than that of the list, and look the best one up by its
-    place in the list"""
+    """you try the widths in another order than the list, and look the best one up by its place in
+    the list"""
     errors = _errors(key, value, sorted(widths))
     return _with(_least(errors, widths), min(errors), value)
 
@@ -208,7 +208,8 @@ def divides_by_one_less(key, value, widths):
 
 @mistake(right="you choose the width well")
 def divides_by_the_variance_of_the_keys(key, value, widths):
-    """you divide by the variance of the keys; R² compares the error with that of the values"""
+    """you divide by the variance of the keys; R² compares the error with the variance of the
+    values"""
     errors = _errors(key, value, widths)
     return _least(errors, widths), 1 - min(errors) / _variance(key).item()
 
@@ -341,7 +342,7 @@ def sorts_the_widths_alone(key, value, widths):
 
 @mistake
 def measures_the_mean_over_all_widths(key, value, widths):
-    """your R² is made of the mean error of all widths; it wants that of the width chosen"""
+    """your R² is made of the mean error of all widths; take the error of the width chosen"""
     errors = _errors(key, value, widths)
     return _with(_least(errors, widths), sum(errors) / len(errors), value)
 

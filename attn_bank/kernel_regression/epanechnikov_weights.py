@@ -82,7 +82,7 @@ def _root(query: Tensor, key: Tensor) -> Tensor:
 
 
 def _norm(query: Tensor, key: Tensor) -> Tensor:
-    """The same; at 0 its gradient is 0, and that of the root is infinite."""
+    """The same; at 0 its gradient is 0, and the gradient of the root is infinite."""
     return (query.unsqueeze(-2) - key.unsqueeze(-3)).norm(dim=-1)
 
 
@@ -341,7 +341,7 @@ def divides_by_the_number_of_keys_within(query, key, width):
 @mistake
 def adds_a_thousandth_to_the_sum(query, key, width):
     """you add a thousandth to the denominator, and the weights of every query sum to less than 1,
-    those of a lone key at the edge to much less; change the denominator only where it is 0"""
+    and to much less for a lone key at the edge; change the denominator only where it is 0"""
     kernel = _kernel(query, key, width)
     return kernel / (kernel.sum(-1, keepdim=True) + 1e-3)
 
@@ -450,7 +450,7 @@ EXERCISE = Exercise(
             hidden_sizes=({"key_len": 7, "d_key": 2}, {"key_len": 3, "d_key": 5}),
         ),
         Check(
-            "the right gradient reaches `query` and `key`; that of a query with an empty window is"
+            "the right gradient reaches `query` and `key`; for a query with an empty window it is"
             " 0, not `nan`, even with a key exactly at its edge",
             1,
             draw_empty_windows,

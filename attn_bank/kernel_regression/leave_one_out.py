@@ -205,7 +205,7 @@ def _fill_the_diagonal(key: Tensor, value: Tensor, width: Width) -> Tensor:
 
 @mistake(points=2.5, also=(_fill_the_diagonal,))
 def fills_the_diagonal_of_two_axes(key, value, width):
-    """`fill_diagonal_` takes the diagonal through all axes, not that of the last two; use a mask of
+    """`fill_diagonal_` takes the diagonal through all axes, not through the last two; use a mask of
     shape `(key_len, key_len)`, such as `torch.eye(key_len, dtype=torch.bool)`"""
     scores = _scores(key, width).fill_diagonal_(-math.inf)
     return torch.softmax(scores, -1).nan_to_num(0) @ value

@@ -196,7 +196,7 @@ def _kth_different(row: Tensor, k: int) -> Tensor:
 @mistake(points=3)
 def divides_by_a_width_of_zero(query, key, value, k):
     """where the width is 0 the key on the query gets the score 0/0, which is NaN; its score should
-    be 0, and that of every other key minus infinity"""
+    be 0, and every other score minus infinity"""
     squared = squared_distances(query, key)
     return torch.softmax(-squared / (2 * _squared_width(squared, k)), -1) @ value
 
@@ -457,7 +457,7 @@ EXERCISE = Exercise(
         ),
         "squared.sort(-1) -> squared.sort()": "torch sorts the last axis unless told otherwise",
         "torch.finfo(spread.dtype) -> torch.finfo()": (
-            "the tiny number of torch's default dtype is small enough for that of the checks"
+            "the tiny number of torch's default dtype is small enough for the dtype of the checks"
         ),
     },
 )

@@ -16,7 +16,7 @@ from attn_grade.wrong_answers import given, then
 
 
 class Step(NamedTuple):
-    """What there is at a step before the decoder looks: its state, and what it has been fed."""
+    """A step before the decoder looks: its state, and what it has been fed."""
 
     before: Tensor
     fed: Tensor
@@ -24,7 +24,7 @@ class Step(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What there is after it has looked."""
+    """A step after it has looked."""
 
     state: Tensor
     context: Tensor
@@ -293,14 +293,14 @@ def cuts_padding_after_the_softmax(**inputs):
 
 @mistake(points=4)
 def takes_the_state_for_a_constant(**inputs):
-    """you cut off the state of the cell from the graph; the weights should learn also from what a
+    """you cut off the state of the cell from the graph; the weights should also learn from what a
     step hands on to the next one, so drop `detach` and `data`"""
     return _attentional(_decode(inputs, keep=lambda seen: seen.state.detach()))
 
 
 @mistake(points=4)
 def takes_what_is_fed_for_a_constant(**inputs):
-    """you cut off what is fed from the graph; the weights should learn also from what a step tells
+    """you cut off what is fed from the graph; the weights should also learn from what a step tells
     the next one, so drop `detach` and `data`"""
     return _attentional(_decode(inputs, feed=lambda seen: seen.attentional.detach()))
 
@@ -361,7 +361,7 @@ EXERCISE = Exercise(
             ),
         ),
         Check(
-            "the right gradient reaches the three weights, also through what is fed",
+            "the right gradient reaches the three weights, even through what is fed",
             1,
             draw_sentences,
             sizes=(

@@ -87,8 +87,8 @@ mistake = Mistakes()
 
 @mistake(computes=then(reference, lambda output: output.flip(-1)))
 def turns_left_and_right():
-    """left and right are exchanged: an offset is the place of the word looked at, minus that of the
-    sure word, so one word too far to the right is +1"""
+    """left and right are exchanged: an offset is the place of the word looked at, minus the place
+    of the sure word, so one word too far to the right is +1"""
 
 
 @mistake
@@ -242,7 +242,7 @@ def takes_the_likeliest_sure_word(weights, sure, reach):
 
 
 def _link_to_the_first_word(sure: Tensor) -> Tensor:
-    """What `argmin` and `argmax` make of a row without a link: its first place."""
+    """Link a row without a link to its first place, as `argmin` and `argmax` do."""
     unlinked = ~sure.any(-1, keepdim=True)
     return sure | (unlinked & (torch.ones_like(sure).cumsum(-1) == 1))
 
@@ -311,7 +311,7 @@ EXERCISE = Exercise(
         ),
         Check(
             "rows without a sure link count nowhere, and padding is such a row: the shares are"
-            " those of all other rows of the batch",
+            " taken over all other rows of the batch",
             1,
             draw_padded_links,
             sizes=({"batch": 3, "target_len": 7, "source_len": 5, "reach": 2},),

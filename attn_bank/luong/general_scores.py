@@ -138,7 +138,7 @@ EXERCISE = Exercise(
     promises=Promises(batch=("query", "key"), any_axes=True),
     checks=(
         Check(
-            "every query is scored against every key, `q W k`, also where queries and keys differ"
+            "every query is scored against every key, `q W k`, even where queries and keys differ"
             " in width; any number of axes may come before",
             1.5,
             draw_states,

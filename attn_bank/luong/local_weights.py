@@ -508,8 +508,8 @@ EXERCISE = Exercise(
             hidden_sizes=({"query_len": 2, "key_len": 11},),
         ),
         Check(
-            "the right gradient reaches `scores`, and through the bell also `share`; it is finite"
-            " where a window is empty",
+            "the right gradient reaches `scores`, and through the bell `share`; it is finite where"
+            " a window is empty",
             1,
             draw_a_sentence_of_padding,
             sizes=({"batch": 2, "query_len": 3, "key_len": 7},),

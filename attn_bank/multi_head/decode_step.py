@@ -91,7 +91,7 @@ def draw_step(
 
 
 def draw_several_steps(generator: Generator, **sizes: int) -> Inputs:
-    """Several new tokens; the key of the last scores hundreds, that of the first of all exactly 0.
+    """Several new tokens; the last one's key scores hundreds, the very first key exactly 0.
 
     A feature of its own, which only the last new token has, makes its key loud.
     """
@@ -116,7 +116,8 @@ def equals_the_whole(
         step = {"tokens": tokens, "keys": keys, "values": values, "length": length}
         output, keys, values = call(inputs | step)
         if output.shape != tokens.shape:
-            return f"a step returns an output of shape {tuple(output.shape)}, not that of `tokens`"
+            got, expected = tuple(output.shape), tuple(tokens.shape)
+            return f"a step returns an output of shape {got}, not {expected}, as `tokens` have it"
         outputs.append(output)
     together, wanted = torch.cat(outputs, 1), reference(**inputs)[0]
     right = (together - wanted).abs().amax((0, 2)) <= 1e-4 * wanted.abs().max()
@@ -133,7 +134,7 @@ mistake = Mistakes()
 
 
 def _softmax(scores: Tensor, seen: Tensor) -> Tensor:
-    """That of torch: `nan` where nothing is seen."""
+    """The softmax as torch takes it: `nan` where nothing is seen."""
     return scores.masked_fill(~seen, -torch.inf).softmax(-1)
 
 
@@ -274,8 +275,8 @@ def shares_out_again_after_the_softmax(**inputs):
 
 @mistake(points=3)
 def takes_powers_as_they_are(**inputs):
-    """you take the powers of the scores as they are; that of 100 is more than a number can hold,
-    and infinity times 0 is `nan`; `torch.softmax` takes the largest score of the row off first"""
+    """you take the powers of the scores as they are; `exp(100)` is more than a number can hold, and
+    infinity times 0 is `nan`; `torch.softmax` takes the largest score of the row off first"""
 
     def weigh(scores, seen):
         powers = scores.exp() * seen
@@ -387,8 +388,8 @@ def does_not_scale():
 
 @mistake
 def scales_by_all_heads_together(**inputs):
-    """you divide by the root of all heads together; divide by that of one head, `d_head`, the last
-    axis of `keys`"""
+    """you divide by the root of the width of all heads together; divide by the root of `d_head`,
+    the last axis of `keys`"""
     return _step(**inputs, width=lambda heads: heads.shape[-1] * heads.shape[-3])
 
 
@@ -432,8 +433,8 @@ def takes_softmax_twice(): ...
 
 @mistake
 def scales_by_the_width_of_the_tokens(**inputs):
-    """you divide by the root of the width of the tokens; divide by that of the width of one head,
-    `d_head`"""
+    """you divide by the root of the width of the tokens; divide by the root of `d_head`, the width
+    of one head"""
     return _step(**inputs, width=lambda heads: inputs["tokens"].shape[-1])
 
 

@@ -127,7 +127,7 @@ def _ask(layer: list[Tensor], inputs: Inputs) -> Tensor:
 
 
 def _looks(layer: list[Tensor], inputs: Inputs) -> Tensor:
-    """How much weight each head puts on each role, (num_texts, num_heads, num_roles)."""
+    """The weight that each head puts on each role, (num_texts, num_heads, num_roles)."""
     w_query, w_key, _, _ = layer
     queries = split(_asker(inputs) @ w_query.mT, inputs["num_heads"])
     keys = split(inputs["texts"] @ w_key.mT, inputs["num_heads"])
@@ -184,8 +184,8 @@ def averages_the_heads(num_heads, d_value, num_roles, first, second):
 
 @mistake
 def subtracts_the_first(num_heads, d_value, num_roles, first, second):
-    """your output is the content of `second` less that of `first`; it should be the other way
-    round"""
+    """your output is the content of `second` less the content of `first`; it should be the other
+    way round"""
     return _layer(num_heads, d_value, num_roles, second, first)
 
 
@@ -205,8 +205,8 @@ def _keys_alone(num_heads: int, d_value: int, num_roles: int, first: int, second
 
 @mistake(also=(_keys_alone,))
 def takes_roles_for_the_first_features(num_heads, d_value, num_roles, first, second):
-    """you take role `r` for feature `r`; those of the content come first, so role `r` is feature
-    `d_value + r`"""
+    """you take role `r` for feature `r`; the features of the content come first, so role `r` is
+    feature `d_value + r`"""
     features = torch.eye(d_value + num_roles)
     _, _, value, output = _layer(num_heads, d_value, num_roles, first, second)
     key = 100 * features[[first, second][:num_heads]]
@@ -227,7 +227,7 @@ def looks_at_both_with_one_head(num_heads, d_value, num_roles, first, second):
 
 @mistake(points=2)
 def writes_two_heads_for_one(num_heads, d_value, num_roles, first, second):
-    """you return the matrices of two heads also where `num_heads` is 1; they then are one wide head
+    """you return the matrices of two heads even where `num_heads` is 1; they then are one wide head
     with one softmax, which looks at both tokens and subtracts their mean from itself"""
     return _layer(2, d_value, num_roles, first, second)
 
@@ -258,7 +258,7 @@ def looks_everywhere_else(num_heads, d_value, num_roles, first, second):
 @mistake
 def asks_with_the_roles_that_answer(num_heads, d_value, num_roles, first, second):
     """the token that asks has role 0, and your `w_query` makes a query of zeros of it, so it looks
-    everywhere alike; `w_query` reads feature `d_value`, that of role 0"""
+    everywhere alike; let `w_query` read feature `d_value`, which marks role 0"""
     _, key, value, output = _layer(num_heads, d_value, num_roles, first, second)
     return key, key, value, output
 
@@ -294,8 +294,8 @@ def stores_the_output_the_other_way_round(num_heads, d_value, num_roles, first, 
 
 @mistake
 def exchanges_the_signs(num_heads, d_value, num_roles, first, second):
-    """your signs are exchanged: the content of `first` counts plus and that of `second` minus, also
-    where there is one head"""
+    """your signs are exchanged: the content of `first` counts plus and the content of `second`
+    minus, even where there is one head"""
     return _layer(num_heads, d_value, num_roles, first, second, signs=(-1, 1))
 
 
@@ -332,7 +332,7 @@ def makes_values_of_whole_tokens(num_heads, d_value, num_roles, first, second):
 
 @mistake(computes=leafwise(reference, Tensor.double))
 def casts_to_float64():
-    """your matrices are in float64; they are to be in float32, as `torch.eye` makes them"""
+    """your matrices are in float64; they should be in float32, as `torch.eye` makes them"""
 
 
 EXERCISE = Exercise(
@@ -345,8 +345,8 @@ EXERCISE = Exercise(
     ),
     checks=(
         Check(
-            "two heads: the layer returns the content of `first` less that of `second`, R² at least"
-            f" {BARS[2]}",
+            "two heads: the layer returns the content of `first` less the content of `second`, R²"
+            f" at least {BARS[2]}",
             2,
             draw_texts,
             sizes=(

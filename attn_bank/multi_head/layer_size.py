@@ -174,8 +174,8 @@ def counts_one_bias_a_layer(d_model, num_heads, num_key_heads, bias):
 
 @mistake(points=1.5)
 def gives_four_full_biases(d_model, num_heads, num_key_heads, bias):
-    """you count `4 * d_model` numbers of bias; those of keys and values are only `num_key_heads *
-    d_head` long"""
+    """you count `4 * d_model` numbers of bias; the biases of keys and values are only
+    `num_key_heads * d_head` long"""
     layers, numbers = reference(d_model, num_heads, num_key_heads, False)
     return layers, numbers + bias * 4 * d_model
 
@@ -231,9 +231,9 @@ def counts_keys_and_values_as_one():
 
 @mistake(points=0.5)
 def makes_four_square_matrices(d_model, num_heads, num_key_heads, bias):
-    """your numbers are those of four matrices of `d_model` times `d_model`; keys and values have
-    fewer rows where they have fewer heads, `num_key_heads` times the width of a head, which is
-    `d_model // num_heads`"""
+    """you count four matrices of `d_model` times `d_model`; keys and values have fewer rows where
+    they have fewer heads, `num_key_heads` times the width of a head, which is `d_model //
+    num_heads`"""
     return _layers(num_heads, num_key_heads), 4 * d_model * (d_model + bias)
 
 

@@ -40,9 +40,8 @@ def glues_the_numbers_as_they_lie(heads):
 
 @mistake
 def takes_turns_between_the_heads(heads):
-    """you take one feature of each head in turn; first come all features of head 0, then those of
-    head 1: the axis of the heads belongs before that of the features, `(length, num_heads,
-    d_head)`"""
+    """you take one feature of each head in turn; first come all features of head 0, then all of
+    head 1: the axis of the heads belongs before the features, `(length, num_heads, d_head)`"""
     return heads.movedim(-3, -1).flatten(-2)
 
 
@@ -80,8 +79,8 @@ def turns_the_order_of_the_heads():
 
 @mistake
 def joins_what_is_on_the_first_axis(heads):
-    """you join along the first axis, which is that of the heads only if there is no batch; count
-    from the right: the heads are axis `-3`"""
+    """you join along the first axis, where the heads lie only if there is no batch; count from the
+    right: the heads are axis `-3`"""
     return torch.cat(tuple(heads), -1)
 
 
@@ -149,8 +148,8 @@ EXERCISE = Exercise(
     ),
     checks=(
         Check(
-            "every token has the features of all heads again, those of head 0 first; any number of"
-            " axes may come before, also none",
+            "every token has the features of all heads again, head 0 first; any number of axes may"
+            " come before, even none",
             0.5,
             draw_heads,
             sizes=(

@@ -114,7 +114,7 @@ _SCALE = "; divide by the root of the width of one head's query, `d_head`"
 
 
 def _over_the_root(width: Callable[[Inputs], float]) -> Altered:
-    """The reference, but for the width that is taken for that of one head's query."""
+    """The reference, but divided by the root of this width instead of `d_head`."""
 
     def factor(inputs: Inputs) -> float:
         return (len(inputs["w_query"]) / inputs["num_heads"] / width(inputs)) ** 0.5
@@ -474,8 +474,8 @@ def _count_key_heads_by_the_values(**inputs: Tensor) -> Tensor:
 
 @mistake(points=4, also=(_cut_values_into_num_heads, _count_key_heads_by_the_values))
 def cuts_keys_into_num_heads(**inputs):
-    """keys and values have a number of heads of their own, that of the rows of `w_key` divided by
-    `d_head`; cut both into so many"""
+    """keys and values have a number of heads of their own, the rows of `w_key` divided by `d_head`;
+    cut both into so many"""
     return _attend(**inputs, num_key_heads=inputs["num_heads"])
 
 

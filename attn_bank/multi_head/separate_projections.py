@@ -76,7 +76,7 @@ def sorts_in_the_wrong_direction(weight, bias, num_heads, by_head):
 @mistake(points=1)
 def takes_every_third_row(weight, bias, num_heads, by_head):
     """you take every third row, as if query, key and value took turns; within a head come `d_head`
-    rows of the queries in a row, then those of the keys: `(num_heads, 3, d_head)`"""
+    rows of the queries, then as many of the keys: `(num_heads, 3, d_head)`"""
     if not by_head:
         return reference(weight, bias, num_heads, by_head)
     return tuple(packed[start::3] for packed in (weight, bias) for start in range(3))
@@ -84,8 +84,8 @@ def takes_every_third_row(weight, bias, num_heads, by_head):
 
 @mistake(points=1)
 def sorts_within_the_heads(weight, bias, num_heads, by_head):
-    """you have the right rows of queries, keys and values, but mix those of different heads; first
-    all `d_head` rows of head 0, then those of head 1"""
+    """you have the right rows of queries, keys and values, but mix the heads; first all `d_head`
+    rows of head 0, then all of head 1"""
     if not by_head:
         return reference(weight, bias, num_heads, by_head)
     return tuple(
@@ -237,8 +237,8 @@ EXERCISE = Exercise(
     promises=Promises(),
     checks=(
         Check(
-            "as PyTorch packs them: all rows of the queries, then those of the keys, then those of"
-            " the values",
+            "as PyTorch packs them: all rows of the queries, then all of the keys, then all of the"
+            " values",
             0.5,
             draw_layer,
             sizes=(

@@ -61,15 +61,15 @@ def _cut_one_batch(tokens: Tensor, num_heads: int) -> Tensor:
 
 @mistake(also=(_cut_one_batch,))
 def leaves_the_tokens_in_front(tokens, num_heads):
-    """you have cut the features, but the axis of the heads still stands behind that of the tokens;
-    swap the two, so that each head holds a text: `transpose(-3, -2)`"""
+    """you have cut the features, but the heads still lie behind the tokens; swap the two axes, so
+    that each head holds a text: `transpose(-3, -2)`"""
     return tokens.unflatten(-1, (num_heads, -1))
 
 
 @mistake
 def puts_the_heads_last(tokens, num_heads):
-    """the axis of the heads has come behind that of the features; it belongs before that of the
-    tokens: cut into `(num_heads, d_head)`, then `transpose(-3, -2)`"""
+    """the axis of the heads has come behind the features; it belongs before the tokens: cut into
+    `(num_heads, d_head)`, then `transpose(-3, -2)`"""
     return tokens.unflatten(-1, (num_heads, -1)).transpose(-1, -2)
 
 

@@ -31,7 +31,7 @@ def _parts(
     weigh: Callable[[Tensor], Tensor] = lambda scores: scores.softmax(-1),
     finish: Callable[[Tensor, Tensor], Tensor] = torch.matmul,
 ) -> list[Tensor]:
-    """What each head adds to the output."""
+    """One tensor for each head: its part of the output."""
     parts = []
     for for_query, for_key, for_value, back in zip(w_query, w_key, w_value, w_output, strict=True):
         queries = query @ for_query
@@ -181,15 +181,16 @@ def does_not_scale():
 
 @mistake
 def scales_by_all_heads_together(**inputs):
-    """you divide by the root of all heads together; divide by that of one head, `d_head`"""
+    """you divide by the root of the width of all heads together; divide by the root of `d_head`,
+    the width of one"""
     heads = len(inputs["w_query"])
     return sum(_parts(**inputs, width=lambda queries: heads * queries.shape[-1]))
 
 
 @mistake
 def scales_by_the_width_of_the_tokens(**inputs):
-    """you divide by the root of the width of the tokens; divide by that of one head's query,
-    `d_head`, the last axis of `w_query`"""
+    """you divide by the root of the width of the tokens; divide by the root of `d_head`, the last
+    axis of `w_query`"""
     return sum(_parts(**inputs, width=lambda queries: inputs["query"].shape[-1]))
 
 
@@ -202,9 +203,9 @@ def takes_softmax_over_the_queries(**inputs):
 
 @mistake(points=1)
 def takes_powers_as_they_are(**inputs):
-    """you take the powers of the scores as they are; that of 100 is more than a number can hold,
-    and infinity divided by infinity is `nan`; `torch.softmax` takes the largest score of the row
-    off first"""
+    """you take the powers of the scores as they are; `exp(100)` is more than a number can hold, and
+    infinity divided by infinity is `nan`; `torch.softmax` takes the largest score of the row off
+    first"""
 
     def weigh(scores):
         return scores.exp() / scores.exp().sum(-1, keepdim=True)
@@ -214,15 +215,15 @@ def takes_powers_as_they_are(**inputs):
 
 @mistake
 def scales_by_the_width_of_the_keys(**inputs):
-    """you divide by the root of the width of the key tokens; divide by that of one head's query,
-    `d_head`, the last axis of `w_query`"""
+    """you divide by the root of the width of the key tokens; divide by the root of `d_head`, the
+    last axis of `w_query`"""
     return sum(_parts(**inputs, width=lambda queries: inputs["key"].shape[-1]))
 
 
 @mistake
 def scales_by_the_width_of_the_values(**inputs):
     """you divide by the root of the width of one head's values; it is queries and keys that are
-    multiplied, so divide by that of their width, `d_head`"""
+    multiplied, so divide by the root of their width, `d_head`"""
     return sum(_parts(**inputs, width=lambda queries: inputs["w_value"].shape[-1]))
 
 
@@ -277,8 +278,8 @@ def takes_one_softmax_for_all_queries(): ...
 
 @mistake(points=1)
 def takes_axis_one(**inputs):
-    """your softmax runs over axis 1, which is that of the keys only without a batch; count from the
-    back: `softmax(-1)`"""
+    """your softmax runs over axis 1, where the keys lie only without a batch; count from the back:
+    `softmax(-1)`"""
     return sum(_parts(**inputs, weigh=lambda scores: scores.softmax(1)))
 
 
@@ -292,15 +293,15 @@ def divides_the_width_by_the_heads(**inputs):
 
 @mistake
 def scales_by_the_number_of_heads(**inputs):
-    """you divide by the root of the number of heads; divide by that of `d_head`, the last axis of
-    `w_query`"""
+    """you divide by the root of the number of heads; divide by the root of `d_head`, the last axis
+    of `w_query`"""
     return sum(_parts(**inputs, width=lambda queries: len(inputs["w_query"])))
 
 
 @mistake
 def scales_by_the_width_of_the_output(**inputs):
-    """you divide by the root of `d_model`, the width of the output; divide by that of `d_head`, the
-    last axis of `w_query`"""
+    """you divide by the root of `d_model`, the width of the output; divide by the root of `d_head`,
+    the last axis of `w_query`"""
     return sum(_parts(**inputs, width=lambda queries: inputs["w_output"].shape[-1]))
 
 
@@ -364,7 +365,7 @@ def _turn(query, key, value, w_query, w_key, w_value, w_output, *, turn):
 
 @mistake(points=1)
 def turns_all_axes_round(**inputs):
-    """`.T` turns the order of all axes round, also that of the batch; `.mT` swaps the last two"""
+    """`.T` reverses the order of all axes, including the batch; `.mT` swaps the last two"""
     return _turn(**inputs, turn=lambda keys: keys.permute(*reversed(range(keys.ndim))))
 
 
@@ -387,9 +388,9 @@ def takes_the_matrices_the_other_way_round():
 
 @mistake(points=1)
 def multiplies_by_all_heads_at_once(query, key, value, w_query, w_key, w_value, w_output):
-    """you multiply by the matrices of all heads at once, and their first axis, that of the heads,
-    meets the axis of the batch; give the tokens an axis for the heads, `query.unsqueeze(-3) @
-    w_query`, or take one head after another"""
+    """you multiply by the matrices of all heads at once, and their first axis, which counts the
+    heads, meets the axis of the batch; give the tokens an axis for the heads, `query.unsqueeze(-3)
+    @ w_query`, or take one head after another"""
     queries, keys, values = query @ w_query, key @ w_key, value @ w_value
     weights = (queries @ keys.mT / keys.shape[-1] ** 0.5).softmax(-1)
     return (weights @ values @ w_output).sum(0)

@@ -55,7 +55,7 @@ def _lasting(tokens: Tensor, w_state: Tensor, bias: Tensor, **_: Tensor) -> Inpu
 
 
 def _loud(tokens: Tensor, w_input: Tensor, **_: Tensor) -> Inputs:
-    """What goes into tanh is hundreds, without rounding: too much for an exponential."""
+    """Inputs of tanh in the hundreds, without rounding: too much for an exponential."""
     return {"tokens": 256 * (tokens.sign() + tokens.round()), "w_input": (8 * w_input).round() / 8}
 
 
@@ -417,8 +417,8 @@ def _go_through_the_first_axis(
     also=(then(_go_through_the_first_axis, lambda outputs: outputs.movedim(0, -2)),),
 )
 def goes_through_the_first_axis():
-    """you loop over the first axis, which is that of a batch where there is one; the tokens lie on
-    the last axis but one: `unbind(-2)`"""
+    """you loop over the first axis, which is the batch where there is one; the tokens lie on the
+    last axis but one: `unbind(-2)`"""
 
 
 EXERCISE = Exercise(
@@ -446,7 +446,7 @@ EXERCISE = Exercise(
             tolerance=1024,  # sums of hundreds hold five digits behind the point
         ),
         Check(
-            "any number of axes may come before, also none",
+            "any number of axes may come before, even none",
             1,
             draw_network,
             sizes=(

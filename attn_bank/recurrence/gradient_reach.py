@@ -1,6 +1,6 @@
 """Part B of problem set 10: a probe of how far back a gradient reaches, for any layer.
 
-The layers that it is tried on are those of `attn_bank.sequence_layers`.
+The layers that it is tried on come from `attn_bank.sequence_layers`.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ def reference(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor
 
 
 def _gradient(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
-    """What each sequence's number would gain, of the shape of the tokens."""
+    """The gradient of each sequence's number, of the shape of the tokens."""
     return _gradient_of(lambda given: (layer(given)[:, -1] @ direction).sum(), tokens)
 
 
@@ -85,8 +85,8 @@ def adds_the_batch_up(layer, tokens, direction):
 
 @mistake(points=2.5)
 def divides_by_the_batch_twice(layer, tokens, direction):
-    """you divide by the number of sequences twice: if the gradient is that of a mean, the norms
-    have to be added up; if it is that of a sum, take their mean"""
+    """you divide by the number of sequences twice: add the norms up for the gradient of a mean;
+    take their mean for the gradient of a sum"""
     return reference(layer, tokens, direction) / len(tokens)
 
 

@@ -133,7 +133,7 @@ def gives_the_gru_four(kind, d_model, d_hidden, length):
 
 @mistake(points=3)
 def counts_three_matrices(kind, d_model, d_hidden, length):
-    """you count three matrices in attention; behind those of queries, keys and values stands a
+    """you count three matrices in attention; after the matrices of queries, keys and values comes a
     fourth, `W_O`"""
     return reference(kind, d_model, d_hidden, length) - (kind == "attention") * _linear(
         d_model, d_model

@@ -23,7 +23,7 @@ def reference(bias_ih: Tensor, bias_hh: Tensor, share: float, distance: int) -> 
 
 
 def _bias(share: float, distance: int) -> float:
-    """The logit of `share ** (1 / distance)`, also where that is 1 up to rounding."""
+    """The logit of `share ** (1 / distance)`, even where that is 1 up to rounding."""
     log_gate = math.log(share) / distance
     return log_gate - math.log(-math.expm1(log_gate))
 
@@ -176,7 +176,7 @@ def keeps_the_rest(bias_ih, bias_hh, share, distance):
 
 @mistake(points=2)
 def never_shuts(bias_ih, bias_hh, share, distance):
-    """you leave no bias below zero; where little is to be left after few steps, the gate has to be
+    """you leave no bias below zero; where little should be left after few steps, the gate has to be
     less than half open"""
     return _put(bias_ih, bias_hh, max(_bias(share, distance), 0.0))
 
@@ -334,7 +334,7 @@ def adds_to_what_was_there(bias_ih, bias_hh, share, distance):
 
 @mistake(points=3)
 def leaves_the_first_bias(bias_ih, bias_hh, share, distance):
-    """your sum is right, but the first vector keeps its biases of the forget gate; they are to be
+    """your sum is right, but the first vector keeps its biases of the forget gate; they must be
     zero there, and all of $b$ in the second"""
     new_ih, new_hh = reference(bias_ih, bias_hh, share, distance)
     new_ih.chunk(4)[1][:] = bias_ih.chunk(4)[1]
@@ -344,7 +344,7 @@ def leaves_the_first_bias(bias_ih, bias_hh, share, distance):
 
 @mistake
 def takes_the_logarithm_of_the_gate(bias_ih, bias_hh, share, distance):
-    """your bias is the logarithm of the gate alone; take that of `1 - f` off"""
+    """your bias is the logarithm of the gate alone; take the logarithm of `1 - f` off"""
     return _put(bias_ih, bias_hh, math.log(share) / distance)
 
 
@@ -384,7 +384,7 @@ EXERCISE = Exercise(
             law=keeps_the_share(1e-5),
         ),
         Check(
-            "the other three gates keep their biases, that of the forget gate is all in `bias_hh`",
+            "the other three gates keep their biases; the forget gate's is all in `bias_hh`",
             0.5,
             draw_biases,
             sizes=(

@@ -70,8 +70,8 @@ mistake = Mistakes()
 @mistake(points=3, right="your formula is right")
 def rounds_to_nothing(query, truth, key, value, temperatures):
     """the squared distances of colours are in the thousands: at temperature 1 the powers of all
-    rows round to 0, and 0 over 0 is `nan`. Use a softmax that subtracts the maximum, such as that
-    of part A"""
+    rows round to 0, and 0 over 0 is `nan`. Use a softmax that subtracts the maximum, as in part
+    A"""
     raised = torch.exp(-squared_distances(query, key) / temperatures[:, None, None])
     return mean_squared_errors(raised / raised.sum(-1, keepdim=True) @ value, truth)
 
@@ -175,7 +175,7 @@ def _divide_by_277(
 
 @mistake(also=(_divide_by_277,))
 def divides_by_the_number_of_keys(query, truth, key, value, temperatures):
-    """you divide by another number than that of the queries, such as the number of keys; for the
+    """you divide by another number than the number of queries, such as the number of keys; for the
     colours both are 277, elsewhere not: take the mean over the queries"""
     return reference(query, truth, key, value, temperatures) * len(query) / len(key)
 
@@ -204,8 +204,8 @@ def returns_the_smallest_error():
 
 @mistake
 def lets_each_guess_decide(query, truth, key, value, temperatures):
-    """you turn each guess into its most likely word before you compare; the error is that of the
-    shares themselves, which is how a guess shows its doubt"""
+    """you turn each guess into its most likely word before you compare; compare the shares
+    themselves, by which a guess shows its doubt"""
     scores = -squared_distances(query, key) / temperatures[:, None, None]
     guesses = torch.softmax(scores, dim=-1) @ value
     return mean_squared_errors(one_hot(guesses.argmax(-1), value.shape[-1]).to(value), truth)

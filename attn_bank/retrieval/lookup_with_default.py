@@ -145,16 +145,16 @@ def _share_out_powers(scores: Tensor, value: Tensor, mask: Tensor) -> tuple[Tens
 
 @mistake(points=3.5)
 def finds_empty_rows_by_their_sum(scores, value, mask, default):
-    """a query gets the default from you although it has keys: the highest score of all is that of a
-    forbidden key, and beside it the powers of the allowed ones round to 0. Forbid keys before the
-    softmax, and ask the mask whether there is any"""
+    """a query gets the default from you although it has keys: a forbidden key has the highest score
+    of all, and beside it the powers of the allowed ones round to 0. Forbid keys before the softmax,
+    and ask the mask whether there is any"""
     output, some = _share_out_powers(scores, value, mask)
     return torch.where(some, output, default)
 
 
 @mistake(points=3.5)
 def takes_the_highest_forbidden_score_off(scores, value, mask, default):
-    """the highest score of all is that of a forbidden key, and beside it the powers of the allowed
+    """a forbidden key has the highest score of all, and beside it the powers of the allowed
     ones round to 0, so that the output is 0; forbid keys before the softmax"""
     output, _ = _share_out_powers(scores, value, mask)
     return torch.where(mask.any(-1, keepdim=True), output, default)

@@ -115,7 +115,7 @@ def takes_the_nearest_key(query, key, value, temperature):
 
 @mistake(points=3)
 def ignores_the_temperature(query, key, value, temperature):
-    """your blend is that of temperature 1, whatever temperature is asked for: divide the scores by
+    """your blend stays at temperature 1, whatever temperature is asked for: divide the scores by
     `temperature` before the softmax"""
     return torch.softmax(query @ key.mT, dim=-1) @ value
 

@@ -191,9 +191,8 @@ def drops_the_axis_of_the_maximum(scores):
 
 @mistake(also=(_overflow_over_the_first_axis,))
 def overflows_and_normalises_over_the_queries(scores):
-    """your sum runs over another axis than that of the keys, the last one (`dim=-1`), so that the
-    rows do not sum to 1. And `exp` of a large score is infinite: subtract the maximum of each row
-    first"""
+    """your sum does not run over the keys, the last axis (`dim=-1`), so that the rows do not sum to
+    1. And `exp` of a large score is infinite: subtract the maximum of each row first"""
     raised = torch.exp(scores)
     return raised / raised.sum(-2 if scores.ndim > 1 else -1, keepdim=True)
 

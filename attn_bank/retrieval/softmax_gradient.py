@@ -245,7 +245,7 @@ EXERCISE = Exercise(
             hidden_sizes=({"key_len": 7}, {"a": 2, "b": 3, "query_len": 5, "key_len": 11}),
         ),
         Check(
-            "the scores of a row without any weight get the gradient 0, those of other rows theirs",
+            "the scores of a row without any weight get the gradient 0, and other rows keep theirs",
             1,
             draw_rows_without_weight,
             sizes=({"query_len": 3, "key_len": 5},),

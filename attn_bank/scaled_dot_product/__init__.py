@@ -33,9 +33,9 @@ def as_columns(inputs: Inputs) -> Inputs:
 
 
 def why_not(output: Plain, right: Tensor, wrong: str) -> str | None:
-    """Why an output that is looked at for something else counts for nothing, or None."""
+    """The reason why an output counts for nothing, whatever else is measured; None without one."""
     if not isinstance(output, Tensor):
         return f"it is {name_kind(output)}; expected a tensor of shape {tuple(right.shape)}"
     if output.dtype != right.dtype:
-        return f"its dtype is {output.dtype} and should be {right.dtype}, as that of the inputs"
+        return f"its dtype is {output.dtype} and should be {right.dtype}, like the inputs"
     return None if same(output, right) else wrong

@@ -42,14 +42,14 @@ def changes_nothing(query, key, value):
 
 @mistake(right="the root is right")
 def mends_the_scale_only(query, key, value):
-    """the softmax still runs along the last axis, which is now that of the queries: the keys are
-    the rows of `key.mT @ query`"""
+    """the softmax still runs along the last axis, where the queries lie now: the keys are the rows
+    of `key.mT @ query`"""
     return _attend(query, key, value, dim=-1)
 
 
 @mistake(right="the axis is right")
 def mends_the_axis_only(query, key, value):
-    """the root is still that of the number of queries, which are the columns now; the features are
+    """you still take the root of the number of queries, which are the columns now; the features are
     on axis -2"""
     return _attend(query, key, value, width=query.shape[-1])
 

@@ -69,8 +69,7 @@ def mends_the_axis_only(query, memory):
 
 @mistake(points=1, right="the root is right, and without a batch so are the weights")
 def mends_the_scale_only(query, memory):
-    """with a batch, axis 1 is that of the queries: count from the
-    back, `dim=-1`"""
+    """with a batch, the queries lie on axis 1: count from the back, `dim=-1`"""
     return _look(query, memory, dim=1)
 
 
@@ -130,23 +129,23 @@ def needs_a_batch(query, memory):
 
 @mistake(points=1)
 def turns_all_axes_round(query, memory):
-    """`.T` turns the order of all axes round, also that of the batch; only the last two should
-    swap, which is `.mT`"""
+    """`.T` reverses the order of all axes, including the batch; only the last two should swap,
+    which is `.mT`"""
     return _look_round(query, memory, query.shape[-1] ** -0.5)
 
 
 @mistake
 def keeps_the_code_of_the_scores(query, memory):
-    """the scores lack the root of the width, which the formula for one pair has; and `.T` turns all
-    axes of the memory round, also that of the batch: `.mT` swaps the last two. Is the axis of the
+    """the scores lack the root of the width, which the formula for one pair has; and `.T` reverses
+    all axes of the memory, including the batch: `.mT` swaps the last two. Is the axis of the
     softmax the last one, with a batch too?"""
     return _look_round(query, memory, 1)
 
 
 @mistake(points=1)
 def squeezes_the_batch_together(query, memory):
-    """you put the memories of the whole batch together, so that each query sees those of the others
-    too"""
+    """you put the memories of the whole batch together, so that each query sees the memories of the
+    others too"""
     width = query.shape[-1]
     output = _look(query.reshape(-1, width), memory.reshape(-1, width))
     return output.reshape(query.shape)

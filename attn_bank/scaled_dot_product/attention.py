@@ -284,12 +284,12 @@ def changes_query_and_its_gradient(query, key, value):
 
 @mistake(computes=mistaking(reference, value="key"))
 def returns_keys():
-    """you return means of the keys; the weights are those of the values"""
+    """you return means of the keys; the weights belong to the values"""
 
 
 @mistake(computes=mistaking(reference, key="value"))
 def scores_the_values():
-    """you score the values; the queries meet the keys, and the weights are those of the values"""
+    """you score the values; the queries meet the keys, and the weights go to the values"""
 
 
 def _causal(scores: Tensor, axis: int) -> Tensor:

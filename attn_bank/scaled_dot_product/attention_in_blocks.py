@@ -225,8 +225,8 @@ def starts_from_minus_a_hundred(query, key, value, block_len):
 
 @mistake(points=3)
 def forgets_the_maximum_so_far(query, key, value, block_len):
-    """you subtract the maximum of the block alone; where it lies far below that of an earlier
-    block, `exp(old - new)` is infinite. Take the larger of the two"""
+    """you subtract the maximum of the block alone; where it lies far below the maximum of an
+    earlier block, `exp(old - new)` is infinite. Take the larger of the two"""
     return _in_blocks(query, key, value, block_len, maximum=lambda _, top: top)
 
 
@@ -315,8 +315,8 @@ def takes_the_width_of_the_values(query, key, value, block_len):
 
 @mistake(points=3, right="your output is right")
 def holds_the_whole_table(query, key, value, block_len):
-    """you hold the scores of all queries and all keys at once; make those of one block, use them
-    up, and go on to the next"""
+    """you hold the scores of all queries and all keys at once; make the scores of one block, use
+    them up, and go on to the next"""
     return torch.softmax(_scores(query, key), -1) @ value
 
 
@@ -490,8 +490,8 @@ EXERCISE = Exercise(
     promises=Promises(answer=_in_blocks, batch=("query", "key", "value"), any_axes=True),
     checks=(
         Check(
-            "the output is that of part A, whatever the length of a block; it need not divide the"
-            " number of keys; any number of axes may come before",
+            "the output is part A's, whatever the length of a block; it need not divide the number"
+            " of keys; any number of axes may come before",
             1,
             draw_blocks,
             sizes=(

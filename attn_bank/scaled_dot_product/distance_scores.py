@@ -150,8 +150,8 @@ def forgets_the_sign():
 
 @mistake(computes=given(reference, query=torch.neg))
 def adds_the_vectors():
-    """the dot product has the wrong sign: your score is that of `q + k`. Multiply `(q - k) · (q -
-    k)` out once more"""
+    """the dot product has the wrong sign: your score measures `q + k`. Multiply `(q - k) · (q - k)`
+    out once more"""
 
 
 @mistake
@@ -176,8 +176,8 @@ def leaves_both_out(query, key):
 
 @mistake
 def adds_the_squares_crosswise(query, key):
-    """the squares of the queries are added along the columns and those of the keys along the rows;
-    one number for each query is a column, `keepdim=True`, one for each key a row,
+    """the squares of the queries are added along the columns and the squares of the keys along the
+    rows; one number for each query is a column, `keepdim=True`, one for each key a row,
     `unsqueeze(-2)`"""
     return query @ key.mT - (_squares(query).unsqueeze(-2) + _squares(key).unsqueeze(-1)) / 2
 
@@ -243,8 +243,8 @@ def takes_the_squares_for_constants(query, key):
 
 @mistake
 def lays_the_keys_in_a_column(query, key):
-    """the squares of the keys stand in a column, as those of the queries do, and are added down the
-    wrong axis, or fit nowhere; they belong in a row: `.unsqueeze(-2)`, or `.mT`"""
+    """the squares of the keys stand in a column, like the squares of the queries, and are added
+    down the wrong axis, or fit nowhere; they belong in a row: `.unsqueeze(-2)`, or `.mT`"""
     squares = _squares(query).unsqueeze(-1) + _squares(key).unsqueeze(-1)
     return query @ key.mT - squares / 2
 
@@ -294,8 +294,8 @@ def _give_queries_no_axis(query: Tensor, key: Tensor) -> Tensor:
 
 @mistake(also=(_give_queries_no_axis,))
 def gives_squares_no_axis(query, key):
-    """your squares of queries and of keys lie along the same axis; give those of the queries an
-    axis behind, `unsqueeze(-1)`, and those of the keys one before, `unsqueeze(-2)`"""
+    """your squares of queries and of keys lie along the same axis; give the squares of the queries
+    an axis behind, `unsqueeze(-1)`, and the squares of the keys one before, `unsqueeze(-2)`"""
     return query @ key.mT - (_squares(query) + _squares(key)) / 2
 
 
@@ -335,7 +335,7 @@ EXERCISE = Exercise(
             dtype=torch.float64,
         ),
         Check(
-            "the right gradient reaches `query` and `key`, also where a vector is zero",
+            "the right gradient reaches `query` and `key`, even where a vector is zero",
             0.5,
             draw_with_a_zero,
             sizes=({"query_len": 3, "key_len": 5, "d_key": 2},),

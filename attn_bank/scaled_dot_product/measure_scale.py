@@ -122,7 +122,7 @@ def squares_the_mean():
 
 @mistake(computes=_size_of(lambda scores: scores.softmax(-1).square().mean()))
 def measures_the_weights():
-    """you take the mean square of the weights; that of the scores is wanted"""
+    """you take the mean square of the weights; take the mean square of the scores"""
 
 
 @mistake
@@ -241,7 +241,7 @@ def multiplies_by_the_exponent(query, key, exponent):
 
 @mistake
 def measures_the_slack_before_it_scales(query, key, exponent):
-    """your slack is that of the plain products; scale them before the softmax"""
+    """your slack comes from the plain products; scale them before the softmax"""
     return reference(query, key, exponent)[0], reference(query, key, 0)[1]
 
 

@@ -58,7 +58,7 @@ def draw_padded_sequences(generator: Generator, length: int, **sizes: int) -> In
 
 
 def draw_loud_futures(generator: Generator, length: int, d_value: int, low: int) -> Inputs:
-    """What lies ahead scores 200 above what lies behind, or 8 million."""
+    """Keys ahead score 200 above the keys behind, or 8 million."""
     ahead = ~causal_mask(length)
     root = 2 if length <= 4 else 4  # of the width: a power of 2, so that scaling rounds nothing
     eye = torch.eye(length, root**2, dtype=torch.float64)
@@ -100,7 +100,7 @@ mistake = Mistakes()
 
 @mistake
 def sees_the_future(query, key, value, real):
-    """every token looks at all tokens, also at those behind it; token `i` may look at `j` only if
+    """every token looks at all tokens, even at those behind it; token `i` may look at `j` only if
     `j` is at most `i`"""
     return attention(query, key, value, real.unsqueeze(-2))
 
@@ -124,7 +124,7 @@ def leaves_itself_out(query, key, value, real):
 @mistake
 def looks_one_place_ahead(query, key, value, real):
     """your triangle reaches one place too far: each token sees the one behind it, which is the very
-    word that it is to guess"""
+    word that it must guess"""
     ones = torch.ones(real.shape[-1], real.shape[-1], dtype=torch.bool, device=real.device)
     return attention(query, key, value, ones.tril(1) & real.unsqueeze(-2))
 
@@ -481,7 +481,7 @@ def expects_padding_behind(query, key, value, real):
 
 @mistake(points=4)
 def takes_powers_as_they_are(query, key, value, real):
-    """you take the powers of the scores as they are; that of some hundreds is more than a number
+    """you take the powers of the scores as they are; at some hundreds they are more than a number
     can hold, so take the largest off first, or let `torch.softmax` do it"""
     powers = torch.exp(scaled_dot_scores(query, key)) * _seen(real)
     return powers / powers.sum(-1, keepdim=True).clamp_min(1e-12) @ value

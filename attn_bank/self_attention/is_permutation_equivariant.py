@@ -1,6 +1,6 @@
 """Part D of problem set 08: a test, tried on layers that should pass it and layers that should not.
 
-The layers are those of `attn_bank.layers`.
+The layers come from `attn_bank.layers`.
 """
 
 from collections.abc import Callable
@@ -224,8 +224,8 @@ def _compares_sums(layer: Layer, d_model: int, max_len: int, trials: int) -> boo
 
 @mistake(also=(_compares_sums,))
 def compares_the_means(layer, d_model, max_len, trials):
-    """you compare sums or means over the tokens, in which errors of one token are hidden by those
-    of another; compare row by row"""
+    """you compare sums or means over the tokens, in which the errors of two tokens can cancel;
+    compare row by row"""
 
     def judge(layer, tokens):
         output, turned = layer(tokens), layer(tokens[torch.randperm(len(tokens))])

@@ -84,8 +84,8 @@ def takes_softmax_over_the_queries():
 
 @mistake(computes=_along(1), also=(_along(1, least=0),))
 def takes_axis_one():
-    """your softmax runs over axis 1, which is that of the keys only without a batch; count from the
-    back, `dim=-1`"""
+    """your softmax runs over axis 1, where the keys lie only without a batch; count from the back,
+    `dim=-1`"""
 
 
 @mistake
@@ -122,7 +122,7 @@ def returns_every_share(scores, real):
 
 @mistake
 def takes_the_largest_weight(scores, real):
-    """you take the largest weight of each row, whoever gets it; take the diagonal"""
+    """you take the largest weight of each row, wherever it lies; take the diagonal"""
     return _mean(masked_softmax(scores, real.unsqueeze(-2)).amax(-1), real)
 
 
@@ -138,7 +138,7 @@ def counts_how_often_it_is_largest(scores, real):
 @mistake
 def averages_all_weights(scores, real):
     """you average all weights, which is 1 divided by the length whatever the scores are; average
-    those of the diagonal"""
+    the diagonal"""
     return _mean(masked_softmax(scores, real.unsqueeze(-2)).mean(-1), real)
 
 
@@ -186,7 +186,7 @@ def _count_padding_and_nothing(scores: Tensor, real: Tensor) -> Tensor:
 
 @mistake(points=1.5, also=(_count_padding_and_nothing,))
 def counts_padding_as_words(scores, real):
-    """you take the mean over all rows, those of padding with a share of 0 among them; divide by the
+    """you take the mean over all rows, and padding counts in it with a share of 0; divide by the
     number of words"""
     own = _own(masked_softmax(scores, real.unsqueeze(-2)))
     return (own * real).mean(-1)
@@ -258,9 +258,9 @@ def _mask_powers(scores: Tensor, real: Tensor) -> Tensor:
 
 @mistake(points=2.5, also=(_mask_powers,))
 def takes_powers_as_they_are(scores, real):
-    """you take the powers of the scores as they are; that of 100 is more than a number can hold,
-    and infinity divided by infinity is `nan`; `torch.softmax` takes the largest score of the row
-    off first"""
+    """you take the powers of the scores as they are; `exp(100)` is more than a number can hold, and
+    infinity divided by infinity is `nan`; `torch.softmax` takes the largest score of the row off
+    first"""
     powers = torch.exp(scores) * real.unsqueeze(-2)
     total = powers.sum(-1).clamp_min(1e-30)
     return _mean(_own(powers) / total, real)
@@ -359,7 +359,7 @@ EXERCISE = Exercise(
             hidden_sizes=({"batch": 5, "length": 11},),
         ),
         Check(
-            "scores may be some hundreds, above zero or below, and those of padding the highest",
+            "scores may be some hundreds, above zero or below, and the highest may be padding",
             0.5,
             draw_large_scores,
             sizes=({"batch": 2, "length": 5},),

@@ -117,8 +117,8 @@ def scales_after_the_softmax(tokens, w_query, w_key, w_value):
 
 @mistake(points=2)
 def counts_axes_from_the_left(tokens, w_query, w_key, w_value):
-    """your softmax names its axis by a number counted from the left, which is that of the keys if
-    there are three axes, and only then; count from the right: -1"""
+    """your softmax counts its axis from the left, and finds the keys only if there are three axes;
+    count from the right: -1"""
     query, key, value = _project(tokens, w_query, w_key, w_value)
     return torch.softmax(scaled_dot_scores(query, key), dim=2) @ value
 
@@ -149,8 +149,8 @@ def takes_softmax_over_the_queries():
 
 @mistake
 def takes_axis_one(tokens, w_query, w_key, w_value):
-    """your softmax runs over axis 1, which is that of the keys only without a batch; count from the
-    back, `dim=-1`"""
+    """your softmax runs over axis 1, where the keys lie only without a batch; count from the back,
+    `dim=-1`"""
     query, key, value = _project(tokens, w_query, w_key, w_value)
     return torch.softmax(scaled_dot_scores(query, key), 1) @ value
 
@@ -234,9 +234,9 @@ def divides_by_the_sum_of_scores(tokens, w_query, w_key, w_value):
 
 @mistake(points=3)
 def takes_powers_as_they_are(tokens, w_query, w_key, w_value):
-    """you take the powers of the scores as they are; that of 200 is more than a number can hold,
-    and infinity divided by infinity is `nan`; `torch.softmax` takes the largest score of the row
-    off first"""
+    """you take the powers of the scores as they are; `exp(200)` is more than a number can hold, and
+    infinity divided by infinity is `nan`; `torch.softmax` takes the largest score of the row off
+    first"""
     query, key, value = _project(tokens, w_query, w_key, w_value)
     powers = torch.exp(scaled_dot_scores(query, key))
     return powers / powers.sum(-1, keepdim=True) @ value
@@ -262,7 +262,7 @@ def names_no_axis(tokens, w_query, w_key, w_value):
 
 @mistake
 def transposes_all_axes(tokens, w_query, w_key, w_value):
-    """`.T` turns all axes round, those of the batch too; `.mT` swaps the last two"""
+    """`.T` reverses the order of all axes, including the batch; `.mT` swaps the last two"""
     query, key, value = _project(tokens, w_query, w_key, w_value)
     return torch.softmax(query @ key.T / math.sqrt(key.shape[-1]), -1) @ value
 

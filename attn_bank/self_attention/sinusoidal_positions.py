@@ -48,7 +48,7 @@ def _compare(output: Tensor, exact: Tensor) -> tuple[str, Plain] | None:
 
 
 def _turns_evenly(output: Tensor) -> tuple[str, Plain] | None:
-    """Places apart by `step` differ by the same turn everywhere, that of place `step` from 0.
+    """Places apart by `step` differ by the same turn everywhere, the one from place 0 to `step`.
 
     The first pair turns by 1 from each place to the next.
     """
@@ -127,7 +127,7 @@ def _with_an_angle_each(length: int, d_model: int, base: float) -> Tensor:
 
 @mistake
 def gives_each_feature_its_own_angle(length, d_model):
-    """every feature has an angle of its own; a sine and the cosine behind it share one, that of the
+    """every feature has an angle of its own; a sine and the cosine behind it share the angle of the
     even feature. Without that no step is a turn"""
     return _with_an_angle_each(length, d_model, 10_000)
 
@@ -141,7 +141,7 @@ def takes_each_feature_for_a_pair(length, d_model):
 
 @mistake(points=1)
 def begins_at_one(length, d_model):
-    """your first row is that of position 1; the first position is 0, where all sines are 0 and all
+    """your first row belongs to position 1; the first position is 0, where all sines are 0 and all
     cosines 1"""
     return _interleave(_angle(length, d_model, first=1))
 

@@ -10,7 +10,7 @@ FIRST_WORD = EOS + 1
 
 
 def draw_lengths(generator: Generator, batch: int, most: int, least: int = 1) -> Tensor:
-    """How many words each sentence has: one of them has the most, and one has the least."""
+    """The number of words in each sentence: one has the most, and one has the least."""
     length = torch.randint(least, most + 1, (batch,), generator=generator)
     longest, shortest = torch.randperm(batch, generator=generator)[:2]
     length[longest], length[shortest] = most, least

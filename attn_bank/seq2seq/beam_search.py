@@ -93,7 +93,7 @@ def _result(beam: Beam, length_power: float) -> Result:
 
 
 def search(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
-    """What the reference computes, without tensors, and therefore fast enough to draw by."""
+    """Search as the reference does, without tensors, and therefore fast enough to draw by."""
     return _search(log_probability, beam_width, length_power)
 
 
@@ -113,7 +113,7 @@ def _search(
 def draw_table(
     generator: Generator, steps: int, num_words: int, ends: bool | None, late: bool = False
 ) -> Tensor:
-    """Of shape (steps, vocab_size, vocab_size), with PAD and BOS impossible.
+    """Draw a table (steps, vocab_size, vocab_size), with PAD and BOS impossible.
 
     If the sentences end, they do so by the last step; if not, none ever does. With None some end,
     and the table cuts the others off. If `late`, none ends before the last step.
@@ -145,7 +145,7 @@ def draw_cut_off(generator: Generator, beam_width: int, mixed: int, **sizes: int
 
 
 def draw_ending(generator: Generator, beam_width: int, other: int, **sizes: int) -> Inputs:
-    """What is done with a sentence that has ended decides."""
+    """Everything depends on what is done with a sentence that has ended."""
     wrong = (
         OTHER_BEAMS[other],
         greedy_whatever_the_width,
@@ -206,7 +206,7 @@ mistake = Mistakes()
 
 @mistake
 def greedy_whatever_the_width(log_probability, beam_width, length_power):
-    """your result is that of a beam of 1: either you keep one beginning only, or you start with
+    """your result is what a beam of 1 finds: either you keep one beginning only, or you start with
     several copies of the same, which stay copies for ever"""
     return search(log_probability, 1, length_power)
 

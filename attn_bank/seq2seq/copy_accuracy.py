@@ -79,7 +79,7 @@ def _draw_all_lengths(generator: Generator, batch: int, most: int) -> Tensor:
 
 
 def draw_other_widths(generator: Generator, batch: int, most: int, wider: int) -> Inputs:
-    """Outputs in a tensor with more columns than that of the targets, or with fewer.
+    """Outputs in a tensor with more columns than the targets have, or with fewer.
 
     Where the columns are fewer, the longest sentences have been cut off.
     """
@@ -103,7 +103,7 @@ def draw_talkative(generator: Generator, batch: int, most: int) -> Inputs:
 
 
 def _compare_places(output: Tensor, target: Tensor) -> Tensor:
-    """Where they agree, place by place, the output padded to the width of the target or cut."""
+    """True at the places where they agree; the output is padded or cut to the target's width."""
     wider = target.shape[1] - output.shape[1]
     return nn.functional.pad(output, (0, wider), value=PAD) == target
 
@@ -247,7 +247,7 @@ def returns_per_cent():
 
 @mistake(computes=then(reference, lambda pairs: [(n, 1 - share) for n, share in pairs]))
 def returns_the_share_of_errors():
-    """you return the share of wrong copies; return that of the right ones"""
+    """you return the share of wrong copies; return the share of right ones"""
 
 
 @mistake(computes=then(reference, lambda pairs: [pair[::-1] for pair in pairs]))

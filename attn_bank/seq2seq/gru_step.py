@@ -66,7 +66,8 @@ def _parts(
     bias_ih: Tensor,
     bias_hh: Tensor,
 ) -> tuple[Tensor, ...]:
-    """What the input and the state say to the reset gate, the update gate and the proposal."""
+    """The parts of the reset gate, the update gate and the proposal: three of the input, three of
+    the state."""
     from_input = (inputs @ weight_ih.T + bias_ih).chunk(3, -1)
     return from_input + (state @ weight_hh.T + bias_hh).chunk(3, -1)
 
@@ -80,7 +81,7 @@ def _blend(update: Tensor, state: Tensor, proposal: Tensor) -> Tensor:
 
 
 def _third(tensor: Tensor) -> Tensor:
-    """What belongs to the proposal in a weight or a bias."""
+    """The rows of the proposal in a weight or a bias."""
     return tensor.chunk(3)[2]
 
 
@@ -88,7 +89,7 @@ CELL = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
 def _times(gate: int, factor: float) -> Callable[[Tensor], Tensor]:
-    """What multiplies the rows of a gate, or of the proposal, by a number."""
+    """A function that multiplies the rows of a gate, or of the proposal, by a number."""
 
     def multiply(tensor: Tensor) -> Tensor:
         parts = [*tensor.chunk(3)]
@@ -99,7 +100,7 @@ def _times(gate: int, factor: float) -> Callable[[Tensor], Tensor]:
 
 
 def _in_order(*order: int) -> dict[str, Callable[[Tensor], Tensor]]:
-    """What puts the thirds of all weights and biases in another order."""
+    """For each weight and bias, a function that puts its thirds in another order."""
 
     def sort(tensor: Tensor) -> Tensor:
         parts = tensor.chunk(3)
@@ -544,7 +545,7 @@ EXERCISE = Exercise(
             hidden_sizes=({"batch": 5, "beams": 3, "d_input": 2, "d_hidden": 2},),
         ),
         Check(
-            "the right gradient reaches all six, also where the inputs are in the hundreds and"
+            "the right gradient reaches all six, even where the inputs are in the hundreds and"
             " the gates wide open or shut",
             1,
             draw_cell,

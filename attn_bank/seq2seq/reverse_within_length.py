@@ -26,14 +26,14 @@ def draw_tokens(generator: Generator, batch: int, length: int) -> Inputs:
 
 
 def draw_vectors(generator: Generator, batch: int, length: int, d_annotation: int) -> Inputs:
-    """Vectors, also at the padding; one row is full, one is nothing but padding."""
+    """Vectors, even at the padding; one row is full, one is nothing but padding."""
     number = draw_lengths(generator, batch, length, least=0)
     mask = torch.arange(length) < number.unsqueeze(1)
     return {"sequence": draw_normal(generator, batch, length, d_annotation), "mask": mask}
 
 
 def draw_annotations(generator: Generator, batch: int, length: int, d_annotation: int) -> Inputs:
-    """Vectors that are 0 at the padding, as those of an encoder are."""
+    """Vectors that are 0 at the padding, as an encoder's are."""
     inputs = draw_vectors(generator, batch, length, d_annotation)
     inputs["sequence"][~inputs["mask"]] = 0
     return inputs

@@ -53,7 +53,7 @@ def _with_logits(
 
 
 def _losses(logits: Tensor, target_output: Tensor) -> Tensor:
-    """Of each place, the padded ones too."""
+    """The loss of each place, the padded ones too."""
     return -logits.log_softmax(-1).gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
 
 
@@ -140,8 +140,8 @@ def _normalise_over_the_words(logits: Tensor, target_output: Tensor) -> Tensor:
 
 @mistake(also=(_normalise_over_the_words,))
 def normalises_over_time(logits, target_output):
-    """your softmax runs over the places of the sentences; the probabilities of a place are those of
-    its words, on the last axis"""
+    """your softmax runs over the places of the sentences; at each place it should run over the
+    words, on the last axis"""
     log_p = logits.log_softmax(1).gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
     return _mean_over(target_output != PAD, -log_p)
 
@@ -177,8 +177,8 @@ def adds_a_small_number_to_the_probability(logits, target_output):
 
 @mistake
 def takes_the_likeliest_word(logits, target_output):
-    """you take the logarithm of the largest probability, whichever word that is; take that of the
-    word that is right"""
+    """you take the logarithm of the largest probability, whichever word has it; take the logarithm
+    for the right word"""
     losses = -logits.log_softmax(-1).amax(-1)
     return _mean_over(target_output != PAD, losses)
 
