@@ -68,7 +68,7 @@ def does_not_fit(found: Finding) -> bool:
 
 
 def other_forms(found: Finding) -> list[str]:
-    """What to mend in the form of the numbers, whatever they are."""
+    """Advice on the form of the numbers, whatever they are."""
     one, right, forms = found.evidence, found.expected, []
     if bare(found) is found:
         return []

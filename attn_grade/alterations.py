@@ -102,7 +102,7 @@ def repeat_first(leaf: Input) -> Input:
 
 
 def listed(leaf: Input) -> Any:
-    """What a leaf is as a list, or in one."""
+    """A leaf as a list, or in one."""
     return leaf.tolist() if is_array(leaf) else [leaf]
 
 
@@ -125,7 +125,7 @@ def under(mode: Callable[[], TorchFunctionMode], answer: Answer) -> Answer:
 
 
 class Fill(TorchFunctionMode):
-    """Writes another number wherever minus infinity is to be written."""
+    """Writes another number in place of minus infinity."""
 
     WRITE = ("masked_fill", "masked_fill_", "where", "full", "full_like", "new_full", "fill_")
 

@@ -1,4 +1,4 @@
-"""What may become of a value by a slip, and how to say that."""
+"""Changes of a value by a slip, with the words for each."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -88,7 +88,7 @@ _OF_GIVEN = {
 
 
 def changes(value: object, made: bool = True) -> Iterator[tuple[str, Change]]:
-    """What may become of a value of this kind, and how to say that; less of a given tensor."""
+    """All changes of a value of this kind, with the words for each; fewer for a given tensor."""
     if isinstance(value, float):
         yield from ((words, _of_number(change)) for words, change in _FLOATS.items())
     elif is_floating(value):

@@ -83,7 +83,7 @@ def _say_whom_to_tell(exercise: Exercise, known: Recognised) -> str:
 
 
 def _say(exercise: Exercise, known: Recognised) -> str:
-    """What a student reads of what was recognised."""
+    """The sentence in which a student reads what was recognised."""
     checks = exercise.checks
     if known.row is not None and known.mistake:
         others = "other rows have another fault" if known.others else "no other row can confirm it"

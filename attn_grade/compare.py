@@ -135,7 +135,7 @@ def _difference_of_numbers(output: Plain, exact: float, check: Check) -> str | N
 
 
 def wrong_form(output: Plain, plain: Tensor) -> str | None:
-    """What is wrong with an output apart from its numbers, or None."""
+    """The fault of an output apart from its numbers, or None."""
     if not isinstance(output, Tensor) or oddity(output):
         return f"it is {name_kind(output)}; expected a tensor of shape {tuple(plain.shape)}"
     if output.shape != plain.shape:
@@ -151,7 +151,7 @@ def wrong_form(output: Plain, plain: Tensor) -> str | None:
 
 
 def _wrong_dtype(output: Tensor | np.ndarray, plain: Tensor | np.ndarray) -> str | None:
-    """What is wrong with the dtype of an output, or None."""
+    """The fault of an output's dtype, or None."""
     if output.dtype == plain.dtype:
         return None
     return f"its dtype is {output.dtype} and should be {plain.dtype}"

@@ -85,7 +85,7 @@ class Check:
 
 @dataclass(frozen=True, eq=False)
 class Promises:
-    """What a statement says of every answer besides its numbers.
+    """The promises of a statement: all that it says of every answer besides its numbers.
 
     All that the engine knows to break is promised: that the output has the dtype of the inputs,
     that the caller's arguments stay as they are, that gradients arrive, that axes of length one
@@ -93,7 +93,7 @@ class Promises:
 
     Args:
         points: Of the row that the engine adds for the dtype, the arguments and a batch of one.
-        batch: Names of the inputs that share an axis in front, such as that of a batch.
+        batch: Names of the inputs that share an axis in front, such as a batch's.
         any_axes: Whether any number of axes may stand in its place.
         like: Place of the check whose draws that row takes; None means the first that compares.
         answer: What is broken to see that it is refused, where the reference, though right, would
@@ -116,8 +116,8 @@ class Exercise:
     Args:
         function: The name under which the student defines the answer.
         reference: The right answer.
-        checks: The rows of the table; their points add up to those of the exercise. Its bank adds
-            the row of its promises.
+        checks: The rows of the table; their points add up to the exercise's. Its bank adds the row
+            of its promises.
         promises: What its statement says of every answer; None if it says nothing.
         title: What to do, for the table of parts; empty if it shares a part with the one before.
         minutes: How long it takes a student, for the same table.

@@ -1,4 +1,4 @@
-"""What is found wrong with an answer."""
+"""Findings: the faults of an answer."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from attn_grade.inside.plain import Inputs, Plain
 
 @dataclass(frozen=True)
 class Wrong:
-    """What is wrong with an answer on one draw.
+    """A fault of an answer on one draw.
 
     Args:
         reason: For the student, with numbers.

@@ -12,7 +12,7 @@ from attn_grade.trial import Submission, Trial
 
 # A law does with an output what it would do with the right one: it takes it apart, loops over it,
 # compares each of its numbers with all of another's. What is far larger never gets there.
-MOST_TIMES, LEAST_ROOM = 10, 10_000  # numbers: so often those of the right output, and so many more
+MOST_TIMES, LEAST_ROOM = 10, 10_000  # numbers: so many times the right output's, and so many more
 MOST_NUMBERS = 1_000_000  # where the right output is not known, and of what is kept of any output
 
 
@@ -24,7 +24,7 @@ class Failed(Exception):
 
 
 def check_law(law: Law, trial: Trial, submission: Submission) -> Wrong | None:
-    """What a law finds broken, in words, and by what to recognise it; None if nothing is."""
+    """The fault that a law finds, in words, and its evidence; None without one."""
     check, most = trial.check, _most_numbers(trial)
     outputs = []
 
@@ -55,7 +55,7 @@ def check_law(law: Law, trial: Trial, submission: Submission) -> Wrong | None:
 
 
 def failure(outcome: Outcome) -> Wrong | None:
-    """What is wrong with an answer that gave no output; None if it gave one."""
+    """The fault of an answer that gave no output; None if it gave one."""
     if outcome.borrowed:
         names = " and ".join(dict.fromkeys(outcome.borrowed))
         said = f"it calls {names}; the exercise is to write that yourself"
@@ -71,7 +71,7 @@ def failure(outcome: Outcome) -> Wrong | None:
 
 
 def numbers_in(value: Plain) -> int:
-    """How many numbers, letters and the like a value holds, and the values in it."""
+    """The number of numbers, letters and the like in a value, and of the values in it."""
     if isinstance(value, Tensor | np.ndarray):
         return value.numel() if isinstance(value, Tensor) else value.size
     if isinstance(value, str):
@@ -85,7 +85,7 @@ def _not_applicable(output: Plain) -> tuple[str, str]:
 
 
 def _most_numbers(trial: Trial) -> int:
-    """How many numbers an output may have that a law gets to see."""
+    """The most numbers that an output may have for a law to see it."""
     if trial.check.slow:  # the right answer takes long to make
         return MOST_NUMBERS
     right = trial.plain["cpu"]

@@ -19,7 +19,7 @@ class Mistake:
         points: What it earns; None if that follows from the checks that it fails.
         evidence: What the law of the first check that it fails recognises it by. Without it the
             mistake is made anew to be compared with, for which one that trains is too slow.
-        also: Other answers with the same mistake, whose numbers differ from those of `answer`.
+        also: Other answers with the same mistake, whose numbers differ from `answer`'s.
         shows: What its hint says of the evidence, to be held against what an answer gave; None if
             agreement is enough.
         right: What is right in an answer with this mistake and no other; said of no other answer.

@@ -1,4 +1,4 @@
-"""What follows from the promises of an exercise: a row of its table, and its wrong answers.
+"""Consequences of the promises of an exercise: a row of its table, and its wrong answers.
 
 The engine can break a reference in many ways, see `attn_grade.variants`. Each is forbidden, unless
 the exercise waives it: under the name of the fault, such as "squeezes" or "cuts off mask", with a
@@ -58,17 +58,17 @@ def _signed(mistake: Mistake, signs: dict[str, str]) -> Mistake:
 
 
 def wrong_answers(exercise: Exercise) -> list[Variant]:
-    """What breaks something that an answer to the exercise could break, forbidden or not."""
+    """Answers that break something that they could break in the exercise, forbidden or not."""
     return _variants(exercise, wrong_variants)
 
 
 def right_answers(exercise: Exercise) -> list[Variant]:
-    """What is right because the reference is."""
+    """Variants that are right because the reference is."""
     return _variants(exercise, right_variants)
 
 
 def waiver(exercise: Exercise, variant: Variant) -> str | None:
-    """Why the exercise does not forbid a wrong answer; None where it does."""
+    """The reason why the exercise does not forbid a wrong answer; None where it does."""
     waives = exercise.promises.waives if exercise.promises else {}
     if variant.name in waives or (variant.kind == CUTS_OFF and variant.of in _promised(exercise)):
         return waives.get(variant.name)

@@ -2,7 +2,7 @@
 
 Real work has two faults at once. One that reaches many draws hides the other: an exception, another
 form of the output, axes that are counted from the front. The draws that it spoils are left out, and
-on the rest the numbers have to be those of one known mistake.
+on the rest the numbers have to be one known mistake's.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
@@ -34,7 +34,7 @@ ENOUGH = 2  # draws at which the numbers of two answers do not agree by chance
 
 
 class Recognised(NamedTuple):
-    """What agrees with what was found.
+    """A known mistake, or another reading, that agrees with the findings.
 
     Args:
         mistake: The mistake; None if it is the number of axes alone, or the form of the output.
@@ -56,7 +56,7 @@ class Recognised(NamedTuple):
 
 
 def axes_of(exercise: Exercise, secret: str | None) -> Axes:
-    """How many axes there are at each draw, if any number may stand in front."""
+    """The number of axes at each draw, if any number may come before."""
     promises = exercise.promises
     if promises is None or not promises.any_axes:
         return {}
@@ -153,7 +153,7 @@ def _draws(findings: Findings, rows: Iterable[int]) -> int:
 
 
 def form_alone(findings: Findings, repeats: Set[int]) -> Recognised | None:
-    """What to mend in the form of the output, if its numbers are right wherever there are some."""
+    """Advice on the form of the output alone, if its numbers are right wherever there are some."""
     mine = _by_place(findings)
     forms = {place: form for place, found in mine.items() if (form := other_forms(found))}
     elsewhere = {place: found for place, found in mine.items() if place not in forms}

@@ -1,4 +1,4 @@
-"""How wrong numbers are related to the right ones, where one relation holds for all of them."""
+"""Relations of wrong numbers to the right ones, where one relation holds for all of them."""
 
 from collections.abc import Callable, Iterator
 

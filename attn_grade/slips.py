@@ -77,7 +77,7 @@ def slip_of(exercise: Exercise, findings: Findings, secret: str | None) -> Mista
 
 @lru_cache(maxsize=128)  # places at which the answers of a class are first found wrong
 def _found_at(exercise: Exercise, secret: str | None, row: int, draw: int) -> list[Finding | None]:
-    """What is found of each slip at one draw of a check."""
+    """The finding on each slip at one draw of a check."""
     trial = draw_trials(exercise, exercise.checks[row], secret)[draw]
     return [examine_one(trial, LocalSubmission(slip.answer)) for slip in slips_of(exercise)]
 

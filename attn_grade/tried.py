@@ -1,4 +1,4 @@
-"""What the known wrong answers do on the inputs of their exercise, worked out once for a class."""
+"""Findings on the known wrong answers to an exercise, worked out once for a class."""
 
 from functools import cache, lru_cache
 
@@ -12,7 +12,7 @@ from attn_grade.wrong_answers import Answer
 
 @lru_cache(maxsize=1024)  # both rounds of all mistakes of a problem set, for one secret
 def findings_of(exercise: Exercise, answer: Answer, secret: str | None) -> Findings:
-    """What is found of a wrong answer at all checks."""
+    """The findings on a wrong answer at all checks."""
     return examine(exercise, LocalSubmission(answer), secret)
 
 
@@ -20,6 +20,6 @@ def findings_of(exercise: Exercise, answer: Answer, secret: str | None) -> Findi
 def finding_at(
     exercise: Exercise, answer: Answer, secret: str | None, row: int, draw: int
 ) -> Finding | None:
-    """What is found of a wrong answer at one draw of a check."""
+    """The finding on a wrong answer at one draw of a check."""
     trials = draw_trials(exercise, exercise.checks[row], secret)
     return examine_one(trials[draw], LocalSubmission(answer))

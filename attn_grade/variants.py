@@ -48,8 +48,8 @@ WRONG = {
     " names end in `_` write into the original; make a new one",
     "marks": "you mark the caller's `{0}` for gradients: take `{0}.detach().requires_grad_()`,"
     " which is a tensor of your own",
-    "squeezes": "`squeeze` without an axis removes every axis of length 1, even that of a batch"
-    " of one; leave it out, or name the axis that you mean",
+    "squeezes": "`squeeze` without an axis removes every axis of length 1, even a batch of one;"
+    " leave it out, or name the axis that you mean",
     "repeats the first": None,
     "fills with": None,
     "is off by a millionth": "not all the digits that float64 holds are right: something small,"
@@ -88,17 +88,17 @@ class Variant:
 
     @property
     def sign(self) -> str | None:
-        """The evidence of whoever errs like this, where that does not depend on numbers."""
+        """The evidence of an answer that errs like this, where that does not depend on numbers."""
         return {"changes": f"changed: {self.of}", "marks": f"marked: {self.of}"}.get(self.kind)
 
     @property
     def shows(self) -> Callable[[Plain], bool] | None:
-        """What its hint says of the numbers, where agreement up to rounding does not tell."""
+        """A test of what its hint says of the numbers, where rounding hides that; else None."""
         return is_float32 if self.kind == "rounds to float32" else None
 
     @property
     def hint(self) -> str | None:
-        """What a student reads who erred like this."""
+        """The hint that a student who erred like this reads."""
         hint = WRONG.get(self.kind)
         return hint and hint.format(self.of)
 

@@ -117,7 +117,7 @@ def _prepare(options: AutogradeOptions, course: Course, csv: Path) -> list[str]:
 
 
 def _advice(level: Level) -> str:
-    """What the level leaves open, or an empty string."""
+    """A warning of what the level leaves open, or an empty string."""
     if level < Level.SANDBOX:
         return ". Submissions can read and change your files: only for people whom you trust"
     if not can_refuse():

@@ -56,7 +56,7 @@ def with_missing_students(
 def _misplaced_lines(
     course: Course, assignment: str, found: Iterable[SubmissionRecord]
 ) -> list[str]:
-    """Log lines on files in the wrong place, including those of people not on the roster."""
+    """Log lines on files in the wrong place, including files of people not on the roster."""
     misplaced = course.misplaced_files(assignment)
     graded = {record.student for record in found}
     absent = [

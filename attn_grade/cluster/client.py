@@ -183,7 +183,7 @@ class _Cluster:
                 f"The scheduler at {self.address} has gone. What was graded is kept: "
                 "start it again, and its workers, and give the same command."
             ) from error
-        except Exception as error:  # of Dask's: those of a grading come as an answer
+        except Exception as error:  # of Dask's: a grading's come as an answer
             self.check_workers()
             raise ClusterError(f"Dask cannot carry out the grading: {error!r}") from error
         if "misfit" in answer:

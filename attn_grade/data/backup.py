@@ -26,7 +26,7 @@ def back_up(course: Course, target: Path) -> int:
     if target.exists():
         raise CourseError(f"{target} is there already.")
     if target.resolve().is_relative_to(grading):
-        raise CourseError(f"{target} lies in {grading}, of which it is to be a copy.")
+        raise CourseError(f"{target} lies in {grading}, of which it should be a copy.")
     with tempfile.TemporaryDirectory(dir=grading, prefix=".backup-") as folder:
         copy = Path(folder, gradebook.name)
         if gradebook.is_file():

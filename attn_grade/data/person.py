@@ -78,7 +78,7 @@ def files_of(course: Course, student: str) -> Iterator[Path]:
 
 
 def _marks(course: Course, student: str) -> dict[str, Any] | None:
-    """What the gradebook holds on a student; None if it knows nobody of this name."""
+    """The entries of the gradebook on a student; None if it knows nobody of this name."""
     with course.gradebook() as gradebook:
         try:
             found = gradebook.find_student(student)

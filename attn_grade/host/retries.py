@@ -29,8 +29,8 @@ class Retries:
         bank: Where its exercises are.
 
     Attributes:
-        cells: Those that are not run any more, by index, and what they did.
-        parts: Those of whose functions none is called any more, by the index of the graded cell.
+        cells: Cells that are not run any more, by index, and what they did.
+        parts: Parts none of whose functions is called any more, by the index of the graded cell.
     """
 
     def __init__(self, notebook: Sequence[Cell], bank: Bank) -> None:

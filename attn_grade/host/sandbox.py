@@ -38,8 +38,8 @@ class BubblewrapMode:
 
 # A user in a name space of users of its own needs no rights.
 OWN_USERS = ("--unshare-all",)
-# Root becomes a user of its own instead, whose processes the kernel counts; those of root it does
-# not, in no name space.
+# Root becomes a user of its own instead, whose processes the kernel counts; it counts
+# none of root's, in any name space.
 AS_ROOT: tuple[str, ...] = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts")
 AS_ROOT += ("--unshare-cgroup-try", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
 
@@ -63,7 +63,7 @@ def find_bubblewrap_mode() -> BubblewrapMode | None:
 def _works(mode: BubblewrapMode) -> bool:
     with tempfile.TemporaryDirectory(prefix="attn-grade-") as place:
         folder = Path(place)
-        folder.chmod(0o755)  # as that of the package will be
+        folder.chmod(0o755)  # as the package's will be
         (folder / PACKAGES).mkdir()
         (folder / PACKAGES).chmod(0o755)
         command = [*bubblewrap(mode, folder), sys.executable, "-c", PROBE, str(sandbox_user(mode))]
@@ -77,7 +77,7 @@ def _works(mode: BubblewrapMode) -> bool:
 
 
 def bubblewrap(mode: BubblewrapMode, folder: Path, hidden: Iterable[Path | None] = ()) -> list[str]:
-    """The beginning of a command that is to run with files, processes and a network of its own.
+    """The beginning of a command that runs with files, processes and a network of its own.
 
     Args:
         mode: How it works here.

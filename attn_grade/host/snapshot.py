@@ -25,7 +25,7 @@ def take_snapshot(channel: Channel, snapshot: Channel, exercise: Exercise) -> No
     Args:
         channel: To the notebook.
         snapshot: A new channel, by which the fork is going to be asked.
-        exercise: Whose function is to be called.
+        exercise: Whose function to call.
 
     Returns:
         Why there is nothing to call; None if there is.

@@ -63,7 +63,7 @@ class Watchdog:
                 return self._stop_for(ended)
 
     def _memory(self, processes: list[psutil.Process]) -> int:
-        """Bytes that all processes use beyond those of the process they were forked from."""
+        """Bytes that all processes use beyond the memory of the process they were forked from."""
         # what a fork has from another, it shares with it as long as neither writes to it: to
         # count that once takes the kernel long, so it is only asked when it matters
         rough = sum(max(0, memory_of(process) - self._own_memory) for process in processes)

@@ -32,7 +32,7 @@ WATCHED_EVENTS = frozenset(
 OWN_PLACE = os.environ.get("TMPDIR", "/tmp")  # where sockets of its own would be
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 LIBC = REFUSED | {"kill", "syscall"}  # functions of C
-Arguments = tuple[Any, ...]  # those of an audit event
+Arguments = tuple[Any, ...]  # of an audit event
 
 
 def classify_event(event: str, arguments: Arguments, in_answer: bool, wall: Wall) -> Alarm | None:

@@ -1,4 +1,4 @@
-"""What all instruments have in common: they look on at torch, and rest where the grader works."""
+"""The common part of all instruments: they look on at torch, and rest where the grader works."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,7 +43,7 @@ class Instrument(Onlooker):
         raise NotImplementedError
 
     def add(self, readings: Readings) -> None:
-        """Add readings from another process to those of this one.
+        """Add readings from another process to the readings of this one.
 
         Raises:
             KeyError: Something is missing from the readings.

@@ -44,7 +44,7 @@ class Largest(Instrument):
     """Notes the largest tensor that is stored.
 
     Attributes:
-        numbers: How many numbers it stores; a view, such as that of `expand`, stores none.
+        numbers: How many numbers it stores; a view, such as `expand` gives, stores none.
         shape: Its shape.
     """
 

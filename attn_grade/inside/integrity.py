@@ -59,7 +59,7 @@ def exchanged(before: Parts, now: Parts) -> list[str]:
 
 
 def parts_of(place: ModuleType | type, name: str) -> Parts:
-    """The attributes of a module or a class, and those of its own classes."""
+    """The attributes of a module or a class, and of its own classes."""
     found: Parts = {}
     for key, value in list(vars(place).items()):
         if isinstance(value, type) and value.__module__ == getattr(place, "__name__", None):

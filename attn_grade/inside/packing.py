@@ -26,7 +26,7 @@ DTYPES = {
 }
 # what json, torch and unpacking raise for bytes that are no message
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
-Message = dict[str, Any]  # from a process that may send anything; whoever reads it checks it
+Message = dict[str, Any]  # from a process that may send anything; its reader checks it
 Callback = Callable[..., Any]  # one of the grader's, which an answer is handed
 NameOf = Callable[[Callback], int]
 

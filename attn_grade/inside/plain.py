@@ -96,7 +96,7 @@ def name_kind(output: object) -> str:
 
 
 def oddity(tensor: Tensor) -> str | None:
-    """Why a tensor cannot be compared, if it cannot."""
+    """The reason why a tensor cannot be compared, or None."""
     if tensor.is_nested or tensor.is_quantized:
         return "nested" if tensor.is_nested else "quantised"
     if tensor.layout != torch.strided:
@@ -105,7 +105,7 @@ def oddity(tensor: Tensor) -> str | None:
 
 
 def array_oddity(array: np.ndarray) -> str | None:
-    """Why an array cannot be compared, if it cannot: no numbers, or a class of its own."""
+    """The reason why an array cannot be compared, or None: no numbers, or a class of its own."""
     if type(array) is not np.ndarray:
         return f"the class {type(array).__name__}"
     if not array.dtype.isnative:

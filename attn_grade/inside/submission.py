@@ -140,7 +140,7 @@ def copy_of(value: Input, requires_grad: bool = False) -> Any:
 
 
 def _left(value: Input, asked: bool) -> Plain:
-    """What a call left of an argument: one that it has marked for gradients is not what it was."""
+    """An argument after a call: one that the call has marked for gradients is not what it was."""
 
     def leave(leaf: Input) -> Input:
         marked = isinstance(leaf, Tensor) and leaf.requires_grad and not asked

@@ -17,8 +17,8 @@ class Wall:
         packages: Names of the packages that a submission may import, whole.
         bank: Name of the package of exercises. In the confined process another stands for it, in
             which there is nothing but `check`.
-        paths: Parts of paths that only the grader may open, such as those of the solutions, of the
-            gradebook and of the seed.
+        paths: Parts of paths that only the grader may open, such as the solutions, the gradebook
+        and the seed.
     """
 
     packages: tuple[str, ...] = ()

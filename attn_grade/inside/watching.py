@@ -122,7 +122,7 @@ def _frame_watcher(
 
 
 def _is_reported(called: Any, frame: FrameType, avoid: tuple[str, ...]) -> bool:
-    """True for a function not written in Python that is to be avoided, or that escapes watching."""
+    """True for a function not written in Python that must be avoided, or that escapes watching."""
     if called.__name__ not in avoid:
         return called.__name__ in UNWATCHED_CALLS and not _starts_progress_bar(frame)
     of_tensor = isinstance(getattr(called, "__self__", None), torch.Tensor)

@@ -24,7 +24,7 @@ class TooMuchError(Exception):
 
 
 def is_archive(name: str) -> bool:
-    """True if a file of this name is to be unpacked."""
+    """True if a file of this name must be unpacked."""
     return name.lower().endswith(ENDINGS)
 
 

@@ -45,10 +45,10 @@ class RosterCollector(FileNameCollectorPlugin):
         return collected | ({"timestamp": named.time} if named.time else {})
 
     def _why_not(self, path: PurePath, notebooks: list[PurePath]) -> str | None:
-        """Why a notebook is not the one to collect of its student, or None if it is.
+        """The reason why a notebook is not the one to collect of its student, or None if it is.
 
         Args:
-            path: Of the notebook.
+            path: The notebook's.
             notebooks: All of the student.
         """
         times = {one: self._time(one) for one in notebooks}
@@ -63,7 +63,7 @@ class RosterCollector(FileNameCollectorPlugin):
         return f"the same student's {str(chosen[0])!r} is collected instead"
 
     def _time(self, path: PurePath) -> str:
-        """When a file was handed in, as text that sorts by time; empty if the system is silent."""
+        """The time when a file was handed in, as text that sorts; empty if the system is silent."""
         named = self._read(path)
         return (named and named.time) or ""
 

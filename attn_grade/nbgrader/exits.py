@@ -1,4 +1,4 @@
-"""How a command ends that cannot be carried out: with a sentence, and a status of its own."""
+"""The end of a command that cannot be carried out: a sentence, and a status of its own."""
 
 import signal
 import sys

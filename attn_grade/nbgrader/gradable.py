@@ -22,8 +22,8 @@ ALREADY_SUBMITTED = (
     " and grade all again: nbgrader db assignment remove"
 )
 STILL_SUBMITTED = (
-    "As it holds submissions, it loses no cell. Put the cell back; a part that is to count nothing"
-    " is dropped by: attn-grade drop EXERCISE"
+    "As it holds submissions, it loses no cell. Put the cell back; to let a part count nothing,"
+    " drop it: attn-grade drop EXERCISE"
 )
 
 
@@ -106,7 +106,7 @@ def unchangeable(course: Course, assignment: str) -> Iterator[str]:
 
 
 def _unreleased(course: Course, assignment: str) -> Iterator[str]:
-    """What the gradebook does not know of a problem set, or otherwise."""
+    """Sentences on all in a problem set that the gradebook lacks, or has otherwise."""
     yield from unchangeable(course, assignment)
     release = f"Release it: nbgrader generate_assignment {assignment} --force"
     with course.gradebook() as gradebook:
@@ -139,7 +139,7 @@ def _cells_with_points(course: Course, assignment: str) -> list[NotebookNode]:
 
 
 def _problem(cell: NotebookNode, bank: Bank) -> str | None:
-    """Why a graded cell cannot be graded, or None."""
+    """The reason why a graded cell cannot be graded, or None."""
     name = to_run(cell).exercise
     if name is None:
         return NO_EXERCISE

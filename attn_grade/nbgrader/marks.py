@@ -14,7 +14,7 @@ ByHand = dict[tuple[str, str, str], tuple[float | None, float | None]]
 
 
 def changed_marks(course: Course, submissions: Iterable[Submission]) -> Iterator[str]:
-    """What in the gradebook is not as it was graded, in sentences that say what mends it."""
+    """Sentences on marks in the gradebook that are not as graded, each with what mends it."""
     for submission in submissions:
         assignment, student = submission.name, submission.student_id
         if problem := _problem(course, submission):

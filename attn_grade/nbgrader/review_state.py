@@ -48,7 +48,7 @@ class ReviewState:
 
 
 class SaveMarks(SaveAutoGrades):
-    """Saves what a submission earns; what is to be read once more is marked so.
+    """Saves what a submission earns; answers to read once more are marked so.
 
     Args:
         before: What was written the last time.

@@ -50,7 +50,7 @@ def placeholder_notebook(course: Course, assignment: str, reason: str) -> Notebo
 
 
 class EnterNothing(NbGraderPreprocessor):
-    """Enters no points, and marks the cells as those of a notebook that was not read.
+    """Enters no points, and marks the cells as not read.
 
     Args:
         reason: What was found instead of a notebook.

@@ -1,7 +1,7 @@
 """Figures of a class: its points, its exercises, and the checks that it missed.
 
-The words in these figures are the course's; none is a student's. The colours are those of Okabe and
-Ito, which readers with any kind of colour vision can tell apart.
+The words in these figures are the course's; none is a student's. The colours come from Okabe and
+Ito; readers with any kind of colour vision can tell them apart.
 """
 
 import math
@@ -30,7 +30,7 @@ STYLE: Any = {  # the stubs of matplotlib know each key by name, and no dict of 
     "lines.linewidth": 2.0,
     "legend.frameon": False,
 }
-WIDTH = 4.4  # inches; the letters are to be read on a phone
+WIDTH = 4.4  # inches; the letters must be legible on a phone
 MAX_BARS = 13
 BELOW = 0.49  # points
 LETTERS = 47  # that fit beside each other

@@ -16,7 +16,7 @@ from attn_grade.stations.found import HandIn
 
 
 def count(part: PartRecord, gives: float) -> PartRecord:
-    """A part whose cell gives so many points: those of its exercise, or 0 if it was dropped."""
+    """A part whose cell gives so many points: as many as its exercise, or 0 if it was dropped."""
     if part.of == gives:
         return part
     earned = sum(row.points for row in part.rows if row.problem is None)

@@ -1,4 +1,4 @@
-"""Read: the notebook as it is to be run, and what it claims; or why there is none."""
+"""Read: the notebook as it will run, and what it claims; or why there is none."""
 
 import math
 import re
@@ -25,7 +25,7 @@ class Notebook:
     """A notebook that can be run.
 
     Attributes:
-        cells: What nbgrader's steps before the running make of it: graded cells are those of the
+        cells: What nbgrader's steps before the running make of it: graded cells come from the
             release, and what an editor has lost is put back.
         claims: The points that its graded cells showed when it was handed in, by their names.
     """
