@@ -83,7 +83,12 @@ assert 0.99**300 < 0.05 < 0.99**290
 """,
     "10_recurrence": """
 from math import exp
-print(40 * 257, 40 * 384, 80 * 4, 80 * 17024, 80 * 17024 / 1e6, 64 * 384, 2 * 384, 257 + 3)
+print(128 - 1, 12 * 127, 12 * 127 + 1, 256 - 2)
+for n in (16, 64, 256):
+    window, both = (masks(n)[name].tril() for name in ("window", "with global token"))
+    window, both = map(layers_to_hear, (window, both))
+    print(n - 1, window[-1, 0].item(), -(-(n - 1) // 3), both.max().item())
+    assert both[1:, 0].eq(1).all() and both[:, 1:].equal(window[:, 1:])
 for bias in (3.66, 7.66):
     gate = 1 / (1 + exp(-bias))
     print(bias, gate, gate**200)

@@ -424,7 +424,7 @@ def goes_through_the_first_axis():
 EXERCISE = Exercise(
     function="elman_outputs",
     reference=reference,
-    title="find the slip: a sentence and a formula",
+    title="feed back the state, or the output",
     minutes=20,
     avoid=("rnn_tanh", "rnn_tanh_cell"),
     promises=Promises(batch=("tokens",), any_axes=True),
