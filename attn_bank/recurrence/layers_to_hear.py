@@ -27,7 +27,7 @@ def reference(allowed: Tensor) -> Tensor:
 
 
 def _tell(allowed: Tensor, heard: Tensor) -> Tensor:
-    """Of whom those have heard that a token may look at."""
+    """True where a token may look at one that has heard of the other, (*batch, n, n)."""
     return allowed.float() @ heard.float() > 0
 
 
@@ -38,9 +38,9 @@ def _layers(
 
     Args:
         allowed: True where a query may look at a key, (*batch, n, n).
-        tell: Of whom a layer tells, from `allowed` and what has been heard before it.
-        most: After how many layers to stop.
-        known: Of whom a token has heard before the first layer; None means of itself.
+        tell: The news that a layer brings, from `allowed` and from all heard before it.
+        most: The number of layers after which to stop.
+        known: The tokens heard of before the first layer; None means itself only.
     """
     heard = _itself(allowed) if known is None else known
     layers, layer = heard.long() - 1, 0
@@ -319,7 +319,7 @@ def lets_looks_lead_both_ways():
 
 @mistake(computes=given(reference, allowed=torch.tril))
 def looks_back_only():
-    """you cross out what lies ahead; what a query may look at says the mask alone"""
+    """you cross out what lies ahead; the mask alone says what a query may look at"""
 
 
 @mistake
@@ -360,8 +360,8 @@ def _go_from_the_last(allowed: Tensor) -> Tensor:
 
 @mistake(points=0.5, also=(_go_from_the_last,))
 def passes_on_within_a_layer(allowed):
-    """what a token has just heard, others hear of it in the same layer with you; a layer reads what
-    was there before it, so write into a copy"""
+    """what a token has just heard, others hear in the same layer with you; a layer reads what was
+    there before it, so write into a copy"""
     return _go_token_by_token(allowed, range(allowed.shape[-1]))
 
 

@@ -80,7 +80,7 @@ def wrong_infinity_for_never(allowed):
 
 
 def wrong_zero_for_never(allowed):
-    """What is never heard is left at 0."""
+    """Tokens that are never heard of are left at 0."""
     n = allowed.shape[-1]
     hops = torch.zeros(allowed.shape, dtype=torch.int64)
     heard = torch.eye(n, dtype=torch.bool).expand(allowed.shape)
