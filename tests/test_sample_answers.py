@@ -83,8 +83,8 @@ assert 0.99**300 < 0.05 < 0.99**290
 """,
     "10_recurrence": """
 from math import exp
-print(128 - 1, 12 * 127, 12 * 127 + 1, 256 - 2)
-for n in (16, 64, 256):
+print(128 - 1, 12 * 127, 12 * 127 + 1, 255 - 2)
+for n in (15, 63, 255):
     window, both = (masks(n)[name].tril() for name in ("window", "with global token"))
     window, both = map(layers_to_hear, (window, both))
     print(n - 1, window[-1, 0].item(), -(-(n - 1) // 3), both.max().item())

@@ -127,7 +127,7 @@ def finds_far_ways(call: Callable[[Inputs], Plain], inputs: Inputs) -> tuple[str
     words = f"entry {place} is {said} and should be {right}"
     if 0 <= right <= NEAR or _in_bytes(found, wanted):
         return words, found
-    return f"{words}; no smaller number is wrong" if right > 0 else words, "far ways are wrong"
+    return f"{words}; all smaller ones are right" if right > 0 else words, "far ways are wrong"
 
 
 def _in_bytes(found: Tensor, wanted: Tensor) -> bool:
@@ -161,7 +161,11 @@ def _begin_with_ones(allowed: Tensor) -> Tensor:
     return torch.where(_itself(allowed), 1, _layers(allowed))
 
 
-@mistake(also=(_begin_with_ones,))
+def _begin_with_looks_at_itself(allowed: Tensor) -> Tensor:
+    return _layers(allowed) + (_itself(allowed) & allowed)
+
+
+@mistake(also=(_begin_with_ones, _begin_with_looks_at_itself))
 def needs_a_layer_for_itself(allowed):
     """your diagonal is 1 where a token may look at itself; it knows itself before the first layer,
     so there it is 0"""
@@ -331,7 +335,16 @@ def takes_the_distance_in_the_text(allowed):
     return torch.where(_layers(allowed) < 0, -1, apart)
 
 
-@mistake
+def _write_in_each_layer(allowed: Tensor) -> Tensor:
+    heard = _itself(allowed)
+    layers = heard.long() - 1
+    for layer in range(1, allowed.shape[-1]):
+        told = _tell(allowed, heard)
+        layers, heard = layers.masked_fill(told, layer), heard | told
+    return layers
+
+
+@mistake(also=(_write_in_each_layer,))
 def writes_over(allowed):
     """you write the number of each layer over those before; the first layer counts, so write where
     nothing has been heard before"""
