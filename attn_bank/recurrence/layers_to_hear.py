@@ -10,9 +10,10 @@ import torch
 from torch import Generator, Tensor
 
 from attn_bank.draws import in_front
+from attn_grade.compare import wrong_form
 from attn_grade.equality import same
 from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs, Plain
+from attn_grade.inside.plain import Inputs, Plain, name_kind
 from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given, then, transposed
 
@@ -118,8 +119,9 @@ def finds_far_ways(call: Callable[[Inputs], Plain], inputs: Inputs) -> tuple[str
     found, wanted = call(inputs, seconds=MOST_SECONDS), reference(**inputs)
     if same(found, wanted):
         return None
-    if not isinstance(found, Tensor) or (found.shape, found.dtype) != (wanted.shape, wanted.dtype):
-        raise TypeError("another form")
+    if form := wrong_form(found, wanted):
+        return form, name_kind(found)
+    assert isinstance(found, Tensor)
     wrong, last = found != wanted, wanted.numel()
     least = torch.where(wrong, wanted.where(wanted >= 0, last), last + 1).argmin()
     right, said = (layers.flatten()[least].item() for layers in (wanted, found))
