@@ -224,7 +224,7 @@ def test_medians_count_who_never_learned_as_slowest() -> None:
         SIZES, {"rnn": torch.tensor([[10.0] * 4, [NEVER] * 4, [NEVER] * 4])}, 2000, "distance"
     ).axes
     assert set(line(axes, "rnn").get_ydata()) == {4000}
-    assert "never" in words_in(steps_to_learn())
+    assert "not in\n2,000" in words_in(steps_to_learn())
 
 
 def test_grey_are_the_lengths_that_were_not_learned_from_and_no_others() -> None:

@@ -89,7 +89,7 @@ attnFigure("recurrence", (root, data, say, { form, picture, part, value, keep, w
       write(`${name}-reading`, `${now}, × ${factor.toFixed(2)} a step${more}`);
     }
     const steps = Object.entries(race[raced]).map(([name, runs]) =>
-      `${name}: ${runs.map((one) => one ?? "never").join(", ")}`);
+      `${name}: ${runs.map((one) => one ?? layout.late).join(", ")}`);
     write("steps-reading", steps.join("\n"));
     part("steps-reading").previousSibling.textContent = `steps at ${raced}`;
     const reached = layers.map((name) => `${name} ${short(reach[name][distance])}`);

@@ -4,17 +4,23 @@ import math
 from collections.abc import Iterator
 
 from attn_course.interactive.markup import Scale, path, tag
-from attn_course.interactive.recurrence_state import FAR, LAYERS, State, power_of_ten
+from attn_course.interactive.recurrence_state import (
+    FAR,
+    LATE,
+    LAYERS,
+    MOST,
+    State,
+    power_of_ten,
+)
 
 WIDTH, HEIGHT = 560, 548
 LEFT, RIGHT = 66, 540
 TOP, BOTTOM = 34, 272  # of the gradients
 LOW, HIGH = -85, 20  # powers of ten
 TITLE, FIRST, LANE = 348, 374, 30  # of the race: its title, its first lane, from lane to lane
-START, NEVER = 150, 520  # of a lane: 10 steps, and the runs that never learned
-MOST = 2000  # steps after which training was stopped
+START, NEVER = 150, 498  # of a lane: 10 steps, and the runs that did not learn
 ACROSS, UP = Scale(0, FAR, LEFT, RIGHT), Scale(LOW, HIGH, BOTTOM, TOP)
-ALONG = Scale(1, math.log10(MOST), START, NEVER - 46)
+ALONG = Scale(1, math.log10(MOST), START, NEVER - 56)
 # As in the other figures of the chapter: circle, square, triangle, diamond, triangle on its tip.
 MARKS = {
     "rnn": "M-5.5,0a5.5,5.5 0 1 0 11,0a5.5,5.5 0 1 0 -11,0Z",
@@ -40,7 +46,7 @@ def layout() -> dict[str, object]:
     """The measures that the script needs."""
     return {
         "across": ACROSS.numbers, "up": UP.numbers, "along": ALONG.numbers, "never": NEVER,
-        "first": FIRST, "lane": LANE, "bottom": BOTTOM,
+        "late": LATE, "first": FIRST, "lane": LANE, "bottom": BOTTOM,
     }  # fmt: skip
 
 
@@ -112,7 +118,7 @@ def _race(state: State) -> str:
     lanes = "".join(_lane(state, name, i) for i, name in enumerate(state.race[state.raced]))
     below = FIRST + LANE * len(state.race[state.raced]) + 4
     ticks = [(ALONG(math.log10(steps)), str(steps)) for steps in (10, 100, 1000)]
-    ticks.append((NEVER, "never"))
+    ticks.append((NEVER, LATE))
     written = "".join(tag("text", text, x=x, y=below, text_anchor="middle") for x, text in ticks)
     return title + tag("g", lanes, data_part="lanes") + written
 

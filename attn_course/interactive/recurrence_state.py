@@ -22,7 +22,9 @@ NEAR = 20  # from here to the greatest distance the factor per step is measured,
 LAYERS = ("rnn", "gru", "lstm", "attention")
 GAINS, BIASES = (0.5, 2.0, 0.02), (0.0, 6.0, 0.25)  # least, most, step
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-# For each distance and learner, the optimiser steps of each seed; None if it never learned.
+MOST = 2000  # steps after which training was stopped
+LATE = f"not in {MOST}"
+# For each distance and learner, the optimiser steps of each seed; None if it did not learn.
 Race = Mapping[int, Mapping[str, Sequence[int | None]]]
 
 
@@ -78,7 +80,7 @@ class State:
     def steps(self) -> list[str]:
         """A line for each learner: the steps that its runs took, by the record."""
         return [
-            f"{name}: {', '.join('never' if one is None else str(one) for one in runs)}"
+            f"{name}: {', '.join(LATE if one is None else str(one) for one in runs)}"
             for name, runs in self.race[self.raced].items()
         ]
 

@@ -183,7 +183,7 @@ def steps_to_learn(sizes: Tensor, steps: Lines, most: int, xlabel: str) -> Figur
             axes.plot(across[0], taken.median(0).values, mark, color=colour, label=name)
         axes.set(xscale="log", yscale="log", xlabel=xlabel, ylabel="optimiser steps to 95 %")
         ticks = [10, 100, 1000]
-        axes.set_yticks([*ticks, never], [*(f"{tick:,}" for tick in ticks), "never"])
+        axes.set_yticks([*ticks, never], [*(f"{tick:,}" for tick in ticks), f"not in\n{most:,}"])
         axes.set_xticks(sizes.tolist(), [str(size) for size in sizes.tolist()])
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_minor_locator(NullLocator())
