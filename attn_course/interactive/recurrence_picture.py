@@ -4,14 +4,8 @@ import math
 from collections.abc import Iterator
 
 from attn_course.interactive.markup import Scale, path, tag
-from attn_course.interactive.recurrence_state import (
-    FAR,
-    LATE,
-    LAYERS,
-    MOST,
-    State,
-    power_of_ten,
-)
+from attn_course.interactive.recurrence_state import FAR, LATE, LAYERS, State, power_of_ten
+from attn_course.trained.recall import STEPS
 
 WIDTH, HEIGHT = 560, 548
 LEFT, RIGHT = 66, 540
@@ -20,7 +14,7 @@ LOW, HIGH = -85, 20  # powers of ten
 TITLE, FIRST, LANE = 348, 374, 30  # of the race: its title, its first lane, from lane to lane
 START, NEVER = 150, 498  # of a lane: 10 steps, and the runs that did not learn
 ACROSS, UP = Scale(0, FAR, LEFT, RIGHT), Scale(LOW, HIGH, BOTTOM, TOP)
-ALONG = Scale(1, math.log10(MOST), START, NEVER - 56)
+ALONG = Scale(1, math.log10(STEPS), START, NEVER - 56)
 # As in the other figures of the chapter: circle, square, triangle, diamond, triangle on its tip.
 MARKS = {
     "rnn": "M-5.5,0a5.5,5.5 0 1 0 11,0a5.5,5.5 0 1 0 -11,0Z",

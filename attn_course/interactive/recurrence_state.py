@@ -16,14 +16,14 @@ from attn_course.interactive.recurrence_draws import (
     tokens,
 )
 from attn_course.recurrence import decay_per_step, gradient_reach, last_along
+from attn_course.trained.recall import STEPS
 
 FAR = LENGTH - 1  # the greatest distance
 NEAR = 20  # from here to the greatest distance the factor per step is measured, as in the chapter
 LAYERS = ("rnn", "gru", "lstm", "attention")
 GAINS, BIASES = (0.5, 2.0, 0.02), (0.0, 6.0, 0.25)  # least, most, step
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-MOST = 2000  # steps after which training was stopped
-LATE = f"not in {MOST}"
+LATE = f"not in {STEPS}"  # of a run that was stopped
 # For each distance and learner, the optimiser steps of each seed; None if it did not learn.
 Race = Mapping[int, Mapping[str, Sequence[int | None]]]
 
