@@ -15,6 +15,8 @@ from xml.etree import ElementTree
 import nbformat
 import pytest
 import yaml
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
 from nbformat.v4 import new_markdown_cell, new_notebook
 
 from tests.conftest import ROOT, Build, build_book, chapters, toc_pages
@@ -25,6 +27,12 @@ from found import put_sitemap
 LINKS = {"a": "href", "link": "href", "img": "src", "script": "src", "iframe": "src"}
 # Links that a reader may follow out of the book; everything else must be inside it.
 LEAVES = ("http", "https", "mailto", "data", "javascript")
+# What may hold source on a page, and the tags and attributes around what else a reader is shown.
+CODE = re.compile(r"<(script|style|pre|code|dt)\b.*?</\1>", re.S)
+MATH = re.compile(r'<(span|div)[^>]* class="[^"]*\bmath\b.*?</\1>', re.S)
+SPOKEN = re.compile(r'\b(?:alt|title|content|aria-label)="([^"]*)"')
+# Signs of Markdown, LaTeX or a role of Sphinx that was not turned into what it stands for.
+SOURCE = re.compile(r"\$|\\[a-zA-Z]{2,}|\{[a-z]+(:[a-z]+)?\}|`|\]\(|\*\*|:::")
 
 
 class Page(HTMLParser):
@@ -82,6 +90,17 @@ def broken(html: Path, path: Path) -> list[str]:
     return faults
 
 
+def source_left(page: str) -> list[str]:
+    """Return what is source in the words that a page shows or reads out, each in its place."""
+    page = MATH.sub("", CODE.sub("", page))
+    words = [re.sub(r"<[^>]*>", "", page), *SPOKEN.findall(page)]
+    return [
+        text[max(0, found.start() - 30) : found.end() + 30]
+        for text in words
+        for found in SOURCE.finditer(text)
+    ]
+
+
 def test_book_builds_without_a_warning(book: Build) -> None:
     assert book.status == 0, book.log[-6000:]
 
@@ -94,6 +113,24 @@ def test_every_head_of_a_table_says_something(book: Build) -> None:
     silent = re.compile(r"<th\b[^>]*>(\s|</?p>)*</th>")
     texts = {page: page.read_text(encoding="utf-8") for page in pages_of(book.html)}
     assert [page for page, text in texts.items() if silent.search(text)] == []
+
+
+def test_no_page_shows_the_source_of_a_formula_or_a_role(book: Build) -> None:
+    pages = {str(path.relative_to(book.html)): path for path in pages_of(book.html)}
+    shown = [page for page in pages if not page.startswith("_modules")]  # these are source
+    left = {page: source_left(pages[page].read_text(encoding="utf-8")) for page in shown}
+    assert {page: texts for page, texts in left.items() if texts} == {}
+
+
+@pytest.mark.parametrize("name", chapters())
+def test_every_formula_of_a_problem_set_is_one(name: str) -> None:
+    # a line that goes on with a dash is an item of a list, and then dollars are shown
+    markdown = MarkdownIt().use(dollarmath_plugin)
+    source = nbformat.read(ROOT / "exercises" / name / f"{name}.ipynb", as_version=4)
+    texts = [cell.source for cell in source.cells if cell.cell_type == "markdown"]
+    tokens = [token for text in texts for token in markdown.parse(text)]
+    words = [child for token in tokens for child in token.children or [] if child.type == "text"]
+    assert [word.content for word in words if "$" in word.content] == []
 
 
 def test_every_page_of_the_toc_is_built(book: Build) -> None:
