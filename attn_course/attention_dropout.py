@@ -11,7 +11,7 @@ from attn_course.attention_parts import Inputs, placed
 from attn_course.blocks import NUMBERS_IN_A_SMALL_BLOCK, SMALL_NUMBERS, blocks, recomputed
 from attn_course.fused_attention import reached
 from attn_course.retrieval import masked_softmax
-from attn_course.scaled_dot_product import scaled_dot_scores
+from attn_course.shapes import is_traced
 
 SMALLEST_BLOCK = 16
 # Random bits are drawn 64 at a time, and 16 of them decide about a weight.
@@ -24,7 +24,7 @@ def with_dropout(inputs: Inputs, dropout: float) -> Tensor:
     A small table is kept for the gradient, and a large one computed again.
     """
     query, key = inputs.query, inputs.key
-    if inputs.block_len is None and not torch.compiler.is_compiling():
+    if inputs.block_len is None and not is_traced():
         numbers_of_a_row = max(1, math.prod(query.shape[:-2]) * key.shape[-2])
         fitting = max(SMALLEST_BLOCK, NUMBERS_IN_A_SMALL_BLOCK // numbers_of_a_row)
         inputs = inputs._replace(block_len=fitting)
@@ -44,7 +44,7 @@ def _rows(dropout: float, inputs: Inputs, rows: slice) -> Tensor:
     if inputs.rule is not None and allowed is not None:
         reach = reached(allowed)
         allowed = allowed[..., reach]
-    scores = placed(scaled_dot_scores, inputs.added(rows, reach), query, key[..., reach, :])
+    scores = placed(inputs.dot_scores(), inputs.added(rows, reach), query, key[..., reach, :])
     weights = drop(masked_softmax(scores, allowed), dropout)
     return weights @ (value[..., reach, :] * growth(dropout))
 
@@ -56,7 +56,7 @@ def drop(weights: Tensor, share: float) -> Tensor:
     third of the time of a random number.
     """
     level = round(share * LEVELS)
-    if weights.device.type == "cpu" and level < LEVELS and not torch.compiler.is_compiling():
+    if weights.device.type == "cpu" and level < LEVELS and not is_traced():
         bits = torch.empty(-(-weights.numel() // 4), dtype=torch.int64, device="cpu")
         try:
             numbers = bits.random_(-(2**63), None).view(torch.int16)[: weights.numel()]

@@ -9,7 +9,14 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from attn_course.blocks import blocks
-from attn_course.scaled_dot_product import Rule, Score, allowed_by, combine, positions
+from attn_course.scaled_dot_product import (
+    Rule,
+    Score,
+    allowed_by,
+    combine,
+    positions,
+    scaled_dot_scores,
+)
 from attn_course.shapes import is_true_of_any
 
 # Positions of queries, (query_len, 1), and of keys, (key_len), to what is added to their scores,
@@ -23,10 +30,15 @@ class Inputs(NamedTuple):
     query: Tensor
     key: Tensor
     value: Tensor
-    mask: Tensor | None
-    rule: Rule | None
-    position_scores: PositionScores | None
-    block_len: int | None
+    mask: Tensor | None = None
+    rule: Rule | None = None
+    position_scores: PositionScores | None = None
+    block_len: int | None = None
+    scale: float | None = None
+
+    def dot_scores(self) -> Score:
+        """The dot products, times the scale."""
+        return partial(scaled_dot_scores if self.scale is None else partial(_scaled, self.scale))
 
     def allowed(self, rows: slice, columns: slice) -> Tensor | None:
         """The part of mask and rule that a block needs."""
@@ -93,6 +105,12 @@ def as_at_the_call(function: Score) -> Score:
 
 def _call_with(module: nn.Module, weights: dict[str, Tensor], *given: Tensor) -> Tensor:
     return functional_call(module, weights, given)
+
+
+def _scaled(scale: float, query: Tensor, key: Tensor) -> Tensor:
+    # half precision would round the product with a factor that is no power of 2, or overflow
+    wide = torch.promote_types(query.dtype, torch.float32)
+    return (query.to(wide) * scale @ key.to(wide).mT).to(query.dtype)
 
 
 def placed(score: Score, added: Tensor | None, query: Tensor, key: Tensor) -> Tensor:

@@ -1,13 +1,17 @@
 """Work cut into blocks, so that intermediate results are never all in memory at once."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import copy_context
 from functools import partial
+from types import CellType, FunctionType, MethodType, ModuleType
 from typing import TypeVar
 
 import torch
 from torch import Tensor
+from torch.utils import checkpoint as checkpoints
 from torch.utils.checkpoint import checkpoint
+
+from attn_course.shapes import is_traced
 
 R = TypeVar("R")
 
@@ -53,49 +57,89 @@ def recomputed(function: Callable[..., R], *arguments: object, random: bool = Fa
     function draws random numbers, which must be the same when it is recomputed.
 
     Raises:
-        RuntimeError: At the backward pass, if a tensor among the arguments, or in a `partial`, has
-            been changed in place: recomputed results would differ.
+        RuntimeError: At the backward pass, if a tensor among the arguments, or one that the
+            function refers to, has been changed in place: recomputed results would differ.
     """
     if not torch.is_grad_enabled() or not _can_recompute():
         return function(*arguments)
-    again = function if torch.compiler.is_compiling() else _unless_changed(function, arguments)
-    return checkpoint(again, *arguments, use_reentrant=False, preserve_rng_state=random)
+    if not is_traced():
+        arguments = tuple(map(_as_autograd_keeps_it, arguments))
+        function = _unless_changed(function, arguments)
+    return checkpoint(function, *arguments, use_reentrant=False, preserve_rng_state=random)
+
+
+def _as_autograd_keeps_it(argument: object) -> object:
+    """A copy of a tensor from inference mode, such as a block of a mask; else the thing itself."""
+    if isinstance(argument, Tensor) and argument.is_inference():
+        return argument.clone()
+    return argument
 
 
 def _unless_changed(function: Callable[..., R], arguments: tuple[object, ...]) -> Callable[..., R]:
-    """Call `function` only as long as no tensor in a tuple or partial has been changed in place.
+    """Call `function` only as long as no tensor that it refers to has been changed in place.
 
     PyTorch watches tensors that are arguments themselves; a reference here would keep them alive.
     """
     hidden = [argument for argument in arguments if not isinstance(argument, Tensor)]
-    tensors = list(_tensors((function, *hidden)))
-    versions = [tensor._version for tensor in tensors]
+    tensors = _tensors(function, *hidden)
+    versions = _versions(tensors)
     # what is switched on or off at the call; a GPU's gradients are taken in a thread of their own
     context = copy_context()
 
     def call(*arguments: object) -> R:
-        if versions != [tensor._version for tensor in tensors]:
+        if versions != _versions(tensors):
             raise RuntimeError("a tensor has been changed in place before its gradient was taken")
         return context.copy().run(function, *arguments)
 
     return call
 
 
-def _tensors(thing: object) -> Iterator[Tensor]:
-    """Yield all tensors in tuples, dictionaries and partials."""
-    if isinstance(thing, Tensor):
-        yield thing
-    elif isinstance(thing, partial):
-        yield from _tensors((thing.args, thing.keywords))
-    elif isinstance(thing, tuple | dict):
-        for part in thing.values() if isinstance(thing, dict) else thing:
-            yield from _tensors(part)
+def _versions(tensors: list[Tensor]) -> list[int]:
+    """Count the changes in place of each; PyTorch does not count those of inference tensors."""
+    return [0 if tensor.is_inference() else tensor._version for tensor in tensors]
+
+
+def _tensors(*things: object) -> list[Tensor]:
+    """Find all tensors in containers, partials, closures, methods and the objects they refer to."""
+    found: dict[int, object] = {}
+    left = list(things)
+    while left:
+        thing = left.pop()
+        if id(thing) not in found:
+            found[id(thing)] = thing
+            left += _parts(thing)
+    return [thing for thing in found.values() if isinstance(thing, Tensor)]
+
+
+def _parts(thing: object) -> Iterable[object]:
+    """Return what a thing refers to, as far as a score, a rule or a module may."""
+    if isinstance(thing, Tensor | type | ModuleType):
+        return ()
+    if isinstance(thing, partial):
+        return (thing.func, thing.args, thing.keywords)
+    if isinstance(thing, MethodType):
+        return (thing.__self__, thing.__func__)
+    if isinstance(thing, FunctionType):
+        cells = [cell.cell_contents for cell in thing.__closure__ or () if cell != CellType()]
+        names = [thing.__globals__.get(name) for name in thing.__code__.co_names]
+        tensors = [value for value in names if isinstance(value, Tensor)]
+        return (*cells, *tensors, thing.__defaults__, thing.__kwdefaults__)
+    if isinstance(thing, Mapping):
+        return thing.values()
+    if isinstance(thing, tuple | list | set):
+        return thing
+    return (vars(thing),) if hasattr(thing, "__dict__") else ()
 
 
 def _can_recompute() -> bool:
-    """True if a call can be repeated for its gradient; within `torch.func.grad` it cannot."""
-    if torch.compiler.is_compiling():
+    """True if a call can be repeated for its gradient; within `torch.func.grad` it cannot.
+
+    Nor can it within `torch.vmap` of older versions of PyTorch.
+    """
+    if is_traced():
         return True
+    if torch._C._functorch.peek_interpreter_stack() and hasattr(checkpoints, "_NoopSaveInputs"):
+        return False
     try:
         with torch.autograd.graph.saved_tensors_hooks(lambda saved: saved, lambda saved: saved):
             return True

@@ -33,7 +33,9 @@ def exact_expected_log_likelihood(
         TypeError: The arguments differ in dtype.
         ValueError: A shape does not fit, or an argument holds NaN.
     """
-    return (log_policy.exp() * log_likelihood).sum(-1)
+    policy = log_policy.exp()
+    # a draw that cannot happen adds nothing, even if its words are impossible too
+    return (policy * log_likelihood.masked_fill(policy == 0, 0)).sum(-1)
 
 
 @checked

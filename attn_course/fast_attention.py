@@ -15,9 +15,9 @@ from torch import Tensor
 from attn_course.attention_dropout import drop, growth, with_dropout
 from attn_course.attention_parts import Inputs, PositionScores, as_at_the_call, placed
 from attn_course.blocks import blocks, numbers_in_a_block, recomputed
-from attn_course.fused_attention import fused
+from attn_course.fused_attention import dot_products_overflow, fused
 from attn_course.scaled_dot_product import Rule, Score, scaled_dot_scores
-from attn_course.shapes import checked, refuse_nan
+from attn_course.shapes import check_together, checked, is_traced, refuse_nan
 
 # With a rule and fewer queries, a call of the fused kernel costs more than the work it does.
 QUERIES_AT_ONCE = 512
@@ -78,21 +78,21 @@ def fast_attention(
     if not 0 <= dropout <= 1:
         raise ValueError(f"dropout must be between 0 and 1, but got {dropout}")
     is_dot = score is scaled_dot_scores
-    if scale is not None:
-        if not is_dot:
-            raise ValueError(f"{scale=} is for scaled_dot_scores; let the score itself scale")
-        query = query * (scale * math.sqrt(query.shape[-1]))
+    if scale is not None and not is_dot:
+        raise ValueError(f"{scale=} is for scaled_dot_scores; let the score itself scale")
     if isinstance(position_scores, torch.nn.Module):
         position_scores = as_at_the_call(position_scores)
-    inputs = Inputs(query, key, value, mask, rule, position_scores, block_len)
+    inputs = Inputs(query, key, value, mask, rule, position_scores, block_len, scale)
     # on a CPU the fused kernel does not support dropout, and holds the whole table
-    if is_dot and (dropout == 0 or query.is_cuda):
-        # the kernel treats a query whose scores are all NaN as one that may attend to no key
-        refuse_nan("fast_attention", [("query", query), ("key", key)])
+    if is_dot and dropout > 0 and not query.is_cuda:
+        return with_dropout(inputs, dropout)
+    if is_dot and not dot_products_overflow(inputs):
         return fused(inputs._replace(block_len=block_len or _at_most(QUERIES_AT_ONCE)), dropout)
     if is_dot:
-        return with_dropout(inputs, dropout)
-    if not torch.compiler.is_compiling():
+        # the kernel would take a query whose scores are all NaN for one without a key
+        refuse_nan("fast_attention", [("query", query), ("key", key)])
+        score = inputs.dot_scores()
+    if not is_traced():
         inputs = inputs._replace(block_len=block_len or _fitting_block_len(query, key))
     if query.dtype in (torch.float16, torch.bfloat16):
         # else the gradients that blocks send back would be rounded at each addition
@@ -103,7 +103,7 @@ def fast_attention(
 
 
 def _at_most(block_len: int) -> int | None:
-    return None if torch.compiler.is_compiling() else block_len
+    return None if is_traced() else block_len
 
 
 def _fitting_block_len(query: Tensor, key: Tensor) -> int:
@@ -152,6 +152,19 @@ class _Running(NamedTuple):
         return self.blend / self.total.where(self.total > 0, 1)
 
 
+def _fitting(scores: Tensor, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """The scores, if they are one for each pair, in the dtype of the values."""
+    wanted = (*query.shape[:-1], key.shape[-2])
+    if scores.shape != wanted:
+        raise ValueError(
+            f"the scores of {query.shape[-2]} queries and {key.shape[-2]} keys have shape "
+            f"{tuple(scores.shape)}; expected {wanted}"
+        )
+    if not is_traced():
+        check_together("fast_attention", {"scores": scores, "value": value})
+    return scores
+
+
 def _absorb(
     score: Score,
     dropout: float,
@@ -163,12 +176,7 @@ def _absorb(
 ) -> _Running:
     """The state after one more block of keys."""
     state = _Running(*so_far)
-    scores = score(query, key).to(state.total.dtype)
-    if scores.shape[-2:] != (query.shape[-2], key.shape[-2]):
-        raise ValueError(
-            f"the scores of {query.shape[-2]} queries and {key.shape[-2]} keys have shape "
-            f"{tuple(scores.shape)}"
-        )
+    scores = _fitting(score(query, key), query, key, value).to(state.total.dtype)
     if allowed is not None:
         scores = scores.masked_fill(~allowed, -math.inf)
     # the subtracted maximum cancels, so no gradient has to pass through it

@@ -9,7 +9,14 @@ from torch.nn import functional
 from attn_course.attention_parts import Inputs
 from attn_course.blocks import blocks, recomputed
 from attn_course.scaled_dot_product import causal
-from attn_course.shapes import may_look
+from attn_course.shapes import is_true_of_any, may_look, reaches
+
+
+def dot_products_overflow(inputs: Inputs) -> bool:
+    """True if a dot product of a query and a key may be infinite or NaN."""
+    largest = torch.finfo(torch.promote_types(inputs.query.dtype, torch.float32)).max
+    factor = max(1, inputs.query.shape[-1]) * max(1.0, abs(inputs.scale or 1))
+    return reaches(largest / factor, inputs.query, inputs.key)
 
 
 def fused(inputs: Inputs, dropout: float) -> Tensor:
@@ -18,18 +25,20 @@ def fused(inputs: Inputs, dropout: float) -> Tensor:
     Raises:
         ValueError: Queries and keys differ in width.
     """
-    query, key, value, mask, rule, position_scores, block_len = inputs
+    query, key, value, mask, rule, position_scores, block_len, scale = inputs
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(
             f"a dot product needs queries and keys of equal width, but d_query={query.shape[-1]} "
             f"and d_key={key.shape[-1]}"
         )
+    if 0 in query.shape[:-2]:  # no sentence at all, which the kernel may not survive
+        return query @ key.mT @ value
     if position_scores is None:
         # a constant is passed, because a compiler may know the lengths only by name
         if rule is causal and mask is None and query.shape[-2] == key.shape[-2]:
-            return _kernel(query, key, value, None, dropout, is_causal=True)
+            return _kernel(query, key, value, None, dropout, scale, is_causal=True)
         if rule is None and _is_short(mask, block_len):
-            return _kernel(query, key, value, mask, dropout)
+            return _kernel(query, key, value, mask, dropout, scale)
     parts = list(blocks(query.shape[-2], block_len))
     if len(parts) == 1:
         return _rows(dropout, inputs, *parts)
@@ -53,8 +62,10 @@ def _rows(dropout: float, inputs: Inputs, rows: slice) -> Tensor:
         allowed = allowed[..., reach]
     added = inputs.added(rows, reach)
     if added is not None:
+        if is_true_of_any(~(added.detach() < torch.inf)):  # which the kernel would take for no key
+            raise ValueError(f"position scores of shape {tuple(added.shape)} hold NaN or infinity")
         allowed = added if allowed is None else added.masked_fill(~allowed, -torch.inf)
-    return _kernel(query, key[..., reach, :], value[..., reach, :], allowed, dropout)
+    return _kernel(query, key[..., reach, :], value[..., reach, :], allowed, dropout, inputs.scale)
 
 
 def reached(allowed: Tensor) -> slice:
@@ -74,6 +85,7 @@ def _kernel(
     value: Tensor,
     mask: Tensor | None,
     dropout: float,
+    scale: float | None,
     is_causal: bool = False,
 ) -> Tensor:
     """Call the fused kernel, which expects four axes and equal widths.
@@ -84,6 +96,7 @@ def _kernel(
         value: The vectors that are blended.
         mask: True and False, or numbers to add to the scores.
         dropout: Share of the weights that are set to 0.
+        scale: Factor of the dot products; `1 / sqrt(d_key)` if None.
         is_causal: If True, a query may not attend to later positions.
     """
     batch, d_key, d_value = query.shape[:-2], key.shape[-1], value.shape[-1]
@@ -97,7 +110,7 @@ def _kernel(
         attn_mask=None if mask is None else _four_axes(mask),
         dropout_p=dropout,
         is_causal=is_causal,
-        scale=max(1, d_key) ** -0.5,
+        scale=max(1, d_key) ** -0.5 if scale is None else scale,
     )
     if width > d_value:
         output = output[..., :d_value]

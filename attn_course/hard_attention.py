@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from attn_course.captioning import Captioner
-from attn_course.seq2seq import PAD, State
-from attn_course.shapes import checked, is_true_of_any
+from attn_course.seq2seq import PAD, State, known_words
+from attn_course.shapes import checked, is_true_of_any, refuse_nan
 
 
 @checked
@@ -34,7 +34,7 @@ def draw_cells(
 
     Source: Xu et al. 2015, section 4.1.
     """
-    flat = weights.detach().flatten(0, -2)
+    flat = weights.detach().reshape(-1, weights.shape[-1])
     if is_true_of_any((flat < 0) | (flat == torch.inf)):
         raise ValueError("a weight is negative or infinite, so it is not a probability")
     if is_true_of_any(nowhere := flat.sum(-1) == 0):
@@ -53,7 +53,7 @@ def log_weight_of(
     Raises:
         ValueError: A shape does not fit, or a weight is NaN.
     """
-    return _log(weights).gather(-1, cells.unsqueeze(-1)).squeeze(-1)
+    return _log(weights).gather(-1, cells.unsqueeze(-1).long()).squeeze(-1)
 
 
 @checked
@@ -74,9 +74,10 @@ def caption_log_likelihood(
     """Log-probability of each caption, summed over its words and EOS; padding does not count.
 
     Raises:
-        ValueError: A shape does not fit, or a logit is NaN.
+        ValueError: A shape does not fit, a logit is NaN, or a word is not in the vocabulary.
     """
-    loss = functional.cross_entropy(logits.mT, target_output, ignore_index=PAD, reduction="none")
+    words = known_words(target_output, logits.shape[-1])
+    loss = functional.cross_entropy(logits.mT, words, ignore_index=PAD, reduction="none")
     return -loss.sum(-1)
 
 
@@ -137,7 +138,12 @@ class MovingAverage(nn.Module):
 
     @torch.no_grad()
     def forward(self, reward: Tensor) -> Tensor:
-        """Update the baseline with the mean of these rewards, (batch,), and return it."""
+        """Update the baseline with the mean of these rewards, (batch,), and return it.
+
+        Raises:
+            ValueError: A reward is NaN, which would stay in the baseline for ever.
+        """
+        refuse_nan("MovingAverage", [("reward", reward)])
         mean = reward.detach().mean().to(self.value.dtype)
         older = torch.where(self.updates > 0, self.value, mean)
         self.value = self.decay * older + (1 - self.decay) * mean

@@ -16,7 +16,14 @@ from torch import Tensor
 
 from attn_course.blocks import numbers_in_a_block, recomputed
 from attn_course.retrieval import attend, distance_scores
-from attn_course.shapes import checked, require_positive, trusts_scores
+from attn_course.shapes import (
+    checked,
+    is_traced,
+    is_true_of_any,
+    reaches,
+    require_positive,
+    trusts_scores,
+)
 
 LogKernel = Callable[[Tensor], Tensor]
 
@@ -69,6 +76,10 @@ def kernel_scores(
         width: The kernel's unit of distance, in the unit of the keys; a tensor to learn it.
         log_kernel: Maps the squared distance in widths to the logarithm of the kernel.
 
+    Returns:
+        The scores; minus infinity outside a compact kernel, and where a squared distance is greater
+        than the dtype can hold.
+
     Raises:
         TypeError: The arguments differ in dtype or are not floating-point.
         ValueError: A shape or device does not fit, an argument holds NaN, or the width is not
@@ -104,8 +115,9 @@ def nadaraya_watson(
 
     Raises:
         TypeError: The arguments differ in dtype or are not floating-point.
-        ValueError: There are no keys, a shape or device does not fit, an argument holds NaN, or
-            the width is not positive and finite.
+        ValueError: There are no keys, a shape or device does not fit, an argument holds NaN, the
+            width is not positive and finite, or all squared distances of a query overflow, though
+            the kernel reaches farther.
 
     Source: Nadaraya 1964; Watson 1964.
     """
@@ -178,14 +190,18 @@ def _estimate_in_blocks(
     exclude_self: bool,
 ) -> Tensor:
     """Concatenate the estimates of blocks of queries; each block is recomputed for its gradient."""
+    # the square of 256 widths is too large for half precision
+    wide, dtype = torch.promote_types(query.dtype, torch.float32), query.dtype
+    query, key, value = query.to(wide), key.to(wide), value.to(wide)
+    empty_output = None if empty_output is None else empty_output.to(wide)
     estimate = partial(_estimate, key, value, width, log_kernel, empty_output, exclude_self)
-    if torch.compiler.is_compiling():  # then one compilation serves all lengths
-        return estimate(0, query)
+    if is_traced():  # then one compilation serves all lengths
+        return estimate(0, query).to(dtype)
     numbers = numbers_in_a_block(query.shape[-2] * key.numel(), query.device)
     blocks = list(_blocks(query, max(1, numbers // max(1, key.numel()))))
     if len(blocks) == 1:
-        return estimate(0, query)
-    return torch.cat([recomputed(estimate, *block) for block in blocks], dim=-2)
+        return estimate(0, query).to(dtype)
+    return torch.cat([recomputed(estimate, *block) for block in blocks], dim=-2).to(dtype)
 
 
 def _estimate(
@@ -201,6 +217,8 @@ def _estimate(
     """The estimates for one block of queries, whose first is query number `start`."""
     scores = kernel_scores(query, key, width, log_kernel)
     mask = _all_but_self(start, scores) if exclude_self else None
+    if _squares_overflow(query, key, width):
+        _require_reach(scores if mask is None else scores.masked_fill(~mask, -math.inf), log_kernel)
     if mask is None and trusts_scores():  # which a compact kernel does not deserve
         mask = torch.ones_like(scores[..., :1], dtype=torch.bool)
     output = attend(scores, value, mask)
@@ -209,6 +227,25 @@ def _estimate(
     allowed = scores if mask is None else scores.masked_fill(~mask, -math.inf)
     empty = allowed.detach().amax(-1, keepdim=True) == -math.inf
     return torch.where(empty, empty_output.unsqueeze(-2), output)
+
+
+def _squares_overflow(query: Tensor, key: Tensor, width: float | Tensor) -> bool:
+    """True if a squared distance in widths may be infinite."""
+    limit = math.sqrt(torch.finfo(query.dtype).max / max(1, 4 * key.shape[-1]))
+    return any(reaches(limit, each / width) for each in (query.detach(), key.detach()))
+
+
+def _require_reach(scores: Tensor, log_kernel: LogKernel) -> None:
+    """Refuse queries whose keys all seem out of reach of a kernel without an end."""
+    farthest = scores.new_full((), torch.finfo(scores.dtype).max)
+    if is_true_of_any(log_kernel(farthest) == -math.inf):
+        return
+    lost = scores.detach().amax(-1) == -math.inf
+    if is_true_of_any(lost):
+        raise ValueError(
+            f"{int(lost.sum())} of {lost.numel()} queries are so many widths away from all keys "
+            f"that the squares overflow in {scores.dtype}"
+        )
 
 
 def _blocks(query: Tensor, length: int) -> Iterator[tuple[int, Tensor]]:

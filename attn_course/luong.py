@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
+from torch.func import functional_call
 
 from attn_course.bahdanau import AdditiveScore, AttentionTranslator, additive_scores
 from attn_course.retrieval import dot_scores, masked_softmax
@@ -252,9 +253,16 @@ class LuongTranslator(AttentionTranslator):
         # half precision cannot count: in bfloat16, 257 is 256
         centre = positions.to(torch.promote_types(scores.dtype, torch.float32))
         if self.attention == "local-p":
-            centre = memory.mask.sum(-1) * self.centre(states).squeeze(-1)
+            centre = memory.mask.sum(-1) * self._share(states.to(centre.dtype))
         mask = memory.mask & window_mask(centre, key_len, self.window)
         weights = masked_softmax(scores, mask)
         if self.attention == "local-m":
             return weights
-        return weights * gaussian_window(centre, key_len, self.window)
+        return weights * gaussian_window(centre, key_len, self.window).to(weights.dtype)
+
+    def _share(self, states: Tensor) -> Tensor:
+        """The part of the source that lies before the centre, in the precision of the states."""
+        weights = {name: each.to(states.dtype) for name, each in self.centre.named_parameters()}
+        with torch.autocast(states.device.type, enabled=False):
+            share: Tensor = functional_call(self.centre, weights, states)
+        return share.squeeze(-1)

@@ -4,12 +4,12 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from attn_course.attention_parts import PositionScores
+from attn_course.attention_parts import Inputs, PositionScores
 from attn_course.fast_attention import fast_attention
 from attn_course.head_masks import mask_for_heads
 from attn_course.key_value_cache import KeyValueCache
 from attn_course.retrieval import dot_scores, masked_softmax
-from attn_course.scaled_dot_product import causal, causal_mask, combine, positions
+from attn_course.scaled_dot_product import causal, causal_mask, combine
 from attn_course.shapes import checked, is_surely_finite
 from attn_course.torch_layer import copy_weights, make_torch_layer, options_of
 
@@ -227,10 +227,9 @@ class MultiHeadAttention(nn.Module):
         scale = query.shape[-1] ** -0.5 if self.scale is None else self.scale
         # keys are copied as they are, because the product would copy them column by column
         scores = dot_scores(query, self._share(key).contiguous() * scale)
-        if self.position_scores is None:
-            return scores
-        at = positions(query.shape[-2], key.shape[-2], query.device)
-        return scores + self.position_scores(*at)
+        inputs = Inputs(query, key, key, position_scores=self.position_scores)
+        added = inputs.added(slice(None), slice(None))
+        return scores if added is None else scores + added
 
     def _share(self, heads: Tensor) -> Tensor:
         """Repeat each head of keys or values for all the heads of queries that share it."""

@@ -44,7 +44,9 @@ class LinearPositionScores(nn.Module):
         self, query_position: Tensor, key_position: Tensor
     ) -> Float[Tensor, "num_heads query_len key_len"]:
         """Minus the distance, times the slope of each head."""
-        return (key_position - query_position).abs() * -self.slopes[:, None, None]
+        # in single precision at least, because half of it cannot count to 257
+        wide = torch.promote_types(self.slopes.dtype, torch.float32)
+        return (key_position - query_position).abs() * -self.slopes[:, None, None].to(wide)
 
 
 class BucketPositionScores(nn.Module):
@@ -90,7 +92,8 @@ class BucketPositionScores(nn.Module):
         ahead = key_position - query_position
         num_buckets = self.num_buckets // 2 if self.looks_ahead else self.num_buckets
         distance = ahead.abs() if self.looks_ahead else (-ahead).clamp(min=0)
-        growth = torch.log(distance.clamp(min=1) / self.single)
+        # in single precision, whatever the default: half of it cannot count to 257
+        growth = torch.log(distance.clamp(min=1).float() / self.single)
         growth = growth / math.log(self.max_distance / self.single)
         far = self.single + (growth * (num_buckets - self.single)).long()
         bucket = distance.where(distance < self.single, far.clamp(max=num_buckets - 1))

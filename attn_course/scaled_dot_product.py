@@ -11,7 +11,7 @@ queries and keys; if it has weights of its own, `functools.partial` supplies the
 
 import math
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from operator import and_
 
 import torch
@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from attn_course.retrieval import attend, masked_softmax
-from attn_course.shapes import checked, is_true_of_any
+from attn_course.shapes import checked, describe, is_true_of_any
 
 # Queries and keys to scores: (query_len, d_query) and (key_len, d_key) to (query_len, key_len).
 Score = Callable[[Tensor, Tensor], Tensor]
@@ -132,11 +132,12 @@ def window(half_width: int, after: int | None = None) -> Rule:
     after = half_width if after is None else after
     if not after >= 0:
         raise ValueError(f"{after=} must not be negative")
-    if half_width == after:
-        return lambda query_position, key_position: (key_position - query_position).abs() <= after
-    return lambda query_position, key_position: (
-        (key_position - query_position <= after) & (query_position - key_position <= half_width)
-    )
+    return partial(_within, half_width, after)
+
+
+def _within(before: int, after: int, query_position: Tensor, key_position: Tensor) -> Tensor:
+    ahead = key_position - query_position
+    return ahead.abs() <= after if before == after else (ahead <= after) & (ahead >= -before)
 
 
 def positions(
@@ -166,12 +167,22 @@ def allowed_by(rule: Rule, query_position: Tensor, key_position: Tensor) -> Tens
     """The mask that a rule gives for these positions, even if it depends on only one of the two.
 
     Raises:
-        TypeError: The rule returns something other than True and False.
+        TypeError: The rule is no function, or returns something other than True and False.
+        ValueError: What it returns does not fit the positions.
     """
+    if not callable(rule):
+        raise TypeError(f"a rule is a function of positions, not {describe(rule)}; is it a mask?")
     allowed = rule(query_position, key_position)
-    if allowed.dtype != torch.bool:
-        raise TypeError(f"a rule must return torch.bool, but this one returns {allowed.dtype}")
-    return allowed.expand(query_position.shape[0], key_position.shape[0])
+    dtype = getattr(allowed, "dtype", type(allowed).__name__)
+    if dtype != torch.bool:
+        raise TypeError(f"a rule must return torch.bool, but this one returns {dtype}")
+    pairs = query_position.shape[0], key_position.shape[0]
+    shape = (1,) * (2 - allowed.ndim) + allowed.shape
+    if allowed.ndim > 2 or any(n not in (1, m) for n, m in zip(shape, pairs, strict=True)):
+        raise ValueError(
+            f"for {pairs[0]} queries and {pairs[1]} keys, the rule returned {describe(allowed)}"
+        )
+    return allowed.expand(pairs)
 
 
 def causal_mask(

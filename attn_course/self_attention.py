@@ -114,13 +114,15 @@ def rotate_by_position(
 
     Raises:
         TypeError: The vectors are not floating-point.
-        ValueError: `d_key` is odd.
+        ValueError: `d_key` is odd, or `start` is more than one position.
 
     Source: Su et al. 2024, section 3.2.
     """
     length, d_key = vectors.shape[-2:]
     if d_key % 2:
         raise ValueError(f"{d_key=} is odd, but a position turns pairs of numbers")
+    if isinstance(start, Tensor) and start.ndim:
+        raise ValueError(f"start must be one position, but has shape {tuple(start.shape)}")
     position = _doubles(length, 1, vectors.device).unsqueeze(-1) + start
     angle = position / 10_000 ** (_doubles(d_key, 2, vectors.device) / d_key)
     cosine, sine = angle.cos().to(vectors), angle.sin().to(vectors)

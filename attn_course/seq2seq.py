@@ -261,13 +261,12 @@ def sequence_loss(
         target_output: The right words, each sentence ending in EOS; padding does not count.
 
     Raises:
-        ValueError: `target_output` is all padding.
+        ValueError: `target_output` is all padding, or a word is not in the vocabulary.
     """
+    words = known_words(target_output, logits.shape[-1])
     if is_true_of_any((target_output == PAD).all()):
         raise ValueError(f"target_output of shape {tuple(target_output.shape)} is all padding")
-    return nn.functional.cross_entropy(
-        logits.flatten(0, 1), target_output.flatten(), ignore_index=PAD
-    )
+    return nn.functional.cross_entropy(logits.flatten(0, 1), words.flatten(), ignore_index=PAD)
 
 
 def embed(embedding: nn.Embedding, tokens: Tensor) -> Tensor:
@@ -278,13 +277,21 @@ def embed(embedding: nn.Embedding, tokens: Tensor) -> Tensor:
     """
     if not tokens.numel():
         raise ValueError(f"tokens of shape {tuple(tokens.shape)} hold no word")
-    size = embedding.num_embeddings
-    if is_true_of_any(outside := (tokens < 0) | (tokens >= size)):
+    return embedding(known_words(tokens, embedding.num_embeddings))
+
+
+def known_words(tokens: Tensor, vocab_size: int) -> Tensor:
+    """The numbers of words as PyTorch takes them everywhere, in 64 bits.
+
+    Raises:
+        ValueError: A number is not in the vocabulary.
+    """
+    if is_true_of_any(outside := (tokens < 0) | (tokens >= vocab_size)):
         raise ValueError(
-            f"{int(outside.sum())} tokens are outside the vocabulary of {size} words, "
+            f"{int(outside.sum())} tokens are outside the vocabulary of {vocab_size} words, "
             f"the first is {int(tokens[outside][0])}"
         )
-    return embedding(tokens)
+    return tokens.long()
 
 
 def readout(d_input: int, d_hidden: int, vocab_size: int) -> nn.Module:

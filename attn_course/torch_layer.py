@@ -68,15 +68,25 @@ def make_torch_layer(
     return other
 
 
-@torch.no_grad()
 def copy_weights(
     projections: tuple[nn.Linear, ...], other: nn.MultiheadAttention, *, to_torch: bool
 ) -> None:
-    """Copy all weights of four projections to PyTorch's layer, or all of its weights to them."""
+    """Copy all weights of four projections to PyTorch's layer, or all of its weights to them.
+
+    What is frozen stays frozen; weights that PyTorch keeps in one tensor are if all of them are.
+    """
     ours = [part.weight for part in projections]
     ours += [part.bias for part in projections if part.bias is not None]
+    if to_torch:
+        other.requires_grad_(False)
     for one, two in zip(ours, _slices(other), strict=True):
-        (two if to_torch else one).copy_(one if to_torch else two)
+        learns, whole = one.requires_grad, two if two._base is None else two._base
+        if to_torch:
+            whole.requires_grad_(whole.requires_grad or learns)
+        else:
+            one.requires_grad_(two.requires_grad)
+        with torch.no_grad():
+            (two if to_torch else one).copy_(one if to_torch else two)
 
 
 def _slices(other: nn.MultiheadAttention) -> list[Tensor]:

@@ -210,6 +210,7 @@ CALLS: dict[str, Callable[[], Call]] = {
     "seq2seq.sequence_loss": lambda: Call(
         seq2seq.sequence_loss, (numbers(BATCH, 3, VOCAB), output())),
     "seq2seq.embed": lambda: Call(partial(seq2seq.embed, nn.Embedding(VOCAB, 4)), (source(),)),
+    "seq2seq.known_words": lambda: Call(seq2seq.known_words, (source(), VOCAB)),
     "decoding.greedy_decode": lambda: of_model(
         lambda model, words: decoding.greedy_decode(model, words, 4), transformer_translator,
         source),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -695,6 +696,52 @@ def test_gradient_after_a_change_in_place_is_refused_instead_of_wrong(what: str)
         output.sum().backward()
 
 
+class Holder:
+    """A score that holds a tensor."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor = tensor
+
+    def __call__(self, query: Tensor, key: Tensor) -> Tensor:
+        """Compare weighted queries with keys."""
+        return query * self.tensor @ key.mT
+
+    def added(self, query: Tensor, key: Tensor) -> Tensor:
+        """Look positions up."""
+        return self.tensor.sum() + 0.1 * (query - key)
+
+
+def closing_over(held: Tensor) -> dict[str, dict[str, Callable]]:
+    """Return functions that refer to a tensor of as many numbers as a query has."""
+    return {
+        "closure": {"score": lambda query, key: query * held @ key.mT},
+        "default": {"score": lambda query, key, held=held: query * held @ key.mT},
+        "object": {"score": Holder(held)},
+        "method": {"position_scores": Holder(held).added},
+        "closure of a closure": {"position_scores": lambda *at: Holder(held).added(*at)},
+        "rule": {"rule": lambda query, key: (query - key) * held.sum().sign() >= 0},
+    }
+
+
+@pytest.mark.parametrize("name", closing_over(torch.ones(1)))
+def test_gradient_after_a_change_of_what_a_function_refers_to_is_refused(name: str) -> None:
+    held = torch.ones(D_KEY, dtype=torch.float64)
+    given_ = [part.requires_grad_() for part in roles(BATCH)]
+    output = fast_attention(*given_, **closing_over(held)[name], block_len=4)
+    held.mul_(-2)
+    with pytest.raises(RuntimeError, match="changed in place"):
+        output.sum().backward()
+
+
+def test_mask_made_in_inference_mode_serves_training() -> None:
+    with torch.inference_mode():
+        mask = mask_of(causal, QUERY_LEN, KEY_LEN)
+    given_ = [part.requires_grad_() for part in roles(BATCH)]
+    for path in PATHS.values():
+        found = gradients(path(*given_, mask[None]), given_)
+        assert_close(found, gradients(by_equation(*given_, rule=causal), given_), **CLOSELY)
+
+
 def test_gradient_may_be_taken_twice() -> None:
     given_ = [part.requires_grad_() for part in roles(BATCH)]
     for path in PATHS.values():
@@ -908,6 +955,27 @@ def test_rule_that_gives_numbers_is_refused(path: Callable) -> None:
         path(*roles(BATCH), rule=lambda query, key: key - query)
 
 
+@every_path
+def test_mask_in_the_place_of_a_rule_and_rules_of_another_shape_are_refused(path: Callable) -> None:
+    with pytest.raises(TypeError, match=r"a rule is a function .* shape \(11, 13\); is it a mask"):
+        path(*roles(BATCH), rule=some_mask(QUERY_LEN, KEY_LEN))
+    with pytest.raises(TypeError, match="but this one returns NoneType"):
+        path(*roles(BATCH), rule=lambda query, key: None)
+    for shape in ((3,), (1, 1, 1), (2, 1)):
+        with pytest.raises(
+            ValueError, match=rf"keys, the rule returned .* shape {re.escape(str(shape))}"
+        ):
+            path(*roles(BATCH), rule=lambda *at, shape=shape: torch.ones(shape).bool())
+
+
+def test_scores_without_the_batch_or_of_another_dtype_are_refused() -> None:
+    query, key, value = roles(BATCH)
+    with pytest.raises(ValueError, match=r"have shape \(11, 13\); expected \(2, 11, 13\)"):
+        fast_attention(query, key, value, score=lambda q, k: dot_scores(q[0], k[0]))
+    with pytest.raises(TypeError, match=r"scores torch.float32, value torch.float64"):
+        fast_attention(query, key, value, score=lambda q, k: dot_scores(q, k).float())
+
+
 def test_unequal_widths_are_refused_with_their_numbers() -> None:
     query, key, value = roles(BATCH)
     with pytest.raises(ValueError, match=r"of equal width, but d_query=2 and d_key=3"):
@@ -948,6 +1016,53 @@ def test_infinite_key_is_refused(path: Callable) -> None:
     key[1, 7] = math.inf
     with pytest.raises(ValueError, match=r"NaN.* infini"):
         path(query.abs(), key, value)
+
+
+OVERFLOWS: dict[str, Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]] = {
+    "all scores": lambda query, key: (1e20 * query, 1e20 * key),
+    "scores of one query": lambda query, key: (query.index_fill(-2, torch.tensor(3), 1e38), key),
+    "infinite queries": lambda query, key: (query * math.inf, key),
+}
+
+
+@every_path
+@pytest.mark.parametrize("change", OVERFLOWS.values(), ids=OVERFLOWS)
+@pytest.mark.parametrize("key_len", [1, 2, 16, 17, 64])
+def test_scores_that_overflow_are_never_taken_for_a_query_without_a_key(
+    path: Callable, change: Callable, key_len: int
+) -> None:
+    query, key, value = (part.float() for part in roles(BATCH, key_len=key_len))
+    with pytest.raises(ValueError, match=r"NaN.* infini"):
+        path(*change(query, 10 + key.abs()), value)
+
+
+@pytest.mark.parametrize("wrong", [math.inf, math.nan])
+def test_position_scores_that_cannot_be_ranked_are_refused(wrong: float) -> None:
+    given_ = roles(BATCH)
+    added = torch.zeros(QUERY_LEN, KEY_LEN).index_fill(0, torch.tensor(4), wrong)
+    with pytest.raises(ValueError, match=r"NaN.* infini"):
+        fast_attention(*given_, position_scores=lambda query, key: added)
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_scale_is_as_exact_as_that_of_pytorchs_kernel(dtype: torch.dtype) -> None:
+    for scale, size in ((1.0, 1.0), (0.3, 1.0), (1.0, 9000.0)):
+        query, key, value = (draw(2, 37, 64, seed=seed) for seed in range(3))
+        query, key, value = size * query, key / size, value
+        given_ = [part.to(dtype) for part in (query, key, value)]
+        exact = F.scaled_dot_product_attention(*(part.double() for part in given_), scale=scale)
+        errors = [
+            (attend(*given_).double() - exact).abs().max()
+            for attend in (
+                partial(fast_attention, scale=scale),
+                partial(F.scaled_dot_product_attention, scale=scale),
+            )
+        ]
+        assert errors[0] <= 1.2 * errors[1] + 1e-12, (scale, size)
+        # so small a dropout drops nothing, and takes a way of its own, by the equation
+        assert_close(
+            fast_attention(*given_, scale=scale, dropout=1e-9).double(), exact, atol=0.1, rtol=0
+        )
 
 
 @every_path

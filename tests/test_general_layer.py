@@ -6,6 +6,7 @@ The reference is written out in loops over heads, or is PyTorch's kernel; all in
 from __future__ import annotations
 
 import math
+import pickle
 from typing import Any
 
 import pytest
@@ -16,7 +17,8 @@ from torch.testing import assert_close
 
 from attn_course.bahdanau import AdditiveScore
 from attn_course.multi_head import KeyValueCache, MultiHeadAttention
-from attn_course.scaled_dot_product import causal_mask, mask_of, padding_mask, window
+from attn_course.position_scores import LinearPositionScores
+from attn_course.scaled_dot_product import causal, causal_mask, mask_of, padding_mask, window
 from attn_course.self_attention import SelfAttention
 from tests.tensors import TIGHTLY, draw
 
@@ -283,3 +285,48 @@ def test_default_device_is_that_of_pytorch() -> None:
         assert causal_mask(3).is_meta
         assert mask_of(window(1), 3, 4).is_meta
     assert causal_mask(3).device.type == "cpu"
+
+
+@pytest.mark.parametrize("call", ["forward", "weights", "with_weights"])
+def test_tokens_of_another_width_or_dtype_are_refused_by_name(call: str) -> None:
+    layer = MultiHeadAttention(8, 2, d_key=6)
+    use, query, key = getattr(layer, call), torch.randn(2, 3, 8), torch.randn(2, 5, 6)
+    with pytest.raises(ValueError, match=rf"{call}: project_query takes .* 8 .* shape \(2, 3, 7\)"):
+        use(query[..., :7], key)
+    with pytest.raises(ValueError, match=rf"{call}: project_key takes .* 6 .* shape \(2, 5, 4\)"):
+        use(query, key[..., :4])
+    with pytest.raises(
+        TypeError, match=rf"{call}: project_query has weights of torch.float32, but"
+    ):
+        use(query.double(), key.double())
+
+
+@pytest.mark.parametrize("call", ["forward", "weights", "with_weights"])
+def test_position_scores_of_other_heads_are_refused_and_of_another_dtype_do_not_leak(
+    call: str,
+) -> None:
+    tokens = torch.randn(2, 3, 8)
+    with pytest.raises(ValueError, match=r"have shape \(4, 3, 3\), which does not fit"):
+        getattr(MultiHeadAttention(8, 1, position_scores=LinearPositionScores(4)), call)(tokens)
+    layer = MultiHeadAttention(8, 2, position_scores=lambda query, key: (query - key).double())
+    found = getattr(layer, call)(tokens)
+    assert {part.dtype for part in (found if call == "with_weights" else [found])} == {
+        torch.float32
+    }
+
+
+def test_frozen_weights_stay_frozen_on_the_way_to_pytorchs_layer_and_back() -> None:
+    for learns in (True, False):
+        theirs = torch.nn.MultiheadAttention(8, 2).requires_grad_(learns)
+        ours = MultiHeadAttention(8, 2).requires_grad_(learns)
+        for layer in (MultiHeadAttention.from_torch(theirs), ours.to_torch()):
+            assert {each.requires_grad for each in layer.parameters()} == {learns}
+    ours.project_value.requires_grad_(True)
+    names = {name for name, each in ours.to_torch().named_parameters() if each.requires_grad}
+    assert names == {"in_proj_weight", "in_proj_bias"}  # which hold the value's as well
+
+
+def test_rules_can_be_pickled() -> None:
+    for rule in (causal, window(3), window(1, 4)):
+        again = pickle.loads(pickle.dumps(rule))
+        assert torch.equal(mask_of(again, 7, 11), mask_of(rule, 7, 11))

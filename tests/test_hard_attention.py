@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 import torch
@@ -447,3 +447,37 @@ def test_cuda_agrees_with_the_processor() -> None:
     drawn = model.draw(tokens.cuda(), state, 0.5, torch.Generator("cuda").manual_seed(0))
     assert drawn.cells.device.type == "cuda"
     assert model.baseline(draw(2).cuda().float()).device.type == "cuda"
+
+
+def test_one_row_alone_is_drawn_from() -> None:
+    assert draw_cells(torch.tensor([0.0, 1.0, 0.0])) == 1
+
+
+def test_reward_that_is_nan_is_refused_and_leaves_the_baseline_as_it_was() -> None:
+    baseline = MovingAverage()
+    baseline(torch.tensor([2.0]))
+    with pytest.raises(ValueError, match="reward holds 1 NaN among 2 numbers"):
+        baseline(torch.tensor([1.0, math.nan]))
+    assert baseline(torch.tensor([2.0])) == 2
+
+
+@pytest.mark.parametrize("loss", [caption_log_likelihood, sequence_loss])
+def test_words_may_be_any_integers_of_the_vocabulary(loss: Callable) -> None:
+    logits, words = torch.randn(1, 3, 7), torch.tensor([[3, 4, 2]])
+    for dtype in (torch.int8, torch.int16, torch.int32):
+        assert torch.equal(loss(logits, words.to(dtype)), loss(logits, words))
+    for outside in (7, -100):
+        words[0, 1] = outside
+        with pytest.raises(ValueError, match=f"vocabulary of 7 words, the first is {outside}"):
+            loss(logits, words)
+
+
+def test_draw_that_cannot_happen_adds_nothing_to_the_expectation() -> None:
+    never = torch.tensor([0.0, -math.inf])
+    policy = never.clone().requires_grad_()
+    words = torch.tensor([-1.0, -math.inf])
+    expected = exact_expected_log_likelihood(policy, words)
+    assert expected == -1
+    expected.backward()
+    assert policy.grad is not None
+    assert policy.grad.tolist() == [-1, 0]

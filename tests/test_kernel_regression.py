@@ -705,3 +705,26 @@ def test_bad_width_and_missing_widths_are_refused_everywhere() -> None:
         choose_width(key, value, [])
     with pytest.raises(ValueError, match=r"width=0 must be positive and finite"):
         choose_width(key, value, [1.0, 0.0])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_far_query_gets_the_nearest_value_whatever_the_precision(dtype: torch.dtype) -> None:
+    # 300 widths: the square is too large for half precision
+    query, key, value = ([[300.0]], [[0.0], [1.0]], [[5.0], [7.0]])
+    given_ = [torch.tensor(each, dtype=dtype) for each in (query, key, value)]
+    assert nadaraya_watson(*given_, 1.0).item() == 7
+    assert leave_one_out(*given_[1:], 1.0).tolist() == [[7], [5]]
+
+
+def test_squares_that_overflow_are_refused_only_if_the_kernel_reaches_so_far() -> None:
+    key, value = torch.tensor([[0.0], [1.0]]), torch.tensor([[5.0], [7.0]])
+    for query, width in (
+        (torch.tensor([[0.5], [0.0]]), 1e-20),
+        (torch.tensor([[1e30], [1.0]]), 1.0),
+    ):
+        with pytest.raises(ValueError, match="1 of 2 queries are so many widths away"):
+            nadaraya_watson(query, key, value, width)
+        assert nadaraya_watson(query, key, value, width, log_boxcar)[0] == 0
+        assert nadaraya_watson(query.double(), key.double(), value.double(), width)[0] > 0
+    with pytest.raises(ValueError, match="2 of 2 queries are so many widths away"):
+        leave_one_out(key, value, 1e-20)

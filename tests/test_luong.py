@@ -604,3 +604,31 @@ def test_copy_gives_the_same_and_lives_its_own_life() -> None:
         for weight in model.parameters():
             weight.add_(1)
     assert_close(twin(source, target), expected, **EXACTLY)
+
+
+@pytest.mark.parametrize("way", ["bfloat16", "autocast"])
+def test_predicted_centre_of_a_long_source_is_as_exact_as_in_single_precision(way: str) -> None:
+    torch.manual_seed(0)
+    encoder = Encoder(11, 8, 8)
+    model = LuongTranslator(encoder, 11, 8, 16, attention="local-p").eval()
+    source = torch.randint(3, 11, (2, 1200))
+    states = torch.randn(2, 5, 16)
+    model.to(torch.bfloat16).float()  # weights that both precisions can hold
+    states = states.to(torch.bfloat16).float()
+    exact = 1200 * model.centre(states).squeeze(-1)
+    seen = []
+
+    def note(centre: torch.Tensor, key_len: int, half_width: float) -> torch.Tensor:
+        seen.append(centre)
+        return window_mask(centre, key_len, half_width)
+
+    with pytest.MonkeyPatch.context() as patch, torch.no_grad():
+        patch.setattr("attn_course.luong.window_mask", note)
+        memory = model.start(source)[0]
+        if way == "bfloat16":
+            model, states = model.to(torch.bfloat16), states.to(torch.bfloat16)
+            memory = type(memory)(*(x.to(torch.bfloat16) for x in memory[:2]), memory[2])
+        with torch.autocast("cpu", torch.bfloat16, enabled=way == "autocast"):
+            weights = model._weights(states, torch.arange(5).expand(2, 5), memory)
+    assert (seen[0] - exact).abs().max() < 0.01  # words
+    assert weights.dtype == torch.bfloat16 or way == "autocast"

@@ -164,3 +164,16 @@ def test_what_makes_no_sense_is_refused_with_its_numbers() -> None:
                        position_scores=lambda query, key: draw(5, 3))  # fmt: skip
     with pytest.raises(ValueError, match=r"scale=2\.0 is for scaled_dot_scores"):
         fast_attention(draw(3, 2), draw(5, 2), draw(5, 2), score=plain_scores, scale=2.0)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_default_dtype_changes_no_bucket_and_no_distance(dtype: torch.dtype) -> None:
+    at = torch.arange(600).unsqueeze(-1), torch.arange(600)
+    expected = BucketPositionScores(3).bucket(*at), LinearPositionScores(8)(*at)
+    torch.set_default_dtype(dtype)
+    try:
+        found = BucketPositionScores(3).bucket(*at), LinearPositionScores(8)(*at)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert torch.equal(found[0], expected[0])
+    assert_close(found[1].double(), expected[1].double())  # slopes of 8 heads are powers of 2

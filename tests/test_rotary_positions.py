@@ -85,3 +85,8 @@ def test_what_cannot_be_turned_is_refused_with_its_numbers() -> None:
         rotate_by_position(draw(QUERY_LEN, 7))
     with pytest.raises(TypeError):
         rotate_by_position(torch.ones(3, 4, dtype=torch.long))
+
+
+def test_more_than_one_start_is_refused_and_not_spread_over_the_pairs() -> None:
+    with pytest.raises(ValueError, match=r"start must be one position, but has shape \(2,\)"):
+        rotate_by_position(torch.randn(3, 2, 4), torch.tensor([0, 5]))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from torch.fx.experimental.proxy_tensor import make_fx
 
 from attn_course.fast_attention import fast_attention
 from attn_course.kernel_regression import leave_one_out, nadaraya_watson
@@ -99,6 +100,42 @@ def test_layer_is_exported_for_all_lengths(is_causal: bool) -> None:
     for length in (2, 19):
         found = program.module()(tokens(length), is_causal=is_causal)
         torch.testing.assert_close(found, layer(tokens(length), is_causal=is_causal))
+
+
+def traced(way: str, function: Callable, *given: torch.Tensor) -> Callable:
+    """Record a function once, with these tensors."""
+    if way == "make_fx":
+        return make_fx(function, tracing_mode="symbolic", _allow_non_fake_inputs=True)(*given)
+    return torch.jit.trace(function, given, check_trace=False)
+
+
+@pytest.mark.filterwarnings(
+    "ignore::torch.jit.TracerWarning", "ignore:.*torch.jit:DeprecationWarning"
+)
+@pytest.mark.parametrize("way", ["make_fx", "jit.trace"])
+@pytest.mark.parametrize("name", ["layer", "attention", "weights", "window", "nadaraya_watson"])
+def test_recorded_program_keeps_neither_the_length_nor_what_was_seen(name: str, way: str) -> None:
+    layers = {
+        "layer": make().requires_grad_(False),
+        "weights": make().requires_grad_(False).weights,
+    }
+    function = layers.get(name) or COMPILED[name][0]()
+    masked = name in ("attention", "layer", "weights")
+
+    def call(*given: torch.Tensor) -> Any:
+        numbers, mask = given[:-1], given[-1]
+        roles = (*numbers, 0.5) if name == "nadaraya_watson" else numbers
+        return function(*roles, mask=mask) if masked else function(*roles)
+
+    def arguments(length: int, row: bool) -> tuple[torch.Tensor, ...]:
+        mask = torch.ones(1, length, length).bool()
+        mask[0, 1] = row  # a query without any key, if False
+        return *(tokens(length),) * (1 if name in ("layer", "weights") else 3), mask
+
+    program = traced(way, call, *arguments(7, True))
+    for length in (4, 13):
+        given = arguments(length, not masked)
+        torch.testing.assert_close(program(*given), call(*given))
 
 
 @pytest.mark.parametrize("way", WAYS)

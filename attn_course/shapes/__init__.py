@@ -7,20 +7,27 @@ product. `unchecked` switches the checks off, all of them or those that read val
 """
 
 from attn_course.shapes.checking import checked
-from attn_course.shapes.switch import trusts_scores, unchecked
+from attn_course.shapes.switch import is_traced, trusts_scores, unchecked
+from attn_course.shapes.tensors import check_together
 from attn_course.shapes.values import (
+    describe,
     is_surely_finite,
     is_true_of_any,
     may_look,
+    reaches,
     refuse_nan,
     require_positive,
 )
 
 __all__ = [
+    "check_together",
     "checked",
+    "describe",
     "is_surely_finite",
+    "is_traced",
     "is_true_of_any",
     "may_look",
+    "reaches",
     "refuse_nan",
     "require_positive",
     "trusts_scores",

@@ -14,7 +14,8 @@ import torch
 from jaxtyping import AbstractArray, jaxtyped
 from torch import Tensor
 
-from attn_course.shapes.switch import shapes_are_checked
+from attn_course.shapes.explained import explained
+from attn_course.shapes.switch import is_traced, shapes_are_checked
 from attn_course.shapes.tensors import Sizes, autocast_dtypes, check_tensor, check_together
 from attn_course.shapes.values import holds_nan, may_hold_nan, refuse_nan
 
@@ -66,7 +67,7 @@ def checked(
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        if torch.compiler.is_compiling() or not shapes_are_checked.get():
+        if is_traced() or not shapes_are_checked.get():
             return function(*args, **kwargs)
         fitting = promise.hold(args, kwargs)
         if inside_a_checked_call.get():
@@ -78,6 +79,10 @@ def checked(
         token = inside_a_checked_call.set(True)
         try:
             result = function(*args, **kwargs)
+        except RuntimeError as error:
+            if (plain := explained(promise.name, error)) is not None:
+                raise plain from error
+            raise
         finally:
             inside_a_checked_call.reset(token)
         promise.hold_result(fitting, result, args, kwargs)

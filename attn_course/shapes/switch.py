@@ -37,4 +37,16 @@ def unchecked(*, shapes_too: bool = False) -> Iterator[None]:
 
 def trusts_scores() -> bool:
     """True within `unchecked(shapes_too=True)`: scores without a mask are taken to be finite."""
-    return not (torch.compiler.is_compiling() or shapes_are_checked.get())
+    return not (is_traced() or shapes_are_checked.get())
+
+
+def is_traced() -> bool:
+    """True while a program is recorded, so that no branch may depend on a value or on a length.
+
+    That is within `torch.compile`, `torch.export`, `make_fx` and `torch.jit.trace`.
+    """
+    return torch.compiler.is_compiling() or torch.jit.is_tracing() or _makes_a_graph()
+
+
+def _makes_a_graph() -> bool:
+    return torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.PROXY) is not None

@@ -7,7 +7,7 @@ from numbers import Real
 import torch
 from torch import Tensor
 
-from attn_course.shapes.switch import values_are_checked
+from attn_course.shapes.switch import is_traced, values_are_checked
 
 
 def require_positive(name: str, number: float | Tensor) -> None:
@@ -21,7 +21,7 @@ def require_positive(name: str, number: float | Tensor) -> None:
         TypeError: `number` is neither.
         ValueError: It is zero, negative, infinite or NaN.
     """
-    if torch.compiler.is_compiling():
+    if is_traced():
         return
     if isinstance(number, Tensor) and number.numel() == 1:
         wrong = is_true_of_any(~((number > 0) & (number < math.inf)))
@@ -43,6 +43,20 @@ def is_surely_finite(value: Tensor) -> bool:
     return _look(lambda: math.isfinite(value.detach().sum()))
 
 
+def reaches(limit: float, *factors: Tensor) -> bool:
+    """True if the product of the largest magnitudes of all tensors is not below the limit.
+
+    That includes NaN and infinity; False where no branch may depend on a value.
+    """
+
+    def largest() -> bool:
+        norms = {each: torch.linalg.vector_norm(each.detach(), torch.inf) for each in {*factors}}
+        wide = torch.promote_types(factors[0].dtype, torch.float32)
+        return not bool(torch.stack([norms[each].to(wide) for each in factors]).prod() < limit)
+
+    return all(each.numel() for each in factors) and _look(largest)
+
+
 def _look(at: Callable[[], bool]) -> bool:
     """Return the result of a look at values; False where no branch may depend on a value."""
     if not may_look():
@@ -55,7 +69,7 @@ def _look(at: Callable[[], bool]) -> bool:
 
 def may_look() -> bool:
     """True where a branch may depend on a value: in no compiler, and with checks switched on."""
-    return not torch.compiler.is_compiling() and values_are_checked.get()
+    return not is_traced() and values_are_checked.get()
 
 
 def refuse_nan(function: str, tensors: Iterable[tuple[str, Tensor]]) -> None:
