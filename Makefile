@@ -8,6 +8,8 @@ BIN := .venv/bin
 # come last.
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder
 CHAPTERS := book/[0-9]*.ipynb
+OLDEST_TESTS := $(addprefix tests/test_,$(addsuffix .py,blocks fast_attention general_layer hard_attention \
+	kernel_regression luong multi_head position_scores scaled_dot_product self_attention shapes transforms))
 # What takes longest is shown, so that it is seen before it is too much.
 SLOWEST := --durations 10
 
@@ -20,7 +22,7 @@ export OPENBLAS_NUM_THREADS := 1
 # The tests start some two hundred processes, which would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help book print browser test test-hub proofs peers gpu release serve lab exercises notebooks hosted pins style lint clean
+.PHONY: help book print browser test test-hub proofs peers oldest gpu release serve lab exercises notebooks hosted pins style lint clean
 .DELETE_ON_ERROR:
 
 help: ## list these commands
@@ -53,6 +55,18 @@ peers: .venv/peers/ready ## hold the layer against those of other packages, and 
 	@.venv/peers/bin/python -c 'import pathlib, sysconfig; ours = sysconfig.get_path("purelib"); \
 	pathlib.Path(ours, "course.pth").write_text("import site; site.addsitedir(%r)\n" % ours.replace("/.venv/peers/", "/.venv/"))'
 	@.venv/peers/bin/python -m pip install --quiet --disable-pip-version-check --requirement requirements-peers.txt
+	@touch $@
+
+# The package's tests alone: the rest of the course is pinned to one version of PyTorch.
+oldest: .venv/oldest/ready ## try the package with the oldest PyTorch that it allows; downloads gigabytes
+	@.venv/oldest/bin/python -m pytest --quiet -p no:cacheprovider $(OLDEST_TESTS)
+
+.venv/oldest/ready: pyproject.toml .venv/ready
+	@$(PYTHON) -m venv --clear .venv/oldest
+	@.venv/oldest/bin/python -m pip install --quiet --disable-pip-version-check \
+	"$$(sed -n 's/.*"torch>=\([0-9.]*\)".*/torch==\1.*/p' pyproject.toml)" $$(grep '^numpy==' requirements.txt)
+	@.venv/oldest/bin/python -c 'import pathlib, sysconfig; ours = sysconfig.get_path("purelib"); \
+	pathlib.Path(ours, "course.pth").write_text(ours.replace("/.venv/oldest/", "/.venv/") + "\n")'
 	@touch $@
 
 # Run it on a machine with one; what it records, chapters 07, 09 and 10 quote.

@@ -96,7 +96,8 @@ def test_nothing_that_was_made_on_the_way_is_kept() -> None:
     kept: list[int] = []
 
     def note(tensor: Tensor) -> Tensor:
-        kept.append(tensor.data_ptr())
+        if tensor.numel():  # some versions of PyTorch save an empty one
+            kept.append(tensor.data_ptr())
         return tensor
 
     given_ = draw(7).requires_grad_()
