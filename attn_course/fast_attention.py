@@ -160,7 +160,7 @@ def _fitting(scores: Tensor, query: Tensor, key: Tensor, value: Tensor) -> Tenso
             f"the scores of {query.shape[-2]} queries and {key.shape[-2]} keys have shape "
             f"{tuple(scores.shape)}; expected {wanted}"
         )
-    if not is_traced():
+    if scores.dtype != value.dtype and not is_traced():
         check_together("fast_attention", {"scores": scores, "value": value})
     return scores
 

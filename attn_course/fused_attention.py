@@ -15,8 +15,7 @@ from attn_course.shapes import is_true_of_any, may_look, reaches
 def dot_products_overflow(inputs: Inputs) -> bool:
     """True if a dot product of a query and a key may be infinite or NaN."""
     largest = torch.finfo(torch.promote_types(inputs.query.dtype, torch.float32)).max
-    factor = max(1, inputs.query.shape[-1]) * max(1.0, abs(inputs.scale or 1))
-    return reaches(largest / factor, inputs.query, inputs.key)
+    return reaches(largest / max(1.0, abs(inputs.scale or 1)), inputs.query, inputs.key)
 
 
 def fused(inputs: Inputs, dropout: float) -> Tensor:

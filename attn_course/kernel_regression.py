@@ -231,8 +231,8 @@ def _estimate(
 
 def _squares_overflow(query: Tensor, key: Tensor, width: float | Tensor) -> bool:
     """True if a squared distance in widths may be infinite."""
-    limit = math.sqrt(torch.finfo(query.dtype).max / max(1, 4 * key.shape[-1]))
-    return any(reaches(limit, each / width) for each in (query.detach(), key.detach()))
+    limit = torch.finfo(query.dtype).max / 4
+    return any(reaches(limit, part, part) for part in (query / width, key / width))
 
 
 def _require_reach(scores: Tensor, log_kernel: LogKernel) -> None:

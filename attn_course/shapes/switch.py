@@ -7,6 +7,7 @@ from contextvars import ContextVar
 import torch
 
 values_are_checked: ContextVar[bool] = ContextVar("values_are_checked", default=True)
+MAKES_A_GRAPH = torch._C._TorchDispatchModeKey.PROXY
 shapes_are_checked: ContextVar[bool] = ContextVar("shapes_are_checked", default=True)
 
 
@@ -45,8 +46,9 @@ def is_traced() -> bool:
 
     That is within `torch.compile`, `torch.export`, `make_fx` and `torch.jit.trace`.
     """
-    return torch.compiler.is_compiling() or torch.jit.is_tracing() or _makes_a_graph()
-
-
-def _makes_a_graph() -> bool:
-    return torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.PROXY) is not None
+    # asked at every call, so without a detour; a compiler stops at the first question
+    return (
+        torch.compiler.is_compiling()
+        or torch._C._is_tracing()
+        or torch._C._get_dispatch_mode(MAKES_A_GRAPH) is not None
+    )

@@ -43,18 +43,23 @@ def is_surely_finite(value: Tensor) -> bool:
     return _look(lambda: math.isfinite(value.detach().sum()))
 
 
-def reaches(limit: float, *factors: Tensor) -> bool:
-    """True if the product of the largest magnitudes of all tensors is not below the limit.
+def reaches(limit: float, one: Tensor, other: Tensor) -> bool:
+    """True if the norms of two tensors, each taken as one vector, multiply to `limit` or more.
 
-    That includes NaN and infinity; False where no branch may depend on a value.
+    No dot product of parts of them is larger. NaN and infinity reach every limit; where no branch
+    may depend on a value it is False.
     """
 
-    def largest() -> bool:
-        norms = {each: torch.linalg.vector_norm(each.detach(), torch.inf) for each in {*factors}}
-        wide = torch.promote_types(factors[0].dtype, torch.float32)
-        return not bool(torch.stack([norms[each].to(wide) for each in factors]).prod() < limit)
+    def product() -> bool:
+        norm = _norm(one)
+        return not bool(norm * (norm if other is one else _norm(other)) < limit)
 
-    return all(each.numel() for each in factors) and _look(largest)
+    return _look(product)
+
+
+def _norm(tensor: Tensor) -> Tensor:
+    wide = torch.promote_types(tensor.dtype, torch.float32)
+    return torch.linalg.vector_norm(tensor.detach(), dtype=wide)
 
 
 def _look(at: Callable[[], bool]) -> bool:
