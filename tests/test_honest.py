@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from collections.abc import Iterator
+
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from attn_grade.host.deadline import CELL_SECONDS, NOTEBOOK_SECONDS
 from attn_grade.host.isolation import strongest
+from attn_grade.host.process import SandboxProcess
 from attn_grade.inside import limits
 from attn_grade.inside.alarm import Kind
-from tests.confined import HONEST, SPARED, all_said, grade, open_process
+from attn_grade.stations.order import out_of_order
+from attn_grade.stations.recorded import part_record
+from tests.confined import HONEST, RIGHT, SPARED, TRIED, all_said, grade, open_process
 from tests.conftest import ROOT
 
 # Code of people who know no sandbox; there is no network in it, and some modules are missing.
@@ -41,12 +47,87 @@ os.kill(os.getpid(), signal.SIGUSR1)""",
 }
 
 
-def test_honest_acts_are_remarks_at_most_and_cost_nothing(tmp_path: Path) -> None:
-    with open_process(strongest(), tmp_path) as process:
-        graded = grade(process, *ACTS.values(), HONEST, SPARED)
+@pytest.fixture(scope="module")
+def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SandboxProcess]:
+    """A confined process, at the highest level that there is here."""
+    with open_process(strongest(), tmp_path_factory.mktemp("process")) as process:
+        yield process
+
+
+def test_honest_acts_are_remarks_at_most_and_cost_nothing(process: SandboxProcess) -> None:
+    graded = grade(process, *ACTS.values(), HONEST, SPARED)
     part = graded.parts["spared"]
     assert (float(part.points), part.state, graded.state) == (part.points.of, "graded", "graded")
     assert "network" in all_said(graded, "spared")
+
+
+HELPED = """def softmax(scores):
+    raised = raise_all(scores)
+    return raised / raised.sum(-1, keepdim=True)"""
+HELPER = "def raise_all(scores):\n    return torch.exp(scores - scores.amax(-1, keepdim=True))"
+# What a kernel still knew when the check was run, and the notebook does not say any more.
+HIDDEN_STATE = {
+    "a helper deleted": ([HELPED, TRIED], "a call raised NameError: name 'raise_all' is"),
+    "a helper below": ([HELPED, TRIED, HELPER], "a call raised NameError: name 'raise_all' is"),
+    "a variable renamed": (
+        ["dim = -1", RIGHT.replace("-1", "axis"), TRIED],
+        "a call raised NameError: name 'axis' is not defined",
+    ),
+    "an import deleted": (
+        ["%reset -f\nfrom attn_bank import check", RIGHT, TRIED],
+        "a call raised NameError: name 'torch' is not defined",
+    ),
+    "another name for the answer": (
+        [RIGHT.replace("softmax", "my_softmax"), TRIED],
+        "there is no function `softmax`: did you run the cell above?",
+    ),
+    "another thing of its name": (
+        [f"{RIGHT}\nsoftmax = 3", TRIED],
+        "`softmax` is 3, not a function",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN_STATE)
+def test_what_a_kernel_still_knew_is_a_remark(process: SandboxProcess, name: str) -> None:
+    cells, reason = HIDDEN_STATE[name]
+    record = part_record("tried", grade(process, *cells).parts["tried"], claimed=4.0)
+    assert record.state in ("graded", "missing")
+    assert "shows 4 of 4 points, and its code earns 0 on the same inputs" in record.notes[-2]
+    assert reason in record.notes[-1]
+    unclaimed = part_record("tried", grade(process, *cells).parts["tried"], claimed=None)
+    assert unclaimed.notes == ()
+
+
+@pytest.mark.parametrize("body", ["return scores", "raise NotImplementedError"])
+def test_points_shown_for_what_was_never_right_are_named(
+    process: SandboxProcess, body: str
+) -> None:
+    part = grade(process, f"def softmax(scores):\n    {body}", TRIED).parts["tried"]
+    assert part_record("tried", part, claimed=4.0).state == "cheated?"
+    record = part_record("tried", part, claimed=4.0, out_of_order=True)
+    assert record.state in ("graded", "missing")
+    assert record.notes[-1] == "its cells ran in another order than they stand in"
+
+
+@pytest.mark.parametrize(
+    ("counts", "shown", "expected"),
+    [
+        ((1, 2, 3), 2, False),
+        ((3, 2, 4), 2, True),  # changed after the check
+        ((2, 3, 1), 3, True),  # it knew what stands below
+        ((None, 2, None), 2, False),
+        ((9, None, 1), 2, False),
+        ((9, 2, 1), 7, False),  # the output comes from elsewhere
+    ],
+)
+def test_order_of_the_cells_is_read_from_their_counts(
+    counts: tuple[int | None, ...], shown: int, expected: bool
+) -> None:
+    cells = [new_code_cell(execution_count=count) for count in counts]
+    cells[1].metadata.nbgrader = {"grade_id": "softmax-check"}
+    cells[1].outputs = [new_output("execute_result", {"text/plain": "4.0"}, execution_count=shown)]
+    assert out_of_order(new_notebook(cells=cells)) == ({"softmax-check"} if expected else set())
 
 
 def test_guide_lists_all_that_is_called_cheating_and_nothing_else() -> None:

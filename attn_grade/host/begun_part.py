@@ -1,6 +1,7 @@
 """A part between its two rounds: the public inputs are done, the hidden ones have to wait."""
 
 from dataclasses import dataclass
+from typing import Self
 
 from attn_grade.check import no_points, points_of
 from attn_grade.exercise import Exercise
@@ -8,7 +9,7 @@ from attn_grade.findings import Findings
 from attn_grade.host.ended import Ended
 from attn_grade.host.graded import Part
 from attn_grade.host.remote_submission import RemoteSubmission
-from attn_grade.judge import examine_hidden
+from attn_grade.judge import examine_hidden, examine_public
 
 
 @dataclass
@@ -29,6 +30,16 @@ class BegunPart:
     findings: Findings
     submission: RemoteSubmission
 
+    @classmethod
+    def begin(
+        cls, index: int, exercise: Exercise, submission: RemoteSubmission, slow: bool
+    ) -> Self:
+        """Try the public inputs, with slow checks or without."""
+        findings = examine_public(exercise, submission, slow=slow)
+        points = points_of(exercise, findings, None, diagnose=False)
+        part = Part(exercise.name, points, points, failed=_first_error(findings))
+        return cls(index, exercise, part, findings, submission)
+
     def try_hidden(self, secret: str | None) -> Ended | None:
         """Try the hidden inputs, then fetch the last alarms; return why that failed, or None."""
         if secret is not None:
@@ -46,3 +57,9 @@ class BegunPart:
         part.alarms = list(dict.fromkeys([*part.alarms, *self.submission.channel.take_alarms()]))
         if part.is_tampered:
             part.points = no_points(exercise, "what watches it was exchanged")
+
+
+def _first_error(findings: Findings) -> str:
+    """The first exception of a call, in words; none where all calls gave something."""
+    found = (one for check in findings for one in check if one.raised)
+    return next((f"a call raised {one.evidence}" for one in found if not one.unwritten), "")

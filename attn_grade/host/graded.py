@@ -58,6 +58,8 @@ class Part:
         trouble: What ended it, if it did not come to its end.
         alarms: What it reached for.
         notes: What else a person should know.
+        failed: What a call raised, or that there is no function, in words; empty if there is
+            nothing of the kind. The kernel in which a student worked may have held what is missing.
     """
 
     exercise: str
@@ -66,6 +68,7 @@ class Part:
     trouble: Ended | None = None
     alarms: list[Alarm] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    failed: str = ""
 
     @property
     def is_tampered(self) -> bool:

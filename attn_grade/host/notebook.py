@@ -5,7 +5,6 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 
 from attn_grade.bank import Bank
-from attn_grade.check import points_of
 from attn_grade.exercise import Exercise
 from attn_grade.host.begun_part import BegunPart
 from attn_grade.host.channel import Channel
@@ -27,7 +26,6 @@ from attn_grade.host.snapshot import SNAPSHOT_SECONDS, NoFunction, take_snapshot
 from attn_grade.inside.alarm import Alarm, Kind
 from attn_grade.inside.packing import MALFORMED
 from attn_grade.inside.wire import Message
-from attn_grade.judge import examine_public
 
 __all__ = ["Cell", "Graded", "Part", "grade_notebook"]
 
@@ -149,11 +147,10 @@ class _Run:
             part = self.retries.part_without_function(exercise, index, graded, snapshot)
         else:
             submission = RemoteSubmission(snapshot)
-            findings = examine_public(exercise, submission, slow=self.secret is None)
+            one = BegunPart.begin(index, exercise, submission, slow=self.secret is None)
             self._require_running(index, submission)
-            points = points_of(exercise, findings, None, diagnose=False)
-            part = Part(exercise.name, points, points)
-            begun.append(BegunPart(index, exercise, part, findings, submission))
+            part = one.part
+            begun.append(one)
         part.alarms += self._alarms(channel)
         return part
 

@@ -78,7 +78,9 @@ class Retries:
             part = failed_part(exercise, stopped)
             part.notes.append(stopped)
             return part
-        return failed_part(exercise, absence.problem, unwritten=absence.unwritten)
+        part = failed_part(exercise, absence.problem, unwritten=absence.unwritten)
+        part.failed = absence.problem
+        return part
 
     def fill_unfinished(self, graded: Graded, unfinished: set[int]) -> None:
         """Fill in parts without points for what was not done, when there is no time for a retry.

@@ -15,6 +15,7 @@ from sqlalchemy.exc import DBAPIError
 
 from attn_grade.nbgrader.course import GradingError
 from attn_grade.stations.found import HandIn
+from attn_grade.stations.order import out_of_order
 
 MAX_BYTES = 50_000_000
 IMPORT = re.compile(r"^from ([\w.]+) import (?:[\w ]+, *)*check\b", re.MULTILINE)
@@ -28,10 +29,12 @@ class Notebook:
         cells: What nbgrader's steps before the running make of it: graded cells come from the
             release, and what an editor has lost is put back.
         claims: The points that its graded cells showed when it was handed in, by their names.
+        out_of_order: The names of those that ran in another order than they stand in.
     """
 
     cells: NotebookNode
     claims: dict[str, float]
+    out_of_order: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ def read(hand_in: HandIn) -> Notebook | Unreadable:
         found = read_notebook(hand_in.notebook, hand_in.course.bank.package)
     except ValueError as error:
         return Unreadable(str(error))
-    return Notebook(sanitized(hand_in, found), claims_of(found))
+    return Notebook(sanitized(hand_in, found), claims_of(found), out_of_order(found))
 
 
 def sanitized(hand_in: HandIn, notebook: NotebookNode) -> NotebookNode:

@@ -11,11 +11,16 @@ from attn_grade.stations.counted import count, points_of_cells
 from attn_grade.stations.found import HandIn
 from attn_grade.stations.read import Notebook, Unreadable
 
+OUT_OF_ORDER = "its cells ran in another order than they stand in"
+
 
 def record_of(hand_in: HandIn, notebook: Notebook, graded: Graded) -> SubmissionRecord:
     """The record of a notebook that was run."""
     parts = tuple(
-        part_record(name, part, notebook.claims.get(name), graded.incomplete)
+        part_record(
+            *(name, part, notebook.claims.get(name), graded.incomplete),
+            out_of_order=name in notebook.out_of_order,
+        )
         for name, part in graded.parts.items()
     )
     gives = points_of_cells(hand_in)
@@ -34,7 +39,11 @@ def record_without(hand_in: HandIn, unreadable: Unreadable) -> SubmissionRecord:
 
 
 def part_record(
-    name: str, part: Part, claimed: float | None, incomplete: bool = False
+    name: str,
+    part: Part,
+    claimed: float | None,
+    incomplete: bool = False,
+    out_of_order: bool = False,
 ) -> PartRecord:
     """A part with what is claimed of it.
 
@@ -44,6 +53,8 @@ def part_record(
         claimed: What the notebook shows; None if nothing.
         incomplete: Whether something of the notebook did not come to its end. Then it may have come
             honestly by what it shows, on a machine that is faster or has another file.
+        out_of_order: Whether its cells ran in another order than they stand in, so that it may have
+            come honestly by what it shows, in a kernel that held other values.
     """
     points, public = part.points, float(part.public)
     state, notes = part.state, [*map(str, part.alarms), *part.notes]
@@ -54,7 +65,9 @@ def part_record(
             f"the notebook shows {claimed:g} of {points.of:g} points, and its code earns"
             f" {public:g} on the same inputs"
         )
-        state = state if incomplete or part.trouble else "cheated?"
+        notes += [part.failed] if part.failed else [OUT_OF_ORDER] if out_of_order else []
+        honest = incomplete or part.trouble or part.failed or out_of_order
+        state = state if honest else "cheated?"
     return PartRecord(
         part=name,
         exercise=part.exercise,
