@@ -116,6 +116,12 @@ class Graded:
         self.room -= size
 
     @property
+    def any_forgiven(self) -> bool:
+        """True if a line has failed whose cell went on."""
+        alarms = [*self.alarms, *(alarm for part in self.parts.values() for alarm in part.alarms)]
+        return any(alarm.kind is Kind.FORGIVEN for alarm in alarms)
+
+    @property
     def state(self) -> str:
         """The state of what belongs to no part."""
         return "cheated?" if any(alarm.accuses for alarm in self.alarms) else "graded"

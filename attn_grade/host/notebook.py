@@ -98,6 +98,7 @@ class _Run:
         graded.incomplete |= any(shown["error"] for shown in graded.shown)
         graded.notes += environment_errors(graded.shown)
         graded.alarms += channel.take_alarms()
+        graded.incomplete |= graded.any_forgiven
         if all_ran or not self.process.is_over:
             self.deadline.run(self._finish_all, begun)
         self.retries.fill_unfinished(graded, {one.index for one in begun})

@@ -92,11 +92,12 @@ def bubblewrap(mode: BubblewrapMode, folder: Path, hidden: Iterable[Path | None]
             words += ["--symlink", str(path.readlink()), name]
         elif path.exists():
             words += ["--ro-bind", name, name]
+    words += ["--perms", "0755", "--dir", "/etc"]  # which another user may not enter
     for name in ("/etc/ld.so.cache", "/etc/localtime"):
         words += ["--ro-bind-try", name, name]
     prefixes = [p for p in dict.fromkeys((sys.base_prefix, sys.prefix)) if not _is_in(p, "/usr")]
     for prefix in prefixes:
-        for parent in reversed(Path(prefix).parents[:-1]):  # which another user may not enter
+        for parent in reversed(Path(prefix).parents[:-1]):  # these neither
             words += ["--perms", "0755", "--dir", str(parent)]
         words += ["--ro-bind", prefix, prefix]
     words += _hide(*hidden, shown=("/usr", *prefixes))

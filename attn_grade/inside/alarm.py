@@ -4,6 +4,8 @@ import enum
 from collections.abc import Iterable
 from typing import NamedTuple
 
+MAX_DETAIL = 180  # characters of what an alarm says of its occasion
+
 
 class Kind(enum.Enum):
     """A kind of alarm.
@@ -34,6 +36,7 @@ class Kind(enum.Enum):
     THREAD = False, "runs a thread beside its cells"
     OPEN_FILES = False, "keeps many files or sockets open"
     CUT = False, "showed more than is kept, which was cut"
+    FORGIVEN = False, "a line failed, and its cell went on: {}"
     STOPPED = False, "a cell stopped itself with {}"
 
     def __init__(self, accuses: bool, text: str) -> None:

@@ -11,7 +11,7 @@ from multiprocessing import popen_fork
 from subprocess import Popen
 from types import CodeType
 
-from attn_grade.inside.alarm import Alarm, Kind, most_severe
+from attn_grade.inside.alarm import MAX_DETAIL, Alarm, Kind, most_severe
 from attn_grade.inside.events import FRAME_EVENTS, WATCHED_EVENTS, Arguments, classify_event
 from attn_grade.inside.integrity import Parts, exchanged, parts_at_work
 from attn_grade.inside.shown import parts_compared
@@ -20,7 +20,6 @@ from attn_grade.inside.wall import Wall
 MAX_EXCHANGED = 3  # parts of the grader that are named
 MAX_ALARMS = 20  # of one request that are kept
 MAX_LISTED = 3  # folders of the grader that are named, of those looked through
-MAX_DETAIL = 180  # characters of one
 # a process of its own making
 OWN_PROCESS_SIGNALS = (Popen.send_signal, popen_fork.Popen._send_signal)  # type: ignore[attr-defined]  # private
 CELL = "<ipython-input"  # how the names of their files begin

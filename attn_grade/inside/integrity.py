@@ -19,7 +19,7 @@ from types import FunctionType, ModuleType
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from attn_grade.inside import check, points, shell
+from attn_grade.inside import check, headless, points, shell
 from attn_grade.inside.wall import INSIDE
 
 TRUSTED_BUILTINS = {
@@ -33,7 +33,7 @@ TRUSTED_BUILTINS = {
     ),
 }
 MODULES = {"sys": sys, "os": os, "signal": signal, "json": json, "builtins": builtins}
-VISIBLE_MODULES = (check, points, shell)  # modules that cells see
+VISIBLE_MODULES = (check, headless, points, shell)  # modules that cells see
 CLASSES = (socket.socket, TorchDispatchMode, TorchFunctionMode)
 OWN = f"{INSIDE}."  # how the names of its modules begin
 Parts = dict[str, tuple[object, ...]]

@@ -74,6 +74,7 @@ class Notebook:
         shown = self.shell.run(message["source"])
         if shown.pop("cut"):
             self.alarms.add(Alarm(Kind.CUT))
+        self.alarms.add(*(Alarm(Kind.FORGIVEN, line) for line in shown.pop("forgiven")))
         if shown["error"] and shown["error"][0] in STOPPING:
             self.alarms.add(Alarm(Kind.STOPPED, shown["error"][0]))
         return shown
