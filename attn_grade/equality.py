@@ -15,7 +15,7 @@ def same(one: Plain, other: Plain, tolerance: float = 1e-5) -> bool:
     Args:
         one: Of a tensor, the dtype too.
         other: Likewise.
-        tolerance: Allowed difference of tensors, as a share of the largest number.
+        tolerance: Allowed difference of tensors, as a share of the largest number, and of numbers.
     """
     if isinstance(one, Tensor) and isinstance(other, Tensor):
         if oddity(one) or oddity(other) or one.device != other.device:
@@ -43,7 +43,7 @@ def same(one: Plain, other: Plain, tolerance: float = 1e-5) -> bool:
     if isinstance(one, float) and isinstance(other, float):
         if not math.isfinite(other):  # from which every number is infinitely far, or nan
             return one == other or (one != one and other != other)
-        return abs(one - other) <= 1e-5 * abs(other)
+        return abs(one - other) <= tolerance * abs(other)
     return type(one) is type(other) and one == other
 
 

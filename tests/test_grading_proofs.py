@@ -6,6 +6,7 @@ sample of the mistakes, the mutants and the draws of every exercise; `make proof
 
 import ast
 import sys
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from itertools import product
@@ -15,6 +16,7 @@ import pytest
 
 from attn_bank import exercise_names, find_exercise
 from attn_grade.check import UNTRIED, grade
+from attn_grade.exercise import Exercise
 from attn_grade.inside.points import Points
 from attn_grade.inside.submission import LocalSubmission
 from attn_grade.judge import examine_one
@@ -219,6 +221,22 @@ def test_mistake_earns_what_it_declares_and_shows_its_hint(exercise, mistake):
     if is_slow(exercise):  # only then the public inputs are not among those graded just now
         assert grade(find_exercise(exercise), LocalSubmission(mistake.answer), None) >= score
     assert score.hint in score._repr_html_() or "`" in score.hint or "'" in score.hint
+
+
+@WRONG_ANSWERS
+def test_rows_that_a_student_sees_refuse_every_mistake(exercise):
+    """Or the notebook says that all is well, and the marks say otherwise."""
+    spec = find_exercise(exercise)
+    for mistake in spec.mistakes:
+        if mistake.name in taken_mistakes(exercise):
+            for answer in (mistake.answer, *mistake.also):
+                assert is_refused_in_public(spec, answer), answer.__name__
+
+
+def is_refused_in_public(spec: Exercise, answer: Callable) -> bool:
+    submission = LocalSubmission(answer)
+    trials = (trial for check in spec.checks for trial in draw_trials(spec, check, None))
+    return any(examine_one(trial, submission) for trial in trials)
 
 
 @WRONG_ANSWERS

@@ -11,7 +11,7 @@ from attn_course import metrics
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import then
+from attn_grade.wrong_answers import given, then
 
 
 def reference(weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor) -> float:
@@ -29,22 +29,37 @@ def _sets(links: Tensor) -> list[set[tuple[int, int]]]:
 def draw_links(
     generator: Generator, batch: int, target_len: int, source_len: int, padding: int = 0
 ) -> Inputs:
-    """Words with a sure link or none, some with possible ones; weights that lean to the links.
+    """Words with sure links or none, some with possible ones; weights that lean to the links.
 
-    The rows and columns of padding hold no links. Padding of the source has no weight.
+    The rows and columns of padding hold no links. Padding of the source has no weight. The first
+    sentence has the most padding, and each one after it a word less.
     """
     shape = (batch, target_len, source_len)
     source = draw_lengths(generator, batch, source_len, source_len - 1)
     sources = torch.arange(source_len) < source[:, None, None]
-    target_mask = (torch.arange(target_len) < target_len - padding).repeat(batch, 1)
+    padded = (padding - torch.arange(batch).unsqueeze(-1)).clamp_min(0)
+    target_mask = torch.arange(target_len) < target_len - padded
     words = sources & target_mask.unsqueeze(-1)
     best = torch.randint(source_len - 1, shape[:2], generator=generator)
     sure = torch.nn.functional.one_hot(best, source_len).bool() & words
     sure &= (torch.rand(*shape[:2], 1, generator=generator) < 0.8).expand(shape)
+    sure[:, ::3] |= sure[:, ::3].roll(1, -1) & words[:, ::3]  # two words for one
     possible = (torch.rand(shape, generator=generator) < 0.25) & words & ~sure
     scores = draw_normal(generator, *shape) + 2 * sure + possible
     weights = torch.softmax(scores.masked_fill(~sources, -torch.inf), -1)
     return {"weights": weights, "sure": sure, "possible": possible, "target_mask": target_mask}
+
+
+def draw_padded_links(generator: Generator, batch: int, **sizes: int) -> Inputs:
+    """Sentences with as many links and sure links together, so that a mean of rates is right.
+
+    That their links are counted together shows in another row.
+    """
+    while True:
+        inputs = draw_links(generator, batch, **sizes)
+        total = inputs["target_mask"].sum(1) + inputs["sure"].sum((1, 2))
+        if len(total.unique()) == 1:
+            return inputs
 
 
 def draw_links_listed_twice(generator: Generator, **sizes: int) -> Inputs:
@@ -117,7 +132,7 @@ def takes_sure_links_out_again(weights, sure, possible, target_mask):
     return _rate(_links(weights, target_mask), sure, sure ^ possible)
 
 
-@mistake(points=2)
+@mistake(points=1)
 def returns_a_rate_for_each_sentence(weights, sure, possible, target_mask):
     """you return one rate for each sentence; count the links of the whole batch together"""
     links, both, all_of_it = _links(weights, target_mask), sure | possible, (1, 2)
@@ -199,7 +214,16 @@ def _link_by_columns(weights: Tensor, sure: Tensor, possible: Tensor, target_mas
     return _rate(links, sure, sure | possible)
 
 
-@mistake(also=(_link_by_columns,))
+def _link_by_columns_of_words(
+    weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor
+) -> float:
+    """Likewise, but padded targets never win, and source padding links as well."""
+    kept = weights.masked_fill(~target_mask.unsqueeze(-1), -1)
+    links = torch.zeros_like(sure).scatter(1, kept.argmax(1, keepdim=True), True)
+    return _rate(links, sure, sure | possible)
+
+
+@mistake(also=(_link_by_columns, _link_by_columns_of_words))
 def links_each_source_word(weights, sure, possible, target_mask):
     """you link each source word with a target word; each target word must choose, among the source
     words, which are on the last axis"""
@@ -304,6 +328,31 @@ def sums_the_weights(weights, sure, possible, target_mask):
     return 1 - float(agreed / (kept.sum() + sure.sum()))
 
 
+@mistake(points=3)
+def takes_one_mask_for_all(weights, sure, possible, target_mask):
+    """the padding of the first sentence is taken out of all of them in yours; each has its own row
+    of `target_mask`"""
+    return reference(weights, sure, possible, target_mask[:1].expand_as(target_mask))
+
+
+def _first(sure: Tensor) -> Tensor:
+    return sure & (sure.cumsum(-1) == 1)
+
+
+@mistake(computes=given(reference, sure=_first))
+def takes_one_sure_link_of_a_word():
+    """of several sure links of one word you count the first; each is one of S"""
+
+
+@mistake
+def counts_words_with_a_sure_link(weights, sure, possible, target_mask):
+    """you divide by |A| and the number of words that have a sure link; |S| counts the links, of
+    which a word may have several"""
+    links = _links(weights, target_mask)
+    agreed = (links & sure).sum() + (links & (sure | possible)).sum()
+    return 1 - float(agreed / (links.sum() + sure.any(-1).sum()))
+
+
 EXERCISE = Exercise(
     function="alignment_error_rate",
     reference=reference,
@@ -324,9 +373,15 @@ EXERCISE = Exercise(
         Check(
             "padding of the target has no links",
             1,
-            draw_links,
-            sizes=({"batch": 1, "target_len": 7, "source_len": 5, "padding": 3},),
-            hidden_sizes=({"batch": 1, "target_len": 11, "source_len": 7, "padding": 5},),
+            draw_padded_links,
+            sizes=(
+                {"batch": 1, "target_len": 7, "source_len": 5, "padding": 3},
+                {"batch": 2, "target_len": 5, "source_len": 7, "padding": 2},
+            ),
+            hidden_sizes=(
+                {"batch": 1, "target_len": 11, "source_len": 7, "padding": 5},
+                {"batch": 2, "target_len": 7, "source_len": 5, "padding": 3},
+            ),
         ),
         Check(
             "a sure link that is listed among the possible ones again counts once there",

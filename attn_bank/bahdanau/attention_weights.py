@@ -349,6 +349,25 @@ def fills_with_minus_a_billion_and_clears_empty_sources(scores, source_len):
     return weights * (source_len > 0)[:, None, None]
 
 
+def _take_the_largest_of_the_batch_off(scores: Tensor, source_len: Tensor) -> Tensor:
+    padding = _padding(scores, source_len)
+    raised = (scores - scores.amax(0, keepdim=True)).exp().masked_fill(padding, 0)
+    total = raised.sum(-1, keepdim=True)
+    return raised / total.masked_fill(total == 0, 1)
+
+
+@mistake(also=(_take_the_largest_of_the_batch_off,))
+def takes_the_largest_of_another_axis_off(scores, source_len):
+    """before the powers you take another number off each key, as a maximum over the batch does, and
+    that changes their proportions; take one number off each row, its own largest score:
+    `amax(-1, keepdim=True)`"""
+    masked = scores.masked_fill(_padding(scores, source_len), -torch.inf)
+    top = masked.amax(0, keepdim=True)
+    raised = (masked - top.masked_fill(top == -torch.inf, 0)).exp()
+    total = raised.sum(-1, keepdim=True)
+    return raised / total.masked_fill(total == 0, 1)
+
+
 EXERCISE = Exercise(
     function="attention_weights",
     reference=reference,

@@ -28,8 +28,15 @@ def _padding(scores: Tensor, source_len: Tensor) -> Tensor:
 
 
 def draw_scores(generator: Generator, batch: int, query_len: int, key_len: int) -> Inputs:
-    """Scores that depend on query and key; the source of every sentence fills its row."""
+    """Scores that depend on query and key; the source of every sentence fills its row.
+
+    Of five queries or more, the two in the first sentence that differ most are neither the first
+    nor the last, nor neighbours.
+    """
     scores = 2 * draw_normal(generator, batch, query_len, key_len)
+    if query_len >= 5:
+        scores[0, 1, 0] += 9
+        scores[0, 3, 0] -= 9
     return {"scores": scores, "source_len": torch.full((batch,), key_len)}
 
 
@@ -83,9 +90,15 @@ def subtracts_the_best_score(scores, source_len):
     return compares_the_scores(scores - best, source_len)
 
 
-@mistake(points=2.5)
+def _compare_with_the_last_query(scores: Tensor, source_len: Tensor) -> Tensor:
+    weights = _weights(scores, source_len)
+    return (weights - weights[:, -1:]).abs().amax((1, 2))
+
+
+@mistake(points=2.5, also=(_compare_with_the_last_query,))
 def compares_with_the_first_query(scores, source_len):
-    """you compare every query with the first; the two that differ most may be others"""
+    """you compare every query with one of them, such as the first; the two that differ most may be
+    others"""
     weights = _weights(scores, source_len)
     return (weights - weights[:, :1]).abs().amax((1, 2))
 
@@ -346,8 +359,9 @@ EXERCISE = Exercise(
             1.5,
             draw_scores,
             sizes=(
-                {"batch": 3, "query_len": 4, "key_len": 5},
+                {"batch": 3, "query_len": 5, "key_len": 5},
                 {"batch": 2, "query_len": 1, "key_len": 3},
+                {"batch": 2, "query_len": 6, "key_len": 4},
             ),
             hidden_sizes=({"batch": 5, "query_len": 7, "key_len": 3},),
             tolerance=1024,

@@ -455,6 +455,7 @@ EXERCISE = Exercise(
             sizes=(
                 {"batch": 3, "height": 3, "width": 3, "d_feature": 3},
                 {"height": 3, "width": 5, "d_feature": 7},
+                {"batch": 2, "beams": 3, "height": 2, "width": 3, "d_feature": 5},
             ),
             hidden_sizes=(
                 {"height": 7, "width": 2, "d_feature": 3},

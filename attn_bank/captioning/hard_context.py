@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import torch
 from torch import Generator, Tensor
+from torch.distributions import Distribution, Exponential, Normal, Uniform
 
 from attn_bank.draws import draw_normal
 from attn_grade.exercise import Check, Exercise, Promises
@@ -253,7 +254,21 @@ def _others(scores: Tensor) -> dict[str, Tensor]:
         "row by mean": _by_row(scores.mean(2), scores),
         "row by sum": _by_row(scores.sum(2), scores),
         "cut off": _sums_to_one(scores.clamp_min(0).flatten(1) + 1e-9),
+        "roots": _sums_to_one(weights.sqrt()),
+        "noise by exponentials": _highest_with(Exponential(1.0, validate_args=False), scores),
+        "noise by a bell": _highest_with(Normal(0.0, 1.0, validate_args=False), scores),
+        "noise by dice": _highest_with(Uniform(0.0, 1.0, validate_args=False), scores),
     }
+
+
+def _highest_with(noise: Distribution, scores: Tensor) -> Tensor:
+    """The weights if that cell is taken whose score is the highest with noise of this kind."""
+    rows, turn = scores.flatten(1).unique(dim=0, return_inverse=True)
+    steps = (torch.arange(1000, dtype=scores.dtype, device=scores.device) + 0.5) / 1000
+    apart = (rows.unsqueeze(2) - rows.unsqueeze(1)).unsqueeze(-1)
+    below = noise.cdf(noise.icdf(steps) + apart).clamp(0, 1)
+    itself = torch.eye(rows.shape[1], dtype=torch.bool, device=scores.device).unsqueeze(-1)
+    return _sums_to_one(below.masked_fill(itself, 1).prod(2).mean(-1))[turn]
 
 
 def _best_two(weights: Tensor) -> Tensor:
@@ -602,6 +617,22 @@ def takes_the_height_for_the_width(scores, features):
 @mistake(computes=then(reference, lambda drawn: (drawn[0], drawn[1] + 1)))
 def counts_from_one():
     """you count cells from 1; the first one has the number 0"""
+
+
+@mistake(points=2, evidence=["roots"])
+def draws_by_the_roots(scores, features):
+    """your weights are too nearly alike, as their roots are: they are the softmax of the scores as
+    they are, and nothing else"""
+    return _hard(_sums_to_one(_weights(scores).sqrt()), features)
+
+
+@mistake(points=2, evidence=["noise"])
+def adds_other_noise(scores, features):
+    """you seem to add noise to the scores and to take the highest: that draws by the weights only
+    with Gumbel's noise, minus the logarithm of minus the logarithm of `torch.rand_like(scores)`. A
+    softmax and `torch.multinomial` need no noise"""
+    flat = scores.flatten(1)
+    return _at(features, (flat - torch.rand_like(flat).log()).argmax(1))
 
 
 EXERCISE = Exercise(

@@ -77,8 +77,9 @@ def turns_the_sign_round():
 
 @mistake(points=1.5)
 def climbs_down_for_the_weights(scores, cells, reward, baseline):
-    """the advantage has the wrong sign: it is the reward less the baseline. With yours a draw that
-    went well becomes less likely"""
+    """a draw that went better than the baseline becomes less likely with yours: where the logarithm
+    of the weight stands, one sign is wrong. The advantage is the reward less the baseline, and a
+    minus belongs before this term as well as before the reward"""
     advantage = -_advantage(reward, baseline)
     return _loss(advantage, _log_weight(scores, cells), reward)
 

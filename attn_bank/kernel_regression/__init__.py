@@ -3,7 +3,7 @@
 import torch
 from torch import Generator, Tensor
 
-from attn_bank.draws import draw_normal, draw_uniform
+from attn_bank.draws import draw_normal, draw_uniform, in_front
 from attn_grade.inside.plain import Inputs
 
 NUMBER = "02"
@@ -16,12 +16,13 @@ def draw_points(
     d_key: int,
     d_value: int | None,
     batch: int | None = None,
+    groups: int | None = None,
 ) -> Inputs:
     """Queries, keys and values from the normal distribution, and a width between 0.6 and 1.4.
 
-    Without `d_value` there are no values, without `batch` no axis of that name.
+    Without `d_value` there are no values, without `batch` and `groups` no axes of these names.
     """
-    before = () if batch is None else (batch,)
+    before = in_front(groups, batch)
     inputs: Inputs = {
         "query": draw_normal(generator, *before, query_len, d_key),
         "key": draw_normal(generator, *before, key_len, d_key),

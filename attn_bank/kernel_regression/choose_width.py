@@ -15,9 +15,9 @@ from attn_bank.draws import draw_normal, draw_uniform
 from attn_bank.kernel_regression import squared_distances
 from attn_course import kernel_regression
 from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
+from attn_grade.inside.plain import Inputs, Plain, name_kind
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import Altered, Answer, then
+from attn_grade.wrong_answers import Altered, Answer, given, then
 
 Choice = tuple[float, float]
 # One income lies alone: at the first four of these widths all its kernel values underflow.
@@ -32,7 +32,7 @@ def reference(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
 
 
 def _variance(value: Tensor) -> Tensor:
-    return (value - value.mean()).square().mean()
+    return value.var(correction=0)
 
 
 def _errors(key: Tensor, value: Tensor, widths: list[float]) -> list[float]:
@@ -47,22 +47,26 @@ def draw_engel(generator: torch.Generator) -> Inputs:
     return {"key": table[:, :1], "value": table[:, 1:], "widths": ENGEL_WIDTHS}
 
 
-def draw_wave(generator: torch.Generator, key_len: int, num_widths: int) -> Inputs:
+def draw_wave(
+    generator: torch.Generator, key_len: int, num_widths: int, d_key: int = 1, wave: int = 1
+) -> Inputs:
     """A noisy wave with some outliers, and widths in no order; draws until the choice is clear.
 
-    The absolute error chooses alike: that it is another one, the incomes of Engel show.
+    The absolute error chooses alike: that it is another one, the incomes of Engel show. Without
+    the wave there is noise alone, which no width predicts: the best R² is below 0.
     """
     while True:
-        key = 4 * draw_uniform(generator, key_len, 1)
+        key = 4 / d_key * draw_uniform(generator, key_len, d_key)
         noise = 0.3 * draw_normal(generator, key_len, 1)
         noise[:: key_len // 5] *= 4
-        value = 5 + torch.sin(2.5 * key) + noise
+        value = 5 + wave * torch.sin(2.5 * key).sum(-1, keepdim=True) + noise
         order = torch.randperm(num_widths, generator=generator).tolist()
-        widths = [round(0.05 * 1.8**i, 3) for i in order]
+        widths = [round(0.05 * (1.8 if wave else 1.2) ** i, 3) for i in order]
         errors = _errors(key, value, widths)
-        best, second = sorted(errors)[:2]
+        best, second = (error / float(_variance(value)) for error in sorted(errors)[:2])
         alike = _least(errors, widths) == _least(_absolute_errors(key, value, widths), widths)
-        if alike and second > CLEAR_WIN * best and best < 0.8 * _variance(value):
+        predicts = best < 0.8 if wave else best > 1.1
+        if alike and second > CLEAR_WIN * best and predicts:
             return {"key": key, "value": value, "widths": widths}
 
 
@@ -79,7 +83,19 @@ def _least(errors: list[float], widths: list[float]) -> float:
 
 
 def _with(width: float, error: Tensor | float, value: Tensor) -> Choice:
-    return width, 1 - float(error / _variance(value))
+    return width, 1 - float(error) / float(_variance(value))
+
+
+def chooses_well(call: Callable[[Inputs], Plain], inputs: Inputs) -> tuple[str, Plain] | None:
+    """The law that the width is right, whatever R² is."""
+    output, wanted = call(inputs), reference(**inputs)[0]
+    if not isinstance(output, list | tuple) or len(output) != 2:
+        kind = name_kind(output)
+        return f"it is {kind}; expected two numbers, the width and R²", kind
+    width = float(output[0])
+    if abs(width - wanted) <= 1e-6 * wanted:
+        return None
+    return f"the width is {width:.4g} and should be {wanted:.4g}", [width]
 
 
 mistake = Mistakes()
@@ -106,7 +122,7 @@ def leaves_nothing_out_and_divides_by_one_less(key, value, widths):
     return width, 1 - (1 - score) * (len(key) - 1) / len(key)
 
 
-@mistake(right="you choose the width well")
+@mistake(points=2, right="you choose the width well")
 def measures_with_the_key_itself(key, value, widths):
     """you take R² from estimates that have seen the value they estimate; use the leave-one-out
     error for both"""
@@ -124,6 +140,7 @@ def _measure(which: Callable[[list[float]], float]) -> Answer:
 
 
 @mistake(
+    points=2,
     right="you choose the width well",
     computes=_measure(lambda errors: errors[-1]),
     also=(_measure(lambda errors: errors[0]), _measure(max)),
@@ -163,7 +180,7 @@ def takes_the_largest_error(key, value, widths):
     return _with(widths[errors.index(max(errors))], max(errors), value)
 
 
-@mistake(right="you choose the width well")
+@mistake(points=2, right="you choose the width well")
 def returns_the_error(key, value, widths):
     """your second number is the error, in squared units; R² is 1 minus the error divided by the
     variance of the values"""
@@ -171,7 +188,7 @@ def returns_the_error(key, value, widths):
     return _least(errors, widths), min(errors)
 
 
-@mistake(right="you choose the width well")
+@mistake(points=2, right="you choose the width well")
 def returns_the_unexplained_share(key, value, widths):
     """your second number is the share that stays unexplained; R² is 1 minus that"""
     width, score = reference(key, value, widths)
@@ -198,15 +215,15 @@ def returns_the_score_first():
     """you return R² first; the width comes first, then R²"""
 
 
-@mistake(right="you choose the width well")
+@mistake(points=2, right="you choose the width well")
 def divides_by_one_less(key, value, widths):
-    """`var` divides by the number of values less 1, but your error is a mean over all of them;
+    """`var` divides by the number of values less 1, and your error is a mean over all of them;
     divide both by the same number, as in `value.var(correction=0)`"""
     errors = _errors(key, value, widths)
     return _least(errors, widths), 1 - min(errors) / value.var().item()
 
 
-@mistake(right="you choose the width well")
+@mistake(points=2, right="you choose the width well")
 def divides_by_the_variance_of_the_keys(key, value, widths):
     """you divide by the variance of the keys; R² compares the error with the variance of the
     values"""
@@ -214,21 +231,21 @@ def divides_by_the_variance_of_the_keys(key, value, widths):
     return _least(errors, widths), 1 - min(errors) / _variance(key).item()
 
 
-@mistake(right="you choose the width well")
+@mistake(points=2, right="you choose the width well")
 def divides_by_the_mean_square(key, value, widths):
     """you divide by the mean of the squared values; the variance first takes their mean off"""
     errors = _errors(key, value, widths)
     return _least(errors, widths), 1 - min(errors) / value.square().mean().item()
 
 
-@mistake(right="you choose the width well")
+@mistake(points=2, right="you choose the width well")
 def compares_roots(key, value, widths):
     """you compare the root of the error with the standard deviation; R² compares their squares"""
     errors = _errors(key, value, widths)
     return _least(errors, widths), 1 - math.sqrt(min(errors) / _variance(value).item())
 
 
-@mistake
+@mistake(points=2)
 def leaves_one_out_of_the_mean_too(key, value, widths):
     """you compare with the error of a mean that leaves one out too, a fair choice, but the text
     asks for the plain variance around the mean of all values"""
@@ -237,7 +254,7 @@ def leaves_one_out_of_the_mean_too(key, value, widths):
     return _least(errors, widths), 1 - min(errors) / inflated
 
 
-@mistake
+@mistake(points=2)
 def squares_the_correlation(key, value, widths):
     """your R² is the squared correlation of estimate and value, which forgives every estimate that
     is too flat or too high; take 1 minus error divided by variance"""
@@ -290,7 +307,7 @@ def divides_nothing_by_nothing(key, value, widths):
     return _with(widths[best], errors[best], value)
 
 
-@mistake
+@mistake(points=2)
 def divides_a_sum_by_the_variance(key, value, widths):
     """your error is a sum over the households and the variance a mean, so that R² is far below 0;
     take the mean of both"""
@@ -298,7 +315,7 @@ def divides_a_sum_by_the_variance(key, value, widths):
     return _with(_least(errors, widths), len(key) * min(errors), value)
 
 
-@mistake(right="you choose the width well")
+@mistake(points=2, right="you choose the width well")
 def divides_by_the_standard_deviation(key, value, widths):
     """you divide a squared error by a standard deviation; divide by the variance"""
     errors = _errors(key, value, widths)
@@ -310,7 +327,7 @@ def _divide_them(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
     return width, float(_variance(_estimate(key, value, width)) / _variance(value))
 
 
-@mistake(also=(_divide_them,))
+@mistake(points=2, also=(_divide_them,))
 def takes_the_variance_of_the_estimates(key, value, widths):
     """you take the variance of the estimates; R² divides the error by the variance of the values"""
     errors = _errors(key, value, widths)
@@ -318,14 +335,14 @@ def takes_the_variance_of_the_estimates(key, value, widths):
     return width, 1 - min(errors) / _variance(_estimate(key, value, width)).item()
 
 
-@mistake
+@mistake(points=1)
 def scores_absolute_errors(key, value, widths):
     """you take the mean of absolute errors; both the choice and R² want the squares"""
     errors = _absolute_errors(key, value, widths)
     return _with(_least(errors, widths), min(errors), value)
 
 
-@mistake
+@mistake(points=2)
 def divides_a_root_by_the_variance(key, value, widths):
     """you take the root of the mean squared error and divide it by the variance, which is a square;
     take no root"""
@@ -340,7 +357,7 @@ def sorts_the_widths_alone(key, value, widths):
     return _with(sorted(widths)[errors.index(min(errors))], min(errors), value)
 
 
-@mistake
+@mistake(points=2)
 def measures_the_mean_over_all_widths(key, value, widths):
     """your R² is made of the mean error of all widths; take the error of the width chosen"""
     errors = _errors(key, value, widths)
@@ -359,7 +376,7 @@ def forgets_the_column(key, value, widths):
     return _with(_least(errors, widths), min(errors), value)
 
 
-@mistake
+@mistake(points=2)
 def divides_the_error_by_one_less(key, value, widths):
     """you divide the sum of squared errors by one less than their number; the formula has `n` there
     and in the variance"""
@@ -386,6 +403,26 @@ def hides_what_underflows(key, value, widths):
     return _with(_least(errors, widths), min(errors), value)
 
 
+@mistake(
+    right="you choose the width well",
+    computes=then(reference, lambda pair: (pair[0], max(0.0, pair[1]))),
+    also=(then(reference, lambda pair: (pair[0], abs(pair[1]))),),
+    points=3,
+)
+def lifts_the_score_to_zero():
+    """your R² is never below 0; where all widths predict worse than the mean of the values, it is
+    negative, and says so"""
+
+
+def _look_at(key: Tensor) -> Tensor:
+    return key[:, :1]
+
+
+@mistake(points=3, computes=given(reference, key=_look_at))
+def looks_at_the_first_number():
+    """you measure the distance by one number of each key; it goes over all that a key has"""
+
+
 EXERCISE = Exercise(
     function="choose_width",
     reference=reference,
@@ -394,22 +431,47 @@ EXERCISE = Exercise(
     avoid=("fit", "leave_one_out_error", "cross_val_score", "cross_val_predict"),
     may_use=("attn_course.kernel_regression.leave_one_out",),
     promises=Promises(
-        waives={"fills with": "`leave_one_out` of part C, or of the package, does the hiding"}
+        like=1,
+        waives={"fills with": "`leave_one_out` of part C, or of the package, does the hiding"},
     ),
     checks=(
         Check(
             "on a noisy wave, the width with the smallest leave-one-out error, from a list in any"
-            " order, and its R²",
-            2.5,
+            " order, be R² what it may",
+            1,
             draw_wave,
             sizes=({"key_len": 41, "num_widths": 7}, {"key_len": 59, "num_widths": 5}),
             hidden_sizes=({"key_len": 37, "num_widths": 8}, {"key_len": 67, "num_widths": 6}),
+            law=chooses_well,
+            easier=True,
+        ),
+        Check(
+            "on a noisy wave, the width and its R², which is below 0 where there is nothing but"
+            " noise; a key may have several numbers",
+            1.5,
+            draw_wave,
+            sizes=(
+                {"key_len": 41, "num_widths": 7},
+                {"key_len": 59, "num_widths": 5, "d_key": 2},
+                {"key_len": 31, "num_widths": 4, "wave": 0},
+            ),
+            hidden_sizes=(
+                {"key_len": 37, "num_widths": 8},
+                {"key_len": 67, "num_widths": 6, "d_key": 3},
+                {"key_len": 29, "num_widths": 5, "wave": 0},
+            ),
             tolerance=4096,
         ),
         Check(
-            "on the households of Engel, where one income lies alone: the width in francs, and its"
-            " R²",
-            2,
+            "on the households of Engel, where one income lies alone: the width in francs",
+            1,
+            draw_engel,
+            law=chooses_well,
+            easier=True,
+        ),
+        Check(
+            "on the households of Engel, the width and its R²",
+            1,
             draw_engel,
             tolerance=4096,
         ),

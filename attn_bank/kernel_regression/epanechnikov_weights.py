@@ -22,10 +22,10 @@ def reference(query: Tensor, key: Tensor, width: float) -> Tensor:
 
 
 def draw_near_keys(
-    generator: torch.Generator, query_len: int, key_len: int, d_key: int, batch: int | None = None
+    generator: torch.Generator, query_len: int, key_len: int, d_key: int, **before: int
 ) -> Inputs:
     """Queries beside a key, so that no window is empty; the first two keys share a window."""
-    inputs = draw_points(generator, query_len, key_len, d_key, None, batch)
+    inputs = draw_points(generator, query_len, key_len, d_key, None, **before)
     key, width = inputs["key"], inputs["width"]
     step = draw_normal(generator, *key.shape[:-2], 1 + query_len, d_key)
     step = width / 2 * step / step.norm(dim=-1, keepdim=True)
@@ -185,7 +185,12 @@ def forgets_to_square_the_width(query, key, width):
     return _normalise(_kernel(query, key, width**0.5))
 
 
-@mistake(points=1)
+def _relu_of_each_feature(query: Tensor, key: Tensor, width: float) -> Tensor:
+    difference = (query.unsqueeze(-2) - key.unsqueeze(-3)) / width
+    return _normalise(torch.relu(1 - difference.square()).prod(-1))
+
+
+@mistake(points=1, also=(_relu_of_each_feature,))
 def multiplies_over_the_features(query, key, width):
     """you multiply one kernel for each number of a key, which makes the window a box; here `u` is
     the one Euclidean distance, and the window is a ball"""
@@ -240,7 +245,21 @@ def _divide_by_and(number: float) -> Callable[..., Tensor]:
     return weights
 
 
-@mistake(points=2.5, also=tuple(map(_divide_by_and, (1e-5, 1e-6, 1e-9))))
+def _let_it_fall_to(number: float) -> Callable[..., Tensor]:
+    def weights(query: Tensor, key: Tensor, width: float) -> Tensor:
+        kernel = _kernel(query, key, width)
+        return kernel / kernel.sum(-1, keepdim=True).clamp_min(number)
+
+    return weights
+
+
+_SMALL = (
+    *map(_divide_by_and, (1e-5, 1e-6, 1e-9)),
+    *map(_let_it_fall_to, (1e-2, 1e-3, 1e-4, 1e-5)),
+)
+
+
+@mistake(points=2.5, also=_SMALL)
 def saves_the_division_by_a_small_number(query, key, width):
     """a small number in the denominator makes the weights of a lone key at the edge sum to less
     than 1; change the denominator only where it is 0"""
@@ -420,6 +439,14 @@ def exchanges_queries_and_keys(query, key, width):
     return _normalise(_kernel(query, key, width)).mT
 
 
+@mistake(points=2)
+def takes_a_root_and_divides_nothing_by_nothing(query, key, width):
+    """two things to mend: a query with an empty window gets 0/0, which is NaN, so divide by 1 where
+    the sum of the kernel is 0; and you take a square root that you square again, whose gradient is
+    infinite where a key lies on the query"""
+    return _divide(torch.relu(1 - (_root(query, key) / width) ** 2))
+
+
 EXERCISE = Exercise(
     function="epanechnikov_weights",
     reference=reference,
@@ -435,10 +462,12 @@ EXERCISE = Exercise(
             sizes=(
                 {"query_len": 3, "key_len": 5, "d_key": 2},
                 {"batch": 2, "query_len": 5, "key_len": 7, "d_key": 3},
+                {"groups": 3, "batch": 2, "query_len": 2, "key_len": 5, "d_key": 2},
             ),
             hidden_sizes=(
                 {"query_len": 2, "key_len": 11, "d_key": 1},
                 {"batch": 3, "query_len": 7, "key_len": 5, "d_key": 2},
+                {"groups": 2, "batch": 3, "query_len": 3, "key_len": 7, "d_key": 3},
             ),
         ),
         Check(

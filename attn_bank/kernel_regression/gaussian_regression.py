@@ -287,11 +287,13 @@ EXERCISE = Exercise(
             sizes=(
                 {"query_len": 3, "key_len": 5, "d_key": 2, "d_value": 7},
                 {"batch": 2, "query_len": 3, "key_len": 7, "d_key": 5, "d_value": 1},
+                {"groups": 3, "batch": 2, "query_len": 2, "key_len": 5, "d_key": 2, "d_value": 3},
             ),
             hidden_sizes=(
                 {"query_len": 1, "key_len": 11, "d_key": 1, "d_value": 3},
                 {"batch": 5, "query_len": 7, "key_len": 3, "d_key": 2, "d_value": 2},
                 {"query_len": 2, "key_len": 1, "d_key": 3, "d_value": 5},
+                {"groups": 2, "batch": 3, "query_len": 5, "key_len": 7, "d_key": 3, "d_value": 2},
             ),
         ),
         Check(

@@ -319,10 +319,12 @@ EXERCISE = Exercise(
             sizes=(
                 {"key_len": 5, "d_key": 2, "d_value": 3},
                 {"batch": 3, "key_len": 7, "d_key": 2, "d_value": 1},
+                {"groups": 3, "batch": 2, "key_len": 5, "d_key": 2, "d_value": 2},
             ),
             hidden_sizes=(
                 {"key_len": 2, "d_key": 1, "d_value": 3},
                 {"batch": 5, "key_len": 5, "d_key": 3, "d_value": 2},
+                {"groups": 2, "batch": 3, "key_len": 7, "d_key": 1, "d_value": 3},
             ),
             tolerance=1024,
         ),

@@ -411,11 +411,19 @@ EXERCISE = Exercise(
             sizes=(
                 {"query_len": 3, "key_len": 7, "d_key": 1, "d_value": 2, "k": 3},
                 {"batch": 3, "query_len": 5, "key_len": 7, "d_key": 2, "d_value": 1, "k": 2},
+                {
+                    **{"groups": 3, "batch": 2, "query_len": 2, "key_len": 5, "d_key": 2},
+                    **{"d_value": 3, "k": 2},
+                },
             ),
             hidden_sizes=(
                 {"query_len": 2, "key_len": 5, "d_key": 3, "d_value": 2, "k": 5},
                 {"query_len": 7, "key_len": 3, "d_key": 2, "d_value": 5, "k": 1},
                 {"batch": 2, "query_len": 1, "key_len": 11, "d_key": 1, "d_value": 3, "k": 7},
+                {
+                    **{"groups": 2, "batch": 3, "query_len": 3, "key_len": 7, "d_key": 2},
+                    **{"d_value": 2, "k": 4},
+                },
             ),
         ),
         Check(

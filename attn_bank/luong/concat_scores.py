@@ -269,6 +269,57 @@ def multiplies_every_pair(query, key, weight, score_weight):
     return torch.tanh(sum(pair @ part.mT for pair, part in pairs)) @ score_weight
 
 
+def _leave_the_query_outside(
+    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
+) -> Tensor:
+    from_query, from_key = _parts(query, key, weight)
+    return (from_query + torch.tanh(from_key)) @ score_weight
+
+
+@mistake(also=(_leave_the_query_outside,))
+def leaves_a_part_outside_the_tanh(query, key, weight, score_weight):
+    """only one of the two parts goes through the `tanh`, the other is added behind it: mind the
+    brackets, add first and take the `tanh` of the sum"""
+    from_query, from_key = _parts(query, key, weight)
+    return (torch.tanh(from_query) + from_key) @ score_weight
+
+
+def _cut_one_column_early(
+    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
+) -> Tensor:
+    before = query.shape[-1] - 1
+    for_key = weight[:, before : before + key.shape[-1]]
+    return _hidden(query[..., :-1], key, weight[:, :before].mT, for_key.mT) @ score_weight
+
+
+def _leave_the_first_of_the_key_out(
+    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
+) -> Tensor:
+    for_query, for_key = _split(query, key, weight)
+    return _hidden(query, key[..., 1:], for_query.mT, for_key[:, 1:].mT) @ score_weight
+
+
+def _leave_the_last_of_the_key_out(
+    query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor
+) -> Tensor:
+    for_query, for_key = _split(query, key, weight)
+    return _hidden(query, key[..., :-1], for_query.mT, for_key[:, :-1].mT) @ score_weight
+
+
+@mistake(
+    also=(
+        _cut_one_column_early,
+        _leave_the_first_of_the_key_out,
+        _leave_the_last_of_the_key_out,
+    )
+)
+def cuts_one_column_off(query, key, weight, score_weight):
+    """your cut is off by one: a column of `weight`, and a number of the query or of the key, is
+    left out. The query's columns are `weight[:, :d_query]`, the key's `weight[:, d_query:]`"""
+    for_query, for_key = _split(query, key, weight)
+    return _hidden(query[..., :-1], key, for_query[:, :-1].mT, for_key.mT) @ score_weight
+
+
 EXERCISE = Exercise(
     function="concat_scores",
     reference=reference,
@@ -284,6 +335,10 @@ EXERCISE = Exercise(
             sizes=(
                 {"query_len": 3, "key_len": 5, "d_query": 7, "d_key": 7, "d_score": 2},
                 {"batch": 2, "query_len": 5, "key_len": 3, "d_query": 4, "d_key": 7, "d_score": 11},
+                {
+                    **{"batch": 2, "beams": 3, "query_len": 2, "key_len": 5},
+                    **{"d_query": 3, "d_key": 4, "d_score": 7},
+                },
             ),
             hidden_sizes=(
                 {"query_len": 5, "key_len": 2, "d_query": 11, "d_key": 3, "d_score": 7},

@@ -32,10 +32,15 @@ def _shares(offset: Tensor, reach: int, weights: Tensor) -> Tensor:
 
 
 def draw_links(
-    generator: Generator, target_len: int, source_len: int, reach: int, batch: int | None = None
+    generator: Generator,
+    target_len: int,
+    source_len: int,
+    reach: int,
+    batch: int | None = None,
+    groups: int | None = None,
 ) -> Inputs:
     """One sure link for each target word. Weight is spread, its mean far from its peak."""
-    shape = (*in_front(batch), target_len)
+    shape = (*in_front(groups, batch), target_len)
     looked_at = torch.randint(source_len, shape, generator=generator)
     step = torch.randint(-reach - 1, reach + 2, shape, generator=generator)
     return {
@@ -294,12 +299,16 @@ EXERCISE = Exercise(
             sizes=(
                 {"target_len": 11, "source_len": 7, "reach": 2},
                 {"batch": 3, "target_len": 13, "source_len": 11, "reach": 1},
+                {"target_len": 5, "source_len": 3, "reach": 4},
+                {"target_len": 13, "source_len": 5, "reach": 0},
+                {"groups": 3, "batch": 2, "target_len": 5, "source_len": 7, "reach": 2},
             ),
             hidden_sizes=(
                 {"target_len": 13, "source_len": 17, "reach": 0},
                 {"target_len": 7, "source_len": 3, "reach": 5},
                 {"batch": 5, "target_len": 7, "source_len": 5, "reach": 2},
                 {"batch": 11, "target_len": 2, "source_len": 19, "reach": 5},
+                {"groups": 2, "batch": 3, "target_len": 7, "source_len": 5, "reach": 1},
             ),
         ),
         Check(

@@ -130,6 +130,31 @@ def turns_all_axes_round(query, key, weight):
     return query @ weight @ key.permute(*reversed(range(key.ndim)))
 
 
+def _of_length_one(vectors: Tensor) -> Tensor:
+    return torch.nn.functional.normalize(vectors, dim=-1)
+
+
+def _normalise_the_moved_query(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
+    return _of_length_one(query @ weight) @ _of_length_one(key).mT
+
+
+@mistake(
+    computes=given(reference, query=_of_length_one, key=_of_length_one),
+    also=(_normalise_the_moved_query,),
+)
+def compares_directions():
+    """you bring the vectors to length 1 first, so that the score is a cosine; this score is `q W k`
+    as it is"""
+
+
+@mistake
+def cuts_to_the_common_width(query, key, weight):
+    """your scores do not depend on `weight`: they are dot products of as many numbers as query and
+    key both have; `weight` comes between the two, `q W k`"""
+    width = min(weight.shape)
+    return query[..., :width] @ key[..., :width].mT
+
+
 EXERCISE = Exercise(
     function="general_scores",
     reference=reference,
@@ -146,6 +171,7 @@ EXERCISE = Exercise(
                 {"batch": 2, "query_len": 3, "key_len": 5, "d_query": 7, "d_key": 7},
                 {"batch": 3, "query_len": 5, "key_len": 7, "d_query": 2, "d_key": 11},
                 {"query_len": 2, "key_len": 3, "d_query": 7, "d_key": 5},
+                {"batch": 2, "beams": 3, "query_len": 2, "key_len": 5, "d_query": 3, "d_key": 4},
             ),
             hidden_sizes=(
                 {"batch": 5, "query_len": 7, "key_len": 2, "d_query": 11, "d_key": 3},

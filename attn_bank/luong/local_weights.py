@@ -22,15 +22,19 @@ def reference(scores: Tensor, share: Tensor, mask: Tensor, half_width: float) ->
 
 
 def draw_sentences(
-    generator: Generator, query_len: int, key_len: int, batch: int | None = None
+    generator: Generator,
+    query_len: int,
+    key_len: int,
+    batch: int | None = None,
+    groups: int | None = None,
 ) -> Inputs:
     """Sentences of different lengths, and windows that hold a word each."""
-    before = in_front(batch)
-    mask = draw_mask(generator, batch or 2, key_len)
+    before = in_front(groups, batch)
+    mask = draw_mask(generator, math.prod(before) if before else 2, key_len)
     return {
         "scores": draw_normal(generator, *before, query_len, key_len),
         "share": 0.1 + 0.8 * draw_uniform(generator, *before, query_len),
-        "mask": mask if before else mask[-1],
+        "mask": mask.view(*before, key_len) if before else mask[-1],
         "half_width": 1.2 + 2 * draw_uniform(generator).item(),
     }
 
@@ -470,10 +474,12 @@ EXERCISE = Exercise(
             sizes=(
                 {"query_len": 3, "key_len": 7},
                 {"batch": 2, "query_len": 5, "key_len": 11},
+                {"groups": 2, "batch": 3, "query_len": 2, "key_len": 7},
             ),
             hidden_sizes=(
                 {"query_len": 5, "key_len": 5},
                 {"batch": 3, "query_len": 2, "key_len": 13},
+                {"groups": 3, "batch": 2, "query_len": 3, "key_len": 5},
             ),
         ),
         Check(

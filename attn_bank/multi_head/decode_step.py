@@ -150,7 +150,18 @@ def _mask_the_old_places(**inputs: Tensor) -> Step:
     return _step(**inputs, last=lambda length, end: (length, length))
 
 
-@mistake(also=(_shift_too_little, _see_the_old_places, _mask_the_old_places))
+def _shift_too_little_but_at_the_start(**inputs: Tensor) -> Step:
+    return _step(**inputs, last=lambda length, end: (max(length - 1, 0), end), weigh=_softmax)
+
+
+@mistake(
+    also=(
+        _shift_too_little,
+        _see_the_old_places,
+        _mask_the_old_places,
+        _shift_too_little_but_at_the_start,
+    )
+)
 def forgets_the_new_token(**inputs):
     """your new token does not see itself: its own key and value belong to those it looks at,
     `length + 1` of them for the first new token"""
@@ -209,7 +220,24 @@ def _append_to_the_room(**inputs: Plain) -> Step:
     return output, *(torch.cat([kept, new[..., start:end, :]], -2) for kept, new in pairs)
 
 
-@mistake(points=1, also=(_append_to_the_room,))
+def _return_what_is_filled(**inputs: Plain) -> Step:
+    output, keys, values = reference(**inputs)
+    end = inputs["length"] + inputs["tokens"].shape[-2]
+    return output, keys[..., :end, :], values[..., :end, :]
+
+
+def _append_and_see_all(**inputs: Plain) -> Step:
+    def store(kept: Tensor, new: Tensor, length: int) -> Tensor:
+        return torch.cat([kept, new], -2)
+
+    def everything(scores: Tensor, seen: Tensor) -> Tensor:
+        return scores.softmax(-1)
+
+    room = inputs["keys"].shape[-2] + inputs["tokens"].shape[-2]
+    return _step(**inputs, store=store, last=lambda *_: (room, room), weigh=everything)
+
+
+@mistake(points=1, also=(_append_to_the_room, _return_what_is_filled, _append_and_see_all))
 def makes_the_memory_longer(**inputs):
     """you return a cache of another length; the room is there already: write into the places
     `length` to `length + new_len` of a copy, and leave the rest"""

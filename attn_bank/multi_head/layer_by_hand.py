@@ -335,6 +335,32 @@ def casts_to_float64():
     """your matrices are in float64; they should be in float32, as `torch.eye` makes them"""
 
 
+def _typed_in(rows: int, with_contents: bool) -> Callable[..., Layer]:
+    """Right for 7 roles, or for 3 features of content and 7 roles; `rows` for each head."""
+
+    def answer(num_heads: int, d_value: int, num_roles: int, first: int, second: int) -> Layer:
+        d_value = 3 if with_contents else d_value
+        w_query, w_key = torch.zeros(2, num_heads * rows, d_value + 7)
+        w_query[::rows, d_value] = 1
+        for head, role in zip(range(num_heads), (first, second), strict=False):
+            w_key[rows * head, d_value + role] = 100 * rows**0.5
+        w_value = torch.eye(d_value, d_value + 7).repeat(num_heads, 1)
+        signs = (1, -1)[:num_heads]
+        w_output = torch.cat([sign * torch.eye(d_value) for sign in signs], -1)
+        return w_query, w_key, w_value, w_output
+
+    return answer
+
+
+@mistake(
+    computes=_typed_in(1, True),
+    also=tuple(_typed_in(rows, both) for rows in (1, 3, 7, 10) for both in (True, False)),
+)
+def types_the_sizes_in():
+    """your sizes are those of the example; here they come as arguments: take `d_value` and
+    `num_roles` as they are given"""
+
+
 EXERCISE = Exercise(
     function="layer_by_hand",
     reference=reference,

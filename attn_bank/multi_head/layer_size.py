@@ -272,6 +272,17 @@ def counts_keys_without_values(d_model, num_heads, num_key_heads, bias):
     return _layers(num_heads, num_key_heads), numbers
 
 
+def _one_each(d_model: int, num_heads: int, num_key_heads: int, bias: bool) -> Size:
+    return num_heads + 1, _numbers(d_model, num_heads, num_heads, bias)
+
+
+@mistake(points=1.5, also=(_one_each,))
+def counts_one_a_head_and_one_behind(d_model, num_heads, num_key_heads, bias):
+    """you count one layer for each head and one behind; a head has three small layers, for its
+    queries, its keys and its values (fewer, where key heads are shared)"""
+    return num_heads + 1, _numbers(d_model, num_heads, num_key_heads, bias)
+
+
 EXERCISE = Exercise(
     function="layer_size",
     reference=reference,

@@ -137,6 +137,17 @@ def looks_at_what_does_not_lie_together(heads):
     return swapped.view(*swapped.shape[:-2], -1)
 
 
+def _move_the_features(heads: Tensor) -> Tensor:
+    return heads.mT.transpose(-3, -2).flatten(-2)
+
+
+@mistake(also=(_move_the_features,))
+def makes_rows_of_the_features(heads):
+    """your rows are features, with heads and tokens side by side in them; rows are tokens: swap
+    heads and tokens, axes -3 and -2, and leave the features on the last axis"""
+    return heads.transpose(-3, -1).flatten(-2)
+
+
 EXERCISE = Exercise(
     function="merge_heads",
     reference=reference,
@@ -155,6 +166,7 @@ EXERCISE = Exercise(
             sizes=(
                 {"length": 3, "num_heads": 2, "d_head": 5},
                 {"batch": 2, "length": 5, "num_heads": 3, "d_head": 7},
+                {"batch": 3, "beams": 2, "length": 2, "num_heads": 5, "d_head": 3},
             ),
             hidden_sizes=(
                 {"batch": 5, "length": 2, "num_heads": 7, "d_head": 3},

@@ -229,6 +229,30 @@ def leaves_the_rows_on_three_axes(weight, bias, num_heads, by_head):
     return _leave_axes(weight, bias, num_heads, by_head)
 
 
+def _cut_with_slices(weight: Tensor, bias: Tensor, num_heads: int, by_head: bool) -> Parts:
+    """Slices do not mind where they are too long or too short."""
+    if not by_head:
+        return reference(weight, bias, num_heads, by_head)
+    d_head = weight.shape[1] // num_heads
+    starts = [[(3 * head + part) * d_head for head in range(num_heads)] for part in range(3)]
+    return tuple(
+        torch.cat([packed[start : start + d_head] for start in of_part])
+        for packed in (weight, bias)
+        for of_part in starts
+    )
+
+
+@mistake(points=1, also=(_cut_with_slices,))
+def takes_the_width_from_the_input(weight, bias, num_heads, by_head):
+    """you take `d_head` from the columns of `weight`, which are as many as a token has features;
+    the rows say how wide a head is: `len(weight) // (3 * num_heads)`, or -1 in `unflatten`"""
+    if by_head:
+        d_head = weight.shape[1] // num_heads
+        weight = weight.view(num_heads, 3, d_head, -1).transpose(0, 1).flatten(0, 2)
+        bias = bias.view(num_heads, 3, d_head).transpose(0, 1).flatten(0, 2)
+    return *weight.chunk(3), *bias.chunk(3)
+
+
 EXERCISE = Exercise(
     function="separate_projections",
     reference=reference,
@@ -253,7 +277,7 @@ EXERCISE = Exercise(
             draw_layer,
             sizes=(
                 {"num_heads": 2, "d_head": 5, "d_input": 10, "by_head": True},
-                {"num_heads": 3, "d_head": 2, "d_input": 7, "by_head": True},
+                {"num_heads": 3, "d_head": 2, "d_input": 11, "by_head": True},
             ),
             hidden_sizes=(
                 {"num_heads": 7, "d_head": 3, "d_input": 5, "by_head": True},

@@ -80,7 +80,11 @@ def _look_by_a_unit_matrix(**inputs: Tensor) -> Tensor:
     return sum(_parts(**inputs, weigh=lambda scores: torch.eye(*scores.shape[-2:])))
 
 
-@mistake(also=(_look_by_a_unit_matrix,))
+def _weigh_nothing(**inputs: Tensor) -> Tensor:
+    return sum(inputs["value"] @ v @ o for v, o in _pairs(inputs))
+
+
+@mistake(also=(_look_by_a_unit_matrix, _weigh_nothing))
 def looks_at_its_own_place_only(**inputs):
     """your query `i` meets key `i` and value `i` alone, as the slide has it; a softmax over one key
     is 1, and nothing is looked up: each query meets all keys, `n`"""

@@ -90,7 +90,11 @@ def divides_by_the_batch_twice(layer, tokens, direction):
     return reference(layer, tokens, direction) / len(tokens)
 
 
-@mistake(points=2.5)
+def _measure_as_one_and_divide(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
+    return measures_the_batch_as_one(layer, tokens, direction) / len(tokens)
+
+
+@mistake(points=2.5, also=(_measure_as_one_and_divide,))
 def measures_the_batch_as_one(layer, tokens, direction):
     """you measure the gradients of all sequences as one long vector; each has its own norm, and
     their mean is asked"""
@@ -347,7 +351,10 @@ EXERCISE = Exercise(
             "one sequence: the norm of the gradient at each token, the last token first",
             1,
             give_layer,
-            sizes=layers("feeds_its_state_back", "attends", length=5, d_in=3, d_out=4),
+            sizes=(
+                *layers("feeds_its_state_back", "attends", length=5, d_in=3, d_out=4),
+                *layers("feeds_its_state_back", length=1, d_in=4, d_out=2),
+            ),
             hidden_sizes=(
                 *layers("sees_the_first_only", length=7, d_in=1, d_out=5),
                 *layers("attends", length=4, d_in=5, d_out=2),

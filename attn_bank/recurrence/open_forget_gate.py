@@ -267,6 +267,7 @@ def _of_log(bias: Callable[[float], float]) -> Callable[..., Biases]:
         _of_gate(lambda f: math.log(f / max(1 - f, 1e-300))),
         _of_gate(lambda f: math.log(f / max(1 - f, 1e-16))),
         _of_gate(lambda f: math.log(f) - math.log1p(-f)),
+        _of_gate(lambda f: math.log(f / max(1 - f, 2**-53))),
         _of_log(lambda log_f: log_f - math.log(1 - math.exp(log_f))),
     ),
 )

@@ -1,5 +1,7 @@
 """Part E of problem set 01: how well colours guess the names of others, at each temperature."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -311,6 +313,38 @@ def guesses_nothing_where_all_underflows(query, truth, key, value, temperatures)
     powers = torch.exp(-squared_distances(query, key) / temperatures[:, None, None])
     guesses = (powers @ value / powers.sum(-1, keepdim=True)).nan_to_num()
     return mean_squared_errors(guesses, truth)
+
+
+def _with_a_floor(floor: float, adds: bool) -> Callable[..., Tensor]:
+    """Powers are divided by their sum and a tiny number, or by that if the sum is less."""
+
+    def answer(
+        query: Tensor, truth: Tensor, key: Tensor, value: Tensor, temperatures: Tensor
+    ) -> Tensor:
+        powers = torch.exp(-squared_distances(query, key) / temperatures[:, None, None])
+        total = powers.sum(-1, keepdim=True)
+        total = total + floor if adds else total.clamp(min=floor)
+        return mean_squared_errors(powers @ value / total, truth)
+
+    return answer
+
+
+_FLOORS = [
+    _with_a_floor(10.0**-digits, adds) for digits in (12, 10, 9, 8, 6) for adds in (True, False)
+]
+
+
+@mistake(computes=_FLOORS[0], also=(*_FLOORS[1:],))
+def keeps_the_sum_from_zero_by_a_tiny_number():
+    """you add a tiny number to the sum of the powers, or let it fall no lower: where all powers
+    underflow, the shares of a guess then sum to less than 1, or are all 0. Take a softmax of the
+    scores, which subtracts the largest first"""
+
+
+@mistake(computes=then(reference, lambda errors: errors[0]))
+def returns_inside_the_loop():
+    """you return one number, the error of the first temperature: does your `return` stand inside
+    the loop? There is an error for each temperature"""
 
 
 EXERCISE = Exercise(

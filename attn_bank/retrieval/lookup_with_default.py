@@ -335,6 +335,30 @@ def takes_powers_as_they_are(scores, value, mask, default):
     return torch.where(some, powers @ value / total.where(total > 0, 1), default)
 
 
+@mistake
+def exchanges_default_and_blend(scores, value, mask, default):
+    """queries that have keys get `default` in yours, and those without a key get a blend: the two
+    are exchanged. `torch.where(some, blend, default)` takes the first where the condition is
+    True"""
+    some = mask.any(-1, keepdim=True)
+    scores = scores.masked_fill(some & ~mask, -math.inf)
+    return torch.where(some, default, torch.softmax(scores, -1) @ value)
+
+
+def _add_to_the_mean(scores: Tensor, value: Tensor, mask: Tensor, default: Tensor) -> Tensor:
+    weights = torch.softmax(scores.masked_fill(~mask, -1e9), -1)
+    return weights @ value + default * ~mask.any(-1, keepdim=True)
+
+
+@mistake(points=2, also=(_add_to_the_mean,))
+def leaves_the_blend_beside_the_default(scores, value, mask, default):
+    """a query without keys gets `default` and a blend of values on top: a sum of the two needs
+    zeros where the blend is not wanted; `torch.where` takes one or the other"""
+    some = mask.any(-1, keepdim=True)
+    scores = scores.masked_fill(some & ~mask, -math.inf)
+    return torch.softmax(scores, -1) @ value + default * ~some
+
+
 EXERCISE = Exercise(
     function="lookup_with_default",
     reference=reference,
@@ -354,6 +378,8 @@ EXERCISE = Exercise(
             sizes=(
                 {"query_len": 3, "key_len": 5, "d_value": 2},
                 {"query_len": 3, "key_len": 5, "d_value": 2, "mask_query_len": 1, "batch": 2},
+                {"query_len": 3, "key_len": 5, "d_value": 2, "mask_query_len": 3, "batch": 2},
+                {"query_len": 3, "key_len": 5, "d_value": 2, "a": 2, "b": 3},
             ),
             hidden_sizes=(
                 {"query_len": 2, "key_len": 7, "d_value": 3, "a": 3, "b": 5},

@@ -220,6 +220,7 @@ EXERCISE = Exercise(
             sizes=(
                 {"query_len": 3, "key_len": 5, "d_key": 7, "d_value": 2},
                 {"query_len": 3, "key_len": 5, "d_key": 7, "d_value": 2, "batch": 2},
+                {"query_len": 2, "key_len": 5, "d_key": 7, "d_value": 2, "a": 3, "b": 2},
             ),
             hidden_sizes=(
                 {"query_len": 1, "key_len": 7, "d_key": 3, "d_value": 11},

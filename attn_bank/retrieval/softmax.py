@@ -19,13 +19,18 @@ def draw_scores(generator: torch.Generator, scale: float = 1.0, **sizes: int) ->
     return {"scores": scale * torch.randn(shape, generator=generator, dtype=torch.float64)}
 
 
-def draw_large_scores(generator: torch.Generator, **sizes: int) -> Inputs:
-    """Scores far above or far below what `exp` can hold, or, in the second row, both."""
+def draw_large_scores(generator: torch.Generator, forbid: bool = False, **sizes: int) -> Inputs:
+    """Scores far above or far below what `exp` can hold, or, in the second row, both.
+
+    With `forbid` the last row lies at -30,000, and every second score in it is minus infinity.
+    """
     scores = draw_scores(generator, scale=3.0, **sizes)["scores"]
     scores[0] += 1000
     scores[1] += 2000
     scores[1, 1:] -= 4000
-    scores[-1] -= 1000
+    scores[-1] -= 30_000 if forbid else 1000
+    if forbid:
+        scores[-1, 1::2] = -math.inf
     return {"scores": scores}
 
 
@@ -205,7 +210,7 @@ def replaces_nan(scores):
     return (raised / raised.sum(-1, keepdim=True)).nan_to_num(0)
 
 
-@mistake(points=3.5)
+@mistake(points=2)
 def takes_minus_infinity_for_a_gap(scores):
     """you put 0 where a score is minus infinity, and `exp(0)` is 1; leave it as it is, and its
     weight comes out as 0"""
@@ -225,10 +230,16 @@ def _subtract_a_size_that_may_be_infinite(scores: Tensor) -> Tensor:
     return raised / raised.sum(-1, keepdim=True)
 
 
-@mistake(points=2.5, also=(_subtract_a_size_that_may_be_infinite,))
-def subtracts_the_largest_size(scores):
-    """you subtracted the largest absolute value; in a row far below 0 that makes the scores lower
-    still, and every power 0. Subtract the maximum, sign and all"""
+def _subtract_nothing_below_zero(scores: Tensor) -> Tensor:
+    raised = torch.exp(scores - scores.amax(-1, keepdim=True).clamp(min=0))
+    return raised / raised.sum(-1, keepdim=True)
+
+
+@mistake(points=2.5, also=(_subtract_a_size_that_may_be_infinite, _subtract_nothing_below_zero))
+def divides_nothing_by_nothing_far_below_zero(scores):
+    """in a row far below 0 every power is 0, and 0 over 0 is `nan`: you never raise such a row, as
+    where the largest absolute value is subtracted, or nothing. Subtract the largest score of each
+    row, be it above 0 or below"""
     finite = scores.masked_fill(scores == -math.inf, 0)
     raised = torch.exp(scores - finite.abs().amax(-1, keepdim=True))
     return raised / raised.sum(-1, keepdim=True)
@@ -285,6 +296,18 @@ def subtracts_the_first_score(scores):
     return raised / raised.sum(-1, keepdim=True)
 
 
+def _cut_from_below(scores: Tensor) -> Tensor:
+    return torch.softmax(scores.clamp(min=-1e4), -1)
+
+
+@mistake(points=2.5, also=(_cut_from_below,))
+def takes_a_low_number_for_minus_infinity(scores):
+    """you put a low number, -10,000 for example, in the place of minus infinity: where the other
+    scores of the row lie lower still, it takes their weight. Leave minus infinity as it is, and its
+    weight comes out as 0"""
+    return torch.softmax(scores.nan_to_num(neginf=-1e4), -1)
+
+
 EXERCISE = Exercise(
     function="softmax",
     reference=reference,
@@ -297,15 +320,26 @@ EXERCISE = Exercise(
             "each row of weights is the softmax of its row of scores, whatever axes come before",
             1,
             draw_scores,
-            sizes=({"query_len": 3, "key_len": 5}, {"batch": 2, "query_len": 3, "key_len": 5}),
+            sizes=(
+                {"query_len": 3, "key_len": 5},
+                {"batch": 2, "query_len": 3, "key_len": 5},
+                {"key_len": 5},
+                {"a": 3, "b": 2, "query_len": 2, "key_len": 5},
+            ),
             hidden_sizes=({"key_len": 7}, {"a": 2, "b": 3, "query_len": 5, "key_len": 11}),
         ),
         Check(
             "scores in the thousands, positive or negative, give the right weights, and no `nan`",
             1.5,
             draw_large_scores,
-            sizes=({"query_len": 3, "key_len": 5},),
-            hidden_sizes=({"query_len": 5, "key_len": 7},),
+            sizes=(
+                {"query_len": 3, "key_len": 5},
+                {"query_len": 3, "key_len": 5, "forbid": True},
+            ),
+            hidden_sizes=(
+                {"query_len": 5, "key_len": 7},
+                {"query_len": 4, "key_len": 3, "forbid": True},
+            ),
         ),
         Check(
             "a score of minus infinity gives the weight 0",

@@ -241,6 +241,7 @@ EXERCISE = Exercise(
                 {"query_len": 3, "key_len": 5},
                 {"key_len": 5},
                 {"batch": 2, "query_len": 3, "key_len": 5},
+                {"a": 3, "b": 2, "query_len": 2, "key_len": 5},
             ),
             hidden_sizes=({"key_len": 7}, {"a": 2, "b": 3, "query_len": 5, "key_len": 11}),
         ),

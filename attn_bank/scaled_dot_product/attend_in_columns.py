@@ -138,7 +138,9 @@ def takes_columns_for_rows(query, key, value):
 
 @mistake
 def lets_the_keys_ask(query, key, value):
-    """queries and keys have changed places: for each key you average over the queries"""
+    """where your weights meet the values, a row of them belongs to a query and a column to a key; a
+    column of the output belongs to a query, and so must a column of weights. Transpose them, or
+    begin with `key.mT @ query`"""
     return value @ torch.softmax(query.mT @ key / math.sqrt(query.shape[-2]), -1)
 
 
@@ -174,6 +176,20 @@ def counts_both_axes_from_the_front(query, key, value):
     """you count from the front, and axis 0 is the first of a batch where there is one: from the
     back, width and keys are axis -2"""
     return value @ torch.softmax(key.mT @ query / query.shape[0] ** 0.5, 0)
+
+
+@mistake
+def divides_by_two(query, key, value):
+    """you divide by 2, which is right for the width 4 of the example and for no other: take the
+    width from the shape, `query.shape[-2]`"""
+    return _attend(query, key, value, width=4)
+
+
+@mistake
+def transposes_the_values(query, key, value):
+    """you transpose the values; they are columns, and the output has columns too: `value @ weights`
+    as they are"""
+    return value.mT @ torch.softmax(key.mT @ query / math.sqrt(query.shape[-2]), -2)
 
 
 EXERCISE = Exercise(

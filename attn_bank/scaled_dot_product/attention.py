@@ -329,6 +329,13 @@ def scores_by_distance(query, key, value):
     return torch.softmax(-squares / math.sqrt(query.shape[-1]), -1) @ value
 
 
+@mistake
+def transposes_the_weights(query, key, value):
+    """your weights are transposed where they meet the values: a row of them belongs to a query, and
+    sums to 1 over the keys, so it is `weights @ value`"""
+    return _weights(query, key).mT @ value
+
+
 EXERCISE = Exercise(
     function="attention",
     reference=reference,
@@ -344,8 +351,12 @@ EXERCISE = Exercise(
             draw_vectors,
             sizes=(
                 {"query_len": 3, "key_len": 5, "d_key": 4, "d_value": 7},
-                {"query_len": 5, "key_len": 3, "d_key": 7, "d_value": 2},
+                {"query_len": 5, "key_len": 3, "d_key": 11, "d_value": 2},
                 {"batch": 2, "query_len": 3, "key_len": 7, "d_key": 5, "d_value": 11},
+                {
+                    **{"batch": 3, "num_heads": 2, "query_len": 3, "key_len": 5},
+                    **{"d_key": 7, "d_value": 2},
+                },
             ),
             hidden_sizes=(
                 {"query_len": 7, "key_len": 2, "d_key": 13, "d_value": 3},

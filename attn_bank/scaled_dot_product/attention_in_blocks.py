@@ -292,7 +292,14 @@ def _go_through_whole_blocks(query: Tensor, key: Tensor, value: Tensor, block_le
     return leaves_the_rest_out(query, key, value, block_len)
 
 
-@mistake(also=(_go_through_whole_blocks,))
+def _zeros_without_a_whole_block(
+    query: Tensor, key: Tensor, value: Tensor, block_len: int
+) -> Tensor:
+    output = leaves_the_rest_out(query, key, value, block_len)
+    return 0 * output if key.shape[-2] < block_len else output
+
+
+@mistake(also=(_go_through_whole_blocks, _zeros_without_a_whole_block))
 def leaves_the_rest_out(query, key, value, block_len):
     """the last keys are left out where `block_len` does not divide their number; the last block is
     shorter"""
@@ -499,6 +506,11 @@ EXERCISE = Exercise(
                 {
                     **{"batch": 2, "query_len": 5, "key_len": 3, "d_key": 2, "d_value": 7},
                     "block_len": 1,
+                },
+                {"query_len": 2, "key_len": 3, "d_key": 7, "d_value": 5, "block_len": 5},
+                {
+                    **{"batch": 2, "num_heads": 3, "query_len": 2, "key_len": 5, "d_key": 3},
+                    **{"d_value": 2, "block_len": 2},
                 },
             ),
             hidden_sizes=(

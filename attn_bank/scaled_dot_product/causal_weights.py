@@ -223,7 +223,7 @@ def ends_the_queries_with_the_words(scores, length):
 @mistake
 def silences_queries_in_the_padding(scores, length):
     """you take the weights from queries that stand in the padding; they see the words like any
-    other. (Nobody reads what they find, but it is finite, and one mask less to make)"""
+    other query"""
     query_len, key_len = scores.shape[-2:]
     query = torch.arange(key_len - query_len, key_len, device=scores.device)
     return reference(scores, length) * (query < length.unsqueeze(-1)).unsqueeze(-1)
@@ -435,6 +435,7 @@ EXERCISE = Exercise(
                 {"query_len": 5, "key_len": 5},
                 {"batch": 2, "query_len": 3, "key_len": 7},
                 {"batch": 2, "query_len": 1, "key_len": 5},
+                {"batch": 3, "num_heads": 2, "query_len": 2, "key_len": 5},
             ),
             hidden_sizes=(
                 {"query_len": 1, "key_len": 7},

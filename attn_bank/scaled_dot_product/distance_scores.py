@@ -299,6 +299,25 @@ def gives_squares_no_axis(query, key):
     return query @ key.mT - (_squares(query) + _squares(key)) / 2
 
 
+def _one_for_both(query: Tensor, key: Tensor) -> Tensor:
+    return query @ key.mT - (_of_all(query) + _of_all(key)) / 2
+
+
+def _of_everything(query: Tensor, key: Tensor) -> Tensor:
+    return query @ key.mT - (query.square().sum() + key.square().sum()) / 2
+
+
+def _of_all(vectors: Tensor) -> Tensor:
+    return vectors.square().sum((-2, -1), keepdim=True)
+
+
+@mistake(also=(_one_for_both, _of_everything))
+def adds_up_over_two_axes(query, key):
+    """your sum of squares runs over the positions as well as over the features; each vector has a
+    square of its own length, so sum over the last axis only: `sum(-1)`"""
+    return query @ key.mT - (_squares(query).unsqueeze(-1) + _of_all(key)) / 2
+
+
 EXERCISE = Exercise(
     function="distance_scores",
     reference=reference,
@@ -319,6 +338,7 @@ EXERCISE = Exercise(
                 {"query_len": 3, "key_len": 3, "d_key": 2},
                 {"batch": 2, "query_len": 3, "key_len": 5, "d_key": 7},
                 {"batch": 2, "query_len": 1, "key_len": 3, "d_key": 5},
+                {"batch": 3, "num_heads": 2, "query_len": 2, "key_len": 3, "d_key": 5},
             ),
             hidden_sizes=(
                 {"query_len": 5, "key_len": 2, "d_key": 1},

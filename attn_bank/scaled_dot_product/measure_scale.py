@@ -317,10 +317,32 @@ def _average_the_rows(query: Tensor, key: Tensor, exponent: float) -> Plain:
     return scores.square().mean(-1), (weights * (1 - weights)).sum(-1).mean(-1)
 
 
-@mistake(also=(_average_the_rows,))
+def _average_the_keys_for_the_size(query: Tensor, key: Tensor, exponent: float) -> Plain:
+    return _scores(query, key, exponent).square().mean(-1), reference(query, key, exponent)[1]
+
+
+def _average_the_keys_alone(query: Tensor, key: Tensor, exponent: float) -> Plain:
+    scores = _scores(query, key, exponent)
+    weights = torch.softmax(scores, -1)
+    return scores.square().mean(-1), (weights * (1 - weights)).sum(-1)
+
+
+def _average_the_queries(query: Tensor, key: Tensor, exponent: float) -> Plain:
+    weights = torch.softmax(_scores(query, key, exponent), -1)
+    return reference(query, key, exponent)[0], (weights * (1 - weights)).sum(-1).mean(-1)
+
+
+@mistake(
+    also=(
+        _average_the_rows,
+        _average_the_keys_for_the_size,
+        _average_the_keys_alone,
+        _average_the_queries,
+    )
+)
 def returns_the_slack_of_each_row(query, key, exponent):
-    """you return numbers for each row; take the mean over the rows, so that two numbers are
-    left"""
+    """you return numbers for each row or each table of a batch; take the mean over all of them, so
+    that two numbers are left"""
     weights = torch.softmax(_scores(query, key, exponent), -1)
     return reference(query, key, exponent)[0], (weights * (1 - weights)).sum(-1)
 
@@ -356,6 +378,10 @@ EXERCISE = Exercise(
                 {"query_len": 5, "key_len": 7, "d_key": 3, "eighths": -4},
                 {"query_len": 7, "key_len": 3, "d_key": 5, "eighths": 2},
                 {"batch": 3, "query_len": 2, "key_len": 5, "d_key": 7, "eighths": -3},
+                {
+                    **{"batch": 2, "num_heads": 3, "query_len": 2, "key_len": 3, "d_key": 5},
+                    "eighths": -2,
+                },
             ),
             hidden_sizes=(
                 {"query_len": 3, "key_len": 11, "d_key": 2, "eighths": -8},

@@ -1,5 +1,6 @@
 """Part E of problem set 07, third snippet: a batch that is padded and does not know it."""
 
+from collections.abc import Callable
 from functools import partial
 
 import torch
@@ -39,9 +40,15 @@ def _everything(tokens: Tensor) -> Tensor:
 def draw_sentences(
     generator: Generator, batch: int, max_len: int, d_model: int, noise: int
 ) -> Inputs:
-    """Sentences of different lengths, padded with zeros or with something else."""
+    """Sentences of different lengths, padded with zeros or with something else.
+
+    In a batch one fills its row, and of three or more one has a single word, if the padding is no
+    louder than words are.
+    """
     length = torch.randint(2, max_len, (batch,), generator=generator)
     length[0] = max_len if batch > 1 else max_len - 2
+    if noise <= 1:
+        length[2:3] = 1
     tokens = draw_normal(generator, batch, max_len, d_model)
     padding = float(noise) * (1 + draw_normal(generator, batch, max_len, d_model))
     tokens = torch.where(_real(tokens, length).unsqueeze(-1), tokens, padding)
@@ -65,10 +72,14 @@ def mends_the_query_only(tokens, length):
     return _ask(_last(tokens, length), tokens, _everything(tokens))
 
 
-@mistake(right="the mask is right")
+def _ask_at_the_longest(tokens: Tensor, length: Tensor) -> Tensor:
+    return _ask(tokens[:, length.max() - 1], tokens, _real(tokens, length))
+
+
+@mistake(also=(_ask_at_the_longest,), right="the mask is right")
 def mends_the_mask_only(tokens, length):
-    """in a short sentence the last column is padding, and asks nothing: the last word is at the
-    place `length - 1`"""
+    """in a sentence shorter than others you ask with padding, which asks nothing: each has its last
+    word at the place `length - 1` of its own"""
     return _ask(tokens[:, -1], tokens, _real(tokens, length))
 
 
@@ -299,6 +310,29 @@ def normalises_over_the_one_query(tokens, length):
     scores = tokens @ _last(tokens, length).unsqueeze(-1) / tokens.shape[-1] ** 0.5
     weights = scores.squeeze(-1).masked_fill(~real, -torch.inf).unsqueeze(1).softmax(1)
     return (weights @ tokens).squeeze(1)
+
+
+def _ask_at(which: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
+    """All sentences ask at the place of one sentence's last word."""
+
+    def answer(tokens: Tensor, length: Tensor) -> Tensor:
+        return _ask(tokens[:, which(length) - 1], tokens, _real(tokens, length))
+
+    return answer
+
+
+@mistake(computes=_ask_at(torch.min))
+def asks_at_one_place_for_all():
+    """you ask at the same place in every sentence, where one of them has its last word; each has
+    its own: `tokens[rows, length - 1]`, where `rows` counts the sentences"""
+
+
+@mistake
+def asks_with_the_word_of_one_sentence(tokens, length):
+    """one word asks in all sentences, the last of the first sentence; each sentence asks with its
+    own last word"""
+    query = _last(tokens, length)[:1].expand(len(tokens), -1)
+    return _ask(query, tokens, _real(tokens, length))
 
 
 EXERCISE = Exercise(

@@ -123,8 +123,8 @@ def leaves_itself_out(query, key, value, real):
 
 @mistake
 def looks_one_place_ahead(query, key, value, real):
-    """your triangle reaches one place too far: each token sees the one behind it, which is the very
-    word that it must guess"""
+    """your triangle reaches one place too far: each token sees the next one, which is the very word
+    that it must guess"""
     ones = torch.ones(real.shape[-1], real.shape[-1], dtype=torch.bool, device=real.device)
     return attention(query, key, value, ones.tril(1) & real.unsqueeze(-2))
 
@@ -503,6 +503,15 @@ def multiplies_infinity_by_zero(query, key, value, real):
     return torch.softmax(scores + ~_seen(real) * -math.inf, -1) @ value
 
 
+@mistake
+def transposes_the_weights(query, key, value, real):
+    """your weights are transposed where they meet the values: a row of them belongs to a query, and
+    sums to 1 over the keys, so it is `weights @ value`"""
+    seen = _seen(real)
+    scores = scaled_dot_scores(query, key).masked_fill(~seen, -math.inf)
+    return torch.softmax(scores, -1).masked_fill(~seen, 0).mT @ value
+
+
 EXERCISE = Exercise(
     function="causal_attention",
     reference=reference,
@@ -519,6 +528,7 @@ EXERCISE = Exercise(
             sizes=(
                 {"length": 5, "d_key": 3, "d_value": 2},
                 {"batch": 2, "length": 7, "d_key": 5, "d_value": 3},
+                {"batch": 3, "beams": 2, "length": 3, "d_key": 5, "d_value": 2},
             ),
             hidden_sizes=(
                 {"length": 1, "d_key": 2, "d_value": 5},

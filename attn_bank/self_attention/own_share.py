@@ -38,11 +38,15 @@ def draw_scores(
 
 
 def draw_padded_scores(generator: Generator, batch: int, length: int) -> Inputs:
-    """Sentences of different lengths: one fills its row, one is a word, one is all padding."""
+    """Sentences of different lengths: one fills its row, one is a word, one is all padding.
+
+    The padding of one more stands in front.
+    """
     inputs = draw_scores(generator, length, batch)
     lengths = torch.randint(2, length, (batch, 1), generator=generator)
     lengths[0], lengths[1], lengths[-1] = length, 1, 0
     inputs["real"] = torch.arange(length) < lengths
+    inputs["real"][2] = inputs["real"][2].flip(0)
     return inputs
 
 
@@ -327,6 +331,37 @@ def takes_the_rest():
     """you return what the words give to the others; what they give to themselves is asked"""
 
 
+def _the_middle_one(own: Tensor, real: Tensor) -> Tensor:
+    return own.masked_fill(~real, torch.nan).nanmedian(-1).values.nan_to_num(0)
+
+
+def _of_weights(scores: Tensor, real: Tensor) -> Tensor:
+    return _own(masked_softmax(scores, real.unsqueeze(-2)))
+
+
+@mistake(also=(lambda scores, real: _the_middle_one(_of_weights(scores, real), real),))
+def takes_the_largest_share(scores, real):
+    """you take one of the shares of a sentence, the largest or the middle one; their mean is asked,
+    over its words"""
+    return (_of_weights(scores, real) * real).amax(-1)
+
+
+@mistake(points=2)
+def divides_by_the_mean_length(scores, real):
+    """you divide by one number of words for all sentences, their mean; each sentence has its own,
+    `real.sum(-1)`"""
+    words = real.sum(-1).to(scores.dtype)
+    return (_of_weights(scores, real) * real).sum(-1) / words.mean().clamp_min(1)
+
+
+@mistake(points=2)
+def expects_padding_behind(scores, real):
+    """you count the words and take as many places from the first on; padding may stand in front, so
+    use `real` itself"""
+    first = torch.arange(real.shape[-1], device=real.device) < real.sum(-1, keepdim=True)
+    return reference(scores, first)
+
+
 EXERCISE = Exercise(
     function="own_share",
     reference=reference,
@@ -347,7 +382,7 @@ EXERCISE = Exercise(
             " sentence; any number of axes may come before",
             1.5,
             draw_scores,
-            sizes=({"length": 5}, {"batch": 3, "length": 7}),
+            sizes=({"length": 5}, {"batch": 3, "length": 7}, {"batch": 3, "beams": 2, "length": 3}),
             hidden_sizes=({"length": 2}, {"batch": 2, "beams": 3, "length": 5}),
         ),
         Check(

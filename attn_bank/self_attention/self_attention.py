@@ -155,6 +155,14 @@ def takes_axis_one(tokens, w_query, w_key, w_value):
     return torch.softmax(scaled_dot_scores(query, key), 1) @ value
 
 
+@mistake
+def transposes_the_attention_weights(tokens, w_query, w_key, w_value):
+    """your weights are transposed where they meet the values: a row of them belongs to a query, and
+    sums to 1 over the keys, so it is `weights @ value`"""
+    query, key, value = _project(tokens, w_query, w_key, w_value)
+    return attention_weights(query, key).mT @ value
+
+
 @mistake(computes=mistaking(reference, w_query="w_key", w_key="w_query"))
 def asks_with_the_keys():
     """queries and keys have changed places: row `i` of the scores belongs to the query of token

@@ -32,6 +32,8 @@ def stays_exact(call: Callable[[Inputs], Plain], inputs: Inputs) -> tuple[str, P
     """
     exact = reference(**inputs)
     output = call(inputs).to(exact)
+    if len(output) < len(exact) and output.shape[1:] == exact.shape[1:]:
+        return f"it has {len(output)} rows; {len(exact)} are asked, one for each place", "few rows"
     if torch.isclose(output[:9], exact[:9], rtol=0, atol=ALLOWED).all():
         return _compare(output, exact)
     return _turns_evenly(output)
@@ -300,6 +302,13 @@ def keeps_the_axis_of_a_pair(length, d_model):
     """your sines and cosines lie on an axis of their own; make one of the last two:
     `flatten(-2)`"""
     return reference(length, d_model).unflatten(-1, (-1, 2))
+
+
+@mistake(points=2)
+def has_a_table_of_fixed_length(length, d_model):
+    """your table has a fixed number of rows, and a longer text gets too few; make as many as
+    `length` says"""
+    return reference(5000, d_model)[:length]
 
 
 EXERCISE = Exercise(

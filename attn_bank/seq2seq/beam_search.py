@@ -220,8 +220,9 @@ def keeps_all(log_probability, beam_width, length_power):
 
 @mistake
 def extends_each_by_its_best_word(log_probability, beam_width, length_power):
-    """you extend each beginning by its own best word; the best of all extensions of all beginnings
-    compete, and two of them may come from one beginning"""
+    """of several sentences that begin alike your beam keeps one, as where each beginning keeps its
+    best extension alone; all extensions of all beginnings compete, and two of them may come from
+    one beginning"""
 
     def extend(beam, rows):
         if beam == [NOTHING_SAID]:
@@ -326,8 +327,8 @@ def prunes_by_the_score(log_probability, beam_width, length_power):
 
 @mistake(points=3.5)
 def ranks_by_the_total(log_probability, beam_width, length_power):
-    """you choose by the log-probability and divide by the length afterwards; divide first, then
-    choose"""
+    """the sentence with the highest log-probability wins in yours, and the length only divides its
+    score; divide the log-probability of every sentence first, then choose"""
     words, total = search(log_probability, beam_width, 0.0)
     return words, Sentence(words, total).score(length_power)
 
@@ -593,6 +594,52 @@ def returns_a_tensor_of_words():
 def returns_the_words_alone(log_probability, beam_width, length_power):
     """you return the words without their score; return both"""
     return search(log_probability, beam_width, length_power)[0]
+
+
+def _multiply(total: float, impossible: bool) -> Answer:
+    """The logarithms along a sentence are multiplied, and this number is the first factor.
+
+    Of equal scores the last words win. Impossible words are tried too, or not.
+    """
+
+    def answer(log_probability: Tensor, beam_width: int, length_power: float) -> Result:
+        beam = [Sentence([], total)]
+        for rows in log_probability.tolist():
+            longer = [old for old in beam if old.has_ended]
+            for old in beam:
+                if not old.has_ended:
+                    row = rows[old.words[-1] if old.words else BOS]
+                    longer += [
+                        Sentence([*old.words, word], old.total * p)
+                        for word, p in enumerate(row)
+                        if impossible or p > -math.inf
+                    ]
+            longer.sort(key=lambda sentence: sentence.total, reverse=True)
+            beam = longer[:beam_width]
+        score, words = max((one.score(length_power), one.words) for one in beam)
+        return words, score
+
+    return answer
+
+
+@mistake(
+    computes=_multiply(1.0, impossible=True),
+    also=(_multiply(1.0, impossible=False), _multiply(0.0, impossible=False)),
+)
+def multiplies_the_logarithms():
+    """you multiply logarithms along a sentence; probabilities are multiplied, and their logarithms
+    added"""
+
+
+@mistake(points=1.5)
+def cuts_each_beginning_apart(log_probability, beam_width, length_power):
+    """each beginning keeps extensions of its own, and your beam grows with every step; cut all
+    extensions of all beginnings together, to the `beam_width` most probable"""
+
+    def extend(beam, rows):
+        return [new for old in beam for new in _most_probable(_extend([old], rows), beam_width)]
+
+    return _search(log_probability, beam_width, length_power, extend, lambda beam, number: beam)
 
 
 EXERCISE = Exercise(

@@ -1,6 +1,7 @@
 """Part E of problem set 03: which share of the sentences of each length was copied exactly."""
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Generator, Tensor, nn
@@ -61,8 +62,8 @@ def _draw_copies(generator: Generator, length: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def draw_some_lengths(generator: Generator, batch: int, most: int) -> Inputs:
-    """Lengths in no order, one of which never occurs."""
-    length = draw_lengths(generator, batch, most)
+    """Lengths in no order, one of which never occurs; some sentences are a lone EOS."""
+    length = draw_lengths(generator, batch, most, least=0)
     missing = int(torch.randint(2, most, (), generator=generator))
     length[length == missing] = most
     output, target = _draw_copies(generator, length)
@@ -73,9 +74,9 @@ def draw_some_lengths(generator: Generator, batch: int, most: int) -> Inputs:
 
 
 def _draw_all_lengths(generator: Generator, batch: int, most: int) -> Tensor:
-    """Every length, in rising order."""
-    more = draw_lengths(generator, batch - most, most)
-    return torch.cat([torch.arange(1, most + 1), more]).sort().values
+    """Every length, in rising order; the first sentence is a lone EOS."""
+    more = draw_lengths(generator, batch - most - 1, most)
+    return torch.cat([torch.arange(most + 1), more]).sort().values
 
 
 def draw_other_widths(generator: Generator, batch: int, most: int, wider: int) -> Inputs:
@@ -84,6 +85,8 @@ def draw_other_widths(generator: Generator, batch: int, most: int, wider: int) -
     Where the columns are fewer, the longest sentences have been cut off.
     """
     output, target = _draw_copies(generator, _draw_all_lengths(generator, batch, most))
+    lacks_its_end = target[:, min(wider, -1)] == EOS  # a copy but for that
+    output = torch.where(lacks_its_end.unsqueeze(1), target, output)
     output = nn.functional.pad(output, (0, wider), value=PAD)  # a negative number cuts
     return {"output": output, "target": target}
 
@@ -200,14 +203,14 @@ def counts_the_end_as_a_word():
 
 def _list_lengths_without_a_share(output: Tensor, target: Tensor) -> Shares:
     shares = dict(reference(output, target))
-    return [(length, shares.get(length, math.nan)) for length in range(1, max(shares) + 1)]
+    return [(length, shares.get(length, math.nan)) for length in range(max(shares) + 1)]
 
 
 @mistake(points=2, also=(_list_lengths_without_a_share,))
 def lists_lengths_that_never_occur(output, target):
     """you list lengths that no target has, at 0 or `nan`; leave them out"""
     shares = dict(reference(output, target))
-    return [(length, shares.get(length, 0.0)) for length in range(1, max(shares) + 1)]
+    return [(length, shares.get(length, 0.0)) for length in range(max(shares) + 1)]
 
 
 @mistake(points=2)
@@ -328,6 +331,28 @@ def takes_all_shorter_ones_along(output, target):
         (most, sum(r for n, r in pairs if n <= most) / sum(n <= most for n, _ in pairs))
         for most in sorted({*_lengths(target)})
     ]
+
+
+def _compare_ends(without: int) -> Callable[[Tensor, Tensor], Shares]:
+    """By the place of the first EOS; an output without one has it at the place `without`."""
+
+    def answer(output: Tensor, target: Tensor) -> Shares:
+        ends = [row.index(EOS) if EOS in row else without for row in output.tolist()]
+        lengths = _lengths(target)
+        return _shares(lengths, [end == length for end, length in zip(ends, lengths, strict=True)])
+
+    return answer
+
+
+@mistake(computes=_compare_ends(-1), also=(_compare_ends(0),))
+def compares_the_lengths():
+    """every output of the right length passes for a copy in yours: you compare where `EOS` stands;
+    compare the words before it too, place by place"""
+
+
+@mistake(computes=then(reference, lambda pairs: [pair for pair in pairs if pair[0]]))
+def leaves_out_empty_sentences():
+    """sentences of `EOS` alone are missing in yours; they count too, at the length 0"""
 
 
 EXERCISE = Exercise(

@@ -346,6 +346,20 @@ def reverses_all_within_the_first(sequence, mask):
     return torch.cat([sequence[:, :length].flip(1), sequence[:, length:]], 1)
 
 
+def _roll(sequence: Tensor, mask: Tensor) -> Tensor:
+    """Flipped rows, moved to the right by as many places as they have padding."""
+    rows = zip(sequence.flip(1), (~mask).sum(1).tolist(), strict=True)
+    return torch.stack([row.roll(number, 0) for row, number in rows])
+
+
+@mistake(points=0.5, also=(_roll,))
+def rolls_the_wrong_way(sequence, mask):
+    """after `flip` the padding stands in front, and you roll the rows further to the right; roll
+    them to the left by their padding, or to the right by their words"""
+    where = mask.reshape(*mask.shape, *[1] * (sequence.ndim - 2))
+    return torch.where(where, _roll(sequence, mask), sequence)
+
+
 EXERCISE = Exercise(
     function="reverse_within_length",
     reference=reference,

@@ -213,3 +213,19 @@ def right_shift_by_nearest(
     raised = (-excess / temperatures.reshape(-1, 1, 1)).exp()
     guesses = raised @ value / raised.sum(-1, keepdim=True)
     return (guesses - truth).square().sum((-2, -1)) / len(query)
+
+
+def wrong_tiny_number_in_the_sum(query, truth, key, value, temperatures):
+    """The powers underflow, and a tiny number keeps the division from being 0 by 0."""
+    squared = (query.unsqueeze(1) - key).square().sum(-1)
+    powers = torch.exp(-squared / temperatures[:, None, None])
+    weights = powers / (powers.sum(-1, keepdim=True) + 1e-12)
+    return (weights @ value - truth).square().sum(-1).mean(-1)
+
+
+def wrong_floor_under_the_sum(query, truth, key, value, temperatures):
+    """Likewise, by a least value of the sum."""
+    squared = (query.unsqueeze(1) - key).square().sum(-1)
+    powers = torch.exp(-squared / temperatures[:, None, None])
+    weights = powers / powers.sum(-1, keepdim=True).clamp(min=1e-8)
+    return (weights @ value - truth).square().sum(-1).mean(-1)

@@ -241,3 +241,24 @@ def right_by_hand(scores: Tensor, value: Tensor, mask: Tensor, default: Tensor) 
     empty = total == 0
     blend = raised @ value / total.masked_fill(empty, 1)
     return torch.where(empty, default, blend)
+
+
+def wrong_where_turned_round(scores, value, mask, default):
+    """The two things to choose from are in the wrong order: queries with keys get the default."""
+    some = mask.any(-1, keepdim=True)
+    scores = scores.masked_fill(some & ~mask, -torch.inf)
+    return torch.where(some, default, torch.softmax(scores, -1) @ value)
+
+
+def wrong_blend_plus_default(scores, value, mask, default):
+    """It adds the default where there is no key, and does not clear the blend there."""
+    some = mask.any(-1, keepdim=True)
+    scores = scores.masked_fill(some & ~mask, -torch.inf)
+    return torch.softmax(scores, -1) @ value + default * ~some
+
+
+def wrong_blend_plus_default_turned_round(scores, value, mask, default):
+    """It adds the default to the blend of every query that has keys."""
+    some = mask.any(-1, keepdim=True)
+    scores = scores.masked_fill(some & ~mask, -torch.inf)
+    return torch.softmax(scores, -1) @ value * ~some + default * some

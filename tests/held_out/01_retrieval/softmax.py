@@ -186,3 +186,23 @@ def right_by_logarithm_seventh(scores: Tensor) -> Tensor:
     shifted = scores - scores.amax(-1, keepdim=True).detach()
     log_total = shifted.exp().sum(-1, keepdim=True).log()
     return (shifted - log_total).exp()
+
+
+def wrong_minus_ten_thousand(scores):
+    """It puts -10,000 in the place of minus infinity, which is a score like any other."""
+    scores = scores.nan_to_num(neginf=-1e4)
+    powers = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return powers / powers.sum(-1, keepdim=True)
+
+
+def wrong_clamped_at_minus_a_thousand_times_ten(scores):
+    """It clamps all scores at -10,000 from below."""
+    scores = scores.clamp(min=-1e4)
+    powers = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return powers / powers.sum(-1, keepdim=True)
+
+
+def wrong_maximum_not_below_zero(scores):
+    """It takes the largest score off where that is above 0, and nothing in rows below."""
+    powers = torch.exp(scores - scores.amax(-1, keepdim=True).clamp(min=0))
+    return powers / powers.sum(-1, keepdim=True)

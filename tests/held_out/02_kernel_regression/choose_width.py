@@ -244,3 +244,69 @@ def right_by_sums_of_squares(
     total = (value - value.mean()).square().sum()
     best = int(left.argmin())
     return widths[best], 1 - (left[best] / total).item()
+
+
+def _ninth_errors(key, value, widths):
+    return [
+        (kernel_regression.leave_one_out(key, value, width) - value).square().mean().item()
+        for width in widths
+    ]
+
+
+def wrong_never_below_zero(key, value, widths):
+    """R² is cut off at 0, as if a prediction could not be worse than the mean."""
+    errors = _ninth_errors(key, value, widths)
+    score = 1 - min(errors) / value.var(correction=0).item()
+    return widths[errors.index(min(errors))], max(0.0, score)
+
+
+def wrong_n_less_one(key, value, widths):
+    """The variance is divided by n - 1."""
+    errors = _ninth_errors(key, value, widths)
+    return widths[errors.index(min(errors))], 1 - min(errors) / value.var().item()
+
+
+def wrong_unexplained(key, value, widths):
+    """It returns the share of the variance that is not explained."""
+    errors = _ninth_errors(key, value, widths)
+    return widths[errors.index(min(errors))], min(errors) / value.var(correction=0).item()
+
+
+def wrong_one_feature(key, value, widths):
+    """Its own estimator takes the differences of points that have one number."""
+    errors = []
+    for width in widths:
+        scores = -((key - key.mT) ** 2)[: len(key), : len(key)] / (2 * width**2)
+        scores = scores.fill_diagonal_(-torch.inf)
+        errors.append(((torch.softmax(scores, -1) @ value - value) ** 2).mean().item())
+    return widths[errors.index(min(errors))], 1 - min(errors) / value.var(correction=0).item()
+
+
+def wrong_first_feature(key, value, widths):
+    """It looks at the first number of each key only."""
+    errors = _ninth_errors(key[:, :1], value, widths)
+    score = 1 - min(errors) / value.var(correction=0).item()
+    return widths[errors.index(min(errors))], score
+
+
+def wrong_root_of_the_error(key, value, widths):
+    """The root of the mean squared error stands in R²."""
+    errors = [error**0.5 for error in _ninth_errors(key, value, widths)]
+    return widths[errors.index(min(errors))], 1 - min(errors) / value.var(correction=0).item()
+
+
+def wrong_sums_of_squares_by_mean(key, value, widths):
+    """A sum of squared errors is divided by a mean of squares."""
+    errors = [error * len(key) for error in _ninth_errors(key, value, widths)]
+    return widths[errors.index(min(errors))], 1 - min(errors) / value.var(correction=0).item()
+
+
+def right_with_sums(key, value, widths):
+    """Sums of squares above and below, and numpy's way to find the smallest."""
+    total = ((value - value.mean()) ** 2).sum()
+    scores = [
+        1 - ((kernel_regression.leave_one_out(key, value, width) - value) ** 2).sum() / total
+        for width in widths
+    ]
+    best = max(range(len(widths)), key=lambda index: scores[index])
+    return widths[best], float(scores[best])

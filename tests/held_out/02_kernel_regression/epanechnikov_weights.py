@@ -210,3 +210,47 @@ def right_by_where(query: Tensor, key: Tensor, width: float) -> Tensor:
     kernel = torch.where(inside, parabola, 0.0)
     some = inside.any(-1, keepdim=True)
     return kernel / torch.where(some, kernel.sum(-1, keepdim=True), 1.0)
+
+
+def wrong_floor_of_a_thousandth(query, key, width):
+    """The sum is not let below a thousandth."""
+    difference = (query.unsqueeze(-2) - key.unsqueeze(-3)) / width
+    kernel = torch.relu(1 - difference.square().sum(-1))
+    return kernel / kernel.sum(-1, keepdim=True).clamp_min(1e-3)
+
+
+def wrong_one_kernel_a_feature(query, key, width):
+    """A kernel for each number of a point, multiplied."""
+    difference = (query.unsqueeze(-2) - key.unsqueeze(-3)) / width
+    kernel = torch.relu(1 - difference.square()).prod(-1)
+    total = kernel.sum(-1, keepdim=True)
+    return kernel / total.masked_fill(total == 0, 1.0)
+
+
+def wrong_one_kernel_a_feature_clamped(query, key, width):
+    """Likewise, cut off by a clamp, which lets a gradient through at the edge."""
+    difference = (query.unsqueeze(-2) - key.unsqueeze(-3)) / width
+    kernel = (1 - difference**2).clamp(min=0).prod(-1)
+    total = kernel.sum(-1, keepdim=True)
+    return torch.where(total > 0, kernel / total.where(total > 0, 1.0), 0.0)
+
+
+def wrong_root_and_nothing_by_nothing(query, key, width):
+    """The distance by a root, and an empty window divides 0 by 0."""
+    distance = ((query.unsqueeze(-2) - key.unsqueeze(-3)) ** 2).sum(-1).sqrt() / width
+    kernel = torch.relu(1 - distance**2)
+    return kernel / kernel.sum(-1, keepdim=True)
+
+
+def wrong_norm_and_nothing_by_nothing(query, key, width):
+    """Likewise, by a norm."""
+    distance = torch.norm(query.unsqueeze(-2) - key.unsqueeze(-3), dim=-1) / width
+    kernel = torch.clamp(1 - distance**2, min=0)
+    return kernel / kernel.sum(-1, keepdim=True)
+
+
+def wrong_edge_and_small_number(query, key, width):
+    """A key at the edge is within, and a small number is in the sum."""
+    squared = ((query.unsqueeze(-2) - key.unsqueeze(-3)) / width).square().sum(-1)
+    kernel = torch.where(squared <= 1, 1 - squared, 0.0)
+    return kernel / (kernel.sum(-1, keepdim=True) + 1e-9)

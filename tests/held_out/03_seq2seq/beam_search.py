@@ -437,3 +437,70 @@ def right_ended_apart(
         beam = heapq.nlargest(beam_width, candidates)
     score, words = max((total / len(words) ** length_power, words) for total, words in beam)
     return list(words), score
+
+
+def wrong_multiplies_logarithms(log_probability, beam_width, length_power):
+    """The logarithms along a sentence are multiplied."""
+    beam = [([BOS], 1.0)]
+    for table in log_probability.tolist():
+        longer = [pair for pair in beam if pair[0][-1] == EOS]
+        for words, total in beam:
+            if words[-1] != EOS:
+                longer += [([*words, w], total * p) for w, p in enumerate(table[words[-1]])]
+        beam = sorted(longer, key=lambda pair: pair[1], reverse=True)[:beam_width]
+    scored = [(total / (len(words) - 1) ** length_power, words[1:]) for words, total in beam]
+    score, words = max(scored)
+    return words, score
+
+
+def wrong_best_of_each_beginning(log_probability, beam_width, length_power):
+    """Each beginning keeps its own best extensions, as many as the beam is wide."""
+    beam = [([BOS], 0.0)]
+    for table in log_probability.tolist():
+        longer = []
+        for words, total in beam:
+            if words[-1] == EOS:
+                longer.append((words, total))
+                continue
+            own = [([*words, w], total + p) for w, p in enumerate(table[words[-1]])]
+            longer += sorted(own, key=lambda pair: pair[1], reverse=True)[:beam_width]
+        beam = longer
+    scored = [(total / (len(words) - 1) ** length_power, words[1:]) for words, total in beam]
+    score, words = max(scored)
+    return words, score
+
+
+def wrong_one_of_each_beginning(log_probability, beam_width, length_power):
+    """Of all sentences that begin with the same word, the best one alone stays in the beam."""
+    beam = [([BOS], 0.0)]
+    for table in log_probability.tolist():
+        longer = [pair for pair in beam if pair[0][-1] == EOS]
+        for words, total in beam:
+            if words[-1] != EOS:
+                longer += [([*words, w], total + p) for w, p in enumerate(table[words[-1]])]
+        longer.sort(key=lambda pair: pair[1], reverse=True)
+        kept = {}
+        for words, total in longer:
+            kept.setdefault(words[1], (words, total))
+        beam = [*kept.values()][:beam_width]
+    scored = [(total / (len(words) - 1) ** length_power, words[1:]) for words, total in beam]
+    score, words = max(scored)
+    return words, score
+
+
+def wrong_merges_what_ends_alike(log_probability, beam_width, length_power):
+    """Of all sentences that end in the same word, the best one alone stays, as in Viterbi's."""
+    beam = [([BOS], 0.0)]
+    for table in log_probability.tolist():
+        longer = [pair for pair in beam if pair[0][-1] == EOS]
+        for words, total in beam:
+            if words[-1] != EOS:
+                longer += [([*words, w], total + p) for w, p in enumerate(table[words[-1]])]
+        longer.sort(key=lambda pair: pair[1], reverse=True)
+        kept = {}
+        for words, total in longer:
+            kept.setdefault(words[-1], (words, total))
+        beam = [*kept.values()][:beam_width]
+    scored = [(total / (len(words) - 1) ** length_power, words[1:]) for words, total in beam]
+    score, words = max(scored)
+    return words, score

@@ -241,3 +241,44 @@ def right_by_lists(output: Tensor, target: Tensor) -> list[tuple[int, float]]:
         words = until_end(wanted)
         copied[len(words)].append(until_end(said) == words)
     return [(n, sum(copied[n]) / len(copied[n])) for n in sorted(copied)]
+
+
+def wrong_begins_at_length_one(output, target):
+    """It goes through the lengths from 1 on, so a sentence of EOS alone is in none."""
+    more = target.shape[1] - output.shape[1]
+    output = nn.functional.pad(output, (0, more))
+    exact = ((output == target) | (target == PAD)).all(1)
+    length = (target != PAD).sum(1) - 1
+    found = []
+    for number in range(1, int(length.max()) + 1):
+        if (length == number).any():
+            found.append((number, exact[length == number].float().mean().item()))
+    return found
+
+
+def wrong_place_of_the_end(output, target):
+    """It compares the place of the first EOS, and no word."""
+    ends = []
+    for row in output.tolist():
+        ends.append(row.index(EOS) if EOS in row else -1)
+    length = (target == EOS).int().argmax(1)
+    exact = torch.tensor(ends) == length
+    return [(n, exact[length == n].float().mean().item()) for n in length.unique().tolist()]
+
+
+def wrong_place_of_the_end_by_argmax(output, target):
+    """Likewise; an output without EOS has it at the first place in this one."""
+    ends, length = ((one == EOS).int().argmax(1) for one in (output, target))
+    return [
+        (n, (ends == length)[length == n].float().mean().item()) for n in length.unique().tolist()
+    ]
+
+
+def wrong_empty_ones_left_out(output, target):
+    """Sentences without a word are left out, as if there were nothing to copy."""
+    more = target.shape[1] - output.shape[1]
+    output = nn.functional.pad(output, (0, more))
+    length = (target != PAD).sum(1) - 1
+    exact = ((output == target) | (target == PAD)).all(1)[length > 0]
+    length = length[length > 0]
+    return [(n, exact[length == n].float().mean().item()) for n in length.unique().tolist()]

@@ -209,3 +209,26 @@ def right_row_by_row_seventh(sequence: Tensor, mask: Tensor) -> Tensor:
     for row, length in zip(sequence, mask.sum(1).tolist()):
         rows.append(torch.cat([row[:length].flip(0), row[length:]]))
     return torch.stack(rows)
+
+
+def wrong_rolled_the_other_way(sequence, mask):
+    """The whole row is flipped, and rolled by its padding to the right instead of to the left."""
+    rows = []
+    for row, seen in zip(sequence, mask):
+        rows.append(row.flip(0).roll(int((~seen).sum()), 0))
+    rolled = torch.stack(rows)
+    where = mask.reshape(*mask.shape, *[1] * (sequence.ndim - 2))
+    return torch.where(where, rolled, sequence)
+
+
+def right_rolled_by_the_words(sequence, mask):
+    """It is flipped and rolled to the right by the number of words."""
+    rows = [row.flip(0).roll(int(seen.sum()), 0) for row, seen in zip(sequence, mask)]
+    where = mask.reshape(*mask.shape, *[1] * (sequence.ndim - 2))
+    return torch.where(where, torch.stack(rows), sequence)
+
+
+def wrong_rolled_the_other_way_and_left(sequence, mask):
+    """Likewise, and the padding is left as it comes."""
+    rows = [row.flip(0).roll(int((~seen).sum()), 0) for row, seen in zip(sequence, mask)]
+    return torch.stack(rows)

@@ -216,3 +216,41 @@ def right_by_looking_up(
     is_possible = possible.gather(-1, best).squeeze(-1)[target_mask]
     agreed = int(is_sure.sum()) + int((is_sure | is_possible).sum())
     return 1 - agreed / (int(target_mask.sum()) + int(sure.sum()))
+
+
+def wrong_mask_of_the_first(weights, sure, possible, target_mask):
+    """The mask of the first sentence holds for all."""
+    best = weights.argmax(-1, keepdim=True)
+    links = torch.zeros_like(sure).scatter(-1, best, True) & target_mask[0].unsqueeze(-1)
+    agreed = (links & sure).sum() + (links & (sure | possible)).sum()
+    return 1 - float(agreed / (links.sum() + sure.sum()))
+
+
+def wrong_one_sure_link_a_word(weights, sure, possible, target_mask):
+    """Of several sure links of a word it knows the first."""
+    best, first = weights.argmax(-1), sure.int().argmax(-1)
+    has = sure.any(-1)
+    hit = (best == first) & has & target_mask
+    could = (sure | possible).gather(-1, best.unsqueeze(-1)).squeeze(-1) & target_mask
+    return 1 - float((hit.sum() + could.sum()) / (target_mask.sum() + has.sum()))
+
+
+def wrong_counts_words_with_a_sure_link(weights, sure, possible, target_mask):
+    """The size of S is the number of words that have a sure link."""
+    best = weights.argmax(-1, keepdim=True)
+    links = torch.zeros_like(sure).scatter(-1, best, True) & target_mask.unsqueeze(-1)
+    agreed = (links & sure).sum() + (links & (sure | possible)).sum()
+    return 1 - float(agreed / (links.sum() + sure.any(-1).sum()))
+
+
+def wrong_shadowed_name(weights, sure, possible, target_mask):
+    """A loop variable takes the name of an argument."""
+    agreed = made = 0
+    for weights, real, certain, maybe in zip(weights, target_mask, sure, possible):  # noqa: B020
+        for row in range(len(weights)):
+            if real[row]:
+                best = weights[row].argmax()
+                made += 1
+                agreed += int(certain[row, best]) + int(certain[row, best] or maybe[row, best])
+        weights = weights.argmax()
+    return 1 - agreed / (made + float(weights))

@@ -219,3 +219,21 @@ def right_sentence_by_sentence_seventh(scores: Tensor, source_len: Tensor) -> Te
         padding = table.shape[1] - length
         rows.append(nn.functional.pad(weights, (0, padding)))
     return torch.stack(rows)
+
+
+def wrong_maximum_over_the_batch(scores, source_len):
+    """The largest score is taken over the sentences, and one that scores low is 0/0."""
+    padding = torch.ones_like(scores).cumsum(-1) > source_len[:, None, None]
+    powers = torch.exp(scores - scores.amax(0, keepdim=True)).masked_fill(padding, 0)
+    total = powers.sum(-1, keepdim=True)
+    return powers / total.masked_fill(total == 0, 1)
+
+
+def wrong_maximum_over_the_batch_masked(scores, source_len):
+    """Likewise, of scores that are masked already."""
+    padding = torch.ones_like(scores).cumsum(-1) > source_len[:, None, None]
+    masked = scores.masked_fill(padding, -torch.inf)
+    top = masked.amax(0, keepdim=True)
+    powers = torch.exp(masked - top.masked_fill(top == -torch.inf, 0))
+    total = powers.sum(-1, keepdim=True)
+    return powers / total.masked_fill(total == 0, 1)

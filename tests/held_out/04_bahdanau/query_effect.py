@@ -202,3 +202,20 @@ def right_every_pair(scores: Tensor, source_len: Tensor) -> Tensor:
     weights = masked_weights(scores, source_len)
     pairs = weights.unsqueeze(1) - weights.unsqueeze(2)
     return pairs.abs().flatten(1).amax(1)
+
+
+def _ninth_weights(scores, source_len):
+    padding = torch.ones_like(scores).cumsum(-1) > source_len[:, None, None]
+    return torch.softmax(scores.masked_fill(padding, -torch.inf), -1)
+
+
+def wrong_against_the_first_query_ninth(scores, source_len):
+    """Every query is compared with the first."""
+    weights = _ninth_weights(scores, source_len)
+    return (weights - weights[:, :1]).abs().amax(2).amax(1)
+
+
+def wrong_against_the_last_query(scores, source_len):
+    """Every query is compared with the last."""
+    weights = _ninth_weights(scores, source_len)
+    return (weights - weights[:, -1:]).abs().flatten(1).amax(1)

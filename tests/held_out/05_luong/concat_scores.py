@@ -215,3 +215,35 @@ def right_by_split(query: Tensor, key: Tensor, weight: Tensor, score_weight: Ten
     offered = torch.nn.functional.linear(key, for_key)
     hidden = asked[..., :, None, :] + offered[..., None, :, :]
     return torch.einsum("...s,s->...", hidden.tanh(), score_weight)
+
+
+def wrong_one_column_short(query, key, weight, score_weight):
+    """The query's columns end one too early, and its last number is left out."""
+    d = query.shape[-1]
+    for_query = query[..., : d - 1] @ weight[:, : d - 1].mT
+    for_key = key @ weight[:, d:].mT
+    return torch.tanh(for_query.unsqueeze(-2) + for_key.unsqueeze(-3)) @ score_weight
+
+
+def wrong_cut_one_too_early(query, key, weight, score_weight):
+    """Both parts are cut one column too early."""
+    d = query.shape[-1] - 1
+    for_query = query[..., :d] @ weight[:, :d].mT
+    for_key = key @ weight[:, d : d + key.shape[-1]].mT
+    return torch.tanh(for_query.unsqueeze(-2) + for_key.unsqueeze(-3)) @ score_weight
+
+
+def wrong_tanh_of_the_query_part(query, key, weight, score_weight):
+    """A bracket closes too early: the key's part does not go through tanh."""
+    d = query.shape[-1]
+    for_query = (query @ weight[:, :d].mT).unsqueeze(-2)
+    for_key = (key @ weight[:, d:].mT).unsqueeze(-3)
+    return (torch.tanh(for_query) + for_key) @ score_weight
+
+
+def wrong_tanh_of_the_key_part(query, key, weight, score_weight):
+    """The query's part does not go through tanh."""
+    d = query.shape[-1]
+    for_query = (query @ weight[:, :d].mT).unsqueeze(-2)
+    for_key = (key @ weight[:, d:].mT).unsqueeze(-3)
+    return (for_query + torch.tanh(for_key)) @ score_weight

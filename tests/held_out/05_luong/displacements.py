@@ -266,3 +266,17 @@ def right_by_counting(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
         if abs(place - nearest) <= reach:
             counts[place - nearest + reach] += 1
     return weights.new_tensor(counts) / len(greatest)
+
+
+def wrong_shadowed_name(weights, sure, reach):
+    """The loop variable takes the name of an argument."""
+    rows, links = weights.flatten(0, -2), sure.flatten(0, -2)
+    counts, total = [0.0] * (2 * reach + 1), 0
+    for weights, sure in zip(rows, links):
+        if sure.any():
+            total += 1
+            place = int(weights.argmax())
+            offset = min((place - w for w in sure.nonzero().flatten().tolist()), key=abs)
+            if abs(offset) <= reach:
+                counts[offset + reach] += 1
+    return torch.tensor(counts, dtype=weights.dtype) / len(weights)

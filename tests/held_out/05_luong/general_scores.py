@@ -128,3 +128,22 @@ def right_by_einsum(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
     """Moves the queries, and names the axes that meet."""
     moved = torch.einsum("...qa,ab->...qb", query, weight)
     return torch.einsum("...qb,...kb->...qk", moved, key)
+
+
+def wrong_normalised(query, key, weight):
+    """Queries and keys are brought to length 1."""
+    query = torch.nn.functional.normalize(query @ weight, dim=-1)
+    return query @ torch.nn.functional.normalize(key, dim=-1).mT
+
+
+def wrong_normalised_before(query, key, weight):
+    """Likewise, before the weight."""
+    query = query / query.norm(dim=-1, keepdim=True)
+    key = key / key.norm(dim=-1, keepdim=True)
+    return query @ weight @ key.mT
+
+
+def wrong_weight_ignored_where_it_can_be(query, key, weight):
+    """The plain dot product; where the widths differ it is cut to what both have."""
+    width = min(query.shape[-1], key.shape[-1])
+    return query[..., :width] @ key[..., :width].mT

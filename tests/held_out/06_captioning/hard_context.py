@@ -186,3 +186,27 @@ def right_gumbel_seventh(scores: Tensor, features: Tensor) -> tuple[Tensor, Tens
     cells = (row + noise).argmax(-1)
     context = features.flatten(1, 2).take_along_dim(cells[:, None, None], 1)
     return context.squeeze(1), cells
+
+
+def wrong_noise_is_not_gumbels(scores, features):
+    """The scores less the logarithm of a random number, and the largest of all."""
+    flat = scores.flatten(1)
+    cells = (flat - torch.rand_like(flat).log()).argmax(1)
+    rows = torch.arange(len(cells))
+    return features.flatten(1, 2)[rows, cells], cells
+
+
+def wrong_by_the_root_of_the_weights(scores, features):
+    """It draws by the roots of the weights."""
+    weights = torch.softmax(scores.flatten(1), -1).sqrt()
+    cells = torch.multinomial(weights, 1).squeeze(1)
+    rows = torch.arange(len(cells))
+    return features.flatten(1, 2)[rows, cells], cells
+
+
+def wrong_normal_noise(scores, features):
+    """The largest of scores with normal noise."""
+    flat = scores.flatten(1)
+    cells = (flat + torch.randn_like(flat)).argmax(1)
+    rows = torch.arange(len(cells))
+    return features.flatten(1, 2)[rows, cells], cells

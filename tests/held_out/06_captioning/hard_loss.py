@@ -197,3 +197,24 @@ def right_cross_entropy_seventh(
     surprise = cross_entropy(logits, cells, reduction="none")
     advantage = reward.detach() - baseline.detach()[:, None]
     return (advantage * surprise).mean() - reward.mean()
+
+
+def wrong_minus_of_the_advantage_lost(scores, cells, reward, baseline):
+    """The minus stands before the reward alone."""
+    log_weight = torch.log_softmax(scores, -1).gather(1, cells)
+    advantage = (reward - baseline.unsqueeze(1)).detach()
+    return (-reward + advantage * log_weight).mean()
+
+
+def wrong_minus_lost(scores, cells, reward, baseline):
+    """The minus before all is lost."""
+    log_weight = torch.log_softmax(scores, -1).gather(1, cells)
+    advantage = (reward - baseline.unsqueeze(1)).detach()
+    return (reward + advantage * log_weight).mean()
+
+
+def wrong_minus_of_the_reward_lost(scores, cells, reward, baseline):
+    """The minus stands before the second term alone."""
+    log_weight = torch.log_softmax(scores, -1).gather(1, cells)
+    advantage = (reward - baseline.unsqueeze(1)).detach()
+    return (reward - advantage * log_weight).mean()

@@ -130,3 +130,20 @@ def right_rows_and_back(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     rows = query.transpose(-2, -1) * query.shape[-2] ** -0.5
     weights = torch.softmax(rows @ key, dim=-1)
     return (weights @ value.transpose(-2, -1)).transpose(-2, -1)
+
+
+def wrong_divided_by_two(query, key, value):
+    """The root of the example's width."""
+    return value @ torch.softmax(key.mT @ query / 2, -2)
+
+
+def wrong_values_transposed(query, key, value):
+    """The values are transposed."""
+    scores = key.mT @ query / query.shape[-2] ** 0.5
+    return value.mT @ torch.softmax(scores, -2)
+
+
+def wrong_weights_transposed(query, key, value):
+    """The weights are transposed before they meet the values."""
+    scores = key.mT @ query / query.shape[-2] ** 0.5
+    return value @ torch.softmax(scores, -2).mT

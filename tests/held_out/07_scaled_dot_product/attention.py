@@ -159,3 +159,19 @@ def right_softmax_by_hand(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     scores = torch.einsum("...id,...jd->...ij", scaled, key)
     powers = (scores - scores.detach().amax(-1, keepdim=True)).exp()
     return powers / powers.sum(-1, keepdim=True) @ value
+
+
+def wrong_half_of_the_query(query, key, value):
+    """The query is halved, whatever its width."""
+    return torch.softmax(query / 2 @ key.mT, -1) @ value
+
+
+def wrong_scores_by_two(query, key, value):
+    """The scores are divided by 2."""
+    return torch.softmax((query @ key.mT) / 2, -1) @ value
+
+
+def wrong_weights_transposed(query, key, value):
+    """The weights are transposed before they meet the values."""
+    weights = torch.softmax(query / query.shape[-1] ** 0.5 @ key.mT, -1)
+    return weights.mT @ value

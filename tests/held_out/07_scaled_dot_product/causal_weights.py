@@ -243,3 +243,13 @@ def right_opens_empty_rows(scores: Tensor, length: Tensor) -> Tensor:
     empty = ~seen.any(-1, keepdim=True)
     weights = torch.softmax(scores.masked_fill(~(seen | empty), -torch.inf), dim=-1)
     return weights * seen
+
+
+def wrong_lengths_in_one_row(scores, length):
+    """All lengths are laid in one row of tables, which is right for one axis in front."""
+    query_len, key_len = scores.shape[-2:]
+    earlier = torch.ones_like(scores, dtype=torch.bool).tril(key_len - query_len)
+    real = torch.arange(key_len) < length.reshape(*[-1] * bool(length.ndim), 1, 1)
+    seen = earlier & real
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1)
+    return weights.masked_fill(~seen, 0)

@@ -159,3 +159,22 @@ def right_vecdot(query: Tensor, key: Tensor) -> Tensor:
     of_key = torch.linalg.vecdot(key, key).unsqueeze(-2)
     scores = torch.einsum("...id,...jd->...ij", query, key)
     return scores.sub(of_query, alpha=0.5).sub(of_key, alpha=0.5)
+
+
+def wrong_sum_over_two_axes(query, key):
+    """The squares of the keys are added up over the positions too."""
+    of_query = query.square().sum(-1, keepdim=True)
+    of_key = key.square().sum((-2, -1), keepdim=True)
+    return query @ key.mT - (of_query + of_key) / 2
+
+
+def wrong_both_sums_over_two_axes(query, key):
+    """Likewise of both."""
+    of_query = query.square().sum((-2, -1), keepdim=True)
+    of_key = key.square().sum((-2, -1), keepdim=True)
+    return query @ key.mT - (of_query + of_key) / 2
+
+
+def wrong_sum_of_everything(query, key):
+    """A sum without an axis, over all that there is."""
+    return query @ key.mT - (query.square().sum() + key.square().sum()) / 2

@@ -171,3 +171,24 @@ def right_log_softmax(query: Tensor, key: Tensor, exponent: float) -> tuple[Tens
     weights = torch.log_softmax(scores, dim=-1).exp()
     slack = (weights - weights.pow(2)).sum(-1)
     return (scores * scores).sum() / scores.numel(), slack.mean()
+
+
+def wrong_mean_of_each_row(query, key, exponent):
+    """The first number is the mean of each row."""
+    scores = query @ key.mT * query.shape[-1] ** exponent
+    weights = torch.softmax(scores, -1)
+    return scores.square().mean(-1), (weights * (1 - weights)).sum(-1).mean()
+
+
+def wrong_slack_of_each_table(query, key, exponent):
+    """The slack is the mean of each table of a batch."""
+    scores = query @ key.mT * query.shape[-1] ** exponent
+    weights = torch.softmax(scores, -1)
+    return scores.square().mean(), (weights * (1 - weights)).sum(-1).mean(-1)
+
+
+def wrong_means_of_each_row(query, key, exponent):
+    """Both numbers are means of each row."""
+    scores = query @ key.mT * query.shape[-1] ** exponent
+    weights = torch.softmax(scores, -1)
+    return scores.square().mean(-1), (weights * (1 - weights)).sum(-1)

@@ -198,3 +198,35 @@ def right_sentence_by_sentence_seventh(tokens: Tensor, length: Tensor) -> Tensor
         scores = words @ (words[-1] / words.shape[-1] ** 0.5)
         summaries.append(torch.softmax(scores, dim=0) @ words)
     return torch.stack(summaries)
+
+
+def wrong_one_last_word_for_all(tokens, length):
+    """The last word of the first sentence gives the place for all."""
+    query = tokens[:, length[0] - 1].unsqueeze(1)
+    scores = query @ tokens.mT / tokens.shape[-1] ** 0.5
+    padding = torch.arange(tokens.shape[1]) >= length[:, None, None]
+    return (torch.softmax(scores.masked_fill(padding, -torch.inf), -1) @ tokens).squeeze(1)
+
+
+def wrong_place_of_the_longest(tokens, length):
+    """The place of the longest sentence's last word is taken for all."""
+    query = tokens[:, length.max() - 1].unsqueeze(1)
+    scores = query @ tokens.mT / tokens.shape[-1] ** 0.5
+    padding = torch.arange(tokens.shape[1]) >= length[:, None, None]
+    return (torch.softmax(scores.masked_fill(padding, -torch.inf), -1) @ tokens).squeeze(1)
+
+
+def wrong_place_of_the_shortest(tokens, length):
+    """The place of the shortest sentence's last word is taken for all."""
+    query = tokens[:, length.min() - 1].unsqueeze(1)
+    scores = query @ tokens.mT / tokens.shape[-1] ** 0.5
+    padding = torch.arange(tokens.shape[1]) >= length[:, None, None]
+    return (torch.softmax(scores.masked_fill(padding, -torch.inf), -1) @ tokens).squeeze(1)
+
+
+def wrong_word_of_the_first_sentence(tokens, length):
+    """The last word of the first sentence asks in all of them."""
+    query = tokens[0, length[0] - 1].expand(len(tokens), 1, -1)
+    scores = query @ tokens.mT / tokens.shape[-1] ** 0.5
+    padding = torch.arange(tokens.shape[1]) >= length[:, None, None]
+    return (torch.softmax(scores.masked_fill(padding, -torch.inf), -1) @ tokens).squeeze(1)

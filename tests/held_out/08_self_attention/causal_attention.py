@@ -250,3 +250,12 @@ def right_place_by_place_seventh(query: Tensor, key: Tensor, value: Tensor, real
         weights = weights.masked_fill(hidden, 0)
         outputs.append((weights.unsqueeze(-1) * value[..., :end, :]).sum(-2))
     return torch.stack(outputs, -2)
+
+
+def wrong_weights_transposed(query, key, value, real):
+    """The weights are transposed before they meet the values."""
+    scores = query @ key.mT / key.shape[-1] ** 0.5
+    place = torch.arange(real.shape[-1])
+    seen = (place <= place.unsqueeze(-1)) & real.unsqueeze(-2)
+    weights = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1).masked_fill(~seen, 0)
+    return weights.mT @ value

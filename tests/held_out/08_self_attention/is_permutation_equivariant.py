@@ -349,3 +349,46 @@ def right_turns_back_seventh(layer, d_model: int, max_len: int, trials: int) -> 
         return bool(((back - output).abs() <= allowed).all())
 
     return all(agrees() for _ in range(trials))
+
+
+def wrong_one_length_ninth(layer, d_model, max_len, trials):
+    """Always four tokens."""
+    for _ in range(trials):
+        tokens, order = torch.randn(4, d_model), torch.randperm(4)
+        output, turned = layer(tokens), layer(tokens[order])
+        if len(output) != 4:
+            return False
+        if not (turned - output[order]).abs().max() <= 1e-4 * output.abs().max():
+            return False
+    return True
+
+
+def wrong_the_longest_only(layer, d_model, max_len, trials):
+    """Always as many tokens as the layer takes."""
+    for _ in range(trials):
+        tokens, order = torch.randn(max_len, d_model), torch.randperm(max_len)
+        output, turned = layer(tokens), layer(tokens[order])
+        if len(output) != max_len:
+            return False
+        if not (turned - output[order]).abs().max() <= 1e-4 * output.abs().max():
+            return False
+    return True
+
+
+def wrong_allclose_and_the_longest(layer, d_model, max_len, trials):
+    """Always the longest, compared by `allclose`, and no look at the number of rows."""
+    for _ in range(trials):
+        tokens, order = torch.randn(max_len, d_model), torch.randperm(max_len)
+        if not torch.allclose(layer(tokens[order]), layer(tokens)[order], rtol=1e-4):
+            return False
+    return True
+
+
+def wrong_reversal_of_the_longest(layer, d_model, max_len, trials):
+    """The longest sentence reversed, compared by `allclose`."""
+    order = torch.arange(max_len - 1, -1, -1)
+    for _ in range(trials):
+        tokens = torch.randn(max_len, d_model)
+        if not torch.allclose(layer(tokens[order]), layer(tokens)[order], atol=1e-4):
+            return False
+    return True

@@ -181,3 +181,31 @@ def right_from_log_sums(scores: Tensor, real: Tensor) -> Tensor:
     own = scores.diagonal(dim1=-2, dim2=-1) - total.masked_fill(~real, 0)
     share = own.masked_fill(~real, -torch.inf).exp()
     return share.sum(-1) / real.sum(-1).clamp_min(1)
+
+
+def _ninth_own(scores, real):
+    padding = ~real.unsqueeze(-2)
+    weights = torch.softmax(scores.masked_fill(padding, -torch.inf), -1)
+    return weights.diagonal(dim1=-2, dim2=-1).masked_fill(~real, 0)
+
+
+def wrong_mean_length(scores, real):
+    """All sentences are divided by their mean length."""
+    return _ninth_own(scores, real).sum(-1) / real.sum(-1).to(scores.dtype).mean().clamp_min(1)
+
+
+def wrong_the_largest(scores, real):
+    """The largest of the shares."""
+    return _ninth_own(scores, real).amax(-1)
+
+
+def wrong_padding_behind(scores, real):
+    """It counts the words, and takes as many places from the first on."""
+    number = real.sum(-1, keepdim=True)
+    place = torch.arange(real.shape[-1])
+    return _ninth_own(scores, place < number).sum(-1) / number.squeeze(-1).clamp_min(1)
+
+
+def wrong_the_median(scores, real):
+    """The middle one of the shares of the words."""
+    return _ninth_own(scores, real).masked_fill(~real, torch.nan).nanmedian(-1).values.nan_to_num(0)

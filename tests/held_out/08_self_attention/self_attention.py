@@ -171,3 +171,16 @@ def right_one_matrix_for_scores_seventh(
     between = w_query @ w_key.mT / w_key.shape[1] ** 0.5
     weights = torch.softmax(tokens @ between @ tokens.mT, dim=-1)
     return weights @ tokens @ w_value
+
+
+def wrong_weights_transposed(tokens, w_query, w_key, w_value):
+    """The weights are transposed before they meet the values."""
+    query, key, value = tokens @ w_query, tokens @ w_key, tokens @ w_value
+    weights = torch.softmax(query @ key.mT / key.shape[-1] ** 0.5, -1)
+    return weights.mT @ value
+
+
+def wrong_keys_ask_ninth(tokens, w_query, w_key, w_value):
+    """The keys are multiplied by the queries."""
+    query, key, value = tokens @ w_query, tokens @ w_key, tokens @ w_value
+    return torch.softmax(key @ query.mT / key.shape[-1] ** 0.5, -1) @ value

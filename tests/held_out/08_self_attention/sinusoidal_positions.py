@@ -186,3 +186,24 @@ def right_cosine_is_a_late_sine(length: int, d_model: int) -> Tensor:
     speed = torch.exp(-math.log(10000) * (feature - odd).double() / d_model)
     angle = torch.outer(torch.arange(length).double(), speed)
     return torch.sin(angle + odd * (math.pi / 2)).to(torch.float32)
+
+
+_ninth_rows = 5000
+
+
+def wrong_a_table_of_five_thousand(length, d_model):
+    """A table of 5000 rows, of which the first are returned."""
+    position = torch.arange(_ninth_rows, dtype=torch.float64).unsqueeze(1)
+    even = torch.arange(0, d_model, 2, dtype=torch.float64)
+    table = torch.zeros(_ninth_rows, d_model, dtype=torch.float64)
+    table[:, 0::2] = torch.sin(position / 10000 ** (even / d_model))
+    table[:, 1::2] = torch.cos(position / 10000 ** (even / d_model))
+    return table[:length].float()
+
+
+def wrong_a_table_of_512(length, d_model):
+    """A table of 512 rows."""
+    position = torch.arange(512, dtype=torch.float64).unsqueeze(1)
+    even = torch.arange(0, d_model, 2, dtype=torch.float64)
+    angle = position / 10000 ** (even / d_model)
+    return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)[:length].float()

@@ -253,3 +253,29 @@ def right_keys_are_roles_seventh(
         w_value,
         torch.kron(signs, torch.eye(d_value)),
     )
+
+
+def wrong_sizes_typed_in(num_heads, d_value, num_roles, first, second):
+    """The sizes of the example are typed in."""
+    d_model = 3 + 7
+    w_query = torch.zeros(num_heads, d_model)
+    w_query[:, 3] = 1
+    w_key = torch.zeros(num_heads, d_model)
+    for head, role in zip(range(num_heads), (first, second)):
+        w_key[head, 3 + role] = 100
+    w_value = torch.eye(3, d_model).repeat(num_heads, 1)
+    w_output = torch.cat([sign * torch.eye(3) for sign in (1, -1)[:num_heads]], -1)
+    return w_query, w_key, w_value, w_output
+
+
+def wrong_number_of_roles_typed_in(num_heads, d_value, num_roles, first, second):
+    """The number of roles is typed in."""
+    d_model = d_value + 7
+    w_query = torch.zeros(num_heads, d_model)
+    w_query[:, d_value] = 1
+    w_key = torch.zeros(num_heads, d_model)
+    for head, role in zip(range(num_heads), (first, second)):
+        w_key[head, d_value + role] = 100
+    w_value = torch.eye(d_value, d_model).repeat(num_heads, 1)
+    w_output = torch.cat([sign * torch.eye(d_value) for sign in (1, -1)[:num_heads]], -1)
+    return w_query, w_key, w_value, w_output

@@ -169,3 +169,14 @@ def right_list_of_widths(
     small = [d_model // num_heads] * (num_heads + num_key_heads + num_key_heads)
     outputs = [*small, d_model]
     return len(outputs), sum(width * (d_model + int(bias)) for width in outputs)
+
+
+def wrong_a_head_too_many(d_model, num_heads, num_key_heads, bias):
+    """One layer for each head's queries, and one behind; keys and values are forgotten."""
+    numbers = 2 * (d_model + d_model // num_heads * num_key_heads) * (d_model + bias)
+    return num_heads + 1, numbers
+
+
+def wrong_a_layer_a_head_and_one(d_model, num_heads, num_key_heads, bias):
+    """One layer for each head and one behind, with the numbers of four square ones."""
+    return num_heads + 1, 4 * d_model * (d_model + bias)

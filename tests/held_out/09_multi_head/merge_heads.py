@@ -113,3 +113,18 @@ def wrong_first_axis_is_heads(heads: Tensor) -> Tensor:
 def right_side_by_side(heads: Tensor) -> Tensor:
     """Takes the heads one by one, and puts their features side by side."""
     return torch.cat(heads.unbind(-3), -1)
+
+
+def wrong_features_before_heads(heads):
+    """Features and tokens are exchanged, and then heads and tokens are joined."""
+    return heads.transpose(-2, -1).flatten(-3, -2)
+
+
+def wrong_features_come_as_tokens(heads):
+    """Heads and features are exchanged; the tokens are joined with the heads."""
+    return heads.transpose(-3, -1).flatten(-2)
+
+
+def wrong_tokens_and_features_swapped(heads):
+    """Tokens and features are exchanged before the heads move."""
+    return heads.mT.transpose(-3, -2).flatten(-2)

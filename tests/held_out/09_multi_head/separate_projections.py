@@ -222,3 +222,29 @@ def right_lists_of_rows(
         parts = rows.reshape(3, num_heads, -1).unbind(0)
     parts = [part.flatten() for part in parts]
     return tuple(packed[part] for packed in (weight, bias) for part in parts)
+
+
+def wrong_width_of_the_input(weight, bias, num_heads, by_head):
+    """The width of a head is taken from the columns of the weight."""
+    if by_head:
+        d_head = weight.shape[1] // num_heads
+        parts = weight.view(num_heads, 3, d_head, -1), bias.view(num_heads, 3, d_head)
+        weight, bias = (t.transpose(0, 1).flatten(0, 2) for t in parts)
+    return (*weight.chunk(3), *bias.chunk(3))
+
+
+def wrong_width_of_the_input_in_slices(weight, bias, num_heads, by_head):
+    """Likewise, by slices of rows."""
+    d_model = weight.shape[1]
+    d_head = d_model // num_heads
+    if not by_head:
+        return (*weight.chunk(3), *bias.chunk(3))
+    found = []
+    for packed in (weight, bias):
+        for part in range(3):
+            heads = []
+            for head in range(num_heads):
+                start = (3 * head + part) * d_head
+                heads.append(packed[start : start + d_head])
+            found.append(torch.cat(heads))
+    return tuple(found)

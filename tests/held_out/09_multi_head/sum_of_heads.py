@@ -280,3 +280,17 @@ def right_all_heads_at_once_seventh(
     keys, values = key.unsqueeze(-3) @ w_key, value.unsqueeze(-3) @ w_value
     weights = torch.softmax(queries @ keys.mT, dim=-1)
     return torch.einsum("...hqv,hvm->...qm", weights @ values, w_output)
+
+
+def wrong_all_heads_at_once(query, key, value, w_query, w_key, w_value, w_output):
+    """The first axis of the matrices, the heads, meets the batch."""
+    queries, keys, values = query @ w_query, key @ w_key, value @ w_value
+    weights = (queries @ keys.mT / keys.shape[-1] ** 0.5).softmax(-1)
+    return (weights @ values @ w_output).sum(-3)
+
+
+def wrong_all_heads_at_once_from_the_front(query, key, value, w_query, w_key, w_value, w_output):
+    """Likewise, with a sum over the first axis."""
+    queries, keys, values = query @ w_query, key @ w_key, value @ w_value
+    weights = torch.softmax(queries @ keys.transpose(-1, -2) / keys.shape[-1] ** 0.5, dim=-1)
+    return (weights @ values @ w_output).sum(0)

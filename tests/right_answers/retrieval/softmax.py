@@ -27,8 +27,8 @@ def loops_over_rows(scores: Tensor) -> Tensor:
 def compares_every_score_with_every_other(scores: Tensor) -> Tensor:
     """1 / Σ exp(e_l - e_j), where a key of score minus infinity is compared with none."""
     allowed = scores > -math.inf
-    finite = scores.masked_fill(~allowed, -1e4)
-    ratios = (finite.unsqueeze(-2) - finite.unsqueeze(-1)).exp().sum(-1)
+    finite = torch.where(allowed, scores, scores.amax(-1, keepdim=True))
+    ratios = (scores.unsqueeze(-2) - finite.unsqueeze(-1)).exp().sum(-1)
     return (1 / ratios).masked_fill(~allowed, 0)
 
 
