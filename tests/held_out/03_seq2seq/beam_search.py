@@ -471,7 +471,7 @@ def wrong_best_of_each_beginning(log_probability, beam_width, length_power):
 
 
 def wrong_one_of_each_beginning(log_probability, beam_width, length_power):
-    """Of all sentences that begin with the same word, the best one alone stays in the beam."""
+    """It keeps the best alone of all sentences that begin with the same word."""
     beam = [([BOS], 0.0)]
     for table in log_probability.tolist():
         longer = [pair for pair in beam if pair[0][-1] == EOS]
@@ -489,7 +489,7 @@ def wrong_one_of_each_beginning(log_probability, beam_width, length_power):
 
 
 def wrong_merges_what_ends_alike(log_probability, beam_width, length_power):
-    """Of all sentences that end in the same word, the best one alone stays, as in Viterbi's."""
+    """It keeps the best alone of all sentences that end in the same word, as in Viterbi's."""
     beam = [([BOS], 0.0)]
     for table in log_probability.tolist():
         longer = [pair for pair in beam if pair[0][-1] == EOS]

@@ -227,7 +227,7 @@ def wrong_mask_of_the_first(weights, sure, possible, target_mask):
 
 
 def wrong_one_sure_link_a_word(weights, sure, possible, target_mask):
-    """Of several sure links of a word it knows the first."""
+    """It knows the first of several sure links of a word."""
     best, first = weights.argmax(-1), sure.int().argmax(-1)
     has = sure.any(-1)
     hit = (best == first) & has & target_mask
