@@ -12,7 +12,7 @@ from attn_grade.check import check_answer, hidden_secret
 from attn_grade.exercise import Exercise
 from attn_grade.inside.plain import Plain
 from attn_grade.inside.points import Points
-from attn_grade.inside.watching import StudentPackages
+from attn_grade.inside.student_packages import StudentPackages
 from attn_grade.promises import keep_promises
 
 

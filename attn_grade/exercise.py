@@ -3,14 +3,17 @@
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import torch
 from torch import Generator
 
 from attn_grade.inside.plain import Inputs, Plain
-from attn_grade.inside.watching import NO_PACKAGES, StudentPackages
+from attn_grade.inside.student_packages import NO_PACKAGES, StudentPackages
 from attn_grade.mistakes import Mistake
 
+PRIMES = (13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
+NO_AXES: Mapping[str, int] = MappingProxyType({})
 Draw = Callable[..., Inputs]
 # What is broken, in words; with it, if need be, by what to recognise who broke it in the same way.
 Law = Callable[[Callable[..., Plain], Inputs], str | tuple[str, Plain] | None]
@@ -72,10 +75,21 @@ class Check:
     def slow(self) -> bool:
         return self.seconds is not None
 
-    def inputs(self, exercise: str, secret: str | None = None) -> list[Inputs]:
-        """The public inputs, or with a secret the hidden ones."""
-        hidden = self.sizes if self.hidden_sizes is None else self.hidden_sizes
-        all_sizes = self.sizes if secret is None else hidden
+    def inputs(
+        self, exercise: str, secret: str | None = None, axes: Mapping[str, int] = NO_AXES
+    ) -> list[Inputs]:
+        """The public inputs, or with a secret the hidden ones.
+
+        Args:
+            exercise: Its name.
+            secret: What the hidden ones are drawn from.
+            axes: See `Exercise`.
+        """
+        all_sizes = list(self.sizes)
+        if secret is not None:
+            all_sizes = list(self.sizes if self.hidden_sizes is None else self.hidden_sizes)
+            long = _long(all_sizes[0], axes, _generator(exercise, self.label, "sizes", secret))
+            all_sizes += [long] if long and not (self.slow or self.repeats) else []
         with torch.device("cpu"):  # whatever default an earlier cell has set
             return [
                 self.draw(_generator(exercise, self.label, index, secret or "public"), **sizes)
@@ -123,10 +137,14 @@ class Exercise:
         minutes: How long it takes a student, for the same table.
         mistakes: Wrong answers that students give, recognised by what they compute. Its bank adds
             those that break its promises.
-        avoid: Names of library functions that would do the exercise instead of the student.
+        avoid: What would do the exercise instead of the student: families of library functions, as
+            `attn_grade.inside.families` has them, and names of others.
         may_use: Functions of the course's packages that an answer may call; all others are
             noticed. With None an answer may call whatever it likes, and is not slowed down by
             being watched.
+        axes: Sizes that are drawn as well, from the instructor's secret, with the most that each may
+            be: each check has one hidden draw more, whose axes of these names are that long. So no
+            answer is right that knows how long axes are in the bank.
         equivalent_mutants: Changes of the solution that change nothing, each with the reason.
         name: `NN_slug/part`, by which notebooks and records call it; its bank fills it in.
         packages: What a student may import; likewise.
@@ -143,6 +161,7 @@ class Exercise:
     mistakes: tuple[Mistake, ...] = ()
     avoid: tuple[str, ...] = ()
     may_use: tuple[str, ...] | None = ()
+    axes: Mapping[str, int] = field(default_factory=dict)
     equivalent_mutants: Mapping[str, str] = field(default_factory=dict)
     name: str = ""
     packages: StudentPackages = NO_PACKAGES
@@ -152,6 +171,18 @@ class Exercise:
     @property
     def points(self) -> float:
         return sum(check.points for check in self.checks)
+
+
+def _long(
+    sizes: Mapping[str, int | str], axes: Mapping[str, int], generator: Generator
+) -> dict[str, int | str] | None:
+    """The sizes with long axes, which nobody knows before they are drawn; None without such axes."""
+    drawn = {
+        name: primes[int(torch.randint(len(primes), (), generator=generator))]
+        for name, most in axes.items()
+        if name in sizes and (primes := [prime for prime in PRIMES if prime <= most])
+    }
+    return {**sizes, **drawn} if drawn else None
 
 
 def _generator(*parts: object) -> Generator:

@@ -12,8 +12,8 @@ from tqdm import tqdm
 import attn_course
 from attn_bank import check, find_exercise
 from attn_grade.inside import submission
+from attn_grade.inside.student_packages import StudentPackages
 from attn_grade.inside.submission import LocalSubmission
-from attn_grade.inside.watching import StudentPackages
 
 SOFTMAX = "01_retrieval/softmax"
 
@@ -222,7 +222,7 @@ def test_borrowed_answer_is_noticed_and_named(answer):
     score = check(SOFTMAX, answer)
     assert float(score) == 0
     assert re.search(
-        r"it calls .*softmax.*; the exercise is to write that yourself", str(score)
+        r"it calls .*[sS]oftmax.*; the exercise is to write that yourself", str(score)
     ) or ("it calls attn_grade" in str(score))
 
 

@@ -12,6 +12,7 @@ from attn_grade.inside.instruments import (
     Largest,
     measure_here,
 )
+from attn_grade.inside.student_packages import NO_PACKAGES
 from attn_grade.inside.submission import LocalSubmission
 
 
@@ -124,6 +125,6 @@ def test_instrument_of_no_such_name_is_refused():
 
 def test_watching_an_answer_does_not_notice_the_instruments():
     borrowed = []
-    with Kept(), watching.watched((), (), watching.NO_PACKAGES, borrowed):
+    with Kept(), watching.watched((), (), NO_PACKAGES, borrowed):
         torch.ones(3).exp()
     assert borrowed == []

@@ -582,12 +582,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="attention in several heads",
     minutes=30,
-    avoid=(
-        "scaled_dot_product_attention",
-        "multi_head_attention_forward",
-        "MultiheadAttention",
-        "_native_multi_head_attention",
-    ),
+    avoid=("attention",),
     may_use=("attn_course.retrieval.masked_softmax",),
     promises=Promises(
         like=3,

@@ -426,7 +426,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="feed back the state, or the output",
     minutes=20,
-    avoid=("rnn_tanh", "rnn_tanh_cell"),
+    avoid=("recurrence",),
     promises=Promises(batch=("tokens",), any_axes=True),
     checks=(
         Check(

@@ -222,10 +222,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="find the slip in a published formula",
     minutes=20,
-    avoid=(
-        *("softmax", "log_softmax", "softmax_backward_data", "grad", "backward"),
-        *("vjp", "jvp", "jacobian", "jacrev", "jacfwd", "linearize"),
-    ),
+    avoid=("softmax", "log-sum-exp", "cross entropy", "attention", "autograd"),
     promises=Promises(
         batch=("weights", "upstream"),
         any_axes=True,

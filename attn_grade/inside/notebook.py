@@ -28,9 +28,10 @@ from attn_grade.inside.points import Points, Row
 from attn_grade.inside.remarks import remarks
 from attn_grade.inside.shell import Shell
 from attn_grade.inside.shown import parts_shown
+from attn_grade.inside.student_packages import StudentPackages
 from attn_grade.inside.submission import LocalSubmission, Outcome
 from attn_grade.inside.wall import Wall
-from attn_grade.inside.watching import StudentPackages, profiled
+from attn_grade.inside.watching import profiled
 from attn_grade.inside.wire import BrokenMessage, Message, TooLarge, receive, send
 
 # as Python does, too, when what watches is interrupted

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch._C import TensorBase
 
-from attn_grade.inside.plain import Foreign, plain_kind
+from attn_grade.inside.plain import Foreign, ask, plain_kind, without_modes
 
 MAX_JSON, MAX_BYTES, MAX_TENSORS = 2**23, 2**28, 10_000
 MAX_DEPTH, MAX_DESCRIBED = 32, 100
@@ -24,6 +25,10 @@ DTYPES = {
         *(torch.complex64, torch.complex128),
     )
 }
+TO_NUMBERS: tuple[Callable[[Tensor], Tensor], ...] = (
+    *(TensorBase.detach, TensorBase.resolve_conj, TensorBase.resolve_neg),
+    *(TensorBase.cpu, TensorBase.contiguous),
+)
 # what json, torch and unpacking raise for bytes that are no message
 MALFORMED = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 Message = dict[str, Any]  # from a process that may send anything; its reader checks it
@@ -50,7 +55,8 @@ def pack(message: Message, name_of: NameOf | None) -> tuple[bytes, bytes]:
         TooLarge: It has too many bytes or tensors.
     """
     bodies = _Bodies()
-    form = json.dumps(_pack(message, bodies, name_of)).encode()
+    with without_modes():
+        form = json.dumps(_pack(message, bodies, name_of)).encode()
     if len(form) > MAX_JSON:
         raise TooLarge(f"{len(form):,} bytes of numbers and words, above {MAX_JSON:,}")
     return form, b"".join(bodies)
@@ -107,19 +113,22 @@ def _pack(value: object, bodies: _Bodies, name_of: NameOf | None, depth: int = 0
     if isinstance(value, np.ndarray) and plain_kind(value) is None:
         return {"array": _pack_array(value, bodies)}
     if isinstance(value, Tensor) and plain_kind(value) is None:
-        dtype = str(value.dtype).removeprefix("torch.")
-        if value.is_meta or dtype not in DTYPES:
-            return {"foreign": "a tensor without numbers" if value.is_meta else f"a {dtype} tensor"}
+        dtype, is_empty = str(ask(value, "dtype")).removeprefix("torch."), ask(value, "is_meta")
+        if is_empty or dtype not in DTYPES:
+            return {"foreign": "a tensor without numbers" if is_empty else f"a {dtype} tensor"}
         return {"tensor": _pack_tensor(value, dtype, bodies)}
     return {"foreign": (plain_kind(value) or "nested too deep")[:MAX_DESCRIBED]}
 
 
 def _pack_tensor(tensor: Tensor, dtype: str, bodies: _Bodies) -> list[object]:
     # before it is copied: a view may stand for terabytes
-    bodies.make_room(tensor.numel() * tensor.element_size())
-    plain = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous()
-    bodies.append(plain.flatten().view(torch.uint8).numpy().tobytes())
-    return [dtype, list(plain.shape), len(bodies[-1])]
+    bodies.make_room(TensorBase.numel(tensor) * TensorBase.element_size(tensor))
+    for step in TO_NUMBERS:
+        tensor = step(tensor)
+    shape = list(TensorBase.size(tensor))
+    flat = TensorBase.view(TensorBase.flatten(tensor), torch.uint8)
+    bodies.append(TensorBase.numpy(flat).tobytes())
+    return [dtype, shape, len(bodies[-1])]
 
 
 def _pack_array(array: np.ndarray, bodies: _Bodies) -> list[object]:

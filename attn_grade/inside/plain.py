@@ -1,15 +1,18 @@
 """Plain data: what crosses between grader and submission, and nothing that could carry code."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch._C import TensorBase
 from torch.nn import Parameter
 
 NONE = "None (is there a `return`?)"
+MAX_KEPT = 2**28  # bytes; what is larger is a view, or is refused where it is packed
 MAX_BITS = 1000  # of an integer; more would not fit a float
 # Of arrays that torch has, too: numbers, never objects, words or records.
 ARRAY_DTYPES = {"bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32"}
@@ -52,11 +55,11 @@ def as_plain(output: object) -> Plain:
         RecursionError: A list or a dictionary holds itself.
     """
     if isinstance(output, Tensor) and not oddity(output):
-        return output.detach()
+        return TensorBase.detach(output)
     if isinstance(output, np.ndarray) and not array_oddity(output):
         return output
     if isinstance(output, dict) and all(isinstance(key, str) for key in output):
-        return {str(key): as_plain(value) for key, value in output.items()}
+        return {str.__str__(key): as_plain(value) for key, value in output.items()}
     if isinstance(output, list | tuple):
         return (list if isinstance(output, list) else tuple)(map(as_plain, output))
     if isinstance(output, np.generic):  # numpy's numbers are numbers
@@ -65,8 +68,39 @@ def as_plain(output: object) -> Plain:
         return Foreign("a huge int")
     for kind in (bool, int, float, str):
         if isinstance(output, kind):
-            return kind(output)
+            return str.__str__(output) if kind is str else kind(output)  # of no class of its own
     return None if output is None else Foreign(name_kind(output))
+
+
+def keep(value: Plain) -> Plain:
+    """A copy of plain data of which the answer that made them has none, with all that it changes.
+
+    Here as elsewhere, tensors are asked through their base: no cell can exchange its methods, as it
+    can those of `torch.Tensor`.
+    """
+
+    def copy(leaf: Input) -> Input:
+        if isinstance(leaf, np.ndarray):
+            return np.ndarray.copy(leaf) if leaf.nbytes <= MAX_KEPT else leaf
+        if not isinstance(leaf, Tensor) or type(leaf) is not Tensor:
+            return Foreign(name_kind(leaf)) if isinstance(leaf, Tensor) else leaf
+        size = TensorBase.numel(leaf) * TensorBase.element_size(leaf)
+        return TensorBase.clone(leaf) if size <= MAX_KEPT else leaf
+
+    with without_modes():
+        return map_leaves(copy, value)  # type: ignore[return-value]  # plain data have no callables
+
+
+def ask(tensor: Tensor, attribute: str) -> Any:
+    """An attribute of a tensor."""
+    return getattr(TensorBase, attribute).__get__(tensor)
+
+
+@contextmanager
+def without_modes() -> Iterator[None]:
+    """Call torch's own functions inside the `with` block, whatever modes an answer has left on."""
+    with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+        yield
 
 
 def plain_kind(output: object) -> str | None:
@@ -97,10 +131,11 @@ def name_kind(output: object) -> str:
 
 def oddity(tensor: Tensor) -> str | None:
     """The reason why a tensor cannot be compared, or None."""
-    if tensor.is_nested or tensor.is_quantized:
-        return "nested" if tensor.is_nested else "quantised"
-    if tensor.layout != torch.strided:
-        return str(tensor.layout)
+    for name, word in (("is_nested", "nested"), ("is_quantized", "quantised")):
+        if ask(tensor, name):
+            return word
+    if (layout := ask(tensor, "layout")) != torch.strided:
+        return str(layout)
     return None if type(tensor) in (Tensor, Parameter) else type(tensor).__name__
 
 

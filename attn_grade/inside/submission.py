@@ -6,7 +6,7 @@ another process only has to turn the same requests into the same outcomes.
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,10 @@ import torch
 from torch import Tensor
 
 from attn_grade.inside.call_context import OutOfTime, seeded, silenced, time_limited
-from attn_grade.inside.plain import Foreign, Input, Inputs, Plain, as_plain, map_leaves
-from attn_grade.inside.watching import (
-    NO_PACKAGES,
-    UNWATCHED_CALLS,
-    StudentPackages,
-    watched,
-)
+from attn_grade.inside.families import AUTOGRAD
+from attn_grade.inside.plain import Foreign, Input, Inputs, Plain, as_plain, keep, map_leaves
+from attn_grade.inside.student_packages import NO_PACKAGES, StudentPackages
+from attn_grade.inside.watching import UNWATCHED_CALLS, Watch, watched
 
 SECONDS_A_CALL = 10
 NO_MESSAGE = "no message"
@@ -62,7 +59,7 @@ class LocalSubmission:
 
     Args:
         function: The answer.
-        avoid: Names of library functions whose use is noticed.
+        avoid: Families and names of library functions whose use is noticed.
         may_use: Functions of `packages` whose use is not noticed; None watches nothing.
         packages: Those whose functions are noticed.
     """
@@ -95,34 +92,53 @@ class LocalSubmission:
             seconds: How long it may take; None is the usual limit.
             seed: Of torch's random numbers; another seed shows who sets one inside.
         """
+        borrowed = list(self._unwatched)
+        try:
+            with (
+                silenced(),
+                seeded(seed),
+                time_limited(seconds or SECONDS_A_CALL),
+                self._watched(borrowed) as watch,
+            ):
+                outcome = self._ask(inputs, upstream, wrt, watch)
+        except OutOfTime as error:
+            return Outcome(error=_describe(error))
+        finally:  # a thread that it has started may work for later calls
+            self._unwatched = [name for name in borrowed if name in UNWATCHED_CALLS]
+        return replace(outcome, borrowed=tuple(borrowed))
+
+    def _ask(
+        self,
+        inputs: Inputs,
+        upstream: Tensor | None,
+        wrt: tuple[str, ...],
+        watch: Watch | None,
+    ) -> Outcome:
+        """Call the function and take what came of it, all of which may run code of the answer's."""
         leaves = {name: copy_of(inputs[name], requires_grad=True) for name in wrt}
         given: dict[str, Any] = {name: copy_of(value) for name, value in inputs.items()}
         with torch.enable_grad():  # whatever a cell has switched off
             # torch forbids to write into a leaf; that is asked in a row of its own, and said there
             given |= {name: leaf.clone() for name, leaf in leaves.items()}
-        borrowed = list(self._unwatched)
         try:
-            with silenced(), seeded(seed), time_limited(seconds or SECONDS_A_CALL):
-                with self._watched(borrowed):
-                    output = self.function(**given)
-                gradients = _plain(_gradients(output, upstream, leaves))
-                output = as_plain(output)
-                after = {name: _left(value, name in wrt) for name, value in given.items()}
-        except KeyboardInterrupt:
+            output = self.function(**given)
+            kept = keep(as_plain(output))
+            after = {name: keep(_left(value, name in wrt)) for name, value in given.items()}
+            if watch and leaves:
+                watch.ignore(AUTOGRAD)  # which the grader itself calls now
+            found = _gradients(output, upstream, leaves)
+            gradients = {name: keep(as_plain(one)) for name, one in found.items()}
+        except (KeyboardInterrupt, OutOfTime):
             raise
-        except OutOfTime as error:
-            return Outcome(error=_describe(error))
         except BaseException as error:  # an answer may well call exit()
-            return Outcome(error=_describe(error), borrowed=tuple(borrowed))
-        finally:  # a thread that it has started may work for later calls
-            self._unwatched = [name for name in borrowed if name in UNWATCHED_CALLS]
-        return Outcome(output, None, gradients, after, tuple(borrowed))
+            return Outcome(error=_describe(error))
+        return Outcome(kept, None, gradients, after)
 
     def supports(self, device: str) -> bool:
         """Return True: the function is in this process."""
         return True
 
-    def _watched(self, borrowed: list[str]) -> AbstractContextManager[None]:
+    def _watched(self, borrowed: list[str]) -> AbstractContextManager[Watch | None]:
         if self.may_use is None:
             return nullcontext()
         return watched(self.avoid, self.may_use, self.packages, borrowed)
@@ -147,10 +163,6 @@ def _left(value: Input, asked: bool) -> Plain:
         return Foreign("a tensor that requires a gradient") if marked else leaf
 
     return as_plain(map_leaves(leave, value))
-
-
-def _plain(values: Mapping[str, object]) -> dict[str, Plain]:
-    return {name: as_plain(value) for name, value in values.items()}
 
 
 def _gradients(

@@ -36,13 +36,54 @@ BORROWING = {
         "it calls softmax",
     ),
     "with modes that are popped": Attack(
-        "from torch.overrides import _pop_mode\n"
+        "from torch.overrides import _get_current_function_mode_stack, _pop_mode\n"
         "from torch.utils._python_dispatch import _disable_current_modes\n"
         "def softmax(scores):\n"
         "    with _disable_current_modes():\n"
-        "        _pop_mode()\n"
+        "        while _get_current_function_mode_stack(): _pop_mode()\n"
         "        return torch.softmax(scores, -1)",
         "it calls softmax",
+    ),
+    "by a function of C": Attack(
+        "def softmax(scores):\n"
+        "    with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():\n"
+        "        return [*map(torch.softmax, [scores], [-1])][0]",
+        "it calls softmax",
+    ),
+    "by a relative": Attack(
+        "def softmax(scores): return (scores - scores.logcumsumexp(-1)[..., -1:]).exp()",
+        "it calls logcumsumexp",
+    ),
+    "by the gradient of a relative": Attack(
+        "def softmax(scores):\n"
+        "    one = scores.detach().requires_grad_()\n"
+        "    return torch.autograd.grad(one.logcumsumexp(-1)[..., -1].sum(), one)[0]",
+        "it calls logcumsumexp",
+    ),
+    "by a relative of numpy's": Attack(
+        "import numpy as np\n"
+        "def softmax(scores):\n"
+        "    total = np.logaddexp.reduce(scores.detach().numpy(), -1, keepdims=True)\n"
+        "    return (scores - torch.from_numpy(total)).exp()",
+        "it calls logaddexp",
+    ),
+    "in traced code": Attack(
+        "traced = torch.jit.trace(lambda x: x.softmax(-1), (torch.ones(2, 3),))\n"
+        "def softmax(scores): return traced(scores)",
+        "it calls scripted or compiled code",
+    ),
+    "past the dispatcher": Attack(
+        "there = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)\n"
+        "of_aten = torch.ops.aten._softmax.default\n"
+        "def softmax(scores): return of_aten.redispatch(there, scores, -1, False)",
+        "it calls scripted or compiled code",
+    ),
+    "with a profiler that is switched off": Attack(
+        "switch = torch._C._autograd._enable_record_function\n"
+        "def softmax(scores):\n"
+        "    list(map(switch, [False]))\n"
+        "    return torch.softmax(scores, -1)",
+        "it calls .*a profiler",
     ),
     "in a thread": Attack(
         "import threading\n"

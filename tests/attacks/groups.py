@@ -1,5 +1,6 @@
 """All attacks by their groups, and those that take more than a notebook."""
 
+from tests.attacks.afterwards import AFTERWARDS
 from tests.attacks.borrowing import BORROWING
 from tests.attacks.ending import ENDING, NETWORK, TAKING_TIME
 from tests.attacks.filling import FILLING, LEAVING
@@ -13,6 +14,7 @@ GROUPS = {
     "shadows": SHADOWS,
     "records": RECORDS,
     "borrowing": BORROWING,
+    "afterwards": AFTERWARDS,
     "network": NETWORK,
     "ending": ENDING,
     "time": TAKING_TIME,
