@@ -142,9 +142,9 @@ class Exercise:
         may_use: Functions of the course's packages that an answer may call; all others are
             noticed. With None an answer may call whatever it likes, and is not slowed down by
             being watched.
-        axes: Sizes that are drawn as well, from the instructor's secret, with the most that each may
-            be: each check has one hidden draw more, whose axes of these names are that long. So no
-            answer is right that knows how long axes are in the bank.
+        axes: Names of sizes, and the most that each may be. Each check has one hidden draw more, a
+            copy of its first with these axes long: primes from 13 on, drawn from the secret. So no
+            answer is right that only knows how long axes are in the bank.
         equivalent_mutants: Changes of the solution that change nothing, each with the reason.
         name: `NN_slug/part`, by which notebooks and records call it; its bank fills it in.
         packages: What a student may import; likewise.
@@ -176,11 +176,14 @@ class Exercise:
 def _long(
     sizes: Mapping[str, int | str], axes: Mapping[str, int], generator: Generator
 ) -> dict[str, int | str] | None:
-    """The sizes with long axes, which nobody knows before they are drawn; None without such axes."""
+    """The sizes with long axes, which nobody knows before; None without such axes.
+
+    An axis of length 1 keeps it: it is there for that.
+    """
     drawn = {
         name: primes[int(torch.randint(len(primes), (), generator=generator))]
         for name, most in axes.items()
-        if name in sizes and (primes := [prime for prime in PRIMES if prime <= most])
+        if sizes.get(name, 1) != 1 and (primes := [prime for prime in PRIMES if prime <= most])
     }
     return {**sizes, **drawn} if drawn else None
 

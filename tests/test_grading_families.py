@@ -1,4 +1,4 @@
-"""What an exercise keeps from its answers is noticed in whichever way it is called."""
+"""Calls of what an exercise keeps from its answers are noticed, in whichever way they are made."""
 
 import functools
 import warnings

@@ -29,8 +29,8 @@ $function(**score.inputs)
 Here `score.inputs` holds the inputs of the first row that failed, and the second line calls your
 function with them.
 
-Where a function is off limits, so are its relatives, whatever calls them. Code that torch has scripted,
-traced or compiled counts as borrowed too, since the check cannot see into it.
+Where a function is off limits, so are its relatives, whatever calls them. Code that torch has
+scripted, traced or compiled counts as borrowed too, since the check cannot see into it.
 
 Below each task are hints, folded: first a nudge, then the shapes, and in most parts the answer in
 pseudo-code. Try for ten minutes before you open one, and open them one at a time.

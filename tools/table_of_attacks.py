@@ -21,7 +21,7 @@ from attn_grade.host.graded import Graded  # noqa: E402
 from attn_grade.host.process import SandboxProcess  # noqa: E402
 from attn_grade.inside.level import Level  # noqa: E402
 from tests.attacks import Attack  # noqa: E402
-from tests.attacks.groups import AROUND, GROUPS  # noqa: E402
+from tests.attacks.groups import AROUND, GROUPS, TRIED  # noqa: E402
 from tests.confined import (  # noqa: E402
     HONEST,
     SPARED,
@@ -38,7 +38,7 @@ HEAD = """# The attacks, and what came of them
 `python tools/table_of_attacks.py` writes this page, with what it sees. Each attack takes the place
 of an answer worth {points:g} points in a notebook of two parts; after it, in the same process,
 somebody else's notebook is graded. *Harm* is what it cost the honest part beside it, or that
-notebook. `make test` tries three attacks of each group again, `make proofs` all.
+notebook. `make test` tries {tried} attacks of each group again, `make proofs` all.
 
 {count} attacks in a sandbox: together they gained {gained:g} points, and harmed {harmed}.
 """
@@ -77,7 +77,7 @@ def main() -> None:
             sections.append("\n".join(lines))
     count = sum(map(len, GROUPS.values()))
     whom = f"others {harmed} times" if harmed else "nobody else"
-    head = HEAD.format(points=points, count=count, gained=gained, harmed=whom)
+    head = HEAD.format(tried=TRIED, points=points, count=count, gained=gained, harmed=whom)
     around = "\n".join([AROUND_HEAD, *(row(*cells, f"`{test}`") for *cells, test in AROUND)])
     PAGE.write_text("\n".join([head.rstrip(), *sections, around]) + "\n", encoding="utf-8")
 

@@ -305,6 +305,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="the additive score, out of its two loops",
     minutes=15,
+    axes={"batch": 17, "query_len": 43, "key_len": 97},
     promises=Promises(batch=("query", "key")),
     checks=(
         Check(

@@ -358,6 +358,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="measure whether a model looks where a person would",
     minutes=25,
+    axes={"batch": 17, "source_len": 43, "target_len": 43},
     promises=Promises(batch=("weights", "sure", "possible", "target_mask")),
     checks=(
         Check(

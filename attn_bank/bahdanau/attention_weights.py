@@ -373,6 +373,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="weights that know where a sentence ends",
     minutes=20,
+    axes={"batch": 17, "query_len": 43, "key_len": 97},
     promises=Promises(batch=("scores", "source_len")),
     checks=(
         Check(

@@ -344,6 +344,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="an instrument that tells whether the query is heard",
     minutes=15,
+    axes={"batch": 17, "query_len": 43, "key_len": 97},
     promises=Promises(
         like=2,
         batch=("scores", "source_len"),

@@ -292,6 +292,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="give every cell its share",
     minutes=15,
+    axes={"batch": 17, "target_len": 43, "num_cells": 97},
     equivalent_mutants={"-1 -> 1 (2)": "of two axes, cells are the last one and number 1"},
     promises=Promises(like=1, batch=("weights", "is_word")),
     checks=(

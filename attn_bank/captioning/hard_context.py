@@ -640,6 +640,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="hard attention: draw a cell",
     minutes=20,
+    axes={"batch": 17, "d_feature": 31},
     equivalent_mutants={"-1 -> 1": "of two axes, cells are the last one and number 1"},
     promises=Promises(batch=("scores", "features")),
     checks=(

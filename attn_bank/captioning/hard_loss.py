@@ -352,6 +352,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="a gradient from draws",
     minutes=35,
+    axes={"batch": 17, "num_cells": 97},
     equivalent_mutants={"-1 -> 1": "of two axes, cells are the last one and number 1"},
     promises=Promises(
         batch=("scores", "cells", "reward", "baseline"),

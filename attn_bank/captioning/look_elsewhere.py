@@ -611,6 +611,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="move the weight, and see the word",
     minutes=30,
+    axes={"batch": 17, "num_cells": 97},
     may_use=(f"{__name__}.__call__",),  # the captioner that is given is the grader's own
     equivalent_mutants={
         "1 -> 2": "-2 is below every weight, as -1 is",

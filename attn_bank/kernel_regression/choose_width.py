@@ -428,6 +428,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="choose a width from the data alone",
     minutes=25,
+    axes={"key_len": 97},
     avoid=("estimators", "leave_one_out_error"),
     may_use=("attn_course.kernel_regression.leave_one_out",),
     promises=Promises(

@@ -276,6 +276,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="the estimator by hand, for a width of any size",
     minutes=15,
+    axes={"key_len": 97, "d_key": 31, "d_value": 31},
     avoid=("attention", "estimators"),
     promises=Promises(batch=("query", "key", "value"), any_axes=True),
     checks=(

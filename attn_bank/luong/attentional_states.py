@@ -326,6 +326,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="find the slip: input feeding",
     minutes=25,
+    axes={"batch": 13, "source_len": 43, "target_len": 17, "d_embedding": 17, "d_hidden": 17},
     avoid=("recurrence", "attention"),
     promises=Promises(
         batch=("words", "annotations", "mask", "state"),

@@ -325,6 +325,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="two vectors end to end, without the table of pairs",
     minutes=20,
+    axes={"query_len": 43, "key_len": 97, "d_query": 31, "d_key": 31, "d_score": 31},
     promises=Promises(batch=("query", "key"), any_axes=True),
     checks=(
         Check(

@@ -287,6 +287,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="measure how far beside its word a model looks",
     minutes=25,
+    axes={"batch": 17, "source_len": 43, "target_len": 43},
     promises=Promises(
         batch=("weights", "sure"), any_axes=True, waives={"cuts off": "counts have no gradient"}
     ),

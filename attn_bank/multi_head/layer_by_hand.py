@@ -366,6 +366,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="two heads by hand, and the best that one can do",
     minutes=20,
+    axes={"num_roles": 31, "d_value": 31},
     promises=Promises(
         points=0, waives={"is off by a millionth": "it is judged by what it explains"}
     ),

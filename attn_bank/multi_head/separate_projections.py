@@ -258,6 +258,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="weights of published layers, packed in two ways",
     minutes=20,
+    axes={"num_heads": 17, "d_head": 31, "d_input": 31},
     promises=Promises(),
     checks=(
         Check(

@@ -168,6 +168,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="cut the features into heads, and join them again",
     minutes=6,
+    axes={"batch": 17, "length": 97, "num_heads": 17, "d_head": 31},
     promises=Promises(
         batch=("tokens",),
         any_axes=True,

@@ -405,6 +405,16 @@ EXERCISE = Exercise(
     reference=reference,
     title="find the slips: an equation, and a count",
     minutes=18,
+    axes={
+        "batch": 17,
+        "query_len": 43,
+        "key_len": 97,
+        "d_query": 31,
+        "d_key": 31,
+        "d_value": 31,
+        "d_head": 31,
+        "d_model": 31,
+    },
     avoid=("attention",),
     may_use=("attn_course.retrieval.masked_softmax",),
     promises=Promises(

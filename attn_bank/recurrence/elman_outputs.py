@@ -426,6 +426,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="feed back the state, or the output",
     minutes=20,
+    axes={"batch": 17, "length": 31, "d_in": 31, "d_hidden": 31, "d_out": 31},
     avoid=("recurrence",),
     promises=Promises(batch=("tokens",), any_axes=True),
     checks=(

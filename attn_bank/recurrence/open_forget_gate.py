@@ -367,6 +367,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="a gate that stays open, and a half-truth refuted",
     minutes=20,
+    axes={"d_hidden": 31},
     promises=Promises(waives={"squeezes": "vectors of four gates have no axis of length 1"}),
     checks=(
         Check(

@@ -364,6 +364,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="a lookup that knows when to say nothing",
     minutes=25,
+    axes={"query_len": 43, "key_len": 97, "d_value": 31},
     avoid=("attention",),
     promises=Promises(
         batch=("scores", "value"),

@@ -210,6 +210,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="the soft lookup, for all queries at once",
     minutes=15,
+    axes={"query_len": 43, "key_len": 97, "d_key": 31, "d_value": 31},
     avoid=("attention",),
     promises=Promises(batch=("query", "key", "value"), any_axes=True),
     checks=(

@@ -222,6 +222,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="repair three snippets",
     minutes=5,
+    axes={"batch": 17, "query_len": 43, "memory_len": 97, "width": 31},
     avoid=("attention",),
     promises=Promises(
         like=1,

@@ -323,6 +323,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="find the slip: a distance made of dot products",
     minutes=15,
+    axes={"query_len": 43, "key_len": 97, "d_key": 31},
     avoid=("distances",),
     promises=Promises(batch=("query", "key"), any_axes=True),
     checks=(

@@ -367,6 +367,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="what the root is for: measured, then in words",
     minutes=35,
+    axes={"query_len": 43, "key_len": 97},
     promises=Promises(batch=("query", "key"), any_axes=True),
     checks=(
         Check(

@@ -367,6 +367,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="measure how much of itself a word hears",
     minutes=20,
+    axes={"batch": 17, "length": 97},
     promises=Promises(
         like=1,
         batch=("scores", "real"),

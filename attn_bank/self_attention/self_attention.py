@@ -335,6 +335,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="find the slips: self-attention as it was published",
     minutes=20,
+    axes={"batch": 17, "length": 97, "d_model": 31, "d_key": 31, "d_value": 31},
     avoid=("attention",),
     promises=Promises(batch=("tokens",), any_axes=True),
     checks=(

@@ -316,6 +316,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="a vector for every place",
     minutes=20,
+    axes={"length": 97},
     equivalent_mutants={
         "-1 -> 1": "the new axis behind the only one is axis 1 counted from the left as well",
     },

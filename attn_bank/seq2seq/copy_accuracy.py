@@ -360,6 +360,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="measure what one vector has learned to hold",
     minutes=15,
+    axes={"batch": 97},
     promises=Promises(batch=("output", "target")),
     checks=(
         Check(

@@ -513,6 +513,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="find the slip: the step of a GRU, as it was first printed",
     minutes=25,
+    axes={"batch": 17, "d_input": 31, "d_hidden": 31},
     avoid=("recurrence",),
     promises=Promises(batch=("inputs", "state"), any_axes=True),
     checks=(

@@ -365,6 +365,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="reverse sentences, and leave their padding",
     minutes=15,
+    axes={"batch": 17, "length": 97, "d_annotation": 31},
     promises=Promises(batch=("sequence", "mask"), like=1),
     checks=(
         Check(

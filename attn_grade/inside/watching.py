@@ -38,7 +38,7 @@ GRADER = f"{Path(__file__).resolve().parent}{os.sep}"
 
 
 class Watch:
-    """What is looked out for while an answer runs, and what of it has been called.
+    """Looks out for what an answer calls and should not.
 
     Args:
         avoid: Families of library functions, and names of others.
