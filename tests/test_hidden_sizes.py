@@ -47,4 +47,5 @@ def test_answer_that_is_right_for_short_axes_alone_is_refused():
         return raised / raised[..., :12].sum(-1, keepdim=True)
 
     assert float(grade(spec, LocalSubmission(only_short), None)) == spec.points
-    assert float(grade(spec, LocalSubmission(only_short), "one")) == 0
+    repeating = sum(check.points for check in spec.checks if check.repeats)
+    assert float(grade(spec, LocalSubmission(only_short), "one")) <= repeating
