@@ -40,7 +40,7 @@ def test_only_notebook_may_have_a_longer_name(folder: Path, name: str) -> None:
     before = digest_of(course, SET, "ada")
     put(folder, name)
     found = find(course, SET, "ada")
-    assert read_notebook(found.notebook, BANK).cells
+    assert read_notebook(found.notebook, BANK).notebook.cells
     assert found.notes == (f"graded is {name!r}, the only notebook in the folder",)
     assert digest_of(course, SET, "ada") != before
 
@@ -62,7 +62,7 @@ def test_notebooks_of_two_other_names_are_not_guessed(folder: Path) -> None:
 
 def test_mark_at_the_beginning_does_not_matter(folder: Path) -> None:
     put(folder, f"{SET}.ipynb", b"\xef\xbb\xbf")
-    assert read_notebook(folder / f"{SET}.ipynb", BANK).cells
+    assert read_notebook(folder / f"{SET}.ipynb", BANK).notebook.cells
 
 
 def test_page_of_a_students_own_is_not_given_back(folder: Path) -> None:

@@ -1,12 +1,18 @@
-"""Keeping nbgrader's formgrader from running what students wrote.
+"""What `nbgrader autograde` reads, and keeping the formgrader from running it.
 
-Its icon *Autograde* runs a submission in the server's name: with the rights of the instructor.
+The formgrader's icon *Autograde* runs a submission in the server's name: with the rights of the
+instructor.
 """
 
 import shlex
 import sys
+from pathlib import Path
+from typing import Any
 
 from nbconvert.exporters import NotebookExporter
+from nbconvert.exporters.exporter import ResourcesDict
+
+from attn_grade.nbgrader.rebuilt import rebuild
 
 
 class NotInTheFormgraderError(Exception):
@@ -41,6 +47,15 @@ class OutsideTheFormgrader(NotebookExporter):
             )
             self.log.error(message)  # the page shows it above the traceback
             raise NotInTheFormgraderError(message)
+
+    def from_filename(
+        self, filename: str, resources: Any = None, **settings: Any
+    ) -> tuple[str, ResourcesDict]:
+        """Read what was handed in as `attn-grade` does; then what nbgrader has made of it."""
+        if not getattr(self.parent, "_sanitizing", False):
+            return super().from_filename(filename, resources, **settings)
+        found = rebuild(Path(filename).read_bytes())
+        return self.from_notebook_node(found.notebook, resources, **settings)
 
 
 def _is_server() -> bool:

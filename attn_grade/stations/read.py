@@ -14,6 +14,7 @@ from nbgrader.converters import Autograde
 from sqlalchemy.exc import DBAPIError
 
 from attn_grade.nbgrader.course import GradingError
+from attn_grade.nbgrader.rebuilt import Rebuilt, rebuild
 from attn_grade.stations.found import HandIn
 from attn_grade.stations.order import out_of_order
 
@@ -30,11 +31,13 @@ class Notebook:
             release, and what an editor has lost is put back.
         claims: The points that its graded cells showed when it was handed in, by their names.
         out_of_order: The names of those that ran in another order than they stand in.
+        notes: What a person should know of how it was read.
     """
 
     cells: NotebookNode
     claims: dict[str, float]
     out_of_order: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,9 @@ def read(hand_in: HandIn) -> Notebook | Unreadable:
         found = read_notebook(hand_in.notebook, hand_in.course.bank.package)
     except ValueError as error:
         return Unreadable(str(error))
-    return Notebook(sanitized(hand_in, found), claims_of(found), out_of_order(found))
+    cells = sanitized(hand_in, found.notebook)
+    claims, order = claims_of(found.notebook), out_of_order(found.notebook)
+    return Notebook(cells, claims, order, found.notes)
 
 
 def sanitized(hand_in: HandIn, notebook: NotebookNode) -> NotebookNode:
@@ -81,8 +86,8 @@ def sanitized(hand_in: HandIn, notebook: NotebookNode) -> NotebookNode:
     return nbformat.reads(text, as_version=4)
 
 
-def read_notebook(path: Path, bank: str) -> NotebookNode:
-    """A notebook as it was handed in.
+def read_notebook(path: Path, bank: str) -> Rebuilt:
+    """What counts of a notebook that was handed in.
 
     Args:
         path: Where it is.
@@ -102,14 +107,12 @@ def read_notebook(path: Path, bank: str) -> NotebookNode:
     if path.stat().st_size > MAX_BYTES:
         raise ValueError(f"{path.name} has {path.stat().st_size:,} bytes, above {MAX_BYTES:,}")
     try:
-        # some editors of Windows begin a text with a mark
-        notebook = nbformat.reads(path.read_text(encoding="utf-8-sig"), as_version=4)
-        nbformat.validate(notebook)
-    except Exception as error:  # what was handed in may be anything
+        found = rebuild(path.read_bytes())
+    except ValueError as error:
         reason = [*str(error).strip().splitlines(), type(error).__name__][0]
         raise ValueError(f"{path.name} cannot be read as a notebook: {reason[:200]}") from None
-    _refuse_an_earlier_version(path, notebook, bank)
-    return notebook
+    _refuse_an_earlier_version(path, found.notebook, bank)
+    return found
 
 
 def _refuse_an_earlier_version(path: Path, notebook: NotebookNode, bank: str) -> None:

@@ -26,7 +26,7 @@ def record_of(hand_in: HandIn, notebook: Notebook, graded: Graded) -> Submission
     gives = points_of_cells(hand_in)
     parts = tuple(count(part, gives.get(part.part, part.of)) for part in parts)
     state = worst_state([graded.state, *(part.state for part in parts)])
-    notes = (*graded.notes, *map(str, graded.alarms), *hand_in.notes)
+    notes = (*notebook.notes, *graded.notes, *map(str, graded.alarms), *hand_in.notes)
     return SubmissionRecord(hand_in.assignment, hand_in.student, state, parts=parts, notes=notes)
 
 
