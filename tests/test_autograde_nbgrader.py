@@ -12,7 +12,7 @@ from nbgrader.apps.api import NbGraderAPI
 from nbgrader.plugins import CsvExportPlugin
 from sqlalchemy.exc import OperationalError
 
-from attn_grade.nbgrader.course import Course, GradingError
+from attn_grade.nbgrader.course import Course
 from attn_grade.nbgrader.review_state import SaveMarks
 from attn_grade.stations.grader import grade_submission
 from attn_grade.stations.tasks import Task
@@ -122,8 +122,18 @@ def test_marks_that_the_gradebook_refuses_are_saved_when_it_does_so_no_more(cour
     assert grade_submission(task).points == OF - POINTS["slip-check"]
 
 
-def test_submission_that_nbgrader_gives_up_is_named_with_the_reason(courses, monkeypatch):
+def test_submission_that_nbgrader_gives_up_is_unreadable_until_it_is_graded_again(
+    courses, monkeypatch
+):
     fail_first(monkeypatch, ValueError("something odd"))
-    with pytest.raises(GradingError, match=r"^nbgrader stops at ValueError: something odd$"):
-        grade_submission(Task(str(courses[0]), FIRST, "shuffled", force=True))
-    assert grade_submission(Task(str(courses[0]), FIRST, "shuffled")).state == "missing"
+    stopped = grade_submission(Task(str(courses[0]), FIRST, "shuffled", force=True))
+    assert (stopped.unreadable, stopped.points) == (True, 0)
+    assert stopped.notes[0] == "the grader stopped at your work with ValueError"
+    assert stopped.notes[1].startswith("ValueError: something odd [grader.py:")
+    assert " > test_autograde_nbgrader.py:" in stopped.notes[1]
+    page = Course(courses[0]).autograded(FIRST, "shuffled").read_text("utf-8")
+    assert "with ValueError" in page
+    assert "may be no fault of yours" in page
+    assert "something odd" not in page
+    again = grade_submission(Task(str(courses[0]), FIRST, "shuffled"))
+    assert (again.unreadable, again.points) == (False, OF - POINTS["slip-check"])

@@ -8,6 +8,7 @@ import logging
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,6 +38,7 @@ from attn_grade.records import (
 from attn_grade.seal import KeyHeldError, key_held, seal_of
 from attn_grade.stations import levels
 from attn_grade.stations.tasks import Task
+from attn_grade.unfinished import unfinished
 from tests.gradebooks import GRADED, SET, book, lay_out_graded, path_of, record
 
 # nbgrader makes what belongs to a submission before the submission itself is kept.
@@ -57,14 +59,19 @@ def course(graded: Path, tmp_path: Path) -> Path:
 def export(course: Path, caplog: pytest.LogCaptureFixture, kind: type = MoodleExporter) -> str:
     """The table that is exported; or, if there is none, what is said."""
     target = course / "grading" / "table.csv"
-    app = ExportApp(coursedir=Course(course).directory)
-    exporter = kind(to=str(target), log=logging.getLogger("exporter"), parent=app)
-    with book(course) as gradebook, caplog.at_level("WARNING"):
+    with caplog.at_level("WARNING"):
         try:
-            exporter.export(gradebook)
+            export_to(target, course, kind)
         except SystemExit:
             return caplog.text
     return target.read_text(encoding="utf-8")
+
+
+def export_to(target: Path, course: Path, kind: type = MoodleExporter) -> None:
+    app = ExportApp(coursedir=Course(course).directory)
+    exporter = kind(to=str(target), log=logging.getLogger("exporter"), parent=app)
+    with book(course) as gradebook:
+        exporter.export(gradebook)
 
 
 def report(course: Path) -> str:
@@ -178,6 +185,93 @@ def test_unreadable_work_is_exported_as_such_and_not_as_wrong(
         table = export(course, caplog, CheckedExporter)
     lines = {line["student_id"]: line for line in csv.DictReader(table.splitlines())}
     assert (lines["ada"]["score"], lines["eve"]["score"]) == ("unreadable", "1.5")
+
+
+def stop_grading(course: Path) -> None:
+    """The disk is full in the middle of ada's grading, when some marks are saved already."""
+    with pytest.raises(OSError, match="full"), unfinished(path_of(course, "ada")):
+        raise OSError("the disk\nis full")
+
+
+def end_grading(course: Path) -> None:
+    """The process that grades ada is killed."""
+    with suppress(KeyboardInterrupt), unfinished(path_of(course, "ada")):
+        raise KeyboardInterrupt
+
+
+def collect_more(course: Path) -> None:
+    """Nobody has graded what bob has handed in, nor does the gradebook know it."""
+    folder = course / "grading" / "submitted" / "bob" / SET
+    folder.mkdir(parents=True)
+    with book(course) as gradebook:
+        gradebook.add_student("bob")
+
+
+NO_MARK = [
+    (stop_grading, "ada", "OSError: the disk\\nis full"),
+    (end_grading, "ada", "its grading was interrupted"),
+    (collect_more, "bob", "it has not been graded"),
+]
+
+
+@pytest.mark.parametrize(("happening", "student", "why"), NO_MARK)
+def test_export_leaves_out_a_mark_that_was_not_given_and_no_other_and_says_whose(
+    happening: Callable[[Path], None],
+    student: str,
+    why: str,
+    course: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    happening(course)
+    for exporter, heading, line in WORDS:
+        with pytest.raises(SystemExit) as status:
+            export_to(course / "table.csv", course, exporter)
+        assert status.value.code == 1
+        table = list(csv.reader((course / "table.csv").read_text(encoding="utf-8").splitlines()))
+        assert heading in (None, *table[0])
+        (cells,) = [cells for cells in table if student in cells]
+        assert cells[-len(line) :] == [
+            {"unreadable": "not graded", "ada": student}.get(cell, cell) for cell in line
+        ]
+        assert "1.5" in next(cells for cells in table if "eve" in cells)
+    again = f"Grade it: attn-grade autograde {SET} --student {student}"
+    assert f"{SET}: {student} has no mark: {why}. {again}" in caplog.text
+    with pytest.raises(SystemExit):
+        export_to(course / "table.csv", course, CheckedExporter)
+    with (course / "table.csv").open(encoding="utf-8") as file:
+        lines = {line["student_id"]: line["score"] for line in csv.DictReader(file)}
+    assert (lines[student], lines["eve"]) == ("not graded", "1.5")
+    assert f"{student} has no mark, and counts nowhere: {why}." in report(course)
+    assert (course / "grading" / "results" / f"{SET}.html").exists()
+
+
+def test_forged_mark_is_not_exported_beside_one_that_was_not_given(course: Path, caplog) -> None:
+    stop_grading(course)
+    give_a_bonus_for_lateness(course)
+    with pytest.raises(SystemExit) as status:
+        export_to(course / "table.csv", course)
+    assert status.value.code == 2
+    assert not (course / "table.csv").exists()
+    assert "Nothing was exported" in caplog.text
+
+
+def test_work_without_a_mark_is_exported_once_a_person_has_graded_all_of_it(
+    course: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    stop_grading(course)
+    with book(course) as gradebook:
+        for cell in ("softmax-check", "words"):
+            gradebook.find_grade(cell, SET, SET, "ada").manual_score = 2
+        gradebook.db.commit()
+    assert "ada,,4\n" in export(course, caplog).replace("\r", "")
+
+
+def test_reason_that_somebody_else_wrote_excuses_no_mark(course: Path, caplog) -> None:
+    stop_grading(course)
+    reason = path_of(course, "ada").with_suffix(".begun")
+    path_of(course, "eve").unlink()
+    shutil.copy(reason, reason.with_name("eve.begun"))
+    assert "eve, 01_retrieval: the marks are not from attn-grade" in export(course, caplog)
 
 
 def test_marks_of_nbgraders_own_command_are_exported_if_the_settings_say_so(

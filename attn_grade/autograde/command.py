@@ -18,7 +18,7 @@ from rich.progress import (
 
 from attn_grade.autograde.pool import grade_locally
 from attn_grade.autograde.results import write_results
-from attn_grade.autograde.summary import count_submissions, plain, print_summary
+from attn_grade.autograde.summary import count_submissions, print_summary
 from attn_grade.host.deadline import CELL_SECONDS
 from attn_grade.inside.level import Level
 from attn_grade.inside.system_calls import can_refuse
@@ -27,6 +27,7 @@ from attn_grade.nbgrader.gradable import check_gradable, check_released, check_w
 from attn_grade.nbgrader.gradebook import prepare_gradebook
 from attn_grade.nbgrader.marks import unsandboxed
 from attn_grade.nbgrader.private import check_private
+from attn_grade.one_line import plain
 from attn_grade.records import read_record, record_path
 from attn_grade.stations.levels import choose_level
 from attn_grade.stations.tasks import Failure, Outcome, Task

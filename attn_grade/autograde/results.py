@@ -4,11 +4,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from attn_grade.autograde.summary import log_lines, plain, write_csv
+from attn_grade.autograde.summary import log_lines, write_csv
 from attn_grade.nbgrader.course import Course
-from attn_grade.records import PartRecord, SubmissionRecord, read_records, replace_text
+from attn_grade.one_line import plain
+from attn_grade.records import (
+    PartRecord,
+    SubmissionRecord,
+    read_records,
+    record_path,
+    replace_text,
+)
 from attn_grade.stations.recorded import missing_parts
 from attn_grade.stations.tasks import Failure
+from attn_grade.unfinished import reason_unfinished
 
 
 def write_results(
@@ -83,9 +91,13 @@ def _waiting(
     course: Course, assignment: str, records: Iterable[SubmissionRecord], reasons: dict[str, str]
 ) -> list[SubmissionRecord]:
     """Rows of those whose submissions are there and have not been graded."""
+
+    def why(student: str) -> str:
+        return reason_unfinished(record_path(course.results, assignment, student)) or "not yet"
+
     parts = missing_parts(course.source(assignment))
     return [
-        _unmarked(assignment, student, "not graded", parts, (reasons.get(student, "not yet"),))
+        _unmarked(assignment, student, "not graded", parts, (reasons.get(student) or why(student),))
         for student in ungraded(course, assignment, records)
     ]
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from attn_grade.one_line import plain
 from attn_grade.records import STATES, UNREADABLE, PartRecord, SubmissionRecord, replace_text
 from attn_grade.stations.tasks import Failure
 
@@ -91,11 +92,6 @@ def log_lines(records: Iterable[SubmissionRecord]) -> list[str]:
                 notes = "; ".join(part.notes) or "no more is known"
                 lines.append(f"{record.student} {part.exercise} {part.state}: {notes}")
     return [plain(line) for line in lines]
-
-
-def plain(text: str) -> str:
-    """A text on one line, without what a terminal would take for an order."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def _row(record: SubmissionRecord, part: PartRecord) -> list[str]:

@@ -1,65 +1,95 @@
-"""Exporting what was graded, and nothing else; nbgrader's own table among it."""
+"""Exporting what was graded, and nothing else; nbgrader's own table among it.
+
+A mark that was not given is left out, and no other: the log names it, and the status is 1.
+"""
 
 import csv
+import shlex
 from pathlib import Path
 
 from nbgrader.api import Gradebook
 from nbgrader.plugins import CsvExportPlugin, ExportPlugin
 
 from attn_grade.nbgrader.course import Course
-from attn_grade.nbgrader.marks import changed_marks, unreadable_work
+from attn_grade.nbgrader.marks import changed_marks, marks_not_given, unreadable_work
+from attn_grade.one_line import plain
 from attn_grade.records import UNREADABLE
+
+NOT_GRADED = "not graded"  # what tables say of work that has no marks so far
+INCOMPLETE, REFUSED = 1, 2  # statuses of an export
+Words = dict[tuple[str, str], str]
 
 
 class CheckedExporter(CsvExportPlugin):
-    """nbgrader's own table, of marks that are as they were graded; a score may be `unreadable`."""
+    """nbgrader's own table, of marks that are as they were graded; a score may be a word."""
 
     def export(self, gradebook: Gradebook) -> None:
         """Write the table."""
-        unreadable = check_before_export(self, gradebook)
+        words = check_before_export(self, gradebook)
         super().export(gradebook)
-        if not unreadable:
-            return
+        if words:
+            self._say(words)
+        end_export(self, words)
+
+    def _say(self, words: Words) -> None:
+        """Put words in the place of scores."""
         path = Path(self.to or "grades.csv")
         with path.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
         for row in rows:
-            if (row["student_id"], row["assignment"]) in unreadable:
-                row |= {"raw_score": UNREADABLE, "score": UNREADABLE}
+            if word := words.get((row["student_id"], row["assignment"])):
+                row |= {"raw_score": word, "score": word}
         with path.open("w", newline="", encoding="utf-8") as file:
             table = csv.DictWriter(file, rows[0])
             table.writeheader()
             table.writerows(rows)
 
 
-def check_before_export(exporter: ExportPlugin, gradebook: Gradebook) -> set[tuple[str, str]]:
+def check_before_export(exporter: ExportPlugin, gradebook: Gradebook) -> Words:
     """Check that the marks to be exported are those that were graded, if a course is known.
 
     Returns:
-        Students and problem sets whose work could not be read, which the log names.
+        Words for students and problem sets without marks, which the log names.
 
     Raises:
-        SystemExit: Some marks were not graded; the log says whose.
+        SystemExit: The gradebook holds marks that were not graded; the log says whose.
     """
     if exporter.parent is None:
-        return set()
+        return {}
     course = Course(Path(exporter.parent.coursedir.root))
-    submissions = [
-        submission
-        for assignment in gradebook.assignments
-        if chosen(assignment.name, exporter.assignment)
-        for submission in assignment.submissions
-        if chosen(submission.student_id, exporter.student)
-    ]
-    problems = list(changed_marks(course, submissions)) if course.settings.check_marks else []
-    for problem in problems:
-        exporter.log.error(problem)
-    if problems:
-        raise SystemExit("Nothing was exported, for the reasons above.")
-    unreadable = unreadable_work(course, submissions)
+    assignments = [a for a in gradebook.assignments if chosen(a.name, exporter.assignment)]
+    submissions = [s for a in assignments for s in a.submissions]
+    submissions = [s for s in submissions if chosen(s.student_id, exporter.student)]
+    absent: Words = {}
+    if course.settings.check_marks:
+        problems = list(changed_marks(course, submissions))
+        for problem in problems:
+            exporter.log.error(problem)
+        if problems:
+            exporter.log.error("Nothing was exported, for the reasons above.")
+            raise SystemExit(REFUSED)
+        for assignment in assignments:
+            absent |= marks_not_given(course, gradebook, assignment.name)
+    absent = {who: why for who, why in absent.items() if chosen(who[0], exporter.student)}
+    unreadable = dict.fromkeys(unreadable_work(course, submissions), UNREADABLE)
     for student, assignment in sorted(unreadable):
         exporter.log.warning("%s: the work of %s is %s", assignment, student, UNREADABLE)
-    return unreadable
+    for (student, assignment), why in sorted(absent.items()):
+        again = f"attn-grade autograde {assignment} --student {shlex.quote(student)}"
+        line = f"{assignment}: {student} has no mark: {why}. Grade it: {again}"
+        exporter.log.error("%s", plain(line))
+    return unreadable | dict.fromkeys(absent, NOT_GRADED)
+
+
+def end_export(exporter: ExportPlugin, words: Words) -> None:
+    """End with a status that scripts notice, if marks are absent that may have been earned.
+
+    Raises:
+        SystemExit: Some are.
+    """
+    if absent := list(words.values()).count(NOT_GRADED):
+        exporter.log.error("Exported without the marks above, which were not given: %d", absent)
+        raise SystemExit(INCOMPLETE)
 
 
 def chosen(name: str, wanted: list[str]) -> bool:

@@ -3,8 +3,8 @@
     nbgrader export --exporter=attn_grade.nbgrader.export.MoodleExporter --to moodle.csv
 
 Late penalties are subtracted. Students without a submission get an empty cell, and so do those
-whose work cannot be read: a word among numbers stops the import. It is in a column of its own,
-where the system takes one.
+whose work cannot be read, or has no marks so far: a word among numbers stops the import. It is in a
+column of its own, where the system takes one.
 """
 
 import csv
@@ -15,8 +15,7 @@ from nbgrader.api import Assignment, Gradebook, Student
 from nbgrader.plugins import ExportPlugin
 from traitlets import Dict, Unicode
 
-from attn_grade.nbgrader.checked_export import check_before_export, chosen
-from attn_grade.records import UNREADABLE
+from attn_grade.nbgrader.checked_export import check_before_export, chosen, end_export
 
 Points = dict[tuple[str, str], str]
 
@@ -43,26 +42,25 @@ class TableExporter(ExportPlugin):
 
     def export(self, gradebook: Gradebook) -> None:
         """Write the table into the file `to`, or into one named after the learning system."""
-        unreadable = check_before_export(self, gradebook)
+        words = check_before_export(self, gradebook)
         assignments = [a for a in gradebook.assignments if chosen(a.name, self.assignment)]
         students = [s for s in gradebook.students if chosen(s.id, self.student)]
         assignments.sort(key=lambda assignment: assignment.name)
         students.sort(key=lambda student: student.id)
-        points = self._points(assignments) | dict.fromkeys(unreadable, "")
-        noted = [
-            a for a in assignments if self.words and a.name in {name for _, name in unreadable}
-        ]
+        points = self._points(assignments) | dict.fromkeys(words, "")
+        noted = [a for a in assignments if self.words and a.name in {name for _, name in words}]
         headings = [*self.columns, *map(self.heading, assignments)]
         headings += [f"{a.name} {self.words}" for a in noted]
         table = [[*headings, *self.ends[:1]], *self.below_head(assignments)]
         for student in students:
             earned = [points.get((student.id, a.name), "") for a in assignments]
-            said = [UNREADABLE if (student.id, a.name) in unreadable else "" for a in noted]
+            said = [words.get((student.id, a.name), "") for a in noted]
             table.append([*self.person(student), *earned, *said, *self.ends[1:]])
         target = Path(self.to or self.default_file)
         with target.open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows(table)
         self.log.info("%s: %d students, %d columns", target, len(students), len(assignments))
+        end_export(self, words)
 
     def _points(self, assignments: Iterable[Assignment]) -> Points:
         points = {}

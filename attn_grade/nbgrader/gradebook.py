@@ -21,6 +21,7 @@ from sqlalchemy import Engine, create_engine
 from sqlalchemy.exc import DBAPIError
 
 TRIES = 6
+MAX_NAME = 128  # characters of a student's id
 T = TypeVar("T")
 
 
@@ -73,8 +74,13 @@ def _create_missing(url: str, course_id: str, students: list[str]) -> None:
     Gradebook(url).close()  # nbgrader saves marks so, under a course id of its own
     with Gradebook(url, course_id) as gradebook:
         known = {student.id for student in gradebook.students}
-        for student in sorted(set(students) - known):
+        for student in filter(is_name, sorted(set(students) - known)):
             gradebook.update_or_create_student(student)
+
+
+def is_name(student: str) -> bool:
+    """True if the name of a folder is a text that the gradebook takes."""
+    return len(student) <= MAX_NAME and not any("\ud800" <= c <= "\udfff" for c in student)
 
 
 def find_grades(gradebook: Gradebook, assignment: str, student: str) -> list[Grade] | None:

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
-from nbgrader.api import Grade
+from nbgrader.api import Grade, Gradebook
 from nbgrader.api import SubmittedAssignment as Submission
 
 from attn_grade.nbgrader.course import Course, GradingError
 from attn_grade.records import read_record, record_path
 from attn_grade.seal import key_held
+from attn_grade.unfinished import reason_unfinished
 
 ByHand = dict[tuple[str, str, str], tuple[float | None, float | None]]
 
@@ -33,12 +34,44 @@ def unreadable_work(course: Course, submissions: Iterable[Submission]) -> set[tu
     return found
 
 
+def marks_not_given(
+    course: Course, gradebook: Gradebook, assignment: str
+) -> dict[tuple[str, str], str]:
+    """Students and a problem set that they have handed in without a mark so far, and why.
+
+    A submission all of whose parts a person has graded has its mark.
+    """
+    found_there = gradebook.find_assignment(assignment).submissions
+    submissions = {each.student_id: each for each in found_there}
+    found = {}
+    for student in sorted({*submissions, *course.students(assignment)}):
+        path = record_path(course.results, assignment, student)
+        if not path.exists() and not _is_graded_by_hand(submissions.get(student)):
+            found[student, assignment] = reason_unfinished(path) or "it has not been graded"
+    return found
+
+
+def _is_graded_by_hand(submission: Submission | None) -> bool:
+    grades = _grades(submission) if submission else []
+    return bool(grades) and all(grade.manual_score is not None for grade in grades)
+
+
+def _has_points(grade: Grade) -> bool:
+    return grade.auto_score is not None or grade.manual_score is not None
+
+
+def _grades(submission: Submission) -> list[Grade]:
+    return [grade for notebook in submission.notebooks for grade in notebook.grades]
+
+
 def _problem(course: Course, submission: Submission) -> str | None:
     path = record_path(course.results, submission.name, submission.student_id)
     try:
         record = read_record(path)
     except FileNotFoundError:
-        return "the marks are not from attn-grade"
+        if reason_unfinished(path) is None and any(map(_has_points, _grades(submission))):
+            return "the marks are not from attn-grade"
+        return None
     except ValueError as error:
         return str(error)
     points = {part.part: (part.points, part.of) for part in record.parts}

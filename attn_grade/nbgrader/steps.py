@@ -14,11 +14,10 @@ from datetime import datetime
 from pathlib import Path
 
 from nbformat import NotebookNode
-from nbgrader.api import Grade, Gradebook, InvalidEntry, MissingEntry
+from nbgrader.api import Grade, Gradebook, MissingEntry
 from nbgrader.converters import Autograde, BaseConverter
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
-from sqlalchemy.exc import DBAPIError
 
 from attn_grade.nbgrader.course import GradingError
 from attn_grade.nbgrader.gradebook import find_grades
@@ -65,7 +64,8 @@ class SubmissionConverter(Autograde, _SafeFileCopy):
 
         Raises:
             DBAPIError, InvalidEntry: The gradebook refuses; it may do so no more when asked again.
-            GradingError: nbgrader gives up.
+            GradingError: nbgrader gives up, for a setting.
+            Exception: Of whatever kind, at which it gives up.
         """
         log, before = _Log(), os.getcwd()
         self.log = self.coursedir.log = log.logger
@@ -73,7 +73,7 @@ class SubmissionConverter(Autograde, _SafeFileCopy):
             super().start()
         except (NbGraderException, SystemExit) as error:  # nbgrader exits for some settings
             cause = log.error or error
-            if isinstance(cause, DBAPIError | InvalidEntry):
+            if isinstance(cause, Exception) and not isinstance(cause, NbGraderException):
                 raise cause from None
             raise GradingError(f"nbgrader stops at {type(cause).__name__}: {cause}") from cause
         finally:

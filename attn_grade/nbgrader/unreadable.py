@@ -22,20 +22,29 @@ REASON = """# Nothing could be graded
 
     {reason}
 
+{cure}"""
+CURE = """\
 Your work can be graded if it is one notebook called `{name}` that Jupyter opens. If you can still
 hand in, do so again; otherwise ask your instructor."""
+STOPPED = """\
+That may be no fault of yours. Your instructor is told of it, and can grade your work again, or by
+hand: please ask."""
 
 
-def placeholder_notebook(course: Course, assignment: str, reason: str) -> NotebookNode:
+def placeholder_notebook(
+    course: Course, assignment: str, reason: str, stopped: bool = False
+) -> NotebookNode:
     """A notebook that says why nothing was graded, and then names each graded part.
 
     Args:
         course: The course.
         assignment: Name of the problem set.
         reason: What was found instead of its notebook; it may quote what the student wrote.
+        stopped: Whether grading has stopped at it: then another file may be no cure.
     """
     heading, in_one_line = None, " ".join(reason.splitlines())
-    cells = [new_markdown_cell(REASON.format(reason=in_one_line, name=f"{assignment}.ipynb"))]
+    cure = STOPPED if stopped else CURE.format(name=f"{assignment}.ipynb")
+    cells = [new_markdown_cell(REASON.format(reason=in_one_line, cure=cure))]
     source = nbformat.read(course.source(assignment), as_version=4)
     for cell in source.cells:
         if is_grade(cell):

@@ -1,12 +1,14 @@
 """The command that writes the report on a class."""
 
+import sys
 from pathlib import Path
 
 from attn_grade.autograde.results import ungraded, with_missing_students
 from attn_grade.nbgrader.course import Course, CourseError
 from attn_grade.nbgrader.gradable import check_released
-from attn_grade.nbgrader.marks import changed_marks
+from attn_grade.nbgrader.marks import changed_marks, marks_not_given
 from attn_grade.nbgrader.private import check_private
+from attn_grade.one_line import plain
 from attn_grade.records import read_records
 from attn_grade.report.page import write_report
 from attn_grade.stations.digest import digest_of
@@ -33,8 +35,11 @@ def report(folder: Path, assignment: str, path: Path | None) -> Path:
         raise CourseError(f"{error}. Remove the file, and grade again.") from None
     with course.gradebook() as gradebook:
         changed = list(changed_marks(course, gradebook.find_assignment(assignment).submissions))
+        absent = marks_not_given(course, gradebook, assignment)
     if changed and course.settings.check_marks:
         raise CourseError("\n".join(changed))
+    for (student, _), why in absent.items():
+        print(plain(f"{student} has no mark, and counts nowhere: {why}."), file=sys.stderr)
     records = with_missing_students(course, assignment, found)
     written = path or course.results / f"{assignment}.html"
     outdated = [

@@ -24,7 +24,8 @@ def enter(hand_in: HandIn, notebook: Notebook, graded: Graded) -> None:
 
     Raises:
         DBAPIError, InvalidEntry: The gradebook refuses; it may do so no more when asked again.
-        GradingError: nbgrader gives up.
+        GradingError: nbgrader gives up, for a setting.
+        Exception: Of whatever kind, at which it gives up.
     """
     steps = [
         ClearMetadataPreprocessor,
@@ -39,13 +40,12 @@ def enter_nothing(hand_in: HandIn, unreadable: Unreadable) -> None:
     """Enter no points for what cannot be read, with a notebook that says why.
 
     Raises:
-        DBAPIError, InvalidEntry, GradingError: As `enter` does.
+        Exception: As `enter` does.
     """
     nothing = EnterNothing(unreadable.reason, _review_state(hand_in))
     steps = [RestoreMetadata, ClearOutput, PutBackCells, nothing, AssignLatePenalties]
-    _convert(
-        hand_in, placeholder_notebook(hand_in.course, hand_in.assignment, unreadable.reason), steps
-    )
+    what = unreadable.reason, bool(unreadable.details)
+    _convert(hand_in, placeholder_notebook(hand_in.course, hand_in.assignment, *what), steps)
 
 
 def _review_state(hand_in: HandIn) -> ReviewState:

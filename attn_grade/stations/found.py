@@ -9,6 +9,7 @@ from pathlib import Path
 from traitlets.config import Config
 
 from attn_grade.nbgrader.course import Course, GradingError
+from attn_grade.nbgrader.gradebook import is_name
 from attn_grade.nbgrader.times import UnknownZoneError, read_time
 from attn_grade.records import record_path
 
@@ -60,13 +61,15 @@ def find(course: Course, assignment: str, student: str) -> HandIn:
     """Look at what a student handed in.
 
     Raises:
-        GradingError: nbgrader takes the name of the folder for another student's.
+        GradingError: nbgrader takes the name of the folder for another student's, or for none.
     """
     directory = course.directory
     directory.student_id = student
     if directory.student_id != student:  # nbgrader drops spaces around a name
         taken = f"{student!r} for {directory.student_id!r}"
         raise GradingError(f"nbgrader takes the folder {taken}. Give it another name.")
+    if not is_name(student):
+        raise GradingError("The name of the folder is no text, or too long. Give it another name.")
     folder = course.submitted(assignment, student)
     time, notes = read_timestamp(folder, course.config)
     if (name := notebook_in(folder, assignment).name) != f"{assignment}.ipynb":

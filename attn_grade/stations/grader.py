@@ -5,12 +5,17 @@ submission, and its record is written last.
 """
 
 import time
+import traceback
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 from filelock import FileLock
+from nbgrader.api import InvalidEntry
+from sqlalchemy.exc import DBAPIError
 
 from attn_grade.check import hidden_secret
+from attn_grade.nbgrader.course import GradingError
 from attn_grade.nbgrader.gradebook import with_retries
 from attn_grade.records import SubmissionRecord, record_path, write_record
 from attn_grade.stations.counted import count_again
@@ -23,6 +28,10 @@ from attn_grade.stations.read import Unreadable, read
 from attn_grade.stations.recorded import record_of, record_without
 from attn_grade.stations.tasks import Task
 from attn_grade.stations.warm import Grader, grader_of
+from attn_grade.unfinished import unfinished
+
+FRAMES = 20  # of a traceback that are kept
+MAX_DETAILS = 4000  # characters
 
 
 def grade_submission(task: Task) -> SubmissionRecord:
@@ -35,7 +44,8 @@ def grade_submission(task: Task) -> SubmissionRecord:
         Its record, which lies beside the others then.
 
     Raises:
-        GradingError: nbgrader cannot grade it, or the isolation asked for cannot be had.
+        GradingError, OSError, DBAPIError, InvalidEntry: It cannot be graded now, for a reason that
+            does not lie in it; the reason is kept beside the place of its record.
     """
     grader = grader_of(task)
     path = record_path(grader.course.results, task.assignment, task.student)
@@ -51,9 +61,14 @@ def grade_submission(task: Task) -> SubmissionRecord:
                 if counted != earlier:
                     write_record(path, counted)
                 return counted
-        path.unlink(missing_ok=True)  # or it would speak for a grading that is interrupted
-        record = replace(grade(hand_in, grader, task.cell_seconds), digest=digest)
-        write_record(path, record)
+        with unfinished(path):
+            try:
+                record = replace(grade(hand_in, grader, task.cell_seconds), digest=digest)
+            except (GradingError, OSError, DBAPIError, InvalidEntry):  # no fault of the submission
+                raise
+            except Exception as error:  # at which something gives up that was handed in
+                record = without_marks(hand_in, error)
+            write_record(path, record)
         return record
 
 
@@ -74,3 +89,16 @@ def grade(hand_in: HandIn, grader: Grader, cell_seconds: float) -> SubmissionRec
             with_retries(lambda: enter(hand_in, notebook, graded))
     seconds = round(time.monotonic() - begun, 2)
     return replace(record, level=str(grader.level), seconds=seconds, cell_seconds=cell_seconds)
+
+
+def without_marks(hand_in: HandIn, error: Exception) -> SubmissionRecord:
+    """Enter no points for a submission at which grading stops; it has no digest: it is tried again.
+
+    The student reads the kind of the error, which says nothing of the checks, the instructor all.
+    """
+    reason = f"the grader stopped at your work with {type(error).__name__}"
+    frames = traceback.extract_tb(error.__traceback__)[-FRAMES:]
+    places = " > ".join(f"{Path(f.filename).name}:{f.lineno} {f.name}" for f in frames)
+    stopped = Unreadable(reason, (f"{type(error).__name__}: {error} [{places}]"[:MAX_DETAILS],))
+    with_retries(lambda: enter_nothing(hand_in, stopped))
+    return record_without(hand_in, stopped)

@@ -9,11 +9,8 @@ import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
-from nbgrader.api import InvalidEntry
 from nbgrader.converters import Autograde
-from sqlalchemy.exc import DBAPIError
 
-from attn_grade.nbgrader.course import GradingError
 from attn_grade.nbgrader.rebuilt import Rebuilt, rebuild
 from attn_grade.stations.found import HandIn
 from attn_grade.stations.order import out_of_order
@@ -42,9 +39,15 @@ class Notebook:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """The absence of a notebook that can be run; the reason is for student and instructor."""
+    """The absence of a notebook that can be graded.
+
+    Attributes:
+        reason: For student and instructor.
+        details: For the instructor alone; where grading has stopped at it, at what and where.
+    """
 
     reason: str
+    details: tuple[str, ...] = ()
 
 
 def read(hand_in: HandIn) -> Notebook | Unreadable:
@@ -52,7 +55,7 @@ def read(hand_in: HandIn) -> Notebook | Unreadable:
 
     Raises:
         DBAPIError, InvalidEntry: The gradebook refuses; it may do so no more when asked again.
-        GradingError: nbgrader's own steps fail.
+        Exception: Of whatever kind, at which nbgrader's own steps fail.
     """
     try:
         found = read_notebook(hand_in.notebook, hand_in.course.bank.package)
@@ -68,7 +71,7 @@ def sanitized(hand_in: HandIn, notebook: NotebookNode) -> NotebookNode:
 
     Raises:
         DBAPIError, InvalidEntry: The gradebook refuses; it may do so no more when asked again.
-        GradingError: One of the steps fails.
+        Exception: Of whatever kind, at which one of the steps fails.
     """
     course = hand_in.course
     where = {"assignment": hand_in.assignment, "student": hand_in.student}
@@ -77,12 +80,7 @@ def sanitized(hand_in: HandIn, notebook: NotebookNode) -> NotebookNode:
     exporter._preprocessors = []
     for step in Autograde(config=course.config).sanitize_preprocessors:
         exporter.register_preprocessor(step, enabled=True)
-    try:
-        text, _ = exporter.from_notebook_node(notebook, ResourcesDict(nbgrader=where))
-    except (DBAPIError, InvalidEntry):
-        raise
-    except Exception as error:  # of whatever step
-        raise GradingError(f"nbgrader stops at {type(error).__name__}: {error}") from error
+    text, _ = exporter.from_notebook_node(notebook, ResourcesDict(nbgrader=where))
     return nbformat.reads(text, as_version=4)
 
 

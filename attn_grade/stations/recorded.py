@@ -31,10 +31,11 @@ def record_of(hand_in: HandIn, notebook: Notebook, graded: Graded) -> Submission
 
 
 def record_without(hand_in: HandIn, unreadable: Unreadable) -> SubmissionRecord:
-    """The record of a notebook that is not there, or cannot be read."""
+    """The record of a notebook that is not there, or cannot be read, or at which grading stops."""
     course = hand_in.course
     parts = missing_parts(course.source(hand_in.assignment))
-    names, notes = (hand_in.assignment, hand_in.student), (unreadable.reason, *hand_in.notes)
+    names = hand_in.assignment, hand_in.student
+    notes = (unreadable.reason, *unreadable.details, *hand_in.notes)
     return SubmissionRecord(*names, "missing", parts=parts, notes=notes, unreadable=True)
 
 
