@@ -105,6 +105,8 @@ def markdown(base: str) -> dict[str, str]:
         "code": f"```html\n</code></pre><script>{script('code', base)}</script>\n```",
         "href": f"$\\href{{javascript:{run('href')}}}{{open}}$",
         "formula": f"$x</p><script>{script('formula', base)}</script>$ and $a < b$",
+        "wide": f"${'x +' * 100}x$ and $${'y +' * 400}y$$",
+        "word": f"{'w' * 3000} and `{'c' * 3000}`",
         "environment": f"\\begin{{align}}<img src=n onerror={run('environment')}>\\end{{align}}",
     }
 

@@ -21,8 +21,10 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbformat.v4 import new_markdown_cell, new_notebook, new_output
 
 from attn_grade.nbgrader.pages.clean import markdown_to_html
+from attn_grade.nbgrader.pages.shorten import Shorten
 from tests import hostile
 from tests.conftest import ROOT
 from tests.test_pages import look_with_axe
@@ -371,3 +373,39 @@ def test_function_and_number_in_a_formula_stand_apart() -> None:
     assert '<mi>log</mi><mspace width="0.167em"></mspace><mn>2</mn>' in markdown_to_html(
         {}, "$\\log 2$"
     )
+
+
+def test_page_is_no_wider_than_the_screen_whatever_a_student_wrote(page: Page) -> None:
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width == page.viewport_size["width"]
+    assert page.locator("#notebook", has_text="too wide to be set").count()
+
+
+def shortened(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    return Shorten().preprocess(notebook, {})[0]
+
+
+def test_page_of_20_000_cells_shows_the_graded_ones_and_says_how_many_are_left_out() -> None:
+    filler = [new_markdown_cell(f"cell {number}") for number in range(20_000)]
+    long = [new_markdown_cell("a" * 30_000) for _ in range(6)]
+    source = hostile.problem_set()
+    known = [c.source for c in source.cells if c.metadata.get("nbgrader")]
+    shown = shortened(new_notebook(cells=[*long, *filler, *source.cells])).cells
+    assert [c.source for c in shown if c.metadata.get("nbgrader")] == known
+    assert [len(c.source) for c in shown[:3]] == [20_046, 20_046, 20_046]
+    assert sum(len(c.source) for c in shown) < 130_000
+    left_out = "*Left out of this page: 20,005 further cells. The notebook has them.*"
+    assert shown[-1].source == left_out
+    shown = shortened(new_notebook(cells=[*filler, *source.cells])).cells
+    assert len(shown) == 300 + len(known) + 1
+
+
+def test_page_shows_the_beginning_of_a_long_text_and_says_how_much_is_left_out() -> None:
+    notebook = hostile.problem_set()
+    cell = next(c for c in notebook.cells if c.cell_type == "code")
+    cell.source = "x" * 25_000
+    cell.outputs = [new_output("stream", text="y" * 20_001) for _ in range(20)]
+    shortened(notebook)
+    assert cell.source == "x" * 20_000 + "\n\n... left out of this page: 5,000 characters"
+    assert cell.outputs[0].text.endswith("yy\n\n... left out of this page: 1 characters")
+    assert cell.outputs[-1].text == "\n\n... left out of this page: 20,001 characters"

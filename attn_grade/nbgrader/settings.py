@@ -24,6 +24,7 @@ from attn_grade.nbgrader.pages.defuse import Defuse
 from attn_grade.nbgrader.pages.grades import GetGradesByPart
 from attn_grade.nbgrader.pages.hidden_tests import HideTracebacksOfHiddenTests
 from attn_grade.nbgrader.pages.places import template_paths
+from attn_grade.nbgrader.pages.shorten import Shorten
 from attn_grade.nbgrader.preprocessors import ForgetDuplicates, PutBackCells, RestoreMetadata
 from attn_grade.nbgrader.private import is_shared, make_private, mask
 
@@ -134,7 +135,7 @@ def _set_pages(c: Config) -> None:
     # all that to the filters, and nbconvert's own filter would take the tables of checks apart.
     c.HTMLExporter.sanitize_html = True
     c.HTMLExporter.filters = {"clean_html": clean_html, "markdown2html": markdown_to_html}
-    c.HTMLExporter.preprocessors = [Defuse]
+    c.HTMLExporter.preprocessors = [Shorten, Defuse]
     c.HTMLExporter.template_paths = template_paths()
     c.CSSHTMLHeaderPreprocessor.style = "a11y-high-contrast-light"  # nbconvert's own is too pale
 

@@ -5,5 +5,5 @@ change marks and run code. So what reaches a page is text, tables and pictures: 
 nothing that is fetched, nothing that can be clicked and leads elsewhere.
 
 `nbgrader_config.py` puts these parts into nbconvert's `HTMLExporter`: `clean` in place of two of
-its filters, `Defuse` among its preprocessors, and the templates around nbgrader's own.
+its filters, `Shorten` and `Defuse` as its preprocessors, and the templates around nbgrader's own.
 """

@@ -17,6 +17,7 @@ VALUE = re.compile(r"[a-z -]+|\d?(\.\d+)?em|[0-2]")
 TAG = re.compile(r"<[^>]*>")
 MAX_WIDTH = 20  # characters, however wide, on the screen of a phone
 MAX_FORMULA = 2000
+MAX_SIGNS = 400  # that a formula shows; a wider one is written out as it was typed
 # A macro that calls itself would keep the reader of the page waiting for ever.
 DEFINITION = re.compile(r"\\(newcommand|renewcommand|def|let)\b")
 # TeX leaves a little room between the name of a function and what stands next, MathML none.
@@ -38,9 +39,10 @@ def formula_to_mathml(source: str, display: str) -> str:
         mathml = convert(source, display=display)
     except Exception:  # of a dozen kinds, and IndexError, for what is not LaTeX
         return f"<code>{escape(source)}</code>"
-    if (
-        len(unescape(TAG.sub("", mathml))) > MAX_WIDTH
-    ):  # the keyboard can push aside what has the focus
+    signs = len(unescape(TAG.sub("", mathml)))
+    if signs > MAX_SIGNS:
+        return f"<code>{escape(source)}</code> (a formula of {signs} signs, too wide to be set)"
+    if signs > MAX_WIDTH:  # the keyboard can push aside what has the focus
         mathml = mathml.replace("<math", '<math tabindex="0"', 1)
     return CLOSE.sub(r'\1<mspace width="0.167em"></mspace>', mathml)
 
