@@ -296,7 +296,8 @@ def test_command_writes_the_page_with_those_of_the_roster_who_handed_in_nothing(
     results = course_with(tmp_path, records, "ann", "bob", "cid")
     (tmp_path / "grading" / "submitted" / "cid" / SET).mkdir(parents=True)
     run = run_report(tmp_path, SET)
-    assert (run.exit_code, run.output.strip()) == (0, str(results / f"{SET}.html"))
+    assert (run.exit_code, run.stdout.strip()) == (0, str(results / f"{SET}.html"))
+    assert run.stderr == "cid has no mark, and counts nowhere: it has not been graded.\n"
     page = (results / f"{SET}.html").read_text(encoding="utf-8")
     assert "1 of 2 students" in page
     assert "bob: nothing was handed in" in page

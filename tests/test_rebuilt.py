@@ -1,4 +1,4 @@
-"""What an editor adds to a notebook, leaves out of it or garbles in it costs no mark."""
+"""Notebooks keep their marks whatever an editor adds to them, leaves out or garbles."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def content_of(notebook: dict[str, Any]) -> bytes:
 
 
 def cells_of(notebook: NotebookNode) -> list[tuple[str, str, Any]]:
-    """All on which marks depend."""
+    """Return all on which marks depend."""
     return [(cell.cell_type, cell.source, cell.metadata) for cell in notebook.cells]
 
 

@@ -176,11 +176,17 @@ def test_odd_but_honest_upload_is_collected(
 
 
 @pytest.mark.parametrize(
-    "content", [link(), tarred([NOTEBOOK], 0, tarfile.SYMTYPE)], ids=["zip", "tar"]
+    "content",
+    [link(), tarred([NOTEBOOK], 0, tarfile.SYMTYPE), zipped({"a/": b""}), zipped({"._a": b""})],
+    ids=["zip", "tar", "folders", "junk"],
 )
-def test_links_are_not_unpacked(content: bytes, course: Path, caplog) -> None:
+def test_upload_of_nothing_but_links_is_not_unpacked_but_kept_and_named(
+    content: bytes, course: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     moodle(course, eve={"x.zip" if content[:2] == b"PK" else "x.tgz": content})
-    assert collect(course, caplog)["eve"] == []
+    (name,) = collect(course, caplog)["eve"]
+    assert name in (f"{SET}.zip", f"{SET}.tgz")
+    assert "it holds no file that can be taken" in caplog.text
     assert not [path for path in course.rglob("*") if path.is_symlink()]
 
 

@@ -26,8 +26,8 @@ from attn_grade.nbgrader.course import Course, CourseError
 from attn_grade.nbgrader.gradable import check_gradable, check_released, check_writable
 from attn_grade.nbgrader.gradebook import prepare_gradebook
 from attn_grade.nbgrader.marks import unsandboxed
+from attn_grade.nbgrader.printable import plain
 from attn_grade.nbgrader.private import check_private
-from attn_grade.one_line import plain
 from attn_grade.records import read_record, record_path
 from attn_grade.stations.levels import choose_level
 from attn_grade.stations.tasks import Failure, Outcome, Task

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from attn_grade.autograde.summary import log_lines, write_csv
 from attn_grade.nbgrader.course import Course
-from attn_grade.one_line import plain
+from attn_grade.nbgrader.printable import plain
 from attn_grade.records import (
     PartRecord,
     SubmissionRecord,

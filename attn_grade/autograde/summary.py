@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from attn_grade.one_line import plain
+from attn_grade.nbgrader.printable import cell_of_csv, plain
 from attn_grade.records import STATES, UNREADABLE, PartRecord, SubmissionRecord, replace_text
 from attn_grade.stations.tasks import Failure
 
@@ -22,7 +22,6 @@ COLUMNS = (
 MARKS = {"graded": " ", "missing": "–", "timed out": "t", "crashed": "!", "cheated?": "?"}
 COLOURS = {"graded": "none", "missing": "dim", "timed out": "yellow", "crashed": "yellow"}
 MAX_ROWS = 60  # of a table on the screen; the CSV has all
-FORMULA = ("=", "+", "-", "@")  # with which a spreadsheet begins to compute
 
 
 def write_csv(path: Path, records: Iterable[SubmissionRecord]) -> None:
@@ -103,13 +102,7 @@ def _row(record: SubmissionRecord, part: PartRecord) -> list[str]:
     rest = state, record.level
     texts = part.mistake or "", notes
     points_of = points, f"{part.of:g}"
-    return [*map(_cell_of_csv, names), *points_of, *rest, claimed, *map(_cell_of_csv, texts)]
-
-
-def _cell_of_csv(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    text = plain(text)
-    return f"'{text}" if text.startswith(FORMULA) else text
+    return [*map(cell_of_csv, names), *points_of, *rest, claimed, *map(cell_of_csv, texts)]
 
 
 def _exercises(records: list[SubmissionRecord]) -> dict[str, float]:

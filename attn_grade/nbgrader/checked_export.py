@@ -4,7 +4,7 @@ A mark that was not given is left out, and no other: the log names it, and the s
 """
 
 import csv
-import shlex
+from collections import defaultdict
 from pathlib import Path
 
 from nbgrader.api import Gradebook
@@ -12,7 +12,7 @@ from nbgrader.plugins import CsvExportPlugin, ExportPlugin
 
 from attn_grade.nbgrader.course import Course
 from attn_grade.nbgrader.marks import changed_marks, marks_not_given, unreadable_work
-from attn_grade.one_line import plain
+from attn_grade.nbgrader.printable import plain
 from attn_grade.records import UNREADABLE
 
 NOT_GRADED = "not graded"  # what tables say of work that has no marks so far
@@ -74,11 +74,18 @@ def check_before_export(exporter: ExportPlugin, gradebook: Gradebook) -> Words:
     unreadable = dict.fromkeys(unreadable_work(course, submissions), UNREADABLE)
     for student, assignment in sorted(unreadable):
         exporter.log.warning("%s: the work of %s is %s", assignment, student, UNREADABLE)
-    for (student, assignment), why in sorted(absent.items()):
-        again = f"attn-grade autograde {assignment} --student {shlex.quote(student)}"
-        line = f"{assignment}: {student} has no mark: {why}. Grade it: {again}"
-        exporter.log.error("%s", plain(line))
+    _log_absent(exporter, absent)
     return unreadable | dict.fromkeys(absent, NOT_GRADED)
+
+
+def _log_absent(exporter: ExportPlugin, absent: Words) -> None:
+    """Log a line for each problem set and reason, with the students and the cure."""
+    alike: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for (student, assignment), why in sorted(absent.items()):
+        alike[assignment, why].append(student)
+    for (assignment, why), students in alike.items():
+        line = f"{assignment}: no mark of {', '.join(students)}: {why}. Grade it:"
+        exporter.log.error("%s attn-grade autograde %s", plain(line), assignment)
 
 
 def end_export(exporter: ExportPlugin, words: Words) -> None:

@@ -1,4 +1,4 @@
-"""What `nbgrader autograde` reads, and keeping the formgrader from running it.
+"""Reading for `nbgrader autograde`, and keeping the formgrader from running what is read.
 
 The formgrader's icon *Autograde* runs a submission in the server's name: with the rights of the
 instructor.

@@ -138,8 +138,11 @@ class UploadExtractor(ExtractorPlugin):
     def _unpack_upload(self, archive: Path, target: Path, room: _Room, nested: int) -> None:
         if nested > MAX_NESTED:
             raise TooMuchError(f"it holds archives in archives, more than {MAX_NESTED} deep")
+        before = room.files
         for name, reader in members(archive, TAR_OVERHEAD * self._most[1]):
             self._take(PurePosixPath(name), reader, target, room, nested)
+        if room.files == before:
+            raise ValueError("it holds no file that can be taken: links and folders, or nothing")
 
     def _leave(self, name: str, error: Exception) -> None:
         self._left += 1

@@ -7,8 +7,8 @@ from attn_grade.autograde.results import ungraded, with_missing_students
 from attn_grade.nbgrader.course import Course, CourseError
 from attn_grade.nbgrader.gradable import check_released
 from attn_grade.nbgrader.marks import changed_marks, marks_not_given
+from attn_grade.nbgrader.printable import plain
 from attn_grade.nbgrader.private import check_private
-from attn_grade.one_line import plain
 from attn_grade.records import read_records
 from attn_grade.report.page import write_report
 from attn_grade.stations.digest import digest_of

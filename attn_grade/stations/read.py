@@ -85,7 +85,7 @@ def sanitized(hand_in: HandIn, notebook: NotebookNode) -> NotebookNode:
 
 
 def read_notebook(path: Path, bank: str) -> Rebuilt:
-    """What counts of a notebook that was handed in.
+    """Read all that counts of a notebook that was handed in.
 
     Args:
         path: Where it is.
