@@ -190,6 +190,29 @@ def graded_cell_of_its_own(notebook: dict) -> None:
     notebook["cells"].insert(1, new_code_cell("50.0", metadata=metadata))
 
 
+def of_other_editors(notebook: dict) -> None:
+    """Leave it as various editors and services do, against the format."""
+    notebook["metadata"] = {"kernelspec": {}, "title": "half of an emoji: \ud83d"}
+    for cell in notebook["cells"]:
+        cell["metadata"] |= {"tags": ["a", "a"], "collapsed": "yes"}
+        if cell["cell_type"] == "code":
+            del cell["execution_count"]
+            cell["outputs"] = [{"output_type": "stream", "text": "x", "transient": {}}]
+            cell["outputExpanded"] = True
+        cell["id"] = "the same"
+
+
+def nest_metadata(notebook: dict) -> None:
+    nested: dict = {}
+    for _ in range(475):
+        nested = {"a": nested}
+    notebook["metadata"]["a"] = nested
+
+
+def half_a_character(notebook: dict) -> None:
+    by_name(notebook, "softmax")["source"] += "\n# half of an emoji: \ud83d"
+
+
 def no_kernel(notebook: dict) -> None:
     notebook["metadata"] = {"kernelspec": {"name": "julia", "display_name": "Julia"}}
 
@@ -238,6 +261,9 @@ READABLE: dict[str, tuple[Change, set[str]]] = {
     "other-versions": (change_notebook(other_versions), set()),
     "broken-metadata": (change_notebook(broken_metadata), set()),
     "graded-cell-of-its-own": (change_notebook(graded_cell_of_its_own), set()),
+    "other-editors": (change_notebook(of_other_editors), set()),
+    "nested-metadata": (change_notebook(nest_metadata), set()),
+    "half-a-character": (change_notebook(half_a_character), set()),
     "julia": (change_notebook(no_kernel), set()),
     "extra-files": (extra_files, set()),
     "late": (late, set()),

@@ -58,6 +58,28 @@ def test_person_is_handed_all_that_is_known(course: Path, tmp_path: Path) -> Non
     assert data(course, "export", "eve", str(target)).exit_code == 2
 
 
+def test_hand_in_is_taken_back_with_its_marks_and_its_files_are_kept(course: Path) -> None:
+    submitted = course / "grading" / "submitted" / "eve" / SET
+    for number in ("", "-1"):
+        submitted.mkdir(parents=True)
+        (submitted / "mine.txt").write_text("mine")
+        kept = course / "grading" / "taken_back" / "eve" / f"{SET}{number}"
+        done = data(course, "take-back", SET, "eve")
+        assert (done.exit_code, done.output.strip()) == (0, f"{kept} has it now")
+        assert (kept / "mine.txt").read_text() == "mine"
+    assert not submitted.exists()
+    assert not path_of(course, "eve").exists()
+    with book(course) as gradebook:
+        assert gradebook.find_student("eve")
+        with pytest.raises(MissingEntry):
+            gradebook.find_submission(SET, "eve")
+        assert gradebook.find_submission(SET, "ada")
+    none = data(course, "take-back", SET, "eve")
+    assert (none.exit_code, "Nobody has handed in" in none.output) == (2, True)
+    assert data(course, "delete", "eve", "--yes").exit_code == 0
+    assert not list((course / "grading").rglob("mine.txt"))
+
+
 def test_person_is_deleted_and_nobody_else(course: Path) -> None:
     assert data(course, "delete", "eve").exit_code == 1  # who does not answer has not agreed
     done = data(course, "delete", "eve", "--yes")

@@ -169,6 +169,7 @@ def test_cells_that_are_none_are_left_out_and_said() -> None:
     [
         (b"", "Expecting value"),
         (b'{"cells": {}}', "it has no list of cells"),
+        (b'{"cells": [' + b"5," * 25_000 + b"5]}", "it has 25,001 cells, above 25,000"),
         (b"[1]", "it has no list of cells"),
         (b'{"cells": [], "x": ' + b"[" * 100_000, "it is nested too deep"),
     ],

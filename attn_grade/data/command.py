@@ -8,11 +8,12 @@ from rich.console import Console
 
 from attn_grade.data.backup import back_up, restore
 from attn_grade.data.person import delete_person, export_person
+from attn_grade.data.taken_back import take_back
 from attn_grade.nbgrader.course import Course
 from attn_grade.nbgrader.exits import report_errors
 from attn_grade.nbgrader.private import private_files
 
-app = typer.Typer(no_args_is_help=True, help="Export, delete, back up and restore data.")
+app = typer.Typer(no_args_is_help=True, help="Export, delete, take back, back up and restore data.")
 Folder = Annotated[Path, typer.Option(help="Folder of the course.")]
 Student = Annotated[str, typer.Argument(help="The student's id.")]
 File = Annotated[Path, typer.Argument(help="The archive.")]
@@ -40,6 +41,17 @@ def delete(
     _say("Deleted. The tables and reports on the class can be made again.")
     if left:
         _say("These may still hold something about the student: " + ", ".join(map(str, left)))
+
+
+@app.command("take-back")
+def take_hand_in_back(
+    assignment: Annotated[str, typer.Argument(help="Name of the problem set.")],
+    student: Student,
+    course: Folder = Path(),
+) -> None:
+    """Take one hand-in out of the class with its marks, and keep its files."""
+    with report_errors(), private_files(course):
+        _say(f"{take_back(Course(course.resolve()), assignment, student)} has it now")
 
 
 @app.command()

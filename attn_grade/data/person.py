@@ -9,9 +9,10 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 from nbgrader.api import MissingEntry, SubmittedNotebook
 
+from attn_grade.data.taken_back import TAKEN_BACK
 from attn_grade.nbgrader.course import GRADING, Course, CourseError
 
-STEPS = ("submitted", "autograded", "feedback")
+STEPS = ("submitted", "autograded", "feedback", TAKEN_BACK)
 
 
 def export_person(course: Course, student: str, target: Path) -> int:

@@ -16,6 +16,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 MAKE = {"code": new_code_cell, "markdown": new_markdown_cell, "raw": new_raw_cell}
 KINDS = {"heading": "markdown", "html": "markdown", "text": "markdown"}  # until version 3
 RESULTS = ("execute_result", "pyout")
+MAX_CELLS = 25_000
 MAX_LEVEL = 6  # of a heading
 MAX_DIGITS = 15  # of a whole number; Python refuses to read one of 5000
 HALF = re.compile("[\ud800-\udfff]")
@@ -45,6 +46,8 @@ def rebuild(content: bytes) -> Rebuilt:
         text = content.decode(encoding, errors="replace")
         notes.append(f"the file is not {encoding}, and what cannot be read is \ufffd now: {error}")
     listed = _listed_cells(_parse(text.removeprefix("\ufeff")))
+    if len(listed) > MAX_CELLS:
+        raise ValueError(f"it has {len(listed):,} cells, above {MAX_CELLS:,}")
     cells = [cell for cell in listed if isinstance(cell, dict)]
     if without := len(listed) - sum(map(_has_text, cells)):
         notes.append(f"cells whose text is no text: {without} of {len(listed)}")
