@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nbconvert.exporters import NotebookExporter
-from nbconvert.exporters.exporter import ResourcesDict
+from nbformat import NotebookNode
 
 from attn_grade.nbgrader.rebuilt import rebuild
 
@@ -50,7 +50,7 @@ class OutsideTheFormgrader(NotebookExporter):
 
     def from_filename(
         self, filename: str, resources: Any = None, **settings: Any
-    ) -> tuple[str, ResourcesDict]:
+    ) -> tuple[NotebookNode, dict[str, Any]]:
         """Read what was handed in as `attn-grade` does; then what nbgrader has made of it."""
         if not getattr(self.parent, "_sanitizing", False):
             return super().from_filename(filename, resources, **settings)
