@@ -55,7 +55,8 @@ PLAIN: dict[str, Any] = {
 }
 KEPT = ("cells", "cell_type", "source", "nbgrader")
 NESTED = "as deep as Jupyter opens"
-ODD = st.sampled_from([None, True, -3, 0.5, "a word", "\ud83d", [], {}, ["x", "x"], NESTED])
+ODD = [None, True, -3, 0.5, "a word", "\ud83d", [], {}, ["x", "x"], [{}, 5], NESTED]
+NEW = ("id", "transient", "name", "attachments", "level")
 
 
 def content_of(notebook: dict[str, Any]) -> bytes:
@@ -78,6 +79,12 @@ def objects_of(value: Any) -> list[dict[str, Any]]:
     return [value, *inner]
 
 
+def free_keys(place: dict[str, Any]) -> list[str]:
+    """The keys of an object that say nothing of the answer, and some that may be added."""
+    free = [key for key in place if key not in KEPT and not holds_nbgraders(place, key)]
+    return list(dict.fromkeys([*free, *NEW]))
+
+
 def holds_nbgraders(place: dict[str, Any], key: str) -> bool:
     """Tell whether nbgrader's words on a cell stand below a key."""
     return isinstance(place[key], dict) and "nbgrader" in place[key]
@@ -89,21 +96,34 @@ def changed(draw: st.DrawFn) -> dict[str, Any]:
     notebook = copy.deepcopy(PLAIN)
     for _ in range(draw(st.integers(1, 6))):
         place = draw(st.sampled_from(objects_of(notebook)))
-        free = [key for key in place if key not in KEPT and not holds_nbgraders(place, key)]
-        key = draw(st.sampled_from([*free, "id", "transient", "name", "x"]))
+        key = draw(st.sampled_from(free_keys(place)))
         if draw(st.booleans()):
             place.pop(key, None)
         else:
-            place[key] = copy.deepcopy(draw(ODD))
+            place[key] = copy.deepcopy(draw(st.sampled_from(ODD)))
     return notebook
 
 
 @given(changed())
-@settings(max_examples=150, deadline=None)
-def test_what_says_nothing_of_the_answer_changes_nothing(notebook: dict[str, Any]) -> None:
+@settings(max_examples=50, deadline=None)
+def test_what_says_nothing_of_the_answer_changes_nothing_together(notebook: dict[str, Any]) -> None:
     found = rebuild(content_of(notebook)).notebook
     nbformat.validate(found)
     assert cells_of(found) == cells_of(rebuild(content_of(PLAIN)).notebook)
+
+
+def test_each_key_that_says_nothing_of_the_answer_may_be_missing_or_hold_anything() -> None:
+    expected = cells_of(rebuild(content_of(PLAIN)).notebook)
+    for number, place in enumerate(objects_of(PLAIN)):
+        for key in free_keys(place):
+            notebook = copy.deepcopy(PLAIN)
+            changed_place = objects_of(notebook)[number]
+            changed_place.pop(key, None)
+            assert cells_of(rebuild(content_of(notebook)).notebook) == expected, key
+            for odd in ODD:
+                changed_place[key] = odd
+                found = rebuild(content_of(notebook)).notebook
+                assert cells_of(found) == expected, (key, odd)
 
 
 def test_rebuilt_notebook_is_what_was_handed_in() -> None:
