@@ -136,6 +136,9 @@ def test_rebuilt_notebook_is_what_was_handed_in() -> None:
         ("raw", "raw", {}),
     ]
     assert (claims_of(found.notebook), found.notes) == ({"a-check": 3.0}, ())
+    code = [cell for cell in found.notebook.cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in code] == [1, 2]  # the order in which they ran
+    assert code[1].outputs[0].execution_count == 2
 
 
 def test_notebook_of_version_3_is_read_as_well_where_keys_are_missing() -> None:

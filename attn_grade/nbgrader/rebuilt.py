@@ -2,7 +2,7 @@
 
 Editors and services write notebooks that the format forbids and Jupyter opens all the same: with
 keys of their own, with keys left out, with half a character. So nothing is taken over but the text
-and kind of each cell, its name, its pictures, and the results that it shows.
+and kind of each cell, its name, its pictures, the results that it shows, and the order of the runs.
 """
 
 import json
@@ -98,6 +98,7 @@ def _cell(found: dict[str, Any], name: str) -> NotebookNode:
     if isinstance(about, dict) and isinstance(about.get("nbgrader"), dict):
         cell.metadata.nbgrader = _plain_values(about["nbgrader"])
     if kind == "code":
+        cell.execution_count = _count(found)
         cell.outputs = _results(found.get("outputs"))
     elif attachments := _attachments(found.get("attachments")):
         cell.attachments = attachments
@@ -140,7 +141,19 @@ def _results(found: Any) -> list[NotebookNode]:
     kept = [one for one in outputs if isinstance(one, dict) and one.get("output_type") in RESULTS]
     data = [one["data"] if isinstance(one.get("data"), dict) else one for one in kept]
     texts = [_joined(one.get("text/plain", one.get("text"))) for one in data]
-    return [new_output("execute_result", data={"text/plain": text}) for text in texts if text]
+    counts = map(_count, kept)
+    return [
+        new_output("execute_result", data={"text/plain": text}, execution_count=count)
+        for text, count in zip(texts, counts, strict=True)
+        if text
+    ]
+
+
+def _count(found: dict[str, Any]) -> int | None:
+    """The number of its run, which says in which order the cells ran; None for anything else."""
+    count = found.get("execution_count", found.get("prompt_number"))
+    is_count = isinstance(count, int) and not isinstance(count, bool) and count >= 0
+    return count if is_count else None
 
 
 def _attachments(found: Any) -> NotebookNode:
