@@ -8,6 +8,7 @@ from rich.console import Console
 
 from attn_grade.autograde.command import AutogradeOptions
 from attn_grade.autograde.command import autograde as grade_class
+from attn_grade.cluster.command import app as cluster_app
 from attn_grade.data.command import app as data_app
 from attn_grade.host.deadline import CELL_SECONDS
 from attn_grade.inside.level import Level
@@ -22,6 +23,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(data_app, name="data")
+app.add_typer(cluster_app, name="cluster")
 Assignment = Annotated[str, typer.Argument(help="Name of the problem set, such as 04_bahdanau.")]
 Folder = Annotated[Path, typer.Option(help="Folder of the course.")]
 
@@ -44,7 +46,7 @@ def autograde(
     ] = None,
     cell_seconds: Annotated[float, typer.Option(min=1, help="Seconds for a cell.")] = CELL_SECONDS,
     scheduler: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://host:8786.")
+        str | None, typer.Option(help="Address of a Dask scheduler, such as tls://host:8786.")
     ] = None,
     course: Folder = Path(),
     csv: Annotated[

@@ -36,7 +36,7 @@ def course_in_postgresql() -> Iterator[tuple[Path, str, LocalCluster]]:
         logs.mkdir()
         lay_out(course, url, ASSIGNMENT)
         os.environ["ATTN_GRADE_DB_URL"] = url
-        with LocalCluster(logs) as cluster:
+        with LocalCluster(logs, course) as cluster:
             yield course, url, cluster
 
 

@@ -1,4 +1,4 @@
-"""A Dask cluster of processes of this machine, started by Dask's own commands."""
+"""A cluster of processes of this machine, started by the commands of the guide."""
 
 import json
 import os
@@ -12,6 +12,9 @@ from typing import Self
 import psutil
 from distributed import Client
 
+from attn_grade.cluster.secret import secret_file, security
+from attn_grade.nbgrader.course import Course
+
 ROOT = Path(__file__).resolve().parent.parent
 SECONDS_TO_START, SECONDS_TO_END = 60, 20
 
@@ -19,13 +22,15 @@ SECONDS_TO_START, SECONDS_TO_END = 60, 20
 class LocalCluster:
     """A scheduler, and workers that come and go; leaving the context ends them all."""
 
-    def __init__(self, folder: Path, **environment: str) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, course: Path, **environment: str) -> None:
+        self.folder, self.course = folder, course
         self.started: list[subprocess.Popen] = []
         self.address = self._start_scheduler(**environment)
 
-    def _run(self, *arguments: str, **environment: str) -> subprocess.Popen:
-        command = [sys.executable, "-m", "dask", *arguments]
+    def _run(self, *arguments: str, program: str = "", **environment: str) -> subprocess.Popen:
+        ours = "attn_grade", "cluster", arguments[0], "--course", str(self.course)
+        started = (program, arguments[0]) if program else ours
+        command = [sys.executable, "-m", *started, *arguments[1:]]
         known = os.environ | {"PYTHONPATH": str(ROOT)} | environment
         with (self.folder / f"{arguments[0]}-{len(self.started)}.log").open("wb") as log:
             where = {"cwd": self.folder, "env": known, "stdout": log, "stderr": log}
@@ -34,8 +39,8 @@ class LocalCluster:
 
     def _start_scheduler(self, **environment: str) -> str:
         file = self.folder / "scheduler.json"
-        where = ["--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file)]
-        scheduler = self._run("scheduler", *where, "--no-dashboard", **environment)
+        where = ["--port", "0", "--scheduler-file", str(file)]
+        scheduler = self._run("scheduler", *where, **environment)
         deadline = time.monotonic() + SECONDS_TO_START
         while time.monotonic() < deadline and scheduler.poll() is None:
             try:
@@ -46,12 +51,19 @@ class LocalCluster:
 
     def add_worker(self, *options: str, **environment: str) -> subprocess.Popen:
         """Start a worker, as on one more machine; with `--no-nanny` it is the process returned."""
-        how = ["--nthreads", "1", "--memory-limit", "0", "--no-dashboard"]
-        return self._run("worker", self.address, *how, *options, **environment)
+        return self._run("worker", self.address, "--memory-limit", "0", *options, **environment)
+
+    def add_worker_of_another_environment(self, packages: str) -> subprocess.Popen:
+        """Start one by Dask's own command, with a folder of packages in front."""
+        key = str(secret_file(Course(self.course)))
+        how = ["--tls-ca-file", key, "--tls-cert", key, "--tls-key", key, "--nthreads", "1"]
+        words = ["worker", self.address, "--no-nanny", "--memory-limit", "0", *how]
+        return self._run(*words, program="dask", PYTHONPATH=packages)
 
     def wait_for_workers(self, number: int) -> None:
         """Return when so many have joined."""
-        with Client(self.address, set_as_default=False) as client:
+        keys = security(Course(self.course))
+        with Client(self.address, security=keys, set_as_default=False) as client:
             client.wait_for_workers(number, timeout=SECONDS_TO_START)
 
     def __enter__(self) -> Self:

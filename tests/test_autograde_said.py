@@ -159,7 +159,7 @@ def test_windows(copy, monkeypatch, words):
 
 @pytest.mark.parametrize("level", ["limits", "plain"])
 def test_cluster_without_sandboxes(level):
-    status, said = typed(FIRST, "--scheduler", "tcp://localhost:9", "--level", level)
+    status, said = typed(FIRST, "--scheduler", "tls://localhost:9", "--level", level)
     assert status == 2
     assert "On a cluster submissions are graded in sandboxes alone" in said
 

@@ -132,7 +132,7 @@ def test_table_of_a_large_class_is_in_the_csv_alone(course, monkeypatch):
     _, said = run(course, "--student", "s001", "--student", "s002")
     assert "Isolation: 1 sandbox, 1 limits." in said
     monkeypatch.setattr(command, "choose_level", lambda *_: pytest.fail("not for others"))
-    _, said = run(course, "--student", "s001", "--scheduler", "tcp://there:8786")
+    _, said = run(course, "--student", "s001", "--scheduler", "tls://there:8786")
     assert "Isolation: 1 sandbox." in said
     assert "Already graded: 1. Use --force to grade them again." in said
 

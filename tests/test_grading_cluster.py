@@ -5,6 +5,8 @@ the last test, with a cluster of its own, whose workers can be told apart.
 """
 
 import _thread
+import asyncio
+import shutil
 import subprocess
 import sys
 import threading
@@ -12,19 +14,26 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from http.client import HTTPException
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.error import URLError
+from urllib.request import urlopen
 
 import psutil
 import pytest
+from distributed import Security, rpc
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 
 from attn_grade.cluster import client as cluster
 from attn_grade.cluster.client import ClusterError, grade_on_cluster
+from attn_grade.cluster.secret import make_secret, security
 from attn_grade.cluster.worker import describe, misfit
 from attn_grade.nbgrader import gradebook
+from attn_grade.nbgrader.course import Course, CourseError
 from attn_grade.records import read_records
 from attn_grade.stations import levels
 from attn_grade.stations.tasks import Failure, Outcome, Task
@@ -84,7 +93,7 @@ def everyone(database: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ATTN_GRADE_DB_URL", database)
         patch.delenv("ATTN_GRADE_SECRET", raising=False)  # of a course that was read before
-        with LocalCluster(logs, **IMPATIENT) as running:
+        with LocalCluster(logs, course, **IMPATIENT) as running:
             yield Class(course, database, running)
 
 
@@ -95,6 +104,69 @@ def replace_worker(everyone: Class, workers: list[subprocess.Popen]) -> None:
     stuck = processes(everyone.course)["waits0"]
     kill(next(worker for worker in workers if worker.pid == stuck))
     workers.append(everyone.cluster.add_worker("--no-nanny"))
+
+
+def family(cluster: LocalCluster) -> list[psutil.Process]:
+    """All processes of a cluster."""
+    first = [psutil.Process(one.pid) for one in cluster.started if one.poll() is None]
+    return [*first, *chain.from_iterable(one.children(recursive=True) for one in first)]
+
+
+def listening(cluster: LocalCluster) -> set[tuple[str, int]]:
+    """The addresses at which a cluster can be reached."""
+    found = chain.from_iterable(one.net_connections("inet") for one in family(cluster))
+    return {tuple(each.laddr) for each in found if each.status == psutil.CONN_LISTEN}
+
+
+def obeys(address: str, keys: Security | None) -> bool:
+    """True if somebody runs a program on the other side."""
+
+    async def ask() -> object:
+        shown = keys and keys.get_connection_args("client")
+        async with rpc(address, connection_args=shown, timeout=2) as far:
+            return await asyncio.wait_for(far.identity(), 2)
+
+    try:
+        return bool(asyncio.run(ask()))
+    except (OSError, ValueError, TimeoutError):
+        return False
+
+
+def test_cluster_obeys_nobody_without_its_key_not_even_on_the_loopback(
+    everyone: Class, tmp_path: Path
+) -> None:
+    minder = everyone.cluster.add_worker()
+    everyone.cluster.wait_for_workers(1)
+    places = listening(everyone.cluster)
+    assert len(places) >= 5  # the scheduler, what minds the worker, it, and two for pages
+    assert {host for host, _ in places} == {"127.0.0.1"}
+    ours = security(Course(everyone.course))
+    other = tmp_path / "other"
+    shutil.copytree(everyone.course, other, ignore=shutil.ignore_patterns("grading"))
+    make_secret(Course(other))
+    for host, port in places:
+        for open_to in (None, security(Course(other))):
+            protocol = "tls" if open_to else "tcp"
+            assert not obeys(f"{protocol}://{host}:{port}", open_to)
+        for page in ("info/main/workers.html", "metrics"):
+            with pytest.raises((URLError, HTTPException, OSError), match=r"Not Found|closed|reset"):
+                urlopen(f"http://{host}:{port}/{page}", timeout=5)
+    assert sum(obeys(f"tls://{host}:{port}", ours) for host, port in places) >= 3
+    minder.terminate()
+    minder.wait()
+    key = everyone.course / "grading" / "cluster.pem"
+    assert key.stat().st_mode & 0o077 == key.parent.stat().st_mode & 0o077 == 0
+
+
+def test_open_address_and_a_course_without_a_key_are_refused(
+    everyone: Class, tmp_path: Path
+) -> None:
+    task = everyone.task("student80")
+    with pytest.raises(CourseError, match=r"tcp://here:1 is open: .* tls://here:1"):
+        list(grade_on_cluster([task], "tcp://here:1"))
+    shutil.copy(everyone.course / "nbgrader_config.py", tmp_path)
+    with pytest.raises(CourseError, match="Start the scheduler first"):
+        list(grade_on_cluster([replace(task, course=str(tmp_path))], "here:1"))
 
 
 @sampled  # the proofs go on with its workers
@@ -152,20 +224,23 @@ def test_submission_that_ends_its_workers_is_named_and_the_others_are_graded(
 def test_no_scheduler_no_worker_and_a_worker_without_the_package_are_named(
     everyone: Class, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "attn_grade").mkdir()
+    without = tmp_path / "without" / "attn_grade"
+    without.mkdir(parents=True)
     missing = "raise ModuleNotFoundError('No module named attn_grade')"
-    (tmp_path / "attn_grade" / "__init__.py").write_text(missing)
-    with LocalCluster(tmp_path) as running:
+    (without / "__init__.py").write_text(missing)
+    with LocalCluster(tmp_path, everyone.course) as running:
         other = Class(everyone.course, everyone.url, running)
         monkeypatch.setattr(cluster, "WORKER_SECONDS", 1)
         with pytest.raises(ClusterError, match=f"at {running.address} had no worker for 1 s"):
             list(other.grade("student80"))
         monkeypatch.setattr(cluster, "WORKER_SECONDS", 60)
-        running.add_worker("--no-nanny", PYTHONPATH=str(tmp_path))
-        with pytest.raises(ClusterError, match=r"(?s)tcp://.*No module.*environment of the course"):
+        running.add_worker_of_another_environment(str(without.parent))
+        with pytest.raises(ClusterError, match=r"(?s)tls://.*No module.*environment of the course"):
             list(other.grade("student80"))
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
-    with pytest.raises(ClusterError, match=f"No Dask scheduler answers at {running.address}"):
+    with pytest.raises(
+        ClusterError, match=f"No Dask scheduler of this course answers at {running.address}"
+    ):
         list(other.grade("student80"))
     assert "student80" not in noted(everyone.course, "begun")
 
@@ -288,7 +363,7 @@ def see_that_marks_are_whole(url: str, course: Path) -> None:
 def test_command_grades_real_submissions_on_two_workers_of_which_one_is_killed(
     database: str, handed_in: Path, tmp_path: Path
 ) -> None:
-    with LocalCluster(tmp_path) as running:
+    with LocalCluster(tmp_path, handed_in) as running:
         how = ["--no-nanny", "--preload", noted_grading.__name__]
         workers = [running.add_worker(*how, TMPDIR=str(tmp_path)) for _ in range(2)]
         running.wait_for_workers(2)

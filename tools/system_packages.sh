@@ -41,6 +41,7 @@ fi
 [ "$(uname)" != Linux ] || command -v bwrap >/dev/null || missing+=(bubblewrap)
 if [ "${1:-all}" = all ]; then
   compgen -G "/usr/lib/*/libseccomp.so.2" >/dev/null || missing+=(libseccomp2)
+  command -v openssl >/dev/null || missing+=(openssl)
   # Debian keeps the server off PATH
   compgen -G "/usr/lib/postgresql/*/bin/postgres" >/dev/null || command -v postgres >/dev/null || missing+=(postgresql)
 fi

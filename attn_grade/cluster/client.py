@@ -1,7 +1,7 @@
 """Grading spread over machines by Dask: where the command was typed.
 
-    dask scheduler                                                   # on one machine
-    dask worker tcp://THAT-MACHINE:8786 --nworkers 8 --nthreads 1    # on each of several
+    attn-grade cluster scheduler --host THAT-MACHINE                # on one machine
+    attn-grade cluster worker tls://THAT-MACHINE:8786 --nworkers 8  # on each of several
 
 Dask gives a submission to a worker that is free, also to one that came later, and to another when
 a worker ends. Here is what Dask cannot know: which worker fits, when a submission has ended enough
@@ -19,8 +19,9 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from distributed import Client, Future, KilledWorker, as_completed
+from distributed import Client, Future, KilledWorker, Security, as_completed
 
+from attn_grade.cluster.secret import closed_address, security
 from attn_grade.cluster.worker import describe, misfit
 from attn_grade.nbgrader.course import Course
 from attn_grade.records import SubmissionRecord
@@ -49,28 +50,32 @@ def grade_on_cluster(
 
     Args:
         tasks: Submissions of one problem set of one course.
-        address: Of the scheduler, as `tcp://host:8786`.
+        address: Of the scheduler, as `tls://host:8786`.
         grade: A function of a module that the workers can import; to call it twice does no harm.
 
     Raises:
         ClusterError: No scheduler answers at the address, no worker joins it, or a worker lacks
             this package or the folder of the course, or has others.
+        CourseError: The address is open to everybody, or the course has no key of a cluster.
     """
     tasks = list(tasks)
     if not tasks:
         return
-    with _connected(address) as client, _folder_of(tasks[0]) as folder:
+    address, keys = closed_address(address), security(Course(Path(tasks[0].course)))
+    with _connected(address, keys) as client, _folder_of(tasks[0]) as folder:
         cluster = _Cluster(client, address, tasks, folder, grade)
         cluster.check_workers()
         yield from cluster.outcomes()
 
 
 @contextmanager
-def _connected(address: str) -> Iterator[Client]:
+def _connected(address: str, keys: Security) -> Iterator[Client]:
+    how: dict[str, Any] = {"timeout": CONNECT_SECONDS, "set_as_default": False}
     try:
-        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        client = Client(address, security=keys, **how)
     except Exception as error:  # of many kinds, if what answers there is no scheduler
-        raise ClusterError(f"No Dask scheduler answers at {address}: {error}") from error
+        message = f"No Dask scheduler of this course answers at {address}: {error}"
+        raise ClusterError(message) from error
     with client:  # when it closes, what it gave out and has not begun is cancelled
         yield client
 
@@ -130,7 +135,7 @@ class _Cluster:
     def without_workers(self) -> ClusterError:
         return ClusterError(
             f"The scheduler at {self.address} had no worker for {WORKER_SECONDS} s. "
-            f"Start some: dask worker {self.address} --nworkers 2 --nthreads 1"
+            f"Start some: attn-grade cluster worker {self.address} --nworkers 2"
         )
 
     def order(self, index: int) -> str:
