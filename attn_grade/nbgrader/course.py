@@ -48,6 +48,20 @@ class GradingError(Exception):
     """A submission cannot be graded, for a reason that does not lie in its notebook."""
 
 
+def check_place(root: Path) -> None:
+    """Check that nbgrader takes the path of a course for what it is.
+
+    Raises:
+        CourseError: It would not; the message names the path.
+    """
+    place = str(root)
+    if set(place) & set("[{}") or os.path.expandvars(place) != place:
+        raise CourseError(
+            f"The course lies in {place}, and nbgrader takes [, {{, }} and names behind $ in a path"
+            " for a pattern. Rename the folder."
+        )
+
+
 @dataclass(frozen=True)
 class Course:
     """A course.
@@ -56,12 +70,13 @@ class Course:
         root: Its folder, with `nbgrader_config.py` in it.
 
     Raises:
-        CourseError: There is no such file.
+        CourseError: There is no such file, or nbgrader cannot work in the folder.
     """
 
     root: Path
 
     def __post_init__(self) -> None:
+        check_place(self.root)
         if not (self.root / CONFIG).is_file():
             raise CourseError(f"{self.root} is not a course: it has no {CONFIG}.")
 

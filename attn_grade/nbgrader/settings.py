@@ -14,10 +14,11 @@ from nbgrader.preprocessors import (
     ClearOutput,
     OverwriteKernelspec,
 )
+from sqlalchemy import URL
 from traitlets.config import Application, Config
 
 from attn_grade.check import SECRET_VARIABLE
-from attn_grade.nbgrader.course import GRADING, CourseError
+from attn_grade.nbgrader.course import GRADING, CourseError, check_place
 from attn_grade.nbgrader.formgrader import OutsideTheFormgrader
 from attn_grade.nbgrader.pages.clean import clean_html, markdown_to_html
 from attn_grade.nbgrader.pages.defuse import Defuse
@@ -42,7 +43,8 @@ def configure(c: Config, root: Path, course_id: str, bank: str) -> None:
         bank: Name of the package of exercises; it names what a submission may import.
 
     Raises:
-        SystemExit: `grading/` cannot be made private, or the file of the seed is empty.
+        SystemExit: `grading/` cannot be made private, nbgrader cannot work in the folder, or the
+            file of the seed is empty.
     """
     grading = root / GRADING
     _close(grading)  # before anything is written into it
@@ -66,6 +68,7 @@ def configure(c: Config, root: Path, course_id: str, bank: str) -> None:
 def _close(grading: Path) -> None:
     """Let no other account of the machine enter the folder."""
     try:
+        check_place(grading)
         make_private(grading)
     except CourseError as error:
         # nbgrader would go on without these settings after any other error
@@ -85,7 +88,8 @@ def _set_places(directory: Config, root: Path, course_id: str) -> None:
         directory[f"{name}_directory"] = f"{GRADING}/{name}"
     # 60 s: parallel graders wait for each other instead of failing with "database is locked". Where
     # several machines grade, the variable names a database of PostgreSQL that all of them reach.
-    sqlite = f"sqlite:///{grading / 'gradebook.db'}?timeout=60"
+    file, wait = f"{grading / 'gradebook.db'}", {"timeout": "60"}
+    sqlite = URL.create("sqlite", database=file, query=wait).render_as_string()
     directory.db_url = os.environ.get("ATTN_GRADE_DB_URL") or sqlite
     # What may lie beside a problem set's source and never reaches a student.
     ours = ["instructor*", "*.private.*"]
