@@ -48,20 +48,6 @@ class GradingError(Exception):
     """A submission cannot be graded, for a reason that does not lie in its notebook."""
 
 
-def check_place(root: Path) -> None:
-    """Check that nbgrader takes the path of a course for what it is.
-
-    Raises:
-        CourseError: It would not; the message names the path.
-    """
-    place = str(root)
-    if set(place) & set("[{}") or os.path.expandvars(place) != place:
-        raise CourseError(
-            f"The course lies in {place}, and nbgrader takes [, {{, }} and names behind $ in a path"
-            " for a pattern. Rename the folder."
-        )
-
-
 @dataclass(frozen=True)
 class Course:
     """A course.
@@ -76,9 +62,12 @@ class Course:
     root: Path
 
     def __post_init__(self) -> None:
-        check_place(self.root)
+        place = str(self.root)
         if not (self.root / CONFIG).is_file():
-            raise CourseError(f"{self.root} is not a course: it has no {CONFIG}.")
+            raise CourseError(f"{place} is not a course: it has no {CONFIG}.")
+        if set(place) & set("[{}") or os.path.expandvars(place) != place:
+            said = "nbgrader takes [, {, } and names behind $ in its path for a pattern"
+            raise CourseError(f"Rename the folder {place}: {said}.")
 
     @cached_property
     def config(self) -> Config:
@@ -97,8 +86,7 @@ class Course:
         return AttnGrade(config=self.config)
 
     def settings_digest(self) -> str:
-        """Digest of the settings file as it is now; `config` may be older in a long-lived
-        process."""
+        """Digest of the settings file as it is now; `config` may be older."""
         return hashlib.sha256((self.root / CONFIG).read_bytes()).hexdigest()
 
     @cached_property
@@ -108,8 +96,7 @@ class Course:
         Raises:
             CourseError: The settings name none, or it cannot be imported.
         """
-        name = self.settings.bank
-        if not name:
+        if not (name := self.settings.bank):
             raise CourseError(f"{self.root / CONFIG} names no bank of exercises: c.AttnGrade.bank")
         try:
             bank = import_module(name).BANK
@@ -144,8 +131,8 @@ class Course:
 
     def autograded(self, assignment: str, student: str) -> Path:
         """The notebook with what its cells showed and earned."""
-        directory = self.directory
-        folder = directory.format_path(directory.autograded_directory, student, assignment)
+        place = self.directory.autograded_directory
+        folder = self.directory.format_path(place, student, assignment)
         return Path(folder, f"{assignment}.ipynb")
 
     def source(self, assignment: str) -> Path:
@@ -157,10 +144,9 @@ class Course:
         """The students with a submission."""
         everybody = self.submitted(assignment, "*")
         parts = everybody.relative_to(everybody.anchor).parts
-        place = parts.index("*")
         pattern = [part if part == "*" else glob.escape(part) for part in parts]
         found = sorted(
-            folder.relative_to(everybody.anchor).parts[place]
+            folder.relative_to(everybody.anchor).parts[parts.index("*")]
             for folder in Path(everybody.anchor).glob(os.path.join(*pattern))
             if folder.is_dir()
         )
@@ -193,15 +179,14 @@ class Course:
         folder = self.submitted(assignment, "*")
         if folder.name != assignment or folder.parent.name != "*":
             return {}  # the settings lay submissions out otherwise
+        found: dict[str, list[str]] = {}
         with self.gradebook() as gradebook:
             known = {each.name for each in gradebook.assignments}
-        found: dict[str, list[str]] = {}
         for student in folder.parent.parent.glob("[!.]*"):
             if student.is_dir() and student.name not in self._excluded:
-                there = [
-                    one for one in student.glob("[!.]*") if one.is_file() or one.name not in known
-                ]
-                found |= {student.name: sorted(one.name for one in there)} if there else {}
+                there = student.glob("[!.]*")
+                names = sorted(one.name for one in there if one.is_file() or one.name not in known)
+                found |= {student.name: names} if names else {}
         return found
 
     def roster(self) -> list[str]:

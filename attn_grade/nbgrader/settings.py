@@ -8,6 +8,7 @@ from pathlib import Path
 
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader.apps import NbGrader
+from nbgrader.apps.dbapp import DbGenericImportApp
 from nbgrader.preprocessors import (
     CheckCellMetadata,
     ClearHiddenTests,
@@ -18,7 +19,7 @@ from sqlalchemy import URL
 from traitlets.config import Application, Config
 
 from attn_grade.check import SECRET_VARIABLE
-from attn_grade.nbgrader.course import GRADING, CourseError, check_place
+from attn_grade.nbgrader.course import GRADING, Course, CourseError
 from attn_grade.nbgrader.formgrader import OutsideTheFormgrader
 from attn_grade.nbgrader.pages.clean import clean_html, markdown_to_html
 from attn_grade.nbgrader.pages.defuse import Defuse
@@ -28,6 +29,7 @@ from attn_grade.nbgrader.pages.places import template_paths
 from attn_grade.nbgrader.pages.shorten import Shorten
 from attn_grade.nbgrader.preprocessors import ForgetDuplicates, PutBackCells, RestoreMetadata
 from attn_grade.nbgrader.private import is_shared, make_private, mask
+from attn_grade.nbgrader.roster import import_table
 
 
 def configure(c: Config, root: Path, course_id: str, bank: str) -> None:
@@ -48,6 +50,7 @@ def configure(c: Config, root: Path, course_id: str, bank: str) -> None:
     """
     grading = root / GRADING
     _close(grading)  # before anything is written into it
+    DbGenericImportApp.start = import_table  # nbgrader has no setting for it
     c.AttnGrade.bank = bank
     _set_places(c.CourseDirectory, root, course_id)
     # `nbgrader collect` takes a hand-in from its owner alone, and the time from the file system.
@@ -68,7 +71,7 @@ def configure(c: Config, root: Path, course_id: str, bank: str) -> None:
 def _close(grading: Path) -> None:
     """Let no other account of the machine enter the folder."""
     try:
-        check_place(grading)
+        Course(grading.parent)
         make_private(grading)
     except CourseError as error:
         # nbgrader would go on without these settings after any other error
