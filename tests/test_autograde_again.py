@@ -259,7 +259,7 @@ def test_digest_that_is_no_text_any_more_is_that_of_something_else(tmp_path):
 
 
 def test_notebook_is_graded_within_a_server_too_since_nothing_runs_in_its_name(warm, monkeypatch):
-    monkeypatch.setattr(formgrader, "_is_server", lambda: True)
+    monkeypatch.setattr(formgrader, "is_server", lambda: True)
     assert grade(warm, force=True).points == OF
 
 

@@ -314,3 +314,29 @@ def test_folder_of_another_cannot_be_entered_by_its_new_name(
     mallory.does('mv "$1" "$2"', folder, folder_of(place, ada.name))
     assert "left, for the reasons above: 1" in collect(place)
     assert collected(place, ada.name) == {}
+
+
+ODD = """mkdir "$1"; cd "$1"; mkfifo pipe.ipynb secret; mkdir folder.ipynb
+ln -s /dev/zero link.ipynb
+ln -s secret submission_secret.txt"""
+
+
+def test_list_reads_nothing_that_was_handed_in_and_prints_no_order_to_the_terminal(
+    place: Path, ada: Account, mallory: Account
+) -> None:
+    ada.does(HAND_IN, folder_of(place, ada.name), "hers")
+    mallory.does(ODD, folder_of(place, mallory.name))
+    mallory.does('mkfifo "$1"', folder_of(place, mallory.name, "2031-01-01"))
+    mallory.does(HAND_IN, folder_of(place, f"{mallory.name}\x1b[2J\nroot"), "red")
+    exchange = f"--Exchange.root={place / 'exchange'}"
+    said = nbgrader(place / "course", "list", "--inbound", exchange)
+    lines = [line for line in said.splitlines() if "Left in inbound" not in line]
+    assert [line.split("] ")[1][:30] for line in lines if line] == [
+        "Submitted assignments:",
+        f"attention {ada.name} {SET}"[:30],
+    ]
+    assert "\x1b" not in said
+    assert r"\x1b[2J\nroot" in said
+    assert "pipe.ipynb' is neither a file nor a folder" in said
+    collect_of_all = nbgrader(place / "course", "collect", SET, exchange)
+    assert "\x1b" not in collect_of_all

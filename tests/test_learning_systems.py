@@ -116,6 +116,20 @@ def test_blackboard_gets_the_column_that_is_named(gradebook: Gradebook, target: 
     assert table == [["Username", "Retrieval [Total Pts: 5 Points] |4711"], ["alan", "3"]]
 
 
+@pytest.mark.parametrize("name", ["Moodle", "Canvas", "Brightspace", "Blackboard"])
+def test_name_that_a_spreadsheet_would_compute_is_text(
+    gradebook: Gradebook, target: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    formula = '=HYPERLINK("http://x.org";"marks")'
+    words = {"first_name": "+1", "last_name": formula, "email": "@SUM(A1)", "id": "-2+3"}
+    eve = Student(**words, lms_user_id="\t=1")
+    monkeypatch.setattr(Gradebook, "students", [eve])
+    (*_, cells) = exported(gradebook, name, target)
+    texts = [cell for cell in cells if cell and cell != "#"]
+    assert texts
+    assert [cell for cell in texts if cell.strip()[0] in "=+-@\t"] == []
+
+
 def test_points_that_wait_for_a_person_are_announced(
     gradebook: Gradebook, target: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -130,3 +130,14 @@ def test_command_imports_all_or_nothing(course: Path, monkeypatch: pytest.Monkey
     with Gradebook(Course(course).directory.db_url) as gradebook:
         (zoe,) = gradebook.students
         assert {name: getattr(zoe, name) for name in ZOE} == ZOE
+
+
+def test_names_of_strangers_give_no_orders_to_the_terminal(course: Path) -> None:
+    odd = "x\x1b[31m"
+    environment = {"JUPYTER_CONFIG_DIR": str(course / "none"), "ATTN_GRADE_DB_URL": None}
+    for words in (("add", f"{odd}\n[forged]"), ("list",)):
+        command = ("nbgrader", "db", "student", *words)
+        run = type_command(*command, folder=course, environment=environment)
+        assert run.status == 0, run.stdout
+        assert "\x1b" not in run.stdout
+        assert r"x\x1b[31m" in run.stdout

@@ -207,7 +207,8 @@ def test_of_two_notebooks_the_one_with_the_right_name_is_taken(
     found = collect(course, caplog)
     assert (found["ada"], found["grace"]) == ([NOTEBOOK], [NOTEBOOK])
     assert (course / "grading/submitted/ada" / SET / NOTEBOOK).read_text() == "{}"
-    assert "draft.ipynb': the same student's" in caplog.text
+    assert "ada: collected is " in caplog.text
+    assert "and not 1 more: 'all/Ada Lovelace_7_assignsubmission_file/draft.ipynb'" in caplog.text
 
 
 def test_notebooks_among_which_nothing_decides_are_left_and_named(
@@ -217,3 +218,14 @@ def test_notebooks_among_which_nothing_decides_are_left_and_named(
     found = collect(course, caplog)
     assert (found["ada"], found["grace"]) == ([], [NOTEBOOK])
     assert "put the right one in its place by hand" in caplog.text
+
+
+def test_very_many_notebooks_of_one_are_said_in_one_line(
+    course: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    many = zipped({f"{'n' * 50}{number}.ipynb": b"{}" for number in range(990)})
+    moodle(course, ada={NOTEBOOK: b"{}"}, eve={"many.zip": many})
+    assert collect(course, caplog)["ada"] == [NOTEBOOK]
+    (said,) = [message for message in caplog.messages if "by hand" in message]
+    assert said.startswith("eve: 990 notebooks; put the right one in its place by hand: ")
+    assert len(said) < 1000  # and not a list of all for each

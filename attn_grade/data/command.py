@@ -11,6 +11,7 @@ from attn_grade.data.person import delete_person, export_person
 from attn_grade.data.taken_back import take_back
 from attn_grade.nbgrader.course import Course
 from attn_grade.nbgrader.exits import report_errors
+from attn_grade.nbgrader.printable import plain_lines
 from attn_grade.nbgrader.private import private_files
 
 app = typer.Typer(no_args_is_help=True, help="Export, delete, take back, back up and restore data.")
@@ -69,4 +70,4 @@ def put_back(source: File, course: Folder = Path()) -> None:
 
 
 def _say(text: str) -> None:
-    Console().print(text, markup=False, highlight=False, soft_wrap=True)
+    Console().print(plain_lines(text), markup=False, highlight=False, soft_wrap=True)

@@ -12,11 +12,13 @@ from nbgrader.plugins import CsvExportPlugin, ExportPlugin
 
 from attn_grade.nbgrader.course import Course
 from attn_grade.nbgrader.marks import changed_marks, marks_not_given, unreadable_work
-from attn_grade.nbgrader.printable import plain
+from attn_grade.nbgrader.printable import cell_of_csv, plain
 from attn_grade.records import UNREADABLE
 
 NOT_GRADED = "not graded"  # what tables say of work that has no marks so far
 INCOMPLETE, REFUSED = 1, 2  # statuses of an export
+# The columns of nbgrader's table that people fill in.
+PERSON = ("student_id", "last_name", "first_name", "email")
 Words = dict[tuple[str, str], str]
 
 
@@ -27,18 +29,20 @@ class CheckedExporter(CsvExportPlugin):
         """Write the table."""
         words = check_before_export(self, gradebook)
         super().export(gradebook)
-        if words:
-            self._say(words)
+        self._rewrite(words)
         end_export(self, words)
 
-    def _say(self, words: Words) -> None:
-        """Put words in the place of scores."""
+    def _rewrite(self, words: Words) -> None:
+        """Put words in the place of scores, and what people typed as text."""
         path = Path(self.to or "grades.csv")
         with path.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
         for row in rows:
             if word := words.get((row["student_id"], row["assignment"])):
                 row |= {"raw_score": word, "score": word}
+            row |= {name: cell_of_csv(row[name]) for name in PERSON}
+        if not rows:
+            return
         with path.open("w", newline="", encoding="utf-8") as file:
             table = csv.DictWriter(file, rows[0])
             table.writeheader()

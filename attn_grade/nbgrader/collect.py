@@ -15,6 +15,8 @@ from nbgrader.plugins import FileNameCollectorPlugin
 
 from attn_grade.nbgrader.archive_names import Named, read_name, read_name_by
 
+MAX_NAMED = 5  # of a student's notebooks
+
 
 class RosterCollector(FileNameCollectorPlugin):
     """Knows the archives of Moodle, Canvas and Blackboard, and students by the gradebook.
@@ -38,29 +40,43 @@ class RosterCollector(FileNameCollectorPlugin):
         notebooks = [other for other in others if other.suffix in self.valid_ext]
         if not is_notebook and (notebooks or path not in others[:1]):
             return None
-        if is_notebook and (problem := self._why_not(path, notebooks)):
-            self.log.warning("%r: %s", submitted_file, problem)
+        if is_notebook and self._chosen(student) not in ([], [path]):
+            self._warn_of_others(student, notebooks)
             return None
         collected = {"student_id": student, "file_id": self.parent.coursedir.assignment_id}
         return collected | ({"timestamp": named.time} if named.time else {})
 
-    def _why_not(self, path: PurePath, notebooks: list[PurePath]) -> str | None:
-        """The reason why a notebook is not the one to collect of its student, or None if it is.
+    def _chosen(self, student: str) -> list[PurePath]:
+        """The notebook to collect of a student; several if none of them is the one."""
+        if student not in self._choices:
+            notebooks = [one for one in self._files[student] if one.suffix in self.valid_ext]
+            times = {one: self._time(one) for one in notebooks}
+            newest = [one for one in notebooks if times[one] == max(times.values())]
+            name = f"{self.parent.coursedir.assignment_id}.ipynb"
+            self._choices[student] = [one for one in newest if one.name == name] or newest
+        return self._choices[student]
 
-        Args:
-            path: The notebook's.
-            notebooks: All of the student.
-        """
-        times = {one: self._time(one) for one in notebooks}
-        newest = [one for one in notebooks if times[one] == max(times.values())]
-        name = f"{self.parent.coursedir.assignment_id}.ipynb"
-        chosen = [one for one in newest if one.name == name] or newest
-        if len(chosen) > 1:
-            listed = ", ".join(repr(str(one)) for one in chosen)
-            return f"one of several notebooks; put the right one in its place by hand: {listed}"
-        if path in chosen or not chosen:
-            return None
-        return f"the same student's {str(chosen[0])!r} is collected instead"
+    def _warn_of_others(self, student: str, notebooks: list[PurePath]) -> None:
+        """Say once what becomes of a student's notebooks, however many there are."""
+        if student in self._warned:
+            return
+        self._warned.add(student)
+        chosen = self._chosen(student)
+        others = [one for one in notebooks if [one] != chosen]
+        listed = ", ".join(repr(str(one)) for one in others[:MAX_NAMED])
+        listed += ", ..." if len(others) > MAX_NAMED else ""
+        said = f"{len(others)} notebooks; put the right one in its place by hand"
+        if len(chosen) == 1:
+            said = f"collected is {str(chosen[0])!r}, and not {len(others)} more"
+        self.log.warning("%s: %s: %s", student, said, listed)
+
+    @cached_property
+    def _choices(self) -> dict[str, list[PurePath]]:
+        return {}
+
+    @cached_property
+    def _warned(self) -> set[str]:
+        return set()
 
     def _time(self, path: PurePath) -> str:
         """The time when a file was handed in, as text that sorts; empty if the system is silent."""

@@ -11,6 +11,7 @@ from rich.console import Console
 from sqlalchemy.exc import DBAPIError
 
 from attn_grade.nbgrader.course import CourseError, GradingError
+from attn_grade.nbgrader.printable import plain_lines
 
 
 @contextmanager
@@ -25,7 +26,7 @@ def report_errors(force: bool = False) -> Iterator[None]:
     try:
         yield
     except (CourseError, GradingError, OSError, DBAPIError, InvalidEntry) as error:
-        console.print(f"{error}", markup=False, style="red", soft_wrap=True)
+        console.print(plain_lines(f"{error}"), markup=False, style="red", soft_wrap=True)
         raise typer.Exit(2) from None
     except KeyboardInterrupt:
         then = "starts over" if force else "continues"

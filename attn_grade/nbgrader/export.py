@@ -16,6 +16,7 @@ from nbgrader.plugins import ExportPlugin
 from traitlets import Dict, Unicode
 
 from attn_grade.nbgrader.checked_export import check_before_export, chosen, end_export
+from attn_grade.nbgrader.printable import cell_of_csv
 
 Points = dict[tuple[str, str], str]
 
@@ -55,7 +56,8 @@ class TableExporter(ExportPlugin):
         for student in students:
             earned = [points.get((student.id, a.name), "") for a in assignments]
             said = [words.get((student.id, a.name), "") for a in noted]
-            table.append([*self.person(student), *earned, *said, *self.ends[1:]])
+            named = map(cell_of_csv, self.person(student))
+            table.append([*named, *earned, *said, *self.ends[1:]])
         target = Path(self.to or self.default_file)
         with target.open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows(table)

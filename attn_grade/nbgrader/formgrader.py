@@ -38,7 +38,7 @@ class OutsideTheFormgrader(NotebookExporter):
 
     def __init__(self, **settings: object) -> None:
         super().__init__(**settings)
-        if _is_server():
+        if is_server():
             assert self.parent is not None  # nbgrader's converters pass themselves
             directory = self.parent.coursedir
             words = ("attn-grade", "autograde", directory.assignment_id)
@@ -58,7 +58,7 @@ class OutsideTheFormgrader(NotebookExporter):
         return self.from_notebook_node(found.notebook, resources, **settings)
 
 
-def _is_server() -> bool:
+def is_server() -> bool:
     """True if a Jupyter server of any kind runs in this process."""
     module = sys.modules.get("jupyter_server.serverapp")  # to import it would take a second
     return module is not None and module.ServerApp.initialized()

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 import nbgrader.api
 from nbgrader.api import Grade, Gradebook, InvalidEntry, MissingEntry
-from sqlalchemy import Engine, create_engine
+from sqlalchemy import Engine, NullPool, create_engine, make_url
 from sqlalchemy.exc import DBAPIError
 
 TRIES = 6
@@ -27,8 +27,12 @@ T = TypeVar("T")
 
 @cache
 def engine_of(url: str, **options: bool) -> Engine:
-    """The engine for an address; a process that is forked leaves its parent's connections alone."""
-    engine = create_engine(url, **options)
+    """The engine for an address; a process that is forked leaves its parent's connections alone.
+
+    A file is opened anew for each transaction: it may be another one, put back from a backup.
+    """
+    pool = NullPool if make_url(url).get_backend_name() == "sqlite" else None
+    engine = create_engine(url, poolclass=pool, **options)
     os.register_at_fork(after_in_child=partial(engine.dispose, close=False))
     return engine
 

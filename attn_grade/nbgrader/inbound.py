@@ -8,6 +8,7 @@ import os
 import stat
 import tempfile
 from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,7 +20,8 @@ from nbgrader.exchange.default.collect import ExchangeCollect
 from nbgrader.utils import parse_utc
 from traitlets import Dict, Unicode
 
-from attn_grade.nbgrader.safe_copy import TIMESTAMP, RefusedError, SafeCopy, opened
+from attn_grade.nbgrader.safe_copy import RefusedError, SafeCopy, opened
+from attn_grade.nbgrader.times import TIMESTAMP
 
 with suppress(ImportError):  # Windows has no exchange
     import pwd
@@ -65,14 +67,18 @@ class OwnerCollect(ExchangeCollect):
         self.duedate = self._due()
         self._left = 0
         self.src_records = defaultdict(list)
+        for hand_in in self.found():
+            self.src_records[hand_in.student].append(hand_in)
+
+    def found(self) -> Iterator[HandIn]:
+        """What was handed in and can be taken; the log says what is left, and why."""
         with os.scandir(self.inbound_path) as entries:
             names = sorted(entry.name for entry in entries)
         for name in names:
             if (student := self._student(name)) is None:
                 continue
             try:
-                time = self._copy(name, student, None)
-                self.src_records[student].append(HandIn(name, student, time))
+                yield HandIn(name, student, self._copy(name, student, None))
             except RefusedError as error:
                 self._log_refused(name, error)
 
@@ -168,7 +174,7 @@ class OwnerCollect(ExchangeCollect):
     def _student(self, name: str) -> str | None:
         """The student that a folder names; None if it was not asked for."""
         student, *rest = name.rsplit("+", 3)
-        if len(rest) < 2 or rest[0] != self.coursedir.assignment_id:
+        if len(rest) < 2 or rest[0] != (self.coursedir.assignment_id or rest[0]):
             return None
         if student in ("", ".", ".."):  # no name of a folder in `submitted`
             self._log_refused(name, "names no student")

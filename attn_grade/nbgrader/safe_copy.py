@@ -16,10 +16,10 @@ from pathlib import Path, PurePath
 from nbgrader.coursedir import CourseDirectory
 
 from attn_grade.nbgrader.private import account
+from attn_grade.nbgrader.times import TIMESTAMP
 
 MAX_FILES, MAX_DEPTH = 1000, 16
 PIECE = 2**20  # bytes read at a time
-TIMESTAMP = "timestamp.txt"
 HERE = PurePath()
 
 

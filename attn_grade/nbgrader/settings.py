@@ -8,7 +8,6 @@ from pathlib import Path
 
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader.apps import NbGrader
-from nbgrader.apps.dbapp import DbGenericImportApp
 from nbgrader.preprocessors import (
     CheckCellMetadata,
     ClearHiddenTests,
@@ -21,6 +20,7 @@ from traitlets.config import Application, Config
 from attn_grade.check import SECRET_VARIABLE
 from attn_grade.nbgrader.course import GRADING, Course, CourseError
 from attn_grade.nbgrader.formgrader import OutsideTheFormgrader
+from attn_grade.nbgrader.mended import mend_nbgrader
 from attn_grade.nbgrader.pages.clean import clean_html, markdown_to_html
 from attn_grade.nbgrader.pages.defuse import Defuse
 from attn_grade.nbgrader.pages.grades import GetGradesByPart
@@ -28,8 +28,10 @@ from attn_grade.nbgrader.pages.hidden_tests import HideTracebacksOfHiddenTests
 from attn_grade.nbgrader.pages.places import template_paths
 from attn_grade.nbgrader.pages.shorten import Shorten
 from attn_grade.nbgrader.preprocessors import ForgetDuplicates, PutBackCells, RestoreMetadata
+from attn_grade.nbgrader.printable import Plainly
 from attn_grade.nbgrader.private import is_shared, make_private, mask
-from attn_grade.nbgrader.roster import import_table
+
+PLAINLY = Plainly()
 
 
 def configure(c: Config, root: Path, course_id: str, bank: str) -> None:
@@ -50,11 +52,12 @@ def configure(c: Config, root: Path, course_id: str, bank: str) -> None:
     """
     grading = root / GRADING
     _close(grading)  # before anything is written into it
-    DbGenericImportApp.start = import_table  # nbgrader has no setting for it
+    mend_nbgrader()
     c.AttnGrade.bank = bank
     _set_places(c.CourseDirectory, root, course_id)
     # `nbgrader collect` takes a hand-in from its owner alone, and the time from the file system.
     c.ExchangeFactory.collect = "attn_grade.nbgrader.inbound.OwnerCollect"
+    c.ExchangeFactory.list = "attn_grade.nbgrader.listed.OwnerList"
     c.ExchangeFactory.release_feedback = "attn_grade.nbgrader.outbound.ReleaseFeedback"
     # Archives of learning systems, for `nbgrader zip_collect`: where they lie, how they are
     # unpacked, whose file is whose.
@@ -78,6 +81,7 @@ def _close(grading: Path) -> None:
         raise SystemExit(f"{error}") from None
     if Application.initialized() and isinstance(Application.instance(), NbGrader):
         os.umask(mask(grading))  # of this command; a server goes on, and makes other files as well
+        Application.instance().log.addFilter(PLAINLY)  # names of files and people may hold anything
 
 
 def _set_places(directory: Config, root: Path, course_id: str) -> None:

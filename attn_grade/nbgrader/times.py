@@ -3,13 +3,19 @@
 nbgrader takes a time of a zone that it does not know for one of UTC, and `+0100` for 100 seconds.
 """
 
+import codecs
 import re
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from dateutil.parser import parse
+from traitlets.config import Config
 
+TIMESTAMP = "timestamp.txt"
+MAX_BYTES = 1000  # of a file with a time
+YEARS = range(1970, 2200)  # others are of another calendar, or a slip
 OFFSET = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2}):?(\d\d)?")
 MAX_UTC_OFFSET = timedelta(hours=14)  # no zone is further ahead of UTC
 
@@ -49,6 +55,36 @@ def read_time(text: str, home: str = "UTC") -> datetime:
     except _NoZoneError as error:
         found = _in_home_zone(parse(text, ignoretz=True), str(error), home)
     return found.replace(tzinfo=found.tzinfo or zone).astimezone(UTC).replace(tzinfo=None)
+
+
+def read_timestamp(folder: Path, config: Config) -> tuple[datetime | None, list[str]]:
+    """The time in `timestamp.txt`, in favour of the student; what a person should know of it.
+
+    Args:
+        folder: What was handed in.
+        config: The settings; abbreviations belong to the exchange's zone.
+    """
+    path = folder / TIMESTAMP
+    home = str(config.get("Exchange", {}).get("timezone", "UTC"))  # nbgrader has no default for it
+    if not path.is_file():
+        return None, []
+    try:
+        found = read_time(_text(path), home)
+        if found.year not in YEARS:
+            raise ValueError(f"{found.year} is no year of a hand-in")
+        return found, []
+    except UnknownZoneError as error:
+        when, earliest = "read as the earliest time that it can mean", error.earliest
+        return earliest, [f"{TIMESTAMP} names a zone that is not known, {str(error)!r}: {when}"]
+    except Exception:  # whatever is in that file
+        return None, [f"{TIMESTAMP} cannot be read: counted as handed in on time"]
+
+
+def _text(path: Path) -> str:
+    with path.open("rb") as file:
+        content = file.read(MAX_BYTES)
+    is_utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return content.decode("utf-16" if is_utf16 else "utf-8-sig")  # as Windows begins a text
 
 
 def _zone(word: str) -> tzinfo | None:

@@ -13,7 +13,8 @@ from attn_grade.host.isolation import folder_of
 from attn_grade.inside.wall import ENGINE
 from attn_grade.nbgrader.cells import code_cells
 from attn_grade.nbgrader.course import Course
-from attn_grade.stations.found import TIMESTAMP, notebook_in
+from attn_grade.nbgrader.times import TIMESTAMP
+from attn_grade.stations.found import notebook_in
 
 
 def digest_of(course: Course, assignment: str, student: str) -> str:

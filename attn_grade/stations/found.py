@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from traitlets.config import Config
-
 from attn_grade.nbgrader.course import Course, GradingError
 from attn_grade.nbgrader.gradebook import is_name
-from attn_grade.nbgrader.times import UnknownZoneError, read_time
+from attn_grade.nbgrader.times import read_timestamp
 from attn_grade.records import record_path
 
 MAX_NAMED = 5  # of the files that are left out
-TIMESTAMP = "timestamp.txt"
 # What a browser would run, if it lay beside the page that is given back.
 PAGES = ("*.htm", "*.html", "*.xhtml", "*.xht", "*.mhtml", "*.svg", "*.xml")
 
@@ -92,27 +89,6 @@ def notebook_in(folder: Path, assignment: str) -> Path:
     if len(found) == 1 and found[0].name.startswith(assignment) and found[0].is_file():
         return found[0]
     return usual
-
-
-def read_timestamp(folder: Path, config: Config) -> tuple[datetime | None, list[str]]:
-    """The time in `timestamp.txt`, in favour of the student; what a person should know of it.
-
-    Args:
-        folder: What was handed in.
-        config: The settings; abbreviations belong to the exchange's zone.
-    """
-    path = folder / TIMESTAMP
-    home = str(config.get("Exchange", {}).get("timezone", "UTC"))  # nbgrader has no default for it
-    if not path.is_file():
-        return None, []
-    try:  # Windows begins a text with a mark
-        return read_time(path.read_text(encoding="utf-8-sig"), home), []
-    except UnknownZoneError as error:
-        when, found = "read as the earliest time that it can mean", error.earliest
-        problem = f"names a zone that is not known, {str(error)!r}"
-    except Exception:  # whatever is in that file
-        when, found, problem = "counted as handed in on time", None, "cannot be read"
-    return found, [f"{TIMESTAMP} {problem}: {when}"]
 
 
 def _files(source: Path, ignored: list[str]) -> tuple[list[Path], list[str]]:
