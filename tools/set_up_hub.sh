@@ -30,7 +30,12 @@ case $course in
 *) echo "The formgrader opens what lies in the home of $instructor, $home, and $course does not." >&2 && exit 2 ;;
 esac
 if [ "$install" = yes ]; then
-	"$python" -m pip install --requirement "$course/requirements.txt" "$course"
+	# From a copy: a build leaves folders beside the sources, which would belong to root.
+	copy=$(mktemp -d)
+	trap 'rm -rf "$copy"' EXIT
+	(cd "$course" && tar -cf - --exclude=./.git --exclude=./.venv --exclude=./_build \
+		--exclude=./build --exclude=./grading --exclude='./*.egg-info' .) | tar -xf - -C "$copy"
+	"$python" -m pip install --requirement "$course/requirements.txt" "$copy"
 fi
 mkdir -p "$exchange"
 chmod 1777 "$exchange" # everybody hands in there, and nobody removes what is another's

@@ -15,6 +15,7 @@ from attn_grade.exercise import Exercise
 from attn_grade.nbgrader.cells import graded_cells, to_run
 from attn_grade.nbgrader.course import Course
 from attn_grade.nbgrader.gradable import problems_of_set
+from attn_grade.nbgrader.one_source import second_sources
 
 
 def faults_of(course: Course) -> Iterator[str]:
@@ -23,6 +24,7 @@ def faults_of(course: Course) -> Iterator[str]:
     Raises:
         CourseError: There is no such course, or no bank of exercises.
     """
+    yield from second_sources(course)
     exercises: dict[str, Exercise] = {}
     for name in course.bank.names():
         try:

@@ -8,6 +8,7 @@ from nbgrader.converters.base import NbGraderException
 from attn_grade.authoring.faults import faults_of_set
 from attn_grade.nbgrader.course import Course
 from attn_grade.nbgrader.gradable import unchangeable
+from attn_grade.nbgrader.one_source import second_sources
 
 
 class OnlyGradable(NotebookExporter):
@@ -24,7 +25,7 @@ class OnlyGradable(NotebookExporter):
         converter = self.parent  # nbgrader's converters pass themselves
         assert converter is not None
         course = Course(Path(converter.coursedir.root))
-        faults: list[str] = []
+        faults = list(second_sources(course))
         for folder in converter.assignments:
             assignment = Path(folder).name
             faults += faults_of_set(course, assignment)

@@ -26,6 +26,7 @@ from attn_grade.nbgrader.course import Course, CourseError
 from attn_grade.nbgrader.gradable import check_gradable, check_released, check_writable
 from attn_grade.nbgrader.gradebook import prepare_gradebook
 from attn_grade.nbgrader.marks import unsandboxed
+from attn_grade.nbgrader.one_source import check_one_source
 from attn_grade.nbgrader.printable import plain
 from attn_grade.nbgrader.private import check_private
 from attn_grade.records import read_record, record_path
@@ -108,6 +109,7 @@ def autograde(options: AutogradeOptions, console: Console) -> bool:
 def _prepare(options: AutogradeOptions, course: Course, csv: Path) -> list[str]:
     """Check that everything grading needs is present; return the names of the students to grade."""
     check_private(course)
+    check_one_source(course)
     check_released(course, options.assignment)
     check_gradable(course, options.assignment)
     students = course.select_students(options.assignment, options.students)

@@ -71,7 +71,7 @@ class OwnerCollect(ExchangeCollect):
             self.src_records[hand_in.student].append(hand_in)
 
     def found(self) -> Iterator[HandIn]:
-        """What was handed in and can be taken; the log says what is left, and why."""
+        """The hand-ins that can be taken; the log says what is left, and why."""
         with os.scandir(self.inbound_path) as entries:
             names = sorted(entry.name for entry in entries)
         for name in names:

@@ -7,7 +7,6 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from attn_grade.nbgrader.course import CourseError
 
@@ -32,12 +31,7 @@ def read_rows(path: Path, key: str) -> Iterator[tuple[int, list[str]]]:
     if said:  # with which Excel begins some
         text, skipped = rest, 1
     delimiter = said[1] if said else _delimiter(text, key)
-    how: dict[str, Any] = {
-        "delimiter": delimiter,
-        "skipinitialspace": delimiter != "\t",
-        "strict": True,
-    }
-    table = csv.reader(io.StringIO(text), **how)
+    table = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True, strict=True)
     while True:
         number = table.line_num + skipped + 1
         try:

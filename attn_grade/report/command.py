@@ -7,6 +7,7 @@ from attn_grade.autograde.results import ungraded, with_missing_students
 from attn_grade.nbgrader.course import Course, CourseError
 from attn_grade.nbgrader.gradable import check_released
 from attn_grade.nbgrader.marks import changed_marks, marks_not_given
+from attn_grade.nbgrader.one_source import check_one_source
 from attn_grade.nbgrader.printable import plain
 from attn_grade.nbgrader.private import check_private
 from attn_grade.records import read_records
@@ -28,6 +29,7 @@ def report(folder: Path, assignment: str, path: Path | None) -> Path:
     """
     course = Course(folder.resolve())
     check_private(course)
+    check_one_source(course)
     check_released(course, assignment)
     try:
         found = read_records(course.results, assignment)
