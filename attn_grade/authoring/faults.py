@@ -101,6 +101,6 @@ def _faults_found_by(check: str, root: Path) -> Iterator[str]:
     path = os.pathsep.join(filter(None, (str(root), os.environ.get("PYTHONPATH"))))
     command = [sys.executable, *shlex.split(check)]
     environment = os.environ | {"PYTHONPATH": path}
-    run = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=root)
+    run = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", cwd=root)
     if run.returncode:
         yield from run.stderr.strip().splitlines() or [f"{check} ends with {run.returncode}"]

@@ -142,7 +142,7 @@ class SandboxProcess:
             worker.own_memory = max(map(memory_of, tree(worker.process.pid)))
         except (BrokenMessage, TimeoutError, ValueError) as error:
             self.stop()
-            log = (self._folder / LOG).read_text(errors="replace")[-1000:]
+            log = (self._folder / LOG).read_text(encoding="utf-8", errors="replace")[-1000:]
             raise RuntimeError(f"the confined process did not start: {error}. {log}") from None
         return worker
 

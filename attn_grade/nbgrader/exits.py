@@ -1,5 +1,8 @@
 """The end of a command that cannot be carried out: a sentence, and a status of its own."""
 
+import codecs
+import io
+import locale
 import signal
 import sys
 from collections.abc import Iterator
@@ -24,6 +27,7 @@ def report_errors(force: bool = False) -> Iterator[None]:
             signal.signal(number, lambda number, _: sys.exit(128 + number))  # and so clear up
     console = Console(stderr=True)
     try:
+        check_encoding()
         yield
     except (CourseError, GradingError, OSError, DBAPIError, InvalidEntry) as error:
         console.print(plain_lines(f"{error}"), markup=False, style="red", soft_wrap=True)
@@ -35,3 +39,25 @@ def report_errors(force: bool = False) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def check_encoding() -> None:
+    """Check that files are read and written in UTF-8; let the screen show what it can.
+
+    nbgrader opens files in the encoding of the locale, and names in another are garbled for good.
+
+    Raises:
+        CourseError: The locale has another encoding.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not _is_utf8(stream.encoding):
+            stream.reconfigure(errors="backslashreplace")
+    if not _is_utf8(found := locale.getpreferredencoding(False)):
+        raise CourseError(
+            f"The locale here writes {found}, which would garble names. Set one of UTF-8, such as"
+            " LC_ALL=C.UTF-8, or export PYTHONUTF8=1."
+        )
+
+
+def _is_utf8(encoding: str) -> bool:
+    return codecs.lookup(encoding).name == "utf-8"

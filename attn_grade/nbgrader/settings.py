@@ -19,6 +19,7 @@ from traitlets.config import Application, Config
 
 from attn_grade.check import SECRET_VARIABLE
 from attn_grade.nbgrader.course import GRADING, Course, CourseError
+from attn_grade.nbgrader.exits import check_encoding
 from attn_grade.nbgrader.formgrader import OutsideTheFormgrader
 from attn_grade.nbgrader.mended import mend_nbgrader
 from attn_grade.nbgrader.pages.clean import clean_html, markdown_to_html
@@ -73,13 +74,16 @@ def configure(c: Config, root: Path, course_id: str, bank: str) -> None:
 
 def _close(grading: Path) -> None:
     """Let no other account of the machine enter the folder."""
+    is_command = Application.initialized() and isinstance(Application.instance(), NbGrader)
     try:
         Course(grading.parent)
+        if is_command:
+            check_encoding()
         make_private(grading)
     except CourseError as error:
         # nbgrader would go on without these settings after any other error
         raise SystemExit(f"{error}") from None
-    if Application.initialized() and isinstance(Application.instance(), NbGrader):
+    if is_command:
         os.umask(mask(grading))  # of this command; a server goes on, and makes other files as well
         Application.instance().log.addFilter(PLAINLY)  # names of files and people may hold anything
 
