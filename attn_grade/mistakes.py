@@ -11,8 +11,8 @@ from attn_grade.inside.plain import Plain
 
 if sys.flags.optimize > 1:
     raise ImportError(
-        "Python runs with -OO or PYTHONOPTIMIZE=2, which takes out the docstrings that hold the hints."
-        " Start it without."
+        "Python runs with -OO or PYTHONOPTIMIZE=2, which takes out the docstrings that hold the"
+        " hints. Start it without."
     )
 
 

@@ -137,8 +137,12 @@ def test_command_is_one_that_its_program_takes(line: str) -> None:
     elif program == "python" and words[0] == "-c":
         compile(words[1], line, "exec")
     elif program == "python":
-        assert words[:2] == ["-m", "attn_grade"]
-        check_click(GRADE, words[2:])
+        assert words[0] == "-m"
+        assert words[1] in ("attn_grade", "nbgrader")
+        if words[1] == "attn_grade":
+            check_click(GRADE, words[2:])
+        elif words[2:]:  # else a name in a sentence
+            check_nbgrader(words[2:])
     else:
         assert program in OTHERS, line
 

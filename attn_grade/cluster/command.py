@@ -3,12 +3,13 @@
 import os
 import tempfile
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from attn_grade.nbgrader.course import Course
+from attn_grade.nbgrader.course import Course, CourseError
 from attn_grade.nbgrader.exits import report_errors
 from attn_grade.nbgrader.private import check_private, private_files
 
@@ -69,6 +70,8 @@ def _closed(folder: Path) -> Course:
     """The course, whose `grading/` nobody else may enter."""
     course = Course(folder.resolve())
     check_private(course)
+    if find_spec("distributed") is None:
+        raise CourseError("A cluster needs `distributed`, which comes with the extra `cluster`.")
     os.environ |= NO_PAGES  # before Dask is imported
     return course
 
