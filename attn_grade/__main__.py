@@ -44,7 +44,9 @@ def autograde(
     level: Annotated[
         str | None, typer.Option(help="Isolation: sandbox (default), limits or plain.")
     ] = None,
-    cell_seconds: Annotated[float, typer.Option(min=1, help="Seconds for a cell.")] = CELL_SECONDS,
+    cell_seconds: Annotated[
+        float, typer.Option(min=1, help="Seconds that a cell computes.")
+    ] = CELL_SECONDS,
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, such as tls://host:8786.")
     ] = None,

@@ -13,6 +13,7 @@ from attn_grade.findings import Finding, Findings
 from attn_grade.inside.plain import Input, Inputs, Plain
 from attn_grade.inside.points import Points, Row
 from attn_grade.inside.submission import LocalSubmission
+from attn_grade.inside.switches import course_values
 from attn_grade.judge import examine
 from attn_grade.recognised import Recognised
 from attn_grade.trial import Submission
@@ -40,7 +41,8 @@ def check_answer(
     if not callable(answer):
         return no_points(exercise, missing_message(exercise, answer), unwritten=answer is None)
     how = exercise.avoid, exercise.may_use, exercise.packages
-    return grade(exercise, LocalSubmission(answer, *how), secret)
+    with course_values():  # the reference is computed with them, too, and what is drawn is kept
+        return grade(exercise, LocalSubmission(answer, *how), secret)
 
 
 def grade(exercise: Exercise, submission: Submission, secret: str | None) -> Points:
@@ -122,10 +124,12 @@ def _say(exercise: Exercise, known: Recognised) -> str:
     return known.mistake.whole_hint
 
 
-def no_points(exercise: Exercise, problem: str, unwritten: bool = False) -> Points:
+def no_points(
+    exercise: Exercise, problem: str, unwritten: bool = False, hint: str | None = None
+) -> Points:
     """Points of zero in every row, for one reason; `unwritten` if there is nothing to grade yet."""
     rows = tuple(Row(check.label, check.points, problem) for check in exercise.checks)
-    return Points(rows, unwritten=unwritten)
+    return Points(rows, hint, unwritten=unwritten)
 
 
 def missing_message(exercise: Exercise, answer: object) -> str:

@@ -9,7 +9,8 @@ from typing import Any, Self
 from attn_grade.seal import is_sealed, seal_of
 
 VERSION = 3  # of what is kept on disk
-STATES = ("graded", "missing", "timed out", "crashed", "cheated?")  # from the best to the worst
+NOT_GRADED = "not graded"
+STATES = ("graded", "missing", "timed out", "crashed", NOT_GRADED, "cheated?")  # the worst last
 UNREADABLE = "unreadable"  # what tables say of work that no points could be given for
 
 
@@ -32,8 +33,8 @@ class PartRecord:
         points: Earned.
         of: To be earned.
         state: One of `STATES`: "crashed" if the process ended or was ended, "timed out" if it did
-            not come back, "missing" if there was nothing to grade, "cheated?" if a person should
-            read the code, and "graded" for all else, right or wrong.
+            not come back, "not graded" if it did nothing but wait, "missing" if there was nothing
+            to grade, "cheated?" if a person should read the code, and "graded" for all else.
         rows: The checks.
         hint: What the student reads below them.
         mistake: Name of the mistake in the exercise's bank, if it was recognised.
@@ -94,8 +95,12 @@ class SubmissionRecord:
     def of(self) -> float:
         return sum(part.of for part in self.parts)
 
+    @property
+    def waited(self) -> bool:
+        """True if a part could not be graded, as it did nothing but wait."""
+        return any(part.state == NOT_GRADED for part in self.parts)
+
     def to_json(self) -> str:
-        """The record as JSON."""
         return json.dumps(asdict(self), indent=1)
 
     @classmethod

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 import shutil
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -59,7 +58,7 @@ class Answer:
         """The answer in a confined process that answers on a channel."""
         result = channel.ask({"kind": "cell", "source": self.source}, 60)
         assert result["error"] is None, result
-        with closing(process.open_channel(math.inf)) as snapshot:
+        with closing(process.open_channel()) as snapshot:
             message = {"kind": "snapshot", "function": self.name, **self.watching}
             message |= vars(message.pop("packages"))
             message["packages"] = message.pop("names")

@@ -7,9 +7,9 @@ from contextlib import closing
 
 import pytest
 
-from attn_grade.host import remote_submission, watchdog
+from attn_grade.host import budget, remote_submission, watchdog
 from attn_grade.host.isolation import strongest
-from attn_grade.inside import system_calls
+from attn_grade.inside import clock, system_calls
 from attn_grade.inside.level import Level
 from tests.attacks import BORROWED, WRONG, Attack
 from tests.attacks.borrowing import BORROWING
@@ -50,6 +50,8 @@ def hurry():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(remote_submission, "SECONDS_A_CALL", 1.0)
         patch.setattr(remote_submission, "MARGIN", 0.5)
+        patch.setattr(clock, "IDLE_SECONDS", 1.0)
+        patch.setattr(budget, "PATIENCE", 0.5)
         patch.setattr(watchdog, "MEMORY", 2**30)
         yield
 

@@ -1,7 +1,5 @@
 """Public inputs first and hidden ones later, or all in one go: the same score."""
 
-import time
-
 import pytest
 import torch
 
@@ -94,8 +92,8 @@ def test_answer_that_hangs_on_hidden_inputs_only_is_right_on_all_public_ones(mon
     monkeypatch.setattr(submission, "SECONDS_A_CALL", 0.5)
 
     def hangs(scores):
-        if tuple(scores.shape) == (7,):
-            time.sleep(10)
+        while tuple(scores.shape) == (7,):
+            pass
         return by_hand(scores)
 
     score = grade(find_exercise(SOFTMAX), LocalSubmission(hangs), SECRET)
@@ -103,6 +101,7 @@ def test_answer_that_hangs_on_hidden_inputs_only_is_right_on_all_public_ones(mon
     assert float(score) == score.of - sum(row.points for row in late)
     assert score.inputs is None
     said = "right on the inputs that you can see; on others it did not return within 0.5 seconds"
+    said += " of computing"
     assert {row.problem for row in late} == {said}
     assert len(late) < len(score.rows)
 

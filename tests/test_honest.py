@@ -141,4 +141,4 @@ def test_limits_in_the_promise_are_those_of_the_program() -> None:
     memory, file = limits.MEMORY // 2**30, limits.FILE_SIZE // 2**20
     assert f"at most {memory} GB of memory, {limits.PROCESSES} processes, {file} MB" in promised
     assert (CELL_SECONDS, NOTEBOOK_SECONDS) == (180, 1800)
-    assert "three minutes for a cell and half an hour in all" in promised
+    assert "of processor time three minutes for a cell and half an hour in all" in promised

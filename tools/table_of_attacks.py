@@ -16,9 +16,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from attn_grade.host import remote_submission, watchdog  # noqa: E402
+from attn_grade.host import budget, remote_submission, watchdog  # noqa: E402
 from attn_grade.host.graded import Graded  # noqa: E402
 from attn_grade.host.process import SandboxProcess  # noqa: E402
+from attn_grade.inside import clock  # noqa: E402
 from attn_grade.inside.level import Level  # noqa: E402
 from tests.attacks import Attack  # noqa: E402
 from tests.attacks.groups import AROUND, GROUPS, TRIED  # noqa: E402
@@ -58,6 +59,7 @@ NONE, ITSELF = "none", "its own notebook"
 def main() -> None:
     """Try all, and write the page."""
     remote_submission.SECONDS_A_CALL, remote_submission.MARGIN = SECONDS_A_CALL, MARGIN
+    clock.IDLE_SECONDS, budget.PATIENCE = SECONDS_A_CALL, MARGIN
     watchdog.MEMORY = MEMORY
     gained, harmed, points, sections = 0.0, 0, 0.0, []
     with (

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -29,7 +29,7 @@ from attn_grade.nbgrader.marks import unsandboxed
 from attn_grade.nbgrader.one_source import check_one_source
 from attn_grade.nbgrader.printable import plain
 from attn_grade.nbgrader.private import check_private
-from attn_grade.records import read_record, record_path
+from attn_grade.records import SubmissionRecord, read_record, record_path
 from attn_grade.stations.levels import choose_level
 from attn_grade.stations.tasks import Failure, Outcome, Task
 
@@ -103,7 +103,7 @@ def autograde(options: AutogradeOptions, console: Console) -> bool:
     print_summary(students, records, failures, console, level_shown=options.scheduler is None)
     message = f"{csv} has all points; {log} lists what to look at ({lines})."
     console.print(message, markup=False, soft_wrap=True)
-    return not failures
+    return not failures and not any(record.waited for record in records if record.student in graded)
 
 
 def _prepare(options: AutogradeOptions, course: Course, csv: Path) -> list[str]:
@@ -163,6 +163,19 @@ def _failures(
 
 
 def _outcomes(options: AutogradeOptions, tasks: list[Task]) -> Iterator[tuple[Task, Outcome]]:
+    """Grade all, and then again, one after the other, what did nothing but wait: what it waits
+    for may be another."""
+    waited = []
+    for task, outcome in _grade(options, tasks):
+        if isinstance(outcome, SubmissionRecord) and outcome.waited:
+            waited.append(replace(task, force=True))
+        else:
+            yield task, outcome
+    for task in waited:
+        yield from _grade(options, [task])
+
+
+def _grade(options: AutogradeOptions, tasks: list[Task]) -> Iterator[tuple[Task, Outcome]]:
     if options.scheduler is None:
         return grade_locally(tasks, options.jobs or default_jobs())
     return _outcomes_of_cluster(options.scheduler, tasks)

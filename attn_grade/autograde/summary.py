@@ -12,7 +12,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from attn_grade.nbgrader.printable import cell_of_csv, plain
-from attn_grade.records import STATES, UNREADABLE, PartRecord, SubmissionRecord, replace_text
+from attn_grade.records import (
+    NOT_GRADED,
+    STATES,
+    UNREADABLE,
+    PartRecord,
+    SubmissionRecord,
+    replace_text,
+)
 from attn_grade.stations.tasks import Failure
 
 COLUMNS = (
@@ -20,6 +27,7 @@ COLUMNS = (
     *("claimed", "mistake", "notes"),
 )
 MARKS = {"graded": " ", "missing": "–", "timed out": "t", "crashed": "!", "cheated?": "?"}
+MARKS |= {NOT_GRADED: "w"}
 COLOURS = {"graded": "none", "missing": "dim", "timed out": "yellow", "crashed": "yellow"}
 MAX_ROWS = 60  # of a table on the screen; the CSV has all
 
@@ -95,7 +103,7 @@ def log_lines(records: Iterable[SubmissionRecord]) -> list[str]:
 
 def _row(record: SubmissionRecord, part: PartRecord) -> list[str]:
     state = UNREADABLE if record.unreadable else part.state
-    points = "" if state in ("not graded", UNREADABLE) else f"{part.points:g}"
+    points = "" if state in (NOT_GRADED, UNREADABLE) else f"{part.points:g}"
     claimed = "" if part.claimed is None else f"{part.claimed:g}"
     notes = "; ".join((*part.notes, *record.notes))
     names = record.student, record.assignment, part.exercise
@@ -145,6 +153,9 @@ def print_summary(
         console.print(f"Isolation: {found}.")
     counted = count_states(now) or "none graded"
     console.print(f"{count_submissions(now)}: {counted}; {len(failures)} not graded.")
+    if waited := [record for record in now if record.waited]:
+        whose = count_submissions(waited)
+        console.print(f"Of {whose} some parts were not graded, which the log names.")
 
 
 def count_submissions(some: Sized) -> str:

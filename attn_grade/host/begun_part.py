@@ -54,6 +54,8 @@ class BegunPart:
         if silent:  # an honest answer has no reason to
             part.points = no_points(exercise, f"in the end it {silent}")
         part.trouble = self.submission.trouble
+        if part.trouble and part.trouble.waited:
+            part.leave(exercise, part.trouble)
         part.alarms = list(dict.fromkeys([*part.alarms, *self.submission.channel.take_alarms()]))
         if part.is_tampered:
             part.points = no_points(exercise, "what watches it was exchanged")

@@ -1,17 +1,19 @@
 """Questions to a submission's process."""
 
-import math
 import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
 
+from attn_grade.host.budget import Budget, Request
 from attn_grade.host.ended import Cause, Ended
+from attn_grade.host.usage import Usage
 from attn_grade.inside.alarm import Alarm, Kind, most_severe
 from attn_grade.inside.wire import BrokenMessage, Callback, Message, NobodyThere, receive, send
 
 MAX_ALARMS, MAX_DETAIL = 20, 200
 EXIT_SECONDS = 0.1
+TICK_SECONDS = 0.2  # between two looks at what a request has used
 
 
 class Channel:
@@ -19,7 +21,8 @@ class Channel:
 
     Args:
         why_stopped: Says why the process was ended from here, if it was.
-        until: When all has to be over, as `time.monotonic` counts.
+        usage: Gives the latest that is known of what the process has used.
+        budget: Of what it may use in all; None for no limit.
 
     Attributes:
         ended: Why nobody answers any more, if so.
@@ -27,12 +30,18 @@ class Channel:
         left: What it left behind, once it is over: `processes`, `files`.
     """
 
-    def __init__(self, why_stopped: Callable[[], Ended | None], until: float = math.inf) -> None:
-        self._why_stopped, self.until = why_stopped, until
+    def __init__(
+        self,
+        why_stopped: Callable[[], Ended | None],
+        usage: Callable[[], Usage | None] = lambda: None,
+        budget: Budget | None = None,
+    ) -> None:
+        self._why_stopped, self._usage, self._budget = why_stopped, usage, budget or Budget()
         self.ended: Ended | None = None
         self.alarms: list[Alarm] = []
         self.left: Message = {}
         self._ours, self._theirs = socket.socketpair()
+        self._ours.settimeout(TICK_SECONDS)
 
     def take_other_end(self) -> int:
         """The descriptor for the process; its new owner closes it."""
@@ -60,7 +69,7 @@ class Channel:
 
         Args:
             message: The request.
-            seconds: How long to wait.
+            seconds: How long it may compute.
             answer: Answers what is asked in between.
             name_of: Numbers the callables of the message.
             then: Called when the request is sent.
@@ -71,22 +80,21 @@ class Channel:
         if self.ended:
             raise self.ended
         self._theirs.close()
-        deadline = min(time.monotonic() + seconds, self.until)
+        request = Request(seconds, self._budget, self._usage)
         try:
-            send(self._waiting(deadline), message, name_of)
+            send(self._ours, message, name_of, request.check)
             if then:
                 then()
             while True:
-                reply = receive(self._waiting(deadline))
+                reply = receive(self._ours, tick=request.check)
                 if answer is None or ("callback" not in reply and "gradient" not in reply):
                     self._hear_alarms(reply.pop("alarms", []))
                     return reply
-                answered = answer(reply)  # its time counts, too
-                send(self._waiting(deadline), answered)
-        except TimeoutError:
-            self.ended = Ended(Cause.SLOW_REQUEST, f"{seconds:.0f}")
-            if deadline == self.until:
-                self.ended = Ended(Cause.SLOW_NOTEBOOK)
+                with request.answering():
+                    answered = answer(reply)
+                send(self._ours, answered, tick=request.check)
+        except Ended as ended:
+            self.ended = ended
         except (BrokenMessage, OSError) as error:
             self.ended = self._find_reason(error)
         except MemoryError:
@@ -105,13 +113,6 @@ class Channel:
         alarms = most_severe(self.alarms, MAX_ALARMS)
         self.alarms.clear()
         return alarms
-
-    def _waiting(self, deadline: float) -> socket.socket:
-        """The connection, which waits no longer than that."""
-        if (left := deadline - time.monotonic()) <= 0:
-            raise TimeoutError
-        self._ours.settimeout(left)
-        return self._ours
 
     def leftovers(self) -> list[str]:
         """Notes on the processes and files that the submission left behind, once it is over."""

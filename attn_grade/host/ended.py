@@ -6,9 +6,11 @@ import enum
 class Cause(enum.Enum):
     """The cause; its value is what a student reads after "it", with numbers in the braces."""
 
-    SLOW_REQUEST = "did not come back within {} seconds"
-    SLOW_CALL = "did not return within {} seconds"
+    SLOW_REQUEST = "did not come back within {} seconds of computing"
+    SLOW_CALL = "did not return within {} seconds of computing"
     SLOW_NOTEBOOK = "was not done when the whole notebook ran out of time"
+    STALLED = "waited for {} seconds in which it computed nothing"
+    STALLED_NOTEBOOK = "was not done when the whole notebook had waited for {} seconds"
     MEMORY = "used {} GB of memory, above {} GB"
     PROCESSES = "started more than {} processes"
     LEFT_RUNNING = "left {} processes running, more than {}"
@@ -18,6 +20,7 @@ class Cause(enum.Enum):
 
 
 OUT_OF_TIME = {Cause.SLOW_REQUEST, Cause.SLOW_CALL, Cause.SLOW_NOTEBOOK}
+WAITING = {Cause.STALLED, Cause.STALLED_NOTEBOOK}
 
 
 class Ended(Exception):
@@ -36,3 +39,8 @@ class Ended(Exception):
     def out_of_time(self) -> bool:
         """True if it was too slow."""
         return self.cause in OUT_OF_TIME
+
+    @property
+    def waited(self) -> bool:
+        """True if it waited for something: that says nothing of the answer."""
+        return self.cause in WAITING

@@ -12,6 +12,7 @@ from attn_grade.inside.alarm import Alarm, Kind
 from attn_grade.inside.packing import Message
 from attn_grade.inside.points import Points
 from attn_grade.inside.shell import MAX_SHOWN, MAX_TEXT
+from attn_grade.records import NOT_GRADED
 
 CHECKS = re.compile(r"""check\(\s*["']([\w/]+)["']""")
 PNG = b"\x89PNG"  # the first bytes of a picture
@@ -25,6 +26,7 @@ ENVIRONMENT_ERRORS: tuple[str, ...] = (
 ENVIRONMENT_ERRORS += ("EOFError", "MemoryError", "URLError", "ConnectionError")
 MAX_OUTPUT = 30_000_000  # characters of what all cells of a notebook show, pictures as base64
 OMITTED = "... left out: the notebook shows too much in all"
+LEFT = "this part was not graded: that it waits says nothing of your answer. Ask your instructor"
 MAX_ERROR_WHEN_FULL = 200  # characters of an error, once there is no more room
 
 
@@ -81,9 +83,16 @@ class Part:
         """The state for the record, before claimed points are compared."""
         if any(alarm.accuses for alarm in self.alarms):
             return "cheated?"
+        if self.trouble and self.trouble.waited:
+            return NOT_GRADED
         if self.trouble:
             return "timed out" if self.trouble.out_of_time else "crashed"
         return "missing" if self.points.unwritten else "graded"
+
+    def leave(self, exercise: Exercise, ended: Ended) -> None:
+        """Leave it without points, as what ended it says nothing of the answer."""
+        self.trouble = ended
+        self.points = no_points(exercise, f"not graded: it {ended}", hint=LEFT)
 
 
 @dataclass
@@ -158,7 +167,8 @@ def failed_part(
     exercise: Exercise, problem: str, trouble: Ended | None = None, unwritten: bool = False
 ) -> Part:
     """A part that earns nothing, and why."""
-    points = no_points(exercise, problem, unwritten)
+    hint = LEFT if trouble and trouble.waited else None
+    points = no_points(exercise, problem, unwritten, hint)
     return Part(exercise.name, points, points, trouble)
 
 

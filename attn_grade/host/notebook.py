@@ -8,8 +8,8 @@ from attn_grade.bank import Bank
 from attn_grade.exercise import Exercise
 from attn_grade.host.begun_part import BegunPart
 from attn_grade.host.channel import Channel
-from attn_grade.host.deadline import CELL_SECONDS, HIDDEN_SECONDS, Deadline
-from attn_grade.host.ended import Ended
+from attn_grade.host.deadline import CELL_SECONDS, Deadline
+from attn_grade.host.ended import Cause, Ended
 from attn_grade.host.graded import (
     Cell,
     Graded,
@@ -49,9 +49,9 @@ def grade_notebook(
         bank: Where its exercises are.
         process: Where to run it.
         secret: What hidden inputs are drawn from; None for none.
-        cell_seconds: How long a cell may take.
-        notebook_seconds: How long all of it may take, with all that has to be begun anew; None
-            for half an hour, or more where a cell may take long.
+        cell_seconds: How long a cell may compute, and how long it may wait.
+        notebook_seconds: The same of all of it, with all that has to be begun anew; None for half
+            an hour, or more where a cell may take long.
     """
     deadline = Deadline(process, cell_seconds, notebook_seconds)
     run = _Run(cells, bank, process, secret, cell_seconds, deadline)
@@ -80,7 +80,7 @@ class _Run:
         graded, self.tampered = Graded(), False
         self.deadline.start_attempt()
         try:
-            with self.process.submission(self.deadline.until) as channel, self.open:
+            with self.process.submission(self.deadline.budget) as channel, self.open:
                 self._grade(channel, graded)
         except Retry:
             return None
@@ -100,8 +100,11 @@ class _Run:
         graded.alarms += channel.take_alarms()
         graded.incomplete |= graded.any_forgiven
         if all_ran or not self.process.is_over:
+            self.deadline.start_hidden()
             self.deadline.run(self._finish_all, begun)
-        self.retries.fill_unfinished(graded, {one.index for one in begun})
+        late = self.deadline.budget.exceeded() or Ended(Cause.SLOW_NOTEBOOK)
+        self.retries.fill_unfinished(graded, {one.index for one in begun}, late)
+        self.retries.leave_dependents(graded)
 
     def _run_cells(self, channel: Channel, graded: Graded, begun: list[BegunPart]) -> None:
         for index, cell in enumerate(self.cells):
@@ -166,7 +169,7 @@ class _Run:
 
     def _snapshot(self, channel: Channel, index: int, exercise: Exercise) -> Channel | NoFunction:
         """A channel to the notebook as it is now, or why there is no function to call."""
-        opened = closing(self.process.open_channel(self.deadline.until))
+        opened = closing(self.process.open_channel(self.deadline.budget))
         snapshot = self.open.enter_context(opened)
         try:
             return take_snapshot(channel, snapshot, exercise) or snapshot
@@ -186,7 +189,6 @@ class _Run:
 
     def _finish(self, begun: BegunPart) -> None:
         """Try the hidden inputs; now nothing that they say can be shown any more."""
-        begun.submission.channel.until = self.deadline.until + HIDDEN_SECONDS
         silent = begun.try_hidden(self.secret)
         self._require_running(begun.index, begun.submission)
         begun.award_points(self.secret, silent)

@@ -1,7 +1,6 @@
 """The confined process, seen from the grader's side: one submission runs in it after the other."""
 
 import contextlib
-import math
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -9,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from attn_grade.host.budget import Budget
 from attn_grade.host.channel import Channel
 from attn_grade.host.ended import Ended
 from attn_grade.host.isolation import LOG, start_worker, worker_settings
@@ -95,14 +95,14 @@ class SandboxProcess:
         return bool(self.stopped_for) or not self.runs
 
     @contextlib.contextmanager
-    def submission(self, until: float = math.inf) -> Iterator[Channel]:
+    def submission(self, budget: Budget | None = None) -> Iterator[Channel]:
         """A child of the process for one submission; nothing that it leaves outlives the block.
 
         Args:
-            until: When all has to be over, as `time.monotonic` counts.
+            budget: Of what it may use in all; None for no limit.
         """
         worker = self._ready_worker()
-        channel = self.open_channel(until)
+        channel = self.open_channel(budget)
         try:
             socket.send_fds(worker.control, [FORK], [channel.take_other_end()])
         except OSError:  # it has ended since it was clean
@@ -118,9 +118,9 @@ class SandboxProcess:
             self._watchdog.stop()
             channel.left = self._clean_up(worker)
 
-    def open_channel(self, until: float) -> Channel:
+    def open_channel(self, budget: Budget | None = None) -> Channel:
         """A channel whose other end nobody has yet."""
-        return Channel(lambda: self.stopped_for, until)
+        return Channel(lambda: self.stopped_for, lambda: self._watchdog.usage, budget)
 
     def check_leftovers(self) -> None:
         """Check that the last request left no crowd of processes running.

@@ -8,13 +8,14 @@ from torch import Tensor
 
 from attn_grade.host.channel import Channel
 from attn_grade.host.ended import Cause, Ended
+from attn_grade.inside.clock import idle_limit
 from attn_grade.inside.instrument import Instrument, active_instruments, paused
 from attn_grade.inside.packing import MALFORMED
 from attn_grade.inside.plain import Inputs, Plain, as_plain
 from attn_grade.inside.submission import SECONDS_A_CALL, Outcome
 from attn_grade.inside.wire import Callback, Message
 
-MARGIN = 5.0  # seconds beyond the limit that the call's own process sets
+MARGIN = 5.0  # seconds of computing beyond the limit that the call's own process sets
 MAX_MESSAGE, MAX_BORROWED = 300, 20
 MAX_CALLBACKS, MAX_GRAPH_BYTES = (
     10_000,
@@ -70,8 +71,10 @@ class RemoteSubmission:
                 return Outcome(error=("", f"it {self.channel.end(Cause.TOO_MUCH)}"))
             except Ended as ended:
                 return Outcome(error=("", f"it {ended}"))
-        if outcome.late:
-            self._late = Ended(Cause.SLOW_CALL, f"{limit:g}")
+        if outcome.stalled:
+            self._late = Ended(Cause.STALLED, f"{idle_limit(limit):g}")
+        elif outcome.late:
+            self._late = self._late or Ended(Cause.SLOW_CALL, f"{limit:g}")
         return outcome
 
     def fetch_alarms(self) -> Ended | None:

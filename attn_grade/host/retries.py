@@ -5,7 +5,7 @@ from typing import NoReturn
 
 from attn_grade.bank import Bank
 from attn_grade.exercise import Exercise
-from attn_grade.host.ended import Cause, Ended
+from attn_grade.host.ended import Ended
 from attn_grade.host.graded import (
     Cell,
     Graded,
@@ -82,30 +82,40 @@ class Retries:
         part.failed = absence.problem
         return part
 
-    def fill_unfinished(self, graded: Graded, unfinished: set[int]) -> None:
+    def fill_unfinished(self, graded: Graded, unfinished: set[int], late: Ended) -> None:
         """Fill in parts without points for what was not done, when there is no time for a retry.
 
         Args:
             graded: What has been done.
             unfinished: The graded cells whose functions have not been tried on all inputs.
+            late: Why there is none.
         """
         for index, cell in enumerate(self._notebook):
             if index >= len(graded.shown):
-                graded.show(skipped_output(self.cells.get(index) or _late()))
+                graded.show(skipped_output(self.cells.get(index) or late))
             if not (cell.grade_id and cell.exercise):
                 continue
             if cell.grade_id not in graded.parts or index in unfinished:
-                part = self._excluded_part(index, cell.exercise)
+                part = self._excluded_part(index, cell.exercise, late)
                 if before := graded.parts.get(cell.grade_id):
                     part.alarms += before.alarms
                     part.notes += before.notes
                 graded.parts[cell.grade_id] = part
 
-    def _excluded_part(self, index: int, name: str) -> Part:
+    def leave_dependents(self, graded: Graded) -> None:
+        """Leave ungraded what may have lost points for want of a cell that only waited."""
+        waited = {index: ended for index, ended in self.cells.items() if ended.waited}
+        for index, cell in enumerate(self._notebook):
+            part = graded.parts.get(cell.grade_id or "")
+            before = next((ended for place, ended in waited.items() if place < index), None)
+            if part and before and part.state == "graded" and part.points != part.points.of:
+                part.leave(self._bank.find(part.exercise), before)
+
+    def _excluded_part(self, index: int, name: str, late: Ended) -> Part:
         exercise = self._bank.find(name)
         if ended := self.trouble_before(index):
             return failed_part(exercise, f"its cell {ended}", ended)
-        ended = self.parts.get(index) or _late()
+        ended = self.parts.get(index) or late
         return failed_part(exercise, f"it {ended}", ended)
 
     def cells_of(self, index: int) -> range:
@@ -114,7 +124,3 @@ class Retries:
         while first and not self._notebook[first - 1].exercise:
             first -= 1
         return range(first, index)
-
-
-def _late() -> Ended:
-    return Ended(Cause.SLOW_NOTEBOOK)

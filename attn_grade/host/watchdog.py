@@ -1,4 +1,4 @@
-"""Watches the memory and the processes of a submission, and kills them all."""
+"""Watches the memory, the processes and the time of a submission, and kills them all."""
 
 import contextlib
 import math
@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 
 from attn_grade.host.ended import Cause, Ended
+from attn_grade.host.usage import Usage, usage_of
 from attn_grade.inside.limits import GIGABYTE, MEMORY, PROCESSES
 
 POLL_SECONDS = 0.2  # seconds between two looks
@@ -22,17 +23,21 @@ GRADER_PROCESSES = 20  # at most: bubblewrap, the worker, the notebook and its s
 
 
 class Watchdog:
-    """Looks now and then at the memory and the processes that a submission uses.
+    """Looks now and then at the memory, the processes and the time that a submission uses.
 
     Args:
         pid: Of the process that all others have come from.
         own_memory: Bytes that it uses itself.
         stop_for: Called from a thread with the reason, once it is too much.
+
+    Attributes:
+        usage: The time that it had used at the latest look; None before the first one.
     """
 
     def __init__(self, pid: int, own_memory: int, stop_for: Callable[[Ended], None]) -> None:
         self._pid, self._own_memory, self._stop_for = pid, own_memory, stop_for
         self._room, self._newest = -1, math.nan  # nobody has counted yet
+        self.usage: Usage | None = None
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._poll, daemon=True)
         self._thread.start()
@@ -55,6 +60,7 @@ class Watchdog:
     def _poll(self) -> None:
         while not self._over.wait(POLL_SECONDS):
             processes = tree(self._pid)
+            self.usage = usage_of(processes)
             if len(processes) > PROCESSES:
                 return self._stop_for(Ended(Cause.PROCESSES, PROCESSES))
             if (memory := self._memory(processes)) > MEMORY:

@@ -13,13 +13,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attn_grade.inside.call_context import OutOfTime, seeded, silenced, time_limited
+from attn_grade.inside.call_context import OutOfTime, Stalled, seeded, silenced, time_limited
 from attn_grade.inside.families import AUTOGRAD
 from attn_grade.inside.plain import Foreign, Input, Inputs, Plain, as_plain, keep, map_leaves
 from attn_grade.inside.student_packages import NO_PACKAGES, StudentPackages
+from attn_grade.inside.switches import course_values
 from attn_grade.inside.watching import UNWATCHED_CALLS, Watch, watched
 
-SECONDS_A_CALL = 10
+SECONDS_A_CALL = 10  # of processor time
 NO_MESSAGE = "no message"
 
 
@@ -46,7 +47,12 @@ class Outcome:
     @property
     def late(self) -> bool:
         """True if the call did not come back in time."""
-        return self.error is not None and self.error[0] == OutOfTime.__name__
+        return self.stalled or (self.error is not None and self.error[0] == OutOfTime.__name__)
+
+    @property
+    def stalled(self) -> bool:
+        """True if that was because it waited for something."""
+        return self.error is not None and self.error[0] == Stalled.__name__
 
     @property
     def unwritten(self) -> bool:
@@ -74,6 +80,7 @@ class LocalSubmission:
         self.function, self.avoid, self.may_use = function, avoid, may_use
         self.packages = packages
         self._unwatched: list[str] = []
+        self._stalled: Outcome | None = None
 
     def call(
         self,
@@ -92,17 +99,22 @@ class LocalSubmission:
             seconds: How long it may take; None is the usual limit.
             seed: Of torch's random numbers; another seed shows who sets one inside.
         """
+        if self._stalled:  # nobody waits for each of its calls
+            return self._stalled
         borrowed = list(self._unwatched)
         try:
             with (
+                course_values(),
                 silenced(),
                 seeded(seed),
                 time_limited(seconds or SECONDS_A_CALL),
                 self._watched(borrowed) as watch,
             ):
                 outcome = self._ask(inputs, upstream, wrt, watch)
-        except OutOfTime as error:
-            return Outcome(error=_describe(error))
+        except (OutOfTime, Stalled) as error:
+            outcome = Outcome(error=_describe(error))
+            self._stalled = outcome if outcome.stalled else None
+            return outcome
         finally:  # a thread that it has started may work for later calls
             self._unwatched = [name for name in borrowed if name in UNWATCHED_CALLS]
         return replace(outcome, borrowed=tuple(borrowed))
@@ -117,9 +129,8 @@ class LocalSubmission:
         """Call the function and take what came of it, all of which may run code of the answer's."""
         leaves = {name: copy_of(inputs[name], requires_grad=True) for name in wrt}
         given: dict[str, Any] = {name: copy_of(value) for name, value in inputs.items()}
-        with torch.enable_grad():  # whatever a cell has switched off
-            # torch forbids to write into a leaf; that is asked in a row of its own, and said there
-            given |= {name: leaf.clone() for name, leaf in leaves.items()}
+        # torch forbids to write into a leaf; that is asked in a row of its own, and said there
+        given |= {name: leaf.clone() for name, leaf in leaves.items()}
         try:
             output = self.function(**given)
             kept = keep(as_plain(output))
@@ -128,7 +139,7 @@ class LocalSubmission:
                 watch.ignore(AUTOGRAD)  # which the grader itself calls now
             found = _gradients(output, upstream, leaves)
             gradients = {name: keep(as_plain(one)) for name, one in found.items()}
-        except (KeyboardInterrupt, OutOfTime):
+        except (KeyboardInterrupt, OutOfTime, Stalled):
             raise
         except BaseException as error:  # an answer may well call exit()
             return Outcome(error=_describe(error))

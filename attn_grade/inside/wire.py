@@ -22,19 +22,24 @@ __all__ += ["receive", "send"]
 
 FORK, END = b"f", b"e"  # orders to a worker
 HEAD = struct.Struct("!IQ")  # bytes of the JSON, bytes of the tensors
+Tick = Callable[[], None]  # called now and then while the other side is waited for; it may raise
 
 
 class NobodyThere(BrokenMessage):
     """The other side has ended, or closed the connection."""
 
 
-def send(connection: socket, message: Message, name_of: NameOf | None = None) -> None:
+def send(
+    connection: socket, message: Message, name_of: NameOf | None = None, tick: Tick | None = None
+) -> None:
     """Send a message.
 
     Args:
         connection: Where to.
         message: Values by name.
         name_of: Gives the number by which a callable is called back; None describes callables.
+        tick: Called in between, at the latest when the connection's timeout has passed; None gives
+            up then.
 
     Raises:
         NobodyThere: Nobody is there to read it.
@@ -42,20 +47,31 @@ def send(connection: socket, message: Message, name_of: NameOf | None = None) ->
         TimeoutError: Nobody reads it in time.
     """
     form, body = pack(message, name_of)
-    try:
-        connection.sendall(HEAD.pack(len(form), len(body)) + form + body)
-    except TimeoutError:
-        raise
-    except OSError as error:
-        raise NobodyThere(f"nobody reads: {error}") from None
+    rest = memoryview(HEAD.pack(len(form), len(body)) + form + body)
+    while rest:
+        try:
+            rest = rest[connection.send(rest) :]
+        except TimeoutError:
+            if tick is None:
+                raise
+        except OSError as error:
+            raise NobodyThere(f"nobody reads: {error}") from None
+        if tick:
+            tick()
 
 
-def receive(connection: socket, call: Callable[[int], Callback] | None = None) -> Message:
+def receive(
+    connection: socket,
+    call: Callable[[int], Callback] | None = None,
+    tick: Tick | None = None,
+) -> Message:
     """Wait for a message.
 
     Args:
         connection: Where from; its timeout holds for the whole message.
         call: Gives the callable of a number; None refuses callables.
+        tick: Called in between, at the latest when the connection's timeout has passed: then only
+            what it raises ends the wait. None gives up then.
 
     Raises:
         NobodyThere: Nobody is there to send one, or its end.
@@ -63,18 +79,19 @@ def receive(connection: socket, call: Callable[[int], Callback] | None = None) -
         TimeoutError: It does not arrive in time.
     """
     seconds = connection.gettimeout()
-    until = None if seconds is None else time.monotonic() + seconds
+    until = None if seconds is None or tick else time.monotonic() + seconds
     try:
-        form_len, body_len = HEAD.unpack(_read(connection, HEAD.size, until))
+        form_len, body_len = HEAD.unpack(_read(connection, HEAD.size, until, tick))
         if form_len > MAX_JSON or body_len > MAX_BYTES:
             raise BrokenMessage(f"{form_len + body_len:,} bytes: too large")
-        form, body = _read(connection, form_len, until), _read(connection, body_len, until)
+        form = _read(connection, form_len, until, tick)
+        body = _read(connection, body_len, until, tick)
     finally:
         connection.settimeout(seconds)
     return unpack(form, body, call)
 
 
-def _read(connection: socket, number: int, until: float | None) -> bytes:
+def _read(connection: socket, number: int, until: float | None, tick: Tick | None) -> bytes:
     parts = bytearray()
     while len(parts) < number:
         try:
@@ -82,12 +99,17 @@ def _read(connection: socket, number: int, until: float | None) -> bytes:
                 connection.settimeout(_left(until))
             part = connection.recv(min(number - len(parts), 2**20))
         except TimeoutError:
-            raise
+            if tick is None:
+                raise
+            tick()
+            continue
         except OSError as error:
             raise NobodyThere(f"it ended: {error}") from None
         if not part:
             raise NobodyThere("it ended")
         parts += part
+        if tick and len(parts) < number:  # a byte now and then does not extend the time
+            tick()
     return bytes(parts)
 
 

@@ -21,6 +21,7 @@ import psutil
 from attn_grade.inside.level import Level
 from attn_grade.inside.limits import KILL_GRACE, become, guard_worker
 from attn_grade.inside.notebook import Notebook
+from attn_grade.inside.processors import grant_threads
 from attn_grade.inside.scratch import empty
 from attn_grade.inside.wall import ENGINE, Wall
 from attn_grade.inside.wire import END, FORK, BrokenMessage, receive, send
@@ -119,6 +120,7 @@ def main() -> None:
         with contextlib.suppress(ImportError):  # the cell that imports it will say so
             importlib.import_module(name)
     _remove_editable_finders(wall)
+    grant_threads()
     worker = Worker(control, Level(order["level"]), wall)
     gc.collect()
     gc.freeze()

@@ -13,6 +13,8 @@ def earlier_record(
 ) -> SubmissionRecord | None:
     """The record of an earlier grading, if that is up to date: all its results are there.
 
+    A part that only waited has none.
+
     The gradebook may be another than last time, or hold what nbgrader's own command has found
     since; the isolation may be less than is asked for now, and the time for a cell more.
 
@@ -28,6 +30,7 @@ def earlier_record(
         return None
     is_up_to_date = (
         record.digest == digest
+        and not record.waited
         and not _had_less_time(record, cell_seconds)
         and Level.__members__.get(record.level.upper(), Level.PLAIN) >= least
         and _is_older(hand_in.autograded, hand_in.record_path)

@@ -94,32 +94,31 @@ ENDING = {
 TAKING_TIME = {
     "a cell that stops itself": wrong(
         "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)",
-        "timed out.*its cell did not come back",
+        "not graded.*its cell waited",
     ),
     "a call that stops itself": Attack(
         "import os, signal\ndef softmax(scores): os.kill(os.getpid(), signal.SIGSTOP)",
-        "timed out.*it did not come back",
+        "not graded.*it waited",
     ),
     "a cell for ever": Attack(
-        "import time\nwhile True: time.sleep(9)", "timed out.*its cell did not come back"
+        "import time\nwhile True: time.sleep(9)", "not graded.*its cell waited"
     ),
     "a call for ever": Attack(
-        "import time\ndef softmax(scores): time.sleep(99)", "timed out.*it did not return within"
+        "import time\ndef softmax(scores): time.sleep(99)", "not graded.*it waited"
     ),
     "a call past its alarm": Attack(
-        "import signal, time\n"
+        "import signal\n"
         "def softmax(scores):\n"
         "    signal.setitimer(signal.ITIMER_REAL, 0)\n"
         "    signal.signal(signal.SIGALRM, signal.SIG_IGN)\n"
-        "    while True: time.sleep(1)",
+        "    while True: pass",
         "timed out.*it did not come back within",
     ),
     "a call that catches its alarm": Attack(
-        "import time\n"
         "def softmax(scores):\n"
         "    while True:\n"
         "        try:\n"
-        "            while True: time.sleep(9)\n"
+        "            while True: pass\n"
         "        except BaseException: pass",
         "timed out.*it did not (come back|return) within",
     ),

@@ -54,7 +54,7 @@ FILLING = {
         "while time.time() < end:\n"
         "    try: os.fork()\n"
         "    except OSError: time.sleep(0.01)",
-        "crashed|timed out",
+        "crashed|timed out|not graded",
     ),
     "a huge tensor": Attack(
         "def softmax(scores): return torch.zeros(1).expand(10**13)", "raised TooLarge"
