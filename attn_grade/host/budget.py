@@ -1,4 +1,4 @@
-"""What a notebook and each request to it may use: seconds of computing, and as many of waiting."""
+"""Limits on what a notebook, and each request to it, computes, and on how long it waits."""
 
 import math
 import time

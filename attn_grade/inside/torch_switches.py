@@ -22,7 +22,7 @@ PRINTED = dict(vars(PRINT_OPTS))  # how tensors are
 
 @dataclass(frozen=True)
 class _Modes:
-    """What PyTorch asks before each of its functions, the default device among it.
+    """The modes that PyTorch asks before each of its functions, the default device among them.
 
     Args:
         modes: All that are entered.
@@ -62,7 +62,7 @@ def _own(modes: list[Any]) -> list[Any]:
 
 
 def _matmul_precision() -> str | None:
-    """How products of matrices round, in the words of before PyTorch 2.9; None if they cannot."""
+    """The precision of matrix products, in the words of before PyTorch 2.9; None if it has none."""
     with suppress(RuntimeError):  # it has been said in both ways
         return torch.get_float32_matmul_precision()
     return None
@@ -74,7 +74,7 @@ def _set_matmul_precision(value: str | None) -> None:
 
 
 def _precision_of(backend: str, operation: str) -> Switch:
-    """How one kind of operation rounds its operands, as PyTorch 2.9 and later have it."""
+    """The precision of one kind of operation, as PyTorch 2.9 and later have it."""
     read = partial(torch._C._get_fp32_precision_getter, backend, operation)
     write = partial(torch._C._set_fp32_precision_setter, backend, operation)
     return Switch(read, write, lambda now: now if now in FULL else FULL[0])
