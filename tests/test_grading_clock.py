@@ -81,7 +81,7 @@ def request_that_uses(budget: Budget, *usages: Usage, seconds: float = 10.0) -> 
     [
         (Usage(at=1000, computed=9, queued=990), None),  # others had the processors
         (Usage(at=1000, computed=11, queued=980), Cause.SLOW_REQUEST),
-        (Usage(at=60, computed=1), None),
+        (Usage(at=30, computed=1), None),
         (Usage(at=IDLE_SECONDS + PATIENCE + 1, computed=1), Cause.STALLED),
         (Usage(at=2, computed=40), Cause.SLOW_REQUEST),
     ],

@@ -211,8 +211,8 @@ def test_limits_in_the_guide_are_those_of_the_program() -> None:
     whole = in_words[int(time_left.NOTEBOOK_SECONDS)]
     assert f"no more than {whole} (or ten times the limit for a cell" in text
     assert time_left.SLOW_CELLS == 10
-    assert "as much of it is allowed, and at least a minute" in text
-    assert IDLE_SECONDS == 60
+    assert "as much of it is allowed, and at least half a minute" in text
+    assert IDLE_SECONDS == 30
     assert f"shows, {MAX_OUTPUT / 10**6:g} MB are kept" in text
     assert f"memory ({limits.MEMORY / 2**30:g} GB)" in text
     assert f"at most {limits.PROCESSES} processes" in text

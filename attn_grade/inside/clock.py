@@ -6,7 +6,7 @@ have all processors; for the rest it waits: for a lock, an input, the end of a s
 
 import time
 
-IDLE_SECONDS = 60.0  # that may pass with nothing computed, where a limit is not longer itself
+IDLE_SECONDS = 30.0  # that may pass with nothing computed, where a limit is not longer itself
 
 
 def idle_limit(seconds: float) -> float:
