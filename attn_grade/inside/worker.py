@@ -19,7 +19,7 @@ from pathlib import Path
 import psutil
 
 from attn_grade.inside.level import Level
-from attn_grade.inside.limits import KILL_GRACE, become, guard_worker
+from attn_grade.inside.limits import BUSY_GRACE, KILL_GRACE, become, guard_worker
 from attn_grade.inside.notebook import Notebook
 from attn_grade.inside.processors import grant_threads
 from attn_grade.inside.scratch import empty
@@ -80,9 +80,7 @@ class Worker:
 
     def clean_up(self) -> dict[str, int]:
         """End what is left of a submission; how many processes and files there were."""
-        deadline = time.monotonic() + KILL_GRACE
-        while _descendants() and time.monotonic() < deadline:
-            time.sleep(0.002)
+        _wait_for_ends()
         left, alive = len(_descendants()), 0
         for _ in range(KILL_ROUNDS):
             for process in (found := _descendants()):
@@ -95,6 +93,21 @@ class Worker:
         names = [name for folder in self.folders for name in empty(folder)]
         files = sum(not name.startswith(LIBRARY_FOLDERS) for name in names)
         return {"processes": left, "alive": alive, "files": files}
+
+
+def _wait_for_ends() -> None:
+    """Let what is left end by itself; what is about to, and has no processor, gets longer."""
+    begun = quiet = time.monotonic()
+    while (left := _descendants()) and (now := time.monotonic()) < quiet + KILL_GRACE:
+        if now < begun + BUSY_GRACE and any(map(_is_ready, left)):
+            quiet = now
+        time.sleep(0.002)
+
+
+def _is_ready(process: psutil.Process) -> bool:
+    with contextlib.suppress(psutil.Error):
+        return process.status() == psutil.STATUS_RUNNING
+    return False
 
 
 def _descendants() -> list[psutil.Process]:
