@@ -47,7 +47,7 @@ class Outcome:
     @property
     def late(self) -> bool:
         """True if the call did not come back in time."""
-        return self.stalled or (self.error is not None and self.error[0] == OutOfTime.__name__)
+        return self.error is not None and self.error[0] in (OutOfTime.__name__, Stalled.__name__)
 
     @property
     def stalled(self) -> bool:
@@ -112,9 +112,9 @@ class LocalSubmission:
             ):
                 outcome = self._ask(inputs, upstream, wrt, watch)
         except (OutOfTime, Stalled) as error:
-            outcome = Outcome(error=_describe(error))
-            self._stalled = outcome if outcome.stalled else None
-            return outcome
+            late = Outcome(error=_describe(error))
+            self._stalled = late if late.stalled else None
+            return late
         finally:  # a thread that it has started may work for later calls
             self._unwatched = [name for name in borrowed if name in UNWATCHED_CALLS]
         return replace(outcome, borrowed=tuple(borrowed))
