@@ -1,6 +1,8 @@
 """Agreement of two wrong answers, in what was found at a check or at a draw."""
 
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain, zip_longest
 
 from torch import Tensor
 
@@ -13,9 +15,9 @@ from attn_grade.inside.plain import Plain, oddity
 TOLERANCE = 1e-4
 
 
-def alike(mine: list[Finding], theirs: list[Finding]) -> bool:
+def alike(mine: Iterable[Finding], theirs: Iterable[Finding]) -> bool:
     """True if both erred at as many draws, and in the same way."""
-    return len(mine) == len(theirs) and all(map(alike_at, mine, theirs))
+    return all(one and other and alike_at(one, other) for one, other in zip_longest(mine, theirs))
 
 
 def alike_at(one: Finding, other: Finding) -> bool:
@@ -34,17 +36,17 @@ def alike_where_finite(one: Plain, other: Plain) -> bool:
     return same(one[numbers], other[numbers].to(one.dtype), TOLERANCE)
 
 
-def alike_but_for_words(mine: list[Finding], theirs: list[Finding]) -> bool:
+def alike_but_for_words(mine: Iterable[Finding], theirs: Iterable[Finding]) -> bool:
     """Likewise, where two exceptions of one kind may say different things."""
-    return len(mine) == len(theirs) and all(
-        (one.raised and one.raised == other.raised) or alike_at(one, other)
-        for one, other in zip(mine, theirs, strict=True)
+    return all(
+        one and other and ((one.raised and one.raised == other.raised) or alike_at(one, other))
+        for one, other in zip_longest(mine, theirs)
     )
 
 
-def differ(mine: list[Finding], theirs: list[Finding]) -> bool:
+def differ(mine: Iterable[Finding], theirs: Iterable[Finding]) -> bool:
     """True if both are numbers, and others."""
-    return all(map(tells, (*mine, *theirs))) and not alike(mine, theirs)
+    return all(map(tells, chain(mine, theirs))) and not alike(mine, theirs)
 
 
 def is_word(found: Finding) -> bool:

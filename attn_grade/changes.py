@@ -29,27 +29,27 @@ _FLOATS: dict[str, Change] = {
     "cut to the range from 0 to 1": lambda x: x.clamp(0, 1),
     "subtracted from 1": lambda x: 1 - x,
     "turned into 1 divided by it": lambda x: 1 / x,
-    "set to 1": torch.ones_like,
+    "with 1 in its place": torch.ones_like,
     "as a number of Python": lambda x: x.item(),
 }
 _WHOLE: dict[str, Change] = {
-    "1 larger": lambda x: x + 1,
-    "1 smaller": lambda x: x - 1,
+    "made 1 larger": lambda x: x + 1,
+    "made 1 smaller": lambda x: x - 1,
     "doubled": lambda x: 2 * x,
 }
 _TRUTHS: dict[str, Change] = {
     "turned round, True for False": torch.logical_not,
-    "True everywhere": torch.ones_like,
-    "False everywhere": torch.zeros_like,
+    "with True in every place": torch.ones_like,
+    "with False in every place": torch.zeros_like,
     "False at the last True of each row as well": lambda x: x & _next(x, -1),
     "True one place further in each row": lambda x: x | _next(x, 1),
 }
 _ANY: dict[str, Change] = {
-    "0 everywhere": torch.zeros_like,
-    "1 everywhere": torch.ones_like,
-    "at its largest number everywhere": lambda x: x.amax().expand_as(x),
-    "at its first entry everywhere": lambda x: x[:1].expand_as(x),
-    "at its last entry everywhere": lambda x: x[-1:].expand_as(x),
+    "with 0 in every place": torch.zeros_like,
+    "with 1 in every place": torch.ones_like,
+    "with its largest number in every place": lambda x: x.amax().expand_as(x),
+    "with its first entry in every place": lambda x: x[:1].expand_as(x),
+    "with its last entry in every place": lambda x: x[-1:].expand_as(x),
     "transposed where it is square": lambda x: x.mT if x.shape[-1] == x.shape[-2] else x,
     "reshaped where its last two axes should change places": lambda x: x.reshape(x.mT.shape).mT,
     "reshaped after its last two axes have changed places": lambda x: x.mT.reshape(x.shape),

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attn_grade.equality import as_number, as_tensor
+from attn_grade.equality import as_number, as_tensor, same
 from attn_grade.exercise import Check
 from attn_grade.inside.plain import Plain, array_oddity, name_kind, oddity
 from attn_grade.relations import relation, told_apart
@@ -74,7 +74,8 @@ def _difference_of_parts(output: Plain, plain: Parts, exact: Parts, check: Check
         return f"it is {name_kind(output)}; expected {expected}"
     for index, parts in enumerate(zip(output, plain, exact, strict=True)):
         if reason := difference(*parts, check):
-            return f"value {index + 1} of {len(exact)}: {reason}"
+            inside = ", in it " if reason.startswith("value ") else ": "
+            return f"value {index + 1} of {len(exact)}{inside}{reason}"
     return None
 
 
@@ -172,6 +173,8 @@ def _wrong_numbers(output: Tensor, plain: Tensor, exact: Tensor, check: Check) -
     first = tuple(wrong.nonzero()[0].tolist())
     where = f"at {list(first)} " if first else ""
     it, right = told_apart(got[first].item(), exact[first].item())
+    if plain.dtype == torch.float64 and same(got, exact):
+        where = f"not all digits that float64 holds are right: {where}"
     return (
         f"{where}it is {it} and should be {right}"
         f" ({int(wrong.sum())} of {wrong.numel()} differ){pattern and f': {pattern}'}"

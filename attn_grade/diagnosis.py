@@ -9,8 +9,10 @@ from collections.abc import Sequence, Set
 from attn_grade.agreement import alike, alike_at, alike_but_for_words, differ, tells
 from attn_grade.equality import same, share_of_numbers
 from attn_grade.exercise import Exercise
-from attn_grade.findings import Findings
+from attn_grade.findings import Findings, Sign
 from attn_grade.mistakes import Mistake
+from attn_grade.probes import OTHER_NUMBERS
+from attn_grade.problems import what_it_means
 from attn_grade.recognised import (
     Axes,
     Made,
@@ -22,43 +24,81 @@ from attn_grade.recognised import (
     in_some_rows,
 )
 from attn_grade.slips import slip_of
-from attn_grade.tried import finding_at, findings_of
+from attn_grade.symptoms import symptom
+from attn_grade.tried import Effort, Exhausted, Tried
 from attn_grade.two_mistakes import both_of_two
-from attn_grade.wrong_answers import Answer
+
+# In operations of torch, about two seconds of a processor.
+MOST_WORK = 700_000
 
 
-def recognise(exercise: Exercise, findings: Findings, secret: str | None) -> Recognised | None:
+def recognise(
+    exercise: Exercise, findings: Findings, secret: str | None, thorough: bool = True
+) -> Recognised | None:
     """The known mistake that agrees with the findings, or None.
 
     A mistake that declares its evidence agrees if that is what was found first. Any other is made,
-    to be compared.
+    to be compared: what is likeliest first, until as much is tried as a student may wait for. What
+    no points depend on is tried only if it is to be `thorough`.
     """
     if not any(findings):
         return None
     if declared := by_evidence(exercise, findings):
         return declared
-    answers = [
-        (mistake, answer)
+    effort = Effort(MOST_WORK)
+    made = [
+        (mistake, Tried(exercise, answer, secret, effort))
         for mistake in exercise.mistakes
         if mistake.evidence is None or mistake.points is None  # the latter are promises broken
         for answer in (mistake.answer, *mistake.also)
     ]
-    if same_throughout := _same_throughout(exercise, findings, answers, secret):
-        return Recognised(same_throughout)
-    made = [(mistake, findings_of(exercise, answer, secret)) for mistake, answer in answers]
     repeats = {row for row, check in enumerate(exercise.checks) if check.repeats}
-    known = choose(findings, made, repeats, axes_of(exercise, secret))
-    if known and known.row is None:
-        return known
-    if slip := slip_of(exercise, findings, secret):
-        return Recognised(slip)
-    return (
-        both_of_two(exercise, findings, secret)
-        or in_different_draws(findings, made, repeats)
-        or known
-        or in_some_rows(findings, made, repeats)
-        or form_alone(findings, repeats)
-    )
+    form, effect = form_alone(findings, repeats), _effect(exercise, findings, secret)
+    try:
+        if same_throughout := _same_throughout(exercise, findings, made):
+            return Recognised(same_throughout)
+        known = choose(findings, made, repeats, axes_of(exercise, secret))
+        if known and known.row is None:
+            return known
+        if form and not form.others:
+            return form
+        if any(OTHER_NUMBERS in one.signs for found in findings for one in found):
+            return effect  # nothing that is known does that
+        rest = in_different_draws(findings, made, repeats) or known
+        rest = rest or in_some_rows(findings, made, repeats) or form
+    except Exhausted:
+        return effect or form or _raised(findings)
+    if not thorough:
+        return rest
+    try:
+        if slip := slip_of(exercise, findings, secret, effort):
+            return Recognised(slip)
+        return (
+            both_of_two(exercise, findings, secret, effort) or effect or rest or _raised(findings)
+        )
+    except Exhausted:
+        return effect or rest or _raised(findings)
+
+
+def _effect(exercise: Exercise, findings: Findings, secret: str | None) -> Recognised | None:
+    """What calls have shown, or what right draws have in common, where no cause is known."""
+    signs = [sign for found in findings for one in found for sign in one.signs]
+    sign = next(iter(signs), None) or symptom(exercise, findings, secret)
+    return sign and _seen(sign)
+
+
+def _raised(findings: Findings) -> Recognised | None:
+    """What the first exception means, if it is the first that was found."""
+    first = next(one for found in findings for one in found)
+    words = "" if first.hidden else what_it_means(first)
+    return _seen(Sign(f"raises_{first.raised}", words)) if words else None
+
+
+def _seen(sign: Sign) -> Recognised:
+    def answer(**_: object) -> None: ...
+
+    answer.__name__ = sign.name
+    return Recognised(Mistake(answer, sign.hint, None))
 
 
 def by_evidence(exercise: Exercise, findings: Findings) -> Recognised | None:
@@ -104,9 +144,8 @@ def choose(
     for mistake, theirs in made:
         if all(map(alike, findings, theirs)):
             return Recognised(mistake)
-    fitting = [(m, theirs) for m, theirs in made if [*map(bool, theirs)] == [*map(bool, findings)]]
     if any(map(tells, (one for found in findings for one in found))):
-        near = [m for m, theirs in fitting if all(map(alike_but_for_words, findings, theirs))]
+        near = [m for m, theirs in made if all(map(alike_but_for_words, findings, theirs))]
         if len({mistake.hint for mistake in near}) == 1:
             return Recognised(near[0])
     if both := beside_another_fault(findings, made, repeats, axes or {}):
@@ -125,10 +164,7 @@ def choose(
 
 
 def _same_throughout(
-    exercise: Exercise,
-    findings: Findings,
-    answers: Sequence[tuple[Mistake, Answer]],
-    secret: str | None,
+    exercise: Exercise, findings: Findings, made: Sequence[tuple[Mistake, Tried]]
 ) -> Mistake | None:
     """The first mistake that gives the same evidence at all checks, or None.
 
@@ -138,11 +174,11 @@ def _same_throughout(
     if row is None or exercise.checks[row].slow:  # one draw of it takes as long as all
         return None
     first = findings[row][0]
-    for mistake, answer in answers:
-        there = finding_at(exercise, answer, secret, row, first.draw)
+    for mistake, theirs in made:
+        there = theirs[row].at(first.draw)
         if there is None or not alike_at(first, there) or not _may_be_said(mistake, findings):
             continue
-        if all(map(alike, findings, findings_of(exercise, answer, secret))):
+        if all(map(alike, findings, theirs)):
             return mistake
     return None
 

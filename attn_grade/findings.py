@@ -1,8 +1,17 @@
 """Findings: the faults of an answer."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from attn_grade.inside.plain import Inputs, Plain
+
+
+class Sign(NamedTuple):
+    """An effect that was seen, whatever its cause: a short name, and what a student reads."""
+
+    name: str
+    hint: str
 
 
 @dataclass(frozen=True)
@@ -34,11 +43,13 @@ class Finding(Wrong):
         inputs: What the answer was given.
         hidden: Whether the inputs are among those that a student must not see.
         draw: The number of the draw in its check.
+        signs: What other calls of the answer have shown; see `attn_grade.probes`.
     """
 
     inputs: Inputs
     hidden: bool
     draw: int = 0
+    signs: tuple[Sign, ...] = ()
 
 
-Findings = list[list[Finding]]
+Findings = Sequence[Sequence[Finding]]  # by check, in the order of the draws

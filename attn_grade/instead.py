@@ -100,6 +100,8 @@ def _calls() -> Iterator[tuple[str, str, Callable[..., Any]]]:
             yield name, words if other else f"without its `{one}`", partial(_other, other)
     for axis, words in {-2: "last axis but one", -3: "last axis but two"}.items():
         yield "softmax", f"with a softmax over the {words}", partial(_over, axis)
+    words = "with its weights transposed, which then sum to 1 along the last axis but one"
+    yield "softmax", words, _transposed
     yield "cat", "with what it joins in the opposite order", _joined_backwards
 
 
@@ -117,6 +119,11 @@ def _other(name: str, func: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _over(axis: int, func: Any, numbers: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     return torch.softmax(numbers, axis)
+
+
+def _transposed(func: Any, *args: Any, **kwargs: Any) -> Tensor:
+    made: Tensor = func(*args, **kwargs)
+    return made.mT if made.ndim > 1 and made.shape[-1] == made.shape[-2] else made
 
 
 def _joined_backwards(func: Any, parts: Any, *args: Any, **kwargs: Any) -> Tensor:

@@ -13,8 +13,10 @@ from attn_grade.findings import Finding, Findings, Wrong
 from attn_grade.inside.plain import NONE, Foreign, Plain, name_kind
 from attn_grade.inside.submission import Outcome, copy_of
 from attn_grade.law import MOST_NUMBERS, check_law, failure, numbers_in
+from attn_grade.probes import probe
 from attn_grade.trial import Submission, Trial, draw_trials, tensor_of
 
+AS_WELL = "the output has to be right as well: "
 NO_MEMORY = "its output takes more memory than the grader has"
 
 
@@ -35,11 +37,12 @@ def examine_public(exercise: Exercise, submission: Submission, slow: bool = True
     Args:
         slow: Whether slow checks are tried as well; if not, there is nothing against them.
     """
-    findings: Findings = []
+    findings: list[list[Finding]] = []
     for check in exercise.checks:
         untried = check.slow and (any(findings) or not slow)
         trials = [] if untried else draw_trials(exercise, check, None)
         findings.append(_examine_all(enumerate(trials), submission))
+    probe(exercise, findings, submission)
     return findings
 
 
@@ -47,7 +50,7 @@ def examine_hidden(
     exercise: Exercise, submission: Submission, secret: str, public: Findings
 ) -> Findings:
     """The second round, which may come later: the hidden inputs, after what was `public`."""
-    findings: Findings = []
+    findings: list[list[Finding]] = []
     for check, before in zip(exercise.checks, public, strict=True):
         untried = (check.slow and any(findings)) or any(found.late for found in before)
         trials = [] if untried else draw_trials(exercise, check, secret)
@@ -96,7 +99,7 @@ def _wrong(trial: Trial, submission: Submission) -> Wrong | None:
         wrong, latest = _compare(trial, submission)
     if wrong and check.untouched and not wrong.late:
         # the inputs of a function that does nothing stay untouched too: no points for that
-        return replace(wrong, reason=f"the output has to be right as well: {wrong.reason}")
+        return replace(wrong, reason=f"{AS_WELL}{wrong.reason}")
     if wrong or not check.untouched:
         return wrong
     return _compare_inputs(trial, latest or submission.call(trial.given))

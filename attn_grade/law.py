@@ -81,7 +81,7 @@ def numbers_in(value: Plain) -> int:
 
 def _not_applicable(output: Plain) -> tuple[str, str]:
     kind = name_kind(output)
-    return f"it is {kind}, to which this check does not apply", kind
+    return f"it is {kind}, and that is not what is asked for", kind
 
 
 def _most_numbers(trial: Trial) -> int:

@@ -23,13 +23,15 @@ class Mistake:
     Args:
         answer: The wrong answer.
         hint: What was done, and what should have been done.
-        points: What it earns; None if that follows from the checks that it fails.
+        points: What the checks that it passes are worth; None if that follows from them.
         evidence: What the law of the first check that it fails recognises it by. Without it the
             mistake is made anew to be compared with, for which one that trains is too slow.
         also: Other answers with the same mistake, whose numbers differ from `answer`'s.
         shows: What its hint says of the evidence, to be held against what an answer gave; None if
             agreement is enough.
         right: What is right in an answer with this mistake and no other; said of no other answer.
+        slip: Whether it is a slip of the hand or of the form, which costs the same small share in
+            every exercise, see `attn_grade.once`.
     """
 
     answer: Callable[..., Plain]
@@ -39,15 +41,22 @@ class Mistake:
     also: tuple[Callable[..., Plain], ...] = ()
     shows: Callable[[Plain], bool] | None = None
     right: str = ""
+    slip: bool = False
 
     @property
     def name(self) -> str:
         return self.answer.__name__
 
     @property
+    def is_light(self) -> bool:
+        """True if an answer with this mistake and no other is right but for one thing."""
+        return self.slip or bool(self.right)
+
+    @property
     def whole_hint(self) -> str:
         """The hint for an answer with this mistake and no other."""
-        return f"{self.right}, but {self.hint}" if self.right else self.hint
+        also = "; still," if " but " in f" {self.hint}" else ", but"
+        return f"{self.right}{also} {self.hint}" if self.right else self.hint
 
 
 class Mistakes:
@@ -83,6 +92,7 @@ class Mistakes:
         computes: Callable[..., Plain] | None = None,
         also: tuple[Callable[..., Plain], ...] = (),
         right: str = "",
+        slip: bool = False,
     ) -> Callable[..., Any]:
         """Collect the function below: with `@mistake` alone, it earns nothing.
 
@@ -97,6 +107,7 @@ class Mistakes:
                 below has neither parameters nor a body, and lends it a name and a hint.
             also: Other answers with the same mistake, see `Mistake`.
             right: What is right beside the mistake, see `Mistake`.
+            slip: Whether it costs no more than a slip, see `Mistake`.
 
         Raises:
             ValueError: There is no docstring, another mistake has this name, or there are
@@ -112,6 +123,7 @@ class Mistakes:
                 computes=computes,
                 also=also,
                 right=right,
+                slip=slip,
             )
         name = answer.__name__
         if name in self._by_name:
@@ -125,5 +137,5 @@ class Mistakes:
                 )
             answer, answer.__name__ = computes, name
         said = " ".join(text.split()) + ending
-        self._by_name[name] = Mistake(answer, said, points, evidence, also, right=right)
+        self._by_name[name] = Mistake(answer, said, points, evidence, also, right=right, slip=slip)
         return answer

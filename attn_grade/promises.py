@@ -42,7 +42,9 @@ def keep_promises(exercise: Exercise) -> Exercise:
             signs[variant.answer.__name__] = variant.sign
         if variant.hint and not waiver(exercise, variant) and variant.answer.__name__ not in known:
             mistakes.append(
-                Mistake(variant.answer, variant.hint, None, variant.sign, (), variant.shows)
+                Mistake(
+                    variant.answer, variant.hint, None, variant.sign, (), variant.shows, slip=True
+                )
             )
     return replace(
         exercise,

@@ -5,7 +5,7 @@ form of the output, axes that are counted from the front. The draws that it spoi
 on the rest the numbers have to be one known mistake's.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import combinations
 from typing import NamedTuple
 
@@ -92,8 +92,7 @@ def beside_another_fault(
             return Recognised(None, axes=number, fewer=fewer)
         if mine.keys() == elsewhere or misfits != elsewhere:
             continue  # numbers that merely differ are no sign of axes
-        fitting = [one for one in made if not misfits & _by_place(one[1], does_not_fit).keys()]
-        if mistake := _only_one(mine, fitting, elsewhere, repeats):
+        if mistake := _only_one(mine, made, elsewhere, repeats, misfits):
             return Recognised(mistake, axes=number, fewer=fewer)
     return None
 
@@ -105,15 +104,13 @@ def in_some_rows(findings: Findings, made: Made, repeats: Set[int]) -> Recognise
     """
     mine, best = _by_place(findings), ENOUGH
     found: list[Recognised] = []
+    rows = [r for r, one in enumerate(findings) if one and r not in repeats]
+    rows = [row for row in rows if all(map(tells, findings[row]))]
     for mistake, theirs in made:
-        if not _by_place(theirs).keys() <= mine.keys():
-            continue
-        agree = [
-            row
-            for row, one in enumerate(findings)
-            if one and row not in repeats and all(map(tells, one)) and alike(one, theirs[row])
-        ]
+        agree = [row for row in rows if alike(findings[row], theirs[row])]
         draws = _draws(findings, agree)
+        if draws < best or not all(place in mine for place, _ in _places(theirs)):
+            continue
         if draws > best:
             best, found = draws, []
         if draws == best:
@@ -133,7 +130,7 @@ def in_different_draws(findings: Findings, made: Made, repeats: Set[int]) -> Rec
     words = {place for place, found in mine.items() if is_word(found)}
     raised = {place for place, found in mine.items() if found.raised}
     sharing = []
-    for mistake, of_mistake in made:
+    for mistake, of_mistake in made if raised else ():
         theirs = _by_place(of_mistake)
         if theirs.keys() <= mine.keys():
             same = {place for place, found in theirs.items() if alike_at(mine[place], found)}
@@ -167,17 +164,28 @@ def form_alone(findings: Findings, repeats: Set[int]) -> Recognised | None:
 
 
 def _only_one(
-    mine: Mapping[Place, Finding], made: Made, left_out: Collection[Place], repeats: Set[int]
+    mine: Mapping[Place, Finding],
+    made: Made,
+    left_out: Collection[Place],
+    repeats: Set[int],
+    fits: Set[Place] = frozenset(),
 ) -> Mistake | None:
-    """The mistake that agrees at all other draws, if there is one, and enough of them are wrong."""
+    """The mistake that agrees at all other draws, if there is one, and enough of them are wrong.
+
+    At the places of `fits` its own axes have to fit.
+    """
     shown = {p: it for p, found in mine.items() if p not in left_out and (it := in_form(found))}
     if sum(row not in repeats and not is_word(it) for (row, _), it in shown.items()) < ENOUGH:
         return None
     fitting = []
     for mistake, findings in made:
+        theirs = ((p, bare(found)) for p, found in _places(findings) if p not in left_out)
+        if not all(p in shown and alike_at(shown[p], found) for p, found in theirs):
+            continue
         all_of_them = _by_place(findings)
-        theirs = {p: bare(found) for p, found in all_of_them.items() if p not in left_out}
-        if theirs.keys() != shown.keys() or not all(alike_at(shown[p], theirs[p]) for p in shown):
+        if not shown.keys() <= all_of_them.keys():
+            continue
+        if any(p in fits and does_not_fit(found) for p, found in all_of_them.items()):
             continue
         spoiled = ((mine[p], all_of_them.get(p)) for p in left_out if p in mine)
         if all(
@@ -191,6 +199,9 @@ def _only_one(
     return found[0] if len({mistake.hint for mistake in found}) == 1 else None
 
 
-def _by_place(findings: Findings, that: Callable[[Finding], bool] = bool) -> dict[Place, Finding]:
-    places = ((row, one.draw, one) for row, found in enumerate(findings) for one in found)
-    return {(row, draw): one for row, draw, one in places if that(one)}
+def _places(findings: Findings) -> Iterator[tuple[Place, Finding]]:
+    return (((row, one.draw), one) for row, found in enumerate(findings) for one in found)
+
+
+def _by_place(findings: Findings) -> dict[Place, Finding]:
+    return dict(_places(findings))

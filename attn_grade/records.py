@@ -16,11 +16,12 @@ UNREADABLE = "unreadable"  # what tables say of work that no points could be giv
 
 @dataclass(frozen=True)
 class RowRecord:
-    """A check: the question, its points, and the problem, if there is one."""
+    """A check: the question, its points, the problem, and the points `kept` in spite of it."""
 
     label: str
     points: float
     problem: str | None = None
+    kept: float = 0.0
 
 
 @dataclass(frozen=True)

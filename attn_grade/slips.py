@@ -7,7 +7,7 @@ its numbers show: that they are what comes out if this one thing is done otherwi
 import math
 import re
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import cache
 from itertools import chain, combinations, permutations
 from typing import Any
 
@@ -23,10 +23,9 @@ from attn_grade.findings import Finding, Findings
 from attn_grade.inside.plain import Inputs, Plain, map_leaves
 from attn_grade.inside.submission import LocalSubmission
 from attn_grade.instead import with_others
-from attn_grade.judge import examine, examine_one
 from attn_grade.mistakes import Mistake
 from attn_grade.promises import sample_inputs
-from attn_grade.trial import draw_trials
+from attn_grade.tried import Effort, Tried
 from attn_grade.wrong_answers import Altered, Answer, given, leafwise, mistaking, then
 
 Slips = Iterator[tuple[str, Answer]]
@@ -39,6 +38,8 @@ SCALED = (
     "your output is the right one {}: a mean and a sum differ by such a factor, and so do numbers"
     " with their scale and without"
 )
+FIRST = "you return the first entry of the right output, and nothing else: is `return` in a loop?"
+_FIRST: tuple[Change, ...] = (lambda x: x[0], lambda x: x[:1])
 _POWERS = {
     -0.5: "divided by the root of",
     -1.0: "divided by",
@@ -52,7 +53,9 @@ _LISTS: dict[str, Change] = {
 }
 
 
-def slip_of(exercise: Exercise, findings: Findings, secret: str | None) -> Mistake | None:
+def slip_of(
+    exercise: Exercise, findings: Findings, secret: str | None, effort: Effort
+) -> Mistake | None:
     """The slip that gives what was found, at all checks, or None."""
     places = [
         (row, one)
@@ -65,21 +68,12 @@ def slip_of(exercise: Exercise, findings: Findings, secret: str | None) -> Mista
     if len({number for _, one in places for number in _numbers(one.evidence)}) < TOLD_APART:
         return None
     row, first = places[0]
-    known = [*zip(slips_of(exercise), _found_at(exercise, secret, row, first.draw), strict=True)]
-    known += [(slip, first) for slip in _times_a_number(exercise, first)]
-    for slip, there in known:
-        if there is not None and alike_at(first, there):
-            theirs = examine(exercise, LocalSubmission(slip.answer), secret)
-            if all(map(alike, findings, theirs)):
-                return slip
+    for slip in (*slips_of(exercise), *_times_a_number(exercise, first)):
+        theirs = Tried(exercise, slip.answer, secret, effort)
+        there = theirs[row].at(first.draw)
+        if there is not None and alike_at(first, there) and all(map(alike, findings, theirs)):
+            return slip
     return None
-
-
-@lru_cache(maxsize=128)  # places at which the answers of a class are first found wrong
-def _found_at(exercise: Exercise, secret: str | None, row: int, draw: int) -> list[Finding | None]:
-    """The finding on each slip at one draw of a check."""
-    trial = draw_trials(exercise, exercise.checks[row], secret)[draw]
-    return [examine_one(trial, LocalSubmission(slip.answer)) for slip in slips_of(exercise)]
 
 
 @cache
@@ -188,6 +182,9 @@ def _made(reference: Answer, output: Plain) -> Slips:
     leaf = output
     while isinstance(leaf, list | tuple) and leaf:
         leaf = leaf[-1]
+    if isinstance(output, Tensor | list):
+        for change in _FIRST:
+            yield FIRST, then(reference, change)
     for words, change in changes(leaf):
         yield MADE.format(words), leafwise(reference, _where(type(leaf), change))
     if isinstance(output, list):

@@ -89,7 +89,7 @@ class Trial:
     def _ask(self, inputs: Inputs) -> Outcome:
         gradient = self.check.gradient
         upstream = self.upstream if gradient else None
-        return LocalSubmission(self.reference).call(inputs, upstream, gradient)
+        return LocalSubmission(self.reference, may_use=None).call(inputs, upstream, gradient)
 
 
 def tensor_of(outcome: Outcome) -> Tensor:

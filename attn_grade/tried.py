@@ -1,25 +1,128 @@
-"""Findings on the known wrong answers to an exercise, worked out once for a class."""
+"""Findings on wrong answers to an exercise, worked out once for a class, and no more than are asked
+for: most wrong answers differ from a student's at the first draw.
+"""
 
-from functools import cache, lru_cache
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, overload
 
 from attn_grade.exercise import Exercise
-from attn_grade.findings import Finding, Findings
+from attn_grade.findings import Finding
+from attn_grade.inside.instruments import Count
 from attn_grade.inside.submission import LocalSubmission
-from attn_grade.judge import examine, examine_one
-from attn_grade.trial import draw_trials
+from attn_grade.judge import examine_one
+from attn_grade.trial import Trial, draw_trials
 from attn_grade.wrong_answers import Answer
 
-
-@lru_cache(maxsize=1024)  # both rounds of all mistakes of a problem set, for one secret
-def findings_of(exercise: Exercise, answer: Answer, secret: str | None) -> Findings:
-    """The findings on a wrong answer at all checks."""
-    return examine(exercise, LocalSubmission(answer), secret)
+A_CALL = 500  # what a call costs beside its operations, in operations of torch
 
 
-@cache  # small, and for pairs of mistakes too, of which a problem set has up to 1,700
-def finding_at(
-    exercise: Exercise, answer: Answer, secret: str | None, row: int, draw: int
-) -> Finding | None:
-    """The finding on a wrong answer at one draw of a check."""
-    trials = draw_trials(exercise, exercise.checks[row], secret)
-    return examine_one(trials[draw], LocalSubmission(answer))
+class Exhausted(Exception):
+    """What diagnosis may do for one answer is done."""
+
+
+class Effort:
+    """What may still be done to recognise an answer, counted in operations of torch.
+
+    Seconds would not do: hints would be others on a slow machine.
+    """
+
+    def __init__(self, most: float) -> None:
+        self.left = most
+
+    def spend(self, work: float) -> None:
+        """Take the work of a candidate off what is left.
+
+        Raises:
+            Exhausted: It is more than is left.
+        """
+        if work > self.left:
+            self.left = 0
+            raise Exhausted
+        self.left -= work
+
+
+class Tried(Sequence["RowTried"]):
+    """The findings on a wrong answer at all checks; each is worked out when it is looked at.
+
+    Args:
+        exercise: Whose checks are tried.
+        answer: The wrong answer.
+        secret: What draws the hidden inputs; None tries the others alone.
+        effort: What the trials are taken off.
+    """
+
+    def __init__(
+        self, exercise: Exercise, answer: Answer, secret: str | None, effort: Effort
+    ) -> None:
+        self.exercise, self.answer, self.secret, self.effort = exercise, answer, secret, effort
+        self._rows = [RowTried(self, row) for row in range(len(exercise.checks))]
+
+    @overload
+    def __getitem__(self, row: int) -> "RowTried": ...
+    @overload
+    def __getitem__(self, row: slice) -> "list[RowTried]": ...
+    def __getitem__(self, row: Any) -> Any:
+        return self._rows[row]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+class RowTried(Sequence[Finding]):
+    """The findings at one check; a slow one is not tried after one that has failed."""
+
+    def __init__(self, tried: Tried, row: int) -> None:
+        self._tried, self._row = tried, row
+        self._at: dict[int, Finding | None] = {}
+
+    def at(self, draw: int) -> Finding | None:
+        """The finding at one draw, or None."""
+        if draw not in self._at:
+            tried, row = self._tried, self._row
+            tried.effort.spend(_work(tried.exercise, row))
+            trials = draw_trials(tried.exercise, tried.exercise.checks[row], tried.secret)
+            found = _find(trials[draw], tried.answer)
+            self._at[draw] = found and replace(found, draw=draw)
+        return self._at[draw]
+
+    def __iter__(self) -> Iterator[Finding]:
+        exercise, check = self._tried.exercise, self._tried.exercise.checks[self._row]
+        if check.slow and any(map(any, self._tried[: self._row])):
+            return
+        for draw in range(len(draw_trials(exercise, check, self._tried.secret))):
+            if (found := self.at(draw)) is not None:
+                yield found
+                if found.late:
+                    return
+
+    def __bool__(self) -> bool:
+        return any(True for _ in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    @overload
+    def __getitem__(self, index: int) -> Finding: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Finding]: ...
+    def __getitem__(self, index: Any) -> Any:
+        return [*self][index]
+
+
+@lru_cache(maxsize=32768)  # all mistakes of a problem set at all draws, and its pairs at one
+def _find(trial: Trial, answer: Answer) -> Finding | None:
+    return examine_one(trial, LocalSubmission(answer, may_use=None))
+
+
+@lru_cache(maxsize=1024)
+def _work(exercise: Exercise, row: int) -> float:
+    """The work of trying an answer at one draw of a check: what the reference does at the first."""
+    check = exercise.checks[row]
+    if check.slow:  # those who train are recognised by their evidence
+        return 0
+    trial: Trial = draw_trials(exercise, check, None)[0]
+    with Count() as count:
+        examine_one(trial, LocalSubmission(exercise.reference, may_use=None))
+    return A_CALL + count.number

@@ -4,6 +4,7 @@ Many a mistake in the bank is made by altering another answer, see `attn_grade.w
 same is done here to each of the other mistakes, until one of these pairs does what the answer does.
 """
 
+from contextlib import suppress
 from functools import cache
 
 from attn_grade.agreement import alike_at, alike_but_for_words, is_word
@@ -11,11 +12,13 @@ from attn_grade.exercise import Exercise
 from attn_grade.findings import Findings
 from attn_grade.mistakes import Mistake
 from attn_grade.recognised import Recognised
-from attn_grade.tried import finding_at, findings_of
+from attn_grade.tried import Effort, Exhausted, Tried
 from attn_grade.wrong_answers import Altered, Answer
 
 
-def both_of_two(exercise: Exercise, findings: Findings, secret: str | None) -> Recognised | None:
+def both_of_two(
+    exercise: Exercise, findings: Findings, secret: str | None, effort: Effort
+) -> Recognised | None:
     """The two mistakes that together give what was found, at all checks; None unless one pair does.
 
     The first draws that were found wrong in numbers are asked first, since most pairs differ there.
@@ -25,13 +28,14 @@ def both_of_two(exercise: Exercise, findings: Findings, secret: str | None) -> R
         return None
     row, first = shown[0]
     found = []
-    for mistake, other, answer in _pairs(exercise):
-        one = finding_at(exercise, answer, secret, row, first.draw)
-        if one is None or not alike_at(first, one):
-            continue
-        theirs = findings_of(exercise, answer, secret)
-        if all(map(alike_but_for_words, findings, theirs)):
-            found.append((mistake, other))
+    with suppress(Exhausted):
+        for mistake, other, answer in _pairs(exercise):
+            theirs = Tried(exercise, answer, secret, effort)
+            one = theirs[row].at(first.draw)
+            if one is None or not alike_at(first, one):
+                continue
+            if all(map(alike_but_for_words, findings, theirs)):
+                found.append((mistake, other))
     hints = {frozenset((mistake.hint, other.hint)) for mistake, other in found}
     return Recognised(found[0][1], second=found[0][0]) if len(hints) == 1 else None
 

@@ -80,7 +80,7 @@ ANY = Check("any", 1, lambda generator: {})
         (
             {"a": [("x", np.ones(2))]},
             {"a": [("x", np.zeros(2))]},
-            "under 'a': value 1 of 1: value 2 of 2: at",
+            "under 'a': value 1 of 1, in it value 2 of 2: at",
         ),
     ],
 )

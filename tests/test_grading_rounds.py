@@ -154,5 +154,6 @@ def test_slow_check_is_untried_after_a_failure_in_either_round(slow_exercise, wr
     assert float(before) == (0 if wrong_on == "public" else 3)
     assert float(after) == 0
     assert after.rows[1].problem == UNTRIED
-    assert len(submission.asked) == 3
+    slow = slow_exercise.checks[1].inputs("", SECRET)[0]["number"].float()
+    assert not any(torch.equal(asked["number"].float(), slow) for asked in submission.asked)
     assert said(after) == said(grade(slow_exercise, LocalSubmission(answer), SECRET))

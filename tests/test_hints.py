@@ -44,15 +44,12 @@ def reversed_update(inputs, state, weight_ih, weight_hh, bias_ih, bias_hh):
     return update * candidate + (1 - update) * state
 
 
-GRADIENT = (
-    "the right gradient reaches all six, even where the inputs are in the hundreds and the gates"
-)
-AXES = 'see the row "there may be no axis before the last, or several"'
+# Of axes, and of the gradient.
 OTHER_FAULTS = {
-    "axes": (reversed_update, f"Then {AXES}"),
+    "axes": (reversed_update, "Then see row 3"),
     "a gradient that is cut off": (
         lambda **cell: reversed_update(**cell).detach(),
-        f'Then {AXES}, and see the row "{GRADIENT}',
+        "Then see rows 3 and 4",
     ),
 }
 
@@ -89,8 +86,8 @@ def test_row_in_which_a_known_mistake_stands_alone_is_named():
     spec = find_exercise("01_retrieval/lookup_with_default")
     score = grade(spec, LocalSubmission(low_fill_and_no_default), None)
     assert score.mistake is None
-    assert score.hint.startswith('in the row "a query that may attend to no key gets the default')
-    assert "other rows have another fault" in score.hint
+    assert score.hint.startswith("in row 2 your numbers are exactly what a known mistake gives")
+    assert "other rows fail in another way, perhaps for the same reason" in score.hint
 
 
 def test_right_numbers_in_another_form_are_said_to_be_right():
@@ -257,3 +254,56 @@ def test_mutant_that_is_said_to_be_a_mistake_is_that_on_other_inputs_too(exercis
                 rows = [row for row in range(len(there)) if row not in said.others]
                 fits = any(all(there[row] or not f[row] for row in rows) for f in forms)
                 assert fits, f"{change}: {said.mistake.name} by {secret}, not by {other}"
+
+
+def dropout_left_on(tokens, w_query, w_key, w_value):
+    scores = (tokens @ w_query) @ (tokens @ w_key).mT / w_query.shape[-1] ** 0.5
+    return torch.nn.functional.dropout(torch.softmax(scores, -1), 0.3) @ (tokens @ w_value)
+
+
+def weights_transposed(tokens, w_query, w_key, w_value):
+    scores = (tokens @ w_query) @ (tokens @ w_key).mT / w_query.shape[-1] ** 0.5
+    return torch.softmax(scores, -1).mT @ (tokens @ w_value)
+
+
+def adds_what_the_batch_has_in_common(scores, source_len):
+    padding = torch.arange(scores.shape[-1]) >= source_len[:, None, None]
+    weights = torch.softmax(scores.masked_fill(padding, -torch.inf), -1)
+    return weights + 0.1 * weights.square().sum(0)
+
+
+def returns_within_the_loop(query, truth, key, value, temperatures):
+    for t in temperatures:
+        weights = torch.softmax(-(query[:, None] - key).square().sum(-1) / t, -1)
+        return (weights @ value - truth).square().sum(-1).mean()
+
+
+def product_without_transpose(inputs, state, weight_ih, weight_hh, bias_ih, bias_hh):
+    return inputs @ weight_ih
+
+
+def shadows_an_argument(inputs, state, weight_ih, weight_hh, bias_ih, bias_hh):
+    gates = [gate for gate in gates.chunk(3)]  # noqa: F841
+    return state
+
+
+# What an answer shows, whatever the cause is: the exercise, and what is said.
+EFFECTS = {
+    dropout_left_on: ("08_self_attention/self_attention", "every call returns other numbers"),
+    weights_transposed: ("08_self_attention/self_attention", "with its weights transposed"),
+    adds_what_the_batch_has_in_common: (
+        "04_bahdanau/attention_weights",
+        "the first of a batch changes if it comes alone: something runs over the axis in front",
+    ),
+    returns_within_the_loop: ("01_retrieval/guess_errors", "is `return` in a loop?"),
+    product_without_transpose: ("03_seq2seq/gru_step", "so transpose: `@ weight_ih.mT`"),
+    shadows_an_argument: ("03_seq2seq/gru_step", "`gates` is read before it has a value"),
+}
+
+
+@pytest.mark.parametrize("answer", EFFECTS, ids=lambda answer: answer.__name__)
+def test_where_no_cause_is_known_the_effect_is_said(answer):
+    exercise, said = EFFECTS[answer]
+    score = grade(find_exercise(exercise), LocalSubmission(answer), "one")
+    assert said in score.hint
+    assert str(score).count(score.hint) == 1

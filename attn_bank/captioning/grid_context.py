@@ -194,7 +194,7 @@ def sums_over_the_features(scores, features, mask):
     return keeps_the_grid(scores, features, mask).sum(-1)
 
 
-@mistake(points=2)
+@mistake(slip=True, points=2)
 def counts_axes_from_the_front(scores, features, mask):
     """you sum over the axes 1 and 2, which are the grid only behind one batch axis; count from the
     back: `(-3, -2)`"""
@@ -202,7 +202,7 @@ def counts_axes_from_the_front(scores, features, mask):
     return (weights.unsqueeze(-1) * features).sum((1, 2))
 
 
-@mistake(points=2)
+@mistake(slip=True, points=2)
 def takes_the_first_axis_for_a_batch(scores, features, mask):
     """you take the first axis for a batch; there may be none, or two. Count axes from the back:
     `flatten(-2)` for the scores, `(-3, -2)` for the features"""

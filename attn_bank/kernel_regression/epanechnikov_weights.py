@@ -293,7 +293,7 @@ def _of_two_axes(query: Tensor, key: Tensor, width: float) -> Tensor:
     return torch.relu(1 - (query[:, None] - key[None, :]).square().sum(-1) / width**2)
 
 
-@mistake(points=2, also=(lambda **inputs: _divide(_of_two_axes(**inputs)),))
+@mistake(slip=True, points=2, also=(lambda **inputs: _divide(_of_two_axes(**inputs)),))
 def knows_no_batch(query, key, width):
     """your new axes are counted from the left, which fits two axes only; count from the right:
     `query.unsqueeze(-2) - key.unsqueeze(-3)`"""

@@ -119,7 +119,7 @@ def normalises_over_the_queries(query, key, value, width):
     return torch.softmax(-squared_distances(query, key) / (2 * width**2), -2) @ value
 
 
-@mistake(points=2)
+@mistake(slip=True, points=2)
 def normalises_axis_1(query, key, value, width):
     """you took axis 1, which is the keys only where no batch axis comes before: count from the
     back, `dim=-1`"""
@@ -199,7 +199,7 @@ def takes_the_nearest_key(query, key, value, width):
     return (squared == squared.amin(-1, keepdim=True)).to(value.dtype) @ value
 
 
-@mistake(points=2)
+@mistake(slip=True, points=2)
 def knows_no_batch(query, key, value, width):
     """your new axes are counted from the left, which fits two axes only; count from the right:
     `query.unsqueeze(-2) - key.unsqueeze(-3)`"""

@@ -203,7 +203,7 @@ def _fill_the_diagonal(key: Tensor, value: Tensor, width: Width) -> Tensor:
     return torch.softmax(_scores(key, width).fill_diagonal_(-math.inf), -1) @ value
 
 
-@mistake(points=2.5, also=(_fill_the_diagonal,))
+@mistake(slip=True, points=2.5, also=(_fill_the_diagonal,))
 def fills_the_diagonal_of_two_axes(key, value, width):
     """`fill_diagonal_` takes the diagonal through all axes, not through the last two; use a mask of
     shape `(key_len, key_len)`, such as `torch.eye(key_len, dtype=torch.bool)`"""
@@ -225,7 +225,7 @@ def asks_for_the_length_of_the_batch(key, value, width):
     return _estimate(key, value, width) if len(key) > 1 else torch.zeros_like(value)
 
 
-@mistake(points=2.5)
+@mistake(slip=True, points=2.5)
 def turns_all_axes_of_the_keys(key, value, width):
     """you turn the order of all axes round, as `.T` does; only the last two should swap, which is
     `.mT`"""

@@ -239,7 +239,7 @@ def treats_the_width_as_a_constant():
     `detach` and `item`"""
 
 
-@mistake(points=2)
+@mistake(slip=True, points=2)
 def knows_no_batch(query, key, value, k):
     """your new axes are counted from the left, which fits two axes only; count from the right:
     `query.unsqueeze(-2) - key.unsqueeze(-3)`"""

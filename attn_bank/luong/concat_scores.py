@@ -235,7 +235,7 @@ def compares_words_in_the_same_place(query, key, weight, score_weight):
     return torch.tanh(torch.cat([query, key], -1) @ weight.mT) @ score_weight
 
 
-@mistake(points=2)
+@mistake(slip=True, points=2)
 def knows_no_batch(query, key, weight, score_weight):
     """your new axes are counted from the left, which fits two axes only; count from the right:
     `unsqueeze(-2)` for the queries, `unsqueeze(-3)` for the keys"""
@@ -252,7 +252,7 @@ def _add_the_query_to_the_key(
     return torch.tanh(hidden) @ score_weight
 
 
-@mistake(also=(_add_the_query_to_the_key,))
+@mistake(slip=True, also=(_add_the_query_to_the_key,))
 def knows_one_batch_axis_only(query, key, weight, score_weight):
     """your new axes are counted from the left, which fits three axes only; count from the right:
     `unsqueeze(-2)` for the queries, `unsqueeze(-3)` for the keys"""

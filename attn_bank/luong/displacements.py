@@ -274,7 +274,7 @@ def averages_over_sentences(weights, sure, reach):
     return torch.stack([reference(*pair, reach) for pair in pairs]).mean(0)
 
 
-@mistake(points=2)
+@mistake(slip=True, points=2)
 def knows_batches_only(weights, sure, reach):
     """your answer needs a batch; one sentence alone, `(target_len, source_len)`, should do as
     well"""

@@ -110,20 +110,20 @@ def mixes_the_batch(query, key, weight):
     return query @ weight @ key.mT
 
 
-@mistake(points=1)
+@mistake(slip=True, points=1)
 def knows_one_batch_axis_only(query, key, weight):
     """your answer is right for three axes and for no other number: let `@` broadcast, or write
     `...` for the axes before in `einsum`"""
     return torch.einsum("bqd,de,bke->bqk", query, weight, key)
 
 
-@mistake
+@mistake(slip=True)
 def counts_axes_from_the_front(query, key, weight):
     """you swap the first two axes of the keys; swap the last two, `key.mT`"""
     return query @ weight @ key.transpose(0, 1)
 
 
-@mistake
+@mistake(slip=True)
 def turns_all_axes_round(query, key, weight):
     """you turn the order of all axes round, as `.T` does; only the last two should swap, which is
     `.mT`"""

@@ -282,7 +282,7 @@ def measures_the_padded_sentence(scores, share, mask, half_width):
     return _local(scores, distance, mask, half_width)
 
 
-@mistake
+@mistake(slip=True)
 def counts_words_from_one(scores, share, mask, half_width):
     """you count words from 1; here the first word stands at 0"""
     return _local(scores, _distance(share, mask) + 1, mask, half_width)
@@ -440,7 +440,7 @@ def replaces_nan_afterwards(scores, share, mask, half_width):
     return divides_nothing_by_nothing(scores, share, mask, half_width).nan_to_num(0)
 
 
-@mistake(points=3)
+@mistake(slip=True, points=3)
 def knows_one_batch_axis_only(scores, share, mask, half_width):
     """you count axes from the front, which fits one batch axis only; count them from the back, as
     in `mask.unsqueeze(-2)`"""

@@ -182,7 +182,7 @@ def starts_over():
     new ones come behind the first `length`"""
 
 
-@mistake
+@mistake(slip=True)
 def writes_one_place_too_late(**inputs):
     """you write one place too late and leave a gap; with `length` tokens in the places 0 to `length
     - 1`, the first free place is `length`"""

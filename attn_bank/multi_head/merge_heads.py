@@ -77,14 +77,14 @@ def turns_the_order_of_the_heads():
     """your heads are in reverse order; the features of head 0 come first, as in `split_heads`"""
 
 
-@mistake
+@mistake(slip=True)
 def joins_what_is_on_the_first_axis(heads):
     """you join along the first axis, where the heads lie only if there is no batch; count from the
     right: the heads are axis `-3`"""
     return torch.cat(tuple(heads), -1)
 
 
-@mistake
+@mistake(slip=True)
 def counts_axes_from_the_left(heads):
     """you swap the axes 1 and 2, counted from the left, which fits a single batch axis only; count
     from the right: `transpose(-3, -2)`"""
@@ -96,7 +96,7 @@ def makes_columns_of_the_tokens():
     """your answer is transposed: rows are tokens, `(length, d_model)`"""
 
 
-@mistake
+@mistake(slip=True)
 def wants_one_batch_axis(heads):
     """you name the axes of one batch, and there may be none or several; count from the right:
     `heads.transpose(-3, -2).flatten(-2)`"""

@@ -330,7 +330,7 @@ def _name_axis_one(**inputs: Tensor) -> Tensor:
     return _attend(**inputs, seen=lambda mask: mask.unsqueeze(1), weigh=_clear)
 
 
-@mistake(points=4, also=(_name_axis_one,))
+@mistake(slip=True, points=4, also=(_name_axis_one,))
 def counts_the_axis_of_the_mask_from_the_left(**inputs):
     """your mask gets its axis for the heads at place 1, counted from the left, which fits exactly
     one batch axis; a text alone has none: `mask.unsqueeze(-3)`"""
@@ -483,7 +483,7 @@ def _share_along_axis_one(**inputs: Tensor) -> Tensor:
     return _attend(**inputs, share=lambda heads, group: heads.repeat_interleave(group, 1))
 
 
-@mistake(points=4, also=(_share_along_axis_one,))
+@mistake(slip=True, points=4, also=(_share_along_axis_one,))
 def wants_a_batch(**inputs):
     """your answer needs exactly one batch axis; a text alone, `(query_len, d_query)`, should do as
     well: count axes from the right, the heads are `-3`"""

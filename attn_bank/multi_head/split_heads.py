@@ -101,14 +101,14 @@ def returns_a_list(tokens, num_heads):
     return list(tokens.chunk(num_heads, -1))
 
 
-@mistake(points=0.5)
+@mistake(slip=True, points=0.5)
 def puts_the_heads_first(tokens, num_heads):
     """your heads come before the batch; `torch.stack(..., -3)` puts them directly before the
     tokens"""
     return torch.stack(tokens.chunk(num_heads, -1))
 
 
-@mistake(points=0.5)
+@mistake(slip=True, points=0.5)
 def counts_axes_from_the_left(tokens, num_heads):
     """you swap the axes 1 and 2, counted from the left, which fits a single batch axis only; count
     from the right: `transpose(-3, -2)`"""
@@ -123,7 +123,7 @@ def makes_one_axis_of_the_batch(tokens, num_heads):
     return reference(flat, num_heads).unflatten(0, tokens.shape[:-2])
 
 
-@mistake(points=0.5)
+@mistake(slip=True, points=0.5)
 def wants_one_batch_axis(tokens, num_heads):
     """`batch, length, d_model = tokens.shape` wants exactly three axes; there may be more or fewer:
     `tokens.unflatten(-1, ...)` needs to know of the last one only"""
@@ -131,7 +131,7 @@ def wants_one_batch_axis(tokens, num_heads):
     return tokens.view(batch, length, num_heads, d_model // num_heads).transpose(1, 2)
 
 
-@mistake(points=1)
+@mistake(slip=True, points=1)
 def knows_one_batch_axis_at_most(tokens, num_heads):
     """you swap the axes that count from the left for a text alone and for one batch axis; there may
     be more in front. Count from the right: `transpose(-3, -2)`"""

@@ -237,7 +237,7 @@ def forgets_the_softmax(**inputs):
     return sum(_parts(**inputs, weigh=lambda scores: scores))
 
 
-@mistake(points=1)
+@mistake(slip=True, points=1)
 def wants_a_batch(query, key, value, w_query, w_key, w_value, w_output):
     """your answer needs a batch axis; one text alone should do as well: write `...` in `einsum` for
     whatever comes before, or use `@` in a loop over the heads"""
@@ -280,7 +280,7 @@ def takes_sigmoids(): ...
 def takes_one_softmax_for_all_queries(): ...
 
 
-@mistake(points=1)
+@mistake(slip=True, points=1)
 def takes_axis_one(**inputs):
     """your softmax runs over axis 1, where the keys lie only without a batch; count from the back:
     `softmax(-1)`"""
@@ -315,7 +315,7 @@ def divides_by_the_width_itself(**inputs):
     return sum(_parts(**inputs, width=lambda queries: queries.shape[-1] ** 2))
 
 
-@mistake
+@mistake(slip=True)
 def leaves_a_head_out(**inputs):
     """your loop ends one head too early; add what all heads bring"""
     return sum(_parts(**inputs)[:-1])

@@ -188,6 +188,7 @@ def _from_the_left(*names: str) -> Callable[..., Tensor]:
 
 
 @mistake(
+    slip=True,
     computes=_from_the_left("w_input"),
     also=tuple(_from_the_left(*names) for names in (["w_state"], ["w_output"], *SEVERAL)),
 )
@@ -247,7 +248,7 @@ def _take_axis_one(
     return torch.stack(outputs, 1)
 
 
-@mistake(points=2.5, also=(_take_axis_one,))
+@mistake(slip=True, points=2.5, also=(_take_axis_one,))
 def knows_one_batch_axis_only(tokens, w_input, w_state, bias, w_output):
     """you count axes from the left, which fits three axes only; the tokens are the last axis but
     one: `tokens.unbind(-2)`, `torch.stack(outputs, -2)`"""
@@ -293,7 +294,7 @@ def writes_tanh_with_exponentials(tokens, w_input, w_state, bias, w_output):
     return torch.stack(states, -2) @ w_output.mT
 
 
-@mistake(points=3.5)
+@mistake(slip=True, points=3.5)
 def begins_in_single_precision(tokens, w_input, w_state, bias, w_output):
     """your zeros are float32 whatever the tokens are; `tokens.new_zeros` makes them of the same
     dtype"""
@@ -390,13 +391,13 @@ def stacks_the_outputs_as_columns():
     -2)`"""
 
 
-@mistake
+@mistake(slip=True)
 def leaves_the_first_output_out(tokens, w_input, w_state, bias, w_output):
     """there is one output too few: the first token has one as well"""
     return reference(tokens, w_input, w_state, bias, w_output)[..., 1:, :]
 
 
-@mistake(computes=then(reference, lambda outputs: outputs.movedim(-2, 0)))
+@mistake(slip=True, computes=then(reference, lambda outputs: outputs.movedim(-2, 0)))
 def stacks_the_outputs_first():
     """your outputs lie on the first axis, in front of a batch where there is one; put them where
     the tokens were: `torch.stack(outputs, -2)`"""

@@ -219,13 +219,13 @@ def _add_one(layers: Tensor, more: int) -> Tensor:
     return torch.where(layers > 0, layers + more, layers)
 
 
-@mistake(computes=then(reference, lambda layers: _add_one(layers, 1)))
+@mistake(slip=True, computes=then(reference, lambda layers: _add_one(layers, 1)))
 def counts_one_layer_more():
     """you count one layer too many between two tokens; where a query may look at a key, one layer
     is enough"""
 
 
-@mistake(computes=then(reference, lambda layers: _add_one(layers, -1)))
+@mistake(slip=True, computes=then(reference, lambda layers: _add_one(layers, -1)))
 def counts_one_layer_less():
     """you count one layer too few between two tokens: where a query may look at a key, it takes 1
     layer, and 0 layers are for the token itself"""
@@ -402,13 +402,13 @@ def returns_floats(allowed):
     return _layers(allowed).float()
 
 
-@mistake
+@mistake(slip=True)
 def returns_short_numbers(allowed):
     """your whole numbers have another dtype; it should be `torch.int64`, as `.long()` makes it"""
     return _layers(allowed).int()
 
 
-@mistake(points=3)
+@mistake(slip=True, points=3)
 def knows_one_mask_only(allowed):
     """your answer takes one mask; there may be any number of axes in front of it, so count axes
     from the right: `allowed.shape[-1]`, and `@`, which multiplies the last two"""

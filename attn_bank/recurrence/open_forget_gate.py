@@ -181,21 +181,21 @@ def never_shuts(bias_ih, bias_hh, share, distance):
     return _put(bias_ih, bias_hh, max(_bias(share, distance), 0.0))
 
 
-@mistake
+@mistake(slip=True)
 def opens_the_input_gate(bias_ih, bias_hh, share, distance):
     """you set the first quarter, which belongs to the input gate; the order is input gate, forget
     gate, proposal, output gate"""
     return _put(bias_ih, bias_hh, _bias(share, distance), gate=0)
 
 
-@mistake
+@mistake(slip=True)
 def opens_the_third(bias_ih, bias_hh, share, distance):
     """you set the third quarter, which belongs to the proposal; the order is input gate, forget
     gate, proposal, output gate"""
     return _put(bias_ih, bias_hh, _bias(share, distance), gate=2)
 
 
-@mistake
+@mistake(slip=True)
 def opens_the_output_gate(bias_ih, bias_hh, share, distance):
     """you set the last quarter, which belongs to the output gate; the order is input gate, forget
     gate, proposal, output gate"""

@@ -169,7 +169,7 @@ def overflows(query, key, value, temperature):
     return raised / raised.sum(-1, keepdim=True) @ value
 
 
-@mistake(points=2)
+@mistake(slip=True, points=2)
 def reverses_all_axes(query, key, value, temperature):
     """your key is transposed as a whole, and that is right only without batch axes: swap the last
     two axes and leave the others, `key.mT`"""
@@ -177,7 +177,7 @@ def reverses_all_axes(query, key, value, temperature):
     return torch.softmax(query @ reverse / temperature, dim=-1) @ value
 
 
-@mistake(points=2)
+@mistake(slip=True, points=2)
 def normalises_axis_1(query, key, value, temperature):
     """you took axis 1, which is the keys only where no batch axis comes before: count from the
     back, `dim=-1`"""

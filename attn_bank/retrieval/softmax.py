@@ -90,7 +90,7 @@ def normalises_over_everything(scores):
     return torch.softmax(scores.flatten(), dim=0).reshape(scores.shape)
 
 
-@mistake(points=2.5)
+@mistake(slip=True, points=2.5)
 def counts_axes_from_the_front(scores):
     """you took axis 1, which is the last one only where there are two: count from the back,
     `dim=-1`"""

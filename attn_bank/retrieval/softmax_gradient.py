@@ -89,7 +89,7 @@ def sums_over_all_rows(weights, upstream):
     return weights * (upstream - (weights * upstream).sum())
 
 
-@mistake(points=1)
+@mistake(slip=True, points=1)
 def counts_axes_from_the_front(weights, upstream):
     """you summed over axis 1, which is the last one only where there are two: count from the back,
     `-1`"""

@@ -68,7 +68,7 @@ def takes_the_width_of_the_values(query, key, value):
     return _attend(query, key, value, width=value.shape[-2])
 
 
-@mistake(points=0.5)
+@mistake(slip=True, points=0.5)
 def takes_the_width_of_the_first_axis(query, key, value):
     """you take the number of features from axis 0, where they are only without a batch; count from
     the back, `query.shape[-2]`"""
@@ -88,14 +88,14 @@ def divides_by_the_width(query, key, value):
     return _attend(query, key, value, width=query.shape[-2] ** 2)
 
 
-@mistake(points=0.5)
+@mistake(slip=True, points=0.5)
 def takes_axis_zero(query, key, value):
     """you took axis 0, which is the keys' only where there is nothing in front; count from the
     back, `dim=-2`"""
     return _attend(query, key, value, dim=0)
 
 
-@mistake
+@mistake(slip=True)
 def takes_axis_one(query, key, value):
     """you took axis 1, which is the keys' only where there is one axis in front; count from the
     back, `dim=-2`"""
@@ -109,7 +109,7 @@ def halves_the_quotient(query, key, value):
     return _attend(query, key, value, width=4 * query.shape[-2] ** 2)
 
 
-@mistake(points=1)
+@mistake(slip=True, points=1)
 def knows_one_batch_axis_only(query, key, value):
     """your answer is right for two axes and for three, and not for four; count from the back, `.mT`
     and `dim=-2`, and no cases are needed"""

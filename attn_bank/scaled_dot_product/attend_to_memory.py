@@ -67,7 +67,7 @@ def mends_the_axis_only(query, memory):
     return _look(query, memory, factor=1)
 
 
-@mistake(points=1, right="the root is right, and without a batch so are the weights")
+@mistake(slip=True, points=1, right="the root is right, and without a batch so are the weights")
 def mends_the_scale_only(query, memory):
     """with a batch, the queries lie on axis 1: count from the back, `dim=-1`"""
     return _look(query, memory, dim=1)
@@ -99,7 +99,7 @@ def takes_the_length_of_the_memory(query, memory):
     return _look(query, memory, factor=memory.shape[-2] ** -0.5)
 
 
-@mistake(points=1)
+@mistake(slip=True, points=1)
 def takes_axis_one_for_the_width(query, memory):
     """you divide by the root of `query.shape[1]`, which is the width only where there is no batch;
     count from the back, `query.shape[-1]`"""

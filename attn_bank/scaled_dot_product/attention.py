@@ -150,11 +150,12 @@ def _divided_first(query: Tensor, key: Tensor, value: Tensor, length: int) -> Te
 
 
 @mistake(
+    slip=True,
     also=(
         lambda query, key, value: _attend(query, key, value, key.shape[1] ** -0.5),
         lambda query, key, value: _divided_first(query, key, value, query.shape[1]),
         lambda query, key, value: _divided_first(query, key, value, key.shape[1]),
-    )
+    ),
 )
 def takes_axis_one_for_the_width(query, key, value):
     """you divide by the root of the length of axis 1, which is the width only where nothing comes
@@ -204,13 +205,15 @@ def returns_the_weights(query, key, value):
     return torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), -1)
 
 
-@mistake(computes=given(reference, key=lambda key: key.permute(*reversed(range(key.ndim))).mT))
+@mistake(
+    slip=True, computes=given(reference, key=lambda key: key.permute(*reversed(range(key.ndim))).mT)
+)
 def turns_all_axes_round():
     """you turn the order of all axes of the keys round, as `.T` does; only the last two should
     swap, which is `.mT`"""
 
 
-@mistake(points=1.5)
+@mistake(slip=True, points=1.5)
 def knows_one_batch_axis_only(query, key, value):
     """your answer is right for three axes and for no other number; `@` takes any number of axes in
     front, and `bmm` does not"""
@@ -274,7 +277,7 @@ def favours_the_lowest(): ...
 def gives_all_weight_to_the_best(): ...
 
 
-@mistake(points=1.5)
+@mistake(slip=True, points=1.5)
 def changes_query_and_its_gradient(query, key, value):
     """you divide the caller's `query` in place, so that the root is missing in its gradient too;
     make a new tensor: `query / ...`"""

@@ -139,7 +139,7 @@ def leaves_out_the_diagonal(scores, length):
     return _masked(scores, earlier & _real(scores, length))
 
 
-@mistake
+@mistake(slip=True)
 def forbids_itself(scores, length):
     """your queries do not see their own position; a query sees what came before, and itself"""
     query_len, key_len = scores.shape[-2:]
@@ -147,7 +147,7 @@ def forbids_itself(scores, length):
     return _masked(scores, earlier & _real(scores, length))
 
 
-@mistake(ending=_TRIANGLE)
+@mistake(slip=True, ending=_TRIANGLE)
 def sees_one_key_ahead(scores, length):
     """your queries see one key that comes after them"""
     query_len, key_len = scores.shape[-2:]
@@ -189,13 +189,13 @@ def turns_the_mask_round(scores, length):
     return _masked(scores, ~_seen(scores, length))
 
 
-@mistake(computes=given(_by_both, length=lambda length: length + 1))
+@mistake(slip=True, computes=given(_by_both, length=lambda length: length + 1))
 def counts_one_word_too_many():
     """one position of padding is seen: the words are the first `length` keys, `position < length`
     if you count from 0, and `<=` if you count from 1"""
 
 
-@mistake(computes=given(reference, length=lambda length: (length - 1).clamp_min(0)))
+@mistake(slip=True, computes=given(reference, length=lambda length: (length - 1).clamp_min(0)))
 def counts_one_word_too_few():
     """the last word of each sequence is forbidden: the words are the first `length` keys,
     `position < length` if you count from 0, and `<=` if you count from 1"""
@@ -323,7 +323,7 @@ def normalises_over_the_queries(scores, length):
     return torch.softmax(scores, -2).nan_to_num(0)
 
 
-@mistake(points=2.5)
+@mistake(slip=True, points=2.5)
 def knows_one_batch_axis_only(scores, length):
     """you count axes from the front, which fits one batch axis only; count them from the back:
     `length[..., None, None]`, `scores.shape[-2:]`"""

@@ -219,7 +219,7 @@ def takes_all_differences(query, key):
     return -(query.unsqueeze(-2) - key.unsqueeze(-3)).square().sum(-1) / 2
 
 
-@mistake(points=1.5)
+@mistake(slip=True, points=1.5)
 def knows_no_batch(query, key):
     """your answer is right for two axes and for no other number; count axes from the back: `.mT`,
     `sum(-1)`, `unsqueeze(-2)`"""

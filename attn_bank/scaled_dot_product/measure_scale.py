@@ -184,7 +184,7 @@ def _add_up_axis_one(query: Tensor, key: Tensor, exponent: float) -> Measured:
     return reference(query, key, exponent)[0], (weights * (1 - weights)).sum(1).mean().item()
 
 
-@mistake(points=0.5, also=(_add_up_axis_one,))
+@mistake(slip=True, points=0.5, also=(_add_up_axis_one,))
 def counts_axes_from_the_front(query, key, exponent):
     """you took axis 1, which is the keys' only where there is nothing in front; count from the
     back, `dim=-1`"""
@@ -267,7 +267,7 @@ def scales_by_the_number_of_queries(query, key, exponent):
     return reference(query * (query.shape[-2] / query.shape[-1]) ** exponent, key, exponent)
 
 
-@mistake(points=0.5)
+@mistake(slip=True, points=0.5)
 def takes_axis_one_for_the_width(query, key, exponent):
     """you take `query.shape[1]` for the width, which it is only where no axis comes before; count
     from the back: `query.shape[-1]`"""

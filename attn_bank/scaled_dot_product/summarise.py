@@ -97,7 +97,7 @@ def takes_zeros_for_padding(tokens, length):
     return _ask(_last(tokens, length), tokens, (tokens != 0).any(-1))
 
 
-@mistake
+@mistake(slip=True)
 def asks_with_the_position_behind(tokens, length):
     """you ask with the position behind the last word; places are counted from 0, so the last word
     is at `length - 1`"""
@@ -131,14 +131,14 @@ def asks_with_the_mean(tokens, length):
     return _ask(total / length.unsqueeze(-1), tokens, _real(tokens, length))
 
 
-@mistake
+@mistake(slip=True)
 def leaves_the_last_word_out(tokens, length):
     """the last word does not see itself: the words are at the first `length` places, `place <
     length` if you count from 0, and `<=` if you count from 1"""
     return _ask(_last(tokens, length), tokens, _real(tokens, length - 1))
 
 
-@mistake
+@mistake(slip=True)
 def sees_one_position_too_many(tokens, length):
     """one position of padding is seen: the words are at the first `length` places, `place <
     length` if you count from 0, and `<=` if you count from 1"""

@@ -121,7 +121,7 @@ def leaves_itself_out(query, key, value, real):
     return attention(query, key, value, before)
 
 
-@mistake
+@mistake(slip=True)
 def looks_one_place_ahead(query, key, value, real):
     """your triangle reaches one place too far: each token sees the next one, which is the very word
     that it must guess"""
@@ -345,7 +345,7 @@ def takes_the_scale_from_the_values(query, key, value, real):
     return _divided_by(math.sqrt(value.shape[-1]), query, key, value, _seen(real))
 
 
-@mistake(points=3)
+@mistake(slip=True, points=3)
 def counts_axes_from_the_left(query, key, value, real):
     """you give `real` its new axis counted from the left, which fits three axes only; count from
     the right, with `unsqueeze(-2)`"""
@@ -487,7 +487,7 @@ def takes_powers_as_they_are(query, key, value, real):
     return powers / powers.sum(-1, keepdim=True).clamp_min(1e-12) @ value
 
 
-@mistake(points=3.5)
+@mistake(slip=True, points=3.5)
 def changes_query_and_its_gradient(query, key, value, real):
     """you divide the caller's `query` in place, so that the scale is missing in its gradient too;
     make a new tensor: `query / ...`"""

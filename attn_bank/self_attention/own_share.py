@@ -86,7 +86,7 @@ def takes_softmax_over_the_queries():
     keys, the last axis"""
 
 
-@mistake(computes=_along(1), also=(_along(1, least=0),))
+@mistake(slip=True, computes=_along(1), also=(_along(1, least=0),))
 def takes_axis_one():
     """your softmax runs over axis 1, where the keys lie only without a batch; count from the back,
     `dim=-1`"""
@@ -156,7 +156,7 @@ def _mean_of_all(scores: Tensor, real: Tensor) -> Tensor:
     return (own * real).sum() / real.sum().clamp_min(1)
 
 
-@mistake(computes=then(reference, torch.mean), also=(_mean_of_all,))
+@mistake(slip=True, computes=then(reference, torch.mean), also=(_mean_of_all,))
 def makes_one_number_of_the_batch():
     """you return one number for all sentences; each has its own"""
 
@@ -167,7 +167,7 @@ def _take_the_first_two_axes(scores: Tensor, real: Tensor) -> Tensor:
     return own.sum(-1) / real.sum(-1).clamp_min(1)
 
 
-@mistake(points=1, also=(_take_the_first_two_axes,))
+@mistake(slip=True, points=1, also=(_take_the_first_two_axes,))
 def knows_one_batch_axis_only(scores, real):
     """your diagonal counts its axes from the left, as it does by itself, which fits one number of
     axes only; count from the right: `diagonal(dim1=-2, dim2=-1)`"""

@@ -115,7 +115,7 @@ def scales_after_the_softmax(tokens, w_query, w_key, w_value):
     return output / math.sqrt(w_key.shape[-1])
 
 
-@mistake(points=2)
+@mistake(slip=True, points=2)
 def counts_axes_from_the_left(tokens, w_query, w_key, w_value):
     """your softmax counts its axis from the left, and finds the keys only if there are three axes;
     count from the right: -1"""
@@ -123,7 +123,7 @@ def counts_axes_from_the_left(tokens, w_query, w_key, w_value):
     return torch.softmax(scaled_dot_scores(query, key), dim=2) @ value
 
 
-@mistake(points=2)
+@mistake(slip=True, points=2)
 def transposes_axes_one_and_two(tokens, w_query, w_key, w_value):
     """you swap axes 1 and 2 of the keys, which are the right ones if there are three axes, and only
     then; count from the right: -1 and -2, or `.mT`"""
@@ -132,7 +132,7 @@ def transposes_axes_one_and_two(tokens, w_query, w_key, w_value):
     return torch.softmax(scores, -1) @ value
 
 
-@mistake
+@mistake(slip=True)
 def knows_no_batch(tokens, w_query, w_key, w_value):
     """your scores are written for two axes; with a batch there are more. `@` and `.mT` work on the
     last two, and leave the others alone"""
@@ -147,7 +147,7 @@ def takes_softmax_over_the_queries():
     axis"""
 
 
-@mistake
+@mistake(slip=True)
 def takes_axis_one(tokens, w_query, w_key, w_value):
     """your softmax runs over axis 1, where the keys lie only without a batch; count from the back,
     `dim=-1`"""
@@ -268,7 +268,7 @@ def names_no_axis(tokens, w_query, w_key, w_value):
     return torch.nn.functional.softmax(scaled_dot_scores(query, key)) @ value
 
 
-@mistake
+@mistake(slip=True)
 def transposes_all_axes(tokens, w_query, w_key, w_value):
     """`.T` reverses the order of all axes, including the batch; `.mT` swaps the last two"""
     query, key, value = _project(tokens, w_query, w_key, w_value)

@@ -141,7 +141,7 @@ def takes_each_feature_for_a_pair(length, d_model):
     return _with_an_angle_each(length, d_model, 1e8)
 
 
-@mistake(points=1)
+@mistake(slip=True, points=1)
 def begins_at_one(length, d_model):
     """your first row belongs to position 1; the first position is 0, where all sines are 0 and all
     cosines 1"""
@@ -252,7 +252,7 @@ def computes_angles_in_single_precision(length, d_model):
     return _interleave(position / 10_000 ** (even / d_model))
 
 
-@mistake(points=1)
+@mistake(slip=True, points=1)
 def casts_to_float64(length, d_model):
     """you return float64; compute in it, and return float32"""
     angle = _angle(length, d_model)
@@ -276,7 +276,7 @@ def leaves_the_first_row_empty_and_counts_pairs(length, d_model):
     return table
 
 
-@mistake
+@mistake(slip=True)
 def makes_one_place_more(length, d_model):
     """you make one place too many: they go from 0 to `length - 1`"""
     return reference(length + 1, d_model)

@@ -367,7 +367,7 @@ def leaves_the_end_out_of_the_length(log_probability, beam_width, length_power):
     return _rank_by_length(log_probability, beam_width, length_power, 0, -1)
 
 
-@mistake(points=3.5)
+@mistake(slip=True, points=3.5)
 def counts_the_beginning(log_probability, beam_width, length_power):
     """your length counts `BOS`, which nobody has predicted; it is one too large"""
     return _rank_by_length(log_probability, beam_width, length_power, 1)
@@ -445,7 +445,7 @@ def takes_the_first_table_always(log_probability, beam_width, length_power):
     return search(log_probability[:1].expand_as(log_probability), beam_width, length_power)
 
 
-@mistake
+@mistake(slip=True)
 def returns_the_beginning_as_well(log_probability, beam_width, length_power):
     """your sentence begins with `BOS`; return what has been predicted, from the first word on"""
     words, score = search(log_probability, beam_width, length_power)

@@ -208,13 +208,13 @@ def never_resets(inputs, state, **cell):
     return _blend(_gates(parts)[1], state, torch.tanh(parts[2] + parts[5]))
 
 
-@mistake(points=1.5, computes=given(reference, **dict.fromkeys(CELL, _times(1, -1))))
+@mistake(slip=True, points=1.5, computes=given(reference, **dict.fromkeys(CELL, _times(1, -1))))
 def updates_the_other_way_round():
     """your update gate keeps the old state where it is 0, as in the paper of Bahdanau and others;
     in `nn.GRU` it keeps the old state where it is 1: that line was no slip"""
 
 
-@mistake(points=1.5, computes=given(reference, **dict.fromkeys(CELL, _swap_gates)))
+@mistake(slip=True, points=1.5, computes=given(reference, **dict.fromkeys(CELL, _swap_gates)))
 def takes_the_update_gate_first():
     """you take the first third of the rows for the update gate; `nn.GRU` stores the reset gate
     first, then the update gate, then the proposal"""
@@ -378,7 +378,7 @@ def cuts_by_the_width_of_the_input(inputs, state, **cell):
     return reference(inputs, state, **same)
 
 
-@mistake(points=3)
+@mistake(slip=True, points=3)
 def cuts_along_the_second_axis(inputs, state, **cell):
     """you cut along axis 1, which is the last one only if there are two; cut along -1"""
     from_input = (inputs @ cell["weight_ih"].T + cell["bias_ih"]).chunk(3, 1)
@@ -489,7 +489,7 @@ def leaves_the_gates_open(inputs, state, **cell):
     return _blend(update, state, torch.tanh(parts[2] + reset * parts[5]))
 
 
-@mistake(points=3)
+@mistake(slip=True, points=3)
 def wants_a_batch(inputs, state, **cell):
     """your product takes exactly two axes, as `torch.mm` does; `@` takes any number"""
     from_input = torch.mm(inputs, cell["weight_ih"].T) + cell["bias_ih"]

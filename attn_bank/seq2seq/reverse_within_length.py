@@ -161,7 +161,7 @@ def _leave_the_row_in_a_loop(sequence: Tensor, mask: Tensor) -> Tensor:
     return out
 
 
-@mistake(also=(_leave_the_row, _leave_the_row_in_a_loop))
+@mistake(slip=True, also=(_leave_the_row, _leave_the_row_in_a_loop))
 def starts_behind_the_end(sequence, mask):
     """you begin one place behind the last word: the places of n words are 0 to n - 1, so place `t`
     goes to n - 1 - t"""
@@ -209,7 +209,7 @@ def _take_from_the_end_too(sequence: Tensor, mask: Tensor) -> Tensor:
     return _index(sequence, torch.where(mask, mirrored - 1, place))
 
 
-@mistake(also=(_take_from_the_end_too,))
+@mistake(slip=True, also=(_take_from_the_end_too,))
 def starts_before_the_last_word(sequence, mask):
     """you begin with the last word but one: place `t` goes to n - 1 - t if the first place is 0, to
     n - t if it is 1"""
@@ -329,7 +329,7 @@ def cuts_off_sequence(sequence, mask):
     return torch.zeros_like(sequence).copy_(reference(sequence.detach(), mask))
 
 
-@mistake(points=0.5)
+@mistake(slip=True, points=0.5)
 def turns_one_place_too_many(sequence, mask):
     """you turn one place of padding in with the words: a sentence of `n` words has the last one at
     `n - 1`, and a slice up to it ends at `n`"""

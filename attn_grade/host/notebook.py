@@ -180,7 +180,7 @@ class _Run:
         """Publish to the notebook's own `check` the points on the public inputs."""
         if index in self.retries.parts:  # perhaps because of this very message
             return
-        rows = [(row.label, row.points, row.problem) for row in part.public.rows]
+        rows = [(row.label, row.points, row.problem, row.kept) for row in part.public.rows]
         message = {"kind": "points", "exercise": part.exercise, "rows": rows}
         try:
             channel.ask(message | {"hint": part.public.hint}, SNAPSHOT_SECONDS)

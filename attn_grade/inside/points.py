@@ -12,27 +12,34 @@ SHORT_LEFT = f' style="{PADDED};text-align:left;white-space:nowrap"'
 SHORT_RIGHT = f' style="{PADDED};text-align:right;white-space:nowrap"'
 
 
+ONCE = ": one slip, which is counted once"
+
+
 @dataclass(frozen=True)
 class Row:
-    """A check: the question, its points, and the problem, if there is one."""
+    """A check: the question, its points, and the problem, if there is one.
+
+    For a slip that is counted elsewhere, some points may be `kept` in spite of a problem.
+    """
 
     label: str
     points: float
     problem: str | None = None
+    kept: float = 0.0
 
     @property
     def earned(self) -> float:
-        return 0.0 if self.problem else self.points
+        return self.kept if self.problem else self.points
 
 
 class Points(float):
     """Points earned; shown as a table of the checks.
 
-    nbgrader reads the number. `rows` holds the checks, `hint` what the grader recognised the
-    mistake as, and `inputs` the inputs of the first public check that failed, to look into it.
-    `mistake` is the name of that mistake in the bank of the exercise, for the instructor; `doubt`
-    says whom to tell that the hint is wrong, with what they need to know for it. `unwritten` says
-    that there was nothing to grade yet.
+    nbgrader reads the number. `rows` holds the checks, which a hint calls by number, `hint` what
+    the grader recognised the mistake as, and `inputs` the inputs of the first public check that
+    failed, to look into it. `mistake` is the name of that mistake in the bank of the exercise, for
+    the instructor; `doubt` says whom to tell that the hint is wrong, with what they need to know
+    for it. `unwritten` says that there was nothing to grade yet.
     """
 
     rows: tuple[Row, ...]
@@ -61,7 +68,7 @@ class Points(float):
 
     def uncounted(self) -> "Points":
         """The same table, in which nothing is worth any points."""
-        rows = tuple(replace(row, points=0.0) for row in self.rows)
+        rows = tuple(replace(row, points=0.0, kept=0.0) for row in self.rows)
         return Points(rows, self.hint, self.inputs, self.mistake, self.unwritten)
 
     @property
@@ -69,18 +76,24 @@ class Points(float):
         """Points there are to earn."""
         return sum(row.points for row in self.rows)
 
+    @property
+    def total(self) -> str:
+        """The points in words."""
+        once = any(row.problem and row.kept for row in self.rows)
+        return f"{float(self):g} of {self.of:g} points{ONCE if once else ''}"
+
     def __str__(self) -> str:
         lines = [
-            f"[{'x' if row.problem else 'ok'}] {row.earned:g}/{row.points:g} {row.label}"
+            f"{number}. [{'x' if row.problem else 'ok'}] {row.earned:g}/{row.points:g} {row.label}"
             + (f" -- {row.problem}" if row.problem else "")
-            for row in self.rows
+            for number, row in enumerate(self.rows, start=1)
         ]
         hint = [f"hint: {self.hint}"] if self.hint else []
         hint += [self.doubt] if self.hint and self.doubt else []
-        return "\n".join([*lines, *hint, f"{float(self):g} of {self.of:g} points"])
+        return "\n".join([*lines, *hint, self.total])
 
     def _repr_html_(self) -> str:
-        body = "".join(_html_row(row) for row in self.rows)
+        body = "".join(_html_row(number, row) for number, row in enumerate(self.rows, start=1))
         hint = f"<p><b>What to look at:</b> {_code(self.hint)}</p>" if self.hint else ""
         if self.hint and self.doubt:  # addresses are long words, and a phone is narrow
             hint += f'<p style="overflow-wrap:anywhere"><small>{_code(self.doubt)}</small></p>'
@@ -88,15 +101,15 @@ class Points(float):
             f"<table><thead><tr><th{LEFT}>Check</th><th{SHORT_RIGHT}>Points</th>"
             f"<th{SHORT_LEFT}>What happened</th></tr></thead>"
             f"<tbody>{body}</tbody></table>{hint}"
-            f"<p><b>{float(self):g} of {self.of:g} points</b></p>"
+            f"<p><b>{self.total}</b></p>"
         )
 
 
-def _html_row(row: Row) -> str:
+def _html_row(number: int, row: Row) -> str:
     happened = _code(row.problem) if row.problem else "✔ right"
     mark = "✘ " if row.problem else ""
     return (
-        f"<tr><td{LEFT}>{_code(row.label)}</td>"
+        f"<tr><td{LEFT}>{number}. {_code(row.label)}</td>"
         f"<td{SHORT_RIGHT}>{row.earned:g} / {row.points:g}</td>"
         f"<td{LEFT}>{mark}{happened}</td></tr>"
     )

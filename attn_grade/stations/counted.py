@@ -19,7 +19,7 @@ def count(part: PartRecord, gives: float) -> PartRecord:
     """A part whose cell gives so many points: as many as its exercise, or 0 if it was dropped."""
     if part.of == gives:
         return part
-    earned = sum(row.points for row in part.rows if row.problem is None)
+    earned = sum(row.points if row.problem is None else row.kept for row in part.rows)
     return replace(part, points=earned if gives else 0.0, of=gives)
 
 

@@ -75,7 +75,7 @@ def part_record(
         points=float(points),
         of=points.of,
         state=state,
-        rows=tuple(RowRecord(row.label, row.points, row.problem) for row in points.rows),
+        rows=tuple(RowRecord(**vars(row)) for row in points.rows),
         hint=points.hint,
         mistake=points.mistake,
         claimed=claimed,
