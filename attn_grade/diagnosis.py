@@ -10,6 +10,7 @@ from attn_grade.agreement import alike, alike_at, alike_but_for_words, differ, t
 from attn_grade.equality import same, share_of_numbers
 from attn_grade.exercise import Exercise
 from attn_grade.findings import Findings, Sign
+from attn_grade.form import form_alone
 from attn_grade.mistakes import Mistake
 from attn_grade.probes import OTHER_NUMBERS
 from attn_grade.problems import what_it_means
@@ -19,7 +20,6 @@ from attn_grade.recognised import (
     Recognised,
     axes_of,
     beside_another_fault,
-    form_alone,
     in_different_draws,
     in_some_rows,
 )
@@ -29,7 +29,7 @@ from attn_grade.tried import Effort, Exhausted, Tried
 from attn_grade.two_mistakes import both_of_two
 
 # In operations of torch, about two seconds of a processor.
-MOST_WORK = 700_000
+MOST_WORK = 1_000_000
 
 
 def recognise(
@@ -81,14 +81,14 @@ def recognise(
 
 
 def _effect(exercise: Exercise, findings: Findings, secret: str | None) -> Recognised | None:
-    """What calls have shown, or what right draws have in common, where no cause is known."""
+    """The effect that calls have shown, or that tells right draws from others, or None."""
     signs = [sign for found in findings for one in found for sign in one.signs]
     sign = next(iter(signs), None) or symptom(exercise, findings, secret)
     return sign and _seen(sign)
 
 
 def _raised(findings: Findings) -> Recognised | None:
-    """What the first exception means, if it is the first that was found."""
+    """The meaning of an exception, if that was found first."""
     first = next(one for found in findings for one in found)
     words = "" if first.hidden else what_it_means(first)
     return _seen(Sign(f"raises_{first.raised}", words)) if words else None

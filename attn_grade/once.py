@@ -24,7 +24,8 @@ def is_one_slip(known: Recognised | None) -> bool:
     if known is None or known.row is not None or known.others or known.second:
         return False
     if known.mistake is None:
-        return (known.axes is None) != (not known.forms)
+        many = known.axes is not None and known.axes > 1  # one axis is the simplest case, no form
+        return many != bool(known.forms) and (known.axes is None or many)
     return known.mistake.is_light and not known.forms and known.axes is None
 
 

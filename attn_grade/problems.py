@@ -1,4 +1,4 @@
-"""What a student reads in the row of a check that failed."""
+"""The words that a student reads in the row of a check that failed."""
 
 from collections.abc import Iterator, Sequence
 

@@ -73,7 +73,7 @@ def beside_another_fault(
     findings: Findings, made: Made, repeats: Set[int], axes: Axes
 ) -> Recognised | None:
     """The one mistake that agrees in numbers wherever another fault does not hide it, or None."""
-    mine = _by_place(findings)
+    mine = by_place(findings)
     words = {place for place, found in mine.items() if is_word(found)}
     forms = tuple(sorted({form for found in mine.values() for form in other_forms(found)}))
     for spoiled in (words, {place for place, found in mine.items() if not tells(found)}):
@@ -102,7 +102,7 @@ def in_some_rows(findings: Findings, made: Made, repeats: Set[int]) -> Recognise
 
     It must not fail at any draw where the answer is right.
     """
-    mine, best = _by_place(findings), ENOUGH
+    mine, best = by_place(findings), ENOUGH
     found: list[Recognised] = []
     rows = [r for r, one in enumerate(findings) if one and r not in repeats]
     rows = [row for row in rows if all(map(tells, findings[row]))]
@@ -126,12 +126,12 @@ def in_different_draws(findings: Findings, made: Made, repeats: Set[int]) -> Rec
     Neither may fail at a draw where the answer is right. At least one raises exceptions in its
     share, of the same kind and with the same words: numbers may agree at one draw by chance.
     """
-    mine = _by_place(findings)
+    mine = by_place(findings)
     words = {place for place, found in mine.items() if is_word(found)}
     raised = {place for place, found in mine.items() if found.raised}
     sharing = []
     for mistake, of_mistake in made if raised else ():
-        theirs = _by_place(of_mistake)
+        theirs = by_place(of_mistake)
         if theirs.keys() <= mine.keys():
             same = {place for place, found in theirs.items() if alike_at(mine[place], found)}
             sharing.append((mistake, same))
@@ -147,20 +147,6 @@ def in_different_draws(findings: Findings, made: Made, repeats: Set[int]) -> Rec
 
 def _draws(findings: Findings, rows: Iterable[int]) -> int:
     return sum(len(findings[row]) for row in rows)
-
-
-def form_alone(findings: Findings, repeats: Set[int]) -> Recognised | None:
-    """Advice on the form of the output alone, if its numbers are right wherever there are some."""
-    mine = _by_place(findings)
-    forms = {place: form for place, found in mine.items() if (form := other_forms(found))}
-    elsewhere = {place: found for place, found in mine.items() if place not in forms}
-    if len(forms) < ENOUGH or any(in_form(mine[place]) for place in forms):
-        return None
-    if any(isinstance(found.evidence, Tensor) for found in elsewhere.values()):
-        return None
-    others = {row for row, _ in elsewhere} - {row for row, _ in forms} - repeats
-    said = sorted({form for several in forms.values() for form in several})
-    return Recognised(None, others=tuple(sorted(others)), forms=tuple(said))
 
 
 def _only_one(
@@ -182,7 +168,7 @@ def _only_one(
         theirs = ((p, bare(found)) for p, found in _places(findings) if p not in left_out)
         if not all(p in shown and alike_at(shown[p], found) for p, found in theirs):
             continue
-        all_of_them = _by_place(findings)
+        all_of_them = by_place(findings)
         if not shown.keys() <= all_of_them.keys():
             continue
         if any(p in fits and does_not_fit(found) for p, found in all_of_them.items()):
@@ -203,5 +189,5 @@ def _places(findings: Findings) -> Iterator[tuple[Place, Finding]]:
     return (((row, one.draw), one) for row, found in enumerate(findings) for one in found)
 
 
-def _by_place(findings: Findings) -> dict[Place, Finding]:
+def by_place(findings: Findings) -> dict[Place, Finding]:
     return dict(_places(findings))

@@ -19,11 +19,11 @@ A_CALL = 500  # what a call costs beside its operations, in operations of torch
 
 
 class Exhausted(Exception):
-    """What diagnosis may do for one answer is done."""
+    """Raised when diagnosis has done all that it may do for one answer."""
 
 
 class Effort:
-    """What may still be done to recognise an answer, counted in operations of torch.
+    """The work that may still be done to recognise an answer, counted in operations of torch.
 
     Seconds would not do: hints would be others on a slow machine.
     """

@@ -42,8 +42,8 @@ def both_of_two(
 
 @cache
 def _pairs(exercise: Exercise) -> list[tuple[Mistake, Mistake, Answer]]:
-    """The alteration of each mistake that is one, in each of the others."""
-    return [
+    """The alteration of each mistake that is one, in each of the others; the likeliest first."""
+    pairs = [
         (mistake, other, answer.of(into))
         for mistake in exercise.mistakes
         for answer in (mistake.answer, *mistake.also)
@@ -52,3 +52,9 @@ def _pairs(exercise: Exercise) -> list[tuple[Mistake, Mistake, Answer]]:
         if other.hint != mistake.hint and other.evidence is None
         for into in (other.answer, *other.also)
     ]
+    return sorted(pairs, key=_promises_broken)
+
+
+def _promises_broken(pair: tuple[Mistake, Mistake, Answer]) -> int:
+    """The number of mistakes of a pair that no bank wrote down, which are rarer."""
+    return sum(mistake.points is None for mistake in pair[:2])

@@ -1,4 +1,4 @@
-"""What is said of an answer whose mistake nobody knows: effects, and what an exception means."""
+"""Effects that are said of an answer whose mistake nobody knows, and the meaning of exceptions."""
 
 import pytest
 import torch

@@ -304,7 +304,7 @@ def test_unwritten_answer_scores_zero_in_words(exercise):
 @sampled
 @pytest.mark.parametrize("exercise", parameters([n for n in EXERCISES if not is_slow(n)], 6))
 def test_every_mistake_is_refused_by_the_rows_of_the_notebook_too(exercise):
-    """What the hidden inputs refuse and the notebook shows as right costs points unforeseen."""
+    """One that the notebook shows as right, and hidden inputs refuse, costs points unforeseen."""
     spec = find_exercise(exercise)
     unseen = [
         f"{mistake.name}, form {number}"
