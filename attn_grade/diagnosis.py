@@ -5,8 +5,10 @@ agrees only at the first check that failed is said as that, and only if nothing 
 """
 
 from collections.abc import Sequence, Set
+from contextlib import nullcontext, suppress
 
 from attn_grade.agreement import alike, alike_at, alike_but_for_words, differ, tells
+from attn_grade.at_work import shown_at_work
 from attn_grade.equality import same, share_of_numbers
 from attn_grade.exercise import Exercise
 from attn_grade.findings import Findings, Sign
@@ -70,14 +72,12 @@ def recognise(
         return effect or form or _raised(findings)
     if not thorough:
         return rest
-    try:
+    with suppress(Exhausted), nullcontext() if secret else shown_at_work():
         if slip := slip_of(exercise, findings, secret, effort):
             return Recognised(slip)
-        return (
-            both_of_two(exercise, findings, secret, effort) or effect or rest or _raised(findings)
-        )
-    except Exhausted:
-        return effect or rest or _raised(findings)
+        if both := both_of_two(exercise, findings, secret, effort):
+            return both
+    return effect or rest or _raised(findings)
 
 
 def _effect(exercise: Exercise, findings: Findings, secret: str | None) -> Recognised | None:

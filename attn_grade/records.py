@@ -167,8 +167,7 @@ def replace_text(path: Path, text: str) -> None:
     """Put a text in the place of what a file held, all of it at once."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    with unfinished.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(text)
+    unfinished.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
     unfinished.replace(path)
 
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attn_grade import diagnosis
+from attn_grade import at_work, diagnosis
 from attn_grade.check import grade
 from attn_grade.exercise import Check, Exercise
 from attn_grade.explained import explain
@@ -127,3 +127,24 @@ def test_diagnosis_ends_after_a_counted_number_of_candidates(monkeypatch):
     tried.clear()
     assert grade(exercise, wrong, None).hint is None
     assert 0 < len(tried) < several / 3
+
+
+def test_line_shows_in_a_kernel_that_something_is_at_work_and_is_empty_afterwards(monkeypatch):
+    shown = []
+
+    class Handle:
+        def update(self, data, raw):
+            shown.append(data["text/plain"])
+
+    def display(data, raw, display_id):
+        shown.append(data["text/plain"])
+        return Handle()
+
+    strange = right_where(lambda length: length in (4, 8))
+    grade(exercise_of(4, 5, 7, 8), strange, None)
+    assert shown == []
+    monkeypatch.setattr(at_work, "_display_of_kernel", lambda: display)
+    grade(exercise_of(4, 5, 7, 8), strange, "graded")
+    assert shown == []
+    grade(exercise_of(4, 5, 7, 8), strange, None)
+    assert shown == [at_work.LOOKING, ""]
