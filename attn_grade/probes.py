@@ -26,7 +26,8 @@ OTHER_NUMBERS = Sign(
 )
 MIXED = (
     "what you return for the first of a batch changes if it comes alone{}: something runs over the"
-    " axis in front too, such as a softmax, a sum, a mean or a maximum. Each of a batch by itself"
+    " axis in front too (a softmax, a sum, a maximum), or a mask is laid along it. Each of a batch"
+    " by itself"
 )
 IGNORED = "your output stays the same whatever `{}` is: it is used nowhere, or cancels on the way"
 Call = Callable[..., Plain]
