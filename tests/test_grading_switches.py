@@ -1,5 +1,6 @@
 """Switches of the whole process are the course's during a check, and the student's after it."""
 
+import cProfile
 import decimal
 import gc
 import random
@@ -189,3 +190,23 @@ assert os.cpu_count() == 1"""
         graded = grade(process, cells, RIGHT, TRIED, HONEST, SPARED)
         assert not graded.shown[1]["error"]
         assert all(map(is_full, graded.parts.values())), graded.parts
+
+
+def test_profiler_written_in_c_goes_on_after_a_check() -> None:
+    profiler = cProfile.Profile()
+    profiler.enable()
+    try:
+        with course_values():
+            assert sys.getprofile() is None
+        assert sys.getprofile() is profiler
+    finally:
+        profiler.disable()
+
+
+def test_decimals_of_an_answer_are_not_those_of_the_student() -> None:
+    own = decimal.getcontext()
+    with course_values():
+        decimal.getcontext().prec = 3
+    with course_values():
+        assert decimal.getcontext().prec == 28
+    assert decimal.getcontext() is own

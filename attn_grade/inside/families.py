@@ -7,6 +7,7 @@ gradients.
 
 import re
 from collections.abc import Iterable
+from functools import cache
 
 AUTOGRAD, SCRIPTED = "autograd", "scripted or compiled code"
 # Parts of names. PyTorch names what belongs together alike: aten::_safe_softmax, nn.LogSoftmax.
@@ -54,3 +55,9 @@ class Avoided:
         *_, last = parts = re.split(r"[:.]+", name)
         meant = (part for part in reversed(parts) if self.entry_of(part))
         return next(meant, last).strip("_ ")
+
+
+@cache
+def avoided(entries: tuple[str, ...]) -> Avoided:
+    """The same for every call of an answer, so that each name is looked at once."""
+    return Avoided(entries)

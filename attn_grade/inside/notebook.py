@@ -30,7 +30,7 @@ from attn_grade.inside.shell import Shell
 from attn_grade.inside.shown import parts_shown
 from attn_grade.inside.student_packages import StudentPackages
 from attn_grade.inside.submission import LocalSubmission, Outcome
-from attn_grade.inside.switches import _write, course_values
+from attn_grade.inside.switches import course_values, set_profiler, write_all
 from attn_grade.inside.wall import Wall
 from attn_grade.inside.watching import profiled
 from attn_grade.inside.wire import BrokenMessage, Message, TooLarge, receive, send
@@ -49,9 +49,11 @@ class Notebook:
     """
 
     def __init__(self, level: Level, wall: Wall) -> None:
-        own = {Notebook._snapshot.__code__, unwrap(profiled).__code__, _write.__code__}
+        own = {Notebook._snapshot, unwrap(profiled), write_all, set_profiler}
         self.level, self.wall, self.shell = level, wall, Shell()
-        self.alarms = Alarms(wall, own, partial(parts_shown, wall.bank, vars(self)))
+        self.alarms = Alarms(
+            wall, {one.__code__ for one in own}, partial(parts_shown, wall.bank, vars(self))
+        )
 
     def answer(self, connection: socket) -> None:
         """Do what is asked for until the connection ends."""

@@ -35,6 +35,7 @@ CONTEXTS: tuple[Callable[[], AbstractContextManager[Any]], ...] = (
     partial(torch.inference_mode, False),  # and what is made here may be differentiated
     temporarily_clear_interpreter_stack,  # of `torch.vmap` and the like
     warnings.catch_warnings,
+    partial(decimal.localcontext, DECIMALS),
 )
 
 
@@ -42,10 +43,11 @@ CONTEXTS: tuple[Callable[[], AbstractContextManager[Any]], ...] = (
 def course_values() -> Iterator[None]:
     """Set all switches to the course's values inside the `with` block, and put them back."""
     with _timers_stopped(), ExitStack() as stack:
-        before = [switch.read() for switch in SWITCHES]
+        before = _read_all()
         stack.callback(_put_back, before)
-        for switch, value in zip(SWITCHES, before, strict=True):
-            _write(switch, switch.course(value), switch.read())
+        write_all(
+            SWITCHES, [switch.course(now) for switch, now in zip(SWITCHES, before, strict=True)]
+        )
         for context in CONTEXTS:
             stack.enter_context(context())
         warnings.simplefilter("ignore")
@@ -69,25 +71,36 @@ def _timers_stopped() -> Iterator[None]:
                 signal.setitimer(kind, max(SOON, left - (clock() - began)), interval)
 
 
+def _read_all() -> list[Any]:
+    return [switch.read() for switch in SWITCHES]
+
+
 def _put_back(before: list[Any]) -> None:
     # the latest first: a general one, written before, is not taken for one that it governs
-    for switch, value in reversed([*zip(SWITCHES, before, strict=True)]):
-        _write(switch, value, switch.read())
+    write_all(SWITCHES[::-1], before[::-1])
 
 
-def _write(switch: Switch, value: Any, now: Any) -> None:
-    if value != now:
-        with suppress(Exception):  # one that cannot be moved must not keep the others
-            switch.write(value)
+def write_all(switches: tuple[Switch, ...], values: list[Any]) -> None:
+    if [switch.read() for switch in switches] == values:
+        return  # as for nearly every call
+    for switch, value in zip(switches, values, strict=True):
+        if switch.read() != value:
+            with suppress(Exception):  # one that cannot be moved must not keep the others
+                switch.write(value)
+
+
+def set_profiler(profiler: Any) -> None:
+    """Set what `sys.getprofile` gave: a function, or the object of a profiler in C."""
+    is_function = profiler is None or callable(profiler)
+    sys.setprofile(profiler) if is_function else profiler.enable()
 
 
 SWITCHES = (
     fixed(sys.gettrace, sys.settrace, None),
-    fixed(sys.getprofile, sys.setprofile, None),
+    fixed(sys.getprofile, set_profiler, None),
     *TORCH_SWITCHES,
     fixed(np.get_printoptions, lambda value: np.set_printoptions(**value), PRINTED),
     fixed(np.geterr, lambda value: np.seterr(**value), ERRORS),
-    Switch(decimal.getcontext, decimal.setcontext, lambda _: DECIMALS.copy()),
     fixed(gc.isenabled, lambda value: gc.enable() if value else gc.disable(), True),
     fixed(sys.getswitchinterval, sys.setswitchinterval, 0.005),
     fixed(sys.get_int_max_str_digits, sys.set_int_max_str_digits, 4300),

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from attn_grade.inside.families import SCRIPTED, Avoided
+from attn_grade.inside.families import SCRIPTED, avoided
 from attn_grade.inside.operations import Escaped, Operations, operations
 from attn_grade.inside.student_packages import StudentPackages
 
@@ -54,7 +54,7 @@ class Watch:
         packages: StudentPackages,
         borrowed: list[str],
     ) -> None:
-        self._avoided = Avoided((*avoid, SCRIPTED))
+        self._avoided = avoided((*avoid, SCRIPTED))
         self.may_use, self.packages, self.borrowed = may_use, packages, borrowed
         self.operations: Operations
         self._written_down: set[str] = set()
