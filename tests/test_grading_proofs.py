@@ -38,6 +38,9 @@ SECRET = "the proofs"
 # right answers, watched; of the mistakes, beside one that each check alone refuses; of a solution's
 # mutants.
 DRAWS, RIGHT_ANSWERS, MISTAKES, MUTANTS = 1, 1, 1, 3
+# Right for two axes only, but for another reason: there is no batch to be added up, no sentence
+# that is shorter than another, and the width is 4.
+NO_SLIPS = {"mixes_the_batch", "takes_the_greatest_length", "divides_by_two"}
 # Right answers that take seconds.
 TAKE_SECONDS = {"by_deleting_each_in_turn"}
 
@@ -320,14 +323,14 @@ def test_every_mistake_is_refused_by_the_rows_of_the_notebook_too(exercise):
 def test_right_for_one_number_of_axes_is_a_slip_in_every_exercise(exercise):
     """It fits matrices at least, and fails where there are more or fewer axes, and nowhere else."""
     spec = find_exercise(exercise)
-    axes = axes_of(spec, None)
+    axes = axes_of(spec, SECRET)
     for mistake in spec.mistakes if axes else ():
-        found = examine(spec, LocalSubmission(mistake.answer, may_use=None), None)
+        found = examine(spec, LocalSubmission(mistake.answer, may_use=None), SECRET)
         wrong = {(row, one.draw) for row, rows in enumerate(found) for one in rows}
         fits = {number for place, number in axes.items() if place not in wrong}
         elsewhere = {place for place, number in axes.items() if number not in fits}
         if len(fits) == 1 and min(fits) > 1 and wrong == elsewhere:
-            assert mistake.is_light, mistake.name
+            assert mistake.is_light or mistake.name in NO_SLIPS, mistake.name
 
 
 @pytest.mark.parametrize("exercise", EXERCISES)

@@ -171,7 +171,7 @@ def scales_the_output(query, key, value):
     return leaves_the_scale_out(query, key, value) / query.shape[-2] ** 0.5
 
 
-@mistake(points=0.5)
+@mistake(slip=True, points=0.5)
 def counts_both_axes_from_the_front(query, key, value):
     """you count from the front, and axis 0 is the first of a batch where there is one: from the
     back, width and keys are axis -2"""

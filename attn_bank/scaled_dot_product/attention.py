@@ -185,7 +185,7 @@ def normalises_over_the_queries(query, key, value):
     return torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]), -2) @ value
 
 
-@mistake(also=(instead_of_softmax(reference, lambda scores, axis: scores.softmax(1)),))
+@mistake(slip=True, also=(instead_of_softmax(reference, lambda scores, axis: scores.softmax(1)),))
 def counts_axes_from_the_front(query, key, value):
     """you took axis 1, which is the keys' only where there is nothing in front; with a batch it is
     the queries'. Count from the back, `dim=-1`"""

@@ -260,7 +260,7 @@ def takes_the_largest_of_all_off(tokens, w_query, w_key, w_value):
     return powers / powers.sum(-1, keepdim=True) @ value
 
 
-@mistake
+@mistake(slip=True)
 def names_no_axis(tokens, w_query, w_key, w_value):
     """your softmax runs over the first axis, which torch takes of two or three if none is named;
     name the last, `-1`"""
