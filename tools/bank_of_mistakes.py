@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ProcessPoolExecutor
 
 from cells import BuildError
 
@@ -30,7 +31,9 @@ def examine_all() -> Banks:
     Raises:
         BuildError: A mistake earns something that its bank does not say.
     """
-    found = {name: examine_bank(name) for name in exercise_names()}
+    names = exercise_names()
+    with ProcessPoolExecutor() as pool:
+        found = dict(zip(names, pool.map(examine_bank, names), strict=True))
     for name, bank in found.items():
         exercise = find_exercise(name)
         for mistake in exercise.mistakes:

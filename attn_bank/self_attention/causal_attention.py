@@ -171,7 +171,7 @@ def adds_the_mask_to_the_scores(query, key, value, real):
     return torch.softmax(scores, -1) @ value
 
 
-@mistake(points=1)
+@mistake
 def takes_a_score_of_zero_for_forbidden(query, key, value, real):
     """you take every score of 0 for a forbidden one; a query may well be at right angles to a key
     that it may see. Let the mask say what is forbidden"""
