@@ -4,9 +4,9 @@
     python tools/build_kill_matrix.py --check    examine, compare, change nothing
     python tools/build_kill_matrix.py --check-names    compare names of mistakes, examine nothing
 
-The first two take about three minutes; some of the mistakes train. That the page agrees with the banks
-in everything but the examination is tested by `tests/test_kill_matrix.py`, and the examination,
-with other hidden inputs, by the proofs.
+The first two take about three minutes; some of the mistakes train. That the page agrees with the
+banks in everything but the examination is tested by `tests/test_kill_matrix.py`, and the
+examination, with other hidden inputs, by the proofs.
 """
 
 from __future__ import annotations
