@@ -31,6 +31,7 @@ from attn_grade.nbgrader.export import (
 )
 from attn_grade.nbgrader.marks import unsandboxed
 from attn_grade.records import (
+    NOT_GRADED,
     SubmissionRecord,
     read_record,
     write_record,
@@ -243,6 +244,25 @@ def test_export_leaves_out_a_mark_that_was_not_given_and_no_other_and_says_whose
     assert (lines[student], lines["eve"]) == ("not graded", "1.5")
     assert f"{student} has no mark, and counts nowhere: {why}." in report(course)
     assert (course / "grading" / "results" / f"{SET}.html").exists()
+
+
+def test_sum_without_a_part_that_only_waited_is_no_mark_until_a_person_grades_it(
+    course: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    ada = record("ada", 0.0)
+    write_record(
+        path_of(course, "ada"), replace(ada, parts=(replace(ada.parts[0], state=NOT_GRADED),))
+    )
+    with pytest.raises(SystemExit) as status:
+        export_to(course / "table.csv", course)
+    assert status.value.code == 1
+    assert "no mark of ada: softmax-check only waited, and is not graded" in caplog.text
+    table = (course / "table.csv").read_text(encoding="utf-8")
+    assert ("ada,,," in table.replace("\r", ""), "eve,,1.5" in table) == (True, True)
+    with book(course) as gradebook:
+        gradebook.find_grade("softmax-check", SET, SET, "ada").manual_score = 2
+        gradebook.db.commit()
+    assert "ada,,2" in export(course, caplog)
 
 
 def test_forged_mark_is_not_exported_beside_one_that_was_not_given(course: Path, caplog) -> None:

@@ -11,7 +11,12 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins import CsvExportPlugin, ExportPlugin
 
 from attn_grade.nbgrader.course import Course
-from attn_grade.nbgrader.marks import changed_marks, marks_not_given, unreadable_work
+from attn_grade.nbgrader.marks import (
+    changed_marks,
+    marks_incomplete,
+    marks_not_given,
+    unreadable_work,
+)
 from attn_grade.nbgrader.printable import cell_of_csv, plain
 from attn_grade.records import UNREADABLE
 
@@ -72,6 +77,7 @@ def check_before_export(exporter: ExportPlugin, gradebook: Gradebook) -> Words:
         if problems:
             exporter.log.error("Nothing was exported, for the reasons above.")
             raise SystemExit(REFUSED)
+        absent |= marks_incomplete(course, submissions)
         for assignment in assignments:
             absent |= marks_not_given(course, gradebook, assignment.name)
     absent = {who: why for who, why in absent.items() if chosen(who[0], exporter.student)}

@@ -7,7 +7,7 @@ from nbgrader.api import Grade, Gradebook
 from nbgrader.api import SubmittedAssignment as Submission
 
 from attn_grade.nbgrader.course import Course, GradingError
-from attn_grade.records import read_record, record_path
+from attn_grade.records import NOT_GRADED, read_record, record_path
 from attn_grade.seal import key_held
 from attn_grade.unfinished import reason_unfinished
 
@@ -48,6 +48,22 @@ def marks_not_given(
         path = record_path(course.results, assignment, student)
         if not path.exists() and not _is_graded_by_hand(submissions.get(student)):
             found[student, assignment] = reason_unfinished(path) or "it has not been graded"
+    return found
+
+
+def marks_incomplete(
+    course: Course, submissions: Iterable[Submission]
+) -> dict[tuple[str, str], str]:
+    """Students and problem sets with a part that only waited, and that no person has graded."""
+    found = {}
+    for submission in submissions:
+        path = record_path(course.results, submission.name, submission.student_id)
+        by_hand = {one.name for one in _grades(submission) if one.manual_score is not None}
+        with suppress(OSError, ValueError):
+            parts = [p.part for p in read_record(path).parts if p.state == NOT_GRADED]
+            if left := [part for part in parts if part not in by_hand]:
+                why = f"{', '.join(left)} only waited, and is not graded"
+                found[submission.student_id, submission.name] = why
     return found
 
 
