@@ -54,6 +54,8 @@ class Check:
             instructor on the hidden inputs alone.
         repeats: Whether it draws what another check draws, and looks at more than the numbers:
             wrong numbers fail both.
+        sizes_matter: Whether what it asks is about its sizes, or right answers tell them apart; it
+            is not drawn with long axes.
     """
 
     label: str
@@ -70,6 +72,7 @@ class Check:
     easier: bool = False
     seconds: float | None = None
     repeats: bool = False
+    sizes_matter: bool = False
 
     @property
     def slow(self) -> bool:
@@ -89,7 +92,8 @@ class Check:
         if secret is not None:
             all_sizes = list(self.sizes if self.hidden_sizes is None else self.hidden_sizes)
             long = _long(all_sizes[0], axes, _generator(exercise, self.label, "sizes", secret))
-            all_sizes += [long] if long and not (self.slow or self.repeats) else []
+            stays = self.slow or self.repeats or self.easier or self.sizes_matter
+            all_sizes += [long] if long and not stays else []
         with torch.device("cpu"):  # whatever default an earlier cell has set
             return [
                 self.draw(_generator(exercise, self.label, index, secret or "public"), **sizes)

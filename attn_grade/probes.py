@@ -41,7 +41,7 @@ def probe(exercise: Exercise, findings: list[list[Finding]], submission: Submiss
         if check.gradient or check.slow or not found or found[0].raised:
             continue
         trial, signs = draw_trials(exercise, check, None)[found[0].draw], list[Sign]()
-        with suppress(_NoOutput):
+        with suppress(_NoOutput, MemoryError):
             signs.extend(_signs(exercise, trial, submission))
         found[0] = replace(found[0], signs=tuple(signs))
         return

@@ -86,7 +86,7 @@ def test_nothing_handed_in(copy):
 
 
 def test_students_are_found_in_a_folder_whose_name_looks_like_a_pattern(tmp_path):
-    course = tmp_path / "a* [2027]"
+    course = tmp_path / "a* ?2027"
     (course / "grading" / "submitted" / "ada" / FIRST).mkdir(parents=True)
     shutil.copy(Path(__file__).parent.parent / "nbgrader_config.py", course)
     assert Course(course).students(FIRST) == ["ada"]

@@ -182,7 +182,7 @@ def test_page_of_one_student_shows_what_this_one_did() -> None:
     name = exercises(4)[3]
     page = render_report(SET, [submission("ann", graded(name, "overflows"))])
     assert page.count("<svg") == 3
-    assert "median 2.5 of 4" in page
+    assert "median 3 of 4" in page
     assert '<td class="number">1<span> student</span></td>' in page
 
 

@@ -8,9 +8,10 @@ from attn_grade.check import grade
 from attn_grade.exercise import PRIMES, Check
 from attn_grade.inside.submission import LocalSubmission
 
-# One trains on a given text, and one is given numbers alone, which are drawn as it is. In one
-# every step may multiply what a wrong answer keeps.
+# One trains on a given text, one is given numbers alone, which are drawn as it is, and one reads
+# hundreds of colours. In one every step may multiply what a wrong answer keeps.
 WITHOUT = {
+    "01_retrieval/guess_errors",
     "04_bahdanau/train_and_translate",
     "10_recurrence/layer_parameters",
     "03_seq2seq/beam_search",

@@ -290,12 +290,18 @@ def shadows_an_argument(inputs, state, weight_ih, weight_hh, bias_ih, bias_hh):
 # What an answer shows, whatever the cause is: the exercise, and what is said.
 EFFECTS = {
     dropout_left_on: ("08_self_attention/self_attention", "every call returns other numbers"),
-    weights_transposed: ("08_self_attention/self_attention", "with its weights transposed"),
+    weights_transposed: (
+        "08_self_attention/self_attention",
+        "your weights are transposed where they meet the values",
+    ),
     adds_what_the_batch_has_in_common: (
         "04_bahdanau/attention_weights",
         "the first of a batch changes if it comes alone: something runs over the axis in front",
     ),
-    returns_within_the_loop: ("01_retrieval/guess_errors", "is `return` in a loop?"),
+    returns_within_the_loop: (
+        "01_retrieval/guess_errors",
+        "does your `return` stand inside the loop?",
+    ),
     product_without_transpose: ("03_seq2seq/gru_step", "so transpose: `@ weight_ih.mT`"),
     shadows_an_argument: ("03_seq2seq/gru_step", "`gates` is read before it has a value"),
 }

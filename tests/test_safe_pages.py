@@ -244,8 +244,8 @@ def test_marks_can_be_seen(page: Page) -> None:
 def test_table_of_a_check_is_a_table(page: Page) -> None:
     table = page.locator("table", has_text="What happened").last
     assert [text.strip() for text in table.locator("td").all_inner_texts()] == [
-        *("is it softmax", "2 / 2", "✔ right"),
-        *("is it stable", "0 / 1", "✘ nan < 1, given scores"),
+        *("1. is it softmax", "2 / 2", "✔ right"),
+        *("2. is it stable", "0 / 1", "✘ nan < 1, given scores"),
     ]
     assert not table.evaluate(COVERED)
     alignment, padding = table.locator("td").nth(1).evaluate(LOOK)

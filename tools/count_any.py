@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 CHECKED = ("attn_grade/**/*.py", "attn_course/*.py")  # as in pyproject.toml, tool.mypy
-CEILING = 80
+CEILING = 92
 
 
 def signatures_with_any(sources: Iterable[str]) -> list[str]:

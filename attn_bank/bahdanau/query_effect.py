@@ -344,7 +344,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="an instrument that tells whether the query is heard",
     minutes=15,
-    axes={"batch": 17, "key_len": 97},
+    axes={"batch": 17, "query_len": 43, "key_len": 97},
     promises=Promises(
         like=2,
         batch=("scores", "source_len"),
@@ -375,6 +375,7 @@ EXERCISE = Exercise(
             sizes=({"batch": 2, "query_len": 2, "key_len": 5},),
             hidden_sizes=({"batch": 3, "query_len": 2, "key_len": 7},),
             tolerance=1024,  # scores of some hundreds hold five digits behind the point
+            sizes_matter=True,
         ),
         Check(
             "what the scores at padding say does not count",
@@ -383,6 +384,7 @@ EXERCISE = Exercise(
             sizes=({"batch": 3, "query_len": 2, "key_len": 5},),
             hidden_sizes=({"batch": 5, "query_len": 2, "key_len": 7},),
             tolerance=1024,  # weights that nearly agree leave a difference with fewer digits
+            sizes_matter=True,
         ),
     ),
     mistakes=mistake.collected,

@@ -475,6 +475,7 @@ EXERCISE = Exercise(
             1,
             draw_engel,
             tolerance=4096,
+            easier=True,
         ),
     ),
     mistakes=mistake.collected,

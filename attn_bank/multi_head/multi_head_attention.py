@@ -582,7 +582,16 @@ EXERCISE = Exercise(
     reference=reference,
     title="attention in several heads",
     minutes=30,
-    axes={"query_len": 43, "key_len": 97},
+    axes={
+        "batch": 17,
+        "query_len": 43,
+        "key_len": 97,
+        "d_query": 31,
+        "d_key": 31,
+        "d_value": 31,
+        "d_head": 31,
+        "d_output": 31,
+    },
     avoid=("attention",),
     may_use=("attn_course.retrieval.masked_softmax",),
     promises=Promises(

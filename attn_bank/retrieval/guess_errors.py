@@ -352,7 +352,6 @@ EXERCISE = Exercise(
     reference=reference,
     title="let colours guess each other's names",
     minutes=30,
-    axes={"query_len": 43, "key_len": 97, "d_key": 31, "groups": 13},
     avoid=("attention", "estimators"),
     may_use=(
         "attn_course.retrieval.attend",

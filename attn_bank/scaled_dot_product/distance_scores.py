@@ -351,6 +351,7 @@ EXERCISE = Exercise(
             hidden_sizes=({"query_len": 37, "key_len": 31, "d_key": 11},),
             law=takes_no_differences,
             dtype=torch.float64,
+            sizes_matter=True,
         ),
         Check(
             "the right gradient reaches `query` and `key`, even where a vector is zero",

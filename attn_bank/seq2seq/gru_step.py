@@ -544,6 +544,7 @@ EXERCISE = Exercise(
                 {"batch": 2, "beams": 6, "d_input": 3, "d_hidden": 3},
             ),
             hidden_sizes=({"batch": 5, "beams": 3, "d_input": 2, "d_hidden": 2},),
+            sizes_matter=True,
         ),
         Check(
             "the right gradient reaches all six, even where the inputs are in the hundreds and"

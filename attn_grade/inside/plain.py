@@ -155,6 +155,19 @@ def parts_of(value: object) -> list[Plain]:
     return list(value) if isinstance(value, list | tuple) else []
 
 
+def holds_more_than(most: int, value: object) -> bool:
+    """True if there are more things in lists, tuples and dictionaries, numbers and words aside.
+
+    A list that holds itself has no end.
+    """
+    left, number = [value], 0
+    while left and number <= most:
+        one = left.pop()
+        number += not isinstance(one, int | float | str)
+        left += parts_of(one)
+    return number > most
+
+
 def map_leaves(change: Callable[[Input], Input], value: Input) -> Input:
     """The value with each of its leaves changed: what is no list, tuple or dictionary."""
     return _map_leaves(change, value)

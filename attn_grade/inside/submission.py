@@ -15,13 +15,23 @@ from torch import Tensor
 
 from attn_grade.inside.call_context import OutOfTime, Stalled, seeded, silenced, time_limited
 from attn_grade.inside.families import AUTOGRAD
-from attn_grade.inside.plain import Foreign, Input, Inputs, Plain, as_plain, keep, map_leaves
+from attn_grade.inside.plain import (
+    Foreign,
+    Input,
+    Inputs,
+    Plain,
+    as_plain,
+    holds_more_than,
+    keep,
+    map_leaves,
+)
 from attn_grade.inside.student_packages import NO_PACKAGES, StudentPackages
 from attn_grade.inside.switches import course_values
 from attn_grade.inside.watching import UNWATCHED_CALLS, Watch, watched
 
 SECONDS_A_CALL = 10  # of processor time
 NO_MESSAGE = "no message"
+MAX_THINGS = 10_000  # that an answer may return, numbers and words aside
 
 
 @dataclass(frozen=True)
@@ -133,6 +143,8 @@ class LocalSubmission:
         given |= {name: leaf.clone() for name, leaf in leaves.items()}
         try:
             output = self.function(**given)
+            if holds_more_than(MAX_THINGS, output):  # of which no copies are made
+                return Outcome(error=("TooLarge", f"it returns more than {MAX_THINGS:,} things"))
             kept = keep(as_plain(output))
             after = {name: keep(_left(value, name in wrt)) for name, value in given.items()}
             if watch and leaves:

@@ -68,7 +68,7 @@ FILLING = {
     ),
     "a list that holds itself": Attack(
         "def softmax(scores):\n    found = []\n    found.append(found)\n    return found",
-        "raised RecursionError",
+        "raised TooLarge",
     ),
     "a huge number": Attack("def softmax(scores): return 10**10_000", "expected a tensor"),
 }
