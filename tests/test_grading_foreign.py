@@ -139,7 +139,7 @@ def returns_a_class_of_its_own(scores):
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (holds_itself, "it raised RecursionError"),
+        (holds_itself, "it raised TooLarge"),
         (returns_a_pair, "it is a tuple of 2; expected a tensor of shape (3, 5)"),
         (returns_a_class_of_its_own, "it is a Other tensor; expected a tensor of shape (3, 5)"),
         (lambda scores: 10**400, "it is a huge int; expected a tensor"),
