@@ -457,6 +457,7 @@ EXERCISE = Exercise(
             sizes=({"query_len": 3, "key_len": 7, "d_key": 2, "d_value": 2, "k": 3},),
             hidden_sizes=({"query_len": 5, "key_len": 3, "d_key": 1, "d_value": 3, "k": 2},),
             gradient=("query", "key", "value"),
+            sizes_matter=True,  # sums of more numbers have fewer digits
         ),
     ),
     mistakes=mistake.collected,

@@ -401,6 +401,7 @@ EXERCISE = Exercise(
             sizes=({"batch": 2, "length": 5},),
             hidden_sizes=({"batch": 3, "length": 4},),
             tolerance=512,
+            sizes_matter=True,  # sums of more numbers have fewer digits
         ),
     ),
     mistakes=mistake.collected,
