@@ -38,7 +38,7 @@ class Inputs(NamedTuple):
 
     def dot_scores(self) -> Score:
         """The dot products, times the scale."""
-        return partial(scaled_dot_scores if self.scale is None else partial(_scaled, self.scale))
+        return scaled_dot_scores if self.scale is None else partial(_scaled, self.scale)
 
     def allowed(self, rows: slice, columns: slice) -> Tensor | None:
         """The part of mask and rule that a block needs."""

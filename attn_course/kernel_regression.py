@@ -218,15 +218,20 @@ def _estimate(
     scores = kernel_scores(query, key, width, log_kernel)
     mask = _all_but_self(start, scores) if exclude_self else None
     if _squares_overflow(query, key, width):
-        _require_reach(scores if mask is None else scores.masked_fill(~mask, -math.inf), log_kernel)
+        _require_reach(scores, mask, log_kernel)
     if mask is None and trusts_scores():  # which a compact kernel does not deserve
         mask = torch.ones_like(scores[..., :1], dtype=torch.bool)
     output = attend(scores, value, mask)
     if empty_output is None:
         return output
-    allowed = scores if mask is None else scores.masked_fill(~mask, -math.inf)
-    empty = allowed.detach().amax(-1, keepdim=True) == -math.inf
+    empty = _have_no_key(scores, mask).unsqueeze(-1)
     return torch.where(empty, empty_output.unsqueeze(-2), output)
+
+
+def _have_no_key(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """True for the queries all of whose scores are minus infinity, or forbidden."""
+    allowed = scores if mask is None else scores.masked_fill(~mask, -math.inf)
+    return allowed.detach().amax(-1) == -math.inf
 
 
 def _squares_overflow(query: Tensor, key: Tensor, width: float | Tensor) -> bool:
@@ -235,12 +240,12 @@ def _squares_overflow(query: Tensor, key: Tensor, width: float | Tensor) -> bool
     return any(reaches(limit, part, part) for part in (query / width, key / width))
 
 
-def _require_reach(scores: Tensor, log_kernel: LogKernel) -> None:
+def _require_reach(scores: Tensor, mask: Tensor | None, log_kernel: LogKernel) -> None:
     """Refuse queries whose keys all seem out of reach of a kernel without an end."""
     farthest = scores.new_full((), torch.finfo(scores.dtype).max)
     if is_true_of_any(log_kernel(farthest) == -math.inf):
         return
-    lost = scores.detach().amax(-1) == -math.inf
+    lost = _have_no_key(scores, mask)
     if is_true_of_any(lost):
         raise ValueError(
             f"{int(lost.sum())} of {lost.numel()} queries are so many widths away from all keys "

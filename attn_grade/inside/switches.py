@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 
+from attn_grade.inside.clock import SOON
 from attn_grade.inside.switch import Switch, fixed
 from attn_grade.inside.torch_switches import TORCH_SWITCHES
 
@@ -30,7 +31,6 @@ ERRORS = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"
 # The timers of a process, of which Windows has none, and what each of them counts.
 TIMERS = {"ITIMER_REAL": time.monotonic}
 TIMERS |= {"ITIMER_VIRTUAL": time.process_time, "ITIMER_PROF": time.process_time}
-SOON = 0.01  # seconds: a timer at 0 would never ring
 CONTEXTS: tuple[Callable[[], AbstractContextManager[Any]], ...] = (
     partial(torch.inference_mode, False),  # and what is made here may be differentiated
     temporarily_clear_interpreter_stack,  # of `torch.vmap` and the like
