@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from tests.commands import type_command
 from tests.conftest import ROOT
@@ -22,7 +22,6 @@ sys.path.insert(0, str(ROOT / "tools"))
 import build_exercises
 import build_notebooks
 from opening import with_opening
-from stored_scripts import older_figures
 
 HEADER = """---
 jupytext:
@@ -142,23 +141,6 @@ def test_check_demands_that_every_cell_was_executed(book: Path) -> None:
         "code cell 1 (x = 6): not executed"
         in run("build_notebooks.py", "--book", book, "--check").stderr
     )
-
-
-def test_check_names_a_figure_whose_script_or_style_is_of_other_files(tmp_path: Path) -> None:
-    page = (
-        '<figure class="attn-figure attn-a" data-figure="a" role="group"><style>\n{}</style>'
-        '<script>\n(() => {{\n"use strict";\n{}}})();\n</script></figure>'
-    )
-    for name, text in {"figure.js": "one\n", "a.js": "two\n", "a.css": "three\n"}.items():
-        (tmp_path / name).write_text(text)
-    for style, script, older in [
-        ("three\n", "one\ntwo\n", []),
-        ("", "one\n", []),
-        ("", "one\nthree\n", ["a"]),
-        ("four\n", "one\ntwo\n", ["a"]),
-    ]:
-        shown = new_output("display_data", {"text/html": page.format(style, script)})
-        assert older_figures(new_code_cell("x", outputs=[shown]), tmp_path) == older
 
 
 def test_unknown_chapter_is_named(book: Path) -> None:

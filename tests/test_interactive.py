@@ -21,7 +21,7 @@ from torch.testing import assert_close
 
 from attn_course.data.regression import noisy_curve, true_curve
 from attn_course.interactive import kernel_regression_explorer
-from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.figure import STORES, InteractiveFigure
 from attn_course.interactive.kernel_regression_state import KERNELS
 from attn_course.kernel_regression import kernel_scores, nadaraya_watson
 from attn_course.retrieval import effective_number_of_keys, masked_softmax
@@ -315,7 +315,10 @@ def test_html_needs_nothing_from_elsewhere() -> None:
     assert addresses == []
 
 
-def test_png_and_text_stand_in_where_there_is_no_browser(tmp_path: Path) -> None:
+def test_png_and_text_stand_in_where_there_is_no_browser(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(STORES)
     bundle = dense()._repr_mimebundle_()
     assert set(bundle) == {"text/html", "image/png", "text/plain"}
     assert "Gaussian kernel of width 0.3, query at 2.5: output " in bundle["text/plain"]
@@ -328,7 +331,8 @@ def test_png_and_text_stand_in_where_there_is_no_browser(tmp_path: Path) -> None
     assert (orange.abs().amax(-1) < 0.02).sum() > 500, "no curve in the colour of the output"
 
 
-def test_bundle_holds_only_what_is_asked_for() -> None:
+def test_bundle_holds_only_what_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(STORES)
     figure = sparse()
     assert set(figure._repr_mimebundle_(include={"image/png"})) == {"image/png"}
     assert set(figure._repr_mimebundle_(exclude={"text/html"})) == {"image/png", "text/plain"}

@@ -250,7 +250,7 @@ def test_html_is_the_same_for_every_run_and_needs_nothing_from_elsewhere() -> No
 
 def test_text_and_png_stand_in_where_there_is_no_browser() -> None:
     bundle = drawn()._repr_mimebundle_()
-    assert set(bundle) == {"text/html", "image/png", "text/plain"}
+    assert {"image/png", "text/plain"} < set(bundle)
     assert "Gain 0.58, forget bias 0.00. Gradient at distance 50: rnn " in bundle["text/plain"]
     assert (
         "lstm: not in 2000, not in 2000, not in 2000; lstm, forget bias 3: 570, "

@@ -7,7 +7,8 @@
 
 The same text gives the same bytes: cell ids are counted, metadata is reduced to the kernel, and
 outputs carry no times. The kernel runs one thread on the plainest instructions of the processor;
-the tests execute it on all of them, so stored outputs hold on two kinds of processor.
+the tests execute it on all of them, so stored outputs hold on two kinds of processor. Interactive
+figures are stored without their scripts: a change of a script executes nothing again.
 
 A chapter is replaced only when all of its cells ran without an error and without a word on stderr;
 else the old notebook stays as it was. The first cell of a notebook, which gets the course where it
@@ -29,7 +30,6 @@ from hosted import ID, with_first_cell
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
-from stored_scripts import older_figures
 
 ROOT = Path(__file__).resolve().parent.parent
 SETTINGS = {
@@ -40,6 +40,7 @@ SETTINGS = {
 }
 PLAIN = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
 PLAIN["ATEN_CPU_CAPABILITY"] = "default"
+PLAIN["ATTN_COURSE_STORES_FIGURES"] = "1"  # by name, see attn_course/interactive/figure.py
 
 
 def read_text(text: Path) -> NotebookNode:
@@ -127,11 +128,6 @@ def differences(text: Path, target: Path) -> Iterator[str]:
     for _, number, cell in code_cells(stored):
         if cell.execution_count != number:
             yield f"{target}: code cell {number} ({first_line(cell)}): not executed in order"
-        for name in older_figures(cell):
-            yield (
-                f"{target}: code cell {number}: the figure {name} holds an older script or style; "
-                f"run `python tools/build_notebooks.py {target.stem}`"
-            )
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:

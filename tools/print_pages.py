@@ -61,6 +61,8 @@ def take_page(html: Path, page: str, inside: set[str]) -> Tag:
             element.attrs.pop(key, None)
         if element.get("src", "").startswith("../"):
             element["src"] = f"../html/{element['src'][3:]}"
+    for style in article.select("link[href^='../']"):
+        style["href"] = f"../html/{style['href'][3:]}"
     for link in article.select("a[href]:not([href^=http])"):
         target, _, anchor = link["href"].partition("#")
         target = target.removesuffix(".html") or name

@@ -75,8 +75,8 @@ def alignment_explorer(sentences: Sequence[Sequence[str]]) -> InteractiveFigure:
         ),
         data=_data(sentences, said, weights),
         png=png(rows, columns, weights),
-        scripts=["layers", "weights", "translators", "sentences", "alignment_grid"],
         live=provenance("100 sentences that it has not learned from", RECIPE),
+        weights=[RECIPE],
     )
 
 

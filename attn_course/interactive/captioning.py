@@ -79,15 +79,8 @@ def caption_explorer(images: Sequence[CaptionedImage]) -> InteractiveFigure:
         ),
         data=_data(images, words),
         png=_png(image, words),
-        scripts=[
-            "layers",
-            "weights",
-            "captioners",
-            "captioning_pen",
-            "captioning_parts",
-            "captioning_hands",
-        ],
         live=provenance("100 images that none has learned from, most of them drawn,", *RECIPES),
+        weights=RECIPES,
     )
 
 

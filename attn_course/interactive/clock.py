@@ -51,7 +51,6 @@ def clock_explorer(length: int, d_model: int, one: int = 10, other: int = 17) ->
         ),
         data={"length": length, "d_model": d_model, "reach": REACH},
         png=png(pair, torch.stack(falls), abs(other - one), sentence),
-        scripts=["layers"],
     )
 
 

@@ -6,24 +6,33 @@ print and readers without scripts keep the picture. `figure.js` starts it and an
 screen readers; a figure adds one script of its own, which calls `attnFigure(name, start)`, and a
 style if it needs one.
 
-In a live figure a trained model runs in the page, on the weights that `weights.js` fetches when the
-reader first acts. It says where its weights come from, and shows the code that has just run.
+A kernel shows a figure with its script, style and weights inside, so that it is live wherever the
+course is installed. A chapter stores its name, its numbers and its first state; the book adds the
+rest.
+
+In a live figure a trained model runs in the page, on weights that `weights.js` fetches from the
+book when the reader first acts. It says where they come from, and shows the code that has just run.
 """
 
 import json
+import os
 from base64 import b64encode
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from html import escape
-from importlib import resources
 from io import BytesIO
-from typing import Any
+from typing import Any, Self
 
 from matplotlib.figure import Figure
 
+from attn_course.interactive.live import weights_script
+from attn_course.interactive.scripts import address_of, script_of, style_of
 from attn_course.plots import ROLE
 
-FOLDER = resources.files(__package__)
+# What a chapter stores; other programs know no such type, and show the PNG beside it.
+STORED = "application/vnd.attn-course.figure+json"
+# Set where chapters are executed to be stored.
+STORES = "ATTN_COURSE_STORES_FIGURES"
 
 
 @dataclass(frozen=True)
@@ -31,8 +40,7 @@ class InteractiveFigure:
     """A figure for Jupyter: HTML, with a PNG and a sentence where there is no browser.
 
     Args:
-        name: The script of the figure is `<name>.js`, its style `<name>.css`, with underscores; a
-            figure and a script may do without a style.
+        name: The name of its script and its style; see `scripts.py`.
         label: A description in a few words, for screen readers.
         sentence: The first state in words.
         picture: The picture, in SVG.
@@ -40,8 +48,8 @@ class InteractiveFigure:
         readings: The numbers of the picture, in HTML.
         data: The input of the script, ready for JSON.
         png: The picture for print.
-        scripts: Scripts of this folder that come before the figure's own, without their ending.
         live: For a live figure, where its weights come from and how exact it is; else empty.
+        weights: The names of the weights that a live figure reads.
     """
 
     name: str
@@ -52,26 +60,49 @@ class InteractiveFigure:
     readings: str
     data: dict[str, Any]
     png: bytes
-    scripts: Sequence[str] = ()
     live: str = ""
+    weights: Sequence[str] = ()
 
     @property
     def html(self) -> str:
         """The figure with its style, numbers and script, which is all that it needs on any page."""
+        style, script = style_of(self.name), script_of(self.name)
+        return self._page(f"<style>\n{style}</style>", f"<script>\n{script}</script>")
+
+    def linked(self, root: str) -> str:
+        """The figure for a page of the book, which is at `root`: its style and script are there."""
+        style, script = (f"{root}{address_of(self.name, kind)}" for kind in ("css", "js"))
+        return self._page(
+            f'<link rel="stylesheet" href="{style}">', f'<script defer src="{script}"></script>'
+        )
+
+    @property
+    def stored(self) -> dict[str, str]:
+        """The fields that the book needs, for JSON; numbers as text, else each fills a line."""
+        names = [one.name for one in fields(self) if one.name not in ("png", "weights")]
+        kept = {name: getattr(self, name) for name in names}
+        return kept | {"data": json.dumps(self.data, separators=(",", ":"))}
+
+    @classmethod
+    def from_stored(cls, stored: dict[str, str]) -> Self:
+        """The figure that a chapter stores, as far as the book needs it."""
+        return cls(**stored | {"data": json.loads(stored["data"]), "png": b""})
+
+    @property
+    def _alone(self) -> str:
+        """The figure with its weights as well, for a page that finds no file of the book."""
+        weights = [f"<script>{weights_script(name)}</script>" for name in self.weights]
+        return "\n".join([*weights, self.html])
+
+    def _page(self, style: str, script: str) -> str:
         roles = ";".join(f"--attn-{role}:{colour}" for role, colour in ROLE.items())
         # a "</script>" in a label must not end the block of numbers
-        data = json.dumps(self.data, separators=(",", ":"), ensure_ascii=True).replace(
-            "<", "\\u003c"
-        )
-        files = ("figure", *self.scripts, self.name.replace("-", "_"))
-        style, script = (
-            "".join(_read(f"{name}.{kind}") for name in files) for kind in ("css", "js")
-        )
+        data = json.dumps(self.data, separators=(",", ":")).replace("<", "\\u003c")
         return "\n".join(
             [
                 f'<figure class="attn-figure attn-{self.name}" data-figure="{self.name}" '
                 f'role="group" aria-label="{escape(self.label)}" style="{roles}">',
-                f"<style>\n{style}</style>",
+                style,
                 f'<div class="attn-picture">{self.picture}</div>',
                 f'<p class="attn-sentence">{escape(self.sentence)}</p>',
                 f'<form class="attn-controls" autocomplete="off" hidden>'
@@ -80,7 +111,7 @@ class InteractiveFigure:
                 *self._live(),
                 '<p class="attn-unseen" role="status"></p>',
                 f'<script type="application/json">{data}</script>',
-                f'<script>\n(() => {{\n"use strict";\n{script}}})();\n</script>',
+                script,
                 "</figure>",
             ]
         )
@@ -104,9 +135,9 @@ class InteractiveFigure:
 
     def _repr_mimebundle_(
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
-    ) -> dict[str, str]:
-        bundle = {
-            "text/html": self.html,
+    ) -> dict[str, Any]:
+        shown = {STORED: self.stored} if os.environ.get(STORES) else {"text/html": self._alone}
+        bundle = shown | {
             "image/png": b64encode(self.png).decode(),
             "text/plain": f"{self.label}. {self.sentence}",
         }
@@ -119,9 +150,3 @@ def png_of(figure: Figure, dpi: float | str = "figure") -> bytes:
     file = BytesIO()
     figure.savefig(file, format="png", dpi=dpi, metadata={"Software": None})
     return file.getvalue()
-
-
-def _read(name: str) -> str:
-    """A file of this folder; a style that is not there is empty."""
-    file = FOLDER.joinpath(name)
-    return "" if name.endswith("css") and not file.is_file() else file.read_text(encoding="utf-8")

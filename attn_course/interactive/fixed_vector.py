@@ -78,8 +78,8 @@ def fixed_vector_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
         ),
         data=_data(pairs, numbers, steps),
         png=png(steps),
-        scripts=["layers", "weights", "translators", "beam_search", "sentences"],
         live=provenance("100 sentences that they have not learned from", RECIPE, OTHER),
+        weights=[RECIPE, OTHER],
     )
 
 

@@ -84,8 +84,8 @@ def head_explorer(
             },
         },
         png=png(pieces, pieces, large, SELF_ATTENTION),
-        scripts=["layers", "weights", "alignment_grid", "head_sheet"],
         live=LIVE.format(megabytes=len(weights_script(NAME)) / 1e6),
+        weights=[NAME],
     )
 
 

@@ -64,8 +64,8 @@ def heap_explorer(words: Sequence[str]) -> InteractiveFigure:
             "weights": rounded(weights),
         },
         png=png(rows, words, weights, SELF_ATTENTION),
-        scripts=["layers", "weights", "alignment_grid"],
         live=provenance("100 heaps that they have not learned from", *NAMES),
+        weights=NAMES,
     )
 
 

@@ -92,7 +92,6 @@ def gradient_explorer(
         readings=_readings(state),
         data=_data(state),
         png=_png(state),
-        scripts=("remembering", "recurrence_parts"),
         live=LIVE,
     )
 

@@ -91,7 +91,6 @@ def colour_explorer(
         readings=_readings(state),
         data=_data(state),
         png=_png(state),
-        scripts=("remembering", "retrieval_parts"),
         live=LIVE.format(len(kept)),
     )
 

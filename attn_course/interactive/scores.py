@@ -78,6 +78,7 @@ def score_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
     ]
     first, weights = drawn[SHOWN[0]]
     texts = {name: detokenise(drawn[name][0]) if name in drawn else "" for name in MODELS}
+    recipes = [recipe for recipe, _ in MODELS.values()]
     return InteractiveFigure(
         name="scores",
         label="Alignments of several scores, with controls to change them",
@@ -88,11 +89,8 @@ def score_explorer(pairs: Sequence[Pair]) -> InteractiveFigure:
         + readings([("looks", "in the frame", "")]),
         data=_data(pairs, drawn),
         png=png((*first, "EOS"), columns, weights),
-        scripts=["layers", "weights", "translators", "sentences", "alignment_grid"],
-        live=provenance(
-            "100 sentences that they have not learned from",
-            *[recipe for recipe, _ in MODELS.values()],
-        ),
+        live=provenance("100 sentences that they have not learned from", *recipes),
+        weights=recipes,
     )
 
 

@@ -92,8 +92,8 @@ def silence_explorer(words: Sequence[str]) -> InteractiveFigure:
             },
         },
         png=png_of(looks(words, dict(zip(rows, weights, strict=True))), dpi=160),
-        scripts=["layers", "weights", "word_reader", "sentences", "alignment_grid"],
         live=provenance("110 freshly drawn sentences, 22 for each model,", *READERS),
+        weights=READERS,
     )
 
 

@@ -1,13 +1,9 @@
 // Trained weights in the page. They lie in a script of their own, because a page from the disk may
-// load scripts and nothing else, and it is fetched when a reader first acts. The script holds the
-// file of `attn_course.trained` as it is, in the format of safetensors, in letters.
-const weightsAddress = (name) => {
-  const lab = document.getElementById("jupyter-config-data"); // JupyterLab shows files below here
-  const root = lab
-    ? `${JSON.parse(lab.textContent).baseUrl}files/_build/html/`
-    : (document.documentElement.dataset.content_root ?? "./");
-  return `${root}_static/weights/${name}.js`;
-};
+// load scripts and nothing else, and it is fetched when a reader first acts; a kernel shows it with
+// the figure. The script holds the file of `attn_course.trained` as it is, in the format of
+// safetensors, in letters.
+const weightsAddress = (name) =>
+  `${document.documentElement.dataset.content_root ?? "./"}_static/weights/${name}.js`;
 
 // A number in half precision: sign, five bits of exponent, ten of fraction.
 const half = (bits) => {
@@ -53,9 +49,11 @@ const cellOf = (tensors) => (name, suffix = "") => {
 const fetchWeights = (name) => {
   const loads = (window.attnLoads ??= {});
   return (loads[name] ??= new Promise((resolve, reject) => {
+    const read = () => resolve(readWeights(window.attnWeights[name]));
+    if (window.attnWeights?.[name]) return read();
     const script = document.createElement("script");
     script.src = weightsAddress(name);
-    script.onload = () => resolve(readWeights(window.attnWeights[name]));
+    script.onload = read;
     script.onerror = () => {
       delete loads[name]; // the next try may find them
       reject(new Error(`the weights ${script.src} cannot be read`));

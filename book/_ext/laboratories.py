@@ -9,17 +9,17 @@ what the figure's own link holds.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from docutils import nodes
+from figures import ROOT, stored_figures
 from sphinx.application import Sphinx
 from sphinx.util.docutils import ReferenceRole
 from sphinx.util.logging import getLogger
 
+from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import write_weights
 
 PAGE = """<!doctype html>
@@ -45,37 +45,23 @@ PAGE = """<!doctype html>
 class Laboratory(NamedTuple):
     """An interactive figure, and the chapter that shows it first."""
 
-    name: str
-    label: str
+    figure: InteractiveFigure
     chapter: str
-    figure: str
 
     @property
     def page(self) -> str:
-        title, number = escape(self.label), self.chapter[:2]
-        return PAGE.format(title=title, number=number, chapter=self.chapter, figure=self.figure)
+        title, number = escape(self.figure.label.partition(",")[0]), self.chapter[:2]
+        shown = self.figure.linked(ROOT)
+        return PAGE.format(title=title, number=number, chapter=self.chapter, figure=shown)
 
 
-def laboratories(book: Path) -> Iterator[Laboratory]:
-    """The interactive figures of the chapters, each once, in the order of the chapters."""
-    seen: set[str] = set()
+def laboratories(book: Path) -> dict[str, Laboratory]:
+    """The interactive figures of the chapters by name, each once, in the order of the chapters."""
+    found: dict[str, Laboratory] = {}
     for path in sorted(book.glob("[0-9][0-9]_*.ipynb")):
-        for figure in _figures(json.loads(path.read_text(encoding="utf-8"))):
-            start = re.match(r'<figure class="attn-figure [^>]*>', figure)
-            if start is None:
-                continue
-            name = re.search(r'data-figure="(.*?)"', start[0])[1]
-            label = re.search(r'aria-label="(.*?)"', start[0])[1]
-            if name not in seen:
-                seen.add(name)
-                yield Laboratory(name, label.partition(",")[0], path.stem, figure)
-
-
-def _figures(notebook: dict[str, Any]) -> Iterator[str]:
-    """Everything that the cells of a notebook show as HTML."""
-    for cell in notebook["cells"]:
-        for output in cell.get("outputs", ()):
-            yield "".join(output.get("data", {}).get("text/html", ()))
+        for figure, _ in stored_figures(json.loads(path.read_text(encoding="utf-8"))):
+            found.setdefault(figure.name, Laboratory(figure, path.stem))
+    return found
 
 
 class LabRole(ReferenceRole):
@@ -94,7 +80,7 @@ def put_laboratories(app: Sphinx, error: Exception | None) -> None:
     if error is not None or app.builder.format != "html":
         return
     folder = Path(app.outdir)
-    found = {lab.name: lab for lab in laboratories(Path(app.srcdir) / "book")}
+    found = laboratories(Path(app.srcdir) / "book")
     (folder / "labs").mkdir(exist_ok=True)
     for name, lab in found.items():
         (folder / "labs" / f"{name}.html").write_text(lab.page, encoding="utf-8")

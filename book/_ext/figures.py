@@ -1,0 +1,54 @@
+"""The interactive figures that the chapters store, shown in the book.
+
+A chapter stores a figure's name, its numbers and its first state. Each page gets the figure as HTML
+that links to its script and style, which the built book holds once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from attn_course.interactive import figure
+from attn_course.interactive.figure import STORED, InteractiveFigure
+from attn_course.interactive.scripts import files_of, write_scripts
+
+ROOT = "../"  # chapters and laboratories lie in folders of the book
+
+
+def stored_figures(notebook: dict[str, Any]) -> Iterator[tuple[InteractiveFigure, dict[str, Any]]]:
+    """Yield each figure of a notebook, and the output that stores it, in all its forms."""
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", ()):
+            forms = output.get("data", {})
+            if STORED in forms:
+                yield InteractiveFigure.from_stored(forms[STORED]), forms
+
+
+def show_figures(app: Sphinx, _: str, source: list[str]) -> None:
+    """Give the stored figures of a page their HTML; other scripts make another page."""
+    if STORED not in source[0]:
+        return
+    notebook = json.loads(source[0])
+    for shown, forms in stored_figures(notebook):
+        forms["text/html"] = shown.linked(ROOT)
+        del forms[STORED]
+        for file in (figure.__file__, *files_of(shown.name)):
+            app.env.note_dependency(str(file))
+    source[0] = json.dumps(notebook)
+
+
+def put_scripts(app: Sphinx, error: Exception | None) -> None:
+    """Write the scripts and styles into the built book."""
+    if error is None and app.builder.format == "html":
+        write_scripts(app.outdir)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Join these steps to the build."""
+    app.connect("source-read", show_figures)
+    app.connect("build-finished", put_scripts)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
