@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 import sys
 from functools import cache
 from pathlib import Path
@@ -16,7 +17,7 @@ from playwright.sync_api import Browser
 from attn_course.interactive import heap_explorer, scripts
 from attn_course.interactive.figure import STORED, STORES, InteractiveFigure
 from attn_course.interactive.live import WEIGHTS
-from attn_course.interactive.scripts import FOLDER, NEEDS, address_of, script_of
+from attn_course.interactive.scripts import FOLDER, NEEDS, address_of, script_of, write_scripts
 from tests.conftest import ROOT, Build, chapters
 from tests.interactive_laws import opened, reading, write_page
 
@@ -117,6 +118,39 @@ def test_page_without_a_stored_figure_is_left_as_it_is() -> None:
     source = ["# A page\n"]
     show_figures(None, "book/intro", source)
     assert source == ["# A page\n"]
+
+
+def linted(folder: Path, rule: str) -> list[tuple[str, str]]:
+    """The figures whose whole script breaks a rule of the linter, and the name that it quotes.
+
+    A figure's script is several files, one after the other: none of them can be tried alone.
+    """
+    write_scripts(folder)
+    settings = {"env": {"browser": True, "builtin": True}, "rules": {rule: "error"}}
+    (folder / "rules.json").write_text(json.dumps(settings))
+    command = ["oxlint", "-c", str(folder / "rules.json"), "-f", "json", str(folder)]
+    said = json.loads(subprocess.run(command, capture_output=True, text=True).stdout)
+    assert said["number_of_files"] == len(NEEDS)
+    return [
+        (Path(one["filename"]).stem, re.search(r"'(\w+)'", one["message"])[1])
+        for one in said["diagnostics"]
+        if one["code"] == f"eslint({rule})"
+    ]
+
+
+def test_whole_scripts_use_only_what_is_there(tmp_path: Path) -> None:
+    assert linted(tmp_path, "no-undef") == []
+
+
+def test_no_script_holds_what_no_figure_uses(tmp_path: Path) -> None:
+    found: dict[str, set[str]] = {}
+    for figure, name in linted(tmp_path, "no-unused-vars"):
+        found.setdefault(name, set()).add(figure)
+    whole = {figure: script_of(figure) for figure in NEEDS}
+    having = {
+        name: {one for one in NEEDS if re.search(rf"\b{name}\b", whole[one])} for name in found
+    }
+    assert [name for name in found if found[name] == having[name]] == []
 
 
 def test_unknown_figure_is_named() -> None:

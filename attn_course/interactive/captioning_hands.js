@@ -1,5 +1,5 @@
 // The reader's hands on the picture: pen and finger, and the keys.
-const captionPen = (picture, { left, edge, side }, { isOn, began, moved, ended }) => {
+const captionPen = (picture, { edge, side }, { isOn, began, moved, ended }) => {
   const stage = picture.querySelector("[data-part=weights]");
   let stroke = null;
   const pointOf = ({ clientX, clientY }) => {

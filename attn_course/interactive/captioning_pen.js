@@ -39,7 +39,7 @@ const fit = (strokes) => {
 
 // The pixels of a cell, each with the number of its 16 points that the pen has covered.
 const covered = (strokes) => {
-  const pixels = new Array(CELL * CELL).fill(0), square = FINE / CELL;
+  const pixels = Array.from({ length: CELL * CELL }, () => 0), square = FINE / CELL;
   const lines = strokes.flatMap((stroke) =>
     stroke.map((to, i) => [stroke[Math.max(i - 1, 0)], to]));
   for (let y = 0; y < FINE; y++)
@@ -57,7 +57,7 @@ const covered = (strokes) => {
 // The ink of each cell, in sixteenths: a sample, strokes, or strokes as they are upon a sample.
 const inkOf = (strokes, samples, grid) => samples.map((sample, cell) => {
   const own = strokes.filter((stroke) => cellOfStroke(stroke, grid) === cell);
-  const under = sample ?? new Array(CELL * CELL).fill(0);
+  const under = sample ?? Array.from({ length: CELL * CELL }, () => 0);
   if (!own.length) return under;
   const placed = within(own, cell, grid), over = covered(sample ? placed : fit(placed));
   return under.map((ink, pixel) => Math.max(ink, over[pixel]));

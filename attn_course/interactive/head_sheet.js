@@ -1,5 +1,5 @@
 // All heads of a model as small pictures, a row for each layer.
-const headSheet = (picture, { left, top, side }, colour) => {
+const headSheet = (picture, { side }, colour) => {
   const frames = [...picture.querySelectorAll("[data-head]")];
   const image = picture.querySelector("image");
 

@@ -83,7 +83,8 @@ const reachOfLstm = ({ tokens, direction }, [W, U, [b], [c]]) => {
     h = bent.map((one, i) => output[i] * one);
     steps.push({ before, input, forget, proposal, output, bent });
   }
-  let toState = direction, toMemory = new Float64Array(wide);
+  const toMemory = new Float64Array(wide);
+  let toState = direction;
   return tokens.map((_, past) => {
     const { before, input, forget, proposal, output, bent } = steps.at(-1 - past);
     const inside = new Float64Array(4 * wide);

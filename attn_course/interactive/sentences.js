@@ -60,7 +60,8 @@ const written = (words) =>
 
 // For each word of `now`, whether it is new beside `before`: not in their longest common part.
 const newBeside = (now, before) => {
-  const long = Array.from({ length: now.length + 1 }, () => new Array(before.length + 1).fill(0));
+  const none = () => Array.from({ length: before.length + 1 }, () => 0);
+  const long = Array.from({ length: now.length + 1 }, none);
   for (let i = now.length - 1; i >= 0; i--)
     for (let j = before.length - 1; j >= 0; j--)
       long[i][j] =

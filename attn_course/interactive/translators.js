@@ -1,6 +1,6 @@
 // The translators of the course, as `attn_course` has them: `start` reads a sentence, `step` reads a
 // word and says which comes next. `change` may lay hands on the weights of a step.
-const BOS = 1, EOS = 2, UNK = 3, FIRST_WORD = 4;
+const BOS = 1, EOS = 2, FIRST_WORD = 4;
 
 // A state at every word from either end, side by side, and the two last states.
 const annotate = (tensors, source) => {
