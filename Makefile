@@ -106,9 +106,9 @@ hosted: .venv/ready ## write the first cells of notebooks again, after a change 
 pins: .venv/ready ## try the newest versions of the pinned packages, and write those that work into requirements.txt
 	@$(BIN)/python tools/renew_pins.py
 
-style: .venv/ready # the linters and the formatter
+style: .venv/ready # the linters and the formatters
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
-	@$(BIN)/oxlint --quiet
+	@$(BIN)/oxlint --quiet && $(BIN)/oxfmt --check '**/*.js' '**/*.css'
 
 # Of these, make test runs the type checker among its tests, where it keeps no processor waiting.
 lint: style ## look for mistakes in the code, without running it

@@ -20,14 +20,17 @@ attnFigure("alignment", (root, data, say, parts) => {
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const first = data.said.map((word, i) => ({ word, weights: data.shares[i] }));
   first.push({ word: "EOS", weights: data.shares.at(-1) });
-  let model = null, playing;
+  let model = null,
+    playing;
   let now = { words: data.source, said: first, before: first, changed: first.map(() => false) };
 
-  const place = () => (value("row") === "" ? null : [Number(value("row")), Number(value("column"))]);
+  const place = () =>
+    value("row") === "" ? null : [Number(value("row")), Number(value("column"))];
   const sentenceOf = (said) => written(spoken(said));
 
   const hands = (t) => {
-    const here = place(), name = value("hands");
+    const here = place(),
+      name = value("hands");
     const isHere = here && (t === here[0] || form.elements.everywhere.checked);
     if (name === "learned" || !isHere) return undefined;
     return (weights) => laidHands[name](weights, here[1]);
@@ -43,12 +46,16 @@ attnFigure("alignment", (root, data, say, parts) => {
     trouble(read.trouble);
     if (read.trouble) return;
     offer(read.words);
-    const words = exchanged(read.words), start = performance.now();
+    const words = exchanged(read.words),
+      start = performance.now();
     const before = translate(model, model.words, read.words);
     root.milliseconds = (performance.now() - start) / before.length;
     const isChanged = words !== read.words || value("hands") !== "learned";
     const said = isChanged ? translate(model, model.words, words, hands) : before;
-    const changed = newBeside(said.map(({ word }) => word), before.map(({ word }) => word));
+    const changed = newBeside(
+      said.map(({ word }) => word),
+      before.map(({ word }) => word),
+    );
     now = { words, said, before, changed };
     root.reading = now;
     draw(Number(part("words").max) === Number(part("words").value));
@@ -61,30 +68,36 @@ attnFigure("alignment", (root, data, say, parts) => {
       select.replaceChildren(...options.map(line));
     };
     const kindOf = (word) => data.kinds.find((kind) => kind.includes(word));
-    const at = value("replaced"), places = words.map((word, i) => [i, word]);
+    const at = value("replaced"),
+      places = words.map((word, i) => [i, word]);
     fill(part("place"), [["", "no word"], ...places.filter(([, word]) => kindOf(word))], at);
     const kind = (at !== "" && words[at] && kindOf(words[at])) || [];
     fill(part("other"), [["", "…"], ...kind.map((word) => [word, word])], value("exchange"));
   };
 
   const draw = (all) => {
-    const slider = part("words"), { words, said, before, changed } = now;
+    const slider = part("words"),
+      { words, said, before, changed } = now;
     slider.max = said.length;
     if (all) slider.value = said.length;
     const count = Number(slider.value);
     write("words-reading", `${count} of ${said.length}`);
     const here = place() ?? [0, 0];
-    const row = Math.min(here[0], count - 1), column = Math.min(here[1], words.length);
+    const row = Math.min(here[0], count - 1),
+      column = Math.min(here[1], words.length);
     const touched = now.said.map((_, t) => t).filter((t) => t < count && hands(t));
     const rows = said.slice(0, count).map((one, i) => ({ ...one, changed: changed[i] }));
     grid.draw({ rows, columns: [...words, "EOS"], here: [row, column], touched });
-    const text = sentenceOf(said.slice(0, count)), other = sentenceOf(before);
+    const text = sentenceOf(said.slice(0, count)),
+      other = sentenceOf(before);
     show("said", text);
     show("before", other === sentenceOf(said) ? "" : other);
     const shares = [...rows[row].weights].map((weight, j) => [weight, [...words, "EOS"][j]]);
     shares.sort((a, b) => b[0] - a[0]);
     const best = shares.slice(0, 3).filter(([weight]) => weight >= 0.005);
-    const looks = best.map(([weight, word]) => `${Math.round(100 * weight)}% at ${word}`).join(", ");
+    const looks = best
+      .map(([weight, word]) => `${Math.round(100 * weight)}% at ${word}`)
+      .join(", ");
     show("shares", `${rows[row].word}: ${looks}`);
     const more = count < said.length ? " …" : "";
     say(`${written(words)} In French: ${text}${more} ${rows[row].word} looks ${looks}.`);

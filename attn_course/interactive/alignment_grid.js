@@ -9,20 +9,39 @@ const alignmentGrid = (root, layout, picture = root.querySelector("svg")) => {
 
   // rows: [{word, weights, changed}], columns: words, here: [row, column] or null
   const draw = ({ rows, columns, here, touched = [], title = "" }) => {
-    const right = left + wide * columns.length, bottom = top + tall * rows.length;
-    const heads = columns.map((word, j) => attnElement("text", {
-      "data-column": j,
-      transform: `translate(${left + wide * j + wide / 2 + 5} ${top - 8}) rotate(-60)`,
-    }, word));
+    const right = left + wide * columns.length,
+      bottom = top + tall * rows.length;
+    const heads = columns.map((word, j) =>
+      attnElement(
+        "text",
+        {
+          "data-column": j,
+          transform: `translate(${left + wide * j + wide / 2 + 5} ${top - 8}) rotate(-60)`,
+        },
+        word,
+      ),
+    );
     if (title) heads.unshift(attnElement("text", { x: 4, y: 18, class: "attn-name" }, title));
     const lines = rows.map(({ word, weights, changed }, i) => {
-      const line = attnElement("g", { "data-line": i, role: "row" }), y = top + tall * i;
-      const place = { "data-row": i, x: left - 8, y: y + tall / 2 + 5, "text-anchor": "end", role: "rowheader" };
+      const line = attnElement("g", { "data-line": i, role: "row" }),
+        y = top + tall * i;
+      const place = {
+        "data-row": i,
+        x: left - 8,
+        y: y + tall / 2 + 5,
+        "text-anchor": "end",
+        role: "rowheader",
+      };
       line.append(attnElement("text", changed ? { ...place, class: "attn-changed" } : place, word));
       weights.forEach((weight, j) => {
         const cell = attnElement("rect", {
-          "data-cell": `${i},${j}`, x: left + wide * j, y, width: wide, height: tall,
-          "fill-opacity": weight.toFixed(3), class: "attn-weight",
+          "data-cell": `${i},${j}`,
+          x: left + wide * j,
+          y,
+          width: wide,
+          height: tall,
+          "fill-opacity": weight.toFixed(3),
+          class: "attn-weight",
         });
         cell.setAttribute("role", "gridcell");
         cell.setAttribute("aria-label", `${word}, ${columns[j]}: ${Math.round(100 * weight)}%`);
@@ -31,13 +50,25 @@ const alignmentGrid = (root, layout, picture = root.querySelector("svg")) => {
       });
       return line;
     });
-    const frames = touched.map((i) => attnElement("rect", {
-      x: left, y: top + tall * i, width: right - left, height: tall, class: "attn-touched",
-    }));
+    const frames = touched.map((i) =>
+      attnElement("rect", {
+        x: left,
+        y: top + tall * i,
+        width: right - left,
+        height: tall,
+        class: "attn-touched",
+      }),
+    );
     if (here && here[0] < rows.length)
-      frames.push(attnElement("rect", {
-        x: left + wide * here[1], y: top + tall * here[0], width: wide, height: tall, class: "attn-here",
-      }));
+      frames.push(
+        attnElement("rect", {
+          x: left + wide * here[1],
+          y: top + tall * here[0],
+          width: wide,
+          height: tall,
+          class: "attn-here",
+        }),
+      );
     for (const node of [...heads, ...frames]) node.setAttribute("aria-hidden", "true");
     const slanted = columns.map((word, j) => left + wide * (j + 0.5) + 16 + 5 * word.length);
     const across = Math.ceil(Math.max(right + 8, ...slanted)); // on a phone, where letters are large
@@ -47,14 +78,19 @@ const alignmentGrid = (root, layout, picture = root.querySelector("svg")) => {
     picture.setAttribute("role", "grid");
     const hadFocus = picture.contains(document.activeElement);
     picture.replaceChildren(...heads, ...lines, ...frames);
-    for (const [name] of lines.map((line) => line.children)) // large or bold ones may be too long
+    for (const [name] of lines.map((line) => line.children))
+      // large or bold ones may be too long
       if (name.getComputedTextLength() > left - 10)
-        for (const [key, one] of Object.entries({ textLength: left - 10, lengthAdjust: "spacingAndGlyphs" }))
+        for (const [key, one] of Object.entries({
+          textLength: left - 10,
+          lengthAdjust: "spacingAndGlyphs",
+        }))
           name.setAttribute(key, one);
     if (hadFocus && here) focus(here);
   };
 
-  const cellOf = (event) => event.target.closest?.("[data-cell]")?.dataset.cell.split(",").map(Number);
+  const cellOf = (event) =>
+    event.target.closest?.("[data-cell]")?.dataset.cell.split(",").map(Number);
   // `look` is called for the cell that is pointed at, `act` for the one that is chosen
   const listen = ({ look, act }) => {
     picture.addEventListener("click", (event) => {

@@ -7,10 +7,13 @@ const logSoftmax = (logits) => {
 // Keep the `width` most probable beginnings at each step, until none can overtake the best sentence
 // that has ended. Sentences are ranked by log-probability divided by a power of their length.
 const beamSearch = (model, source, width, power = 0, shown = 4) => {
-  const most = Math.floor(1.5 * source.length) + 5, steps = [], count = Math.max(width, shown);
+  const most = Math.floor(1.5 * source.length) + 5,
+    steps = [],
+    count = Math.max(width, shown);
   const hasEnded = ({ words }) => words.at(-1) === EOS;
   const best = (scores) => scores.reduce((one, other) => Math.max(one, other), -Infinity);
-  let beam = [{ words: [], total: 0, memory: model.start(source) }], isDecided = false;
+  let beam = [{ words: [], total: 0, memory: model.start(source) }],
+    isDecided = false;
   while (steps.length < most && !isDecided) {
     const longer = beam.flatMap((begun, parent) => {
       if (hasEnded(begun)) return [{ begun, parent, total: begun.total }];
@@ -18,8 +21,9 @@ const beamSearch = (model, source, width, power = 0, shown = 4) => {
       const sure = logSoftmax(logits);
       const words = [...sure.keys()].slice(EOS); // PAD and BOS are no words
       words.sort((one, other) => sure[other] - sure[one]);
-      return words.slice(0, count).map((word) => (
-        { begun, parent, word, memory, total: begun.total + sure[word] }));
+      return words
+        .slice(0, count)
+        .map((word) => ({ begun, parent, word, memory, total: begun.total + sure[word] }));
     });
     longer.sort((one, other) => other.total - one.total);
     const tried = longer.slice(0, count).map(({ begun, word, ...rest }) => ({

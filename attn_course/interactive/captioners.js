@@ -1,6 +1,8 @@
 // The captioners of the course, as `attn_course.captioning` has them: `start` looks at an image,
 // `step` reads a word and says which comes next. `change` may lay hands on the weights of a step.
-const PAD = 0, BOS = 1, EOS = 2;
+const PAD = 0,
+  BOS = 1,
+  EOS = 2;
 
 // How scores become weights, and weights the ones that make the context.
 const ATTENTION = {
@@ -10,7 +12,8 @@ const ATTENTION = {
 };
 
 const captioner = (tensors, { weigh, use }) => {
-  const layer = layerOf(tensors), cell = cellOf(tensors)("cell");
+  const layer = layerOf(tensors),
+    cell = cellOf(tensors)("cell");
   const v = tensors["score.score_weight"].data;
 
   // the eye: from 24 x 24 pixels to 3 x 3 cells, each a vector
@@ -23,7 +26,10 @@ const captioner = (tensors, { weigh, use }) => {
   const start = (image) => {
     const features = look(image).map((one, i) => plus(one, embed({ weight: tensors.places }, i)));
     const keys = features.map((one) => linear(layer("score.project_key"), one));
-    const mean = blend(features.map(() => 1 / features.length), features);
+    const mean = blend(
+      features.map(() => 1 / features.length),
+      features,
+    );
     return { features, keys, state: tanh(linear(layer("bridge"), mean)) };
   };
 
@@ -46,7 +52,8 @@ const captioner = (tensors, { weigh, use }) => {
 // Take the most probable word at each step. `change(t)` lays hands on the weights of word `t`.
 const describe = (model, image, most, change = () => undefined) => {
   const said = [];
-  let memory = model.start(image), word = BOS;
+  let memory = model.start(image),
+    word = BOS;
   while (word !== EOS && said.length < most) {
     const { logits, weights, used, memory: next } = model.step(word, memory, change(said.length));
     logits[PAD] = logits[BOS] = -Infinity; // no word at all

@@ -5,7 +5,9 @@ attnFigure("captioning", (root, data, say, parts) => {
   const samples = data.samples.map((letters) => [...letters].map((one) => one.charCodeAt(0) - 97));
   const undone = [];
   // the cell that the pen is at, until it has rested for a while
-  let open = null, settling, frame;
+  let open = null,
+    settling,
+    frame;
   let now = { said: data.said, before: data.said };
   // a caption may become shorter than the word that was chosen
   const existing = (word) => Math.min(Math.max(word | 0, 0), now.said.length - 1);
@@ -21,13 +23,17 @@ attnFigure("captioning", (root, data, say, parts) => {
 
   const caption = (model, image, moved) =>
     describe(model, image, data.most, (t) =>
-      moved.has(t) ? (weights) => weights.map((_, i) => Number(i === moved.get(t))) : undefined);
+      moved.has(t) ? (weights) => weights.map((_, i) => Number(i === moved.get(t))) : undefined,
+    );
 
   const named = (word) => wordOf(word, data.words, data.candidates);
 
   const compute = (models) => {
-    const model = models[value("model")], moved = pairsIn(value("moves"));
-    const drawn = ink(), image = imageOf(drawn, grid), start = performance.now();
+    const model = models[value("model")],
+      moved = pairsIn(value("moves"));
+    const drawn = ink(),
+      image = imageOf(drawn, grid),
+      start = performance.now();
     const before = caption(model, image, new Map()).map(named);
     root.milliseconds = (performance.now() - start) / before.length;
     const said = moved.size ? caption(model, image, moved).map(named) : before;
@@ -51,7 +57,8 @@ attnFigure("captioning", (root, data, say, parts) => {
   // --- the picture: ink at once, weights once the captioner has spoken
 
   const drawImage = () => {
-    const strokes = strokesOf(value("strokes")), shown = ink();
+    const strokes = strokesOf(value("strokes")),
+      shown = ink();
     // where the pen is at work, the strokes themselves stand in place of their pixels
     if (open !== null) shown[open] = shown[open].map(() => 0);
     const lines = shadeLines(imageOf(shown, grid));
@@ -61,8 +68,11 @@ attnFigure("captioning", (root, data, say, parts) => {
   };
 
   const draw = () => {
-    const { said, before } = now, at = here.word(), word = said[at];
-    const moved = pairsIn(value("moves")), held = part("caption").contains(document.activeElement);
+    const { said, before } = now,
+      at = here.word(),
+      word = said[at];
+    const moved = pairsIn(value("moves")),
+      held = part("caption").contains(document.activeElement);
     const weights = moved.has(at) ? word.used : word.weights;
     cells.forEach((cell, i) => {
       part("weights").children[i].style.setProperty("--attn-share", weights[i]);
@@ -108,14 +118,16 @@ attnFigure("captioning", (root, data, say, parts) => {
   });
   const empty = (cell) => change(without(cell));
   const type = (digit, cell) => {
-    const at = pairsIn(value("stamps")).get(cell) ?? -1, first = digit * data.ways;
+    const at = pairsIn(value("stamps")).get(cell) ?? -1,
+      first = digit * data.ways;
     const isAgain = at >= first && at < first + data.ways; // the same digit by another hand
     const next = isAgain ? first + ((at - first + 1) % data.ways) : first;
     const { stamps, strokes } = without(cell);
     change({ stamps: writePairs([...pairsIn(stamps), [cell, next]]), strokes });
   };
   const move = (cell) => {
-    const moves = pairsIn(value("moves")), at = here.word();
+    const moves = pairsIn(value("moves")),
+      at = here.word();
     if (moves.get(at) === cell) moves.delete(at);
     else moves.set(at, cell);
     change({ moves: writePairs(moves) });
@@ -163,17 +175,24 @@ attnFigure("captioning", (root, data, say, parts) => {
     },
     ended: () => (settling = setTimeout(settle, 700)),
   });
-  captionKeys({ picture, cells, chips: part("caption"), grid }, {
-    walk: (cell) => {
-      here.cell = cell;
-      cells.forEach((one, i) => one.setAttribute("tabindex", i === cell ? "0" : "-1"));
-      cells[cell].focus({ preventScroll: true });
+  captionKeys(
+    { picture, cells, chips: part("caption"), grid },
+    {
+      walk: (cell) => {
+        here.cell = cell;
+        cells.forEach((one, i) => one.setAttribute("tabindex", i === cell ? "0" : "-1"));
+        cells[cell].focus({ preventScroll: true });
+      },
+      click: (cell) => ({ empty, move })[value("tool")]?.(cell),
+      type,
+      move,
+      empty,
+      undo,
+      go,
+      word: here.word,
+      last: () => now.said.length - 1,
     },
-    click: (cell) => ({ empty, move })[value("tool")]?.(cell),
-    type, move, empty, undo, go,
-    word: here.word,
-    last: () => now.said.length - 1,
-  });
+  );
   form.addEventListener("input", ({ target }) => {
     if (target === part("example")) {
       const { stamps } = data.examples[target.value];

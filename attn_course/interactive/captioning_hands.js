@@ -19,7 +19,8 @@ const captionPen = (picture, { edge, side }, { isOn, began, moved, ended }) => {
     if (!stroke || !event.isPrimary) return;
     const before = stroke.length;
     for (const one of [...(event.getCoalescedEvents?.() ?? []), event]) {
-      const [x, y] = pointOf(one), [a, b] = stroke.at(-1);
+      const [x, y] = pointOf(one),
+        [a, b] = stroke.at(-1);
       if (Math.hypot(x - a, y - b) >= 3) stroke.push([x, y]);
     }
     if (stroke.length > before) moved(stroke);
@@ -43,15 +44,18 @@ const captionKeys = ({ picture, cells, chips, grid }, hands) => {
   });
   const ends = { Home: [0, -grid], End: [0, grid] };
   picture.addEventListener("keydown", (event) => {
-    const cell = cellOf(event), { key } = event, way = attnArrow(event) ?? ends[key];
+    const cell = cellOf(event),
+      { key } = event,
+      way = attnArrow(event) ?? ends[key];
     if (key === "z" && (event.ctrlKey || event.metaKey)) hands.undo();
     else if (event.ctrlKey || event.altKey || event.metaKey) return;
     else if (/^\d$/.test(key)) hands.type(Number(key), cell);
     else if (key === "Delete" || key === "Backspace") hands.empty(cell);
     else if (key === "Enter" || key === " ") hands.move(cell);
     else if (way) {
-      const [row, column] = [Math.floor(cell / grid) + way[0], (cell % grid) + way[1]]
-        .map((at) => Math.min(Math.max(at, 0), grid - 1));
+      const [row, column] = [Math.floor(cell / grid) + way[0], (cell % grid) + way[1]].map((at) =>
+        Math.min(Math.max(at, 0), grid - 1),
+      );
       hands.walk(row * grid + column);
     } else return;
     attnTake(event);
@@ -64,8 +68,12 @@ const captionKeys = ({ picture, cells, chips, grid }, hands) => {
   chips.addEventListener("keydown", (event) => {
     const at = hands.word();
     const to = {
-      ArrowLeft: at - 1, ArrowUp: at - 1, ArrowRight: at + 1, ArrowDown: at + 1,
-      Home: 0, End: hands.last(),
+      ArrowLeft: at - 1,
+      ArrowUp: at - 1,
+      ArrowRight: at + 1,
+      ArrowDown: at + 1,
+      Home: 0,
+      End: hands.last(),
     }[event.key];
     if (to === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
     hands.go(to);

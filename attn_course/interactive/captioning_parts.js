@@ -13,7 +13,9 @@ const wordOf = ({ word, shares, weights, used }, words, candidates) => {
 
 const captionOf = (said) => {
   const words = said.map(({ word }) => word);
-  return (words.at(-1) === "(end)" ? words.slice(0, -1) : [...words, "…"]).join(" ").replaceAll(" ,", ",");
+  return (words.at(-1) === "(end)" ? words.slice(0, -1) : [...words, "…"])
+    .join(" ")
+    .replaceAll(" ,", ",");
 };
 
 const whereOf = ({ weights, looked }) => {
@@ -27,26 +29,34 @@ const whereOf = ({ weights, looked }) => {
     .join("; ");
 };
 
-const guessesOf = ({ guesses }) => guesses
-  .filter(([, share], i) => !i || share >= 0.005)
-  .map(([word, share]) => `${word} ${percent(share)}`)
-  .join(", ");
+const guessesOf = ({ guesses }) =>
+  guesses
+    .filter(([, share], i) => !i || share >= 0.005)
+    .map(([word, share]) => `${word} ${percent(share)}`)
+    .join(", ");
 
-const captionSentence = (model, said, at) => [
-  `${model[0].toUpperCase()}${model.slice(1)} attention says: “${captionOf(said)}”.`,
-  `Word ${at + 1} of ${said.length}: “${said[at].word}”,`,
-  `probability ${percent(said[at].guesses[0][1])}.`,
-  `${whereOf(said[at])}.`,
-].join(" ");
+const captionSentence = (model, said, at) =>
+  [
+    `${model[0].toUpperCase()}${model.slice(1)} attention says: “${captionOf(said)}”.`,
+    `Word ${at + 1} of ${said.length}: “${said[at].word}”,`,
+    `probability ${percent(said[at].guesses[0][1])}.`,
+    `${whereOf(said[at])}.`,
+  ].join(" ");
 
 // A word to be chosen, over a small map of its weights.
 const captionChip = ({ word, weights, looked }, number, chosen, isMoved, grid) => {
-  const chip = document.createElement("button"), name = document.createElement("span");
-  const cells = weights.map((weight, cell) => attnElement("rect", {
-    x: cell % grid, y: Math.floor(cell / grid), width: 1, height: 1,
-    style: `--attn-share:${weight}`,
-    class: cell === looked ? "attn-weight attn-looked" : "attn-weight",
-  }));
+  const chip = document.createElement("button"),
+    name = document.createElement("span");
+  const cells = weights.map((weight, cell) =>
+    attnElement("rect", {
+      x: cell % grid,
+      y: Math.floor(cell / grid),
+      width: 1,
+      height: 1,
+      style: `--attn-share:${weight}`,
+      class: cell === looked ? "attn-weight attn-looked" : "attn-weight",
+    }),
+  );
   const box = `-0.1 -0.1 ${grid + 0.2} ${grid + 0.2}`;
   chip.append(attnElement("svg", { viewBox: box, "aria-hidden": "true" }, ...cells), name);
   name.textContent = word;
@@ -61,14 +71,21 @@ const captionChip = ({ word, weights, looked }, number, chosen, isMoved, grid) =
 // The pixels of each shade as one line, as Python draws them: path `i` is the shade of i + 1.
 const shadeLines = (image) => {
   const lines = Array.from({ length: 16 }, () => "");
-  image.forEach((row, y) => row.forEach(([ink], x) => {
-    const shade = Math.round(16 * ink);
-    if (shade) lines[shade - 1] += `M${x} ${y}.5h1`;
-  }));
+  image.forEach((row, y) =>
+    row.forEach(([ink], x) => {
+      const shade = Math.round(16 * ink);
+      if (shade) lines[shade - 1] += `M${x} ${y}.5h1`;
+    }),
+  );
   return lines;
 };
 
 // Pairs of numbers in a control: `4.7_5.1` says that 4 has 7 and 5 has 1.
 const pairsIn = (text) =>
-  new Map(text.split("_").filter(Boolean).map((pair) => pair.split(".").map(Number)));
+  new Map(
+    text
+      .split("_")
+      .filter(Boolean)
+      .map((pair) => pair.split(".").map(Number)),
+  );
 const writePairs = (pairs) => [...pairs].map((pair) => pair.join(".")).join("_");

@@ -1,8 +1,16 @@
 attnFigure("clock", (root, data, say, { form, part, keep, write, put, show }) => {
-  const pairs = data.d_model / 2, last = data.length - 1;
+  const pairs = data.d_model / 2,
+    last = data.length - 1;
   const dials = [...Array(pairs).keys()].map((i) => part(`hand-${i}-0`));
-  const [x, y] = [(i) => Number(dials[i].getAttribute("x1")), (i) => Number(dials[i].getAttribute("y1"))];
-  const places = part("curve").getAttribute("d").slice(1).split("L").map((at) => at.split(","));
+  const [x, y] = [
+    (i) => Number(dials[i].getAttribute("x1")),
+    (i) => Number(dials[i].getAttribute("y1")),
+  ];
+  const places = part("curve")
+    .getAttribute("d")
+    .slice(1)
+    .split("L")
+    .map((at) => at.split(","));
   const chosen = (name) => Number(form.elements[name].value);
   let before = [chosen("one"), chosen("other")];
 
@@ -10,7 +18,8 @@ attnFigure("clock", (root, data, say, { form, part, keep, write, put, show }) =>
   const moveTogether = () => {
     const steps = ["one", "other"].map((name, k) => chosen(name) - before[k]);
     const wanted = steps[0] || steps[1];
-    const least = -Math.min(...before), most = last - Math.max(...before);
+    const least = -Math.min(...before),
+      most = last - Math.max(...before);
     const step = Math.min(Math.max(wanted, least), most);
     keep({ one: before[0] + step, other: before[1] + step });
     if (step === wanted) return "";
@@ -23,13 +32,17 @@ attnFigure("clock", (root, data, say, { form, part, keep, write, put, show }) =>
     const cosines = dials.map((_, i) => {
       const hands = vectors.map((vector) => vector.subarray(2 * i, 2 * i + 2));
       hands.forEach(([sine, cosine], k) => {
-        put(`hand-${i}-${k}`, { x2: x(i) + data.reach[k] * sine, y2: y(i) - data.reach[k] * cosine });
+        put(`hand-${i}-${k}`, {
+          x2: x(i) + data.reach[k] * sine,
+          y2: y(i) - data.reach[k] * cosine,
+        });
       });
       const both = dot(...hands);
       write(`cosine-${i}`, (Math.round(100 * both) / 100 + 0).toFixed(2));
       return both;
     });
-    const product = sum(cosines), distance = Math.abs(other - one);
+    const product = sum(cosines),
+      distance = Math.abs(other - one);
     const [cx, cy] = places[distance];
     put("here", { cx, cy });
     write("one-reading", one);

@@ -24,7 +24,8 @@ const attnRestore = (name, root, form) => {
 
 // What figures do with their form, their readings and their parts; `part` finds one by its name.
 const attnParts = (root) => {
-  const form = root.querySelector("form"), picture = root.querySelector(".attn-picture > svg");
+  const form = root.querySelector("form"),
+    picture = root.querySelector(".attn-picture > svg");
   const part = (name) => root.querySelector(`[data-part="${name}"]`);
   const value = (name) => form.elements[name].value;
   const keep = (values) => {
@@ -69,16 +70,20 @@ const percent = (share, digits = 0) => `${Number((100 * share).toFixed(digits))}
 
 // Where an arrow key goes in a table, [down, right]; undefined for another key, and for one that is
 // held with another.
-const attnArrow = ({ key, ctrlKey, altKey, metaKey }) => (ctrlKey || altKey || metaKey ? undefined
-  : { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[key]);
+const attnArrow = ({ key, ctrlKey, altKey, metaKey }) =>
+  ctrlKey || altKey || metaKey
+    ? undefined
+    : { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[key];
 const attnTake = (event) => {
   event.preventDefault(); // the page does not scroll
   event.stopPropagation(); // and JupyterLab does not take the key as its own
 };
 
 // From numbers to places in the picture; a number outside the range goes to its end.
-const attnScale = ([low, high, start, stop]) => (number) =>
-  start + ((Math.min(Math.max(number, low), high) - low) / (high - low)) * (stop - start);
+const attnScale =
+  ([low, high, start, stop]) =>
+  (number) =>
+    start + ((Math.min(Math.max(number, low), high) - low) / (high - low)) * (stop - start);
 
 // `follow` gets the place across the picture, from the press of a button or finger to its end, if
 // `isGrip` holds of the event of the press.

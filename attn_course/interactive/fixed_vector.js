@@ -11,14 +11,22 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
     return `${first}·10${power.replace(/./g, raise)}%`;
   };
 
-  const strip = (vector) => [...vector].map((number, k) => attnElement("rect", {
-    x: left + cell * (k % across), y: 26 + high * Math.floor(k / across), width: cell, height: high,
-    class: number < 0 ? "attn-below" : "attn-above", "fill-opacity": Math.abs(number).toFixed(2),
-  }));
+  const strip = (vector) =>
+    [...vector].map((number, k) =>
+      attnElement("rect", {
+        x: left + cell * (k % across),
+        y: 26 + high * Math.floor(k / across),
+        width: cell,
+        height: high,
+        class: number < 0 ? "attn-below" : "attn-above",
+        "fill-opacity": Math.abs(number).toFixed(2),
+      }),
+    );
 
   // A beginning: the way from the one before, its last word, the probability of all its words.
   const beginning = ({ word, share, parent }, i, t, known) => {
-    const group = attnElement("g", { class: known }), y = top + tall * t;
+    const group = attnElement("g", { class: known }),
+      y = top + tall * t;
     const [x, start] = [i, parent].map((place) => left + wide * (place + 0.5));
     const pressed = { textLength: wide - 6, lengthAdjust: "spacingAndGlyphs" };
     const way = `M${start.toFixed(1)},${y - 11}L${x.toFixed(1)},${y + 2}`;
@@ -47,18 +55,25 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
 
   const draw = (now) => {
     drawPicture(now);
-    const { source, said, other, chance, narrow } = now, at = texts.indexOf(written(source));
-    const right = data.pairs[at]?.[1], wanted = right ?? other;
-    const count = showMarked("said", said, wanted), of = `${count} of ${said.length} words`;
+    const { source, said, other, chance, narrow } = now,
+      at = texts.indexOf(written(source));
+    const right = data.pairs[at]?.[1],
+      wanted = right ?? other;
+    const count = showMarked("said", said, wanted),
+      of = `${count} of ${said.length} words`;
     showMarked("other", right ? [] : other, wanted); // for a sentence of one's own
     show("right", right ? written(right) : "");
     const alike = written(said) === written(other) ? "the same" : "something else";
     show("strange", right ? of : `${of}: chapter 04 says ${alike}`);
-    const more = narrow === undefined ? "" : `; a beam of 1 finds a sentence of ${probability(narrow)}`;
+    const more =
+      narrow === undefined ? "" : `; a beam of 1 finds a sentence of ${probability(narrow)}`;
     show("chance", probability(chance) + more);
     write("beam-reading", value("beam"));
     // they keep the focus that they have
-    for (const [name, end] of [["shorter", 0], ["longer", texts.length - 1]])
+    for (const [name, end] of [
+      ["shorter", 0],
+      ["longer", texts.length - 1],
+    ])
       part(name).setAttribute("aria-disabled", String(at === end));
     say(`${written(source)} In French: ${written(said)}`);
   };
@@ -68,34 +83,54 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
     const read = readSentence(value("source"), known, data.most);
     trouble(read.trouble);
     if (read.trouble) return;
-    const ids = model.words.ids(read.words), width = Number(value("beam"));
-    if (beside.source !== ids.join()) beside = { // the same for every beam
-      source: ids.join(),
-      vector: model.start(ids).vector,
-      narrow: Math.exp(beamSearch(model, ids, 1).found[0].total),
-      other: spoken(translate(attending, attending.words, read.words)),
-    };
-    const { vector, narrow, other } = beside, start = performance.now();
+    const ids = model.words.ids(read.words),
+      width = Number(value("beam"));
+    if (beside.source !== ids.join())
+      beside = {
+        // the same for every beam
+        source: ids.join(),
+        vector: model.start(ids).vector,
+        narrow: Math.exp(beamSearch(model, ids, 1).found[0].total),
+        other: spoken(translate(attending, attending.words, read.words)),
+      };
+    const { vector, narrow, other } = beside,
+      start = performance.now();
     const { steps, found } = beamSearch(model, ids, width, Number(value("power")));
     root.milliseconds = (performance.now() - start) / steps.length;
-    const tree = steps.map((row) => row.map(({ words, total, parent }) => ({
-      word: names[words.at(-1)], share: Math.exp(total), parent,
-    })));
+    const tree = steps.map((row) =>
+      row.map(({ words, total, parent }) => ({
+        word: names[words.at(-1)],
+        share: Math.exp(total),
+        parent,
+      })),
+    );
     const [{ words, total, place }] = found;
     root.reading = {
-      source: read.words, other, vector: [...vector],
+      source: read.words,
+      other,
+      vector: [...vector],
       found: found.map((one) => ({ words: one.words, total: one.total, score: one.score })),
     };
-    draw({ source: read.words, vector, steps: tree, place, width, other,
+    draw({
+      source: read.words,
+      vector,
+      steps: tree,
+      place,
+      width,
+      other,
       said: spoken(words.map((word) => ({ word: names[word] }))),
-      chance: Math.exp(total), narrow: width > 1 ? narrow : undefined });
+      chance: Math.exp(total),
+      narrow: width > 1 ? narrow : undefined,
+    });
   };
 
   const translators = [fixedTranslator, additiveTranslator];
   const act = attnAnswers(parts, {
     needs: () => data.weights,
-    make: ({ tensors, said }, name) => (
-      { ...translators[data.weights.indexOf(name)](tensors), words: vocabularyOf(said) }),
+    make: ({ tensors, said }, name) => ({
+      ...translators[data.weights.indexOf(name)](tensors),
+      words: vocabularyOf(said),
+    }),
     answer: (models) => {
       const [model, attending] = data.weights.map((name) => models[name]);
       ran(model.step, beamSearch);
@@ -107,7 +142,10 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
     followExample(parts, target);
     act();
   });
-  for (const [name, step] of [["shorter", -1], ["longer", 1]])
+  for (const [name, step] of [
+    ["shorter", -1],
+    ["longer", 1],
+  ])
     part(name).addEventListener("click", () => {
       const at = texts.indexOf(value("source")) + step; // from a sentence of one's own to the first
       keep({ source: texts[Math.min(Math.max(at, 0), texts.length - 1)] });
@@ -116,6 +154,14 @@ attnFigure("fixed-vector", (root, data, say, parts) => {
     });
   const steps = data.steps.map((row) => row.map(([word, share]) => ({ word, share, parent: 0 })));
   const said = steps.map(([one]) => one);
-  draw({ source: data.pairs[0][0], vector: data.vector, steps, place: 0, width: 1,
-    said: spoken(said), other: [], chance: steps.at(-1)[0].share });
+  draw({
+    source: data.pairs[0][0],
+    vector: data.vector,
+    steps,
+    place: 0,
+    width: 1,
+    said: spoken(said),
+    other: [],
+    chance: steps.at(-1)[0].share,
+  });
 });

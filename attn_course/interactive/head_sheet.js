@@ -8,10 +8,12 @@ const headSheet = (picture, { side }, colour) => {
     const dots = length + 1; // a line of nothing keeps a table from its neighbours
     const canvas = document.createElement("canvas");
     Object.assign(canvas, { width: heads * dots, height: layers * dots });
-    const pen = canvas.getContext("2d"), all = pen.createImageData(canvas.width, canvas.height);
+    const pen = canvas.getContext("2d"),
+      all = pen.createImageData(canvas.width, canvas.height);
     for (let y = 0; y < canvas.height; y++)
       for (let x = 0; x < canvas.width; x++) {
-        const i = y % dots, j = x % dots;
+        const i = y % dots,
+          j = x % dots;
         const isGap = i === length || j === length;
         const weight = isGap ? 0 : share(Math.floor(y / dots), Math.floor(x / dots), i, j);
         all.data.set([...colour, Math.round(255 * weight)], 4 * (y * canvas.width + x));
@@ -35,7 +37,8 @@ const headSheet = (picture, { side }, colour) => {
   const listen = (choose) => {
     picture.addEventListener("click", (event) => headOf(event) && choose(headOf(event)));
     picture.addEventListener("keydown", (event) => {
-      const at = headOf(event), step = attnArrow(event);
+      const at = headOf(event),
+        step = attnArrow(event);
       if (!at || !step) return;
       attnTake(event);
       const next = [at[0] + step[0], at[1] + step[1]];

@@ -3,16 +3,22 @@ attnFigure("heads", (root, data, say, parts) => {
   const [small, large] = root.querySelectorAll(".attn-picture > svg");
   const sheet = headSheet(small, data.sheet, data.colour);
   const grid = alignmentGrid(root, data.layout, large);
-  const [layers, heads] = data.shape, all = [];
+  const [layers, heads] = data.shape,
+    all = [];
   for (let i = 0; i < layers; i++) for (let j = 0; j < heads; j++) all.push([i, j]);
-  let record = null, drawn = data.first.sentence;
+  let record = null,
+    drawn = data.first.sentence;
 
   const wanted = () => {
     const sentence = within(value("sentence"), data.sentences.length);
     const count = record?.pieces[data.sentences[sentence]].length ?? data.first.pieces.length;
     return {
-      sentence, count, layer: within(value("layer"), layers), head: within(value("head"), heads),
-      row: within(value("row"), count), column: within(value("column"), count),
+      sentence,
+      count,
+      layer: within(value("layer"), layers),
+      head: within(value("head"), heads),
+      row: within(value("row"), count),
+      column: within(value("column"), count),
     };
   };
   // the weight that a piece gives to another in a head, from the record
@@ -23,8 +29,7 @@ attnFigure("heads", (root, data, say, parts) => {
   // the heads by their weight in the cell, the greatest first
   const order = ({ sentence, count, row, column }) => {
     const share = shareOf(sentence, count);
-    return all.toSorted((one, other) =>
-      share(...other, row, column) - share(...one, row, column));
+    return all.toSorted((one, other) => share(...other, row, column) - share(...one, row, column));
   };
 
   const drawTable = (pieces, table, here) => {
@@ -32,25 +37,31 @@ attnFigure("heads", (root, data, say, parts) => {
     grid.draw({ rows, columns: pieces, here, touched: [here[0]] });
   };
   const draw = () => {
-    const now = wanted(), { sentence, count, layer, head, row, column } = now;
-    const pieces = record.pieces[data.sentences[sentence]], share = shareOf(sentence, count);
+    const now = wanted(),
+      { sentence, count, layer, head, row, column } = now;
+    const pieces = record.pieces[data.sentences[sentence]],
+      share = shareOf(sentence, count);
     const table = pieces.map((_, i) => pieces.map((_, j) => share(layer, head, i, j)));
     if (sentence !== drawn) sheet.draw({ shape: data.shape, length: count, share });
     drawn = sentence;
     sheet.mark(layer, head);
     drawTable(pieces, table, [row, column]);
-    const here = table[row][column], [asking, at] = [row, column].map((i) => `“${pieces[i]}”`);
+    const here = table[row][column],
+      [asking, at] = [row, column].map((i) => `“${pieces[i]}”`);
     const others = (sum(table.map((line) => line[column])) - here) / (count - 1);
     const more = all.filter((one) => share(...one, row, column) > here).length;
-    const words = table.slice(1, -1), marks = sum(words.map((line) => line[0] + line.at(-1)));
+    const words = table.slice(1, -1),
+      marks = sum(words.map((line) => line[0] + line.at(-1)));
     part("cell-reading").previousElementSibling.textContent = `layer ${layer}, head ${head}`;
     show("cell", `${asking} gives ${percent(here)} to ${at}`);
     show("rows", `give ${percent(others)} to ${at} on average`);
     show("rank", `${more} of ${all.length} give it more`);
     show("marks", `get ${percent(marks / words.length)} from a word of this head`);
     root.reading = { ...now, table, others, more };
-    say(`${data.sentences[sentence].replace(/\.$/, "")}: in layer ${layer}, head ${head}, ` +
-      `${asking} gives ${percent(here)} to ${at}.`);
+    say(
+      `${data.sentences[sentence].replace(/\.$/, "")}: in layer ${layer}, head ${head}, ` +
+        `${asking} gives ${percent(here)} to ${at}.`,
+    );
   };
 
   const act = attnAnswers(parts, {
@@ -68,12 +79,14 @@ attnFigure("heads", (root, data, say, parts) => {
     change({ row: within(i, count), column: within(j, count) });
   };
   grid.listen({ look, act: look });
-  const seek = (name, choose) => part(name).addEventListener("click", async () => {
-    await act();
-    if (!record) return; // it cannot be read
-    const now = wanted(), [layer, head] = choose(order(now), now);
-    change({ layer, head });
-  });
+  const seek = (name, choose) =>
+    part(name).addEventListener("click", async () => {
+      await act();
+      if (!record) return; // it cannot be read
+      const now = wanted(),
+        [layer, head] = choose(order(now), now);
+      change({ layer, head });
+    });
   seek("most", ([first]) => first);
   seek("next", (ranked, now) => {
     const at = ranked.findIndex(([i, j]) => i === now.layer && j === now.head);
@@ -81,7 +94,8 @@ attnFigure("heads", (root, data, say, parts) => {
   });
   form.addEventListener("input", act);
 
-  const { pieces, table } = data.first, { layer, head, row, column } = wanted();
+  const { pieces, table } = data.first,
+    { layer, head, row, column } = wanted();
   sheet.mark(layer, head);
   drawTable(pieces, table, [row, column]);
 });

@@ -40,7 +40,10 @@ attnFigure("kernel-regression", (root, data, say, { form, picture, part, put, wr
     const shares = weights ?? keys.map(() => 0);
     const concentration = shares.reduce((sum, w) => sum + w * w, 0);
     return {
-      kernel, width, query, standIn,
+      kernel,
+      width,
+      query,
+      standIn,
       weights: shares,
       empty: weights === null,
       output: weights ? blend(weights, values) : standIn,
@@ -50,13 +53,17 @@ attnFigure("kernel-regression", (root, data, say, { form, picture, part, put, wr
 
   const drawCurve = ({ kernel, width, standIn }) => {
     const runs = { curve: "", gap: "" };
-    let before, run = [];
+    let before,
+      run = [];
     const finish = () => (runs[before] += line(run));
     for (let i = 0; i <= steps; i++) {
       const position = low + ((high - low) * i) / steps;
       const weights = weigh(logKernels[kernel], width, position, keys);
       const now = weights ? "curve" : "gap";
-      if (before && now !== before) { finish(); run = []; }
+      if (before && now !== before) {
+        finish();
+        run = [];
+      }
       run.push([across(position), up(weights ? blend(weights, values) : standIn)]);
       before = now;
     }
@@ -83,9 +90,14 @@ attnFigure("kernel-regression", (root, data, say, { form, picture, part, put, wr
       dot.setAttribute("r", (radii[0] + (radii[1] - radii[0]) * Math.sqrt(share)).toFixed(1));
       dot.setAttribute("fill-opacity", weights[j] > 0 ? 0.85 : 0);
     });
-    const stem = (key, j) => line([[across(key), tall(0)], [across(key), tall(weights[j] / most)]]);
+    const stem = (key, j) =>
+      line([
+        [across(key), tall(0)],
+        [across(key), tall(weights[j] / most)],
+      ]);
     put("weights", { d: keys.map((key, j) => (weights[j] > 0 ? stem(key, j) : "")).join("") });
-    const x = across(query).toFixed(1), y = up(output).toFixed(1);
+    const x = across(query).toFixed(1),
+      y = up(output).toFixed(1);
     put("query-line", { d: `M${x},${tall(0).toFixed(1)}V${up(data.up[1]).toFixed(1)}` });
     put("query-handle", { transform: `translate(${x} ${tall(0).toFixed(1)})` });
     put("output-line", { d: `M${x},${y}H${across(low).toFixed(1)}` });
@@ -95,7 +107,8 @@ attnFigure("kernel-regression", (root, data, say, { form, picture, part, put, wr
   };
 
   const tell = ({ kernel, width, query, output, effective, weights, empty }) => {
-    const found = output.toFixed(decimals), share = effective.toFixed(1);
+    const found = output.toFixed(decimals),
+      share = effective.toFixed(1);
     write("width-reading", String(width));
     write("query-reading", part("query").value);
     write("output-reading", empty ? `${found}, in place of 0/0` : found);

@@ -8,10 +8,11 @@ const sigmoid = (x) => x.map((one) => 1 / (1 + Math.exp(-one)));
 const largest = (x) => x.indexOf(x.reduce((one, other) => Math.max(one, other)));
 
 // The vector of a position: sines and cosines of ever slower turns.
-const sinusoid = (t, wide) => Float64Array.from({ length: wide }, (_, i) => {
-  const angle = t / 10000 ** ((i - (i % 2)) / wide);
-  return i % 2 ? Math.cos(angle) : Math.sin(angle);
-});
+const sinusoid = (t, wide) =>
+  Float64Array.from({ length: wide }, (_, i) => {
+    const angle = t / 10000 ** ((i - (i % 2)) / wide);
+    return i % 2 ? Math.cos(angle) : Math.sin(angle);
+  });
 
 // Row `i` of a table of vectors.
 const embed = ({ weight }, i) => {
@@ -21,7 +22,11 @@ const embed = ({ weight }, i) => {
 
 // W x + b
 const linear = ({ weight, bias }, x) => {
-  const { shape: [rows, wide], data } = weight, y = new Float64Array(rows);
+  const {
+      shape: [rows, wide],
+      data,
+    } = weight,
+    y = new Float64Array(rows);
   for (let i = 0; i < rows; i++) {
     let total = bias ? bias.data[i] : 0;
     for (let j = 0; j < wide; j++) total += data[i * wide + j] * x[j];
@@ -47,10 +52,13 @@ const blend = (weights, values) => {
 
 // One step of a gated recurrent unit, with PyTorch's weights: reset, update, candidate.
 const gru = ({ input, hidden }, x, h) => {
-  const fromInput = linear(input, x), fromState = linear(hidden, h), wide = h.length;
+  const fromInput = linear(input, x),
+    fromState = linear(hidden, h),
+    wide = h.length;
   return h.map((old, i) => {
     const gate = (k) => 1 / (1 + Math.exp(-(fromInput[k * wide + i] + fromState[k * wide + i])));
-    const reset = gate(0), update = gate(1);
+    const reset = gate(0),
+      update = gate(1);
     const candidate = Math.tanh(fromInput[2 * wide + i] + reset * fromState[2 * wide + i]);
     return (1 - update) * candidate + update * old;
   });
@@ -75,10 +83,14 @@ const patch = (picture, row, column, side, channels) => {
 const conv = ({ weight, bias }, picture, { stride = 1, padding = 0 } = {}) => {
   const [wide, channels, side] = weight.shape;
   const layer = { weight: { data: weight.data, shape: [wide, channels * side * side] }, bias };
-  const steps = (length) =>
-    [...Array(Math.floor((length + 2 * padding - side) / stride) + 1).keys()];
-  return steps(picture.length).map((i) => steps(picture[0].length).map((j) =>
-    linear(layer, patch(picture, i * stride - padding, j * stride - padding, side, channels))));
+  const steps = (length) => [
+    ...Array(Math.floor((length + 2 * padding - side) / stride) + 1).keys(),
+  ];
+  return steps(picture.length).map((i) =>
+    steps(picture[0].length).map((j) =>
+      linear(layer, patch(picture, i * stride - padding, j * stride - padding, side, channels)),
+    ),
+  );
 };
 
 // The greatest number of each channel in every square of 2 by 2 places.
@@ -86,6 +98,8 @@ const pool = (picture) => {
   const most = (one, other) => one.map((number, k) => Math.max(number, other[k]));
   const pairs = (line, join) =>
     line.filter((_, i) => i % 2).map((odd, i) => join(line[2 * i], odd));
-  return pairs(picture.map((row) => pairs(row, most)), (upper, lower) =>
-    upper.map((place, j) => most(place, lower[j])));
+  return pairs(
+    picture.map((row) => pairs(row, most)),
+    (upper, lower) => upper.map((place, j) => most(place, lower[j])),
+  );
 };

@@ -11,14 +11,21 @@ attnFigure("recurrence", (root, data, say, { form, picture, part, value, keep, w
   const [across, up, along] = [layout.across, layout.up, layout.along].map(attnScale);
 
   const read = remembering((seed) => {
-    const along = normal(seed, streams.direction, width), long = length(along);
+    const along = normal(seed, streams.direction, width),
+      long = length(along);
     return {
       tokens: rowsOf(normal(seed, streams.tokens, data.length * width), width),
       direction: along.map((one) => one / long),
     };
   });
   const gated = (seed, name, gates) => {
-    const wide = gates * width, shapes = [[wide, width], [wide, width], [1, wide], [1, wide]];
+    const wide = gates * width,
+      shapes = [
+        [wide, width],
+        [wide, width],
+        [1, wide],
+        [1, wide],
+      ];
     return parameters(seed, streams[name], shapes, width);
   };
   const turned = remembering((seed) => orthogonal(seed, streams.orthogonal, width));
@@ -57,7 +64,8 @@ attnFigure("recurrence", (root, data, say, { form, picture, part, value, keep, w
       const height = (norm) => up(Math.log10(norm)).toFixed(1);
       const points = reach[name].map((norm, at) => `${across(at).toFixed(1)},${height(norm)}`);
       root.querySelector(`[data-curve="${name}"]`).setAttribute("d", `M${points.join("L")}`);
-      root.querySelector(`[data-here="${name}"]`)
+      root
+        .querySelector(`[data-here="${name}"]`)
         .setAttribute("transform", `translate(0.0 ${height(reach[name][distance])})`);
     }
     part("here").setAttribute("transform", `translate(${across(distance).toFixed(1)} 0)`);
@@ -88,8 +96,9 @@ attnFigure("recurrence", (root, data, say, { form, picture, part, value, keep, w
       const now = short(reach[name][distance]);
       write(`${name}-reading`, `${now}, × ${factor.toFixed(2)} a step${more}`);
     }
-    const steps = Object.entries(race[raced]).map(([name, runs]) =>
-      `${name}: ${runs.map((one) => one ?? layout.late).join(", ")}`);
+    const steps = Object.entries(race[raced]).map(
+      ([name, runs]) => `${name}: ${runs.map((one) => one ?? layout.late).join(", ")}`,
+    );
     write("steps-reading", steps.join("\n"));
     part("steps-reading").previousSibling.textContent = `steps at ${raced}`;
     const reached = layers.map((name) => `${name} ${short(reach[name][distance])}`);
@@ -115,10 +124,14 @@ attnFigure("recurrence", (root, data, say, { form, picture, part, value, keep, w
     draw();
     ran(reachOfRnn, reachOfGru, reachOfLstm, reachOfAttention);
   });
-  attnDrag(picture, (x) => {
-    const [low, high, start, stop] = layout.across;
-    keep({ distance: Math.round(low + ((x - start) / (stop - start)) * (high - low)) });
-    draw();
-  }, ({ clientY }) => clientY < part("raced").getBoundingClientRect().top); // below, another axis
+  attnDrag(
+    picture,
+    (x) => {
+      const [low, high, start, stop] = layout.across;
+      keep({ distance: Math.round(low + ((x - start) / (stop - start)) * (high - low)) });
+      draw();
+    },
+    ({ clientY }) => clientY < part("raced").getBoundingClientRect().top,
+  ); // below, another axis
   draw();
 });

@@ -8,12 +8,15 @@ attnFigure("retrieval", (root, data, say, { form, picture, part, put, write, ran
   const steps = Array.from({ length: last + 1 }, (_, step) => step);
   const x = (step) => left + (walk * step) / last;
 
-  const walkOf = remembering((from, to) => steps.map((at) =>
-    from.map((one, c) => ((1 - at / last) * one + (at / last) * to[c]) / 255)));
+  const walkOf = remembering((from, to) =>
+    steps.map((at) => from.map((one, c) => ((1 - at / last) * one + (at / last) * to[c]) / 255)),
+  );
   const distancesOf = remembering((from, to) =>
-    walkOf(from, to).map((query) => squaredDistances(query, keys)));
+    walkOf(from, to).map((query) => squaredDistances(query, keys)),
+  );
   const sharesOfWalk = remembering((from, to, temperature) =>
-    distancesOf(from, to).map((row) => sharesOf(weigh(row, temperature), word, words)));
+    distancesOf(from, to).map((row) => sharesOf(weigh(row, temperature), word, words)),
+  );
 
   const read = () => {
     const [from, to] = ["from", "to"].map((name) => partsOf(part(name).value));
@@ -23,7 +26,12 @@ attnFigure("retrieval", (root, data, say, { form, picture, part, put, write, ran
     const closest = distances.map((row) => row.indexOf(Math.min(...row)));
     const weights = weigh(distances[step], temperature);
     return {
-      from, to, step, temperature, closest, weights,
+      from,
+      to,
+      step,
+      temperature,
+      closest,
+      weights,
       query: walkOf(from, to)[step],
       said: closest.map((key) => word[key]),
       shares: sharesOfWalk(from, to, temperature),
@@ -45,22 +53,28 @@ attnFigure("retrieval", (root, data, say, { form, picture, part, put, write, ran
     put("gradient", { id });
     put("walk", { fill: `url(#${id})` });
     const border = (at) => x(Math.max(0, Math.min(at - 0.5, last)));
-    part("runs").replaceChildren(...runsOf(said).flatMap(([which, first, stop]) => {
-      const edge = border(first), wide = border(stop) - edge;
-      const run = box(edge.toFixed(1), nearest, wide.toFixed(1), strip, typical[which]);
-      const fits = wide > letter * words[which].length;
-      return fits ? [run, name(which, edge + wide / 2, nearest + strip / 2)] : [run];
-    }));
+    part("runs").replaceChildren(
+      ...runsOf(said).flatMap(([which, first, stop]) => {
+        const edge = border(first),
+          wide = border(stop) - edge;
+        const run = box(edge.toFixed(1), nearest, wide.toFixed(1), strip, typical[which]);
+        const fits = wide > letter * words[which].length;
+        return fits ? [run, name(which, edge + wide / 2, nearest + strip / 2)] : [run];
+      }),
+    );
   };
 
   const drawAreas = ({ shares }) => {
     const fitting = [];
     let below = steps.map(() => 0);
     words.forEach((text, which) => {
-      const low = below, high = low.map((height, at) => height + shares[at][which]);
-      const points =
-        high.map((height, at) => `${x(at).toFixed(1)},${(bottom - tall * height).toFixed(1)}`);
-      root.querySelector(`[data-area="${which}"]`)
+      const low = below,
+        high = low.map((height, at) => height + shares[at][which]);
+      const points = high.map(
+        (height, at) => `${x(at).toFixed(1)},${(bottom - tall * height).toFixed(1)}`,
+      );
+      root
+        .querySelector(`[data-area="${which}"]`)
         .setAttribute("d", `M${points.join("L")}V${bottom}H${left}Z`);
       const reach = Math.round(((text.length * letter) / 2 / walk) * last);
       const [at, height, room] = roomiest(low, high, reach);
@@ -72,12 +86,16 @@ attnFigure("retrieval", (root, data, say, { form, picture, part, put, write, ran
 
   // A row for each word, as high as its share; in it a tile for each key, whose area is its weight.
   const drawTiles = ({ weights, shares, step }) => {
-    const order = weights.map((_, key) => key).filter((key) => weights[key] > layout.least)
+    const order = weights
+      .map((_, key) => key)
+      .filter((key) => weights[key] > layout.least)
       .sort((one, other) => weights[other] - weights[one]);
-    const tiles = [], labels = [];
+    const tiles = [],
+      labels = [];
     let below = 0;
     shares[step].forEach((share, which) => {
-      const height = tall * share, y = bottom - tall * below - height;
+      const height = tall * share,
+        y = bottom - tall * below - height;
       let edge = here;
       for (const key of order.filter((one) => word[one] === which)) {
         const wide = (across * weights[key]) / share;
@@ -113,7 +131,8 @@ attnFigure("retrieval", (root, data, say, { form, picture, part, put, write, ran
     const most = order.slice(0, data.mostHeard).filter((key) => weights[key] >= 0.005);
     if (!most.length) return ["no key above 0.5%"];
     return most.map((key) => {
-      const item = document.createElement("span"), swatch = document.createElement("span");
+      const item = document.createElement("span"),
+        swatch = document.createElement("span");
       item.className = "attn-heard";
       swatch.className = "attn-swatch";
       swatch.style.setProperty("--attn-colour", css(colours[key]));
@@ -126,11 +145,15 @@ attnFigure("retrieval", (root, data, say, { form, picture, part, put, write, ran
 
   const tell = (now) => {
     const { from, to, step, temperature, query, closest, said, shares, weights } = now;
-    const share = shares[step], order = words.map((_, w) => w).sort((a, b) => share[b] - share[a]);
-    const soft = order.filter((w) => share[w] >= 0.01)
-      .map((w) => `${words[w]} ${percent(share[w])}`).join(", ");
+    const share = shares[step],
+      order = words.map((_, w) => w).sort((a, b) => share[b] - share[a]);
+    const soft = order
+      .filter((w) => share[w] >= 0.01)
+      .map((w) => `${words[w]} ${percent(share[w])}`)
+      .join(", ");
     const found = `${names[closest[step]]}, so ${words[said[step]]}`;
-    const number = `${now.effective.toFixed(1)} of ${names.length}`, jumps = jumpsOf(now).length;
+    const number = `${now.effective.toFixed(1)} of ${names.length}`,
+      jumps = jumpsOf(now).length;
     write("step-reading", String(step));
     write("temperature-reading", String(temperature));
     part("temperature").setAttribute("aria-valuetext", String(temperature));

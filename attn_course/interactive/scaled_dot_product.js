@@ -13,14 +13,16 @@ const nine = (number) => Math.round(number * 1e9);
 
 attnFigure("scaled-dot-product", (root, data, say, { form, picture, part, write }) => {
   const { words, query, key, temperatures, layout } = data;
-  const size = words.length, width = (layout.right - layout.left) / size;
+  const size = words.length,
+    width = (layout.right - layout.left) / size;
   const factors = { divide: query[0].length ** -0.5, keep: 1, multiply: query[0].length ** 0.5 };
   const on = (name) => root.querySelector(`input[name="${name}"]`).checked;
   const byHand = words.map(() => words.map(() => false)); // true: forbidden
   let here = data.start; // the cell that is looked at: row, column
 
   const cells = words.map((_, i) =>
-    words.map((_, j) => root.querySelector(`[data-cell="${i},${j}"]`)));
+    words.map((_, j) => root.querySelector(`[data-cell="${i},${j}"]`)),
+  );
 
   const read = () => {
     const scale = root.querySelector("input[name=scale]:checked").value;
@@ -38,8 +40,18 @@ attnFigure("scaled-dot-product", (root, data, say, { form, picture, part, write 
     const scores = products.map((row) => row.map((p) => (p * factors[scale]) / temperature));
     const weights = scores.map((row, i) => softmax(row, allowed[i]));
     return {
-      scale, temperature, causal, halfWidth, length, ruled, allowed, products, scores, weights,
-      row: here[0], column: here[1],
+      scale,
+      temperature,
+      causal,
+      halfWidth,
+      length,
+      ruled,
+      allowed,
+      products,
+      scores,
+      weights,
+      row: here[0],
+      column: here[1],
     };
   };
 
@@ -59,8 +71,13 @@ attnFigure("scaled-dot-product", (root, data, say, { form, picture, part, write 
   };
 
   const found = (row) => {
-    const order = row.map((_, j) => j).sort((a, b) => nine(row[b]) - nine(row[a])).slice(0, 3);
-    const shares = order.filter((j) => row[j] >= 0.005).map((j) => `${row[j].toFixed(2)} to ${words[j]}`);
+    const order = row
+      .map((_, j) => j)
+      .sort((a, b) => nine(row[b]) - nine(row[a]))
+      .slice(0, 3);
+    const shares = order
+      .filter((j) => row[j] >= 0.005)
+      .map((j) => `${row[j].toFixed(2)} to ${words[j]}`);
     return shares.length
       ? `${shares.join(", ")}; effective number of keys ${effective(row)}.`
       : "no key is left, all weights are 0.";
@@ -74,7 +91,8 @@ attnFigure("scaled-dot-product", (root, data, say, { form, picture, part, write 
   const strokes = (i, j, ruled) => {
     const left = (layout.left + width * j + 6).toFixed(1);
     const right = (layout.left + width * (j + 1) - 6).toFixed(1);
-    const top = layout.top + layout.cell * i + 6, low = top + layout.cell - 12;
+    const top = layout.top + layout.cell * i + 6,
+      low = top + layout.cell - 12;
     const rising = `M${left},${low.toFixed(1)}L${right},${top.toFixed(1)}`;
     if (byHand[i][j]) return `${rising}M${left},${top.toFixed(1)}L${right},${low.toFixed(1)}`;
     return ruled ? "" : rising;
@@ -86,16 +104,22 @@ attnFigure("scaled-dot-product", (root, data, say, { form, picture, part, write 
   };
 
   const drawGrid = (now) => {
-    cells.forEach((row, i) => row.forEach((cell, j) => {
-      cell.firstElementChild.setAttribute("fill-opacity", now.weights[i][j].toFixed(3));
-      cell.lastElementChild.setAttribute("d", strokes(i, j, now.ruled[i][j]));
-      cell.setAttribute("aria-label", label(now, i, j));
-      cell.setAttribute("tabindex", i === now.row && j === now.column ? "0" : "-1");
-    }));
-    const { left, right, top, cell } = layout, y = top + cell * now.row;
+    cells.forEach((row, i) =>
+      row.forEach((cell, j) => {
+        cell.firstElementChild.setAttribute("fill-opacity", now.weights[i][j].toFixed(3));
+        cell.lastElementChild.setAttribute("d", strokes(i, j, now.ruled[i][j]));
+        cell.setAttribute("aria-label", label(now, i, j));
+        cell.setAttribute("tabindex", i === now.row && j === now.column ? "0" : "-1");
+      }),
+    );
+    const { left, right, top, cell } = layout,
+      y = top + cell * now.row;
     place(part("row"), [left, y, right - left, cell]);
     place(part("cell"), [left + width * now.column, y, width, cell]);
-    for (const [name, at] of [["row", now.row], ["column", now.column]])
+    for (const [name, at] of [
+      ["row", now.row],
+      ["column", now.column],
+    ])
       for (const text of root.querySelectorAll(`[data-${name}]`))
         text.classList.toggle("attn-looked", Number(text.getAttribute(`data-${name}`)) === at);
   };
@@ -103,7 +127,8 @@ attnFigure("scaled-dot-product", (root, data, say, { form, picture, part, write 
   const drawBars = ({ weights, row }) => {
     const base = layout.top + layout.cell * size + layout.crown + layout.tall;
     weights[row].forEach((weight, j) => {
-      const x = layout.left + width * j, height = layout.tall * weight;
+      const x = layout.left + width * j,
+        height = layout.tall * weight;
       const box = [x + 0.15 * width, base - height, 0.7 * width, height];
       place(root.querySelector(`[data-bar="${j}"]`), box);
       const number = root.querySelector(`[data-number="${j}"]`);
@@ -114,14 +139,18 @@ attnFigure("scaled-dot-product", (root, data, say, { form, picture, part, write 
   };
 
   const tell = (now) => {
-    const { row, column, weights, temperature } = now, mine = weights[row];
+    const { row, column, weights, temperature } = now,
+      mine = weights[row];
     write("temperature-reading", String(temperature));
     part("temperature").setAttribute("aria-valuetext", String(temperature));
     write("half-width-reading", part("half-width").value);
     write("words-reading", part("words").value);
     write("pair-reading", `${words[row]} → ${words[column]}`);
     write("product-reading", digits(now.products[row][column]));
-    write("score-reading", now.allowed[row][column] ? digits(now.scores[row][column]) : "forbidden");
+    write(
+      "score-reading",
+      now.allowed[row][column] ? digits(now.scores[row][column]) : "forbidden",
+    );
     write("weight-reading", mine[column].toFixed(2));
     write("sum-reading", mine.reduce((sum, one) => sum + one, 0).toFixed(2));
     write("effective-reading", effective(mine));
@@ -161,7 +190,8 @@ attnFigure("scaled-dot-product", (root, data, say, { form, picture, part, write 
     byHand[here[0]][here[1]] = !byHand[here[0]][here[1]];
     draw();
   };
-  const cellAt = (event) => event.target.closest?.("[data-cell]")?.dataset.cell.split(",").map(Number);
+  const cellAt = (event) =>
+    event.target.closest?.("[data-cell]")?.dataset.cell.split(",").map(Number);
 
   picture.addEventListener("pointermove", (event) => {
     const cell = event.pointerType === "mouse" && cellAt(event);

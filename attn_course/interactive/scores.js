@@ -9,7 +9,9 @@ attnFigure("scores", (root, data, say, parts) => {
   const isLocal = (name) => name.startsWith("local");
 
   const draw = () => {
-    const { source, said } = now, columns = [...source, "EOS"], looks = [];
+    const { source, said } = now,
+      columns = [...source, "EOS"],
+      looks = [];
     const at = data.pairs.findIndex(([one]) => written(one) === written(source));
     const window = value("window");
     const wide = (name) => (isLocal(name) ? `${name}, D = ${window}` : name);
@@ -20,14 +22,17 @@ attnFigure("scores", (root, data, say, parts) => {
         show(name);
         continue;
       }
-      const words = spoken(said[name]), right = data.pairs[at]?.[1] ?? words;
-      const { parts, count } = markStrange(words, right), isNew = newBeside(words, right);
+      const words = spoken(said[name]),
+        right = data.pairs[at]?.[1] ?? words;
+      const { parts, count } = markStrange(words, right),
+        isNew = newBeside(words, right);
       const lost = right.filter((_, i) => newBeside(right, words)[i]).join(" ");
       const wrong = [count && `underlined: ${count} wrong`, lost && `left out: ${lost}`];
       const remark = wrong.filter(Boolean).join("; ");
       show(name, ...parts, remark && ` (${remark})`);
       const rows = said[name].map((one, i) => ({ ...one, changed: isNew[i] ?? false }));
-      const row = Math.min(Number(value("row")), rows.length - 1), { weights, word } = rows[row];
+      const row = Math.min(Number(value("row")), rows.length - 1),
+        { weights, word } = rows[row];
       const best = largest([...weights]);
       grids[name].draw({ rows, columns, here: [row, best], touched: [row], title: wide(name) });
       const share = `${percent(weights[best])} at “${columns[best]}”`;
@@ -46,7 +51,8 @@ attnFigure("scores", (root, data, say, parts) => {
   const compute = (learned) => {
     if (!chosen().length) return trouble("Choose a model.");
     const { words } = learned[recipe(chosen()[0])]; // all have learned the same
-    const read = readSentence(value("source"), words.known, data.most), said = {};
+    const read = readSentence(value("source"), words.known, data.most),
+      said = {};
     trouble(read.trouble);
     if (read.trouble) return;
     for (const name of chosen()) {
@@ -68,20 +74,24 @@ attnFigure("scores", (root, data, say, parts) => {
     answer: compute,
   });
 
-  const look = (name) => ([i, j]) => {
-    keep({ row: Math.min(Math.max(i, 0), now.said[name].length - 1) });
-    draw();
-    const cells = pictures[name].querySelectorAll(`[data-line="${value("row")}"] [data-cell]`);
-    const cell = cells[Math.min(Math.max(j, 0), cells.length - 1)];
-    cell.focus();
-  };
+  const look =
+    (name) =>
+    ([i, j]) => {
+      keep({ row: Math.min(Math.max(i, 0), now.said[name].length - 1) });
+      draw();
+      const cells = pictures[name].querySelectorAll(`[data-line="${value("row")}"] [data-cell]`);
+      const cell = cells[Math.min(Math.max(j, 0), cells.length - 1)];
+      cell.focus();
+    };
   for (const name of all) grids[name].listen({ look: look(name), act: look(name) });
   form.addEventListener("input", ({ target }) => {
     followExample(parts, target);
     act();
   });
-  const first = Object.entries(data.first).map(([name, [words, shares]]) => (
-    [name, words.map((word, i) => ({ word, weights: shares[i] }))]));
+  const first = Object.entries(data.first).map(([name, [words, shares]]) => [
+    name,
+    words.map((word, i) => ({ word, weights: shares[i] })),
+  ]);
   now = { source: data.pairs[0][0], said: Object.fromEntries(first) };
   draw();
 });

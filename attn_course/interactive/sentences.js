@@ -1,7 +1,12 @@
 // What a reader types, as words that a model knows; other marks than full stop and comma none knows.
 const cutIntoWords = (text) =>
-  text.normalize("NFC").replaceAll("’", "'").replace(/[;:!?"“”«»()]/g, " ")
-    .replace(/[.,]|'s\b/g, " $& ").split(/\s+/).filter(Boolean);
+  text
+    .normalize("NFC")
+    .replaceAll("’", "'")
+    .replace(/[;:!?"“”«»()]/g, " ")
+    .replace(/[.,]|'s\b/g, " $& ")
+    .split(/\s+/)
+    .filter(Boolean);
 
 // How many letters must be put in, left out or replaced to make one word of the other.
 const lettersApart = (one, other) => {
@@ -56,7 +61,10 @@ const followExample = ({ part, keep }, target) => {
 
 // Words as usually written, as `detokenise` does.
 const written = (words) =>
-  words.join(" ").replace(/ ([.,]|'s(?!\p{L}))/gu, "$1").replace(/(\p{L}') /gu, "$1");
+  words
+    .join(" ")
+    .replace(/ ([.,]|'s(?!\p{L}))/gu, "$1")
+    .replace(/(\p{L}') /gu, "$1");
 
 // For each word of `now`, whether it is new beside `before`: not in their longest common part.
 const newBeside = (now, before) => {
@@ -76,11 +84,14 @@ const newBeside = (now, before) => {
 
 // A sentence in which the words that are not in the right one are marked, and how many they are.
 const markStrange = (words, right) => {
-  const isStrange = newBeside(words, right), parts = [];
+  const isStrange = newBeside(words, right),
+    parts = [];
   words.forEach((word, i) => {
-    const before = written(words.slice(0, i)), all = written(words.slice(0, i + 1));
+    const before = written(words.slice(0, i)),
+      all = written(words.slice(0, i + 1));
     const piece = all.slice(before.length);
-    const text = piece.trimStart(), mark = { className: "attn-strange", textContent: text };
+    const text = piece.trimStart(),
+      mark = { className: "attn-strange", textContent: text };
     parts.push(piece.slice(0, piece.length - text.length));
     parts.push(isStrange[i] ? Object.assign(document.createElement("span"), mark) : text);
   });

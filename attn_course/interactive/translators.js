@@ -1,17 +1,21 @@
 // The translators of the course, as `attn_course` has them: `start` reads a sentence, `step` reads a
 // word and says which comes next. `change` may lay hands on the weights of a step.
-const BOS = 1, EOS = 2, FIRST_WORD = 4;
+const BOS = 1,
+  EOS = 2,
+  FIRST_WORD = 4;
 
 // A state at every word from either end, side by side, and the two last states.
 const annotate = (tensors, source) => {
-  const table = layerOf(tensors)("encoder.embedding"), cell = cellOf(tensors);
+  const table = layerOf(tensors)("encoder.embedding"),
+    cell = cellOf(tensors);
   const words = source.map((word) => embed(table, word));
   const read = (inOrder, suffix) => {
     const gates = cell("encoder.recurrent", suffix);
     let state = new Float64Array(gates.hidden.weight.shape[1]);
     return inOrder.map((word) => (state = gru(gates, word, state)));
   };
-  const forward = read(words, "_l0"), backward = read(words.toReversed(), "_l0_reverse").reverse();
+  const forward = read(words, "_l0"),
+    backward = read(words.toReversed(), "_l0_reverse").reverse();
   return {
     annotations: forward.map((state, i) => concat(state, backward[i])),
     final: concat(forward.at(-1), backward[0]),
@@ -19,7 +23,8 @@ const annotate = (tensors, source) => {
 };
 
 const additiveTranslator = (tensors) => {
-  const layer = layerOf(tensors), cell = cellOf(tensors)("cell");
+  const layer = layerOf(tensors),
+    cell = cellOf(tensors)("cell");
   const v = tensors["score.score_weight"].data;
 
   const start = (source) => {
@@ -45,7 +50,8 @@ const additiveTranslator = (tensors) => {
 
 // All that it knows of the source is one vector, shown to every step.
 const fixedTranslator = (tensors) => {
-  const layer = layerOf(tensors), cell = cellOf(tensors)("recurrent.network", "_l0");
+  const layer = layerOf(tensors),
+    cell = cellOf(tensors)("recurrent.network", "_l0");
 
   const start = (source) => {
     const vector = annotate(tensors, source).final;
@@ -66,7 +72,8 @@ const fixedTranslator = (tensors) => {
 // Steps first, then looks back from its new state. `attention` is "global", "local-m" or "local-p";
 // the two local ones look `window` words to either side of a place.
 const luongTranslator = (tensors, attention = "global", window = 10) => {
-  const layer = layerOf(tensors), cell = cellOf(tensors)("recurrent.network", "_l0");
+  const layer = layerOf(tensors),
+    cell = cellOf(tensors)("recurrent.network", "_l0");
   const project = layer("score.project_key"); // general has this matrix, dot has none
 
   const start = (source) => {
@@ -86,7 +93,8 @@ const luongTranslator = (tensors, attention = "global", window = 10) => {
     const scores = memory.keys.map((key) => dot(state, key));
     let weights = softmax(scores);
     if (attention !== "global") {
-      const middle = centre(state, memory), away = scores.map((_, i) => i - middle);
+      const middle = centre(state, memory),
+        away = scores.map((_, i) => i - middle);
       const isSeen = (i) => Math.abs(away[i]) <= window;
       weights = softmax(scores.map((score, i) => (isSeen(i) ? score : -Infinity)));
       if (attention === "local-p")
@@ -104,8 +112,10 @@ const luongTranslator = (tensors, attention = "global", window = 10) => {
 
 // Take the most probable word at each step. `change(t)` lays hands on the weights of word `t`.
 const greedy = (model, source, change = () => undefined) => {
-  const most = Math.floor(1.5 * source.length) + 5, said = [];
-  let memory = model.start(source), word = BOS;
+  const most = Math.floor(1.5 * source.length) + 5,
+    said = [];
+  let memory = model.start(source),
+    word = BOS;
   while (word !== EOS && said.length < most) {
     const { logits, weights, memory: next } = model.step(word, memory, change(said.length));
     word = largest(logits);

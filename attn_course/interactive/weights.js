@@ -7,19 +7,28 @@ const weightsAddress = (name) =>
 
 // A number in half precision: sign, five bits of exponent, ten of fraction.
 const half = (bits) => {
-  const sign = bits >> 15 ? -1 : 1, exponent = (bits >> 10) & 31, fraction = bits & 1023;
+  const sign = bits >> 15 ? -1 : 1,
+    exponent = (bits >> 10) & 31,
+    fraction = bits & 1023;
   return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : 2 ** -24 * fraction);
 };
 
 // The tensors of a file, by name, and what else it says.
 const readWeights = (letters) => {
   const bytes = Uint8Array.from(atob(letters), (letter) => letter.charCodeAt(0));
-  const view = new DataView(bytes.buffer), start = 8 + Number(view.getBigUint64(0, true));
+  const view = new DataView(bytes.buffer),
+    start = 8 + Number(view.getBigUint64(0, true));
   const { __metadata__: said = {}, ...tensors } = JSON.parse(
-    new TextDecoder().decode(bytes.subarray(8, start)));
+    new TextDecoder().decode(bytes.subarray(8, start)),
+  );
   for (const name in tensors) {
-    const { dtype, shape, data_offsets: [from, to] } = tensors[name];
-    const wide = { U8: 1, F16: 2, F32: 4 }[dtype], data = new Float32Array((to - from) / wide);
+    const {
+      dtype,
+      shape,
+      data_offsets: [from, to],
+    } = tensors[name];
+    const wide = { U8: 1, F16: 2, F32: 4 }[dtype],
+      data = new Float32Array((to - from) / wide);
     for (let i = 0; i < data.length; i++) {
       const at = start + from + wide * i;
       if (wide === 1) data[i] = view.getUint8(at) / 255; // a share: the largest byte is 1
@@ -37,13 +46,15 @@ const layerOf = (tensors) => (name) => ({
 });
 
 // The two layers of a recurrent cell; `suffix` ends PyTorch's names.
-const cellOf = (tensors) => (name, suffix = "") => {
-  const part = (end) => ({
-    weight: tensors[`${name}.weight_${end}${suffix}`],
-    bias: tensors[`${name}.bias_${end}${suffix}`],
-  });
-  return { input: part("ih"), hidden: part("hh") };
-};
+const cellOf =
+  (tensors) =>
+  (name, suffix = "") => {
+    const part = (end) => ({
+      weight: tensors[`${name}.weight_${end}${suffix}`],
+      bias: tensors[`${name}.bias_${end}${suffix}`],
+    });
+    return { input: part("ih"), hidden: part("hh") };
+  };
 
 // Fetch weights once for all figures of the page.
 const fetchWeights = (name) => {
@@ -68,7 +79,8 @@ const attnAnswers = ({ trouble }, { needs, make, answer, stays = "picture" }) =>
   const made = {};
   let asked = 0;
   return async () => {
-    const mine = ++asked, missing = needs().filter((name) => !made[name]);
+    const mine = ++asked,
+      missing = needs().filter((name) => !made[name]);
     const fetch = async (name) => (made[name] = make(await fetchWeights(name), name));
     if (missing.length) {
       // from the disk they are here at once, and a line that comes and goes moves the page
