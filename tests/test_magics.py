@@ -95,6 +95,17 @@ def printed(process: SandboxProcess, source: str) -> tuple[str, Graded]:
     return graded.shown[1]["printed"], graded
 
 
+@pytest.mark.parametrize("line", ["%precision 0", "%precision %.2e", "%precision 9", "%pprint"])
+def test_points_are_shown_unrounded_whatever_precision_is_asked_for(
+    process: SandboxProcess, line: str
+) -> None:
+    nearly_right = RIGHT.replace(".amax(-1, keepdim=True)", "[..., :1]")
+    graded = grade(process, f"{line}\n{nearly_right}", TRIED)
+    points = float(graded.parts["tried"].public)
+    assert points % 1 == 0.5  # which rounding would turn into another number
+    assert [one["text/plain"] for one in graded.shown[-1]["shown"]] == [str(points)]
+
+
 def test_command_prints_into_its_cell_and_leaves_its_exit_code(process: SandboxProcess) -> None:
     said = "word = 'two'\n!echo one {word}; echo three >&2; exit 4\nprint(_exit_code)"
     assert printed(process, said)[0] == "one two\nthree\n4\n"

@@ -2,6 +2,7 @@
 
 import html
 from dataclasses import dataclass, replace
+from typing import Any
 
 from attn_grade.inside.plain import Inputs
 
@@ -91,6 +92,10 @@ class Points(float):
         hint = [f"hint: {self.hint}"] if self.hint else []
         hint += [self.doubt] if self.hint and self.doubt else []
         return "\n".join([*lines, *hint, self.total])
+
+    def _repr_pretty_(self, printer: Any, _: bool) -> None:
+        """The number as it is: IPython would round it as `%precision` asks, and nbgrader reads it."""
+        printer.text(float.__repr__(self))
 
     def _repr_html_(self) -> str:
         body = "".join(_html_row(number, row) for number, row in enumerate(self.rows, start=1))
