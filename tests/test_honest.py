@@ -13,7 +13,7 @@ from attn_grade.host.isolation import strongest
 from attn_grade.host.process import SandboxProcess
 from attn_grade.inside import limits
 from attn_grade.inside.alarm import Kind
-from attn_grade.stations.order import out_of_order
+from attn_grade.stations.order import ANOTHER_ORDER, SEVERAL, out_of_order
 from attn_grade.stations.recorded import part_record
 from tests.confined import HONEST, RIGHT, SPARED, TRIED, all_said, grade, open_process
 from tests.conftest import ROOT
@@ -105,9 +105,9 @@ def test_points_shown_for_what_was_never_right_are_named(
 ) -> None:
     part = grade(process, f"def softmax(scores):\n    {body}", TRIED).parts["tried"]
     assert part_record("tried", part, claimed=4.0).state == "cheated?"
-    record = part_record("tried", part, claimed=4.0, out_of_order=True)
+    record = part_record("tried", part, claimed=4.0, out_of_order=ANOTHER_ORDER)
     assert record.state in ("graded", "missing")
-    assert record.notes[-1] == "its cells ran in another order than they stand in"
+    assert record.notes[-1] == ANOTHER_ORDER
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,34 @@ def test_order_of_the_cells_is_read_from_their_counts(
     cells = [new_code_cell(execution_count=count) for count in counts]
     cells[1].metadata.nbgrader = {"grade_id": "softmax-check"}
     cells[1].outputs = [new_output("execute_result", {"text/plain": "4.0"}, execution_count=shown)]
-    assert out_of_order(new_notebook(cells=cells)) == ({"softmax-check"} if expected else set())
+    found = out_of_order(new_notebook(cells=cells))
+    assert found == ({"softmax-check": ANOTHER_ORDER} if expected else {})
+
+
+OTHER_HELPER = HELPER.replace("scores - ", "scores + ")
+ELSEWHERE = "scale = 2\ndef unused(): return scale"
+
+
+@pytest.mark.parametrize(
+    ("sources", "count", "name"),
+    [
+        ([HELPER, OTHER_HELPER, HELPED], None, "raise_all"),
+        ([HELPED, HELPER, OTHER_HELPER], None, "raise_all"),
+        ([RIGHT, "%time\n" + HELPED, HELPER], None, "softmax"),
+        ([HELPER.replace("-1", "axis"), HELPED, "axis = -1", "axis = 0"], None, "axis"),
+        ([HELPER, HELPER, HELPED, "def broken("], None, None),  # both say the same
+        ([ELSEWHERE, "scale = 3", HELPER, HELPED], None, None),  # on which it does not depend
+        ([HELPER, OTHER_HELPER, HELPED], 1, None),  # in order
+    ],
+)
+def test_names_with_several_definitions_are_a_reason_where_no_cell_is_counted(
+    sources: list[str], count: int | None, name: str | None
+) -> None:
+    check = new_code_cell(TRIED.source, execution_count=count)
+    check.metadata.nbgrader = {"grade_id": "tried", "grade": True, "solution": False}
+    check.outputs = [new_output("execute_result", {"text/plain": "4.0"}, execution_count=count)]
+    found = out_of_order(new_notebook(cells=[*map(new_code_cell, sources), check]))
+    assert found == ({"tried": SEVERAL.format(name)} if name else {})
 
 
 def test_guide_lists_all_that_is_called_cheating_and_nothing_else() -> None:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
@@ -27,13 +27,13 @@ class Notebook:
         cells: What nbgrader's steps before the running make of it: graded cells come from the
             release, and what an editor has lost is put back.
         claims: The points that its graded cells showed when it was handed in, by their names.
-        out_of_order: The names of those that ran in another order than they stand in.
+        out_of_order: Why some of them may have run in another order than they stand in, by name.
         notes: What a person should know of how it was read.
     """
 
     cells: NotebookNode
     claims: dict[str, float]
-    out_of_order: frozenset[str] = frozenset()
+    out_of_order: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 

@@ -11,15 +11,13 @@ from attn_grade.stations.counted import count, points_of_cells
 from attn_grade.stations.found import HandIn
 from attn_grade.stations.read import Notebook, Unreadable
 
-OUT_OF_ORDER = "its cells ran in another order than they stand in"
-
 
 def record_of(hand_in: HandIn, notebook: Notebook, graded: Graded) -> SubmissionRecord:
     """The record of a notebook that was run."""
     parts = tuple(
         part_record(
             *(name, part, notebook.claims.get(name), graded.incomplete),
-            out_of_order=name in notebook.out_of_order,
+            out_of_order=notebook.out_of_order.get(name, ""),
         )
         for name, part in graded.parts.items()
     )
@@ -44,7 +42,7 @@ def part_record(
     part: Part,
     claimed: float | None,
     incomplete: bool = False,
-    out_of_order: bool = False,
+    out_of_order: str = "",
 ) -> PartRecord:
     """A part with what is claimed of it.
 
@@ -54,8 +52,8 @@ def part_record(
         claimed: What the notebook shows; None if nothing.
         incomplete: Whether something of the notebook did not come to its end. Then it may have come
             honestly by what it shows, on a machine that is faster or has another file.
-        out_of_order: Whether its cells ran in another order than they stand in, so that it may have
-            come honestly by what it shows, in a kernel that held other values.
+        out_of_order: Why its cells may have run in another order than they stand in, so that it may
+            have come honestly by what it shows, in a kernel that held other values; else empty.
     """
     points, public = part.points, float(part.public)
     state, notes = part.state, [*map(str, part.alarms), *part.notes]
@@ -66,7 +64,8 @@ def part_record(
             f"the notebook shows {claimed:g} of {points.of:g} points, and its code earns"
             f" {public:g} on the same inputs"
         )
-        notes += [part.failed] if part.failed else [OUT_OF_ORDER] if out_of_order else []
+        if reason := part.failed or out_of_order:
+            notes.append(reason)
         honest = incomplete or part.trouble or part.failed or out_of_order
         state = state if honest else "cheated?"
     return PartRecord(
