@@ -6,7 +6,7 @@ from itertools import chain, zip_longest
 
 from torch import Tensor
 
-from attn_grade.equality import same, share_of_numbers
+from attn_grade.equality import rounded_numbers, same, share_of_numbers
 from attn_grade.findings import Finding
 from attn_grade.inside.plain import Plain, oddity
 
@@ -45,8 +45,21 @@ def alike_but_for_words(mine: Iterable[Finding], theirs: Iterable[Finding]) -> b
 
 
 def differ(mine: Iterable[Finding], theirs: Iterable[Finding]) -> bool:
-    """True if both are numbers, and others."""
-    return all(map(tells, chain(mine, theirs))) and not alike(mine, theirs)
+    """True if both are numbers, and others, or the mistake leaves `nan` where numbers are."""
+    mine, theirs = [*mine], [*theirs]
+    both = all(map(tells, chain(mine, theirs)))
+    return (both and not alike(mine, theirs)) or denies(mine, theirs)
+
+
+def denies(mine: Iterable[Finding], theirs: Iterable[Finding]) -> bool:
+    """True if at a draw there are finite numbers only, and a mistake leaves `nan` or infinity."""
+    left = {one.draw for one in theirs if not (is_word(one) or tells(one))}
+    return any(one.draw in left and tells(one) for one in mine)
+
+
+def one_number_alone(found: Iterable[Finding]) -> bool:
+    """True if all numbers are the same one, which many a mistake gives: a choice out of a few."""
+    return len({number for one in found for number in rounded_numbers(one.evidence)}) < 2
 
 
 def is_word(found: Finding) -> bool:

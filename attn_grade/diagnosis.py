@@ -7,7 +7,14 @@ agrees only at the first check that failed is said as that, and only if nothing 
 from collections.abc import Sequence, Set
 from contextlib import nullcontext, suppress
 
-from attn_grade.agreement import alike, alike_at, alike_but_for_words, differ, tells
+from attn_grade.agreement import (
+    alike,
+    alike_at,
+    alike_but_for_words,
+    differ,
+    one_number_alone,
+    tells,
+)
 from attn_grade.at_work import shown_at_work
 from attn_grade.equality import same, share_of_numbers
 from attn_grade.exercise import Exercise
@@ -125,9 +132,8 @@ def choose(
 
     It fails the same checks. If it gives the same evidence at all of them, it is what was done; so
     it is if it alone does where there are numbers, and elsewhere raises the same exceptions with
-    other words. If only at the first, then that evidence has to hold numbers, and at no other check
-    may its numbers differ: there one of the two gives an error or `nan`. Nor may another mistake
-    agree as well.
+    other words. If only at the first, and no other mistake there, then that evidence has to hold
+    several numbers, and at other checks one of the two gives an error, or the answer `nan`.
 
     A fault of another kind may hide it, see `beside_another_fault`.
 
@@ -150,7 +156,8 @@ def choose(
             return Recognised(near[0])
     if both := beside_another_fault(findings, made, repeats, axes or {}):
         return both
-    if not all(share_of_numbers(one.evidence) for one in findings[first]):
+    numbers = all(share_of_numbers(one.evidence) for one in findings[first])
+    if not numbers or one_number_alone(findings[first]):
         return None
     rows = [row for row in range(len(findings)) if row not in repeats]
     near = [

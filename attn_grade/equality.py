@@ -86,6 +86,15 @@ def share_of_numbers(value: Plain) -> float:
     return float(math.isfinite(value))
 
 
+def rounded_numbers(value: Plain) -> list[float]:
+    """All numbers in a value, up to rounding."""
+    if isinstance(value, Tensor):
+        value = value.flatten().tolist()
+    if isinstance(value, list | tuple):
+        return [number for part in value for number in rounded_numbers(part)]
+    return [float(f"{value:.5g}")] if isinstance(value, int | float) else []
+
+
 def as_number(output: Plain) -> Plain:
     """The number in a tensor or an array of one, which passes for a number in an answer too."""
     if isinstance(output, np.ndarray) and output.size == 1 and not array_oddity(output):

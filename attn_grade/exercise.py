@@ -34,7 +34,8 @@ class Check:
         draw: `draw(generator, **sizes)` gives the inputs, floating-point ones in float64.
         sizes: Sizes of the inputs that a student may see, one entry a draw, or names of what to
             draw.
-        hidden_sizes: Sizes of the inputs that only the instructor draws; None means `sizes` again.
+        hidden_sizes: Sizes of the inputs that only the instructor draws; None means `sizes` again,
+            and an empty one that nothing is drawn by chance, so that there is nothing to hide.
         dtype: The dtype that floating-point inputs are handed over in.
         gradient: Names of inputs; the gradients that reach them are compared instead of the output.
         untouched: Whether the inputs have to be the same afterwards too, as they were before.
@@ -91,7 +92,8 @@ class Check:
         all_sizes = list(self.sizes)
         if secret is not None:
             all_sizes = list(self.sizes if self.hidden_sizes is None else self.hidden_sizes)
-            long = _long(all_sizes[0], axes, _generator(exercise, self.label, "sizes", secret))
+            first = all_sizes[0] if all_sizes else {}
+            long = _long(first, axes, _generator(exercise, self.label, "sizes", secret))
             stays = self.slow or self.repeats or self.easier or self.sizes_matter
             all_sizes += [long] if long and not stays else []
         with torch.device("cpu"):  # whatever default an earlier cell has set

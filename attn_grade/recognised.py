@@ -16,9 +16,11 @@ from attn_grade.agreement import (
     alike_at,
     alike_where_finite,
     bare,
+    denies,
     does_not_fit,
     in_form,
     is_word,
+    one_number_alone,
     other_forms,
     tells,
 )
@@ -100,7 +102,7 @@ def beside_another_fault(
 def in_some_rows(findings: Findings, made: Made, repeats: Set[int]) -> Recognised | None:
     """The one mistake that agrees in numbers at whole checks, or None; elsewhere there is more.
 
-    It must not fail at any draw where the answer is right.
+    It must not fail at any draw where the answer is right, nor leave `nan` where it has numbers.
     """
     mine, best = by_place(findings), ENOUGH
     found: list[Recognised] = []
@@ -108,8 +110,10 @@ def in_some_rows(findings: Findings, made: Made, repeats: Set[int]) -> Recognise
     rows = [row for row in rows if all(map(tells, findings[row]))]
     for mistake, theirs in made:
         agree = [row for row in rows if alike(findings[row], theirs[row])]
-        draws = _draws(findings, agree)
+        draws = len(_at(findings, agree))
         if draws < best or not all(place in mine for place, _ in _places(theirs)):
+            continue
+        if any(map(denies, findings, theirs)) or one_number_alone(_at(findings, agree)):
             continue
         if draws > best:
             best, found = draws, []
@@ -145,8 +149,8 @@ def in_different_draws(findings: Findings, made: Made, repeats: Set[int]) -> Rec
     return next(iter(pairs.values())) if len(pairs) == 1 else None
 
 
-def _draws(findings: Findings, rows: Iterable[int]) -> int:
-    return sum(len(findings[row]) for row in rows)
+def _at(findings: Findings, rows: Iterable[int]) -> list[Finding]:
+    return [one for row in rows for one in findings[row]]
 
 
 def _only_one(

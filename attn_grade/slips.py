@@ -17,7 +17,7 @@ from torch import Tensor
 from attn_grade.agreement import alike, alike_at
 from attn_grade.alterations import has, is_floating
 from attn_grade.changes import AXES, Change, changes
-from attn_grade.equality import share_of_numbers
+from attn_grade.equality import rounded_numbers, share_of_numbers
 from attn_grade.exercise import Exercise
 from attn_grade.findings import Finding, Findings
 from attn_grade.inside.plain import Inputs, Plain, map_leaves
@@ -65,7 +65,7 @@ def slip_of(
     ]
     if len(places) < ENOUGH or any(check.slow for check in exercise.checks):
         return None
-    if len({number for _, one in places for number in _numbers(one.evidence)}) < TOLD_APART:
+    if len({number for _, one in places for number in rounded_numbers(one.evidence)}) < TOLD_APART:
         return None
     row, first = places[0]
     for slip in (*slips_of(exercise), *_times_a_number(exercise, first)):
@@ -97,7 +97,7 @@ def slips_of(exercise: Exercise) -> list[Mistake]:
 
 def _times_a_number(exercise: Exercise, found: Finding) -> list[Mistake]:
     """The slip of one factor for all numbers, whatever it is."""
-    pairs = [*zip(_numbers(found.evidence), _numbers(found.expected), strict=False)]
+    pairs = [*zip(rounded_numbers(found.evidence), rounded_numbers(found.expected), strict=False)]
     factors = [one / right for one, right in pairs if right]
     if not factors or not math.isfinite(factor := sum(factors) / len(factors)):
         return []
@@ -108,15 +108,6 @@ def _times_a_number(exercise: Exercise, found: Finding) -> list[Mistake]:
 
 def _is_real(leaf: object) -> bool:
     return isinstance(leaf, float) or is_floating(leaf)
-
-
-def _numbers(value: Plain) -> list[float]:
-    """The numbers in a value, up to rounding."""
-    if isinstance(value, Tensor):
-        value = value.flatten().tolist()
-    if isinstance(value, list | tuple):
-        return [number for part in value for number in _numbers(part)]
-    return [float(f"{value:.5g}")] if isinstance(value, int | float) else []
 
 
 def _named(answer: Answer, hint: str) -> Answer:

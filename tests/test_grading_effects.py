@@ -8,6 +8,7 @@ from attn_grade.check import grade
 from attn_grade.exercise import Check, Exercise
 from attn_grade.explained import explain
 from attn_grade.inside.submission import LocalSubmission
+from attn_grade.mistakes import Mistake
 
 
 def draw(generator, length):
@@ -148,3 +149,26 @@ def test_line_shows_in_a_kernel_that_something_is_at_work_and_is_empty_afterward
     assert shown == []
     grade(exercise_of(4, 5, 7, 8), strange, None)
     assert shown == [at_work.LOOKING, ""]
+
+
+SAID = "in row 1 your numbers are exactly what a known mistake gives"
+
+
+@pytest.mark.parametrize(
+    ("lengths", "does", "is_said"),
+    [
+        ((5, 7), lambda number: number[5], True),  # it raises, perhaps for the same reason
+        ((5, 7), lambda number: number.sum() / 0, False),  # and the answer has numbers there
+        ((5,), lambda number: number[5], False),  # one number alone agrees by chance
+    ],
+)
+def test_mistake_of_one_row_is_told_only_if_no_other_row_denies_it(lengths, does, is_said):
+    def halves_and(of_two):
+        return lambda number: number.sum() / 2 if len(number) > 2 else of_two(number)
+
+    sizes = tuple({"length": length} for length in lengths)
+    checks = Check("many", 1, draw, sizes), Check("two", 1, draw, ({"length": 2},))
+    known = Mistake(halves_and(does), "you halve", 0)
+    exercise = Exercise("f", lambda number: number.sum(), checks, mistakes=(known,))
+    hint = grade(exercise, LocalSubmission(halves_and(lambda number: number.sum() + 3)), None).hint
+    assert (hint or "").startswith(SAID) is is_said

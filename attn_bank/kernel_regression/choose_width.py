@@ -14,7 +14,7 @@ from torch import Tensor
 from attn_bank.draws import draw_normal, draw_uniform
 from attn_bank.kernel_regression import squared_distances
 from attn_course import kernel_regression
-from attn_grade.exercise import Check, Exercise, Promises
+from attn_grade.exercise import Check, Draw, Exercise, Promises
 from attn_grade.inside.plain import Inputs, Plain, name_kind
 from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import Altered, Answer, given, then
@@ -26,9 +26,8 @@ CLEAR_WIN = 1.02
 
 
 def reference(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
-    width = kernel_regression.choose_width(key, value, widths)
-    error = kernel_regression.leave_one_out_error(key, value, width)
-    return width, 1 - float(error / _variance(value))
+    errors = _errors(key, value, widths)
+    return _least(errors, widths), 1 - min(errors) / float(_variance(value))
 
 
 def _variance(value: Tensor) -> Tensor:
@@ -36,7 +35,12 @@ def _variance(value: Tensor) -> Tensor:
 
 
 def _errors(key: Tensor, value: Tensor, widths: list[float]) -> list[float]:
-    return [kernel_regression.leave_one_out_error(key, value, w).item() for w in widths]
+    """The leave-one-out errors, of all widths at once: dozens of mistakes are held against them."""
+    each = torch.tensor(widths, dtype=key.dtype, device=key.device).view(-1, 1, 1)
+    itself = torch.eye(len(key), dtype=torch.bool, device=key.device)
+    scores = -squared_distances(key, key) / (2 * each.square())
+    estimates = torch.softmax(scores.masked_fill(itself, -math.inf), -1) @ value
+    return (estimates - value).square().mean((-2, -1)).tolist()
 
 
 def draw_engel(generator: torch.Generator) -> Inputs:
@@ -86,9 +90,19 @@ def _with(width: float, error: Tensor | float, value: Tensor) -> Choice:
     return width, 1 - float(error) / float(_variance(value))
 
 
+def _with_best(draw: Draw) -> Draw:
+    """A draw with the right width, which takes as long to find as all else at a trial."""
+
+    def draw_with_best(generator: torch.Generator, **sizes: int) -> Inputs:
+        inputs = draw(generator, **sizes)
+        return inputs | {"best": reference(**inputs)[0]}
+
+    return draw_with_best
+
+
 def chooses_well(call: Callable[[Inputs], Plain], inputs: Inputs) -> tuple[str, Plain] | None:
     """The law that the width is right, whatever R² is."""
-    output, wanted = call(inputs), reference(**inputs)[0]
+    output, wanted = call(inputs), inputs["best"]
     if not isinstance(output, list | tuple) or len(output) != 2:
         kind = name_kind(output)
         return f"it is {kind}; expected two numbers, the width and R²", kind
@@ -307,6 +321,25 @@ def divides_nothing_by_nothing(key, value, widths):
     return _with(widths[best], errors[best], value)
 
 
+def _start_from(least: float) -> Answer:
+    def answer(key: Tensor, value: Tensor, widths: list[float]) -> Choice:
+        errors = _errors(key, value, widths)
+        best = _least(errors, widths) if min(errors) < least else widths[0]
+        return _with(best, min(least, *errors), value)
+
+    return answer
+
+
+@mistake(
+    points=3,
+    computes=_start_from(1.0),
+    also=tuple(map(_start_from, (10.0, 100.0, 1000.0, 10_000.0))),
+)
+def begins_with_a_small_error():
+    """where errors are large, as in squared francs, no width beats the error that your search
+    begins with, and what it begins with stays; begin with infinity, `math.inf`"""
+
+
 @mistake(points=2)
 def divides_a_sum_by_the_variance(key, value, widths):
     """your error is a sum over the households and the variance a mean, so that R² is far below 0;
@@ -440,10 +473,11 @@ EXERCISE = Exercise(
             "on a noisy wave, the width with the smallest leave-one-out error, from a list in any"
             " order, be R² what it may",
             1,
-            draw_wave,
+            _with_best(draw_wave),
             sizes=({"key_len": 41, "num_widths": 7}, {"key_len": 59, "num_widths": 5}),
             hidden_sizes=({"key_len": 37, "num_widths": 8}, {"key_len": 67, "num_widths": 6}),
             law=chooses_well,
+            withheld=("best",),
             easier=True,
         ),
         Check(
@@ -466,14 +500,17 @@ EXERCISE = Exercise(
         Check(
             "on the households of Engel, where one income lies alone: the width in francs",
             1,
-            draw_engel,
+            _with_best(draw_engel),
+            hidden_sizes=(),
             law=chooses_well,
+            withheld=("best",),
             easier=True,
         ),
         Check(
             "on the households of Engel, the width and its R²",
             1,
             draw_engel,
+            hidden_sizes=(),
             tolerance=4096,
             easier=True,
         ),

@@ -94,7 +94,7 @@ class Points(float):
         return "\n".join([*lines, *hint, self.total])
 
     def _repr_pretty_(self, printer: Any, _: bool) -> None:
-        """The number as it is: IPython would round it as `%precision` asks, and nbgrader reads it."""
+        """Show the number nbgrader reads, which `%precision` would have IPython round."""
         printer.text(float.__repr__(self))
 
     def _repr_html_(self) -> str:
