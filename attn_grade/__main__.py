@@ -97,7 +97,7 @@ def check_course(course: Folder = Path()) -> None:
     from attn_grade.authoring.faults import faults_of
 
     with report_errors():
-        faults = list(faults_of(Course(course.resolve())))
+        faults = dict.fromkeys(faults_of(Course(course.resolve())))
     for fault in faults:
         Console(stderr=True).print(fault, markup=False, highlight=False, soft_wrap=True)
     if faults:
@@ -141,7 +141,31 @@ def new(
     with report_errors():
         for path in lay_out_exercise(Course(course.resolve()), exercise):
             Console().print(f"{path}", markup=False, soft_wrap=True)
-        Console().print("Fill them in, and see what is still missing: attn-grade check-course")
+        Console().print(f"Fill them in, and see what is still wrong: attn-grade try {exercise}")
+
+
+@app.command("try")
+def try_exercises(
+    exercise: Annotated[
+        list[str] | None, typer.Argument(help="Names; by default all that have changed.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Try all, in minutes.")] = False,
+    course: Folder = Path(),
+) -> None:
+    """Say which rows refuse which mistakes of an exercise, with their hints, and what to mend."""
+    from attn_grade.authoring.trying import changed_since, try_all
+
+    status = 0
+    with report_errors():
+        here = Course(course.resolve())
+        names = exercise or (here.bank.names() if everything else changed_since(here))
+        for lines, faults in try_all(here, names):
+            status |= bool(faults)
+            for line in lines if exercise else faults:
+                Console().print(line, markup=False, highlight=False, soft_wrap=True)
+    if status:
+        raise typer.Exit(1)
+    Console().print(f"Tried {len(names)}: nothing is to mend.")
 
 
 if __name__ == "__main__":

@@ -3,9 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, cached_property
-from hashlib import sha256
 from importlib import import_module
-from inspect import getsource
 from pkgutil import ModuleInfo, iter_modules
 
 from attn_grade.check import check_answer, hidden_secret
@@ -14,6 +12,7 @@ from attn_grade.inside.plain import Plain
 from attn_grade.inside.points import Points
 from attn_grade.inside.student_packages import StudentPackages
 from attn_grade.promises import keep_promises
+from attn_grade.version import version_of
 
 
 class Bank:
@@ -103,6 +102,6 @@ class Bank:
 def _load(bank: Bank, name: str) -> Exercise:
     folder, part = name.split("/")
     module = import_module(f"{bank.package}.{folder.partition('_')[2]}.{part}")
-    version = sha256(getsource(module).encode()).hexdigest()[:8]
+    version = version_of(module.__name__, bank.package)
     exercise = replace(module.EXERCISE, name=name, packages=bank.watched)
     return keep_promises(replace(exercise, version=version, reports=bank.reports))

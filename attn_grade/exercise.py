@@ -150,7 +150,8 @@ class Exercise:
             being watched.
         axes: Names of sizes, and the most that each may be. Each check has one hidden draw more, a
             copy of its first with these axes long: primes from 13 on, drawn from the secret. So no
-            answer is right that only knows how long axes are in the bank.
+            answer is right that only knows how long axes are in the bank. Empty if none can be
+            long; None if its author has not said.
         equivalent_mutants: Changes of the solution that change nothing, each with the reason.
         name: `NN_slug/part`, by which notebooks and records call it; its bank fills it in.
         packages: What a student may import; likewise.
@@ -167,7 +168,7 @@ class Exercise:
     mistakes: tuple[Mistake, ...] = ()
     avoid: tuple[str, ...] = ()
     may_use: tuple[str, ...] | None = ()
-    axes: Mapping[str, int] = field(default_factory=dict)
+    axes: Mapping[str, int] | None = None
     equivalent_mutants: Mapping[str, str] = field(default_factory=dict)
     name: str = ""
     packages: StudentPackages = NO_PACKAGES

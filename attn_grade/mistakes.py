@@ -31,7 +31,7 @@ class Mistake:
             agreement is enough.
         right: What is right in an answer with this mistake and no other; said of no other answer.
         slip: Whether it is a slip of the hand or of the form, which costs the same small share in
-            every exercise, see `attn_grade.once`.
+            every exercise, see `attn_grade.once`; None if its bank says neither.
     """
 
     answer: Callable[..., Plain]
@@ -41,7 +41,7 @@ class Mistake:
     also: tuple[Callable[..., Plain], ...] = ()
     shows: Callable[[Plain], bool] | None = None
     right: str = ""
-    slip: bool = False
+    slip: bool | None = None
 
     @property
     def name(self) -> str:
@@ -50,7 +50,7 @@ class Mistake:
     @property
     def is_light(self) -> bool:
         """True if an answer with this mistake and no other is right but for one thing."""
-        return self.slip or bool(self.right)
+        return bool(self.slip or self.right)
 
     @property
     def whole_hint(self) -> str:
@@ -92,7 +92,7 @@ class Mistakes:
         computes: Callable[..., Plain] | None = None,
         also: tuple[Callable[..., Plain], ...] = (),
         right: str = "",
-        slip: bool = False,
+        slip: bool | None = None,
     ) -> Callable[..., Any]:
         """Collect the function below: with `@mistake` alone, it earns nothing.
 

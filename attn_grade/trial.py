@@ -116,7 +116,7 @@ def draw_trials(exercise: Exercise, check: Check, secret: str | None) -> list[Tr
 def _draw(exercise: Exercise, check: Check, secret: str | None) -> tuple[Trial, ...]:
     return tuple(
         Trial(check, exercise.reference, inputs, hidden=secret is not None)
-        for inputs in check.inputs(exercise.name, secret, exercise.axes)
+        for inputs in check.inputs(exercise.name, secret, exercise.axes or {})
     )
 
 

@@ -1,21 +1,11 @@
 """Hidden draws with long axes, whose lengths nobody knows before they are drawn."""
 
-import pytest
 import torch
 
-from attn_bank import exercise_names, find_exercise
+from attn_bank import find_exercise
 from attn_grade.check import grade
 from attn_grade.exercise import PRIMES, Check
 from attn_grade.inside.submission import LocalSubmission
-
-# One trains on a given text, one is given numbers alone, which are drawn as it is, and one reads
-# hundreds of colours. In one every step may multiply what a wrong answer keeps.
-WITHOUT = {
-    "01_retrieval/guess_errors",
-    "04_bahdanau/train_and_translate",
-    "10_recurrence/layer_parameters",
-    "03_seq2seq/beam_search",
-}
 
 
 def draw(generator, rows, columns):
@@ -35,14 +25,6 @@ def test_long_axes_are_drawn_from_the_secret_and_only_for_the_instructor():
     assert shapes("one", rows=97) == shapes("one", rows=97)
     assert max(shapes(str(secret), rows=17)[-1] for secret in range(20)) == (17, 1)
     assert shapes("one", columns=97) == [(2, 1)]  # an axis of length 1 is there for that
-
-
-@pytest.mark.parametrize("exercise", [name for name in exercise_names() if name not in WITHOUT])
-def test_every_part_has_a_hidden_draw_with_a_long_axis(exercise):
-    spec = find_exercise(exercise)
-    assert min(spec.axes.values()) >= PRIMES[0]
-    sizes = [first for check in spec.checks for first in (check.hidden_sizes or check.sizes)[:1]]
-    assert {*spec.axes} <= {name for first in sizes for name in first}
 
 
 def test_answer_that_is_right_for_short_axes_alone_is_refused():

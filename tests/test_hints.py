@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from attn_bank import exercise_names, find_exercise
+from attn_grade.authoring.mutants import mutants_of
 from attn_grade.check import grade
 from attn_grade.diagnosis import by_evidence, choose
 from attn_grade.findings import Findings
@@ -15,7 +16,6 @@ from attn_grade.judge import examine
 from attn_grade.mistakes import Mistake
 from attn_grade.recognised import Recognised, axes_of
 from tests.false_hints import FALSE
-from tests.mutants import mutants_of
 from tests.problem_sets import find_solution
 from tests.sampling import left_to_proofs, parameters, sample, sampled
 

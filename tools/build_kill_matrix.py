@@ -1,45 +1,45 @@
 """Generate the page that shows which check catches which mistake: `book/kill_matrix.md`.
 
-    python tools/build_kill_matrix.py            examine every mistake, and write the page
-    python tools/build_kill_matrix.py --check    examine, compare, change nothing
-    python tools/build_kill_matrix.py --check-names    compare names of mistakes, examine nothing
+    python tools/build_kill_matrix.py            write the page from the verdicts that are kept
+    python tools/build_kill_matrix.py --check    compare, change nothing
 
-The first two take about three minutes; some of the mistakes train. That the page agrees with the
-banks in everything but the examination is tested by `tests/test_kill_matrix.py`, and the
-examination, with other hidden inputs, by the proofs.
+Nothing is examined here. `attn-grade try` does that for the exercises that have changed, and keeps
+what their checks say under `book/kill_matrix/`, a file for each.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import chain, groupby
 from pathlib import Path
 
-from bank_of_mistakes import (
-    CAUGHT,
-    HIDDEN,
-    PASSED,
-    SEEDS,
-    SOME,
-    UNTRIED,
-    Banks,
-    Cells,
-    catching,
-    deciding,
-    examine_all,
-    points_of,
-)
 from cells import BuildError, put
 from table_of_variants import write_table
 
 from attn_bank import exercise_names, find_exercise
+from attn_grade.authoring.verdicts import (
+    CAUGHT,
+    HIDDEN,
+    NOT_TRIED,
+    PASSED,
+    SEEDS,
+    SOME,
+    UNTRIED,
+    Verdicts,
+    catching,
+    deciding,
+    points_of,
+    read_verdicts,
+)
 from attn_grade.exercise import Exercise
 
+# What the checks say, by exercise.
+Banks = Mapping[str, Verdicts]
 PAGE = Path(__file__).resolve().parent.parent / "book" / "kill_matrix.md"
+VERDICTS = PAGE.with_suffix("")
 REMAKE = "python tools/build_kill_matrix.py"
 INTRODUCTION = f"""# The kill matrix
 
@@ -67,8 +67,6 @@ fail both, so it does not count where another check catches as well.
 """
 # Each exercise is folded away, behind its name.
 FOLD = ":::{dropdown} `"
-# A row of a table of the page: the mistake, what it earns, and a cell for each check.
-ROW = re.compile(r"^\| (?P<mistake>\w[^|]*) \| [\d.]+ \| (?P<cells>[^|]+(?: \| [^|]+)*) \|$")
 
 
 def write_page(found: Banks) -> str:
@@ -115,13 +113,13 @@ def write_spare(found: Banks) -> str:
     )
 
 
-def alone(exercise: Exercise, bank: Mapping[str, Cells]) -> Counter[int]:
+def alone(exercise: Exercise, bank: Verdicts) -> Counter[int]:
     """Count the mistakes that one check alone catches, by the place of the check."""
     deciders = (deciding(exercise, cells) for cells in bank.values())
     return Counter(places[0] for places in deciders if len(places) == 1)
 
 
-def write_exercise(exercise: Exercise, bank: Mapping[str, Cells]) -> str:
+def write_exercise(exercise: Exercise, bank: Verdicts) -> str:
     """The section of an exercise: its checks, numbered, and a row for each mistake."""
     caught, only = Counter(chain.from_iterable(map(catching, bank.values()))), alone(exercise, bank)
     lines = [f"{FOLD}{exercise.function}`: {len(exercise.mistakes)} mistakes", ""]
@@ -145,61 +143,38 @@ def in_words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def read_page(text: str) -> dict[str, dict[str, Cells]]:
-    """Return the cells of a page's tables, by exercise and mistake, in the order of the exercises.
+def read_all(folder: Path = VERDICTS) -> Banks:
+    """The verdicts on all exercises, in their order.
 
     Raises:
-        BuildError: The page has another number of exercises than there are.
+        BuildError: Some have not been tried as they are now; the message says which.
     """
-    sections, names = text.split(f"\n{FOLD}")[1:], exercise_names()
-    if len(sections) != len(names):
-        raise BuildError(f"it has {len(sections)} exercises, and the bank has {len(names)}")
-    return {name: dict(_rows(section)) for name, section in zip(names, sections, strict=True)}
-
-
-def compare_names(page: Path) -> None:
-    """Check that a page has the mistakes of the banks, and no others.
-
-    Raises:
-        BuildError: It has not; the message says which.
-    """
-    said = read_page(page.read_text(encoding="utf-8") if page.is_file() else "")
-    for name, bank in said.items():
-        known = {mistake.name for mistake in find_exercise(name).mistakes}
-        if known != bank.keys():
-            lacking = ", ".join(sorted(known - bank.keys())) or "nothing"
-            spare = ", ".join(sorted(bank.keys() - known)) or "nothing"
-            raise BuildError(f"of {name} it lacks {lacking}; {spare} is not in the bank any more")
-
-
-def _rows(section: str) -> Iterator[tuple[str, Cells]]:
-    for row in filter(None, map(ROW.match, section.splitlines())):
-        yield row["mistake"].replace(" ", "_"), tuple(row["cells"].split(" | "))
+    found: dict[str, Verdicts] = {}
+    for name in exercise_names():
+        verdicts = read_verdicts(find_exercise(name), folder / f"{name.partition('_')[2]}.json")
+        if verdicts is not None:
+            found[name] = verdicts
+    if untried := [name for name in exercise_names() if name not in found]:
+        raise BuildError("\n".join(map(NOT_TRIED.format, untried)))
+    return found
 
 
 def main(arguments: list[str]) -> int:
     """Write or check the page; return 0, or 1 after a message."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="compare, change nothing")
-    parser.add_argument("--check-names", action="store_true", help="compare names, examine nothing")
     parser.add_argument("--page", type=Path, default=PAGE, help="default: %(default)s")
+    parser.add_argument("--verdicts", type=Path, default=VERDICTS, help="default: %(default)s")
     options = parser.parse_args(arguments)
-    if options.check_names:
-        try:
-            compare_names(options.page)
-        except BuildError as error:
-            print(f"{options.page.name}: {error}; run: {REMAKE}", file=sys.stderr)
-            return 1
-        return 0
     try:
-        content = write_page(examine_all()).encode()
+        content = write_page(read_all(options.verdicts)).encode()
     except BuildError as error:
         print(error, file=sys.stderr)
         return 1
     if options.page.is_file() and options.page.read_bytes() == content:
         return 0
     if options.check:
-        print(f"{options.page}: not what the banks give; run: {REMAKE}", file=sys.stderr)
+        print(f"{options.page}: not what the verdicts give; run: {REMAKE}", file=sys.stderr)
         return 1
     put(content, options.page)
     print(options.page)

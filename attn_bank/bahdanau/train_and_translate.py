@@ -256,6 +256,7 @@ EXERCISE = Exercise(
     title="train a translator, within two minutes",
     minutes=35,
     may_use=None,
+    axes={},  # it trains on a text that is given
     equivalent_mutants={
         "nn.utils.clip_grad_norm_(model.parameters(), longest) -> (dropped)": (
             "on most draws no batch has a gradient that throws the translator back"

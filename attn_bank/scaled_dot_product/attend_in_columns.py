@@ -178,7 +178,7 @@ def counts_both_axes_from_the_front(query, key, value):
     return value @ torch.softmax(key.mT @ query / query.shape[0] ** 0.5, 0)
 
 
-@mistake
+@mistake(slip=False)  # fits where the width is 4
 def divides_by_two(query, key, value):
     """you divide by 2, which is right for the width 4 of the example and for no other: take the
     width from the shape, `query.shape[-2]`"""

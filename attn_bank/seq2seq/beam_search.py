@@ -647,6 +647,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="beam search",
     minutes=30,
+    axes={},  # each step may multiply what a wrong answer keeps
     promises=Promises(waives={"fills with": "no possible sentence is so improbable"}),
     checks=(
         Check(

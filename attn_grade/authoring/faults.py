@@ -1,6 +1,5 @@
 """Faults of a course before its release, in sentences that name the place and the cure."""
 
-import ast
 import os
 import shlex
 import subprocess
@@ -10,7 +9,9 @@ from pathlib import Path
 
 import nbformat
 
+from attn_grade.authoring.demands import place_of_verdicts, unmet_demands
 from attn_grade.authoring.parts import parts_in, sources_of, with_table
+from attn_grade.authoring.verdicts import NOT_TRIED, read_verdicts
 from attn_grade.exercise import Exercise
 from attn_grade.nbgrader.cells import graded_cells, to_run
 from attn_grade.nbgrader.course import Course
@@ -32,7 +33,7 @@ def faults_of(course: Course) -> Iterator[str]:
         except Exception as error:  # the module may do anything
             yield f"{name} cannot be used: {type(error).__name__}: {error}"
             continue
-        yield from _faults_of_exercise(course, exercises[name])
+        yield from unmet_demands(course, exercises[name])
     checked: set[str] = set()
     for path in sources_of(course):
         yield from faults_of_set(course, path.stem)
@@ -41,6 +42,9 @@ def faults_of(course: Course) -> Iterator[str]:
     for name in sorted(exercises.keys() - checked):
         source = course.source(name.partition("/")[0]).relative_to(course.root)
         yield f'{name} is in the bank, and no graded cell of {source} says check("{name}")'
+    for name, exercise in exercises.items():
+        if (path := place_of_verdicts(course, name)) and read_verdicts(exercise, path) is None:
+            yield NOT_TRIED.format(name)
     for check in course.settings.checks:
         yield from _faults_found_by(check, course.root)
 
@@ -63,37 +67,6 @@ def faults_of_set(course: Course, assignment: str) -> Iterator[str]:
     if changed != notebook:
         said = "the table of parts, or a heading, is not what the exercises say"
         yield f"{source.relative_to(course.root)}: {said}; run: attn-grade tables"
-
-
-def _faults_of_exercise(course: Course, exercise: Exercise) -> Iterator[str]:
-    settings, name = course.settings, exercise.name
-    if not exercise.minutes:
-        yield f"{name} does not say how long it takes: set its `minutes`"
-    if exercise.promises is None:
-        yield f"{name} does not say what its statement promises: set its `promises`"
-    own = [mistake for mistake in exercise.mistakes if mistake.points is not None]
-    if (found := len(own)) < settings.min_mistakes:
-        yield f"{name} knows {_count(found, 'mistake')}; it needs at least {settings.min_mistakes}"
-    if settings.right_answers:
-        folder, part = name.partition("_")[2].split("/")
-        path = Path(settings.right_answers, folder, f"{part}.py")
-        found, least = _count_functions(course.root / path), settings.min_right_answers
-        if found < least:
-            said = f"{name} has {_count(found, 'right answer')} in {path}"
-            yield f"{said}; it needs at least {least}"
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
-
-
-def _count_functions(path: Path) -> int:
-    """The number of public functions at the top of a module."""
-    if not path.is_file():
-        return 0
-    body = ast.parse(path.read_text(encoding="utf-8")).body
-    defined = (node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef))
-    return sum(not node.name.startswith("_") for node in defined)
 
 
 def _faults_found_by(check: str, root: Path) -> Iterator[str]:

@@ -33,6 +33,7 @@ class AttnGrade(Configurable):
     right_answers = Unicode(help="Folder of right answers, `folder/part.py` for each.").tag(
         config=True
     )
+    verdicts = Unicode(help="Folder of verdicts, `folder/part.json` for each.").tag(config=True)
     min_right_answers = Int(4, help="So many right answers it must hold.").tag(config=True)
     checks = List(
         Unicode(), help="Programs of the course, with arguments, that say on stderr what is stale."
