@@ -92,11 +92,13 @@ serve: book ## build the book, and serve it at http://localhost:8000
 lab: .venv/ready ## open the problem sets in JupyterLab
 	@$(BIN)/jupyter lab exercises
 
-exercises: .venv/ready ## write the tables of parts, and regenerate exercises/ from solutions/
+exercises: .venv/ready ## write points and tables of parts, regenerate exercises/, and the kill matrix of what was tried
 	@$(BIN)/python -m attn_grade tables
 	@$(BIN)/python tools/build_exercises.py
+	@$(BIN)/python tools/build_kill_matrix.py
 
-notebooks: .venv/ready .venv/model ## execute book/text/*.md again, into book/*.ipynb
+notebooks: .venv/ready .venv/model ## execute book/text/*.md again, into book/*.ipynb, and draw the road
+	@$(BIN)/python tools/build_road.py
 	@$(BIN)/python tools/build_notebooks.py
 
 hosted: .venv/ready ## write the first cells of notebooks again, after a change of the address or the version

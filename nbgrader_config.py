@@ -14,4 +14,6 @@ c.AttnGrade.checks = [
     "tools/build_exercises.py --check",
     "tools/build_notebooks.py --check",
     "tools/build_kill_matrix.py --check",
+    "tools/build_road.py --check",
+    "tools/check_chapters.py",
 ]

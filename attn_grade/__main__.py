@@ -107,7 +107,7 @@ def check_course(course: Folder = Path()) -> None:
 
 @app.command()
 def tables(course: Folder = Path()) -> None:
-    """Write the tables of parts into the problem sets, as the exercises give them."""
+    """Write points and tables of parts into the problem sets, as the exercises give them."""
     from attn_grade.authoring.parts import write_tables
 
     with report_errors():

@@ -11,10 +11,9 @@ import functools
 import re
 from pathlib import Path
 
-import jupytext
 import pytest
 
-from tests.conftest import ROOT, chapters, toc_pages
+from tests.conftest import ROOT, toc_pages
 
 COVERAGE = ROOT / "COVERAGE.md"
 # The texts, and how many rows each has.
@@ -106,14 +105,6 @@ def test_no_row_is_taught_and_dropped_or_names_a_place_twice() -> None:
     for row, named in rows().items():
         assert len(set(named)) == len(named), row
         assert len(named) == 1 or not any(place.startswith("dropped") for place in named), row
-
-
-@pytest.mark.parametrize("name", chapters())
-def test_every_chapter_teaches_some_row_or_says_what_it_adds_to_the_texts(name: str) -> None:
-    path = ROOT / "book" / "text" / f"{name}.md"
-    teaches = f"(book/text/{name}.md#" in COVERAGE.read_text(encoding="utf-8")
-    beyond = jupytext.read(path).metadata["course"].get("beyond", "")
-    assert teaches != bool(beyond), "either rows lead to a chapter, or `beyond` says what it adds"
 
 
 def test_anchors_are_those_of_github() -> None:

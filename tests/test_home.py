@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from itertools import chain
 
 from attn_course.plots import ROLE
-from tests.conftest import ROOT, chapters, module_pages
+from tests.conftest import ROOT, module_pages
 
 # Pages of the reference that are of no single module.
 OTHER_PAGES = ("book/api/grading", "book/api/peers", "book/api/transforms")
@@ -36,20 +36,6 @@ ROOMS = (
     "training",
 )
 ROAD = (ROOT / "book" / "road.html").read_text(encoding="utf-8")
-STOP = re.compile(
-    r'<a class="stop"(?: href="(?P<href>[^"]*)")?>.*?class="number">(?P<number>\d\d)<', re.S
-)
-
-
-def test_road_links_every_chapter_of_the_toc_and_no_other() -> None:
-    linked = [stop["href"] for stop in STOP.finditer(ROAD) if stop["href"]]
-    assert linked == [f"{name}.html" for name in chapters()]
-
-
-def test_road_counts_its_stops_from_one() -> None:
-    stops = list(STOP.finditer(ROAD))
-    assert [stop["number"] for stop in stops] == [f"{n:02}" for n in range(1, len(stops) + 1)]
-    assert all(stop["href"] is None or stop["href"].startswith(stop["number"]) for stop in stops)
 
 
 def test_road_and_notation_page_use_the_colours_of_the_figures() -> None:

@@ -13,9 +13,8 @@ import tomllib
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import packages_distributions, requires
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import jupytext
 import nbformat
@@ -24,24 +23,10 @@ from nbformat import NotebookNode
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from attn_course.interactive.figure import STORED
 from tests.conftest import ROOT, chapters
 
 CHAPTERS = chapters()
 SLUGS = [name[3:] for name in CHAPTERS]
-# The files and folders that belong to a chapter; {name} is NN_slug.
-PLACES = (
-    "book/text/{name}.md",
-    "book/{name}.ipynb",
-    "attn_course/{slug}.py",
-    "attn_course/plots/{slug}.py",
-    "attn_bank/{slug}",
-    "solutions/{name}/{name}.ipynb",
-    "exercises/{name}/{name}.ipynb",
-    "tests/test_{slug}.py",
-)
-# The places where a number in a name means a chapter.
-NUMBERED = ("book/text/*.md", "book/*.ipynb", "solutions/*", "exercises/*")
 FOLDERS = (
     "attn_bank",
     "attn_course",
@@ -79,11 +64,6 @@ FORBIDDEN = {
 FRAGMENT = re.compile(r"(How|Of|See that|What|Where|Whether|Whoever)\b")
 
 
-def front_matter(name: str) -> dict[str, Any]:
-    """Return what a chapter's header says of the course."""
-    return jupytext.read(ROOT / "book" / "text" / f"{name}.md").metadata["course"]
-
-
 def imports(path: Path) -> Iterator[str]:
     """Yield the full name of everything that a Python file imports, inside functions too."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -114,36 +94,6 @@ def code_cells(path: Path) -> list[NotebookNode]:
     """Return the code cells of a notebook, or of a chapter's text."""
     notebook = jupytext.read(path) if path.suffix == ".md" else nbformat.read(path, as_version=4)
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
-
-
-def test_chapters_are_numbered_in_reading_order() -> None:
-    numbers = [int(name[:2]) for name in CHAPTERS]
-    assert numbers == sorted(set(numbers))
-
-
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_chapter_has_everything_that_belongs_to_it(name: str, place: str) -> None:
-    path = ROOT / place.format(name=name, slug=name[3:])
-    assert path.exists(), f"{path.relative_to(ROOT)} is missing"
-    if path.is_dir():
-        assert [file for file in path.glob("*.py") if file.name != "__init__.py"], f"{path}: empty"
-
-
-@pytest.mark.parametrize("pattern", NUMBERED)
-def test_nothing_numbered_is_outside_the_table_of_contents(pattern: str) -> None:
-    found = {path.stem for path in ROOT.glob(pattern) if re.match(r"\d", path.name)}
-    assert found - set(CHAPTERS) == set()
-
-
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_header_of_a_chapter_agrees_with_its_name(name: str) -> None:
-    course = front_matter(name)
-    # what it teaches is in COVERAGE.md; or it is beyond the texts there, and names its subject
-    assert set(course) - {"beyond"} == {"number", "slug", "minutes"}
-    assert (course["number"], course["slug"]) == (name[:2], name[3:])
-    assert isinstance(course["minutes"], int)
-    assert course["minutes"] > 0
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
@@ -249,42 +199,3 @@ def test_docstrings_are_no_fragments() -> None:
         if FRAGMENT.match(text)
     ]
     assert found == []
-
-
-@pytest.mark.parametrize("name", CHAPTERS)
-@pytest.mark.parametrize("place", ["book/text/{name}.md", "solutions/{name}/{name}.ipynb"])
-def test_code_cells_fit_a_phone(name: str, place: str) -> None:
-    path = ROOT / place.format(name=name)
-    faults = []
-    for number, cell in enumerate(code_cells(path), start=1):
-        lines = cell.source.splitlines()
-        faults += [f"code cell {number}: wide: {line}" for line in lines if len(line) > 76]
-        if path.suffix == ".md" and len(lines) > 10:
-            faults.append(f"code cell {number}: {len(lines)} lines")
-    assert faults == []
-
-
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_every_figure_says_what_it_shows(name: str) -> None:
-    for number, cell in enumerate(code_cells(ROOT / "book" / f"{name}.ipynb"), start=1):
-        shown = [output.data for output in cell.outputs if "data" in output]
-        pictures = [data for data in shown if {"image/png", "image/svg+xml"} & set(data)]
-        assert pictures or "figure" not in cell.metadata.get("mystnb", {}), (
-            f"{name}: code cell {number} has a caption and no picture; is MPLBACKEND set?"
-        )
-        if not pictures:
-            continue
-        if any(STORED in data for data in shown):
-            continue  # a scripted figure labels itself, see test_interactive.py
-        alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
-        assert len(alt.split()) >= 6, f"{name}: code cell {number}: alt text {alt!r}"
-
-
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_every_column_has_a_head_in_words(name: str) -> None:
-    lines = (ROOT / f"book/text/{name}.md").read_text(encoding="utf-8").splitlines()
-    for head, rule in pairwise(lines):
-        if re.fullmatch(r"\|[-: |]+\|", rule):
-            cells = re.sub(r"\$[^$]*\$", "", head).strip("|").split("|")
-            # a formula by itself is no text to a screen reader
-            assert all(re.search(r"\w", cell) for cell in cells), head

@@ -7,7 +7,14 @@ from string import Template
 
 from nbformat import NotebookNode
 
-OPENING = re.compile(r"^\*\*How to work\.\*\*.*?(?=^The parts follow )", re.MULTILINE | re.DOTALL)
+from attn_grade.authoring.parts import TABLE
+
+# The text as it is put in, with the blank line below it; or what was there before, to the next
+# paragraph of the set's own.
+OPENING = re.compile(
+    r"^\*\*How to work\.\*\*.*?(?:open them one at a time\.\n*|(?=^The parts follow\b))",
+    re.MULTILINE | re.DOTALL,
+)
 CHECKED = re.compile(r'check\("(\w+/(\w+))"\)')
 TEXT = Template("""\
 **How to work.** Run the cells from the top, in order. Where a cell says `YOUR CODE HERE`, write
@@ -39,7 +46,7 @@ pseudo-code. Try for ten minutes before you open one, and open them one at a tim
 
 
 def with_opening(notebook: NotebookNode) -> NotebookNode:
-    """Put the common text in its place; a problem set without one stays as it is.
+    """Put the common text in its place, below the table of parts where there is none yet.
 
     Args:
         notebook: A problem set; it is changed. Its first exercise is the example in the text.
@@ -48,6 +55,9 @@ def with_opening(notebook: NotebookNode) -> NotebookNode:
     if first := next(filter(None, checks), None):
         text = TEXT.substitute(exercise=first[1], function=first[2])
         for cell in notebook.cells:
-            if cell.cell_type == "markdown":
-                cell.source = OPENING.sub(lambda _: text, cell.source)
+            if cell.cell_type == "markdown" and (table := TABLE.search(cell.source)):
+                if not OPENING.search(cell.source):
+                    rest = cell.source[table.end() :].lstrip("\n")
+                    cell.source = f"{cell.source[: table.end()].rstrip()}\n\n{text}{rest}"
+                cell.source = OPENING.sub(lambda _: text, cell.source).rstrip("\n")
     return notebook

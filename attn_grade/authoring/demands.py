@@ -13,14 +13,11 @@ from attn_grade.promises import wrong_answers
 
 
 def unmet_demands(course: Course, exercise: Exercise) -> Iterator[str]:
-    """All that an exercise lacks, each as a sentence that begins with its name."""
-    for said in (
-        *_of_statement(exercise),
-        *_of_long_axes(exercise),
-        *_of_mistakes(course, exercise),
-        *_of_right_answers(course, exercise),
-    ):
-        yield f"{exercise.name} {said}"
+    """All that an exercise lacks, each as a sentence about it."""
+    yield from _of_statement(exercise)
+    yield from _of_long_axes(exercise)
+    yield from _of_mistakes(course, exercise)
+    yield from _of_right_answers(course, exercise)
 
 
 def _of_statement(exercise: Exercise) -> Iterator[str]:

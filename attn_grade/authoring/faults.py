@@ -33,7 +33,7 @@ def faults_of(course: Course) -> Iterator[str]:
         except Exception as error:  # the module may do anything
             yield f"{name} cannot be used: {type(error).__name__}: {error}"
             continue
-        yield from unmet_demands(course, exercises[name])
+        yield from (f"{name} {said}" for said in unmet_demands(course, exercises[name]))
     checked: set[str] = set()
     for path in sources_of(course):
         yield from faults_of_set(course, path.stem)

@@ -11,7 +11,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from attn_grade.authoring.parts import HEAD, HEADING, with_table, write_notebook
+from attn_grade.authoring.parts import HEAD, HEADING, with_points, with_table, write_notebook
 from attn_grade.nbgrader.course import Course, CourseError
 from attn_grade.nbgrader.preprocessors import SCHEMA
 
@@ -50,7 +50,7 @@ def lay_out_exercise(course: Course, name: str) -> Iterator[Path]:
     notebook.cells[place:place] = _cells(words)
     invalidate_caches()  # the module has only just come
     source.parent.mkdir(parents=True, exist_ok=True)
-    write_notebook(with_table(notebook, course.bank), source)
+    write_notebook(with_table(with_points(notebook, course.bank), course.bank), source)
     yield source.relative_to(course.root)
 
 

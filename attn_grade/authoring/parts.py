@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 
 from attn_grade.bank import Bank
 from attn_grade.exercise import Exercise
-from attn_grade.nbgrader.cells import gives_points, is_dropped, to_run
+from attn_grade.nbgrader.cells import gives_points, graded_cells, is_dropped, to_run
 from attn_grade.nbgrader.course import Course
 
 HEAD = "| Part | What you do | Points | Minutes |\n|---|---|---|---|\n"
@@ -99,11 +99,28 @@ def with_table(notebook: NotebookNode, bank: Bank) -> NotebookNode:
     return notebook
 
 
+def with_points(notebook: NotebookNode, bank: Bank) -> NotebookNode:
+    """The problem set in which a cell that checks an exercise gives the points of its checks.
+
+    Raises:
+        ValueError: A cell checks an exercise that there is not.
+    """
+    notebook = nbformat.from_dict(notebook)
+    for cell in graded_cells(notebook):
+        if (name := to_run(cell).exercise) and not is_dropped(cell):
+            points = bank.find(name).points
+            if cell.metadata.nbgrader.points != points:  # 2 stays 2, and no 2.0
+                whole = points == int(points)
+                cell.metadata.nbgrader.points = int(points) if whole else points
+    return notebook
+
+
 def write_tables(course: Course) -> Iterator[Path]:
-    """Bring the tables of all problem sets in step; the paths of those that were not."""
+    """Bring points and tables of all problem sets in step; the paths of those that were not."""
     for path in sources_of(course):
         notebook = nbformat.read(path, as_version=4)
-        if (changed := with_table(notebook, course.bank)) != notebook:
+        changed = with_table(with_points(notebook, course.bank), course.bank)
+        if changed != notebook:
             write_notebook(changed, path)
             yield path
 

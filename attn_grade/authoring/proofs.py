@@ -36,11 +36,20 @@ def faults_of_right_answer(
     """The rows that refuse an answer which is right."""
     for number, row in enumerate(grade(exercise, submission, secret).rows, start=1):
         if row.problem:
-            yield f"{name} is right, and row {number} refuses it: {row.problem}"
+            yield f"{name} has to be right, and row {number} refuses it: {row.problem}"
 
 
-def faults_of_mistake(exercise: Exercise, mistake: Mistake, score: Points) -> Iterator[str]:
-    """Where a graded mistake earns something else than it declares, or is told something else."""
+def faults_of_mistake(
+    exercise: Exercise, mistake: Mistake, score: Points, by_luck: bool = False
+) -> Iterator[str]:
+    """Say of a graded mistake that it earns, or is told, something else than it declares.
+
+    Args:
+        exercise: Which knows it.
+        mistake: Which was graded.
+        score: What it got.
+        by_luck: Whether its points depend on the seed.
+    """
     if score.hint != mistake.whole_hint:
         yield f"{mistake.name} is told something else than its hint: {score.hint}"
     if mistake.points is None:  # its promises made it
@@ -48,7 +57,7 @@ def faults_of_mistake(exercise: Exercise, mistake: Mistake, score: Points) -> It
             yield f"{mistake.name} earns every point"
         return
     at_least = score.of - cost_of_a_slip(exercise) if mistake.is_light else 0
-    if float(score) != (declared := max(mistake.points, at_least)):
+    if not by_luck and float(score) != (declared := max(mistake.points, at_least)):
         yield f"{mistake.name} earns {score:g}, and by its points {declared:g}"
 
 

@@ -10,6 +10,7 @@ from attn_grade.authoring import proofs
 from attn_grade.authoring.demands import place_of_right_answers, place_of_verdicts, unmet_demands
 from attn_grade.authoring.solution import find_solution
 from attn_grade.authoring.verdicts import (
+    SOME,
     Verdicts,
     catching,
     deciding,
@@ -55,8 +56,7 @@ class Tried:
         for name, cells in self.verdicts.items():
             least, _ = points_of(exercise, cells)
             yield f"{' '.join(cells)}  {least:g}  {name}: {self.hints.get(name, '')}"
-        for fault in self.faults:
-            yield f"TO MEND: {fault}"
+        yield from (f"TO MEND: {fault}" for fault in self.faults)
 
 
 def try_exercise(course: Course, name: str) -> Tried:
@@ -68,9 +68,8 @@ def try_exercise(course: Course, name: str) -> Tried:
         ValueError: There is no exercise of this name.
     """
     exercise = course.bank.find(name)
-    tried = Tried(exercise, faults=list(unmet_demands(course, exercise)))
-    reference = LocalSubmission(exercise.reference)
-    wrong = [*proofs.faults_of_right_answer(exercise, "the reference", reference, SECRET)]
+    tried = Tried(exercise, faults=[f"it {said}" for said in unmet_demands(course, exercise)])
+    wrong = [*_try_reference(exercise)]
     tried.faults += wrong
     if not wrong:  # nothing can be compared with a reference that is not right
         tried.verdicts = examine_bank(exercise)
@@ -84,6 +83,14 @@ def try_exercise(course: Course, name: str) -> Tried:
     return tried
 
 
+def _try_reference(exercise: Exercise) -> Iterator[str]:
+    reference = LocalSubmission(exercise.reference)
+    try:
+        yield from proofs.faults_of_right_answer(exercise, "the reference", reference, SECRET)
+    except Exception as error:  # nor can anything be drawn for it
+        yield f"the reference is no answer: {type(error).__name__}: {error}"
+
+
 def _try_mistakes(tried: Tried) -> Iterator[str]:
     exercise = tried.exercise
     hints: dict[str, str] = {}
@@ -91,7 +98,8 @@ def _try_mistakes(tried: Tried) -> Iterator[str]:
         yield from proofs.unseen_forms(exercise, mistake)
         score = grade(exercise, LocalSubmission(mistake.answer), SECRET)
         hints[mistake.name] = score.hint or ""
-        yield from proofs.faults_of_mistake(exercise, mistake, score)
+        by_luck = SOME in tried.verdicts[mistake.name]
+        yield from proofs.faults_of_mistake(exercise, mistake, score, by_luck)
     tried.hints = hints
     if not any(check.slow for check in exercise.checks):
         yield from proofs.unmarked_slips(exercise, SECRET)
@@ -171,7 +179,7 @@ def _said(root: Path, name: str) -> tuple[list[str], list[str]]:
     if error := _unusable(course, name):
         return [error], [error]
     tried = try_exercise(course, name)
-    return [*tried.lines()], tried.faults
+    return [*tried.lines()], [f"{name}: {fault}" for fault in tried.faults]
 
 
 def _unusable(course: Course, name: str) -> str | None:

@@ -152,4 +152,4 @@ def _problem(cell: NotebookNode, bank: Bank) -> str | None:
     gives = cell.metadata.nbgrader.points
     if gives == has or is_dropped(cell):
         return None
-    return f"it gives {gives:g} points, and {name} has {has:g}: give the cell as many."
+    return f"it gives {gives:g} points, and {name} has {has:g}; run: attn-grade tables"

@@ -52,6 +52,7 @@ EXERCISE = Exercise(
     reference=reference,
     title="what a fit leaves over",
     minutes=15,
+    axes={},  # words and designs are drawn as long as they are asked for
     may_use=("methods_course.least_squares.predict",),
     promises=Promises(),
     checks=(

@@ -1,0 +1,206 @@
+"""Say what the chapters of `_toc.yml` lack, each fault in a sentence with its cure.
+
+    python tools/check_chapters.py
+
+`attn-grade check-course` asks this, and `tests/test_chapters.py` calls the same functions.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+import yaml
+from build_road import STOPS, read_stops
+from cells import code_cells
+from nbformat import NotebookNode
+
+from attn_course.interactive.figure import STORED
+
+ROOT = Path(__file__).resolve().parent.parent
+# The files and folders that belong to a chapter; {name} is NN_slug.
+PLACES = (
+    "book/text/{name}.md",
+    "book/{name}.ipynb",
+    "attn_course/{slug}.py",
+    "attn_bank/{slug}",
+    "solutions/{name}/{name}.ipynb",
+    "exercises/{name}/{name}.ipynb",
+    "tests/test_{slug}.py",
+)
+# What generates those of them that nobody writes.
+GENERATED = {
+    "book/{name}.ipynb": "make notebooks",
+    "exercises/{name}/{name}.ipynb": "make exercises",
+}
+# The places where a number in a name means a chapter.
+NUMBERED = ("book/text/*.md", "book/*.ipynb", "solutions/*", "exercises/*")
+# Of a line of code, for a phone; of a cell; of a chapter above *Going deeper*.
+MAX_WIDTH, MAX_LINES = 76, 10
+MAX_WORDS, MAX_CELLS, MAX_FORMULAS = 3_500, 25, 12
+DEEPER = "## Going deeper"
+HIDDEN = {"remove-cell", "remove-input", "hide-input"}  # the last folds the code away
+FORMULA = re.compile(r"\$\$.+?\$\$|^```\{math\}.*?^```|\\begin\{align", re.DOTALL | re.MULTILINE)
+# Between these a reader meets no words: comments, targets, options of directives, addresses.
+NO_WORDS = re.compile(
+    r"<!--.*?-->|<svg.*?</svg>|<[^>]+>|^\([\w-]+\)=$|^:[\w-]+:[^\n]*$|\]\([^)]*\)",
+    re.DOTALL | re.MULTILINE,
+)
+WORD = re.compile(r"[^\W\d_][\w'’-]*")
+
+
+def chapters(root: Path = ROOT) -> list[str]:
+    """The names NN_slug of the chapters, in reading order."""
+    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    files = [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
+    names = [file.removeprefix("book/") for file in files]
+    return [name for name in names if name[0].isdigit()]
+
+
+def faults_of_course(root: Path = ROOT) -> Iterator[str]:
+    """All that the chapters lack."""
+    names = chapters(root)
+    numbers = [int(name[:2]) for name in names]
+    if numbers != sorted(set(numbers)):
+        yield f"_toc.yml: the chapters are not numbered in reading order: {numbers}"
+    for pattern in NUMBERED:
+        for path in sorted(root.glob(pattern)):
+            if re.match(r"\d", path.name) and path.stem not in names:
+                yield f"{path.relative_to(root)} is of no chapter: add book/{path.stem} to _toc.yml"
+    if list(stops := read_stops(root / STOPS)) != names:
+        yield f"{STOPS} has the stops {', '.join(stops)}; _toc.yml has {', '.join(names)}"
+    for name in names:
+        yield from faults_of_chapter(name, root)
+
+
+def faults_of_chapter(name: str, root: Path = ROOT) -> Iterator[str]:
+    """All that one chapter lacks; of one that is not all there, what is missing."""
+    missing = [*missing_places(name, root)]
+    yield from missing
+    if missing:
+        return
+    text = jupytext.read(root / "book" / "text" / f"{name}.md")
+    built = nbformat.read(root / "book" / f"{name}.ipynb", as_version=4)
+    source = nbformat.read(root / "solutions" / name / f"{name}.ipynb", as_version=4)
+    found = [*faults_of_header(name, text, root), *faults_of_tables(text)]
+    found += wide_lines(text, MAX_LINES)
+    found += [f"problem set: {fault}" for fault in wide_lines(source)]
+    found += [*faults_of_core(built), *faults_of_figures(built)]
+    yield from (f"book/text/{name}.md: {fault}" for fault in found)
+
+
+def missing_places(name: str, root: Path = ROOT) -> Iterator[str]:
+    """The files of a chapter that are not there."""
+    for place in PLACES:
+        path = root / place.format(name=name, slug=name[3:])
+        if not path.exists() or (path.is_dir() and not [*path.glob("[!_]*.py")]):
+            cure = f"; run: {GENERATED[place]}" if place in GENERATED else ""
+            yield f"{path.relative_to(root)} is missing{cure}"
+
+
+def faults_of_header(name: str, text: NotebookNode, root: Path = ROOT) -> Iterator[str]:
+    """What the header of a chapter does not say as it should."""
+    course: dict[str, Any] = text.metadata.get("course", {})
+    wanted = {"number": name[:2], "slug": name[3:]}
+    if {key: course.get(key) for key in wanted} != wanted:
+        yield f"its header says of `course` other things than {wanted}"
+    if not isinstance(minutes := course.get("minutes"), int) or minutes <= 0:
+        yield "its header does not say under `course: minutes` how long it takes"
+    if unknown := sorted(set(course) - {"number", "slug", "minutes", "beyond"}):
+        yield f"its header says of `course` what nobody reads: {', '.join(unknown)}"
+    teaches = f"(book/text/{name}.md#" in (root / "COVERAGE.md").read_text(encoding="utf-8")
+    if teaches == bool(course.get("beyond")):
+        yield "either rows of COVERAGE.md lead to it, or `beyond` in its header says what it adds"
+
+
+def faults_of_tables(text: NotebookNode) -> Iterator[str]:
+    """Heads of tables that a screen reader cannot read."""
+    markdown = "\n".join(cell.source for cell in text.cells if cell.cell_type == "markdown")
+    for head, rule in pairwise(markdown.splitlines()):
+        if re.fullmatch(r"\|[-: |]+\|", rule):
+            cells = re.sub(r"\$[^$]*\$", "", head).strip("|").split("|")
+            if not all(re.search(r"\w", cell) for cell in cells):
+                yield f"a column has no head in words: {head}"
+
+
+def wide_lines(notebook: NotebookNode, most: int | None = None) -> Iterator[str]:
+    """Code cells that do not fit a phone, or have more lines than a reader takes in at once."""
+    for _, number, cell in code_cells(notebook):
+        lines = cell.source.splitlines()
+        for line in lines:
+            if len(line) > MAX_WIDTH:
+                yield f"code cell {number} has a line of more than {MAX_WIDTH} characters: {line}"
+        if most and len(lines) > most:
+            yield f"code cell {number} has {len(lines)} lines; at most {most}"
+
+
+def faults_of_figures(notebook: NotebookNode) -> Iterator[str]:
+    """Figures that do not say what they show, and captions without a picture."""
+    for _, number, cell in code_cells(notebook):
+        about = cell.metadata.get("mystnb", {})
+        shown = [output.data for output in cell.outputs if "data" in output]
+        if not any({"image/png", "image/svg+xml"} & set(data) for data in shown):
+            if "figure" in about:
+                yield f"code cell {number} has a caption and no picture; is MPLBACKEND set?"
+            continue
+        alt = about.get("image", {}).get("alt", "")
+        is_scripted = any(STORED in data for data in shown)  # it labels itself
+        if not is_scripted and len(alt.split()) < 6:
+            yield f"code cell {number} has an alt text of fewer than six words: {alt!r}"
+
+
+def faults_of_core(notebook: NotebookNode) -> Iterator[str]:
+    """The core, above *Going deeper*, must be read in one sitting."""
+    cells = core(notebook)
+    if cells is None:
+        yield f"it has no heading {DEEPER!r}, which ends its core"
+        return
+    formulas = sum(len(FORMULA.findall(cell.source)) for cell in cells if cell.cell_type != "code")
+    seen = sum(cell.cell_type == "code" and is_seen(cell) for cell in cells)
+    for found, most, what in (
+        (formulas, MAX_FORMULAS, "formulas"),
+        (seen, MAX_CELLS, "code cells"),
+        (words(cells), MAX_WORDS, "words"),
+    ):
+        if found > most:
+            yield f"its core has {found} {what}, more than {most}: move something below {DEEPER!r}"
+
+
+def core(notebook: NotebookNode) -> list[NotebookNode] | None:
+    """The cells above *Going deeper*, whose heading ends them; None without it."""
+    cells: list[NotebookNode] = []
+    for cell in notebook.cells:
+        before, heading, _ = cell.source.partition(DEEPER)
+        if cell.cell_type == "markdown" and heading:
+            return [*cells, nbformat.v4.new_markdown_cell(before)]
+        cells.append(cell)
+    return None
+
+
+def is_seen(cell: NotebookNode) -> bool:
+    """True of a cell whose code stands on the page."""
+    return not HIDDEN & set(cell.metadata.get("tags", []))
+
+
+def words(cells: list[NotebookNode]) -> int:
+    """The words that a reader reads: text, captions, folded answers, comments, what is printed."""
+    text = []
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            text.append(NO_WORDS.sub(" ", re.sub(r"\$[^$]*\$", " ", FORMULA.sub(" ", cell.source))))
+        elif "remove-cell" not in cell.metadata.get("tags", []):
+            if is_seen(cell):
+                text += re.findall(r"#(.*)$", cell.source, re.MULTILINE)
+            text += [output.text for output in cell.outputs if output.get("name") == "stdout"]
+            text.append(cell.metadata.get("mystnb", {}).get("figure", {}).get("caption", ""))
+    return len(WORD.findall("\n".join(text)))
+
+
+if __name__ == "__main__":
+    sys.exit("\n".join(faults_of_course()) or None)
