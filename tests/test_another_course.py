@@ -50,6 +50,18 @@ for name in ("attn_grade", "methods_course", "attn_course", "attn_bank"):
     except ModuleNotFoundError:
         pass
 print(*found)"""
+# The libraries are imported once, which takes longer than what most commands do.
+COMMANDS = """import os, runpy, sys
+import attn_grade.__main__, nbgrader.apps.nbgraderapp
+
+for command in sys.argv[1:]:
+    if not (child := os.fork()):
+        sys.argv = command.split()
+        sys.modules.pop(f"{sys.argv[0]}.__main__", None)  # imported above, to be run now
+        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+        sys.exit()
+    if status := os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
+        sys.exit(status)"""
 RIDGE = """def fit(design, target):
     penalty = 0.1 * np.eye(design.shape[1], dtype=design.dtype)
     return np.linalg.solve(design.T @ design + penalty, design.T @ target)"""
@@ -104,6 +116,10 @@ class Elsewhere:
         assert run.returncode == 0, run.stdout
         return run.stdout
 
+    def type(self, *commands: str) -> None:
+        """Run `python -m COMMAND` in the folder of the course, one after the other."""
+        self.python("-c", COMMANDS, *commands)
+
     def record(self, assignment: str, student: str) -> SubmissionRecord:
         return read_record(record_path(self.course / "grading" / "results", assignment, student))
 
@@ -117,14 +133,12 @@ class Elsewhere:
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
     """The course, released, handed in, graded, reported on and exported."""
     elsewhere = Elsewhere(tmp_path_factory.mktemp("elsewhere"))
-    elsewhere.python("-m", "nbgrader", "generate_assignment", "*")
+    elsewhere.type("nbgrader generate_assignment *")
     for student, handed_in in STUDENTS.items():
         for assignment, changes in handed_in.items():
             hand_in(elsewhere.course, assignment, student, changes)
-    for assignment in POINTS:
-        elsewhere.python("-m", "attn_grade", "autograde", assignment, "--jobs", "1")
-    elsewhere.python("-m", "attn_grade", "report", FIRST)
-    elsewhere.python("-m", "nbgrader", "export", "--to", "grades.csv")
+    grading = (f"attn_grade autograde {assignment} --jobs 1" for assignment in POINTS)
+    elsewhere.type(*grading, f"attn_grade report {FIRST}", "nbgrader export --to grades.csv")
     return elsewhere
 
 
