@@ -13,3 +13,11 @@ What is kept of a submission is in `records`, and `seal` shows that nobody has c
 - `report`: what a class made of a problem set.
 - `data`: the data of a person or of a class, handed out, backed up and deleted.
 """
+
+import sys
+
+if sys.flags.optimize > 1:
+    raise ImportError(
+        "Python runs with -OO or PYTHONOPTIMIZE=2, which takes out the docstrings that hold the"
+        " hints. Start it without."
+    )

@@ -1,19 +1,12 @@
 """Wrong answers of an exercise, each with its hint and what it earns."""
 
 import inspect
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from attn_grade.inside.plain import Plain
-
-if sys.flags.optimize > 1:
-    raise ImportError(
-        "Python runs with -OO or PYTHONOPTIMIZE=2, which takes out the docstrings that hold the"
-        " hints. Start it without."
-    )
 
 
 @dataclass(frozen=True)
