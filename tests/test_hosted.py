@@ -121,7 +121,8 @@ def test_only_the_first_cell_says_how_to_get_the_course(name: str, kind: str) ->
 
 @left_to_proofs  # it installs PyTorch anew
 def test_notebooks_run_with_nothing_but_torch_jupyter_and_the_wheel(tmp_path: Path) -> None:
-    pins = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    files = (ROOT / name for name in ("requirements.txt", "requirements-torch.txt"))
+    pins = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
     lines = [pin.split()[0] for pin in pins if pin.partition("==")[0] in HOST]
     assert len(lines) == len(HOST)
     venv.create(tmp_path / "env", with_pip=True)
