@@ -68,7 +68,7 @@ def copy(tmp_path: Path) -> Path:
         f"solutions/{NAME}/{NAME}.ipynb",
         f"exercises/{NAME}/{NAME}.ipynb",
         "tests/test_luong.py",
-        "COVERAGE.md",
+        "docs/coverage.md",
     ):
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / place, tmp_path / place)

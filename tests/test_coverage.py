@@ -1,4 +1,4 @@
-"""`COVERAGE.md` is whole, and each of its rows leads to a section that exists.
+"""`docs/coverage.md` is whole, and each of its rows leads to a section that exists.
 
 Five published texts are taken apart in it, row by row. A row is taught in one section or more; or
 it waits for a page that `_toc.yml` does not have yet; or it is dropped, and says why. A chapter on
@@ -15,7 +15,7 @@ import pytest
 
 from tests.conftest import ROOT, toc_pages
 
-COVERAGE = ROOT / "COVERAGE.md"
+COVERAGE = ROOT / "docs" / "coverage.md"
 # The texts, and how many rows each has.
 LENGTHS = {"S0": 41, "S1": 44, "S2": 56, "S3": 53, "S4": 45}
 ROW = re.compile(r"\| (S\d-\d\d) \| ([^|]+) \| ([^|]+) \|")
@@ -63,7 +63,7 @@ def page_anchors(path: Path) -> dict[str, str]:
 
 def broken_link(words: str, file: str, anchor: str | None) -> str | None:
     """Say what is wrong with a link, if anything."""
-    path = ROOT / file
+    path = COVERAGE.parent / file
     if not path.is_file():
         return f"no file {file}"
     if path.suffix != ".md":
@@ -125,14 +125,14 @@ def test_anchors_are_those_of_github() -> None:
 @pytest.mark.parametrize(
     ("place", "said"),
     [
-        ("[01 · Temper](book/text/01_retrieval.md#temper)", "no heading #temper"),
-        ("[01 · Heat](book/text/01_retrieval.md#temperature)", "leads to 'Temperature' of 01"),
+        ("[01 · Temper](../book/text/01_retrieval.md#temper)", "no heading #temper"),
+        ("[01 · Heat](../book/text/01_retrieval.md#temperature)", "leads to 'Temperature' of 01"),
         (
-            "[02 · Temperature](book/text/01_retrieval.md#temperature)",
+            "[02 · Temperature](../book/text/01_retrieval.md#temperature)",
             "leads to 'Temperature' of 01",
         ),
-        ("[01 · Temperature](book/text/01_retrieval.md)", "no heading #None"),
-        ("[01 · Temperature](book/text/01_nowhere.md#temperature)", "no file"),
+        ("[01 · Temperature](../book/text/01_retrieval.md)", "no heading #None"),
+        ("[01 · Temperature](../book/text/01_nowhere.md#temperature)", "no file"),
         ("planned: chapter 01", "book/01_retrieval is there"),
         ("planned: the notation page", "book/notation is there"),
         ("dropped", "neither"),

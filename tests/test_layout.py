@@ -33,6 +33,7 @@ FOLDERS = (
     "attn_grade",
     "benchmarks",
     "book",
+    "docs",
     "exercises",
     "solutions",
     "tests",
