@@ -19,9 +19,9 @@ from pathlib import Path
 from attn_grade.cluster.client import grade_on_cluster
 from attn_grade.records import SubmissionRecord, read_records
 from attn_grade.stations.tasks import Task
-from tests.clusters import LocalCluster, kill
-from tests.postgresql import running_server
-from tests.simulated_grading import grade, gradebook_marks, lay_out, marks, noted
+from tools.local_cluster import LocalCluster, kill
+from tools.postgresql import running_server
+from tools.simulated_grading import grade, gradebook_marks, lay_out, marks, noted
 
 ASSIGNMENT = "01_simulated"
 WORKERS = 3

@@ -6,7 +6,6 @@ import functools
 import gc
 import http.server
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +20,7 @@ import yaml
 from filelock import FileLock
 
 from tests.sampling import left_to_proofs, takes_all
+from tools.browser import FLAGS, chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -167,34 +167,11 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Build:
     return Build(int(status), log, target / "_build" / "html")
 
 
-# A sandbox needs rights that a container lacks; the rest keeps the browser from calling home.
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    # One process draws all the pages: to start another for each of them takes as long as a page.
-    "--renderer-process-limit=1",
-    "--in-process-gpu",
-    # the headless shell would move letters to whole pixels, on paper too
-    "--font-render-hinting=none",
-]
-
-
 class Quiet(http.server.SimpleHTTPRequestHandler):
     """A file server that keeps no diary."""
 
     def log_message(self, format: str, *arguments: object) -> None:
         """Print nothing."""
-
-
-def chromium() -> str | None:
-    """Return the browser's path: $CHROMIUM, or one on PATH; None for Playwright's own."""
-    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
 
 
 @pytest.fixture(scope="module")  # not longer: its event loop would trip the tests that run kernels

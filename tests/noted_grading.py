@@ -7,7 +7,7 @@ from functools import wraps
 
 from attn_grade.stations import grader
 from attn_grade.stations.tasks import Task
-from tests.simulated_grading import note
+from tools.simulated_grading import note
 
 grade = grader.grade
 

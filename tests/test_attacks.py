@@ -2,7 +2,6 @@
 
 import re
 import sqlite3
-import sys
 from contextlib import closing
 
 import pytest
@@ -11,7 +10,7 @@ from attn_grade.host import budget, remote_submission, watchdog
 from attn_grade.host.isolation import strongest
 from attn_grade.inside import clock, system_calls
 from attn_grade.inside.level import Level
-from tests.attacks import BORROWED, WRONG, Attack
+from tests.attacks import BORROWED, WRONG, Attack, table
 from tests.attacks.borrowing import BORROWING
 from tests.attacks.groups import AROUND, GROUPS, TRIED
 from tests.attacks.pretending import PRETENDING, SHADOWS, writing
@@ -27,9 +26,6 @@ from tests.confined import (
 )
 from tests.conftest import ROOT
 from tests.sampling import parameters
-
-sys.path.insert(0, str(ROOT / "tools"))
-import table_of_attacks
 
 ATTACKS = {f"{group}: {name}": one for group, all in GROUPS.items() for name, one in all.items()}
 # None of these sends a signal, starts a process, fills anything or leaves its own process.
@@ -131,16 +127,16 @@ def test_attacks_end_where_there_is_no_sandbox(limits):
 
 
 def test_page_has_all_attacks_and_none_of_them_gains_or_harms_anything():
-    page = table_of_attacks.PAGE.read_text(encoding="utf-8")
+    page = table.PAGE.read_text(encoding="utf-8")
     assert f"tries {TRIED} attacks of each group" in page
-    rows = list(table_of_attacks.rows_of(page))
+    rows = list(table.rows_of(page))
     tried, around = rows[: len(ATTACKS)], rows[len(ATTACKS) :]
     assert [name for name, *_ in tried] == [name for one in GROUPS.values() for name in one]
     assert [(*one, test.strip("`")) for *one, test in around] == AROUND
     for (name, points, said, harm), attack in zip(tried, ATTACKS.values(), strict=True):
         assert points == "0", name
         assert re.search(attack.noticed, said), name
-        assert harm == table_of_attacks.NONE or attack.taints, name
+        assert harm == table.NONE or attack.taints, name
 
 
 def test_tests_that_the_page_names_are_there():

@@ -20,9 +20,9 @@ from attn_course.fast_attention import fast_attention
 from attn_course.multi_head import MultiHeadAttention
 from attn_course.scaled_dot_product import attention, causal, causal_mask
 from attn_course.shapes import unchecked
-from tests.every_call import CALLS, make
 from tests.tensors import CLOSELY
 from tests.test_devices import READS
+from tools.every_call import CALLS, make
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 

@@ -19,8 +19,8 @@ from attn_course.kernel_regression import log_epanechnikov, nadaraya_watson
 from attn_course.retrieval import dot_scores, masked_softmax
 from attn_course.shapes import unchecked
 from tests.conftest import ROOT
-from tests.every_call import CALLS, ELSEWHERE, NO_TENSORS, make
 from tests.fake_devices import pretend
+from tools.every_call import CALLS, ELSEWHERE, NO_TENSORS, make
 
 # They read lengths, or whether a sentence has ended: neither exists without numbers.
 READS = {

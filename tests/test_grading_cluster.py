@@ -37,12 +37,15 @@ from attn_grade.nbgrader.course import Course, CourseError
 from attn_grade.records import read_records
 from attn_grade.stations import levels
 from attn_grade.stations.tasks import Failure, Outcome, Task
-from tests import noted_grading, postgresql, simulated_grading
+from tests import noted_grading
 from tests.autograding import have_ended, with_submission
-from tests.clusters import LocalCluster, kill
 from tests.problem_sets import nbgrader
 from tests.sampling import left_to_proofs, sampled
-from tests.simulated_grading import (
+from tests.test_nbgrader import FIRST, cell_of, hand_in, lay_out, read_points
+from tests.test_nbgrader import STUDENTS as STUDENTS_OF_FIRST
+from tools import postgresql, simulated_grading
+from tools.local_cluster import LocalCluster, kill
+from tools.simulated_grading import (
     COURSE_ID,
     gradebook_marks,
     marks,
@@ -50,8 +53,6 @@ from tests.simulated_grading import (
     processes,
     wait_until,
 )
-from tests.test_nbgrader import FIRST, cell_of, hand_in, lay_out, read_points
-from tests.test_nbgrader import STUDENTS as STUDENTS_OF_FIRST
 
 ASSIGNMENT = "01_simulated"
 # A scheduler that gives up what a worker had, begun or not, as soon as that one worker has ended.

@@ -97,6 +97,13 @@ def code_cells(path: Path) -> list[NotebookNode]:
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
+def test_tools_and_benchmarks_do_not_lean_on_the_tests() -> None:
+    files = [path for folder in ("tools", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
+    leaning = [path for path in files for name in imports(path) if name.split(".")[0] == "tests"]
+    assert files
+    assert leaning == []
+
+
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_module_of_a_chapter_imports_torch_and_earlier_chapters_only(name: str) -> None:
     earlier = SLUGS[: CHAPTERS.index(name)]

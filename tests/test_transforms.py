@@ -23,7 +23,9 @@ from attn_course.self_attention import SelfAttention, rotate_by_position
 from tests.conftest import ROOT
 from tests.sampling import left_to_proofs
 from tests.tensors import draw
-from tools.table_of_transforms import WAYS, tried
+
+sys.path.insert(0, str(ROOT / "tools"))
+from table_of_transforms import WAYS, tried
 
 LENGTHS = (4, 7, 9, 11, 530, 13, 600, 17, 19, 23)
 Made = tuple[tuple[Any, ...], dict[str, Any]]

@@ -11,12 +11,11 @@ import io
 import sys
 from pathlib import Path
 
+from browser import FLAGS, chromium
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-from tests.conftest import FLAGS, chromium  # noqa: E402
 
 PAGE = ROOT / "_build" / "html" / "book" / "02_kernel_regression.html"
 FIGURE = '[data-figure="kernel-regression"]'

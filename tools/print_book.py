@@ -1,4 +1,4 @@
-"""Lays the built book out as one PDF for the printer, through the Chromium of the tests.
+"""Lays the built book out as one PDF for the printer, through the Chromium of `browser.py`.
 
     python tools/print_book.py [_build/html] [dist/attention.pdf]
 
@@ -15,13 +15,11 @@ from typing import Any
 
 import matplotlib
 import yaml
+from browser import FLAGS, chromium
 from bs4 import Tag
 from playwright.sync_api import Browser, Error, Playwright, sync_playwright
 from print_pages import ROOT, NotBuilt, address_of, join, pages
 from pypdf import PdfReader
-
-sys.path.insert(0, str(ROOT))
-from tests.conftest import FLAGS, chromium
 
 ROUNDS = 5
 # Without tags it makes no bookmarks.

@@ -3,7 +3,7 @@
     python tools/table_of_transforms.py            write it into book/api/transforms.md
     python tools/table_of_transforms.py --check    only say whether it is there as it should be
 
-Each public function of the chapters is called as in `tests/every_call.py`. A call that fails must
+Each public function of the chapters is called as in `every_call.py`. A call that fails must
 fail for one of the reasons below.
 """
 
@@ -18,14 +18,13 @@ from functools import partial
 from pathlib import Path
 
 import torch
+from every_call import CALLS, Call, make
 from torch import Tensor, nn
 from torch.func import vmap
 from torch.testing import assert_close
 from torch.utils._pytree import tree_leaves
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-from tests.every_call import CALLS, Call, make  # noqa: E402
 
 BEGIN, END = "<!-- table of transforms -->", "<!-- end of the table -->"
 PAGE = ROOT / "book" / "api" / "transforms.md"

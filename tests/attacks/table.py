@@ -1,6 +1,6 @@
 """Tries every attack in a sandbox, and writes what came of it: `tests/attacks/README.md`.
 
-    python tools/table_of_attacks.py        # minutes; it takes bubblewrap and libseccomp
+    python -m tests.attacks.table        # minutes; it takes bubblewrap and libseccomp
 
 A test holds the page against the attacks that there are.
 """
@@ -8,22 +8,18 @@ A test holds the page against the attacks that there are.
 from __future__ import annotations
 
 import re
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from attn_grade.host import budget, remote_submission, watchdog  # noqa: E402
-from attn_grade.host.graded import Graded  # noqa: E402
-from attn_grade.host.process import SandboxProcess  # noqa: E402
-from attn_grade.inside import clock  # noqa: E402
-from attn_grade.inside.level import Level  # noqa: E402
-from tests.attacks import Attack  # noqa: E402
-from tests.attacks.groups import AROUND, GROUPS, TRIED  # noqa: E402
-from tests.confined import (  # noqa: E402
+from attn_grade.host import budget, remote_submission, watchdog
+from attn_grade.host.graded import Graded
+from attn_grade.host.process import SandboxProcess
+from attn_grade.inside import clock
+from attn_grade.inside.level import Level
+from tests.attacks import Attack
+from tests.attacks.groups import AROUND, GROUPS, TRIED
+from tests.confined import (
     HONEST,
     SPARED,
     all_said,
@@ -33,10 +29,11 @@ from tests.confined import (  # noqa: E402
     try_answer,
 )
 
-PAGE = ROOT / "tests" / "attacks" / "README.md"
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = Path(__file__).with_name("README.md")
 HEAD = """# The attacks, and what came of them
 
-`python tools/table_of_attacks.py` writes this page, with what it sees. Each attack takes the place
+`python -m tests.attacks.table` writes this page, with what it sees. Each attack takes the place
 of an answer worth {points:g} points in a notebook of two parts; after it, in the same process,
 somebody else's notebook is graded. *Harm* is what it cost the honest part beside it, or that
 notebook. `make test` tries {tried} attacks of each group again, `make proofs` all.
