@@ -126,7 +126,7 @@ lint: style ## look for mistakes in the code, without running it
 	@$(BIN)/mypy && $(BIN)/python tools/count_any.py
 
 clean: ## remove what make made: the environment, the built book, caches
-	@rm -rf .venv _build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
+	@rm -rf .venv _build dist book/api/*.rst .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
 	@find attn_course book tests tools -name __pycache__ -exec rm -rf {} +
 
 .venv/packages: requirements.txt

@@ -19,8 +19,8 @@ from attn_course.scaled_dot_product import (
 )
 from attn_course.shapes import is_true_of_any
 
-# Positions of queries, (query_len, 1), and of keys, (key_len), to what is added to their scores,
-# (..., query_len, key_len).
+#: What positions add to the scores, a function of the positions of queries, (query_len, 1), and of
+#: keys, (key_len), that returns numbers, (..., query_len, key_len).
 PositionScores = Callable[[Tensor, Tensor], Tensor]
 
 

@@ -1,4 +1,14 @@
-"""Several looks at once: attention in parallel heads, and their outputs joined by a projection."""
+"""Several looks at once: attention in parallel heads, and their outputs joined by a projection.
+
+What is left out:
+
+- *Queries and keys of different batch sizes* are not broadcast in this layer:
+  `key.expand(8, -1, -1)` is a view, costs nothing, and says what is meant.
+- *Another sentence* is nothing that `SelfAttention` looks at. One head that does, at tokens that
+  are `d_key` wide, is `MultiHeadAttention(d_model, 1, d_key=...)`.
+- *Odd widths* of :py:func:`~attn_course.self_attention.sinusoidal_positions` are refused: a
+  frequency has a sine and a cosine, and there is no agreement on which of the two goes missing.
+"""
 
 import torch
 from jaxtyping import Bool, Float

@@ -22,9 +22,11 @@ from torch.nn import functional
 from attn_course.retrieval import attend, masked_softmax
 from attn_course.shapes import checked, describe, is_true_of_any
 
-# Queries and keys to scores: (query_len, d_query) and (key_len, d_key) to (query_len, key_len).
+#: What compares queries and keys, a function of the two, (query_len, d_query) and (key_len, d_key),
+#: that returns the scores, (query_len, key_len), behind any batch axes.
 Score = Callable[[Tensor, Tensor], Tensor]
-# Positions of a query and of a key to True where the query may attend to the key.
+#: Which query may attend to which key, a function of the positions of both that returns truth
+#: values.
 Rule = Callable[[Tensor, Tensor], Tensor]
 
 

@@ -19,7 +19,8 @@ PAD, BOS, EOS = 0, 1, 2
 
 CELLS: dict[str, Callable[..., nn.RNNBase]] = {"gru": nn.GRU, "lstm": nn.LSTM}
 Cell = Literal["gru", "lstm"]
-# The memory of a decoder between two words: tensors whose first axis is the batch, in tuples.
+#: The memory of a decoder between two words, a tuple of tensors whose first axis is the batch, or
+#: of such tuples.
 State = tuple[Any, ...]
 
 

@@ -68,7 +68,7 @@ class Trial:
 
     @cached_property
     def upstream(self) -> Tensor:
-        """The upstream gradient of an output: uneven, with a zero, in float64."""
+        """The upstream gradient of an output; it is uneven, with a zero, in float64."""
         output = tensor_of(LocalSubmission(self.reference).call(self.inputs))
         return torch.linspace(-1, 2, output.numel(), dtype=torch.float64).reshape(output.shape)
 

@@ -1,4 +1,4 @@
-"""Makers of wrong answers: another answer, usually the reference, in which one thing is changed.
+"""Makers of wrong answers: another answer, usually the reference, in which one thing is changed::
 
     @mistake(points=2, computes=given(reference, mask=torch.logical_not))
     def turns_the_mask_round():

@@ -6,6 +6,7 @@ import functools
 import gc
 import http.server
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -124,10 +125,20 @@ def toc_pages() -> list[str]:
     return [toc["root"], *files]
 
 
-def module_pages() -> list[str]:
-    """Return the pages of the reference on single modules, without suffix."""
-    files = sorted(ROOT.glob("book/api/**/*.md"))
-    return [file.relative_to(ROOT).with_suffix("").as_posix() for file in files]
+def modules_with_pages() -> list[str]:
+    """Return the modules that the reference describes: all that are public.
+
+    A package with `__all__` is one face: what lies below it is its own affair.
+    """
+    index = (ROOT / "book" / "api.md").read_text(encoding="utf-8")
+    names, below = [], []
+    for package in re.findall(r"^   (\w+)$", index, re.M):
+        for file in sorted((ROOT / package).rglob("*.py")):
+            name = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+            names += [name] if "._" not in name else []
+            if file.name == "__init__.py" and "__all__" in file.read_text(encoding="utf-8"):
+                below.append(f"{name}.")
+    return [name for name in names if not name.startswith(tuple(below))]
 
 
 def chapters() -> list[str]:

@@ -3,38 +3,17 @@
 from __future__ import annotations
 
 import re
-from importlib.util import find_spec
-from itertools import chain
+import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 from attn_course.plots import ROLE
-from tests.conftest import ROOT, module_pages
+from tests.conftest import ROOT, Build, modules_with_pages
 
-# Pages of the reference that are of no single module.
-OTHER_PAGES = ("book/api/grading", "book/api/peers", "book/api/transforms")
-# Packages that a reader imports as one module.
-ROOMS = (
-    "benchmarked",
-    "data",
-    "data.translation",
-    "interactive",
-    "minilm",
-    "plots",
-    "shapes",
-    "trained",
-    "trained.captions",
-    "trained.captions.measure",
-    "trained.captions.recipes",
-    "trained.closing",
-    "trained.heads",
-    "trained.heaps",
-    "trained.learners",
-    "trained.minilm_heads",
-    "trained.readers",
-    "trained.recall",
-    "trained.two_readings",
-    "trained.without_recurrence",
-    "training",
-)
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+from reference import remove_old_pages
+
+TOP = re.compile(r"attn_course\.\w+")
 ROAD = (ROOT / "book" / "road.html").read_text(encoding="utf-8")
 
 
@@ -45,31 +24,32 @@ def test_road_and_notation_page_use_the_colours_of_the_figures() -> None:
         assert re.search(rf"background:{colour}\"></span><strong>{role}</strong>", notation)
 
 
-def test_reference_lists_every_module_that_a_reader_may_import() -> None:
-    pages = {name: (ROOT / f"{name}.md").read_text(encoding="utf-8") for name in module_pages()}
-    listed = {
-        name
-        for text in pages.values()
-        for name in re.findall(r"^\.\. automodule:: (\S+)$", text, re.M)
-    }
-    package = ROOT / "attn_course"
-    files = chain(package.glob("*.py"), package.glob("data/**/*.py"), package.glob("plots/*.py"))
-    modules = {".".join(file.relative_to(ROOT).with_suffix("").parts) for file in files}
-    modules = {name for name in modules if not name.endswith(".__init__")}
-    rooms = {f"attn_course.{room}" for room in ROOMS}
-    ours = {name for name in listed if name.startswith("attn_course")}
-    assert ours == modules | rooms
-    # Each has a page, which bears its name, and is linked where the modules are listed.
-    short = [name.removeprefix("attn_course.") for name in ours]
-    assert {f"book/api/{name.replace('.', '/')}": f"# {name}" for name in short} == {
-        name: text.split("\n")[0] for name, text in pages.items() if name not in OTHER_PAGES
-    }
-    index = (ROOT / "book" / "api.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"^   (attn_course\.\S+)$", index, re.M)) == ours
-    engine = {f"attn_grade.{each.parent.name}" for each in ROOT.glob("attn_grade/*/__init__.py")}
-    authors = {"attn_bank", "attn_grade", "attn_grade.exercise", "attn_grade.bank"}
-    assert engine | authors <= listed
-    assert all(find_spec(name) for name in listed)
+def test_every_module_has_its_page_and_no_other_has_one(book: Build) -> None:
+    folder = book.html / "book" / "api"
+    pages = {page.stem: page.read_text(encoding="utf-8") for page in folder.glob("*.html")}
+    modules = modules_with_pages()
+    assert set(pages) == {*modules, "peers", "transforms"}
+    assert [name for name in modules if f'id="module-{name}"' not in pages[name]] == []
+
+
+def test_menu_of_the_package_has_the_modules_of_chapters_first(book: Build) -> None:
+    page = (book.html / "book" / "api" / "attn_course.html").read_text(encoding="utf-8")
+    menu = re.findall(
+        r'"toctree-l3"><a class="reference internal" href="attn_course\.(\w+)\.', page
+    )
+    slugs = [name[3:] for name in chapters()]
+    assert menu[: len(slugs)] == slugs
+    assert len(menu) == len([name for name in modules_with_pages() if TOP.fullmatch(name)])
+
+
+def test_pages_of_modules_that_are_no_more_are_deleted(tmp_path: Path) -> None:
+    folder = tmp_path / "book" / "api"
+    folder.mkdir(parents=True)
+    for name in ("attn_course.retrieval.rst", "attn_course.gone.rst", "gone.too.rst", "peers.md"):
+        (folder / name).touch()
+    remove_old_pages(SimpleNamespace(srcdir=tmp_path), None)
+    left = sorted(page.name for page in folder.iterdir())
+    assert left == ["attn_course.retrieval.rst", "peers.md"]
 
 
 def test_notation_page_names_tests_that_there_are() -> None:

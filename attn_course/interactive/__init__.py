@@ -3,6 +3,7 @@
 from attn_course.interactive.alignment import alignment_explorer
 from attn_course.interactive.captioning import caption_explorer
 from attn_course.interactive.clock import clock_explorer
+from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.fixed_vector import fixed_vector_explorer
 from attn_course.interactive.heads import head_explorer
 from attn_course.interactive.heap import heap_explorer
@@ -14,6 +15,7 @@ from attn_course.interactive.scores import score_explorer
 from attn_course.interactive.silence import silence_explorer
 
 __all__ = [
+    "InteractiveFigure",
     "alignment_explorer",
     "attention_explorer",
     "caption_explorer",

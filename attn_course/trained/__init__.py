@@ -8,6 +8,6 @@ package `attn_course.trained.captions`; the modules `attn_course.trained.recall`
 `attn_course.trained.closing` and `attn_course.trained.without_recurrence` measure recurrence.
 """
 
-from attn_course.trained.store import TrainedTranslator, load, record
-
-__all__ = ["TrainedTranslator", "load", "record"]
+from attn_course.trained.store import TrainedTranslator as TrainedTranslator
+from attn_course.trained.store import load as load
+from attn_course.trained.store import record as record

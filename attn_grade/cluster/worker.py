@@ -93,8 +93,8 @@ def carry_out(order: str) -> str:
         order: JSON, as `cluster.py` writes it.
 
     Returns:
-        JSON with one key: `record` (a SubmissionRecord as JSON), `failure` (why this submission
-        cannot be graded) or `misfit` (why this worker can grade none).
+        JSON with one key, which is `record` (a SubmissionRecord as JSON), `failure` (why this
+        submission cannot be graded) or `misfit` (why this worker can grade none).
     """
     limit_own_memory()
     return json.dumps(_answer(**json.loads(order)))

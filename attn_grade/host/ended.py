@@ -42,5 +42,5 @@ class Ended(Exception):
 
     @property
     def waited(self) -> bool:
-        """True if it waited for something: that says nothing of the answer."""
+        """True if it waited for something, which says nothing of the answer."""
         return self.cause in WAITING

@@ -74,7 +74,7 @@ class Part:
 
     @property
     def is_tampered(self) -> bool:
-        """True if the grader's code was tampered with: nothing its process reports can be
+        """True if the grader's code was tampered with, and nothing its process reports can be
         trusted."""
         return any(alarm.kind is Kind.TAMPERED for alarm in self.alarms)
 

@@ -30,6 +30,8 @@ class Foreign:
     kind: str
 
 
+#: What crosses between the grader and a submission, which is a tensor, an array, a number, a
+#: string, a truth value, None, or a list, tuple or dict of these. Nothing that could carry code.
 Plain = (
     Tensor
     | np.ndarray

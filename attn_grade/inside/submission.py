@@ -66,7 +66,7 @@ class Outcome:
 
     @property
     def unwritten(self) -> bool:
-        """True if there is no answer yet: torch raises the same error, but says why."""
+        """True if there is no answer yet; torch raises the same error, but says why."""
         return self.error == (NotImplementedError.__name__, NO_MESSAGE)
 
 

@@ -18,7 +18,7 @@ class Wall:
         bank: Name of the package of exercises. In the confined process another stands for it, in
             which there is nothing but `check`.
         paths: Parts of paths that only the grader may open, such as the solutions, the gradebook
-        and the seed.
+            and the seed.
     """
 
     packages: tuple[str, ...] = ()

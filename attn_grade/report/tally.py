@@ -79,7 +79,7 @@ class Tally:
 
     @property
     def absent(self) -> list[SubmissionRecord]:
-        """The others: nothing was handed in, or nothing that can be read, or nothing written."""
+        """The others, of whom nothing was handed in, or that can be read, or was written."""
         present = {record.student for record in self.handed_in}
         return [record for record in self.records if record.student not in present]
 

@@ -27,7 +27,7 @@ def count_again(hand_in: HandIn, record: SubmissionRecord) -> SubmissionRecord |
     """An earlier record, counted as its problem set says now, and entered into the gradebook.
 
     Returns:
-        None if a late penalty was computed from other points: then it has to be graded again.
+        None if a late penalty was computed from other points, so that it has to be graded again.
     """
     gives = points_of_cells(hand_in)
     counted = {part.part: count(part, gives.get(part.part, part.of)) for part in record.parts}

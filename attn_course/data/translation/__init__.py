@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from attn_course.data.draw import Draw
 from attn_course.data.translation import verbs
 from attn_course.data.translation.grammar import STOP, Grammar, with_capital
-from attn_course.data.translation.lexicon import Lexicon, lexicon
+from attn_course.data.translation.lexicon import Lexicon
+from attn_course.data.translation.lexicon import lexicon as all_words  # else it hides its module
 from attn_course.data.translation.nouns import counted, institution
 from attn_course.data.translation.phrases import Phrase, definite, join, words
 
@@ -62,7 +63,7 @@ def sentence_pairs(
     least, most = clauses
     if not 1 <= least <= most:
         raise ValueError(f"{clauses=} must be two numbers in order, from 1 on")
-    return _pairs(Draw(seed), lexicon(small), least, most)
+    return _pairs(Draw(seed), all_words(small), least, most)
 
 
 def _pairs(draw: Draw, words_to_use: Lexicon, least: int, most: int) -> Iterator[SentencePair]:
@@ -79,7 +80,7 @@ def paper_sentence() -> SentencePair:
     The agreement on the European Economic Area was signed in August 1992. The French is the
     figure's.
     """
-    known = lexicon()
+    known = all_words()
     economic, european = known.fields[0], known.nations[0]
     area = institution(known.areas[0], economic, european)
     agreement = counted(known.documents[0].nouns[0], many=False)

@@ -6,6 +6,4 @@ trains all trials from their seeds, measures them, and writes the record `captio
 of the first seed.
 """
 
-from attn_course.trained.captions.store import load_captioner
-
-__all__ = ["load_captioner"]
+from attn_course.trained.captions.store import load_captioner as load_captioner
