@@ -23,8 +23,9 @@ class Mistake:
         shows: What its hint says of the evidence, to be held against what an answer gave; None if
             agreement is enough.
         right: What is right in an answer with this mistake and no other; said of no other answer.
-        slip: Whether it is a slip of the hand or of the form, which costs the same small share in
-            every exercise, see `attn_grade.once`; None if its bank says neither.
+        slip: Whether an answer with it is right but for a slip of the hand or of the form, which
+            costs the same small share in every exercise, see `attn_grade.once`; None if its bank
+            does not say: it does just where something is `right`.
     """
 
     answer: Callable[..., Plain]
@@ -43,7 +44,7 @@ class Mistake:
     @property
     def is_light(self) -> bool:
         """True if an answer with this mistake and no other is right but for one thing."""
-        return bool(self.slip or self.right)
+        return bool(self.right) if self.slip is None else self.slip
 
     @property
     def whole_hint(self) -> str:
@@ -100,7 +101,8 @@ class Mistakes:
                 below has neither parameters nor a body, and lends it a name and a hint.
             also: Other answers with the same mistake, see `Mistake`.
             right: What is right beside the mistake, see `Mistake`.
-            slip: Whether it costs no more than a slip, see `Mistake`.
+            slip: Whether it costs no more than a slip, see `Mistake`; None if it does just where
+                something is `right`.
 
         Raises:
             ValueError: There is no docstring, another mistake has this name, or there are

@@ -275,7 +275,7 @@ def test_slip_costs_the_same_share_in_every_exercise(exercise):
     for mistake in spec.mistakes:
         known = Recognised(mistake)
         earned = sum(kept(spec, problems, known))
-        least = 0.75 * spec.points - 0.25 if mistake.is_light else 0
+        least = 0.75 * spec.points - 0.25 if mistake.slip else 0
         assert least <= earned <= 0.75 * spec.points, mistake.name
         assert sum(kept(spec, problems, Recognised(mistake, row=0))) == 0
-        assert mistake.points is not None or mistake.is_light  # a broken promise is one
+        assert mistake.points is not None or mistake.slip  # a broken promise is one

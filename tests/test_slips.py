@@ -75,3 +75,20 @@ def test_slips_are_not_looked_for_where_nothing_but_words_was_found():
         grade(find_exercise("05_luong/general_scores"), LocalSubmission(raises), None).hint is None
     )
     assert slips_of(find_exercise("04_bahdanau/train_and_translate")) == []
+
+
+@pytest.mark.parametrize(
+    ("exercise", "leak"),
+    [
+        ("01_retrieval/lookup_with_default", "forgets_the_mask"),
+        ("02_kernel_regression/choose_width", "measures_with_the_key_itself"),
+        ("07_scaled_dot_product/causal_weights", "sees_one_key_ahead"),
+        ("08_self_attention/causal_attention", "looks_one_place_ahead"),
+    ],
+)
+def test_leak_of_what_a_part_is_to_hide_costs_more_than_a_slip(exercise, leak):
+    spec = find_exercise(exercise)
+    answer = next(one.answer for one in spec.mistakes if one.name == leak)
+    score = grade(spec, LocalSubmission(answer), None)
+    assert score.mistake == leak
+    assert float(score) < spec.points / 2

@@ -136,7 +136,7 @@ def leaves_nothing_out_and_divides_by_one_less(key, value, widths):
     return width, 1 - (1 - score) * (len(key) - 1) / len(key)
 
 
-@mistake(points=2, right="you choose the width well")
+@mistake(points=2, right="you choose the width well", slip=False)
 def measures_with_the_key_itself(key, value, widths):
     """you take R² from estimates that have seen the value they estimate; use the leave-one-out
     error for both"""

@@ -92,7 +92,7 @@ def takes_any_mask_as_causal(scores, value, mask, default):
     return torch.where(some, weights @ value, default)
 
 
-@mistake(points=1, right="your queries without keys are right")
+@mistake(points=1, right="your queries without keys are right", slip=False)
 def forgets_the_mask(scores, value, mask, default):
     """queries that have keys attend to forbidden ones too: the mask has to act before the
     softmax"""

@@ -147,7 +147,7 @@ def forbids_itself(scores, length):
     return _masked(scores, earlier & _real(scores, length))
 
 
-@mistake(slip=True, ending=_TRIANGLE)
+@mistake(ending=_TRIANGLE)
 def sees_one_key_ahead(scores, length):
     """your queries see one key that comes after them"""
     query_len, key_len = scores.shape[-2:]

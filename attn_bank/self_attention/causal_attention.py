@@ -113,7 +113,7 @@ def sees_the_future_only(query, key, value, real):
     return attention(query, key, value, ahead & real.unsqueeze(-2))
 
 
-@mistake
+@mistake(slip=True)
 def leaves_itself_out(query, key, value, real):
     """your triangle leaves the diagonal out; a token looks at itself as well as at those before
     it"""
@@ -121,7 +121,7 @@ def leaves_itself_out(query, key, value, real):
     return attention(query, key, value, before)
 
 
-@mistake(slip=True)
+@mistake
 def looks_one_place_ahead(query, key, value, real):
     """your triangle reaches one place too far: each token sees the next one, which is the very word
     that it must guess"""
