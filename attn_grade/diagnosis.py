@@ -76,7 +76,7 @@ def recognise(
         rest = in_different_draws(findings, made, repeats) or known
         rest = rest or in_some_rows(findings, made, repeats) or form
     except Exhausted:
-        return effect or form or _raised(findings)
+        return effect or form or _cause(findings) or _raised(findings)
     if not thorough:
         return rest
     with suppress(Exhausted), nullcontext() if secret else shown_at_work():
@@ -84,14 +84,27 @@ def recognise(
             return Recognised(slip)
         if both := both_of_two(exercise, findings, secret, effort):
             return both
-    return effect or rest or _raised(findings)
+    return effect or rest or _cause(findings) or _raised(findings)
 
 
 def _effect(exercise: Exercise, findings: Findings, secret: str | None) -> Recognised | None:
     """The effect that calls have shown, or that tells right draws from others, or None."""
-    signs = [sign for found in findings for one in found for sign in one.signs]
-    sign = next(iter(signs), None) or symptom(exercise, findings, secret)
+    signs = _signs(findings)
+    sign = next((one for one in signs if not one.possible), None)
+    if sign := sign or symptom(exercise, findings, secret):
+        causes = [one.hint for one in signs if one.possible and one.about == sign.about]
+        sign = sign._replace(hint=". ".join((sign.hint, *causes)))
     return sign and _seen(sign)
+
+
+def _cause(findings: Findings) -> Recognised | None:
+    """The possible cause that the source shows, or None."""
+    sign = next((sign for sign in _signs(findings) if sign.possible), None)
+    return sign and _seen(sign)
+
+
+def _signs(findings: Findings) -> list[Sign]:
+    return [sign for found in findings for one in found for sign in one.signs]
 
 
 def _raised(findings: Findings) -> Recognised | None:

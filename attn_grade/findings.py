@@ -8,10 +8,19 @@ from attn_grade.inside.plain import Inputs, Plain
 
 
 class Sign(NamedTuple):
-    """An effect that was seen, whatever its cause: a short name, and what a student reads."""
+    """An effect that was seen, whatever its cause, or a cause that is no more than possible.
+
+    Args:
+        name: A short one.
+        hint: What a student reads.
+        about: The name of an input that it is about, if it is about one.
+        possible: Whether it is a possible cause.
+    """
 
     name: str
     hint: str
+    about: str = ""
+    possible: bool = False
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,8 @@ def say_product(inputs: Inputs, rows: str, inner: str, other: str, columns: str)
             f"{said}. {names} of shape ({other}, {columns}) hold a row for each number that comes"
             f" out, so transpose: `@ {tables[0]}.mT`"
         )
-    return f"{said}; with the right one transposed they fit" if inner == columns else said
+    turned = "; its last one is as long: is one of the two turned round, or no longer what came in?"
+    return f"{said}{turned}" if inner == columns else said
 
 
 def say_batched_product(inputs: Inputs, wanted: str, got: str) -> Said:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from attn_grade.alterations import has, is_floating
+from attn_grade.causes import causes_of
 from attn_grade.equality import same, share_of_numbers
 from attn_grade.exercise import Exercise
 from attn_grade.findings import Finding, Sign
@@ -35,7 +36,11 @@ SECONDS = 2.0  # for a call, of which several are made
 
 
 def probe(exercise: Exercise, findings: list[list[Finding]], submission: Submission) -> None:
-    """Write into the first finding in numbers what calls of an answer show."""
+    """Write into the first finding in numbers what calls of an answer show.
+
+    What its source shows is written into the first finding of all.
+    """
+    causes = causes_of(findings, submission)
     for row, found in enumerate(findings):
         check = exercise.checks[row]
         if check.gradient or check.slow or not found or found[0].raised:
@@ -44,7 +49,10 @@ def probe(exercise: Exercise, findings: list[list[Finding]], submission: Submiss
         with suppress(_NoOutput, MemoryError):
             signs.extend(_signs(exercise, trial, submission))
         found[0] = replace(found[0], signs=tuple(signs))
-        return
+        break
+    for found in filter(None, findings):
+        found[0] = replace(found[0], signs=(*found[0].signs, *causes))
+        break
 
 
 class _NoOutput(Exception):
@@ -82,7 +90,7 @@ def _signs(exercise: Exercise, trial: Trial, submission: Submission) -> Iterator
         if isinstance(value, Tensor) and value.is_floating_point():
             other = {**given, name: _other(value)}
             if same(output, call(other)) and not same(expected, right(other)):
-                yield Sign(f"ignores_{name}", IGNORED.format(name))
+                yield Sign(f"ignores_{name}", IGNORED.format(name), name)
 
 
 def _has_numbers(output: Plain) -> bool:

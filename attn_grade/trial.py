@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from attn_grade.exercise import Check, Exercise
+from attn_grade.inside.overwritten import Overwritten
 from attn_grade.inside.plain import Input, Inputs, Plain, cast_floats, map_leaves
 from attn_grade.inside.submission import LocalSubmission, Outcome
 
@@ -28,6 +29,9 @@ class Submission(Protocol):
 
     def supports(self, device: str) -> bool:
         """True if the function can be called with tensors on this device."""
+
+    def overwritten(self) -> Overwritten:
+        """The arguments that its own loops overwrite, as far as that is known."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -88,6 +88,7 @@ def no_value(x):
     ("call", "given", "said"),
     [
         (lambda x, w: x @ w, (TABLE, WEIGHT), "so transpose: `@ w.mT`"),
+        (lambda x, w: x @ w[:5], (TABLE, WEIGHT), "or no longer what came in?"),
         (lambda x, w: x @ w, (BATCH, HEADS), "2 (`x.shape[-3]`) and 5 (`w.shape[-3]`)"),
         (lambda x, w: torch.bmm(x, w), (TABLE, BATCH), "`bmm` takes three axes"),
         (lambda x, w: x + w, (TABLE, WEIGHT), "3 (`x.shape[-2]`) and 7 (`w.shape[-2]`)"),

@@ -61,6 +61,16 @@ def test_honest_acts_are_remarks_at_most_and_cost_nothing(process: SandboxProces
     assert "network" in all_said(graded, "spared")
 
 
+def test_source_of_an_answer_is_read_behind_the_wall_for_a_hint(process: SandboxProcess) -> None:
+    shadowed = """def softmax(scores):
+    for scores in scores.exp():
+        pass
+    return int(scores.sum() / 0)"""
+    graded = grade(process, shadowed, TRIED, HONEST, SPARED)
+    assert "`for scores in ...` gives" in (graded.parts["tried"].points.hint or "")
+    assert [*graded.alarms, *graded.parts["tried"].alarms] == []
+
+
 HELPED = """def softmax(scores):
     raised = raise_all(scores)
     return raised / raised.sum(-1, keepdim=True)"""

@@ -10,6 +10,7 @@ from attn_grade.host.channel import Channel
 from attn_grade.host.ended import Cause, Ended
 from attn_grade.inside.clock import idle_limit
 from attn_grade.inside.instrument import Instrument, active_instruments, paused
+from attn_grade.inside.overwritten import AGAIN, FOR, Overwritten
 from attn_grade.inside.packing import MALFORMED
 from attn_grade.inside.plain import Inputs, Plain, as_plain
 from attn_grade.inside.submission import SECONDS_A_CALL, Outcome
@@ -84,6 +85,13 @@ class RemoteSubmission:
                 self.channel.ask({}, MARGIN)
             return self.channel.ended
         return None
+
+    def overwritten(self) -> Overwritten:
+        """Ask for it as `LocalSubmission` has it; what is sent may be anything."""
+        with suppress(Ended, *MALFORMED):
+            found = self.channel.ask({"overwritten": True}, MARGIN)["overwritten"]
+            return [(kind, name) for kind, name in found if kind in (FOR, AGAIN)]
+        return []
 
     def supports(self, device: str) -> bool:
         """The processor alone: a confined process sees no other device."""

@@ -127,6 +127,10 @@ def _answer_calls(
             if not asked:  # no call: all are over, and it is time to look what they have changed
                 send(connection, {"alarms": alarms.take()})
                 continue
+            if "overwritten" in asked:
+                found = submission.overwritten()
+                send(connection, {"overwritten": found, "alarms": alarms.take(compare=False)})
+                continue
             with course_values(), measure_here(asked.pop("instruments")) as instruments:
                 outcome = submission.call(**asked)
             readings = [instrument.readings() for instrument in instruments]

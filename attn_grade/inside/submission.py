@@ -15,6 +15,7 @@ from torch import Tensor
 
 from attn_grade.inside.call_context import OutOfTime, Stalled, seeded, silenced, time_limited
 from attn_grade.inside.families import AUTOGRAD
+from attn_grade.inside.overwritten import Overwritten, overwritten
 from attn_grade.inside.plain import (
     Foreign,
     Input,
@@ -160,6 +161,10 @@ class LocalSubmission:
     def supports(self, device: str) -> bool:
         """Return True: the function is in this process."""
         return True
+
+    def overwritten(self) -> Overwritten:
+        """The arguments that its own loops overwrite, as its source shows."""
+        return overwritten(self.function)
 
     def _watched(self, borrowed: list[str]) -> AbstractContextManager[Watch | None]:
         if self.may_use is None:
