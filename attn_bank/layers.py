@@ -53,6 +53,11 @@ class Layer:
         return self.name in EQUIVARIANT
 
     @property
+    def keeps_rows(self) -> bool:
+        """True if it returns a row for each token."""
+        return self.name != "returns_one_mean"
+
+    @property
     def what(self) -> str:
         """The behaviour of the layer, in words that go on after "a layer that"."""
         return self._function.__doc__.rstrip(".")

@@ -36,6 +36,7 @@ from attn_grade.slips import slip_of
 from attn_grade.symptoms import symptom
 from attn_grade.tried import Effort, Exhausted, Tried
 from attn_grade.two_mistakes import both_of_two
+from attn_grade.verdicts import misjudging_together
 
 # In operations of torch, about two seconds of a processor.
 MOST_WORK = 1_000_000
@@ -66,6 +67,8 @@ def recognise(
     try:
         if same_throughout := _same_throughout(exercise, findings, made):
             return Recognised(same_throughout)
+        if together := misjudging_together(exercise, findings, secret):
+            return together
         known = choose(findings, made, repeats, axes_of(exercise, secret))
         if known and known.row is None:
             return known

@@ -111,7 +111,7 @@ def in_some_rows(findings: Findings, made: Made, repeats: Set[int]) -> Recognise
     for mistake, theirs in made:
         agree = [row for row in rows if alike(findings[row], theirs[row])]
         draws = len(_at(findings, agree))
-        if draws < best or not all(place in mine for place, _ in _places(theirs)):
+        if draws < best or not all(place in mine for place, _ in places(theirs)):
             continue
         if any(map(denies, findings, theirs)) or one_number_alone(_at(findings, agree)):
             continue
@@ -169,7 +169,7 @@ def _only_one(
         return None
     fitting = []
     for mistake, findings in made:
-        theirs = ((p, bare(found)) for p, found in _places(findings) if p not in left_out)
+        theirs = ((p, bare(found)) for p, found in places(findings) if p not in left_out)
         if not all(p in shown and alike_at(shown[p], found) for p, found in theirs):
             continue
         all_of_them = by_place(findings)
@@ -189,9 +189,9 @@ def _only_one(
     return found[0] if len({mistake.hint for mistake in found}) == 1 else None
 
 
-def _places(findings: Findings) -> Iterator[tuple[Place, Finding]]:
+def places(findings: Findings) -> Iterator[tuple[Place, Finding]]:
     return (((row, one.draw), one) for row, found in enumerate(findings) for one in found)
 
 
 def by_place(findings: Findings) -> dict[Place, Finding]:
-    return dict(_places(findings))
+    return dict(places(findings))

@@ -26,7 +26,8 @@ def say(exercise: Exercise, known: Recognised) -> str:
         return f"{right if known.axes is None else ''}{', and '.join(more)}"
     several = f"there is more than one thing to mend. First: {known.mistake.hint}."
     if known.second:
-        return f"{several} Second: {known.second.hint}"
+        rest = f". Then {more[0]}" if more else ""
+        return f"{several} Second: {known.second.hint}{rest}"
     if known.forms or known.axes is not None:
         return f"{several} Then {', and '.join(more)}"
     if more:  # which may have the same cause

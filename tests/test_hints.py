@@ -313,3 +313,53 @@ def test_where_no_cause_is_known_the_effect_is_said(answer):
     score = grade(find_exercise(exercise), LocalSubmission(answer), "one")
     assert said in score.hint
     assert str(score).count(score.hint) == 1
+
+
+def _judges_by(draw, allowed):
+    """A student's test: sentences that `draw` makes, and no look at the number of rows."""
+
+    def answer(layer, d_model, max_len, trials):
+        for _ in range(trials):
+            tokens, order = draw(max_len, d_model)
+            output, turned = layer(tokens), layer(tokens[order])
+            if not torch.isclose(turned, output[order], **allowed).all():
+                return False
+        return True
+
+    return answer
+
+
+def of_any_length(max_len, d_model):
+    length = int(torch.randint(2, max_len + 1, ()))
+    return torch.randn(length, d_model), torch.randperm(length)
+
+
+def of_the_greatest_length(max_len, d_model):
+    return torch.randn(max_len, d_model), torch.randperm(max_len)
+
+
+def turned_round(max_len, d_model):
+    return torch.randn(max_len, d_model), torch.arange(max_len).flip(0)
+
+
+@pytest.mark.parametrize(
+    ("draw", "allowed", "said"),
+    [
+        (of_any_length, {"atol": 1e-4}, ("look at the number of rows", "below some fixed number")),
+        (
+            of_the_greatest_length,
+            {"rtol": 1e-4},
+            ("your sentences never have two tokens", "look at the number of rows"),
+        ),
+        (
+            turned_round,
+            {"atol": 1e-4},
+            ("you try one order of one length", "look at the number of rows", "Then see row 4"),
+        ),
+    ],
+)
+def test_mistakes_of_a_test_add_up_and_are_told_one_by_one(draw, allowed, said):
+    exercise = find_exercise("08_self_attention/is_permutation_equivariant")
+    score = grade(exercise, LocalSubmission(_judges_by(draw, allowed)), None)
+    assert [words for words in said if words not in score.hint] == []
+    assert "with `returns_one_mean`, a layer that returns a single row" in str(score)

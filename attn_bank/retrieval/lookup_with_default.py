@@ -8,7 +8,7 @@ from torch import Tensor
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given
+from attn_grade.wrong_answers import Answer, given
 
 
 def reference(scores: Tensor, value: Tensor, mask: Tensor, default: Tensor) -> Tensor:
@@ -168,7 +168,8 @@ def returns_zero_without_keys():
 @mistake(points=2)
 def returns_nan_without_keys(scores, value, mask, default):
     """a row in which all scores are minus infinity has no softmax: 0 over 0 is `nan`. Find those
-    rows with `mask.any(-1)`, and give them the default"""
+    rows with `mask.any(-1)`, and put the default in their place, with `torch.where`: what is added
+    to `nan`, or multiplied by it, is `nan` again"""
     return torch.softmax(scores.masked_fill(~mask, -math.inf), -1) @ value
 
 
@@ -335,10 +336,20 @@ def takes_powers_as_they_are(scores, value, mask, default):
     return torch.where(some, powers @ value / total.where(total > 0, 1), default)
 
 
-@mistake
+def _exchanged_after(low: float) -> Answer:
+    """The default for queries with keys, and what a fill of `low` leaves the others."""
+
+    def answer(scores: Tensor, value: Tensor, mask: Tensor, default: Tensor) -> Tensor:
+        weights = torch.softmax(scores.masked_fill(~mask, low), -1)
+        return torch.where(mask.any(-1, keepdim=True), default, weights @ value)
+
+    return answer
+
+
+@mistake(also=(_exchanged_after(-1e9), _exchanged_after(-math.inf)))
 def exchanges_default_and_blend(scores, value, mask, default):
-    """queries that have keys get `default` in yours, and those without a key get a blend: the two
-    are exchanged. `torch.where(some, blend, default)` takes the first where the condition is
+    """queries that have keys get `default` in yours, and those without a key the blend: the two are
+    exchanged. `torch.where(some, blend, default)` takes the first where the condition is
     True"""
     some = mask.any(-1, keepdim=True)
     scores = scores.masked_fill(some & ~mask, -math.inf)

@@ -14,10 +14,12 @@ from attn_bank.self_attention import draw_projection
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.instruments import Count
 from attn_grade.inside.plain import Inputs, Plain, name_kind
+from attn_grade.law import Failed
 from attn_grade.mistakes import Mistakes
 from attn_grade.wrong_answers import given, then
 
 ALLOWED = 1e-4  # of the largest number of the output
+MISFITS = ("IndexError", "RuntimeError", "ValueError")  # where rows are missing
 # If one of these is refused, and accepted in float64, too little is allowed for rounding.
 ROUNDED = ("attends_to_all", "treats_each_token_alone", "gives_all_the_same_mean")
 SIZES = {"d_model": 5, "max_len": 6, "trials": 100}
@@ -57,7 +59,13 @@ def is_judged_right(
     call: Callable[[Inputs], Plain], inputs: Inputs
 ) -> tuple[str, Plain] | str | None:
     layer = replace(inputs["layer"], calls=[])
-    verdict = call(inputs | {"layer": layer})
+    try:
+        verdict = call(inputs | {"layer": layer})
+    except Failed as failed:
+        if layer.keeps_rows or failed.wrong.raised not in MISFITS:
+            raise
+        said = f"{failed.wrong.reason}. That is with `{layer.name}`, a layer that {layer.what}"
+        return said, [f"raised with {layer.name}"]
     if isinstance(verdict, Tensor) and verdict.numel() == 1:
         verdict = verdict.item()
     if not isinstance(verdict, bool):
@@ -175,6 +183,14 @@ def reverses_only(layer, d_model, max_len, trials):
     return _test(judge)(layer, d_model, max_len, trials)
 
 
+@mistake(points=2)
+def reverses_the_longest_only(layer, d_model, max_len, trials):
+    """you try one order of one length: `max_len` tokens reversed, and a layer may get these right
+    and nothing else; draw the length from 2 to `max_len`, and an order with `torch.randperm`"""
+    order = torch.arange(max_len).flip(0)
+    return all(_agree(layer, torch.randn(max_len, d_model), order) for _ in range(trials))
+
+
 @mistake(points=3)
 def shifts_only(layer, d_model, max_len, trials):
     """you shift the tokens, and a layer may get all shifts right and no other order; draw an order
@@ -260,6 +276,19 @@ def wants_rows_for_granted(layer, d_model, max_len, trials):
     def judge(layer, tokens):
         order = torch.randperm(len(tokens))
         return _close(layer(tokens[order]), layer(tokens)[order])
+
+    return _test(judge)(layer, d_model, max_len, trials)
+
+
+@mistake(points=3)
+def lets_a_single_row_through(layer, d_model, max_len, trials):
+    """a layer that has not a row for each token gets through: a single row stays the same in any
+    order, and broadcasts. Look at the number of rows first, and return False"""
+
+    def judge(layer, tokens):
+        order = torch.randperm(len(tokens))
+        output, turned = layer(tokens), layer(tokens[order])
+        return _close(turned, output[order % len(output)])
 
     return _test(judge)(layer, d_model, max_len, trials)
 

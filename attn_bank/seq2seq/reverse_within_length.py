@@ -12,7 +12,7 @@ from attn_course.seq2seq import PAD
 from attn_grade.exercise import Check, Exercise, Promises
 from attn_grade.inside.plain import Inputs
 from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import then
+from attn_grade.wrong_answers import Answer, then
 
 
 def reference(sequence: Tensor, mask: Tensor) -> Tensor:
@@ -257,11 +257,28 @@ def swaps_first_and_last(sequence, mask):
     return _take(sequence, torch.where(outer, mirrored, place))
 
 
-@mistake(points=0.5)
-def rolls_all_by_one_amount(sequence, mask):
+def _rolled(number: Callable[[Tensor], Tensor], sign: int = 1) -> Answer:
+    """All rows flipped, and moved by the padding of a sentence with this number of words."""
+
+    def answer(sequence: Tensor, mask: Tensor) -> Tensor:
+        padding = mask.shape[1] - int(number(mask.sum(1)))
+        return sequence.flip(1).roll(-sign * padding, 1)
+
+    return answer
+
+
+def _first(lengths: Tensor) -> Tensor:
+    return lengths[0]
+
+
+@mistake(
+    points=0.5,
+    computes=_rolled(_first),
+    also=(_rolled(_first, -1), *(_rolled(n, s) for n in (torch.max, torch.min) for s in (1, -1))),
+)
+def rolls_all_by_one_amount():
     """after `flip` you move all rows by the same number of places; each row has a padding of its
     own"""
-    return sequence.flip(1).roll(int(mask[0].sum()) - mask.shape[1], 1)
 
 
 @mistake(points=2)
