@@ -20,4 +20,11 @@ def form_alone(findings: Findings, repeats: Set[int]) -> Recognised | None:
         return None
     others = {row for row, _ in elsewhere} - {row for row, _ in forms} - repeats
     said = sorted({form for several in forms.values() for form in several})
+    said += sorted(  # what the row does not show, which shows the form
+        {
+            f"find out why other inputs of row {row + 1} raise {found.raised}"
+            for (row, _), found in elsewhere.items()
+            if found.raised and row not in {*repeats, *others}
+        }
+    )
     return Recognised(None, others=tuple(sorted(others)), forms=tuple(said))

@@ -32,8 +32,8 @@ mistake = Mistakes()
 @mistake(right="your shape is right")
 def glues_the_numbers_as_they_lie(heads):
     """the features have come to the wrong tokens: the numbers still lie head by head when you
-    reshape, so your first token has only features of head 0; swap the axes of heads and tokens
-    back, then join the last two"""
+    reshape, so your first token has the first numbers, whichever token they belong to; swap the
+    axes of heads and tokens back, then join the last two"""
     *batch, num_heads, length, d_head = heads.shape
     return heads.reshape(*batch, length, num_heads * d_head)
 

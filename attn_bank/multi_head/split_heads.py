@@ -33,8 +33,8 @@ mistake = Mistakes()
 @mistake(right="your shape is right")
 def cuts_the_list_of_all_numbers(tokens, num_heads):
     """the numbers are in the wrong heads: `view` and `reshape` to `(num_heads, length, d_head)` cut
-    the list of all numbers of the text in order, so your head 0 has the first tokens whole; cut the
-    last axis first, then swap two axes"""
+    the list of all numbers of the text in order, so your head 0 has the first numbers, whichever
+    token they belong to; cut the last axis first, then swap two axes"""
     *batch, length, d_model = tokens.shape
     return tokens.reshape(*batch, num_heads, length, d_model // num_heads)
 
