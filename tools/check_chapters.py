@@ -114,9 +114,10 @@ def faults_of_header(name: str, text: NotebookNode, root: Path = ROOT) -> Iterat
         yield "its header does not say under `course: minutes` how long it takes"
     if unknown := sorted(set(course) - {"number", "slug", "minutes", "beyond"}):
         yield f"its header says of `course` what nobody reads: {', '.join(unknown)}"
-    teaches = f"(../book/text/{name}.md#" in (root / "docs" / "coverage.md").read_text(encoding="utf-8")
+    table = (root / "docs" / "coverage.md").read_text(encoding="utf-8")
+    teaches = f"(../book/text/{name}.md#" in table
     if teaches == bool(course.get("beyond")):
-        yield "either rows of docs/coverage.md lead to it, or `beyond` in its header says what it adds"
+        yield "either rows of docs/coverage.md lead to it, or `beyond` says what it adds"
 
 
 def faults_of_tables(text: NotebookNode) -> Iterator[str]:

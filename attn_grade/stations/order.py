@@ -36,9 +36,9 @@ def out_of_order(notebook: NotebookNode) -> dict[str, str]:
         above = any(other is not None and other > (own or other) for other in counts[:place])
         below = any(other is not None and other < (own or 0) for other in counts[place + 1 :])
         if above or below:
-            found[str(about.grade_id)] = ANOTHER_ORDER
+            found[str(about["grade_id"])] = ANOTHER_ORDER
         elif own is None and (name := _ambiguous(cell, code)):
-            found[str(about.grade_id)] = SEVERAL.format(name)
+            found[str(about["grade_id"])] = SEVERAL.format(name)
     return found
 
 
