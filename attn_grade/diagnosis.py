@@ -16,13 +16,13 @@ from attn_grade.agreement import (
     tells,
 )
 from attn_grade.at_work import shown_at_work
+from attn_grade.effects import cause_said, effect_said, raised_said
 from attn_grade.equality import same, share_of_numbers
 from attn_grade.exercise import Exercise
-from attn_grade.findings import Findings, Sign
+from attn_grade.findings import Findings
 from attn_grade.form import form_alone
 from attn_grade.mistakes import Mistake
 from attn_grade.probes import OTHER_NUMBERS
-from attn_grade.problems import what_it_means
 from attn_grade.recognised import (
     Axes,
     Made,
@@ -33,7 +33,6 @@ from attn_grade.recognised import (
     in_some_rows,
 )
 from attn_grade.slips import slip_of
-from attn_grade.symptoms import symptom
 from attn_grade.tried import Effort, Exhausted, Tried
 from attn_grade.two_mistakes import both_of_two
 from attn_grade.verdicts import misjudging_together
@@ -63,7 +62,7 @@ def recognise(
         for answer in (mistake.answer, *mistake.also)
     ]
     repeats = {row for row, check in enumerate(exercise.checks) if check.repeats}
-    form, effect = form_alone(findings, repeats), _effect(exercise, findings, secret)
+    form, effect = form_alone(findings, repeats), effect_said(exercise, findings, secret)
     try:
         if same_throughout := _same_throughout(exercise, findings, made):
             return Recognised(same_throughout)
@@ -79,7 +78,7 @@ def recognise(
         rest = in_different_draws(findings, made, repeats) or known
         rest = rest or in_some_rows(findings, made, repeats) or form
     except Exhausted:
-        return effect or form or _cause(findings) or _raised(findings)
+        return effect or form or cause_said(findings) or raised_said(findings)
     if not thorough:
         return rest
     with suppress(Exhausted), nullcontext() if secret else shown_at_work():
@@ -87,41 +86,7 @@ def recognise(
             return Recognised(slip)
         if both := both_of_two(exercise, findings, secret, effort):
             return both
-    return effect or rest or _cause(findings) or _raised(findings)
-
-
-def _effect(exercise: Exercise, findings: Findings, secret: str | None) -> Recognised | None:
-    """The effect that calls have shown, or that tells right draws from others, or None."""
-    signs = _signs(findings)
-    sign = next((one for one in signs if not one.possible), None)
-    if sign := sign or symptom(exercise, findings, secret):
-        causes = [one.hint for one in signs if one.possible and one.about == sign.about]
-        sign = sign._replace(hint=". ".join((sign.hint, *causes)))
-    return sign and _seen(sign)
-
-
-def _cause(findings: Findings) -> Recognised | None:
-    """The possible cause that the source shows, or None."""
-    sign = next((sign for sign in _signs(findings) if sign.possible), None)
-    return sign and _seen(sign)
-
-
-def _signs(findings: Findings) -> list[Sign]:
-    return [sign for found in findings for one in found for sign in one.signs]
-
-
-def _raised(findings: Findings) -> Recognised | None:
-    """The meaning of an exception, if that was found first."""
-    first = next(one for found in findings for one in found)
-    words = "" if first.hidden else what_it_means(first)
-    return _seen(Sign(f"raises_{first.raised}", words)) if words else None
-
-
-def _seen(sign: Sign) -> Recognised:
-    def answer(**_: object) -> None: ...
-
-    answer.__name__ = sign.name
-    return Recognised(Mistake(answer, sign.hint, None))
+    return effect or rest or cause_said(findings) or raised_said(findings)
 
 
 def by_evidence(exercise: Exercise, findings: Findings) -> Recognised | None:

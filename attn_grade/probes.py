@@ -18,6 +18,7 @@ from attn_grade.exercise import Exercise
 from attn_grade.findings import Finding, Sign
 from attn_grade.inside.plain import Inputs, Plain
 from attn_grade.inside.submission import LocalSubmission
+from attn_grade.recognised import axes_of
 from attn_grade.trial import Submission, Trial, draw_trials
 
 OTHER_NUMBERS = Sign(
@@ -30,7 +31,10 @@ MIXED = (
     " axis in front too (a softmax, a sum, a maximum), or a mask is laid along it. Each of a batch"
     " by itself"
 )
-IGNORED = "your output stays the same whatever `{}` is: it is used nowhere, or cancels on the way"
+IGNORED = (
+    "your output stays the same with other numbers in `{}`: is it used nowhere, does it cancel on"
+    " the way, or do few of its numbers count?"
+)
 Call = Callable[..., Plain]
 SECONDS = 2.0  # for a call, of which several are made
 
@@ -88,8 +92,12 @@ def _signs(exercise: Exercise, trial: Trial, submission: Submission) -> Iterator
             yield Sign("mixes_the_batch", MIXED.format(said))
     for name, value in given.items():
         if isinstance(value, Tensor) and value.is_floating_point():
-            other = {**given, name: _other(value)}
-            if same(output, call(other)) and not same(expected, right(other)):
+            others = [
+                {**given, name: _other(one)} for one in (value, value.flip(*range(value.ndim)))
+            ]
+            if same(expected, right(others[0])):
+                continue
+            if all(same(output, call(other)) for other in others):
                 yield Sign(f"ignores_{name}", IGNORED.format(name), name)
 
 
@@ -106,7 +114,9 @@ def _first_alone(exercise: Exercise, given: Inputs) -> Inputs | None:
     batch = [value for name in names if isinstance(value := given[name], Tensor)]
     if not batch or len(batch) != len(names) or any(value.ndim < 1 for value in batch):
         return None
-    if any(len(value) < 2 for value in batch):
+    # where any number of axes may come before, the first one may be none of these
+    least = min(axes_of(exercise, None).values(), default=0)
+    if any(len(value) < 2 for value in batch) or batch[0].ndim <= least:
         return None
     return {**given, **{name: value[:1] for name, value in zip(names, batch, strict=True)}}
 

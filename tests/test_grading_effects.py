@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from attn_bank import find_exercise
 from attn_grade import at_work, diagnosis
 from attn_grade.check import grade
 from attn_grade.exercise import Check, Exercise
@@ -52,7 +53,7 @@ def test_input_that_changes_nothing_is_named():
 
     exercise = Exercise("add", lambda one, other: one + other, (Check("it adds", 1, drawn),))
     score = grade(exercise, LocalSubmission(lambda one, other: one**3 + 0.2), None)
-    assert score.hint.startswith("your output stays the same whatever `other` is")
+    assert score.hint.startswith("your output stays the same with other numbers in `other`")
 
 
 def test_random_numbers_that_are_asked_for_are_no_fault():
@@ -68,6 +69,38 @@ def test_meaning_of_an_exception_is_said_once():
     score = grade(exercise_of(4, 4), LocalSubmission(lambda number: number[9]), None)
     assert score.hint == "place 9 is asked for along axis 0, which has 4: the last is 3"
     assert str(score).count("the last is 3") == 1
+
+
+def test_exception_that_the_form_of_other_inputs_hides_is_said():
+    def answer(number):
+        return (2 * number)[None] + torch.zeros(1, 1 if len(number) < 8 else 3)
+
+    hint = grade(exercise_of(4, 5, 8), LocalSubmission(answer), None).hint
+    assert "mind the axes of length 1, and find out why other inputs of row 1 raise" in hint
+
+
+def test_input_of_which_only_the_order_counts_is_not_called_unused():
+    def drawn(generator, length):
+        return {"scores": torch.randn(3, length, generator=generator)}
+
+    checks = (Check("it weighs", 1, drawn, ({"length": 5},)),)
+    exercise = Exercise("weigh", lambda scores: torch.softmax(scores, -1), checks)
+    score = grade(exercise, LocalSubmission(lambda scores: 0.3 + scores.argmax(-1)), None)
+    assert "stays the same" not in (score.hint or "")
+
+
+def test_first_of_a_text_without_a_batch_is_not_called_the_first_of_a_batch():
+    """Elman's first output depends on the first token alone, as what comes from a batch does."""
+
+    def stacked(tokens, w_input, w_state, bias, w_output):
+        state, outputs = tokens.new_zeros(*tokens.shape[:-2], len(bias)), []
+        for token in tokens.unbind(-2):
+            state = torch.tanh(token @ w_input.mT + state @ w_state.mT + bias)
+            outputs.append(state @ w_output.mT)
+        return torch.stack(outputs, -1 - (token.ndim > 1))
+
+    score = grade(find_exercise("10_recurrence/elman_outputs"), LocalSubmission(stacked), None)
+    assert "first of a batch" not in (score.hint or "")
 
 
 TABLE, WEIGHT = torch.ones(3, 4), torch.ones(7, 4)

@@ -115,6 +115,7 @@ def test_the_page_says_what_the_tables_hold():
             "eighth batch",
             "ninth batch",
             "tenth batch",
+            "eleventh batch",
         )
     }
     rows |= {

@@ -104,20 +104,6 @@ def test_right_numbers_in_another_form_are_said_to_be_right():
     assert "`form`" in score.doubt
 
 
-def test_exception_that_the_form_of_other_inputs_hides_is_said():
-    def weigh(scores, length):
-        query_len, key_len = scores.shape[-2:]
-        seen = torch.ones(query_len, key_len, dtype=torch.bool).tril(key_len - query_len)
-        seen = seen & (torch.arange(key_len) < length.view(-1, 1, 1))
-        weights = scores.masked_fill(~seen, -torch.inf).softmax(-1)
-        return weights.masked_fill(~seen, 0)
-
-    score = grade(
-        find_exercise("07_scaled_dot_product/causal_weights"), LocalSubmission(weigh), None
-    )
-    assert "find out why other inputs of row 1 raise RuntimeError" in score.hint
-
-
 def test_two_mistakes_that_show_in_different_draws_are_named_together():
     """Rows of numbers alone do not do: two mistakes may give the same numbers at one of them."""
 

@@ -95,7 +95,7 @@ def goes_on_with_what_the_last_head_made(query, key, value, w_query, w_key, w_va
         (
             "01_retrieval/soft_lookup",
             blends_by_the_last_key,
-            "cancels on the way. `for query in ...` gives the name of the argument `query`",
+            "numbers count? `for query in ...` gives the name of the argument `query`",
         ),
         (
             "01_retrieval/lookup_with_default",

@@ -202,6 +202,12 @@ def scales_by_the_root(query, key):
     return reference(query, key) / query.shape[-1] ** 0.5
 
 
+@mistake
+def takes_the_distance_itself(query, key):
+    """you take the root, and return minus the distance; its square is wanted, halved"""
+    return -(query.unsqueeze(-2) - key.unsqueeze(-3)).norm(dim=-1)
+
+
 @mistake(computes=then(reference, lambda scores: torch.softmax(scores, -1)))
 def returns_weights():
     """you return weights; the scores are wanted, from before the softmax"""

@@ -346,10 +346,15 @@ def takes_the_largest_share(scores, real):
     return (_of_weights(scores, real) * real).amax(-1)
 
 
-@mistake(points=2)
+def _divide_by_the_longest(scores: Tensor, real: Tensor) -> Tensor:
+    words = real.sum(-1).amax().clamp_min(1)
+    return (_of_weights(scores, real) * real).sum(-1) / words
+
+
+@mistake(also=(_divide_by_the_longest,), points=2)
 def divides_by_the_mean_length(scores, real):
-    """you divide by one number of words for all sentences, their mean; each sentence has its own,
-    `real.sum(-1)`"""
+    """you divide by one number of words for all sentences, their mean or the largest; each sentence
+    has its own, `real.sum(-1)`"""
     words = real.sum(-1).to(scores.dtype)
     return (_of_weights(scores, real) * real).sum(-1) / words.mean().clamp_min(1)
 

@@ -305,6 +305,14 @@ def _mean_of_steps_of_softmax(logits: Tensor, target_output: Tensor) -> Tensor:
     return _mean_of_steps(-picked.log(), target_output)
 
 
+@mistake
+def averages_before_the_logarithm(logits, target_output):
+    """you take the mean of the probabilities, and then its logarithm; each word has a loss, -log p
+    of its own, and the mean is taken of these"""
+    p = torch.softmax(logits, -1).gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
+    return -_mean_over(target_output != PAD, p).log()
+
+
 @mistake(also=(_mean_of_steps_of_softmax,))
 def adds_up_the_steps(logits, target_output):
     """you take the mean of each step over the sentences, and add the steps up, so that long

@@ -144,3 +144,9 @@ def right_by_jacobian(weights: Tensor, upstream: Tensor) -> Tensor:
     products = weights.unsqueeze(-1) * weights.unsqueeze(-2)
     jacobian = torch.diag_embed(weights) - products
     return (jacobian @ upstream.unsqueeze(-1)).squeeze(-1)
+
+
+def wrong_softmax_once_more(weights, upstream):
+    """The weights are taken for scores, and go through the softmax again."""
+    again = torch.softmax(weights, -1)
+    return again * (upstream - (again * upstream).sum(-1, keepdim=True))

@@ -215,3 +215,23 @@ def right_sentence_by_sentence(logits: Tensor, target_output: Tensor) -> Tensor:
         number = torch.arange(len(places), device=places.device)
         losses.append(-log_p[number, target[places]])
     return torch.cat(losses).mean()
+
+
+def wrong_argmax_is_compared(logits, target_output):
+    """The share of wrong guesses is returned, not a loss."""
+    mask = target_output != PAD
+    return ((logits.argmax(-1) != target_output) & mask).sum() / mask.sum()
+
+
+def wrong_probabilities_averaged_first(logits, target_output):
+    """The logarithm of the mean probability."""
+    p = torch.softmax(logits, -1).gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
+    mask = target_output != PAD
+    return -torch.log((p * mask).sum() / mask.sum())
+
+
+def wrong_one_more_for_safety(logits, target_output):
+    """A small number stands below the logarithm."""
+    p = torch.softmax(logits, -1).gather(-1, target_output.unsqueeze(-1)).squeeze(-1)
+    mask = target_output != PAD
+    return -(torch.log(p + 1e-3) * mask).sum() / mask.sum()

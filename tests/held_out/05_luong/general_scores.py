@@ -147,3 +147,12 @@ def wrong_weight_ignored_where_it_can_be(query, key, weight):
     """The plain dot product; where the widths differ it is cut to what both have."""
     width = min(query.shape[-1], key.shape[-1])
     return query[..., :width] @ key[..., :width].mT
+
+
+def wrong_weight_on_both(query, key, weight):
+    """Both go through the weight."""
+    return (
+        (query @ weight) @ (key @ weight.mT).mT
+        if weight.shape[0] == weight.shape[1]
+        else query @ weight @ key.mT
+    )

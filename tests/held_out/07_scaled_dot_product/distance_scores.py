@@ -178,3 +178,8 @@ def wrong_both_sums_over_two_axes(query, key):
 def wrong_sum_of_everything(query, key):
     """A sum without an axis, over all that there is."""
     return query @ key.mT - (query.square().sum() + key.square().sum()) / 2
+
+
+def wrong_no_square_anywhere(query, key):
+    """The root is taken."""
+    return -(query.unsqueeze(-2) - key.unsqueeze(-3)).norm(dim=-1)

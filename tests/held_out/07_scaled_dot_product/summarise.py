@@ -230,3 +230,12 @@ def wrong_word_of_the_first_sentence(tokens, length):
     scores = query @ tokens.mT / tokens.shape[-1] ** 0.5
     padding = torch.arange(tokens.shape[1]) >= length[:, None, None]
     return (torch.softmax(scores.masked_fill(padding, -torch.inf), -1) @ tokens).squeeze(1)
+
+
+def wrong_for_tokens_in_tokens(tokens, length):
+    """A loop's name is an argument's, and the last sentence asks for all."""
+    rows = []
+    for tokens, n in zip(tokens, length):  # noqa: B020
+        words = tokens[:n]
+        rows.append(torch.softmax(words[-1] @ words.mT / tokens.shape[1] ** 0.5, -1) @ words)
+    return torch.stack(rows) * (tokens.abs().sum() > 0) + tokens[0] * 0.1

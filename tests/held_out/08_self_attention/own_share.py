@@ -209,3 +209,10 @@ def wrong_padding_behind(scores, real):
 def wrong_the_median(scores, real):
     """The middle one of the shares of the words."""
     return _ninth_own(scores, real).masked_fill(~real, torch.nan).nanmedian(-1).values.nan_to_num(0)
+
+
+def wrong_sum_of_all_sentences(scores, real):
+    """The words of all sentences are divided by one number."""
+    weights = torch.softmax(scores.masked_fill(~real.unsqueeze(-2), -torch.inf), -1).nan_to_num(0)
+    own = weights.diagonal(dim1=-2, dim2=-1) * real
+    return own.sum(-1) / real.sum(-1).max().clamp(min=1)

@@ -294,3 +294,13 @@ def wrong_all_heads_at_once_from_the_front(query, key, value, w_query, w_key, w_
     queries, keys, values = query @ w_query, key @ w_key, value @ w_value
     weights = torch.softmax(queries @ keys.transpose(-1, -2) / keys.shape[-1] ** 0.5, dim=-1)
     return (weights @ values @ w_output).sum(0)
+
+
+def wrong_value_overwritten(query, key, value, w_query, w_key, w_value, w_output):
+    """The output of a head is kept in value, which the next head reads."""
+    total = 0
+    for wq, wk, wv, wo in zip(w_query, w_key, w_value, w_output):
+        weights = torch.softmax((query @ wq) @ (key @ wk).mT / wq.shape[-1] ** 0.5, -1)
+        value = value @ wv
+        total = total + weights @ value @ wo
+    return total

@@ -254,3 +254,13 @@ def right_all_inputs_first(
     for t in range(1, inputs.shape[-2]):
         states.append((inputs[..., t, :] + linear(states[-1], w_state)).tanh())
     return linear(torch.stack(states, -2), w_output)
+
+
+def wrong_token_shadowed(tokens, w_input, w_state, bias, w_output):
+    """A loop's name is an argument's, and the outputs get its shape."""
+    h = torch.zeros(*tokens.shape[:-2], len(bias), dtype=tokens.dtype)
+    outputs = []
+    for tokens in tokens.unbind(-2):  # noqa: B020
+        h = torch.tanh(tokens @ w_input.mT + h @ w_state.mT + bias)
+        outputs.append(h @ w_output.mT)
+    return torch.stack(outputs, -1 - (tokens.ndim > 1))
