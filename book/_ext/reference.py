@@ -29,10 +29,11 @@ def name_chapters(_: Sphinx, config: Config) -> None:
 
 
 def remove_old_pages(app: Sphinx, _: Config) -> None:
-    """Delete what an earlier build has made of modules that are no more."""
-    for page in Path(app.srcdir, "book", "api").glob("*.rst"):
-        if not is_module(page.stem):
-            page.unlink()
+    """Delete what an earlier build has made of modules that are no more, and what lists them."""
+    folder = Path(app.srcdir, "book", "api")
+    for page in [page for page in folder.glob("*.rst") if not is_module(page.stem)]:
+        for old in (page, page.with_name(f"{page.stem.rpartition('.')[0]}.rst")):
+            old.unlink(missing_ok=True)
 
 
 def is_module(name: str) -> bool:
