@@ -235,7 +235,7 @@ def test_mutants_declared_equivalent_exist_and_change_nothing(exercise):
 
 @WRONG_ANSWERS
 def test_without_any_one_check_some_wrong_answer_passes(exercise):
-    """Of an exercise that has not been tried yet, the sample need not hold one for each check."""
+    """The sample holds a mistake for each check only if verdicts are kept."""
     refused = failed_checks(exercise).values()
     if verdicts_on(exercise):
         assert list(proofs.idle_checks(find_exercise(exercise), refused)) == []

@@ -105,7 +105,7 @@ def missing_places(name: str, root: Path = ROOT) -> Iterator[str]:
 
 
 def faults_of_header(name: str, text: NotebookNode, root: Path = ROOT) -> Iterator[str]:
-    """What the header of a chapter does not say as it should."""
+    """Faults of the header of a chapter."""
     course: dict[str, Any] = text.metadata.get("course", {})
     wanted = {"number": name[:2], "slug": name[3:]}
     if {key: course.get(key) for key in wanted} != wanted:

@@ -43,7 +43,7 @@ def faults_of(course: Course) -> Iterator[str]:
         source = course.source(name.partition("/")[0]).relative_to(course.root)
         yield f'{name} is in the bank, and no graded cell of {source} says check("{name}")'
     for name, exercise in exercises.items():
-        if (path := place_of_verdicts(course, name)) and read_verdicts(exercise, path) is None:
+        if (kept := place_of_verdicts(course, name)) and read_verdicts(exercise, kept) is None:
             yield NOT_TRIED.format(name)
     for check in course.settings.checks:
         yield from _faults_found_by(check, course.root)

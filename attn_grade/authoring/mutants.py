@@ -3,7 +3,7 @@
 import ast
 import copy
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 SWAPPED_OPERATORS = {
     ast.Add: ast.Sub,
@@ -38,7 +38,9 @@ def mutants_of(source: str) -> dict[str, str]:
     comes to is called `before -> after (2)`.
     """
     tree = _without_annotations(ast.parse(source))
-    mutants, seen, times = {}, {ast.unparse(tree)}, Counter()
+    mutants: dict[str, str] = {}
+    times: Counter[str] = Counter()
+    seen = {ast.unparse(tree)}
     for position, node in _in_reading_order(tree):
         for changed in _changes(node):
             text = _put(tree, position, changed)
@@ -54,7 +56,11 @@ def mutants_of(source: str) -> dict[str, str]:
 def _in_reading_order(tree: ast.Module) -> list[tuple[int, ast.AST]]:
     """The nodes that stand somewhere in the source, each with its number in `ast.walk`."""
     placed = [pair for pair in enumerate(ast.walk(tree)) if hasattr(pair[1], "lineno")]
-    return sorted(placed, key=lambda pair: (pair[1].lineno, pair[1].col_offset))
+    return sorted(placed, key=lambda pair: _place(pair[1]))
+
+
+def _place(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
 def _put(tree: ast.Module, position: int, changed: ast.AST | None) -> str:
@@ -77,12 +83,13 @@ def _without_annotations(tree: ast.Module) -> ast.Module:
 
 class _Replace(ast.NodeTransformer):
     def __init__(self, target: ast.AST, replacement: ast.AST | None) -> None:
-        self.target, self.replacement = target, replacement
+        self.target, self.replacement = target, replacement or ast.Pass()
 
-    def visit(self, node: ast.AST) -> ast.AST | None:
+    def visit(self, node: ast.AST) -> ast.AST:
         if node is self.target:
-            return self.replacement or ast.Pass()
-        return self.generic_visit(node)
+            return self.replacement
+        visited: ast.AST = self.generic_visit(node)
+        return visited
 
 
 class _Pass(ast.NodeTransformer):
@@ -96,7 +103,7 @@ class _Pass(ast.NodeTransformer):
 
 
 def _changes(node: ast.AST) -> Iterator[ast.AST | None]:
-    handler = {
+    handlers: dict[type[ast.AST], Callable[..., Iterable[ast.AST | None]]] = {
         ast.BinOp: _change_binary,
         ast.UnaryOp: lambda n: [n.operand],
         ast.BoolOp: lambda n: [_with(n, op=SWAPPED_OPERATORS[type(n.op)]())],
@@ -111,8 +118,8 @@ def _changes(node: ast.AST) -> Iterator[ast.AST | None]:
         ast.Expr: lambda n: [] if isinstance(n.value, ast.Constant) else [None],
         ast.For: lambda n: [None],
         ast.If: lambda n: [None, *(_with(n, test=ast.Constant(value)) for value in (True, False))],
-    }.get(type(node))
-    yield from handler(node) if handler else ()
+    }
+    yield from handlers[type(node)](node) if type(node) in handlers else ()
 
 
 def _with(node: ast.AST, **fields: object) -> ast.AST:

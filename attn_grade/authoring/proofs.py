@@ -112,7 +112,8 @@ def defined_mutants(
 
 def refusing_checks(exercise: Exercise, answer: Answer, secret: str) -> list[str]:
     """Labels of the first two checks that refuse: to tell none, one and several apart is enough."""
-    submission, refusing = LocalSubmission(answer), []
+    submission = LocalSubmission(answer)
+    refusing: list[str] = []
     for check in exercise.checks:  # one that repeats another stands behind it
         if len(refusing) == 2 or (refusing and (check.slow or check.repeats)):
             break

@@ -31,7 +31,7 @@ DRAWS = 3  # hidden draws on which right answers are tried
 
 @dataclass
 class Tried:
-    """What became of an exercise.
+    """An exercise and its verdict.
 
     Attributes:
         verdicts: What its checks say of its mistakes.
