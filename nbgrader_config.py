@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from attn_grade.nbgrader.settings import configure
+from hintgrader.nbgrader.settings import configure
 
 c = get_config()
 # The bank names what a submission may import; what else is set, and why, `configure` says.
 configure(c, Path(__file__).resolve().parent, course_id="attention", bank="attn_bank")
-c.AttnGrade.right_answers = "tests/right_answers"
-c.AttnGrade.verdicts = "book/kill_matrix"
-# What `attn-grade check-course` asks beside what it sees itself: is what is generated in step?
-c.AttnGrade.checks = [
+c.HintGrader.right_answers = "tests/bank/right_answers"
+c.HintGrader.verdicts = "book/kill_matrix"
+# What `hintgrader check-course` asks beside what it sees itself: is what is generated in step?
+c.HintGrader.checks = [
     "tools/build_exercises.py --check",
     "tools/build_notebooks.py --check",
     "tools/build_kill_matrix.py --check",

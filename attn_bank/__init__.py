@@ -3,7 +3,7 @@
 `check` is all that a notebook needs.
 """
 
-from attn_grade.bank import Bank
+from hintgrader.bank.bank import Bank
 
 BANK = Bank(__name__, student_packages=("attn_course",), wrappers=("attn_course.shapes",))
 check = BANK.check

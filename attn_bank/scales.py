@@ -2,9 +2,8 @@
 
 from collections.abc import Callable
 
+from hintgrader.exercise import Altered, Answer, given
 from torch import Tensor
-
-from attn_grade.wrong_answers import Altered, Answer, given
 
 
 def scaled_by(answer: Answer, factor: Callable[[int], float], name: str = "query") -> Altered:

@@ -4,11 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from hintgrader.exercise import Altered, Answer, Plain
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
-
-from attn_grade.inside.plain import Plain
-from attn_grade.wrong_answers import Altered, Answer
 
 Softmax = Callable[[Tensor, int], Tensor]
 

@@ -7,11 +7,11 @@ recognised; it is the second part of every fault that is found here.
 
 from collections.abc import Callable, Iterable, Sequence
 
+from hintgrader.exercise import Plain, name_kind
 from torch import Tensor
 
 from attn_course.metrics import corpus_bleu
 from attn_course.seq2seq import BOS, EOS
-from attn_grade.inside.plain import Plain, name_kind
 
 Row = Sequence[int]
 Show = Callable[[Row], str]

@@ -1,6 +1,6 @@
 """The work that an answer may make of its pairs of a query and a key, in several problem sets."""
 
-from attn_grade.inside.instruments import Count
+from hintgrader.exercise import Count
 
 
 def multiplies_pairs(work: Count, needed: Count) -> tuple[str, str] | None:

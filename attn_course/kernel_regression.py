@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attn_course.blocks import numbers_in_a_block, recomputed
+from attn_course.layer.blocks import numbers_in_a_block, recomputed
 from attn_course.retrieval import attend, distance_scores
 from attn_course.shapes import (
     checked,

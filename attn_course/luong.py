@@ -12,7 +12,7 @@ from attn_course.retrieval import dot_scores, masked_softmax
 from attn_course.seq2seq import Cell, Encoder, Recurrent, State, embed
 from attn_course.shapes import checked, require_positive
 
-Score = Literal["dot", "general", "concat"]
+ScoreName = Literal["dot", "general", "concat"]
 Attention = Literal["global", "local-m", "local-p"]
 
 
@@ -124,7 +124,9 @@ class GeneralScore(nn.Module):
         return dot_scores(query, projected_key)
 
 
-def make_score(name: Score, d_query: int, d_key: int) -> AdditiveScore | DotScore | GeneralScore:
+def make_score(
+    name: ScoreName, d_query: int, d_key: int
+) -> AdditiveScore | DotScore | GeneralScore:
     """The score with this name, and its weights.
 
     Raises:
@@ -178,7 +180,7 @@ class LuongTranslator(AttentionTranslator):
         d_embedding: int,
         d_hidden: int,
         *,
-        score: Score = "general",
+        score: ScoreName = "general",
         attention: Attention = "global",
         window: float = 10.0,
         input_feeding: bool = False,

@@ -14,14 +14,14 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from attn_course.attention_parts import Inputs, PositionScores
-from attn_course.fast_attention import fast_attention
-from attn_course.head_masks import mask_for_heads
-from attn_course.key_value_cache import KeyValueCache
+from attn_course.layer.fast_attention import fast_attention
+from attn_course.layer.head_masks import mask_for_heads
+from attn_course.layer.key_value_cache import KeyValueCache
+from attn_course.layer.parts import AttentionInputs, PositionScores
+from attn_course.layer.torch_layer import copy_weights, make_torch_layer, options_of
 from attn_course.retrieval import dot_scores, masked_softmax
 from attn_course.scaled_dot_product import causal, causal_mask, combine
 from attn_course.shapes import checked, is_surely_finite
-from attn_course.torch_layer import copy_weights, make_torch_layer, options_of
 
 
 @checked
@@ -67,7 +67,7 @@ class MultiHeadAttention(nn.Module):
         output_bias: If True, the last projection adds one; `bias` if None.
         scale: Factor of the dot products; `1 / sqrt(d_head)` if None.
         position_scores: Added to the scores: a function of the positions of queries and keys, such
-            as those in `attn_course.position_scores`.
+            as those in `attn_course.layer.position_scores`.
         dropout: Share of the weights that are set to 0 in training.
 
     Raises:
@@ -237,7 +237,7 @@ class MultiHeadAttention(nn.Module):
         scale = query.shape[-1] ** -0.5 if self.scale is None else self.scale
         # keys are copied as they are, because the product would copy them column by column
         scores = dot_scores(query, self._share(key).contiguous() * scale)
-        inputs = Inputs(query, key, key, position_scores=self.position_scores)
+        inputs = AttentionInputs(query, key, key, position_scores=self.position_scores)
         added = inputs.added(slice(None), slice(None))
         return scores if added is None else scores + added
 

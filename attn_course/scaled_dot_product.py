@@ -89,7 +89,7 @@ def attention(
 ) -> Float[Tensor, "*batch query_len d_value"]:
     """Mean of the values, weighted by how well each key answers the query.
 
-    It holds the whole table of scores; `attn_course.fast_attention` returns the same result
+    It holds the whole table of scores; `attn_course.layer.fast_attention` returns the same result
     without one.
 
     Args:

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from attn_course.head_masks import unambiguous
+from attn_course.layer.head_masks import unambiguous
 from attn_course.retrieval import attend, dot_scores
 from attn_course.scaled_dot_product import attention, attention_weights
 from attn_course.shapes import checked

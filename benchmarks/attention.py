@@ -30,7 +30,7 @@ from torch.testing import assert_close
 
 from attn_course import benchmarked
 from attn_course.bahdanau import additive_scores
-from attn_course.fast_attention import fast_attention
+from attn_course.layer.fast_attention import fast_attention
 from attn_course.multi_head import KeyValueCache, MultiHeadAttention
 from attn_course.scaled_dot_product import attention, causal, scaled_dot_scores, window
 from attn_course.shapes import unchecked

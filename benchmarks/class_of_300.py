@@ -30,7 +30,7 @@ NAME = f"{SET}.ipynb"
 PATTERNS = 10  # of right and wrong answers
 SHARE = 0.1  # of odd hand-ins
 FORGED = "Student 001_1_assignsubmission_file_"  # as Moodle writes a classmate's
-EXPORTER = "--exporter=attn_grade.nbgrader.export.MoodleExporter"
+EXPORTER = "--exporter=hintgrader.nbgrader.exports.tables.MoodleExporter"
 Upload = dict[str, bytes]
 
 
@@ -168,7 +168,7 @@ def main() -> None:
         kinds = hand_in(course, chosen.number)
         steps = {
             "collect": ["nbgrader", "zip_collect", SET],
-            "grade": ["attn_grade", "autograde", SET, "--jobs", chosen.jobs],
+            "grade": ["hintgrader", "autograde", SET, "--jobs", chosen.jobs],
             "export": ["nbgrader", "export", "--to", "grading/moodle.csv", EXPORTER],
         }
         for name, words in steps.items():

@@ -1,4 +1,4 @@
-"""Throughput of `attn-grade autograde` against `nbgrader autograde`, on one class, in one run.
+"""Throughput of `hintgrader autograde` against `nbgrader autograde`, on one class, in one run.
 
     python benchmarks/grading.py                      # 40 submissions of 01_retrieval
     python benchmarks/grading.py 04_bahdanau --number 12 --least 1 1
@@ -26,8 +26,8 @@ ROOT = Path(__file__).resolve().parents[1]
 Marks = dict[tuple[str, str], float | None]
 COMMANDS = {
     "nbgrader autograde": ["nbgrader", "autograde"],
-    "attn-grade, limits": ["attn_grade", "autograde", "--level", "limits"],
-    "attn-grade, sandbox": ["attn_grade", "autograde"],
+    "hintgrader, limits": ["hintgrader", "autograde", "--level", "limits"],
+    "hintgrader, sandbox": ["hintgrader", "autograde"],
 }
 LEAST = (8.0, 6.0)  # times as fast as nbgrader: with limits, with the sandbox
 

@@ -16,9 +16,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from attn_grade.cluster.client import grade_on_cluster
-from attn_grade.records import SubmissionRecord, read_records
-from attn_grade.stations.tasks import Task
+from hintgrader.cluster.client import grade_on_cluster
+from hintgrader.pipeline.tasks import Task
+from hintgrader.records.records import SubmissionRecord, read_records
+
 from tools.local_cluster import LocalCluster, kill
 from tools.postgresql import running_server
 from tools.simulated_grading import grade, gradebook_marks, lay_out, marks, noted
@@ -35,7 +36,7 @@ def course_in_postgresql() -> Iterator[tuple[Path, str, LocalCluster]]:
         course.mkdir()
         logs.mkdir()
         lay_out(course, url, ASSIGNMENT)
-        os.environ["ATTN_GRADE_DB_URL"] = url
+        os.environ["HINTGRADER_DB_URL"] = url
         with LocalCluster(logs, course) as cluster:
             yield course, url, cluster
 

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
-from attn_course.fast_attention import fast_attention
+from attn_course.layer.fast_attention import fast_attention
 from attn_course.multi_head import MultiHeadAttention
 from attn_course.scaled_dot_product import attention, causal
 from attn_course.shapes import unchecked

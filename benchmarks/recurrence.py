@@ -18,7 +18,7 @@ from attention import Row, Setting, machine, write
 from side_by_side import seconds
 from torch import Tensor, nn
 
-from attn_course.fast_attention import fast_attention
+from attn_course.layer.fast_attention import fast_attention
 from attn_course.recurrence import RecurrentLayer
 from attn_course.self_attention import SelfAttention
 

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from hintgrader.supervisor.isolation import lay_out
+from hintgrader.supervisor.notebook import Cell, Graded, GradedPart, grade_notebook
+from hintgrader.supervisor.process import SandboxProcess
+from hintgrader.worker.level import Level
+from hintgrader.worker.wall import Wall
+
 from attn_bank import BANK
-from attn_grade.host.isolation import lay_out
-from attn_grade.host.notebook import Cell, Graded, Part, grade_notebook
-from attn_grade.host.process import SandboxProcess
-from attn_grade.inside.level import Level
-from attn_grade.inside.wall import Wall
 
 BEGIN = Cell("import torch\nfrom attn_bank import check")
 RIGHT = """def softmax(scores):
@@ -47,7 +48,7 @@ def try_answer(process: SandboxProcess, source: str) -> Graded:
     return grade(process, source, TRIED, HONEST, SPARED)
 
 
-def is_full(part: Part) -> bool:
+def is_full(part: GradedPart) -> bool:
     """Return True if a part has all points, and there is nothing else to say of it."""
     full = float(part.points) == part.points.of and float(part.public) == part.points.of
     return full and part.state == "graded" and not (part.notes or part.alarms)

@@ -132,7 +132,10 @@ def modules_with_pages() -> list[str]:
     """
     index = (ROOT / "book" / "api.md").read_text(encoding="utf-8")
     names, below = [], []
-    for package in re.findall(r"^   (\w+)$", index, re.M):
+    for package in re.findall(r"^   ([\w.]+)$", index, re.M):
+        if "." in package:  # this module, and none below it
+            names.append(package)
+            continue
         for file in sorted((ROOT / package).rglob("*.py")):
             name = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
             names += [name] if "._" not in name else []

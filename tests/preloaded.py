@@ -3,12 +3,11 @@
 from functools import cache
 from pathlib import Path
 
+import hintgrader.__main__  # noqa: F401
 import nbgrader.api
 import nbgrader.apps.api
 import nbgrader.apps.nbgraderapp
 from alembic.script import ScriptDirectory
-
-import attn_grade.__main__  # noqa: F401
 
 
 @cache

@@ -3,9 +3,10 @@
 from functools import cache
 from pathlib import Path
 
+from hintgrader.authoring.solution import Solution
+from hintgrader.authoring.solution import find_solution as find_solution_in
+
 from attn_bank import find_exercise
-from attn_grade.authoring.solution import Solution
-from attn_grade.authoring.solution import find_solution as find_solution_in
 from tests.commands import type_command
 from tests.conftest import ROOT
 

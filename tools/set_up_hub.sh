@@ -37,7 +37,7 @@ if [ "$install" = yes ]; then
 		--exclude=./build --exclude=./grading --exclude='./*.egg-info' .) | tar -xf - -C "$copy"
 	# In two steps: where one line has a hash, all must, and PyTorch has none.
 	"$python" -m pip install --requirement "$course/requirements-grading.txt"
-	"$python" -m pip install --requirement "$course/requirements-torch.txt" "$copy"
+	"$python" -m pip install --requirement "$course/requirements-torch.txt" "$copy/engine" "$copy"
 fi
 mkdir -p "$exchange"
 chmod 1777 "$exchange" # everybody hands in there, and nobody removes what is another's

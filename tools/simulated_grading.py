@@ -16,12 +16,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from filelock import FileLock
+from hintgrader.nbgrader.gradebook import prepare_gradebook
+from hintgrader.pipeline.tasks import Task
+from hintgrader.records.records import (
+    PartRecord,
+    SubmissionRecord,
+    read_record,
+    record_path,
+    write_record,
+)
 from nbgrader.api import Gradebook
 from sqlalchemy.exc import SAWarning
-
-from attn_grade.nbgrader.gradebook import prepare_gradebook
-from attn_grade.records import PartRecord, SubmissionRecord, read_record, record_path, write_record
-from attn_grade.stations.tasks import Task
 
 NOTEBOOK, CELLS, POINTS = "one", ("first", "second", "third"), 4
 COURSE_ID = "attention"
@@ -118,7 +123,7 @@ def grade(task: Task) -> SubmissionRecord:
 
 
 def _graded(task: Task) -> SubmissionRecord:
-    url, points = os.environ["ATTN_GRADE_DB_URL"], marks(task.student)
+    url, points = os.environ["HINTGRADER_DB_URL"], marks(task.student)
     with Gradebook(url, COURSE_ID) as gradebook, warnings.catch_warnings():
         warnings.simplefilter("ignore", SAWarning)  # of nbgrader's own dealings
         gradebook.update_or_create_student(task.student)  # as its Autograde begins

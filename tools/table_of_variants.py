@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from hintgrader.exercise.contract import exemption, right_answers, wrong_answers
+from hintgrader.exercise.definition import Exercise
+from hintgrader.exercise.mutation.reference import RIGHT, WRONG
+
 from attn_bank import find_exercise
-from attn_grade.exercise import Exercise
-from attn_grade.promises import right_answers, waiver, wrong_answers
-from attn_grade.variants import RIGHT, WRONG
 
 # Refused; not forbidden; accepted, since it is right.
 REFUSED, WAIVED, ACCEPTED = "✘", "·", "✔"
@@ -61,7 +62,7 @@ def signs_of(exercise: Exercise) -> dict[str, list[str]]:
     """By the kind of alteration a sign for each that is made of the reference."""
     signs: dict[str, list[str]] = {}
     for variant in wrong_answers(exercise):
-        sign = WAIVED if waiver(exercise, variant) else REFUSED
+        sign = WAIVED if exemption(exercise, variant) else REFUSED
         signs.setdefault(variant.kind, []).append(sign)
     for variant in right_answers(exercise):
         signs.setdefault(variant.kind, []).append(ACCEPTED)
@@ -75,7 +76,7 @@ def shown(signs: str) -> str:
 
 def reasons_of(exercise: Exercise) -> Iterator[str]:
     """A line for each reason to forbid something not."""
-    waived = [(waiver(exercise, variant), variant) for variant in wrong_answers(exercise)]
+    waived = [(exemption(exercise, variant), variant) for variant in wrong_answers(exercise)]
     for reason, found in groupby((pair for pair in waived if pair[0]), key=lambda pair: pair[0]):
         variants = [variant for _, variant in found]
         about = ", ".join(f"`{variant.of}`" for variant in variants if variant.of)

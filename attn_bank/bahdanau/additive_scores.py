@@ -3,16 +3,24 @@
 from collections.abc import Callable
 
 import torch
+from hintgrader.exercise import (
+    Check,
+    Contract,
+    Count,
+    Exercise,
+    Inputs,
+    Largest,
+    Mistakes,
+    Plain,
+    given,
+    same,
+    then,
+    transposed,
+)
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
 from attn_bank.work import multiplies_pairs
-from attn_grade.equality import same
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.instruments import Count, Largest
-from attn_grade.inside.plain import Inputs, Plain
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, then, transposed
 
 
 def reference(
@@ -306,7 +314,7 @@ EXERCISE = Exercise(
     title="the additive score, out of its two loops",
     minutes=15,
     axes={"batch": 17, "query_len": 43, "key_len": 97},
-    promises=Promises(batch=("query", "key")),
+    contract=Contract(batch=("query", "key")),
     checks=(
         Check(
             "every query of a sentence has a score for every key of the same sentence, as the two"
@@ -337,7 +345,7 @@ EXERCISE = Exercise(
             sizes=(
                 {"batch": 2, "query_len": 7, "key_len": 5, "d_query": 4, "d_key": 3, "d_score": 4},
             ),
-            law=takes_all_at_once,
+            invariant=takes_all_at_once,
         ),
     ),
     mistakes=mistake.collected,

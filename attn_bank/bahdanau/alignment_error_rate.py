@@ -3,15 +3,12 @@
 from collections.abc import Callable
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, given, then
 from torch import Generator, Tensor
 
 from attn_bank.bahdanau import draw_lengths
 from attn_bank.draws import draw_normal
 from attn_course import metrics
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, then
 
 
 def reference(weights: Tensor, sure: Tensor, possible: Tensor, target_mask: Tensor) -> float:
@@ -359,7 +356,7 @@ EXERCISE = Exercise(
     title="measure whether a model looks where a person would",
     minutes=25,
     axes={"batch": 17, "source_len": 43, "target_len": 43},
-    promises=Promises(batch=("weights", "sure", "possible", "target_mask")),
+    contract=Contract(batch=("weights", "sure", "possible", "target_mask")),
     checks=(
         Check(
             "the links of all sentences are counted together, one from each target word",

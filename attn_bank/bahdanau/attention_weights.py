@@ -3,15 +3,12 @@
 from collections.abc import Callable
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, given
 from torch import Generator, Tensor
 
 from attn_bank.bahdanau import draw_lengths, padding_after
 from attn_bank.draws import draw_normal
 from attn_course.retrieval import masked_softmax
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given
 
 
 def reference(scores: Tensor, source_len: Tensor) -> Tensor:
@@ -375,7 +372,7 @@ EXERCISE = Exercise(
     title="weights that know where a sentence ends",
     minutes=20,
     axes={"batch": 17, "query_len": 43, "key_len": 97},
-    promises=Promises(batch=("scores", "source_len")),
+    contract=Contract(batch=("scores", "source_len")),
     checks=(
         Check(
             "the weights of each query sum to 1 over the tokens of its own source, and padding has"

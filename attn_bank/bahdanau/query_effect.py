@@ -3,15 +3,12 @@
 from collections.abc import Callable
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, then
 from torch import Generator, Tensor
 
 from attn_bank.bahdanau import draw_lengths, padding_after
 from attn_bank.draws import draw_normal
 from attn_course.retrieval import masked_softmax
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import then
 
 
 def reference(scores: Tensor, source_len: Tensor) -> Tensor:
@@ -345,10 +342,10 @@ EXERCISE = Exercise(
     title="an instrument that tells whether the query is heard",
     minutes=15,
     axes={"batch": 17, "query_len": 43, "key_len": 97},
-    promises=Promises(
+    contract=Contract(
         like=2,
         batch=("scores", "source_len"),
-        waives={
+        exempts={
             "cuts off": "what it returns is read, and nothing is learned through it",
             "fills with": "`attention_weights` of part A does the masking, and is asked there how",
         },

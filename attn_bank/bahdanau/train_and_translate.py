@@ -5,6 +5,7 @@ from functools import cache, partial
 from itertools import islice
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Invariant, Mistakes, Plain, given
 from torch import Generator, Tensor
 
 from attn_bank.translations import Fault, Row, common_fault, form_fault, low_bleu, words_of
@@ -22,10 +23,6 @@ from attn_course.seq2seq import (
     Translator,
     sequence_loss,
 )
-from attn_grade.exercise import Check, Exercise, Law, Promises
-from attn_grade.inside.plain import Inputs, Plain
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given
 
 Batches = list[tuple[Tensor, Tensor]]
 WIDTH = 64
@@ -75,7 +72,7 @@ def _encode(words: Vocabulary, pairs: Iterable[SentencePair]) -> Iterator[tuple[
     return ((words.encode(pair.source), words.encode(pair.target)) for pair in pairs)
 
 
-def reaches(bleu: float) -> Law:
+def reaches(bleu: float) -> Invariant:
     """The law that the translations of rows not seen are sound, and reach this BLEU."""
 
     def judge(call: Callable[[Inputs], Plain], inputs: Inputs) -> Fault | None:
@@ -262,7 +259,7 @@ EXERCISE = Exercise(
             "on most draws no batch has a gradient that throws the translator back"
         ),
     },
-    promises=Promises(points=0),
+    contract=Contract(points=0),
     checks=(
         Check(
             "from 100 batches of rows with one or two names it learns to translate such rows that"
@@ -270,7 +267,7 @@ EXERCISE = Exercise(
             2,
             draw_rows,
             sizes=({"names": 2, "num_batches": 100, "batch_size": 32, "num_unseen": 50},),
-            law=reaches(25),
+            invariant=reaches(25),
             withheld=("truth", "order"),
             seconds=120,
         ),
@@ -280,7 +277,7 @@ EXERCISE = Exercise(
             4,
             draw_rows,
             sizes=({"names": 3, "num_batches": 250, "batch_size": 32, "num_unseen": 60},),
-            law=reaches(75),
+            invariant=reaches(75),
             withheld=("truth", "order"),
             seconds=120,
         ),

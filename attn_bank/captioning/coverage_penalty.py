@@ -3,14 +3,22 @@
 from typing import Any
 
 import torch
+from hintgrader.exercise import (
+    Altered,
+    Answer,
+    Check,
+    Contract,
+    Exercise,
+    Inputs,
+    Mistakes,
+    Plain,
+    given,
+    then,
+)
 from torch import Generator, Tensor
 
 from attn_bank.captioning import draw_weights
-from attn_course.image_grid import doubly_stochastic_penalty
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs, Plain
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import Altered, Answer, given, then
+from attn_course.captions.image_grid import doubly_stochastic_penalty
 
 
 def reference(weights: Tensor, is_word: Tensor, share: float) -> Tensor:
@@ -294,7 +302,7 @@ EXERCISE = Exercise(
     minutes=15,
     axes={"batch": 17, "target_len": 43, "num_cells": 97},
     equivalent_mutants={"-1 -> 1 (2)": "of two axes, cells are the last one and number 1"},
-    promises=Promises(like=1, batch=("weights", "is_word")),
+    contract=Contract(like=1, batch=("weights", "is_word")),
     checks=(
         Check(
             "the squared distance of what each cell got from `share`, added up over the cells, the"

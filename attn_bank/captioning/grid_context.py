@@ -1,15 +1,12 @@
 """Part A of problem set 06: the mean of the cells of a grid, by one softmax over all of them."""
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, given
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
-from attn_course.image_grid import grid_context as mean_of_cells
-from attn_course.image_grid import grid_weights
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given
+from attn_course.captions.image_grid import grid_context as mean_of_cells
+from attn_course.captions.image_grid import grid_weights
 
 
 def reference(scores: Tensor, features: Tensor, mask: Tensor) -> Tensor:
@@ -446,7 +443,7 @@ EXERCISE = Exercise(
     minutes=20,
     axes={"batch": 17, "height": 17, "width": 19, "d_feature": 31},
     avoid=("attention",),
-    promises=Promises(like=1, batch=("scores", "features", "mask"), any_axes=True),
+    contract=Contract(like=1, batch=("scores", "features", "mask"), any_axes=True),
     checks=(
         Check(
             "one softmax over all cells of a picture, and the mean of their features by it; any"

@@ -7,14 +7,11 @@ import math
 from collections.abc import Callable
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, Plain, name_kind, then
 from torch import Generator, Tensor
 from torch.distributions import Distribution, Exponential, Normal, Uniform
 
 from attn_bank.draws import draw_normal
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs, Plain, name_kind
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import then
 
 Drawn = tuple[Tensor, Tensor]
 # Of a right answer, the deviance of the counts of six cells (chi-squared, 5 degrees) exceeds 45
@@ -642,7 +639,7 @@ EXERCISE = Exercise(
     minutes=20,
     axes={"batch": 17, "d_feature": 31},
     equivalent_mutants={"-1 -> 1": "of two axes, cells are the last one and number 1"},
-    promises=Promises(batch=("scores", "features")),
+    contract=Contract(batch=("scores", "features")),
     checks=(
         Check(
             "the context of a picture is what stands at one cell, and that is the cell you return",
@@ -654,7 +651,7 @@ EXERCISE = Exercise(
                 {"batch": 11, "height": 2, "width": 3, "d_feature": 5},
             ),
             dtype=torch.float64,
-            law=is_of_one_cell,
+            invariant=is_of_one_cell,
         ),
         Check(
             "asked many times, each cell is drawn as often as its weight says, for each picture"
@@ -663,7 +660,7 @@ EXERCISE = Exercise(
             draw_many_times,
             sizes=({"images": 3, "times": 800, "height": 2, "width": 3, "d_feature": 1},),
             hidden_sizes=({"images": 3, "times": 900, "height": 3, "width": 2, "d_feature": 2},),
-            law=follows_the_weights,
+            invariant=follows_the_weights,
         ),
         Check(
             "a cell with all the weight is always drawn: scores may be some hundreds, above zero or"

@@ -1,13 +1,10 @@
 """Part D of problem set 06: a loss whose gradient is right on average over what can be drawn."""
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, given, then
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, then
 
 
 def reference(scores: Tensor, cells: Tensor, reward: Tensor, baseline: Tensor) -> Tensor:
@@ -354,10 +351,10 @@ EXERCISE = Exercise(
     minutes=35,
     axes={"batch": 17, "num_cells": 97},
     equivalent_mutants={"-1 -> 1": "of two axes, cells are the last one and number 1"},
-    promises=Promises(
+    contract=Contract(
         batch=("scores", "cells", "reward", "baseline"),
         like=1,
-        waives={"cuts off": "gradients are asked of scores and rewards alone"},
+        exempts={"cuts off": "gradients are asked of scores and rewards alone"},
     ),
     checks=(
         Check(

@@ -6,13 +6,20 @@ from functools import partial
 from typing import Any
 
 import torch
+from hintgrader.exercise import (
+    Altered,
+    Check,
+    Contract,
+    Exercise,
+    Inputs,
+    Invariant,
+    Mistakes,
+    Plain,
+    name_kind,
+)
 from torch import Generator, Tensor
 
 from attn_bank.captioning import draw_weights
-from attn_grade.exercise import Check, Exercise, Law, Promises
-from attn_grade.inside.plain import Inputs, Plain, name_kind
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import Altered
 
 Measured = tuple[float, float, float]
 # A captioner sees nothing where less of the weight lies, and no difference that rounding may make.
@@ -132,7 +139,7 @@ def draw_scenes(
     return inputs
 
 
-def is_right(number: int) -> Law:
+def is_right(number: int) -> Invariant:
     """The law that one of the three numbers is right, whatever the other two are."""
 
     def judge(call: Callable[[Inputs], Plain], inputs: Inputs) -> tuple[str, Plain] | None:
@@ -619,7 +626,7 @@ EXERCISE = Exercise(
         "exchanged(named, other) -> exchanged(other, named)": "an exchange has no direction",
         "exchanged(named, empty) -> exchanged(empty, named)": "an exchange has no direction",
     },
-    promises=Promises(points=0),
+    contract=Contract(points=0),
     checks=(
         Check(
             "pointing: how often the cell that is named has more weight than every other",
@@ -627,7 +634,7 @@ EXERCISE = Exercise(
             draw_scenes,
             sizes=({"batch": 60, "num_cells": 9, "twins": 1},),
             hidden_sizes=({"batch": 83, "num_cells": 16, "twins": 1},),
-            law=is_right(0),
+            invariant=is_right(0),
         ),
         Check(
             "following: how often the other digit is said once the two cells have exchanged their"
@@ -636,7 +643,7 @@ EXERCISE = Exercise(
             draw_scenes,
             sizes=({"batch": 60, "num_cells": 9}, {"batch": 51, "num_cells": 5, "twins": 1}),
             hidden_sizes=({"batch": 83, "num_cells": 16, "twins": 1},),
-            law=is_right(1),
+            invariant=is_right(1),
         ),
         Check(
             "surviving: how often the digit is said all the same once its cell has exchanged"
@@ -645,7 +652,7 @@ EXERCISE = Exercise(
             draw_scenes,
             sizes=({"batch": 60, "num_cells": 9, "twins": 1},),
             hidden_sizes=({"batch": 83, "num_cells": 16, "twins": 1},),
-            law=is_right(2),
+            invariant=is_right(2),
         ),
         Check(
             "the weights of the caller stay as they were",

@@ -1,10 +1,10 @@
 """Problem set 02: kernel regression, which is attention with a score from a kernel."""
 
 import torch
+from hintgrader.exercise import Inputs
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_uniform, in_front
-from attn_grade.inside.plain import Inputs
 
 NUMBER = "02"
 

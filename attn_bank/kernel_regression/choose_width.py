@@ -9,15 +9,25 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from hintgrader.exercise import (
+    Altered,
+    Answer,
+    Check,
+    Contract,
+    Draw,
+    Exercise,
+    Inputs,
+    Mistakes,
+    Plain,
+    given,
+    name_kind,
+    then,
+)
 from torch import Tensor
 
 from attn_bank.draws import draw_normal, draw_uniform
 from attn_bank.kernel_regression import squared_distances
 from attn_course import kernel_regression
-from attn_grade.exercise import Check, Draw, Exercise, Promises
-from attn_grade.inside.plain import Inputs, Plain, name_kind
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import Altered, Answer, given, then
 
 Choice = tuple[float, float]
 # One income lies alone: at the first four of these widths all its kernel values underflow.
@@ -464,9 +474,9 @@ EXERCISE = Exercise(
     axes={"key_len": 97},
     avoid=("estimators", "leave_one_out_error"),
     may_use=("attn_course.kernel_regression.leave_one_out",),
-    promises=Promises(
+    contract=Contract(
         like=1,
-        waives={"fills with": "`leave_one_out` of part C, or of the package, does the hiding"},
+        exempts={"fills with": "`leave_one_out` of part C, or of the package, does the hiding"},
     ),
     checks=(
         Check(
@@ -476,7 +486,7 @@ EXERCISE = Exercise(
             _with_best(draw_wave),
             sizes=({"key_len": 41, "num_widths": 7}, {"key_len": 59, "num_widths": 5}),
             hidden_sizes=({"key_len": 37, "num_widths": 8}, {"key_len": 67, "num_widths": 6}),
-            law=chooses_well,
+            invariant=chooses_well,
             withheld=("best",),
             easier=True,
         ),
@@ -502,7 +512,7 @@ EXERCISE = Exercise(
             1,
             _with_best(draw_engel),
             hidden_sizes=(),
-            law=chooses_well,
+            invariant=chooses_well,
             withheld=("best",),
             easier=True,
         ),

@@ -4,17 +4,13 @@ from collections.abc import Callable
 from itertools import product, starmap
 
 import torch
+from hintgrader.exercise import Answer, Check, Contract, Exercise, Inputs, Mistakes, using
 from torch import Tensor
 
 from attn_bank.draws import draw_normal, draw_uniform
 from attn_bank.kernel_regression import draw_points, squared_distances
 from attn_course.kernel_regression import kernel_scores, log_epanechnikov
 from attn_course.retrieval import masked_softmax
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.instead import using
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import Answer
 
 
 def reference(query: Tensor, key: Tensor, width: float) -> Tensor:
@@ -453,7 +449,7 @@ EXERCISE = Exercise(
     title="find the slip: a kernel, as it is often printed",
     minutes=20,
     axes={"query_len": 43},
-    promises=Promises(batch=("query", "key"), any_axes=True),
+    contract=Contract(batch=("query", "key"), any_axes=True),
     checks=(
         Check(
             "the weights are in the proportion of Epanechnikov's kernel, and sum to 1 over the"

@@ -1,15 +1,12 @@
 """Part A of problem set 02: the Nadaraya-Watson estimate by hand, with a Gaussian kernel."""
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, given
 from torch import Tensor
 
 from attn_bank.draws import draw_normal, draw_uniform
 from attn_bank.kernel_regression import draw_points, draw_uneven_keys, squared_distances
 from attn_course.kernel_regression import nadaraya_watson
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given
 
 Width = float | Tensor
 
@@ -278,7 +275,7 @@ EXERCISE = Exercise(
     minutes=15,
     axes={"key_len": 97, "d_key": 31, "d_value": 31},
     avoid=("attention", "estimators"),
-    promises=Promises(batch=("query", "key", "value"), any_axes=True),
+    contract=Contract(batch=("query", "key", "value"), any_axes=True),
     checks=(
         Check(
             "each estimate is the mean of the values, weighted by the Gaussian kernel of the"

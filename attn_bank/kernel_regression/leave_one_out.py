@@ -3,16 +3,12 @@
 import math
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, given, using
 from torch import Tensor
 
 from attn_bank.draws import draw_normal
 from attn_bank.kernel_regression import draw_points, draw_uneven_keys, squared_distances
 from attn_course import kernel_regression
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.instead import using
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given
 
 Width = float | Tensor
 
@@ -310,7 +306,7 @@ EXERCISE = Exercise(
     minutes=20,
     axes={"key_len": 97, "d_key": 31, "d_value": 31},
     avoid=("attention", "estimators"),
-    promises=Promises(batch=("key", "value"), any_axes=True),
+    contract=Contract(batch=("key", "value"), any_axes=True),
     checks=(
         Check(
             "each key is estimated from all the others, by the Gaussian kernel; further axes may"

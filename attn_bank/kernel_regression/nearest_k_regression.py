@@ -3,15 +3,12 @@
 from collections.abc import Callable
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, using
 from torch import Tensor
 
 from attn_bank.draws import draw_normal
 from attn_bank.kernel_regression import draw_points, squared_distances
 from attn_course.retrieval import attend, masked_softmax
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.instead import using
-from attn_grade.mistakes import Mistakes
 
 
 def reference(query: Tensor, key: Tensor, value: Tensor, k: int) -> Tensor:
@@ -402,7 +399,7 @@ EXERCISE = Exercise(
     minutes=20,
     axes={"query_len": 43, "d_value": 31},
     avoid=("attention", "estimators"),
-    promises=Promises(batch=("query", "key", "value"), any_axes=True),
+    contract=Contract(batch=("query", "key", "value"), any_axes=True),
     checks=(
         Check(
             "each query has its own width, the distance to its k-th nearest key, and all keys count"

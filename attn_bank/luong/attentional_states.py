@@ -4,15 +4,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, given, then
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight
 from attn_bank.luong import draw_mask
 from attn_course.retrieval import masked_softmax
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, then
 
 
 class Step(NamedTuple):
@@ -328,9 +325,9 @@ EXERCISE = Exercise(
     minutes=25,
     axes={"batch": 13, "source_len": 43, "target_len": 17, "d_embedding": 17, "d_hidden": 17},
     avoid=("recurrence", "attention"),
-    promises=Promises(
+    contract=Contract(
         batch=("words", "annotations", "mask", "state"),
-        waives={
+        exempts={
             "cuts off": "gradients are asked of the three weights alone",
             "fills with": "scores of states that `tanh` made stay small",
         },

@@ -3,17 +3,24 @@
 from collections.abc import Callable
 
 import torch
+from hintgrader.exercise import (
+    Check,
+    Contract,
+    Count,
+    Exercise,
+    Inputs,
+    Largest,
+    Mistakes,
+    Plain,
+    same,
+    then,
+    transposed,
+)
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight, in_front
 from attn_bank.work import multiplies_pairs
 from attn_course import luong
-from attn_grade.equality import same
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.instruments import Count, Largest
-from attn_grade.inside.plain import Inputs, Plain
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import then, transposed
 
 
 def reference(query: Tensor, key: Tensor, weight: Tensor, score_weight: Tensor) -> Tensor:
@@ -326,7 +333,7 @@ EXERCISE = Exercise(
     title="two vectors end to end, without the table of pairs",
     minutes=20,
     axes={"query_len": 43, "key_len": 97, "d_query": 31, "d_key": 31, "d_score": 31},
-    promises=Promises(batch=("query", "key"), any_axes=True),
+    contract=Contract(batch=("query", "key"), any_axes=True),
     checks=(
         Check(
             "every query is scored against every key, `v · tanh(W [q; k])`; widths and lengths may"
@@ -357,7 +364,7 @@ EXERCISE = Exercise(
             hidden_sizes=(
                 {"query_len": 31, "key_len": 19, "d_query": 7, "d_key": 13, "d_score": 3},
             ),
-            law=writes_no_pairs,
+            invariant=writes_no_pairs,
         ),
         Check(
             "the right gradient reaches all four inputs",

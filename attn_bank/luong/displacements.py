@@ -1,13 +1,10 @@
 """Part E of problem set 05: how many words to the side of its word a model looks."""
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, given, then
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_uniform, in_front
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, then
 
 
 def reference(weights: Tensor, sure: Tensor, reach: int) -> Tensor:
@@ -288,8 +285,8 @@ EXERCISE = Exercise(
     title="measure how far beside its word a model looks",
     minutes=25,
     axes={"batch": 17, "source_len": 43, "target_len": 43},
-    promises=Promises(
-        batch=("weights", "sure"), any_axes=True, waives={"cuts off": "counts have no gradient"}
+    contract=Contract(
+        batch=("weights", "sure"), any_axes=True, exempts={"cuts off": "counts have no gradient"}
     ),
     checks=(
         Check(

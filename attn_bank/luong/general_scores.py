@@ -1,14 +1,11 @@
 """Part A of problem set 05: the dot product that has learned what to compare."""
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, given
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight, in_front
 from attn_course import luong
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given
 
 
 def reference(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
@@ -161,7 +158,7 @@ EXERCISE = Exercise(
     title="a dot product that has learned what to compare",
     minutes=10,
     axes={"batch": 17, "query_len": 43, "key_len": 97, "d_query": 31, "d_key": 31},
-    promises=Promises(batch=("query", "key"), any_axes=True),
+    contract=Contract(batch=("query", "key"), any_axes=True),
     checks=(
         Check(
             "every query is scored against every key, `q W k`, even where queries and keys differ"

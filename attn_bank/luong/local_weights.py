@@ -3,16 +3,13 @@
 import math
 
 import torch
+from hintgrader.exercise import Altered, Answer, Check, Contract, Exercise, Inputs, Mistakes, Plain
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_uniform, in_front
 from attn_bank.luong import draw_mask
 from attn_course.luong import gaussian_window, window_mask
 from attn_course.retrieval import masked_softmax
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs, Plain
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import Altered, Answer
 
 
 def reference(scores: Tensor, share: Tensor, mask: Tensor, half_width: float) -> Tensor:
@@ -465,7 +462,7 @@ EXERCISE = Exercise(
     title="a window around a predicted place",
     minutes=25,
     axes={"batch": 17, "key_len": 97},
-    promises=Promises(batch=("scores", "share", "mask"), any_axes=True),
+    contract=Contract(batch=("scores", "share", "mask"), any_axes=True),
     checks=(
         Check(
             "in each window the weights are the softmax over its words, times the bell; padding"

@@ -3,10 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from hintgrader.exercise import Altered, Answer, Inputs, Plain
 from torch import Tensor
-
-from attn_grade.inside.plain import Inputs, Plain
-from attn_grade.wrong_answers import Altered, Answer
 
 NUMBER = "09"
 

@@ -3,16 +3,23 @@
 from collections.abc import Callable
 
 import torch
+from hintgrader.exercise import (
+    Check,
+    Contract,
+    Exercise,
+    Inputs,
+    Mistakes,
+    Plain,
+    given,
+    mistaking,
+    then,
+)
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight
 from attn_bank.multi_head import merge, rescaled, split
 from attn_bank.softmaxes import twice
 from attn_course.retrieval import masked_softmax
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs, Plain
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, mistaking, then
 
 Step = tuple[Tensor, Tensor, Tensor]
 
@@ -575,9 +582,9 @@ EXERCISE = Exercise(
     axes={"batch": 17, "room": 43, "d_model": 31, "d_head": 31},
     avoid=("attention",),
     may_use=("attn_course.retrieval.masked_softmax",),
-    promises=Promises(
+    contract=Contract(
         batch=("tokens", "keys", "values"),
-        waives={"fills with": "nothing that is allowed is said to score low"},
+        exempts={"fills with": "nothing that is allowed is said to score low"},
     ),
     checks=(
         Check(
@@ -622,7 +629,7 @@ EXERCISE = Exercise(
             draw_text,
             sizes=({"room": 7, **_FULL_ROOM},),
             hidden_sizes=({"room": 11, **_FULL_ROOM},),
-            law=equals_the_whole,
+            invariant=equals_the_whole,
         ),
     ),
     mistakes=mistake.collected,

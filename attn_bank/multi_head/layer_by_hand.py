@@ -3,14 +3,11 @@
 from collections.abc import Callable
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, Plain, leafwise
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
 from attn_bank.multi_head import multi_head_attention, split
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs, Plain
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import leafwise
 
 Layer = tuple[Tensor, Tensor, Tensor, Tensor]
 NAMES = "w_query", "w_key", "w_value", "w_output"
@@ -367,8 +364,8 @@ EXERCISE = Exercise(
     title="two heads by hand, and the best that one can do",
     minutes=20,
     axes={"num_roles": 31, "d_value": 31},
-    promises=Promises(
-        points=0, waives={"is off by a millionth": "it is judged by what it explains"}
+    contract=Contract(
+        points=0, exempts={"is off by a millionth": "it is judged by what it explains"}
     ),
     checks=(
         Check(
@@ -381,7 +378,7 @@ EXERCISE = Exercise(
                 {"num_heads": 2, "d_value": 5, "num_roles": 29, "num_texts": 500},
             ),
             hidden_sizes=({"num_heads": 2, "d_value": 2, "num_roles": 17, "num_texts": 500},),
-            law=reaches_the_bar,
+            invariant=reaches_the_bar,
             withheld=("texts",),
         ),
         Check(
@@ -390,7 +387,7 @@ EXERCISE = Exercise(
             draw_texts,
             sizes=({"num_heads": 1, "d_value": 3, "num_roles": 7, "num_texts": 3000},),
             hidden_sizes=({"num_heads": 1, "d_value": 5, "num_roles": 11, "num_texts": 3000},),
-            law=reaches_the_bar,
+            invariant=reaches_the_bar,
             withheld=("texts",),
         ),
     ),

@@ -4,12 +4,21 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from hintgrader.exercise import (
+    Altered,
+    Answer,
+    Check,
+    Contract,
+    Exercise,
+    Inputs,
+    Invariant,
+    Mistakes,
+    Plain,
+    given,
+    mistaking,
+    then,
+)
 from torch import Generator
-
-from attn_grade.exercise import Check, Exercise, Law, Promises
-from attn_grade.inside.plain import Inputs, Plain
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import Altered, Answer, given, mistaking, then
 
 
 def reference(d_model: int, num_heads: int, num_key_heads: int, bias: bool) -> tuple[int, int]:
@@ -38,7 +47,7 @@ def draw_widths(
     }
 
 
-def gives(index: int) -> Law:
+def gives(index: int) -> Invariant:
     """The law that this one of the two numbers is right, by which mistakes are told apart."""
 
     def judge(call: Callable[[Inputs], Plain], inputs: Inputs) -> tuple[str, Plain] | None:
@@ -288,7 +297,7 @@ EXERCISE = Exercise(
     reference=reference,
     minutes=12,
     axes={"d_head": 31, "num_heads": 17},
-    promises=Promises(points=0),
+    contract=Contract(points=0),
     checks=(
         Check(
             "the number of layers, `W^O` included",
@@ -302,7 +311,7 @@ EXERCISE = Exercise(
                 {"d_head": 3, "num_heads": 5, "num_key_heads": 5, "bias": False},
                 {"d_head": 2, "num_heads": 6, "num_key_heads": 1, "bias": False},
             ),
-            law=gives(0),
+            invariant=gives(0),
         ),
         Check(
             "the numbers that they learn, without bias",
@@ -316,7 +325,7 @@ EXERCISE = Exercise(
                 {"d_head": 7, "num_heads": 8, "num_key_heads": 2, "bias": False},
                 {"d_head": 3, "num_heads": 5, "num_key_heads": 5, "bias": False},
             ),
-            law=gives(1),
+            invariant=gives(1),
         ),
         Check(
             "the numbers that they learn, with a bias in every layer",
@@ -330,7 +339,7 @@ EXERCISE = Exercise(
                 {"d_head": 5, "num_heads": 8, "num_key_heads": 4, "bias": True},
                 {"d_head": 2, "num_heads": 3, "num_key_heads": 1, "bias": True},
             ),
-            law=gives(1),
+            invariant=gives(1),
         ),
     ),
     mistakes=mistake.collected,

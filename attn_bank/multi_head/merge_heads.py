@@ -1,14 +1,11 @@
 """Part A of problem set 09, second half: the parts of every token, joined again."""
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, given, transposed
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
 from attn_course import multi_head
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, transposed
 
 
 def reference(heads: Tensor) -> Tensor:
@@ -153,10 +150,10 @@ EXERCISE = Exercise(
     reference=reference,
     minutes=4,
     axes={"batch": 17, "length": 97, "num_heads": 17, "d_head": 31},
-    promises=Promises(
+    contract=Contract(
         batch=("heads",),
         any_axes=True,
-        waives={"cuts off": "gradients are asked of the whole layer, in part B"},
+        exempts={"cuts off": "gradients are asked of the whole layer, in part B"},
     ),
     checks=(
         Check(

@@ -3,16 +3,22 @@
 from collections.abc import Callable
 
 import torch
+from hintgrader.exercise import (
+    Altered,
+    Check,
+    Contract,
+    Exercise,
+    Inputs,
+    Mistakes,
+    given,
+    mistaking,
+)
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight, in_front
 from attn_bank.multi_head import merge, rescaled, split
 from attn_bank.softmaxes import lowest, twice
 from attn_course.retrieval import masked_softmax
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import Altered, given, mistaking
 
 Map = Callable[[Tensor], Tensor]
 Product = Callable[[Tensor, Tensor], Tensor]
@@ -594,10 +600,10 @@ EXERCISE = Exercise(
     },
     avoid=("attention",),
     may_use=("attn_course.retrieval.masked_softmax",),
-    promises=Promises(
+    contract=Contract(
         like=3,
         batch=("query", "key", "value", "mask"),
-        waives={"cuts off": "gradients are asked of the four matrices alone"},
+        exempts={"cuts off": "gradients are asked of the four matrices alone"},
     ),
     checks=(
         Check(

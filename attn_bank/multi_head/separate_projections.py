@@ -4,13 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, given, then
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, then
 
 Parts = tuple[Tensor, ...]
 
@@ -259,7 +256,7 @@ EXERCISE = Exercise(
     title="weights of published layers, packed in two ways",
     minutes=20,
     axes={"num_heads": 17, "d_head": 31, "d_input": 31},
-    promises=Promises(),
+    contract=Contract(),
     checks=(
         Check(
             "as PyTorch packs them: all rows of the queries, then all of the keys, then all of the"

@@ -3,15 +3,12 @@
 from collections.abc import Callable
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, given, then
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight, in_front
 from attn_bank.multi_head import rescaled
 from attn_bank.softmaxes import sigmoids, twice, whole_table
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, then
 
 
 def reference(**inputs: Tensor) -> Tensor:
@@ -417,10 +414,10 @@ EXERCISE = Exercise(
     },
     avoid=("attention",),
     may_use=("attn_course.retrieval.masked_softmax",),
-    promises=Promises(
+    contract=Contract(
         like=1,
         batch=("query", "key", "value"),
-        waives={"cuts off": "gradients are asked of the layer in part B, which this one equals"},
+        exempts={"cuts off": "gradients are asked of the layer in part B, which this one equals"},
     ),
     checks=(
         Check(

@@ -4,13 +4,10 @@ from collections.abc import Callable
 from itertools import combinations
 
 import torch
+from hintgrader.exercise import Altered, Check, Contract, Exercise, Inputs, Mistakes, given, then
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import Altered, given, then
 
 
 def reference(
@@ -430,7 +427,7 @@ EXERCISE = Exercise(
     minutes=20,
     axes={"batch": 17, "length": 31, "d_in": 31, "d_hidden": 31, "d_out": 31},
     avoid=("recurrence",),
-    promises=Promises(batch=("tokens",), any_axes=True),
+    contract=Contract(batch=("tokens",), any_axes=True),
     checks=(
         Check(
             "one output for each token, from states that are fed back",

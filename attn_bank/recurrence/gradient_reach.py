@@ -6,15 +6,21 @@ The layers that it is tried on come from `attn_bank.sequence_layers`.
 from collections.abc import Callable
 
 import torch
+from hintgrader.exercise import (
+    Check,
+    Contract,
+    Exercise,
+    Inputs,
+    Mistakes,
+    Plain,
+    given,
+    same,
+    then,
+)
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, draw_weight
 from attn_bank.sequence_layers import SequenceLayer
-from attn_grade.equality import same
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs, Plain
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, then
 
 
 def reference(layer: SequenceLayer, tokens: Tensor, direction: Tensor) -> Tensor:
@@ -343,9 +349,9 @@ EXERCISE = Exercise(
     equivalent_mutants={
         "0 -> -1 (2)": "one axis is left once the mean is taken: the first is the last",
     },
-    promises=Promises(
+    contract=Contract(
         batch=("tokens",),
-        waives={"cuts off": "what it returns is read, and nothing is learned through it"},
+        exempts={"cuts off": "what it returns is read, and nothing is learned through it"},
     ),
     checks=(
         Check(
@@ -382,7 +388,7 @@ EXERCISE = Exercise(
             give_layer,
             sizes=layers("fades", batch=2, length=4, d_in=3, d_out=5),
             hidden_sizes=layers("fades", batch=3, length=5, d_in=2, d_out=3),
-            law=leaves_the_layer_alone,
+            invariant=leaves_the_layer_alone,
         ),
         Check(
             "in float64 a gradient is followed down to 1e-50",

@@ -4,12 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, given
 from torch import Generator
-
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given
 
 GATES = {"rnn": 1, "gru": 3, "lstm": 4}
 
@@ -334,7 +330,7 @@ EXERCISE = Exercise(
     minutes=15,
     avoid=("parameters", "named_parameters", "state_dict", "recurrence"),
     axes={},  # it is given numbers alone
-    promises=Promises(points=0),
+    contract=Contract(points=0),
     checks=(
         Check(
             "the plain recurrent layer, for a text of any length",

@@ -7,15 +7,23 @@ import math
 from collections.abc import Callable
 
 import torch
+from hintgrader.checking.compare import wrong_form
+from hintgrader.exercise import (
+    Check,
+    Contract,
+    Exercise,
+    Inputs,
+    Mistakes,
+    Plain,
+    given,
+    name_kind,
+    same,
+    then,
+    transposed,
+)
 from torch import Generator, Tensor
 
 from attn_bank.draws import in_front
-from attn_grade.compare import wrong_form
-from attn_grade.equality import same
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs, Plain, name_kind
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, then, transposed
 
 Tell = Callable[[Tensor, Tensor], Tensor]
 # An answer that asks token by token needs a quarter of it.
@@ -485,7 +493,7 @@ EXERCISE = Exercise(
         "allowed.float() @ heard.float() -> heard.float() @ allowed.float()": "a way may be walked"
         " from either end",
     },
-    promises=Promises(batch=("allowed",), any_axes=True, like=2),
+    contract=Contract(batch=("allowed",), any_axes=True, like=2),
     checks=(
         Check(
             "one layer where every token may look at all, or at all before it; 0 for itself, and -1"
@@ -556,7 +564,7 @@ EXERCISE = Exercise(
             "ways that take more than 100 layers, and more of them than a dtype can count",
             0.5,
             draw_ways,
-            law=finds_far_ways,
+            invariant=finds_far_ways,
             sizes=(
                 {"ends": 0, "blocks": 67, "width": 2},
                 {"ends": 30, "blocks": 1, "width": 40},

@@ -7,13 +7,21 @@ import math
 from collections.abc import Callable
 
 import torch
+from hintgrader.exercise import (
+    Check,
+    Contract,
+    Exercise,
+    Inputs,
+    Invariant,
+    Mistakes,
+    Plain,
+    given,
+    name_kind,
+    then,
+)
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
-from attn_grade.exercise import Check, Exercise, Law, Promises
-from attn_grade.inside.plain import Inputs, Plain, name_kind
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, then
 
 Biases = tuple[Tensor, Tensor]
 
@@ -45,7 +53,7 @@ def draw_biases(generator: Generator, d_hidden: int, share: float, distance: int
     }
 
 
-def keeps_the_share(tolerance: float) -> Law:
+def keeps_the_share(tolerance: float) -> Invariant:
     """The law that both biases of the forget gate sum to what keeps the share."""
 
     def judge(call: Callable[[Inputs], Plain], inputs: Inputs) -> tuple[str, Plain] | None:
@@ -368,7 +376,7 @@ EXERCISE = Exercise(
     title="a gate that stays open, and a half-truth refuted",
     minutes=20,
     axes={"d_hidden": 31},
-    promises=Promises(waives={"squeezes": "vectors of four gates have no axis of length 1"}),
+    contract=Contract(exempts={"squeezes": "vectors of four gates have no axis of length 1"}),
     checks=(
         Check(
             "the two biases of the forget gate sum to what keeps the share over the distance",
@@ -383,7 +391,7 @@ EXERCISE = Exercise(
                 {"d_hidden": 7, "share": 0.8, "distance": 50},
                 {"d_hidden": 1, "share": 0.5, "distance": 1},
             ),
-            law=keeps_the_share(1e-5),
+            invariant=keeps_the_share(1e-5),
         ),
         Check(
             "the other three gates keep their biases; the forget gate's is all in `bias_hh`",
@@ -411,7 +419,7 @@ EXERCISE = Exercise(
                 {"d_hidden": 2, "share": 0.2, "distance": 10**8},
             ),
             dtype=torch.float64,
-            law=keeps_the_share(1e-12),
+            invariant=keeps_the_share(1e-12),
         ),
     ),
     mistakes=mistake.collected,

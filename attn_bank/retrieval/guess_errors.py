@@ -3,13 +3,10 @@
 from collections.abc import Callable
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, given, then
 from torch import Tensor
 
 from attn_course.data.colours import load_colours
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, then
 
 WORDS = ["red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "grey"]
 
@@ -359,9 +356,9 @@ EXERCISE = Exercise(
         "attn_course.retrieval.masked_softmax",
     ),
     axes={},  # it reads hundreds of colours as it is
-    promises=Promises(
+    contract=Contract(
         batch=("temperatures",),
-        waives={"cuts off": "what it returns is read, and nothing is learned through it"},
+        exempts={"cuts off": "what it returns is read, and nothing is learned through it"},
     ),
     checks=(
         Check(

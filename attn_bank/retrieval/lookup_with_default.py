@@ -3,12 +3,8 @@
 import math
 
 import torch
+from hintgrader.exercise import Answer, Check, Contract, Exercise, Inputs, Mistakes, given
 from torch import Tensor
-
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import Answer, given
 
 
 def reference(scores: Tensor, value: Tensor, mask: Tensor, default: Tensor) -> Tensor:
@@ -377,10 +373,10 @@ EXERCISE = Exercise(
     minutes=25,
     axes={"query_len": 43, "key_len": 97, "d_value": 31},
     avoid=("attention",),
-    promises=Promises(
+    contract=Contract(
         batch=("scores", "value"),
         any_axes=True,
-        waives={"fills with -1e+09": "scores are in the thousands, far above it"},
+        exempts={"fills with -1e+09": "scores are in the thousands, far above it"},
     ),
     checks=(
         Check(

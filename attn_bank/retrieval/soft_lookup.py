@@ -1,12 +1,8 @@
 """Part B of problem set 01: the soft lookup, for all queries at once."""
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, given
 from torch import Tensor
-
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given
 
 
 def reference(query: Tensor, key: Tensor, value: Tensor, temperature: float) -> Tensor:
@@ -212,7 +208,7 @@ EXERCISE = Exercise(
     minutes=15,
     axes={"query_len": 43, "key_len": 97, "d_key": 31, "d_value": 31},
     avoid=("attention",),
-    promises=Promises(batch=("query", "key", "value"), any_axes=True),
+    contract=Contract(batch=("query", "key", "value"), any_axes=True),
     checks=(
         Check(
             "every query gets its blend of the values, whatever axes come before",

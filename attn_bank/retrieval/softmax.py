@@ -3,11 +3,8 @@
 import math
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes
 from torch import Tensor
-
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
 
 
 def reference(scores: Tensor) -> Tensor:
@@ -315,7 +312,7 @@ EXERCISE = Exercise(
     minutes=15,
     axes={"query_len": 43, "key_len": 97},
     avoid=("softmax", "log-sum-exp", "cross entropy", "attention"),
-    promises=Promises(batch=("scores",), any_axes=True),
+    contract=Contract(batch=("scores",), any_axes=True),
     checks=(
         Check(
             "each row of weights is the softmax of its row of scores, whatever axes come before",

@@ -1,12 +1,8 @@
 """Part D of problem set 01: what a score does to every weight, against a published reading."""
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, given, then
 from torch import Tensor
-
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, then
 
 
 def reference(weights: Tensor, upstream: Tensor) -> Tensor:
@@ -224,10 +220,10 @@ EXERCISE = Exercise(
     minutes=20,
     axes={"key_len": 97},
     avoid=("softmax", "log-sum-exp", "cross entropy", "attention", "autograd"),
-    promises=Promises(
+    contract=Contract(
         batch=("weights", "upstream"),
         any_axes=True,
-        waives={"cuts off": "it is a gradient itself, and no second one is asked for"},
+        exempts={"cuts off": "it is a gradient itself, and no second one is asked for"},
     ),
     checks=(
         Check(

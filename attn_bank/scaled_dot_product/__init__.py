@@ -1,10 +1,9 @@
 """Problem set 07: one score and its scale, masks, a softmax in one pass, and snippets to repair."""
 
+from hintgrader.exercise import Inputs, Plain, name_kind, same
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
-from attn_grade.equality import same
-from attn_grade.inside.plain import Inputs, Plain, name_kind
 
 NUMBER = "07"
 UNSEEN = "none of its tensors can be seen: work with torch on the inputs themselves, not with numpy"

@@ -3,15 +3,12 @@
 import math
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, transposed
 from torch import Generator, Tensor
 
 from attn_bank.scaled_dot_product import as_columns, draw_vectors
 from attn_bank.softmaxes import twice, whole_table
 from attn_course import scaled_dot_product
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import transposed
 
 
 def reference(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -198,10 +195,10 @@ EXERCISE = Exercise(
     minutes=10,
     axes={"batch": 17, "query_len": 43, "key_len": 97, "d_key": 31, "d_value": 31},
     avoid=("attention",),
-    promises=Promises(
+    contract=Contract(
         batch=("query", "key", "value"),
         any_axes=True,
-        waives={"cuts off": "gradients are asked in part A, whose formula this is"},
+        exempts={"cuts off": "gradients are asked in part A, whose formula this is"},
     ),
     checks=(
         Check(

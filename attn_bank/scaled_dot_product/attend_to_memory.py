@@ -1,14 +1,12 @@
 """Part E of problem set 07, first snippet: a matrix form that lost the root and the keys' axis."""
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
 from attn_bank.softmaxes import lowest, sigmoids, twice, whole_table
 from attn_course import scaled_dot_product
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
 
 
 def reference(query: Tensor, memory: Tensor) -> Tensor:
@@ -224,10 +222,10 @@ EXERCISE = Exercise(
     minutes=5,
     axes={"batch": 17, "query_len": 43, "memory_len": 97, "width": 31},
     avoid=("attention",),
-    promises=Promises(
+    contract=Contract(
         like=1,
         batch=("query", "memory"),
-        waives={"cuts off": "gradients are asked in part A, whose formula this is"},
+        exempts={"cuts off": "gradients are asked in part A, whose formula this is"},
     ),
     checks=(
         Check(

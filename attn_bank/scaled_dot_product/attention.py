@@ -3,6 +3,7 @@
 import math
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, given, mistaking, then
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
@@ -20,10 +21,6 @@ from attn_bank.softmaxes import (
     whole_table,
 )
 from attn_course import scaled_dot_product
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, mistaking, then
 
 
 def reference(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -346,7 +343,7 @@ EXERCISE = Exercise(
     minutes=10,
     axes={"batch": 17, "query_len": 43, "key_len": 97, "d_key": 31, "d_value": 31},
     avoid=("attention",),
-    promises=Promises(batch=("query", "key", "value"), any_axes=True),
+    contract=Contract(batch=("query", "key", "value"), any_axes=True),
     checks=(
         Check(
             "each query gets the mean of the values, weighted by the softmax of `q · k / √d` over"

@@ -4,15 +4,12 @@ import math
 from collections.abc import Callable
 
 import torch
+from hintgrader.exercise import Check, Contract, Count, Exercise, Inputs, Kept, Mistakes, Plain
 from torch import Generator, Tensor
 
 from attn_bank.scaled_dot_product import UNSEEN, draw_vectors, why_not
 from attn_bank.scales import scaled_by
 from attn_course import scaled_dot_product
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.instruments import Count, Kept
-from attn_grade.inside.plain import Inputs, Plain
-from attn_grade.mistakes import Mistakes
 
 Maximum = Callable[[Tensor, Tensor], Tensor]
 
@@ -495,7 +492,7 @@ EXERCISE = Exercise(
     minutes=30,
     axes={"query_len": 43},
     avoid=("attention",),
-    promises=Promises(answer=_in_blocks, batch=("query", "key", "value"), any_axes=True),
+    contract=Contract(answer=_in_blocks, batch=("query", "key", "value"), any_axes=True),
     checks=(
         Check(
             "the output is part A's, whatever the length of a block; it need not divide the number"
@@ -550,7 +547,7 @@ EXERCISE = Exercise(
                 {"query_len": 43, "key_len": 139, "d_key": 3, "d_value": 2, "block_len": 13},
             ),
             dtype=torch.float64,
-            law=holds_no_table,
+            invariant=holds_no_table,
         ),
         Check(
             "the right gradient reaches `query`, `key` and `value`",

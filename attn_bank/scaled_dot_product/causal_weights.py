@@ -3,16 +3,13 @@
 import math
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, given
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
 from attn_bank.softmaxes import logarithms, lowest, shares_of_scores, twice, whole_table
 from attn_course.retrieval import masked_softmax
 from attn_course.scaled_dot_product import causal_mask, padding_mask
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given
 
 
 def reference(scores: Tensor, length: Tensor) -> Tensor:
@@ -425,7 +422,7 @@ EXERCISE = Exercise(
     minutes=25,
     axes={"batch": 17, "query_len": 43, "key_len": 97},
     avoid=("attention",),
-    promises=Promises(batch=("scores", "length"), any_axes=True),
+    contract=Contract(batch=("scores", "length"), any_axes=True),
     checks=(
         Check(
             "in each row the weights are the softmax over the words that do not come later than the"

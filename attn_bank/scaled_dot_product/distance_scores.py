@@ -3,15 +3,22 @@
 from collections.abc import Callable
 
 import torch
+from hintgrader.exercise import (
+    Check,
+    Contract,
+    Exercise,
+    Inputs,
+    Largest,
+    Mistakes,
+    Plain,
+    given,
+    then,
+    transposed,
+)
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
 from attn_bank.scaled_dot_product import UNSEEN, why_not
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.instruments import Largest
-from attn_grade.inside.plain import Inputs, Plain
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, then, transposed
 
 
 def reference(query: Tensor, key: Tensor) -> Tensor:
@@ -331,7 +338,7 @@ EXERCISE = Exercise(
     minutes=15,
     axes={"query_len": 43, "key_len": 97, "d_key": 31},
     avoid=("distances",),
-    promises=Promises(batch=("query", "key"), any_axes=True),
+    contract=Contract(batch=("query", "key"), any_axes=True),
     checks=(
         Check(
             "every query is scored against every key by `-|q - k|² / 2`; any number of axes may"
@@ -355,7 +362,7 @@ EXERCISE = Exercise(
             draw_vectors,
             sizes=({"query_len": 23, "key_len": 29, "d_key": 19},),
             hidden_sizes=({"query_len": 37, "key_len": 31, "d_key": 11},),
-            law=takes_no_differences,
+            invariant=takes_no_differences,
             dtype=torch.float64,
             sizes_matter=True,
         ),

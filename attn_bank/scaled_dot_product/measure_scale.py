@@ -3,14 +3,22 @@
 from collections.abc import Callable
 
 import torch
+from hintgrader.exercise import (
+    Altered,
+    Answer,
+    Check,
+    Contract,
+    Exercise,
+    Inputs,
+    Mistakes,
+    Plain,
+    given,
+    then,
+)
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
 from attn_course.retrieval import dot_scores
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs, Plain
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import Altered, Answer, given, then
 
 Measured = tuple[float, float]
 
@@ -368,7 +376,7 @@ EXERCISE = Exercise(
     title="what the root is for: measured, then in words",
     minutes=35,
     axes={"query_len": 43, "key_len": 97},
-    promises=Promises(batch=("query", "key"), any_axes=True),
+    contract=Contract(batch=("query", "key"), any_axes=True),
     checks=(
         Check(
             "the mean square of the scores and the mean slack of the rows, for any exponent; any"

@@ -4,15 +4,12 @@ from collections.abc import Callable
 from functools import partial
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, then
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
 from attn_bank.softmaxes import lowest, twice
 from attn_course import scaled_dot_product
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import then
 
 
 def reference(tokens: Tensor, length: Tensor) -> Tensor:
@@ -341,9 +338,9 @@ EXERCISE = Exercise(
     minutes=10,
     axes={"batch": 17, "max_len": 43, "d_model": 31},
     avoid=("attention",),
-    promises=Promises(
+    contract=Contract(
         batch=("tokens", "length"),
-        waives={
+        exempts={
             "cuts off": "gradients are asked in part A, whose formula this is",
             "fills with": "a word scores itself, which gives 0 or more, so no row lies that low",
         },

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, Plain, given, same
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
@@ -12,11 +13,6 @@ from attn_bank.scales import scaled_by
 from attn_bank.softmaxes import lowest, twice
 from attn_course.retrieval import attend
 from attn_course.scaled_dot_product import attention, causal_mask, scaled_dot_scores
-from attn_grade.equality import same
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs, Plain
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given
 
 
 def reference(query: Tensor, key: Tensor, value: Tensor, real: Tensor) -> Tensor:
@@ -519,7 +515,7 @@ EXERCISE = Exercise(
     minutes=25,
     axes={"batch": 17, "length": 31, "d_key": 31, "d_value": 31},
     avoid=("attention",),
-    promises=Promises(batch=("query", "key", "value", "real"), any_axes=True),
+    contract=Contract(batch=("query", "key", "value", "real"), any_axes=True),
     checks=(
         Check(
             "every token gets the mean of the values up to its own, weighted by the softmax of the"
@@ -549,7 +545,7 @@ EXERCISE = Exercise(
                 {"length": 7, "d_value": 2, "low": 0},
                 {"length": 5, "d_value": 3, "low": 1},
             ),
-            law=hides_the_future,
+            invariant=hides_the_future,
         ),
         Check(
             "padding gets no weight; where a token and all before it are padding, the output is 0",

@@ -7,16 +7,23 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import torch
+from hintgrader.checking.invariant import Failed
+from hintgrader.exercise import (
+    Check,
+    Contract,
+    Count,
+    Exercise,
+    Inputs,
+    Mistakes,
+    Plain,
+    given,
+    name_kind,
+    then,
+)
 from torch import Generator, Tensor
 
 from attn_bank.layers import Layer
 from attn_bank.self_attention import draw_projection
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.instruments import Count
-from attn_grade.inside.plain import Inputs, Plain, name_kind
-from attn_grade.law import Failed
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, then
 
 ALLOWED = 1e-4  # of the largest number of the output
 MISFITS = ("IndexError", "RuntimeError", "ValueError")  # where rows are missing
@@ -526,7 +533,7 @@ EXERCISE = Exercise(
             " now on one side and now on the other"
         ),
     },
-    promises=Promises(points=0),
+    contract=Contract(points=0),
     checks=(
         Check(
             "it tells equivariant layers from those that know places, whatever they do with them",
@@ -555,7 +562,7 @@ EXERCISE = Exercise(
                 "hands_the_rows_back_in_reverse",
                 "marks_the_third",
             ),
-            law=is_judged_right,
+            invariant=is_judged_right,
         ),
         Check(
             "it refuses a layer that errs with some tokens only, in as many `trials` as are asked",
@@ -565,7 +572,7 @@ EXERCISE = Exercise(
                 SIZES, "attends_to_all", "marks_the_first_if_low", "marks_the_first_if_high"
             ),
             hidden_sizes=layers(OTHERS, "marks_the_first_if_low"),
-            law=tries_often_enough,
+            invariant=tries_often_enough,
         ),
         Check(
             "it refuses a layer that errs with the longest sentences only, or with the shortest",
@@ -579,7 +586,7 @@ EXERCISE = Exercise(
                 "marks_the_first_of_two",
             ),
             hidden_sizes=layers(OTHERS, "overlooks_the_last_place", "marks_the_first_of_two"),
-            law=is_judged_right,
+            invariant=is_judged_right,
         ),
         Check(
             "outputs may be large, small or zero: rounding is accepted, and a small fault is not,"
@@ -598,7 +605,7 @@ EXERCISE = Exercise(
             hidden_sizes=layers(
                 OTHERS, "has_large_outputs", "hints_at_positions", "errs_in_one_number"
             ),
-            law=is_judged_right,
+            invariant=is_judged_right,
         ),
     ),
     mistakes=mistake.collected,

@@ -3,15 +3,12 @@
 from functools import partial
 
 import torch
+from hintgrader.exercise import Answer, Check, Contract, Exercise, Inputs, Mistakes, given, then
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
 from attn_bank.softmaxes import lowest, twice
 from attn_course.retrieval import masked_softmax
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import Answer, given, then
 
 
 def reference(scores: Tensor, real: Tensor) -> Tensor:
@@ -373,11 +370,11 @@ EXERCISE = Exercise(
     title="measure how much of itself a word hears",
     minutes=20,
     axes={"batch": 17, "length": 97},
-    promises=Promises(
+    contract=Contract(
         like=1,
         batch=("scores", "real"),
         any_axes=True,
-        waives={
+        exempts={
             "cuts off": "what it returns is read, and nothing is learned through it",
             "fills with": "scores are said to be some hundreds",
         },

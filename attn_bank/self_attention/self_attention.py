@@ -3,6 +3,7 @@
 import math
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, given, mistaking, then
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal, in_front
@@ -10,10 +11,6 @@ from attn_bank.scales import scaled_by
 from attn_bank.self_attention import draw_projection
 from attn_bank.softmaxes import instead_of_softmax, lowest, sigmoids, twice, whole_table
 from attn_course.scaled_dot_product import attention, attention_weights, scaled_dot_scores
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, mistaking, then
 
 
 def reference(tokens: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor) -> Tensor:
@@ -337,7 +334,7 @@ EXERCISE = Exercise(
     minutes=20,
     axes={"batch": 17, "length": 97, "d_model": 31, "d_key": 31, "d_value": 31},
     avoid=("attention",),
-    promises=Promises(batch=("tokens",), any_axes=True),
+    contract=Contract(batch=("tokens",), any_axes=True),
     checks=(
         Check(
             "queries, keys and values are made of the same tokens, by their three matrices, and"

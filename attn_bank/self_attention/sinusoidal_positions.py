@@ -5,13 +5,10 @@ from collections.abc import Callable
 from functools import partial
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, Plain, then, transposed
 from torch import Generator, Tensor
 
 from attn_course import self_attention
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs, Plain
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import then, transposed
 
 ALLOWED = 1e-5  # half a digit more than float32 rounds in a sum of two products
 ROUNDED = 0.02  # what float32 makes of angles of ten thousand, several times over
@@ -320,7 +317,9 @@ EXERCISE = Exercise(
     equivalent_mutants={
         "-1 -> 1": "the new axis behind the only one is axis 1 counted from the left as well",
     },
-    promises=Promises(points=0, waives={"is off by a millionth": "an error of 0.00001 is allowed"}),
+    contract=Contract(
+        points=0, exempts={"is off by a millionth": "an error of 0.00001 is allowed"}
+    ),
     checks=(
         Check(
             "row `p` holds the vector of position `p`, from 0 on: sine and cosine in turns, each"
@@ -337,7 +336,7 @@ EXERCISE = Exercise(
             give_size,
             sizes=({"length": 8_009, "d_model": 6},),
             hidden_sizes=({"length": 9_001, "d_model": 8},),
-            law=stays_exact,
+            invariant=stays_exact,
         ),
     ),
     mistakes=mistake.collected,

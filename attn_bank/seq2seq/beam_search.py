@@ -9,16 +9,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, then
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
 from attn_bank.seq2seq import FIRST_WORD
 from attn_course import decoding
 from attn_course.seq2seq import BOS, EOS, PAD, State
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import then
 
 Result = tuple[list[int], float]
 Answer = Callable[..., Result]
@@ -648,7 +645,7 @@ EXERCISE = Exercise(
     title="beam search",
     minutes=30,
     axes={},  # each step may multiply what a wrong answer keeps
-    promises=Promises(waives={"fills with": "no possible sentence is so improbable"}),
+    contract=Contract(exempts={"fills with": "no possible sentence is so improbable"}),
     checks=(
         Check(
             "of all beginnings the most probable stay in the beam, as many as it is wide; a"

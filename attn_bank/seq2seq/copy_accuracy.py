@@ -4,14 +4,11 @@ import math
 from collections.abc import Callable
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, then
 from torch import Generator, Tensor, nn
 
 from attn_bank.seq2seq import FIRST_WORD, draw_lengths, draw_words, end_and_pad
 from attn_course.seq2seq import EOS, PAD
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import then
 
 Shares = list[tuple[int, float]]
 NUM_WORDS = 5
@@ -361,7 +358,7 @@ EXERCISE = Exercise(
     title="measure what one vector has learned to hold",
     minutes=15,
     axes={"batch": 97},
-    promises=Promises(batch=("output", "target")),
+    contract=Contract(batch=("output", "target")),
     checks=(
         Check(
             "for each length that occurs, the shortest first: the share of sentences copied without"

@@ -8,13 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, given, mistaking
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import given, mistaking
 
 
 def reference(
@@ -515,7 +512,7 @@ EXERCISE = Exercise(
     minutes=25,
     axes={"batch": 17, "d_input": 31, "d_hidden": 31},
     avoid=("recurrence",),
-    promises=Promises(batch=("inputs", "state"), any_axes=True),
+    contract=Contract(batch=("inputs", "state"), any_axes=True),
     checks=(
         Check(
             "with both gates half open, the proposal and the blend are right",

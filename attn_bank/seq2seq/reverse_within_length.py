@@ -3,16 +3,13 @@
 from collections.abc import Callable
 
 import torch
+from hintgrader.exercise import Answer, Check, Contract, Exercise, Inputs, Mistakes, then
 from torch import Generator, Tensor
 
 from attn_bank.draws import draw_normal
 from attn_bank.seq2seq import draw_lengths, draw_sentences
 from attn_course import seq2seq
 from attn_course.seq2seq import PAD
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import Answer, then
 
 
 def reference(sequence: Tensor, mask: Tensor) -> Tensor:
@@ -383,7 +380,7 @@ EXERCISE = Exercise(
     title="reverse sentences, and leave their padding",
     minutes=15,
     axes={"batch": 17, "length": 97, "d_annotation": 31},
-    promises=Promises(batch=("sequence", "mask"), like=1),
+    contract=Contract(batch=("sequence", "mask"), like=1),
     checks=(
         Check(
             "the words of each sentence are turned round, and the padding stays behind them",

@@ -1,15 +1,12 @@
 """Part A of problem set 03: the mean loss of a word, where padding is no word."""
 
 import torch
+from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes, then
 from torch import Generator, Tensor, nn
 
 from attn_bank.draws import draw_normal
 from attn_bank.seq2seq import draw_sentences, draw_words, end_and_pad
 from attn_course.seq2seq import EOS, PAD
-from attn_grade.exercise import Check, Exercise, Promises
-from attn_grade.inside.plain import Inputs
-from attn_grade.mistakes import Mistakes
-from attn_grade.wrong_answers import then
 
 
 def reference(logits: Tensor, target_output: Tensor) -> Tensor:
@@ -327,7 +324,7 @@ EXERCISE = Exercise(
     minutes=15,
     axes={"batch": 17, "target_len": 43, "vocab_size": 97},
     avoid=("cross entropy",),
-    promises=Promises(batch=("logits", "target_output")),
+    contract=Contract(batch=("logits", "target_output")),
     checks=(
         Check(
             "it is the mean of `-log p` over all words of the batch, the ends counted as words"

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from attn_course.image_grid import over_pixels
+from attn_course.captions.image_grid import over_pixels
 from attn_course.plots import FAINT, INK, ROLE, closed, style
 from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
 

@@ -31,14 +31,14 @@ from attn_course.trained.recall import (
     STEPS,
     TASKS,
     TEST_SEED,
-    Trial,
+    Recipe,
     learn,
     learn_from,
     unseen,
 )
 from attn_course.trained.store import write_record
 from attn_course.trained.tuning import Run
-from attn_course.transformer import Block
+from attn_course.translation.transformer import Block
 
 SOON, WARM_UP = 200, 30
 BATCH_SEEDS, OPENING = range(20), 0.03  # opening multiplies the queries by this
@@ -163,7 +163,7 @@ def last_on_itself(model: Learner, test: RecallBatch) -> float | None:
 
 def reopened_runs() -> Iterator[Run]:
     """Yield the runs of a closed model, as it is and opened, with the batches of each seed."""
-    task, test = Trial("attention", "first", 20), unseen("first", 20)
+    task, test = Recipe("attention", "first", 20), unseen("first", 20)
     closed = build_learner("attention", 2)
     learn(closed, task, rate=0.01, seed=2, steps=60)
     for batch_seed in BATCH_SEEDS:

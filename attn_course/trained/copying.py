@@ -31,7 +31,7 @@ LOOKED_INTO = 12  # the length at which each position is measured separately
 
 
 @dataclass(frozen=True)
-class Trial:
+class Recipe:
     """A task, numbers in the vector, and batches to learn from."""
 
     task: str
@@ -39,9 +39,9 @@ class Trial:
     steps: int
 
 
-TRIALS = (
-    *(Trial(task, width, STEPS) for task in TASKS for width in WIDTHS),
-    *(Trial("copy", width, LONG) for width in WIDTHS[:-1]),
+RECIPES = (
+    *(Recipe(task, width, STEPS) for task in TASKS for width in WIDTHS),
+    *(Recipe("copy", width, LONG) for width in WIDTHS[:-1]),
 )
 
 
@@ -56,13 +56,13 @@ def make(seeds: Sequence[int] = SEEDS) -> None:
 
 def measure_copying(seed: int) -> Iterator[dict[str, object]]:
     """Train the translators of all trials from one seed; yield the measurements of each."""
-    for trial in TRIALS:
+    for recipe in RECIPES:
         start = time.process_time()
-        model, losses = train_copier(trial, seed)
+        model, losses = train_copier(recipe, seed)
         seconds = round(time.process_time() - start)
         parameters = sum(weight.numel() for weight in model.parameters())
         made = {"seed": seed, "cpu_seconds": seconds, "parameters": parameters, "losses": losses}
-        yield asdict(trial) | made | measure(model, trial.task)
+        yield asdict(recipe) | made | measure(model, recipe.task)
 
 
 def build_copier(width: int) -> FixedVectorTranslator:
@@ -72,14 +72,14 @@ def build_copier(width: int) -> FixedVectorTranslator:
     return FixedVectorTranslator(encoder, vocab_size, 32, width)
 
 
-def train_copier(trial: Trial, seed: int) -> tuple[FixedVectorTranslator, list[float]]:
+def train_copier(recipe: Recipe, seed: int) -> tuple[FixedVectorTranslator, list[float]]:
     """Train one translator; also return its losses, each a mean over 100 steps."""
-    pairs = list(islice(TASKS[trial.task](seed, NUM_SYMBOLS, LENGTHS), NUM_PAIRS))
+    pairs = list(islice(TASKS[recipe.task](seed, NUM_SYMBOLS, LENGTHS), NUM_PAIRS))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = build_copier(trial.width)
+        model = build_copier(recipe.width)
     stream = batches(pairs, BATCH_SIZE, seed)
-    history = train(model, stream, copying_loss, trial.steps, seed=seed)
+    history = train(model, stream, copying_loss, recipe.steps, seed=seed)
     means = torch.tensor(history.losses).split(100)
     return model.eval(), [round(part.mean().item(), 3) for part in means]
 

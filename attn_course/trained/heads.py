@@ -47,7 +47,7 @@ NUM_MEMORIES = 8000
 
 
 @dataclass(frozen=True)
-class Trial:
+class Recipe:
     """A task, a model for it, and its number of steps."""
 
     task: str
@@ -57,36 +57,36 @@ class Trial:
 
 
 SEEDS = {
-    **{Trial("two readings", 64, num_heads, 800): 8 for num_heads in (1, 2, 4)},
-    Trial("two readings", 64, 1, 3200): 8,
-    **{Trial("difference", 16, num_heads, 600): 10 for num_heads in (1, 2, 4)},
-    **{Trial("three facts", 12, num, steps): 5 for steps in (600, 1200) for num in (1, 3)},
-    **{Trial(task, 64, num_heads, 800): 3 for task in DISTANCES for num_heads in (1, 2)},
-    **{Trial(task, 64, 1, 800): 3 for task in THIRTY},
+    **{Recipe("two readings", 64, num_heads, 800): 8 for num_heads in (1, 2, 4)},
+    Recipe("two readings", 64, 1, 3200): 8,
+    **{Recipe("difference", 16, num_heads, 600): 10 for num_heads in (1, 2, 4)},
+    **{Recipe("three facts", 12, num, steps): 5 for steps in (600, 1200) for num in (1, 3)},
+    **{Recipe(task, 64, num_heads, 800): 3 for task in DISTANCES for num_heads in (1, 2)},
+    **{Recipe(task, 64, 1, 800): 3 for task in THIRTY},
 }
 
 
 def make() -> None:
     """Train, measure and record all trials; the record is rewritten after each run."""
     runs: list[dict[str, object]] = []
-    for trial, num_seeds in SEEDS.items():
+    for recipe, num_seeds in SEEDS.items():
         for seed in range(num_seeds):
-            runs.append(run(trial, seed))
+            runs.append(run(recipe, seed))
             write_record("heads", runs)
 
 
-def run(trial: Trial, seed: int) -> dict[str, object]:
+def run(recipe: Recipe, seed: int) -> dict[str, object]:
     """Train one model and measure it."""
     start = time.process_time()
     train_one, measure = (
         (train_memory, measure_memory)
-        if trial.task == "difference"
+        if recipe.task == "difference"
         else (train_reader, measure_reader)
     )
-    model, losses = train_one(trial, seed)
+    model, losses = train_one(recipe, seed)
     made = {"seed": seed, "cpu_seconds": round(time.process_time() - start, 1), "losses": losses}
     made["parameters"] = sum(weight.numel() for weight in model.parameters())
-    return asdict(trial) | made | measure(model, trial)
+    return asdict(recipe) | made | measure(model, recipe)
 
 
 @cache
@@ -102,15 +102,15 @@ def freshly_drawn(task: str, number: int = NUM_TESTS) -> PhraseBatch:
     return phrase_batch(islice(phrases(TEST_SEED), number), vocabulary(task))
 
 
-def train_reader(trial: Trial, seed: int) -> tuple[Reader, list[float]]:
+def train_reader(recipe: Recipe, seed: int) -> tuple[Reader, list[float]]:
     """Train a reader; return it and its losses, each a mean over 100 steps."""
-    (phrases, num_questions), words = PHRASES[trial.task], vocabulary(trial.task)
+    (phrases, num_questions), words = PHRASES[recipe.task], vocabulary(recipe.task)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = Reader(len(words), trial.d_model, trial.num_heads, num_questions)
+        model = Reader(len(words), recipe.d_model, recipe.num_heads, num_questions)
     stream = phrase_batches(phrases(seed), words, BATCH_SIZE)
     settings = {"learning_rate": 5e-3, "seed": seed, "progress": False}
-    history = train(model, stream, reading_loss, trial.steps, **settings)
+    history = train(model, stream, reading_loss, recipe.steps, **settings)
     return model.eval(), _means(history.losses)
 
 
@@ -133,11 +133,11 @@ def looks(model: Reader, batch: PhraseBatch) -> Tensor:
     return torch.einsum("bhn, bqn -> hq", weights, places) / len(places)
 
 
-def measure_reader(model: Reader, trial: Trial) -> dict[str, object]:
+def measure_reader(model: Reader, recipe: Recipe) -> dict[str, object]:
     """Correct shares, with all heads and with each one silenced, and where each head looks."""
-    batch = freshly_drawn(trial.task)
+    batch = freshly_drawn(recipe.task)
     without = []
-    for head in range(trial.num_heads):
+    for head in range(recipe.num_heads):
         with without_head(model.attention, head):
             without.append(right(model, batch).float().mean(0))
     every = right(model, batch)
@@ -149,13 +149,13 @@ def measure_reader(model: Reader, trial: Trial) -> dict[str, object]:
     }
 
 
-def train_memory(trial: Trial, seed: int) -> tuple[Memory, list[float]]:
+def train_memory(recipe: Recipe, seed: int) -> tuple[Memory, list[float]]:
     """Train a memory; return it and its losses, each a mean over 100 steps."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = Memory(NUM_ROLES, D_CONTENT, trial.d_model, trial.num_heads)
+        model = Memory(NUM_ROLES, D_CONTENT, recipe.d_model, recipe.num_heads)
     settings = {"learning_rate": 1e-2, "seed": seed, "progress": False}
-    history = train(model, memory_batches(seed), difference_loss, trial.steps, **settings)
+    history = train(model, memory_batches(seed), difference_loss, recipe.steps, **settings)
     return model.eval(), _means(history.losses)
 
 
@@ -165,7 +165,7 @@ def difference_loss(model: Memory, batch: MemoryBatch) -> Tensor:
 
 
 @torch.no_grad()
-def measure_memory(model: Memory, trial: Trial) -> dict[str, object]:
+def measure_memory(model: Memory, recipe: Recipe) -> dict[str, object]:
     """Share of the explained variance, and where each head looks."""
     batch = next(memory_batches(TEST_SEED, NUM_MEMORIES))
     explained = 1 - difference_loss(model, batch) / batch.difference.square().mean()
@@ -181,7 +181,7 @@ def _means(losses: list[float]) -> list[float]:
     return rounded(torch.stack([part.mean() for part in torch.tensor(losses).split(100)]))
 
 
-def runs_of(trial: Trial, record: dict[str, object]) -> Iterator[dict[str, object]]:
+def runs_of(recipe: Recipe, record: dict[str, object]) -> Iterator[dict[str, object]]:
     """The runs of a trial, seed by seed, in a record from `attn_course.trained.record`."""
-    wanted = asdict(trial)
+    wanted = asdict(recipe)
     return (made for made in record["runs"] if made | wanted == made)

@@ -33,7 +33,7 @@ DISTANCES = (0, 1, 2, 5, 10, 20, 50, 100, 150, 200)
 
 
 @dataclass(frozen=True)
-class Trial:
+class Recipe:
     """A layer, and the task it learns.
 
     Attributes:
@@ -47,8 +47,8 @@ class Trial:
     size: int
 
 
-TRIALS = tuple(
-    Trial(layer, task, size) for task, sizes in SIZES.items() for size in sizes for layer in LAYERS
+RECIPES = tuple(
+    Recipe(layer, task, size) for task, sizes in SIZES.items() for size in sizes for layer in LAYERS
 )
 
 
@@ -56,18 +56,18 @@ class _Over(Exception):
     """Raised to end a training before its last step."""
 
 
-def make(trials: Sequence[Trial] = TRIALS) -> None:
+def make(recipes: Sequence[Recipe] = RECIPES) -> None:
     """Train, measure and record all trials; the record is rewritten after each run."""
     runs: list[Run] = []
-    for trial in trials:
-        for run in runs_of_trial(trial):
+    for recipe in recipes:
+        for run in runs_of_recipe(recipe):
             runs.append(run)
             write_record("recall", runs, distances=DISTANCES)
 
 
-def runs_of_trial(trial: Trial) -> Iterator[Run]:
+def runs_of_recipe(recipe: Recipe) -> Iterator[Run]:
     """Yield runs of all rates from the first seed, and of the best rate from the other seeds."""
-    return rates_then_seeds(partial(run_trial, trial), RATES, SEEDS, _goodness)
+    return rates_then_seeds(partial(run_recipe, recipe), RATES, SEEDS, _goodness)
 
 
 def _goodness(run: Run) -> tuple[float, float]:
@@ -75,13 +75,13 @@ def _goodness(run: Run) -> tuple[float, float]:
     return -(run["steps"] or STEPS + 1), run["right"]
 
 
-def run_trial(trial: Trial, rate: float, seed: int, steps: int = STEPS) -> Run:
+def run_recipe(recipe: Recipe, rate: float, seed: int, steps: int = STEPS) -> Run:
     """Train one learner; record the steps until it could do the task, or None if it never did."""
-    model, start = build_learner(trial.layer, seed), time.process_time()
-    measured = (trial.task, trial.size) == REACH_AFTER
+    model, start = build_learner(recipe.layer, seed), time.process_time()
+    measured = (recipe.task, recipe.size) == REACH_AFTER
     before = reach_of(model) if measured else None
-    taken, right = learn(model, trial, rate, seed, steps)
-    run = asdict(trial) | {"rate": rate, "seed": seed, "steps": taken, "right": round(right, 3)}
+    taken, right = learn(model, recipe, rate, seed, steps)
+    run = asdict(recipe) | {"rate": rate, "seed": seed, "steps": taken, "right": round(right, 3)}
     run |= {"parameters": count_parameters(model)}
     if measured:
         run |= {"reach_before": before, "reach_after": reach_of(model)}
@@ -89,10 +89,10 @@ def run_trial(trial: Trial, rate: float, seed: int, steps: int = STEPS) -> Run:
 
 
 def learn(
-    model: Learner, trial: Trial, rate: float, seed: int, steps: int = STEPS
+    model: Learner, recipe: Recipe, rate: float, seed: int, steps: int = STEPS
 ) -> tuple[int | None, float]:
     """Train until enough answers are right; return the steps taken and the share that is right."""
-    stream, test = TASKS[trial.task](seed, trial.size), unseen(trial.task, trial.size)
+    stream, test = TASKS[recipe.task](seed, recipe.size), unseen(recipe.task, recipe.size)
     return learn_from(stream, test, model, steps, learning_rate=rate, seed=seed)
 
 

@@ -11,7 +11,7 @@ from itertools import combinations
 import torch
 
 from attn_course.trained.heads import (
-    Trial,
+    Recipe,
     freshly_drawn,
     measure_reader,
     right,
@@ -36,7 +36,7 @@ READERS = {
 }
 
 
-def trial_of(name: str) -> tuple[Trial, int]:
+def recipe_of(name: str) -> tuple[Recipe, int]:
     """The trial of `attn_course.trained.heads` that makes this reader, and its seed.
 
     Raises:
@@ -45,7 +45,7 @@ def trial_of(name: str) -> tuple[Trial, int]:
     if name not in READERS:
         raise ValueError(f"there is no reader {name!r}; choose from {', '.join(READERS)}")
     heads, seed = READERS[name]
-    return Trial(TASK, 64, heads, 800), seed
+    return Recipe(TASK, 64, heads, 800), seed
 
 
 def load_reader(name: str) -> Reader:
@@ -54,9 +54,9 @@ def load_reader(name: str) -> Reader:
     Raises:
         ValueError: There is no such reader.
     """
-    trial, _ = trial_of(name)
+    recipe, _ = recipe_of(name)
     with torch.random.fork_rng(devices=[]):  # the first weights are thrown away
-        reader = Reader(len(vocabulary(TASK)), trial.d_model, trial.num_heads, num_questions=2)
+        reader = Reader(len(vocabulary(TASK)), recipe.d_model, recipe.num_heads, num_questions=2)
     reader.load_state_dict(load_weights(FOLDER, name)[0])
     return reader.eval().requires_grad_(False)
 
@@ -80,13 +80,13 @@ def make() -> None:
     """Train the readers, store their weights, and record what each reads right without heads."""
     runs = []
     for name in READERS:
-        trial, seed = trial_of(name)
-        reader, _ = train_reader(trial, seed)
+        recipe, seed = recipe_of(name)
+        reader, _ = train_reader(recipe, seed)
         round_to_half(reader)
         save_weights(FOLDER, name, reader, {"words": json.dumps(vocabulary(TASK).words)})
         left = {
-            ".".join(map(str, off)): share_right(reader, off) for off in silenced(trial.num_heads)
+            ".".join(map(str, off)): share_right(reader, off) for off in silenced(recipe.num_heads)
         }
-        looked = measure_reader(reader, trial)["weights"]
+        looked = measure_reader(reader, recipe)["weights"]
         runs.append({"reader": name, "seed": seed, "weights": looked, "without": left})
-    write_record("two_readings", runs, steps=trial.steps)
+    write_record("two_readings", runs, steps=recipe.steps)

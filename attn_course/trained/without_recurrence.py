@@ -20,9 +20,9 @@ from attn_course.trained.recipes import BATCH_SIZE, build_bahdanau, build_fixed
 from attn_course.trained.store import write_record
 from attn_course.trained.tuning import Run, rates_then_seeds
 from attn_course.training import train
-from attn_course.transformer import AttentionEncoder, Sizes, TransformerTranslator
+from attn_course.translation.transformer import AttentionEncoder, ModelSizes, TransformerTranslator
 
-SIZES = Sizes(d_model=80, num_heads=4, d_hidden=336, num_layers=2)
+SIZES = ModelSizes(d_model=80, num_heads=4, d_hidden=336, num_layers=2)
 RATES, SEEDS = (1e-3, 3e-3, 1e-2), (0, 1, 2)
 STEPS, EVERY = 1500, 100
 WATCHED, NUM_WATCHED = (10, 15), 50  # words of the sentences for the BLEU along the way

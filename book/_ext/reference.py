@@ -44,14 +44,6 @@ def is_module(name: str) -> bool:
         return False
 
 
-def leave_out_commands(
-    _: Sphinx, what: str, __: str, item: object, skip: bool, ___: object
-) -> bool | None:
-    """Leave out functions that are commands: their help says what their arguments are."""
-    is_command = "Annotated" in repr(getattr(item, "__annotations__", ""))
-    return True if is_command else None
-
-
 def keep_to_our_sources(_: Sphinx, module: str | None, name: str) -> str | None:
     """Take an alias for its module's own, and not for that of Python's which it stands for."""
     value = getattr(import_module(module), name, None) if module else None
@@ -81,7 +73,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Join the build, before autosummary makes the pages."""
     app.connect("config-inited", name_chapters, priority=AFTER_TOC)
     app.connect("config-inited", remove_old_pages)
-    app.connect("autodoc-skip-member", leave_out_commands)
     app.connect("viewcode-follow-imported", keep_to_our_sources)
     app.connect("missing-reference", find_described)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import torch
 
 from attn_course.captioning import Captioner
-from attn_course.hard_attention import HardCaptioner
+from attn_course.captions.hard_attention import HardCaptioner
 from attn_course.trained.captions.measure import (
     caption_variance,
     follows,
@@ -16,10 +16,10 @@ from attn_course.trained.captions.measure import (
     unseen,
 )
 from attn_course.trained.captions.recipes import (
+    RECIPES,
     SEEDS,
-    TRIALS,
     build,
-    find_trial,
+    find_recipe,
     train_captioner,
     train_reader,
 )
@@ -35,22 +35,22 @@ def make(seeds: Sequence[int] = SEEDS) -> None:
     """Train, measure and record all trials, seed by seed; keep the weights of the first seed."""
     runs: list[Run] = []
     for seed in seeds:
-        for name, trial in TRIALS.items():
-            if seed not in trial.seeds:
+        for name, recipe in RECIPES.items():
+            if seed not in recipe.seeds:
                 continue
-            model, run = run_trial(name, seed)
+            model, run = run_recipe(name, seed)
             runs.append(run)
-            if trial.ship and seed == SEEDS[0]:
+            if recipe.ship and seed == SEEDS[0]:
                 save_captioner(name, model)
             write_record("captions", runs)
 
 
-def run_trial(name: str, seed: int) -> tuple[Captioner, Run]:
+def run_recipe(name: str, seed: int) -> tuple[Captioner, Run]:
     """Train one captioner; return it, with weights rounded as when stored, and its measurements.
 
     The seconds are for its own training, without the training of its eye and without measuring.
     """
-    trial, eye = find_trial(name), train_reader(seed)
+    recipe, eye = find_recipe(name), train_reader(seed)
     variance: list[Run] = []
     start, measuring = time.process_time(), 0.0
 
@@ -61,7 +61,7 @@ def run_trial(name: str, seed: int) -> tuple[Captioner, Run]:
         measuring += time.process_time() - since
         return 0.0  # is not asked for
 
-    hard = issubclass(trial.kind, HardCaptioner)
+    hard = issubclass(recipe.kind, HardCaptioner)
     before = [variances(build(name, eye.vision, seed).eval())] if hard else []
     start = time.process_time()
     model, history = train_captioner(name, seed, validate=validate if hard else None)
@@ -69,9 +69,9 @@ def run_trial(name: str, seed: int) -> tuple[Captioner, Run]:
     round_to_half(model.eval())
     run: Run = {"trial": name, "seed": seed, "cpu_seconds": round(seconds)}
     run |= describe(model, history) | {"eye": read_right(eye)} | measure(model)
-    if trial.moved:
+    if recipe.moved:
         run["moved"] = moved(model)
-    if trial.twins:
+    if recipe.twins:
         run["twins"] = {what: sees(model, batch) for what, batch in twins().items()}
     if hard:
         steps = [0, *history.validation_steps]

@@ -9,7 +9,14 @@ from torch import Tensor
 from torch.nn import functional
 
 from attn_course.captioning import Captioner
-from attn_course.counterfactual import Directed
+from attn_course.captions.counterfactual import Directed
+from attn_course.captions.exact_expectation import (
+    best_baseline,
+    every_path,
+    exact_score_gradient,
+    reinforce_variance,
+)
+from attn_course.captions.hard_attention import HardCaptioner, caption_log_likelihood, one_hot
 from attn_course.data.captions import (
     NO_CELL,
     VOCABULARY,
@@ -18,13 +25,6 @@ from attn_course.data.captions import (
     captioned_images,
 )
 from attn_course.decoding import greedy_decode
-from attn_course.exact_expectation import (
-    best_baseline,
-    every_path,
-    exact_score_gradient,
-    reinforce_variance,
-)
-from attn_course.hard_attention import HardCaptioner, caption_log_likelihood, one_hot
 from attn_course.seq2seq import PAD
 from attn_course.trained.captions.recipes import EMPTY, CellReader, cell_batches
 

@@ -12,15 +12,15 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from attn_course.captioning import Captioner, GridEncoder, UniformCaptioner
-from attn_course.data.captions import VOCABULARY, CaptionBatch, caption_batches, captioned_images
-from attn_course.hard_attention import (
+from attn_course.captions.hard_attention import (
     HardCaptioner,
     caption_log_likelihood,
     entropy,
     log_weight_of,
     reinforce_loss,
 )
-from attn_course.image_grid import doubly_stochastic_penalty
+from attn_course.captions.image_grid import doubly_stochastic_penalty
+from attn_course.data.captions import VOCABULARY, CaptionBatch, caption_batches, captioned_images
 from attn_course.seq2seq import PAD
 from attn_course.trained.captions.variants import (
     NoBaselineCaptioner,
@@ -41,7 +41,7 @@ REINFORCE, ENTROPY, SOFT_SHARE = 0.05, 0.002, 0.5
 
 
 @dataclass(frozen=True)
-class Trial:
+class Recipe:
     """A kind of captioner, and its training.
 
     Attributes:
@@ -65,28 +65,28 @@ class Trial:
     seeds: tuple[int, ...] = SEEDS
 
 
-TRIALS = {
-    "soft": Trial(Captioner, ship=True, moved=True, twins=True),
-    "hard": Trial(HardCaptioner, ship=True, moved=True),
-    "uniform": Trial(UniformCaptioner, ship=True),
-    "soft_penalty": Trial(Captioner, penalty=0.1),
-    "soft_side_by_side": Trial(SideBySideCaptioner),
-    "uniform_side_by_side": Trial(UniformSideBySideCaptioner),
-    "soft_placeless": Trial(PlacelessCaptioner, twins=True),
-    "hard_no_baseline": Trial(NoBaselineCaptioner),
-    "hard_no_reinforce": Trial(HardCaptioner, reinforce=0.0, seeds=SEEDS[:1]),
+RECIPES = {
+    "soft": Recipe(Captioner, ship=True, moved=True, twins=True),
+    "hard": Recipe(HardCaptioner, ship=True, moved=True),
+    "uniform": Recipe(UniformCaptioner, ship=True),
+    "soft_penalty": Recipe(Captioner, penalty=0.1),
+    "soft_side_by_side": Recipe(SideBySideCaptioner),
+    "uniform_side_by_side": Recipe(UniformSideBySideCaptioner),
+    "soft_placeless": Recipe(PlacelessCaptioner, twins=True),
+    "hard_no_baseline": Recipe(NoBaselineCaptioner),
+    "hard_no_reinforce": Recipe(HardCaptioner, reinforce=0.0, seeds=SEEDS[:1]),
 }
 
 
-def find_trial(name: str) -> Trial:
+def find_recipe(name: str) -> Recipe:
     """The trial with this name.
 
     Raises:
         ValueError: There is no such trial; the message lists all trials.
     """
-    if name not in TRIALS:
-        raise ValueError(f"there is no captioner {name!r}; choose from {', '.join(TRIALS)}")
-    return TRIALS[name]
+    if name not in RECIPES:
+        raise ValueError(f"there is no captioner {name!r}; choose from {', '.join(RECIPES)}")
+    return RECIPES[name]
 
 
 class CellBatch(NamedTuple):
@@ -139,25 +139,25 @@ def train_reader(seed: int, steps: int = VISION_STEPS) -> CellReader:
 
 def build(name: str, vision: nn.Module | None = None, seed: int = 0) -> Captioner:
     """The captioner of a trial, with random weights except in its eye."""
-    trial = find_trial(name)
+    recipe = find_recipe(name)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return trial.kind(vision or GridEncoder(), NUM_CELLS, len(VOCABULARY))
+        return recipe.kind(vision or GridEncoder(), NUM_CELLS, len(VOCABULARY))
 
 
 def train_captioner(
     name: str, seed: int, steps: int | None = None, validate: Validate | None = None
 ) -> tuple[Captioner, History]:
     """Train the captioner of a trial; its eye is already trained, and stays as it is."""
-    trial = find_trial(name)
+    recipe = find_recipe(name)
     model = build(name, copy.deepcopy(train_reader(seed).vision), seed)
     stream = caption_batches(seed, BATCH_SIZE, "training")
-    steps = trial.steps if steps is None else steps
+    steps = recipe.steps if steps is None else steps
     settings = {"seed": seed, "validate": validate, "validate_every": 300, "progress": False}
     if isinstance(model, HardCaptioner):
-        loss = partial(hard_loss, reinforce=trial.reinforce)
+        loss = partial(hard_loss, reinforce=recipe.reinforce)
     else:
-        loss = partial(soft_loss, penalty=trial.penalty)
+        loss = partial(soft_loss, penalty=recipe.penalty)
     return model, train(model, stream, loss, steps, **settings)
 
 

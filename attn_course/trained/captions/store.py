@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from attn_course.captioning import Captioner
-from attn_course.trained.captions.recipes import build, find_trial
+from attn_course.trained.captions.recipes import build, find_recipe
 from attn_course.trained.store import load_weights, save_weights
 
 FOLDER = Path(__file__).parent
@@ -20,7 +20,7 @@ def load_captioner(name: str) -> Captioner:
     Raises:
         ValueError: There is no such trial, or its weights do not come with the course.
     """
-    find_trial(name)
+    find_recipe(name)
     weights, _ = load_weights(FOLDER, name)
     model = build(name)  # whose first weights are thrown away
     model.load_state_dict(weights)

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from attn_course.captioning import Captioner, UniformCaptioner
-from attn_course.hard_attention import HardCaptioner, MovingAverage
+from attn_course.captions.hard_attention import HardCaptioner, MovingAverage
 from attn_course.seq2seq import State, readout
 
 

@@ -1,0 +1,1 @@
+"""Grids of images, captioners that look at one place, and what is compared with them."""

@@ -1,0 +1,133 @@
+"""Scaled dot-product attention with PyTorch's fused kernel, which has blocks of its own."""
+
+from functools import partial
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from attn_course.layer.blocks import blocks, recomputed
+from attn_course.layer.parts import AttentionInputs
+from attn_course.scaled_dot_product import causal
+from attn_course.shapes import is_true_of_any, may_look, reaches
+
+
+def dot_products_overflow(inputs: AttentionInputs) -> bool:
+    """True if a dot product of a query and a key may be infinite or NaN."""
+    largest = torch.finfo(torch.promote_types(inputs.query.dtype, torch.float32)).max
+    return reaches(largest / max(1.0, abs(inputs.scale or 1)), inputs.query, inputs.key)
+
+
+def fused(inputs: AttentionInputs, dropout: float) -> Tensor:
+    """Call the kernel once, or for blocks of queries where a mask would be too large.
+
+    Raises:
+        ValueError: Queries and keys differ in width.
+    """
+    query, key, value, mask, rule, position_scores, block_len, scale = inputs
+    if query.shape[-1] != key.shape[-1]:
+        raise ValueError(
+            f"a dot product needs queries and keys of equal width, but d_query={query.shape[-1]} "
+            f"and d_key={key.shape[-1]}"
+        )
+    if 0 in query.shape[:-2]:  # no sentence at all, which the kernel may not survive
+        return query @ key.mT @ value
+    if position_scores is None:
+        # a constant is passed, because a compiler may know the lengths only by name
+        if rule is causal and mask is None and query.shape[-2] == key.shape[-2]:
+            return _kernel(query, key, value, None, dropout, scale, is_causal=True)
+        if rule is None and _is_short(mask, block_len):
+            return _kernel(query, key, value, mask, dropout, scale)
+    parts = list(blocks(query.shape[-2], block_len))
+    if len(parts) == 1:
+        return _rows(dropout, inputs, *parts)
+    # the kernel turns its part of the mask into numbers, and keeps them for the gradient
+    rows = [recomputed(partial(_rows, dropout), inputs, part, random=dropout > 0) for part in parts]
+    return torch.cat(rows, -2)
+
+
+def _is_short(mask: Tensor | None, block_len: int | None) -> bool:
+    return mask is None or block_len is None or mask.shape[-2] <= block_len
+
+
+def _rows(dropout: float, inputs: AttentionInputs, rows: slice) -> Tensor:
+    """The output for one block of queries, from all the keys that they reach."""
+    query, key, value = inputs.query[..., rows, :], inputs.key, inputs.value
+    allowed = inputs.allowed(rows, slice(None))
+    reach = slice(None)
+    if allowed is not None:
+        allowed = allowed.expand(*allowed.shape[:-1], key.shape[-2])
+        reach = reached(allowed)
+        allowed = allowed[..., reach]
+    added = inputs.added(rows, reach)
+    if added is not None:
+        if is_true_of_any(~(added.detach() < torch.inf)):  # which the kernel would take for no key
+            raise ValueError(f"position scores of shape {tuple(added.shape)} hold NaN or infinity")
+        allowed = added if allowed is None else added.masked_fill(~allowed, -torch.inf)
+    return _kernel(query, key[..., reach, :], value[..., reach, :], allowed, dropout, inputs.scale)
+
+
+def reached(allowed: Tensor) -> slice:
+    """The slice from the first to the last key that any query may attend to; never empty."""
+    if not may_look():
+        return slice(None)
+    try:
+        found = allowed.flatten(0, -2).any(0).nonzero()
+        return slice(int(found[0]), int(found[-1]) + 1) if len(found) else slice(0, 1)
+    except RuntimeError:  # under torch.vmap and on the meta device there are no values to read
+        return slice(None)
+
+
+def _kernel(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    dropout: float,
+    scale: float | None,
+    is_causal: bool = False,
+) -> Tensor:
+    """Call the fused kernel, which expects four axes and equal widths.
+
+    Args:
+        query: The vectors that look.
+        key: The vectors with which they are compared.
+        value: The vectors that are blended.
+        mask: True and False, or numbers to add to the scores.
+        dropout: Share of the weights that are set to 0.
+        scale: Factor of the dot products; `1 / sqrt(d_key)` if None.
+        is_causal: If True, a query may not attend to later positions.
+    """
+    batch, d_key, d_value = query.shape[:-2], key.shape[-1], value.shape[-1]
+    if mask is not None and len(batch) > 2:
+        mask = mask.expand(*batch, *mask.shape[-2:])
+    width = max(d_key, d_value)
+    output = functional.scaled_dot_product_attention(
+        _four_axes(_widen(query, width)),
+        _four_axes(_widen(key, width)),
+        _four_axes(_widen(value, width)),
+        attn_mask=None if mask is None else _four_axes(mask),
+        dropout_p=dropout,
+        is_causal=is_causal,
+        scale=max(1, d_key) ** -0.5 if scale is None else scale,
+    )
+    if width > d_value:
+        output = output[..., :d_value]
+    return output if len(batch) == 2 else output.reshape(*batch, query.shape[-2], d_value)
+
+
+def _widen(tensor: Tensor, width: int) -> Tensor:
+    """Append zeros, which change no dot product."""
+    missing = width - tensor.shape[-1]
+    return functional.pad(tensor, (0, missing)) if missing else tensor
+
+
+def _four_axes(tensor: Tensor) -> Tensor:
+    if tensor.stride(-1) != 1:
+        # otherwise PyTorch would choose the kernel without blocks, which holds the whole table
+        tensor = tensor.clone(memory_format=torch.contiguous_format)
+    if tensor.ndim == 4:
+        return tensor
+    if tensor.ndim > 4:
+        return tensor.flatten(0, -4)
+    return tensor[(None,) * (4 - tensor.ndim)]

@@ -1,0 +1,119 @@
+"""The inputs of an attention in blocks, and the parts of them that a block needs."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from attn_course.layer.blocks import blocks
+from attn_course.scaled_dot_product import (
+    Rule,
+    Score,
+    allowed_by,
+    combine,
+    positions,
+    scaled_dot_scores,
+)
+from attn_course.shapes import is_true_of_any
+
+#: What positions add to the scores, a function of the positions of queries, (query_len, 1), and of
+#: keys, (key_len), that returns numbers, (..., query_len, key_len).
+PositionScores = Callable[[Tensor, Tensor], Tensor]
+
+
+class AttentionInputs(NamedTuple):
+    """The arguments from which blocks are cut."""
+
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    mask: Tensor | None = None
+    rule: Rule | None = None
+    position_scores: PositionScores | None = None
+    block_len: int | None = None
+    scale: float | None = None
+
+    def dot_scores(self) -> Score:
+        """The dot products, times the scale."""
+        return scaled_dot_scores if self.scale is None else partial(_scaled, self.scale)
+
+    def allowed(self, rows: slice, columns: slice) -> Tensor | None:
+        """The part of mask and rule that a block needs."""
+        mask = self.mask
+        if mask is not None:
+            mask = mask[..., rows, :] if mask.shape[-2] > 1 else mask
+            mask = mask[..., columns] if mask.shape[-1] > 1 else mask
+        if self.rule is None:
+            return mask
+        query_position, key_position = self._positions(rows, columns)
+        # in blocks, because a rule may make integers of its own for every pair
+        parts = blocks(key_position.shape[0], self.block_len)
+        ruled = [allowed_by(self.rule, query_position, key_position[part]) for part in parts]
+        return combine(mask, torch.cat(ruled, -1) if len(ruled) > 1 else ruled[0])
+
+    def added(self, rows: slice, columns: slice) -> Tensor | None:
+        """Return what positions add to the scores of a block; None where they add nothing.
+
+        Raises:
+            ValueError: It has another shape than a block of scores.
+        """
+        if self.position_scores is None:
+            return None
+        query_position, key_position = self._positions(rows, columns)
+        added = self.position_scores(query_position, key_position)
+        wanted = (*self.query.shape[:-2], query_position.shape[0], key_position.shape[0])
+        pairs, before = added.shape[-2:], zip(added.shape[-3::-1], wanted[-3::-1], strict=False)
+        broadcast = added.ndim <= len(wanted) and all(one in (1, other) for one, other in before)
+        if pairs != wanted[-2:] or not broadcast:
+            raise ValueError(
+                f"the position scores of {wanted[-2]} queries and {wanted[-1]} keys have shape "
+                f"{tuple(added.shape)}, which does not fit scores of shape {tuple(wanted)}"
+            )
+        return added.to(self.query.dtype)
+
+    def _positions(self, rows: slice, columns: slice) -> tuple[Tensor, Tensor]:
+        lengths = self.query.shape[-2], self.key.shape[-2]
+        query_position, key_position = positions(*lengths, self.query.device)
+        return query_position[rows], key_position[columns]
+
+    def reached(self, rows: slice) -> Iterator[tuple[slice, Tensor | None]]:
+        """Yield the blocks of keys that a block of queries may attend to, with their masks.
+
+        There is always at least one: without any, the output would be zero just the same, but it
+        would not be connected to the inputs, and gradients could not be taken.
+        """
+        nothing = True
+        for part in blocks(self.key.shape[-2], self.block_len):
+            allowed = self.allowed(rows, part)
+            if self.rule is None or allowed is None or not is_true_of_any(~allowed.any()):
+                nothing = False
+                yield part, allowed
+        if nothing:
+            yield slice(0, 1), self.allowed(rows, slice(0, 1))
+
+
+def as_at_the_call(function: Score) -> Score:
+    """The function with the weights that it has now, even if they change before the gradient."""
+    if not isinstance(function, nn.Module):
+        return function
+    weights = {**dict(function.named_parameters()), **dict(function.named_buffers())}
+    return partial(_call_with, function, weights)
+
+
+def _call_with(module: nn.Module, weights: dict[str, Tensor], *given: Tensor) -> Tensor:
+    return functional_call(module, weights, given)
+
+
+def _scaled(scale: float, query: Tensor, key: Tensor) -> Tensor:
+    # half precision would round the product with a factor that is no power of 2, or overflow
+    wide = torch.promote_types(query.dtype, torch.float32)
+    return (query.to(wide) * scale @ key.to(wide).mT).to(query.dtype)
+
+
+def placed(score: Score, added: Tensor | None, query: Tensor, key: Tensor) -> Tensor:
+    """The scores of a block, with what positions add to them."""
+    scores = score(query, key)
+    return scores if added is None else scores + added

@@ -1,0 +1,1 @@
+"""Translators that belong to no chapter."""

@@ -1,0 +1,182 @@
+"""Stacked blocks of attention without recurrence, and a translator made of nothing else."""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from attn_course.multi_head import MultiHeadAttention
+from attn_course.self_attention import sinusoidal_positions
+from attn_course.seq2seq import PAD, Encoding, State, Translator, embed, token_mask
+from attn_course.shapes import checked
+
+
+class ModelSizes(NamedTuple):
+    """Sizes of a stack of blocks.
+
+    Attributes:
+        d_model: Width of a token.
+        num_heads: Number of heads.
+        d_hidden: Width between the two linear maps of a block.
+        num_layers: Number of blocks.
+    """
+
+    d_model: int = 64
+    num_heads: int = 4
+    d_hidden: int = 256
+    num_layers: int = 2
+
+
+class Block(nn.Module):
+    """Self-attention, attention to a source if there is one, and two linear maps with a ReLU.
+
+    Each of them reads normalized tokens, and its output is added to the tokens.
+
+    Args:
+        d_model: Width of a token.
+        num_heads: Number of heads.
+        d_hidden: Width between the two linear maps.
+        looks_at_source: If True, the block also attends to a source.
+        residual: If True, the output of each part is added to the tokens, else it replaces them.
+        norm: If True, each part reads normalized tokens.
+
+    Source: Vaswani et al. 2017, section 3, who normalize each sum; Xiong et al. 2020 normalize the
+    input of each part, as here.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        d_hidden: int,
+        *,
+        looks_at_source: bool = False,
+        residual: bool = True,
+        norm: bool = True,
+    ) -> None:
+        super().__init__()
+        self.residual = residual
+        self.attention = MultiHeadAttention(d_model, num_heads)
+        self.norm_attention = nn.LayerNorm(d_model) if norm else nn.Identity()
+        if looks_at_source:
+            self.source_attention = MultiHeadAttention(d_model, num_heads)
+            self.norm_source = nn.LayerNorm(d_model) if norm else nn.Identity()
+        self.widen = nn.Linear(d_model, d_hidden)
+        self.narrow = nn.Linear(d_hidden, d_model)
+        self.norm_maps = nn.LayerNorm(d_model) if norm else nn.Identity()
+
+    @checked
+    def forward(
+        self,
+        tokens: Float[Tensor, "batch length d_model"],
+        mask: Bool[Tensor, "batch #length length"] | None = None,
+        source: Float[Tensor, "batch source_len d_model"] | None = None,
+        source_mask: Bool[Tensor, "batch #length source_len"] | None = None,
+        *,
+        is_causal: bool = False,
+    ) -> Float[Tensor, "batch length d_model"]:
+        """The tokens, each with information from the others added to it.
+
+        Args:
+            tokens: One vector for each position.
+            mask: True where a position may attend to another.
+            source: The vectors of the source, if the block attends to one.
+            source_mask: True where a position may attend to a position of the source.
+            is_causal: If True, a position may not attend to later ones.
+        """
+        looked = self.attention(self.norm_attention(tokens), mask=mask, is_causal=is_causal)
+        tokens = self._join(tokens, looked)
+        if source is not None:
+            looked = self.source_attention(self.norm_source(tokens), source, source, source_mask)
+            tokens = self._join(tokens, looked)
+        return self._join(tokens, self.narrow(torch.relu(self.widen(self.norm_maps(tokens)))))
+
+    def _join(self, tokens: Tensor, given: Tensor) -> Tensor:
+        return tokens + given if self.residual else given
+
+
+class AttentionEncoder(nn.Module):
+    """Words with their positions, through a stack of blocks: annotations without recurrence.
+
+    Args:
+        vocab_size: Number of words of the source language.
+        sizes: Sizes of the stack.
+    """
+
+    def __init__(self, vocab_size: int, sizes: ModelSizes) -> None:
+        super().__init__()
+        self.d_annotation = sizes.d_model
+        self.embedding = embedding(vocab_size, sizes.d_model)
+        self.blocks = nn.ModuleList(Block(*sizes[:3]) for _ in range(sizes.num_layers))
+        self.norm = nn.LayerNorm(sizes.d_model)
+
+    @checked
+    def forward(self, source: Int[Tensor, "batch source_len"]) -> Encoding:
+        """Read all words at once. The vector of the whole sentence is the mean of its annotations.
+
+        Raises:
+            ValueError: A sentence is empty or has padding between its tokens, or a token is not in
+                the vocabulary.
+        """
+        mask = token_mask(source)
+        tokens = with_positions(self.embedding, source)
+        for block in self.blocks:
+            tokens = block(tokens, mask.unsqueeze(1))
+        annotations = self.norm(tokens) * mask.unsqueeze(-1)
+        return Encoding(annotations, annotations.sum(1) / mask.sum(1, keepdim=True), mask)
+
+
+class TransformerTranslator(Translator):
+    """A translator without recurrence: its state is the words it has written.
+
+    At each step it reads them all again; the cache of chapter 09 makes that unnecessary.
+
+    Args:
+        encoder: It gives the annotations.
+        vocab_size: Number of words of the target language.
+        sizes: Sizes of the decoder's stack.
+
+    Source: Vaswani et al. 2017, with the normalization of Xiong et al. 2020.
+    """
+
+    def __init__(self, encoder: AttentionEncoder, vocab_size: int, sizes: ModelSizes) -> None:
+        super().__init__(encoder, vocab_size, sizes.d_model)
+        self.embedding = embedding(vocab_size, sizes.d_model)
+        self.blocks = nn.ModuleList(
+            Block(*sizes[:3], looks_at_source=True) for _ in range(sizes.num_layers)
+        )
+        self.norm = nn.LayerNorm(sizes.d_model)
+        self.readout = nn.Linear(sizes.d_model, vocab_size)
+
+    def start(self, source: Int[Tensor, "batch source_len"]) -> State:
+        """The annotations, their mask, and an empty sentence."""
+        annotations, _, mask = self.encoder(source)
+        return annotations, mask.unsqueeze(1), source[:, :0]
+
+    def decode(
+        self, tokens: Int[Tensor, "batch target_len"], state: State
+    ) -> tuple[Float[Tensor, "batch target_len vocab_size"], State]:
+        """Read `tokens` after the words written so far, all at once."""
+        annotations, mask, before = state
+        words = torch.cat([before, tokens], 1)
+        hidden = with_positions(self.embedding, words)
+        for block in self.blocks:
+            hidden = block(hidden, None, annotations, mask, is_causal=True)
+        logits = self.readout(self.norm(hidden[:, before.shape[1] :]))
+        return logits, (annotations, mask, words)
+
+
+def embedding(vocab_size: int, d_model: int) -> nn.Embedding:
+    """An embedding whose word vectors are about as long as the vectors of positions."""
+    table = nn.Embedding(vocab_size, d_model, padding_idx=PAD)
+    with torch.no_grad():
+        table.weight *= 0.5**0.5  # a vector of a position has the length (d_model / 2) ** 0.5
+    return table
+
+
+def with_positions(table: nn.Embedding, tokens: Int[Tensor, "batch length"]) -> Tensor:
+    """The vectors of the words, each with the vector of its position added."""
+    vectors = embed(table, tokens)
+    _, length, d_model = vectors.shape
+    return vectors + sinusoidal_positions(length, d_model, vectors.device).to(vectors.dtype)

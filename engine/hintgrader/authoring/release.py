@@ -1,0 +1,36 @@
+"""Refusing to release a problem set that grading would refuse, before students have it."""
+
+from pathlib import Path
+
+from nbconvert.exporters import NotebookExporter
+from nbgrader.converters.base import NbGraderException
+
+from hintgrader.authoring.faults import faults_of_set
+from hintgrader.nbgrader.course import Course
+from hintgrader.nbgrader.gradable import unchangeable
+from hintgrader.nbgrader.one_source import second_sources
+
+
+class OnlyGradable(NotebookExporter):
+    """The exporter of `nbgrader generate_assignment`; it refuses to be made for a faulty set.
+
+    nbgrader makes it before it touches the gradebook and what was released before.
+
+    Raises:
+        NbGraderException: A set cannot be graded as it is; the log says why, a line for each fault.
+    """
+
+    def __init__(self, **settings: object) -> None:
+        super().__init__(**settings)
+        converter = self.parent  # nbgrader's converters pass themselves
+        assert converter is not None
+        course = Course(Path(converter.coursedir.root))
+        faults = list(second_sources(course))
+        for folder in converter.assignments:
+            assignment = Path(folder).name
+            faults += faults_of_set(course, assignment)
+            faults += [] if converter.no_database else unchangeable(course, assignment)
+        for fault in faults:
+            self.log.error(fault)
+        if faults:
+            raise NbGraderException("Nothing was released, for the reasons above.")

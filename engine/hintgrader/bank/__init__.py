@@ -1,0 +1,1 @@
+"""A bank of exercises, and grading one answer."""

@@ -1,0 +1,107 @@
+"""A bank of exercises: a package with a folder for each problem set, a module for each part."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, cached_property
+from importlib import import_module
+from pkgutil import ModuleInfo, iter_modules
+
+from hintgrader.bank.grade import check_answer, hidden_secret
+from hintgrader.bank.version import version_of
+from hintgrader.exercise.contract import keep_contract
+from hintgrader.exercise.definition import Exercise
+from hintgrader.worker.plain import Plain
+from hintgrader.worker.points import Points
+from hintgrader.worker.student_packages import StudentPackages
+
+
+class Bank:
+    """The exercises of a course.
+
+    A folder of the package is a problem set; it has a `NUMBER`, as "03". A module in it is a part,
+    and has an `EXERCISE`. Their names are `NN_folder/module`. What several sets share lies beside
+    the folders.
+
+    Args:
+        package: Name of the package.
+        student_packages: Names of the packages that a student may import; they are all of the
+            course that a submission finds when it is graded.
+        wrappers: Names of modules in them whose functions only wrap others, such as those that
+            check shapes: what they call counts as called by their caller.
+        reports: Where a student may tell that a hint is wrong, a mail or a web address; empty for
+            the instructor.
+    """
+
+    def __init__(
+        self,
+        package: str,
+        student_packages: tuple[str, ...],
+        wrappers: tuple[str, ...] = (),
+        reports: str = "",
+    ) -> None:
+        self.package, self.student_packages, self.wrappers = package, student_packages, wrappers
+        self.reports = reports
+
+    def check(
+        self, name: str, answer: Callable[..., Plain] | None = None, *, hidden: bool = False
+    ) -> Points:
+        """Grade an answer and say what is wrong with it.
+
+        Args:
+            name: The exercise, as `NN_slug/part`.
+            answer: The function; None takes the one of the notebook, by the name that the exercise
+                gives it.
+            hidden: Whether to draw the inputs that a student does not see as well. The table then
+                says nothing about their numbers.
+
+        Returns:
+            The points, with a table of the checks. A missing, unfinished or crashing answer earns
+            points too, none, and is no error.
+
+        Raises:
+            ValueError: There is no exercise of this name.
+        """
+        return check_answer(self.find(name), answer, hidden_secret() if hidden else None)
+
+    def find(self, name: str) -> Exercise:
+        """The exercise called `NN_slug/part`, such as `01_retrieval/softmax`; the same each time.
+
+        Raises:
+            ValueError: There is no such exercise; the message lists those that there are.
+        """
+        if name not in self._names:
+            listed = ", ".join(self._names)
+            raise ValueError(f"there is no exercise {name!r}; there are: {listed}")
+        return _load(self, name)
+
+    def names(self) -> list[str]:
+        """The names of all exercises, in the order of the problem sets."""
+        return list(self._names)
+
+    @cached_property
+    def _names(self) -> list[str]:
+        names = []
+        for folder in self._modules(self.package):
+            if folder.ispkg:
+                place = f"{self.package}.{folder.name}"
+                number = import_module(place).NUMBER
+                names += [f"{number}_{folder.name}/{part.name}" for part in self._modules(place)]
+        return sorted(names)
+
+    @property
+    def watched(self) -> StudentPackages:
+        """The packages whose functions an answer is not to borrow; the bank is one of them."""
+        return StudentPackages((*self.student_packages, self.package), self.wrappers)
+
+    @staticmethod
+    def _modules(package: str) -> list[ModuleInfo]:
+        return list(iter_modules(import_module(package).__path__))
+
+
+@cache  # what is drawn for an exercise is remembered by identity
+def _load(bank: Bank, name: str) -> Exercise:
+    folder, part = name.split("/")
+    module = import_module(f"{bank.package}.{folder.partition('_')[2]}.{part}")
+    version = version_of(module.__name__, bank.package)
+    exercise = replace(module.EXERCISE, name=name, packages=bank.watched)
+    return keep_contract(replace(exercise, version=version, reports=bank.reports))

@@ -1,0 +1,107 @@
+"""Grading one answer: from a function to its points."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+from hintgrader.checking.case import Submission
+from hintgrader.checking.findings import Finding, Findings
+from hintgrader.checking.judge import examine
+from hintgrader.exercise.definition import Exercise
+from hintgrader.hints.cost_of_a_slip import kept
+from hintgrader.hints.diagnosis import recognise
+from hintgrader.hints.problems import UNTRIED, explained, problems_of
+from hintgrader.hints.recognised import Recognised
+from hintgrader.hints.sentence import say
+from hintgrader.worker.plain import Plain
+from hintgrader.worker.points import Points, Row
+from hintgrader.worker.submission import LocalSubmission
+from hintgrader.worker.switches import course_values
+
+SECRET_VARIABLE = "HINTGRADER_SECRET"
+DEFAULT_SECRET = "public"
+
+
+def hidden_secret() -> str:
+    """The secret from which hidden inputs are drawn.
+
+    It is the environment variable `HINTGRADER_SECRET`, which the instructor's nbgrader
+    configuration sets. Without it, it is the word "public", as everybody can read here.
+    """
+    return os.environ.get(SECRET_VARIABLE) or DEFAULT_SECRET
+
+
+def check_answer(
+    exercise: Exercise, answer: Callable[..., Plain] | None, secret: str | None
+) -> Points:
+    """Grade a function of this process; None takes the one of the notebook, by its name."""
+    if answer is None:
+        answer = getattr(sys.modules["__main__"], exercise.function, None)
+    if not callable(answer):
+        return no_points(exercise, missing_message(exercise, answer), unwritten=answer is None)
+    how = exercise.avoid, exercise.may_use, exercise.packages
+    with course_values():  # the reference is computed with them, too, and what is drawn is kept
+        return grade(exercise, LocalSubmission(answer, *how), secret)
+
+
+def grade(exercise: Exercise, submission: Submission, secret: str | None) -> Points:
+    """Grade whatever answers for a function; `secret` draws the hidden inputs as well."""
+    return points_of(exercise, examine(exercise, submission, secret), secret)
+
+
+def points_of(
+    exercise: Exercise, findings: Findings, secret: str | None, diagnose: bool = True
+) -> Points:
+    """The points that findings earn, on public inputs alone or with the secret on hidden ones too.
+
+    To `diagnose` a wrong one, all known mistakes are made for comparison. Without that nothing is
+    said, and no more is tried than points depend on.
+    """
+    problems = problems_of(exercise.checks, findings)
+    if all(map(_is_unwritten, findings, problems)):
+        return no_points(exercise, "not written yet", unwritten=True)
+    known = recognise(exercise, findings, secret, thorough=diagnose)
+    hint = say(exercise, known) if known and diagnose else None
+    told = explained(problems, findings, hint)
+    rows = tuple(
+        Row(check.label, check.points, problem, left)
+        for check, problem, left in zip(
+            exercise.checks, told, kept(exercise, problems, known), strict=True
+        )
+    )
+    shown = [finding for found in findings for finding in found if not finding.hidden]
+    inputs = shown[0].inputs if shown else None
+    if known is None or hint is None:
+        return Points(rows, None, inputs)
+    named = known.mistake.name if known.mistake and known.row is None else None
+    report_to = _say_whom_to_tell(exercise, known)
+    return Points(rows, hint, inputs, named, report_to=report_to)
+
+
+def _say_whom_to_tell(exercise: Exercise, known: Recognised) -> str:
+    """The line by which a wrong hint is reported; it holds nothing of the answer."""
+    named = known.mistake.name if known.mistake else "form" if known.axes is None else "axes"
+    return (
+        "Does this hint not fit your answer? Then send this line to"
+        f" {exercise.reports or 'your instructor'}: `{exercise.name}`, `{named}`,"
+        f" version `{exercise.version}`"
+    )
+
+
+def no_points(
+    exercise: Exercise, problem: str, unwritten: bool = False, hint: str | None = None
+) -> Points:
+    """Points of zero in every row, for one reason; `unwritten` if there is nothing to grade yet."""
+    rows = tuple(Row(check.label, check.points, problem) for check in exercise.checks)
+    return Points(rows, hint, unwritten=unwritten)
+
+
+def missing_message(exercise: Exercise, answer: object) -> str:
+    """The problem to show where there is no function but `answer`."""
+    if answer is None:
+        return f"there is no function `{exercise.function}`: did you run the cell above?"
+    return f"`{exercise.function}` is {answer!r:.40}, not a function"
+
+
+def _is_unwritten(found: Sequence[Finding], problem: str | None) -> bool:
+    return (bool(found) and found[0].unwritten) or problem == UNTRIED

@@ -1,0 +1,1 @@
+"""An answer is held to the checks of its exercise: drawn cases, comparison, invariants."""

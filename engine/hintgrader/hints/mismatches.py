@@ -1,0 +1,172 @@
+"""Lengths, axes, dtypes and names that do not fit, in sentences for a student.
+
+Each function says what one kind of message means, from the inputs and from what the message quotes.
+"""
+
+from collections.abc import Iterator
+
+from torch import Tensor
+
+from hintgrader.worker.plain import Inputs
+
+Said = str | None
+MOST_NAMED = 3  # axes of one length
+_BITS = {"float": "32", "double": "64", "half": "16"}
+
+
+def say_product(inputs: Inputs, rows: str, inner: str, other: str, columns: str) -> Said:
+    """Say that two tables do not fit, whose inner lengths are not equal."""
+    said = f"`@` wants the last axis of the left, here {inner}, as long as the last axis but one of"
+    said += f" the right, here {other}"
+    tables = _named(inputs, (int(other), int(columns)))
+    if inner == columns and tables:
+        names = " and ".join(f"`{name}`" for name in tables)
+        return (
+            f"{said}. {names} of shape ({other}, {columns}) hold a row for each number that comes"
+            f" out, so transpose: `@ {tables[0]}.mT`"
+        )
+    turned = "; its last one is as long: is one of the two turned round, or no longer what came in?"
+    return f"{said}{turned}" if inner == columns else said
+
+
+def say_batched_product(inputs: Inputs, wanted: str, got: str) -> Said:
+    left, right = ([part.strip() for part in one.split(",")] for one in (wanted, got))
+    if left[0] != right[0]:
+        return (
+            "two products in one: the axes in front are not the same,"
+            f" {left[0]} and {right[0]} of them; does a batch meet the heads?"
+        )
+    return (
+        f"`@` or `bmm` wants the last axis of the left, here {left[1]}, as long as the last axis"
+        f" but one of the right, here {right[1]}"
+    )
+
+
+def say_lengths(inputs: Inputs, one: str, other: str, axis: str) -> Said:
+    named = [_axes_as_long(inputs, int(length)) for length in (one, other)]
+    what = " and ".join(
+        f"{length}{f' ({names})' if names else ''}"
+        for length, names in zip((one, other), named, strict=True)
+    )
+    return (
+        f"two tensors meet whose axis {axis} has other lengths, {what}; they have to be equal, or"
+        " one of them 1. Is an axis missing (`unsqueeze`), or one too many?"
+    )
+
+
+def say_place(inputs: Inputs, index: str, axis: str, size: str) -> Said:
+    last = int(size) - 1
+    last_one = f"the last is {last}" if last >= 0 else "there is none"
+    return f"place {index} is asked for along axis {axis}, which has {size}: {last_one}"
+
+
+def say_axis(inputs: Inputs, low: str, high: str, got: str) -> Said:
+    number = int(high) + 1
+    return (
+        f"axis {got} is asked for, of a tensor with {_count(number, 'axis', 'axes')}; if any number"
+        " of axes may come before, count from the back, as in `dim=-1`"
+    )
+
+
+def say_local(inputs: Inputs, name: str) -> Said:
+    argument = " It is also the name of an argument." if name in inputs else ""
+    return (
+        f"`{name}` is read before it has a value. A function that gives it a value anywhere, as in"
+        f" `{name} = ...` or `for {name} in ...`, never looks outside for it.{argument}"
+    )
+
+
+def say_name(inputs: Inputs, name: str) -> Said:
+    return (
+        f"there is nothing called `{name}` when your function is called: look at how it is"
+        " spelled, and whether the cell that defines it stands above"
+    )
+
+
+def say_indices(inputs: Inputs, axes: str) -> Said:
+    return (
+        f"a tensor with {_count(int(axes), 'axis', 'axes')} is indexed along more: there may be"
+        " fewer axes in front than you think. Write `x[..., i]` to count from the back"
+    )
+
+
+def say_joined(inputs: Inputs, axis: str, one: str, other: str) -> Said:
+    return (
+        f"`cat` along axis {axis} wants all other axes alike, and finds lengths {one} and {other}"
+    )
+
+
+def say_reshape(inputs: Inputs, shape: str, size: str) -> Said:
+    return (
+        f"a tensor of {size} numbers cannot take the shape ({shape}): a length in it is not what"
+        " you took it for. Take lengths from `shape`, and let one of them be -1"
+    )
+
+
+def say_unpack(inputs: Inputs, wanted: str, got: str | None = None) -> Said:
+    there = f"there are {got}" if got else "there are more"
+    return (
+        f"{_count(int(wanted), 'name', 'names')} on the left of `=`, and {there} on the right; the"
+        " number of axes is not the same each time: `shape[-1]`, `shape[-2]`"
+    )
+
+
+def say_dtypes(inputs: Inputs, *dtypes: str) -> Said:
+    both = " and ".join(sorted({f"float{_BITS.get(one.lower(), one)}" for one in dtypes}))
+    return (
+        f"{both} meet in one product: what you make yourself takes its dtype from the inputs, as in"
+        " `torch.zeros(..., dtype=x.dtype)` or `x.new_zeros(...)`"
+    )
+
+
+def say_axes_of_bmm(inputs: Inputs) -> Said:
+    return "`bmm` takes three axes, no more and no fewer; `@` takes any number"
+
+
+def say_truth(inputs: Inputs) -> Said:
+    return (
+        "`if`, `and`, `or` and `not` want one True or False, and get a whole tensor of them: use"
+        " `&`, `|`, `~` or `torch.where`"
+    )
+
+
+def say_no_loop(inputs: Inputs, kind: str) -> Said:
+    return (
+        f"something that you take for a list is of type `{kind}` here: does a `for` or a `=` give"
+        f" the name of an argument ({_listed(inputs)}) to something else?"
+    )
+
+
+def say_argument(inputs: Inputs) -> Said:
+    return f"your function is called with {_listed(inputs)}, by these names"
+
+
+def say_not_returned(inputs: Inputs) -> Said:
+    return "there is a None where a value should be: does a function of yours end without `return`?"
+
+
+def _named(inputs: Inputs, shape: tuple[int, ...]) -> list[str]:
+    """The inputs of this shape."""
+    return [n for n, v in inputs.items() if isinstance(v, Tensor) and tuple(v.shape) == shape]
+
+
+def _axes_as_long(inputs: Inputs, length: int) -> str:
+    """The axes of inputs that are so long, in words; none if there are many."""
+    named = [*_of_this_length(inputs, length)]
+    return ", ".join(named) if length != 1 and len(named) <= MOST_NAMED else ""
+
+
+def _of_this_length(inputs: Inputs, length: int) -> Iterator[str]:
+    for name, value in inputs.items():
+        if isinstance(value, Tensor):
+            for axis, size in enumerate(value.shape, start=-value.ndim):
+                if size == length:
+                    yield f"`{name}.shape[{axis}]`"
+
+
+def _listed(inputs: Inputs) -> str:
+    return ", ".join(f"`{name}`" for name in inputs)
+
+
+def _count(number: int, one: str, several: str) -> str:
+    return f"{number} {one if number == 1 else several}"

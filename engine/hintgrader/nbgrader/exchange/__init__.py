@@ -1,0 +1,1 @@
+"""Through nbgrader's exchange: what is handed in, and the feedback."""

@@ -1,0 +1,1 @@
+"""The roster of a class, as spreadsheets write it."""

@@ -1,0 +1,1 @@
+"""Records of graded submissions, and the seals on them."""

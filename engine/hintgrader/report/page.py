@@ -1,0 +1,71 @@
+"""The report on a class as a page that needs nothing else."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from hintgrader.records.records import SubmissionRecord, replace_text
+from hintgrader.report import pictures
+from hintgrader.report.tally import Tally
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def render_report(
+    assignment: str,
+    records: Sequence[SubmissionRecord],
+    ungraded: Sequence[str] = (),
+    outdated: Sequence[str] = (),
+) -> str:
+    """The page; what students wrote stands in it as text.
+
+    Args:
+        assignment: Name of the problem set.
+        records: Of all students, those included who handed in nothing.
+        ungraded: Names of those who handed in something that has not been graded.
+        outdated: Names of those whose submission, or what it is graded by, is not what it was.
+    """
+    tally = Tally(records)
+    draw = {
+        "points": pictures.draw_points,
+        "exercises": pictures.draw_exercises,
+        "checks": pictures.draw_checks,
+    }
+    drawn = {name: function(tally) for name, function in draw.items()} if tally.handed_in else {}
+    page = _environment().get_template("report.html.j2")
+    names = {"ungraded": ungraded, "outdated": outdated}
+    return page.render(assignment=assignment, tally=tally, pictures=drawn, **names)
+
+
+def write_report(
+    assignment: str,
+    records: Sequence[SubmissionRecord],
+    path: Path,
+    ungraded: Sequence[str] = (),
+    outdated: Sequence[str] = (),
+) -> None:
+    """Write the page atomically."""
+    replace_text(path, render_report(assignment, records, ungraded, outdated))
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"code": mark_code, "short": pictures.shorten}
+    return environment
+
+
+def mark_code(text: str) -> Markup:
+    """HTML of a text in which `code` is marked as in Markdown."""
+    parts = text.split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if place % 2 and place < len(parts) - 1 else part
+        for place, part in enumerate(parts)
+    )

@@ -1,0 +1,1 @@
+"""Values that answers return: equality, and relations of wrong numbers to the right ones."""

@@ -1,0 +1,19 @@
+"""`check` as it is within the confined process: what the grader has told, and no test."""
+
+from collections.abc import Callable
+from typing import Any
+
+from hintgrader.worker.points import Points, Row
+
+
+class PublishedPoints(dict[str, Points]):
+    """The points that the grader has published, by exercise."""
+
+
+published = PublishedPoints()
+
+
+def check(name: str, answer: Callable[..., Any] | None = None, *, hidden: bool = False) -> Points:
+    """Return the points on the inputs that a student may see, if they are published."""
+    unseen = Points((Row("checked by the grader alone", 1.0, "not looked at yet"),))
+    return published.get(name, unseen)

@@ -1,0 +1,94 @@
+"""Slips that fit any exercise, and what is said of them."""
+
+import pytest
+import torch
+from hintgrader.bank.grade import grade
+from hintgrader.hints.slips import slips_of
+from hintgrader.worker.submission import LocalSubmission
+
+from attn_bank import find_exercise
+
+
+def scores_of_softmax_over_queries(query, key, weight):
+    return torch.softmax(query @ weight @ key.mT, -2)
+
+
+def scores_of_means(query, key, weight):
+    return ((query @ weight).unsqueeze(-2) * key.unsqueeze(-3)).mean(-1)
+
+
+def scores_of_transposed_weight(query, key, weight):
+    square = weight.shape[0] == weight.shape[1]
+    return query @ (weight.mT if square else weight) @ key.mT
+
+
+def scores_through_sigmoid(query, key, weight, score_weight):
+    for_query, for_key = weight.split([query.shape[-1], key.shape[-1]], -1)
+    hidden = (query @ for_query.mT).unsqueeze(-2) + (key @ for_key.mT).unsqueeze(-3)
+    return torch.sigmoid(hidden) @ score_weight
+
+
+@pytest.mark.parametrize("secret", [None, "one"])
+@pytest.mark.parametrize(
+    ("part", "answer", "said"),
+    [
+        (
+            "general_scores",
+            scores_of_softmax_over_queries,
+            "your output is the right one after a softmax over the last axis but one: ",
+        ),
+        (
+            "general_scores",
+            scores_of_means,
+            "your output is the right one divided by the length of the last axis of `key`: ",
+        ),
+        (
+            "general_scores",
+            scores_of_transposed_weight,
+            "your numbers are what a right answer gives with `weight` transposed where it",
+        ),
+        (
+            "concat_scores",
+            scores_through_sigmoid,
+            "your numbers are what a right answer gives with `sigmoid` in the place of `tanh`",
+        ),
+    ],
+)
+def test_slip_that_the_bank_does_not_know_is_said(part, answer, said, secret):
+    score = grade(find_exercise(f"05_luong/{part}"), LocalSubmission(answer), secret)
+    assert score.hint.startswith(said)
+    assert f"`{score.mistake}`" in score.report_to
+
+
+@pytest.mark.parametrize("part", ["05_luong/local_weights", "03_seq2seq/beam_search"])
+def test_slips_of_many_kinds_are_known_of_an_exercise(part):
+    hints = {slip.hint for slip in slips_of(find_exercise(part))}
+    assert len(hints) > 100
+    assert not [hint for hint in hints if "{" in hint]
+
+
+def test_slips_are_not_looked_for_where_nothing_but_words_was_found():
+    def raises(query, key, weight):
+        raise ValueError("no")
+
+    assert (
+        grade(find_exercise("05_luong/general_scores"), LocalSubmission(raises), None).hint is None
+    )
+    assert slips_of(find_exercise("04_bahdanau/train_and_translate")) == []
+
+
+@pytest.mark.parametrize(
+    ("exercise", "leak"),
+    [
+        ("01_retrieval/lookup_with_default", "forgets_the_mask"),
+        ("02_kernel_regression/choose_width", "measures_with_the_key_itself"),
+        ("07_scaled_dot_product/causal_weights", "sees_one_key_ahead"),
+        ("08_self_attention/causal_attention", "looks_one_place_ahead"),
+    ],
+)
+def test_leak_of_what_a_part_is_to_hide_costs_more_than_a_slip(exercise, leak):
+    spec = find_exercise(exercise)
+    answer = next(one.answer for one in spec.mistakes if one.name == leak)
+    score = grade(spec, LocalSubmission(answer), None)
+    assert score.mistake == leak
+    assert float(score) < spec.points / 2

@@ -1,0 +1,60 @@
+"""The pages around the chapters keep up with them: the road, the colours, the reference."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+from attn_course.plots import ROLE
+from tests.conftest import ROOT, Build, chapters, modules_with_pages
+
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+from reference import remove_old_pages
+
+TOP = re.compile(r"attn_course\.\w+")
+ROAD = (ROOT / "book" / "road.html").read_text(encoding="utf-8")
+
+
+def test_road_and_notation_page_use_the_colours_of_the_figures() -> None:
+    notation = (ROOT / "book" / "notation.md").read_text(encoding="utf-8")
+    for role, colour in ROLE.items():
+        assert f".road .{role} {{ fill: {colour}; }}" in ROAD
+        assert re.search(rf"background:{colour}\"></span><strong>{role}</strong>", notation)
+
+
+def test_every_module_has_its_page_and_no_other_has_one(book: Build) -> None:
+    folder = book.html / "book" / "api"
+    pages = {page.stem: page.read_text(encoding="utf-8") for page in folder.glob("*.html")}
+    modules = modules_with_pages()
+    assert set(pages) == {*modules, "peers", "transforms"}
+    assert [name for name in modules if f'id="module-{name}"' not in pages[name]] == []
+
+
+def test_menu_of_the_package_has_the_modules_of_chapters_first(book: Build) -> None:
+    page = (book.html / "book" / "api" / "attn_course.html").read_text(encoding="utf-8")
+    menu = re.findall(
+        r'"toctree-l3"><a class="reference internal" href="attn_course\.(\w+)\.', page
+    )
+    slugs = [name[3:] for name in chapters()]
+    assert menu[: len(slugs)] == slugs
+    assert len(menu) == len([name for name in modules_with_pages() if TOP.fullmatch(name)])
+
+
+def test_pages_of_modules_that_are_no_more_are_deleted(tmp_path: Path) -> None:
+    folder = tmp_path / "book" / "api"
+    folder.mkdir(parents=True)
+    staying = {"attn_course.rst", "attn_course.data.draw.rst", "peers.md"}
+    listing = {"attn_course.data.rst"}  # it is made again, without the module that is gone
+    for name in {*staying, *listing, "attn_course.data.gone.rst", "gone.too.rst"}:
+        (folder / name).touch()
+    remove_old_pages(SimpleNamespace(srcdir=tmp_path), None)
+    assert {page.name for page in folder.iterdir()} == staying
+
+
+def test_notation_page_names_tests_that_there_are() -> None:
+    notation = (ROOT / "book" / "notation.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/\S+\.py)`", notation)
+    assert named
+    assert [name for name in named if not (ROOT / name).is_file()] == []

@@ -1,0 +1,173 @@
+"""Every chapter of the table of contents has all that is demanded of one, and a fault is named."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from tests.conftest import ROOT, chapters
+
+sys.path.insert(0, str(ROOT / "tools"))
+import build_road
+from check_chapters import (
+    DEEPER,
+    faults_of_chapter,
+    faults_of_core,
+    faults_of_course,
+    faults_of_figures,
+    faults_of_tables,
+    wide_lines,
+)
+
+NAME = "05_luong"
+TEXT = f"book/text/{NAME}.md"
+
+
+def test_chapters_lack_nothing() -> None:
+    assert list(faults_of_course()) == []
+
+
+def test_road_is_drawn_from_its_stops(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert build_road.main(["--check"]) == 0
+    (tmp_path / "book").mkdir()
+    shutil.copy(ROOT / build_road.STOPS, tmp_path / build_road.STOPS)
+    assert build_road.main(["--check", "--root", str(tmp_path)]) == 1
+    assert "run: python tools/build_road.py" in capsys.readouterr().err
+    assert build_road.main(["--root", str(tmp_path)]) == 0
+    page = build_road.PAGE
+    assert (tmp_path / page).read_bytes() == (ROOT / page).read_bytes()
+
+
+def test_one_more_stop_is_laid_out_below_the_others() -> None:
+    stops = build_road.read_stops(ROOT / build_road.STOPS)
+    longer = build_road.draw(stops | {"99_more": {"name": "A & B", "what": "w", "drawing": "<p/>"}})
+    assert longer.count('class="stop"') == len(stops) + 1
+    assert "A &amp; B" in longer
+    assert f'viewBox="0 0 360 {66 + 72 * len(stops) + 44}"' in longer
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A course that has one chapter alone."""
+    text = f"parts:\n- chapters:\n  - file: book/notation\n  - file: book/{NAME}\n"
+    (tmp_path / "_toc.yml").write_text(text, encoding="utf-8")
+    stop = f"{NAME}:\n  name: a\n  what: b\n  drawing: c\n"
+    for place, content in {build_road.STOPS: stop, "attn_bank/luong/one.py": ""}.items():
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text(content, encoding="utf-8")
+    for place in (
+        TEXT,
+        f"book/{NAME}.ipynb",
+        "attn_course/luong.py",
+        f"solutions/{NAME}/{NAME}.ipynb",
+        f"exercises/{NAME}/{NAME}.ipynb",
+        "tests/course/test_luong.py",
+        "docs/coverage.md",
+    ):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / place, tmp_path / place)
+    assert list(faults_of_course(tmp_path)) == []
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("tests/course/test_luong.py", "tests/course/test_luong.py is missing"),
+        (f"book/{NAME}.ipynb", f"book/{NAME}.ipynb is missing; run: make notebooks"),
+        ("attn_bank/luong/one.py", "attn_bank/luong is missing"),
+    ],
+)
+def test_what_a_chapter_lacks_is_named(copy: Path, place: str, said: str) -> None:
+    (copy / place).unlink()
+    assert list(faults_of_chapter(NAME, copy)) == [said]
+
+
+@pytest.mark.parametrize(
+    ("place", "old", "new", "said"),
+    [
+        ("_toc.yml", "book/05_luong", "book/04_bahdanau", "is of no chapter: add book/05_luong"),
+        (build_road.STOPS, "05_luong", "06_luong", "has the stops 06_luong; _toc.yml has 05_luong"),
+        ("_toc.yml", "05_luong", "05_luong\n  - file: book/05_a", "not numbered in reading order"),
+        (
+            TEXT,
+            'number: "05"',
+            'number: "06"',
+            "its header says of `course` othe",
+        ),
+        (TEXT, "minutes: ", "minutes: -", "how long it takes"),
+        (
+            TEXT,
+            "slug: luong",
+            "slug: luong\n  texts: [S1]",
+            "nobody reads: texts",
+        ),
+        (
+            TEXT,
+            "slug: luong",
+            "slug: luong\n  beyond: more",
+            "either rows of docs",
+        ),
+    ],
+)
+def test_what_a_chapter_says_wrongly_is_named(
+    copy: Path, place: str, old: str, new: str, said: str
+) -> None:
+    text = (copy / place).read_text(encoding="utf-8")
+    assert old in text
+    (copy / place).write_text(text.replace(old, new, 1), encoding="utf-8")
+    assert any(said in fault for fault in faults_of_course(copy))
+
+
+def test_core_ends_at_a_heading_and_is_short() -> None:
+    deeper = new_markdown_cell(f"Words.\n\n{DEEPER}\n\n$$a$$")
+    assert list(faults_of_core(new_notebook(cells=[deeper]))) == []
+    (said,) = faults_of_core(new_notebook(cells=[new_markdown_cell("Words.")]))
+    assert "has no heading '## Going deeper'" in said
+    long = [
+        new_markdown_cell("$$a$$\n\n" * 13),
+        new_markdown_cell("word " * 3_501),
+        *(new_code_cell("x = 1") for _ in range(26)),
+        new_code_cell("y = 2", metadata={"tags": ["remove-input"]}),
+        deeper,
+    ]
+    found = [said.partition(":")[0] for said in faults_of_core(new_notebook(cells=long))]
+    assert found == [
+        "its core has 13 formulas, more than 12",
+        "its core has 26 code cells, more than 25",
+        "its core has 3502 words, more than 3500",
+    ]
+
+
+PICTURE = nbformat.v4.new_output("display_data", {"image/svg+xml": "<svg/>"})
+
+
+@pytest.mark.parametrize(
+    ("find", "cell", "said"),
+    [
+        (lambda book: wide_lines(book, 10), new_code_cell("x" * 77), "more than 76 characters"),
+        (lambda book: wide_lines(book, 10), new_code_cell("x\n" * 11), "has 11 lines"),
+        (faults_of_tables, new_markdown_cell("| $a$ | b |\n|---|---|"), "no head in words"),
+        (faults_of_figures, new_code_cell("x", outputs=[PICTURE]), "fewer than six words"),
+        (
+            faults_of_figures,
+            new_code_cell("x", metadata={"mystnb": {"figure": {"caption": "c"}}}),
+            "a caption and no picture",
+        ),
+    ],
+)
+def test_cell_that_does_not_fit_is_named(find: Callable, cell, said: str) -> None:
+    (fault,) = find(new_notebook(cells=[cell]))
+    assert said in fault
+
+
+def test_table_of_contents_is_read_as_the_other_tests_read_it() -> None:
+    from check_chapters import chapters as read
+
+    assert read() == chapters()

@@ -1,0 +1,132 @@
+"""Arguments that an answer's own loops overwrite: seen in its source, said if nothing else is."""
+
+import pytest
+import torch
+from hintgrader.bank.grade import grade
+from hintgrader.hints import diagnosis
+from hintgrader.worker.overwritten import AGAIN, FOR, overwritten
+from hintgrader.worker.submission import LocalSubmission
+
+from attn_bank import find_exercise
+
+
+def meets_a_key_for_a_query(query, key):
+    scores = []
+    for query in key:
+        scores.append(query @ key.mT)
+    return torch.stack(scores)
+
+
+def takes_the_last(mask, scores):
+    for mask in mask:  # noqa: B020
+        scores = scores[mask]
+    return scores, mask
+
+
+def takes_pairs(rows, sure):
+    for rows, (sure, count) in enumerate(zip(rows, sure, strict=True)):  # noqa: B007, B020
+        print(rows, count)
+    return sure
+
+
+def multiplies_again(query, key, w_query):
+    for weight in w_query:
+        query, key = query @ weight, torch.relu(key)
+        while True:
+            w_query = w_query + 1
+
+
+def overwrites_nothing(query, key, mask):
+    for mask in mask:  # noqa: B020
+        print(mask)
+    query = query + 1
+    for i in range(3):
+        key[i] = key[i] + 1
+        print([query for query in key])
+
+        def inner(key, query=query):
+            for key in query:
+                print(key)
+
+    return key
+
+
+@pytest.mark.parametrize(
+    ("function", "found"),
+    [
+        (meets_a_key_for_a_query, [(FOR, "query")]),
+        (takes_the_last, [(FOR, "mask")]),
+        (takes_pairs, [(FOR, "sure")]),
+        (multiplies_again, [(AGAIN, "query"), (AGAIN, "key"), (AGAIN, "w_query")]),
+        (overwrites_nothing, []),
+        (torch.softmax, []),
+    ],
+)
+def test_arguments_that_a_loop_overwrites_are_found_in_the_source(function, found):
+    assert [pair for pair in overwritten(function) if pair[1] != "scores"] == found
+
+
+def blends_by_the_last_key(query, key, value, temperature):
+    weights = []
+    for query in key:
+        weights.append((query * key).sum(-1))
+    return torch.softmax(torch.stack(weights) / temperature, -1) @ value
+
+
+def gives_the_last_query_to_all(scores, value, mask, default):
+    blend = torch.softmax(scores.masked_fill(~mask, -1e9), -1) @ value
+    for mask in mask.any(-1).flatten():  # noqa: B007, B020
+        pass
+    return torch.where(mask, blend, default)
+
+
+def goes_on_with_what_the_last_head_made(query, key, value, w_query, w_key, w_value, w_output):
+    output = 0
+    for head in range(len(w_query)):
+        query, key, value = query @ w_query[head], key @ w_key[head], value @ w_value[head]
+        weights = torch.softmax(query @ key.mT / query.shape[-1] ** 0.5, -1)
+        output = output + weights @ value @ w_output[head]
+    return output
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer", "said"),
+    [
+        (
+            "01_retrieval/soft_lookup",
+            blends_by_the_last_key,
+            "numbers count? `for query in ...` gives the name of the argument `query`",
+        ),
+        (
+            "01_retrieval/lookup_with_default",
+            gives_the_last_query_to_all,
+            "`for mask in ...` gives the name of the argument `mask` to something else",
+        ),
+        (
+            "09_multi_head/sum_of_heads",
+            goes_on_with_what_the_last_head_made,
+            "in a loop, `query = ...` is made of `query` itself",
+        ),
+    ],
+)
+def test_overwritten_argument_is_said_where_nothing_better_is_known(
+    exercise, answer, said, monkeypatch
+):
+    monkeypatch.setattr(diagnosis, "MOST_WORK", 50_000)  # slips, which these are not, take seconds
+    score = grade(find_exercise(exercise), LocalSubmission(answer), None)
+    assert said in score.hint
+    assert "with the right one transposed they fit" not in str(score)
+
+
+def test_known_mistake_is_said_whatever_the_source_shows():
+    spec = find_exercise("01_retrieval/softmax")
+    mistake = next(one for one in spec.mistakes if one.name == "overflows")
+
+    def overflows(scores):
+        for scores in [scores]:  # noqa: B007, B020
+            pass
+        return mistake.answer(scores)
+
+    assert overwritten(overflows)
+
+    assert grade(spec, LocalSubmission(overflows), None).mistake == "overflows"

@@ -1,0 +1,275 @@
+"""The figure of gradients: the page's own layers against autograd, its race against the record."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from functools import cache
+from typing import Any
+
+import pytest
+import torch
+from playwright.sync_api import Browser, Locator, Page
+from torch.testing import assert_close
+
+from attn_course.interactive import gradient_explorer
+from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.recurrence_draws import SEEDS, noise, normal, orthogonal
+from attn_course.interactive.recurrence_state import State, race_of, short
+from attn_course.trained import record
+from tests.conftest import Build, chapters
+from tests.figures.interactive_laws import (
+    IN_LOOKS,
+    assert_accessible_and_fits,
+    assert_focus_is_seen,
+    assert_page_is_light,
+    assert_prints_without_controls,
+    assert_stands_without_scripts,
+    data_of,
+    opened_in_the_book,
+    reading,
+)
+from tests.figures.interactive_pages import look, page_of, read_all
+from tests.sampling import left_to_proofs, sample, sampled
+
+FIGURE = ".attn-figure[data-figure='recurrence']"
+RUNS = record("recall")["runs"]
+CONTROLS = ("distance", "gain", "forget bias")
+
+
+@cache
+def drawn(**options: Any) -> InteractiveFigure:
+    """The figure of the chapter."""
+    return gradient_explorer(RUNS, **options)
+
+
+address, window, page, figure = page_of("recurrence", lambda: drawn().html)
+
+
+def random_states() -> list[dict[str, float]]:
+    """A hundred states, and the ends of the sliders."""
+    draw = random.Random(1)
+    ends = [
+        {"seed": 0, "distance": 1, "gain": 0.5, "forget bias": 0.0},
+        {"seed": SEEDS - 1, "distance": 200, "gain": 2.0, "forget bias": 6.0},
+    ]
+    return ends + [
+        {
+            "seed": draw.randrange(SEEDS),
+            "distance": draw.randint(1, 200),
+            "gain": round(0.5 + 0.02 * draw.randrange(76), 2),
+            "forget bias": 0.25 * draw.randrange(25),
+        }
+        for _ in range(100)
+    ]
+
+
+def assert_script_agrees_with_package(root: Locator, states: list[dict[str, float]]) -> None:
+    """The gradients of all layers at all distances are autograd's, but for rounding."""
+    found = read_all(root, states)
+    for set_to, got in zip(states, found, strict=True):
+        seed, distance, gain, bias = set_to.values()
+        state = State(race_of(RUNS), distance, gain, bias, seed)
+        assert int(got["raced"]) == state.raced
+        for name, reach in state.reach.items():
+            # what a gradient does to a change it does to a rounding: with gain 2 both grow by
+            # ten powers of ten, and PyTorch's own instructions differ as much from each other
+            close = (
+                1e-12 if name != "rnn" else 1e-10 if gain < 1.7 else 1e-5 if gain < 1.9 else 1e-2
+            )
+            found_here = torch.tensor(got["reach"][name], dtype=torch.float64)
+            assert_close(found_here, reach, rtol=close, atol=0)
+
+
+@sampled
+@pytest.mark.browser
+def test_script_gives_the_gradients_of_autograd(page: Page) -> None:
+    states = sample(random_states(), 6)
+    assert_script_agrees_with_package(page.locator(FIGURE), states)
+
+
+@left_to_proofs  # one chapter, with the figure of 02, is looked at each time
+@pytest.mark.browser
+@pytest.mark.parametrize("name", [name for name in chapters() if "recurrence" in name])
+def test_figure_in_the_book_gives_the_gradients_of_autograd(
+    browser: Browser, book: Build, name: str
+) -> None:
+    assert_page_is_light(book, name)
+    with opened_in_the_book(browser, book, name) as page:
+        (root,) = page.locator(FIGURE).all()
+        assert root.locator("form").is_visible()
+        assert_script_agrees_with_package(root, random_states()[2:4])
+
+
+def test_race_is_the_record_of_the_chapter() -> None:
+    race = race_of(RUNS)
+    assert list(race) == [10, 20, 50, 100]
+    learners = ["rnn", "gru", "lstm", "lstm, forget bias 3", "attention"]
+    assert all(list(lanes) == learners for lanes in race.values())
+    assert race[20]["attention"] == [20, 40, None]
+    assert race[100]["gru"] == [40, 40, 40]
+    assert race[100]["lstm, forget bias 3"] == [None] * 3
+    assert all(len(runs) == 3 for lanes in race.values() for runs in lanes.values())
+
+
+@pytest.mark.browser
+def test_marks_of_the_race_stand_at_their_steps(page: Page) -> None:
+    root = page.locator(FIGURE)
+    layout, race = data_of(root)["layout"], race_of(RUNS)
+    low, high, start, stop = layout["along"]
+    for distance, raced in ((3, 10), (14, 10), (15, 20), (70, 50), (71, 100), (200, 100)):
+        read_all(root, [{"distance": distance}])
+        assert f"distance {raced}" in root.locator("[data-part=raced]").text_content()
+        assert root.locator("[data-part=steps-reading]").inner_text().count("not in 2000") == sum(
+            steps is None for runs in race[raced].values() for steps in runs
+        )
+        for name, runs in race[raced].items():
+            for seed, steps in enumerate(runs):
+                mark = root.locator(f'[data-run="{name} {seed}"]').get_attribute("transform")
+                x = float(re.findall(r"[\d.]+", mark)[0])
+                if steps is None:
+                    assert abs(x - layout["never"]) <= 13
+                else:
+                    share = (math.log10(steps) - low) / (high - low)
+                    assert abs(x - (start + share * (stop - start))) <= 0.051
+
+
+@pytest.mark.browser
+def test_first_picture_is_drawn_without_scripts_and_stays_in_print(
+    browser: Browser, page: Page, address: str
+) -> None:
+    assert_stands_without_scripts(browser, address, FIGURE, "[data-curve]", 4, page)
+    assert page.evaluate("document.getAnimations().length") == 0
+    assert_prints_without_controls(page, FIGURE)
+
+
+@pytest.mark.browser
+def test_keyboard_alone_changes_everything_and_shows_where_it_is(page: Page) -> None:
+    root = page.locator(FIGURE)
+    changes = ({"distance", "raced"}, {"gain", "rnn"}, {"bias", "lstm"}, None)
+    for name, allowed in zip((*CONTROLS, "again"), changes, strict=True):
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.dataset.part") == name
+        assert_focus_is_seen(page, name)
+        before = reading(root)
+        page.keyboard.press("Enter" if name == "again" else "ArrowRight")
+        after = reading(root)
+        changed = {part for part in before if part != "reach" and before[part] != after[part]}
+        changed |= {one for one in before["reach"] if before["reach"][one] != after["reach"][one]}
+        if allowed is None:
+            assert changed == {"seed", "rnn", "gru", "lstm", "attention"}
+        else:
+            assert changed
+            assert changed <= allowed
+
+
+@pytest.mark.browser
+def test_distance_follows_the_pointer_and_marks_stay_on_their_curves(page: Page) -> None:
+    root = page.locator(FIGURE)
+    box = root.locator("svg").first.bounding_box()
+    low, high, left, right = data_of(root)["layout"]["across"]
+
+    def place(distance: float) -> tuple[float, float]:
+        x = left + (distance - low) / (high - low) * (right - left)
+        return box["x"] + box["width"] * x / 560, box["y"] + 100
+
+    page.mouse.move(*place(50))
+    page.mouse.down()
+    page.mouse.move(*place(150))
+    assert abs(reading(root)["distance"] - 150) <= 1
+    page.mouse.move(*place(-20))
+    assert reading(root)["distance"] == 1
+    page.mouse.up()
+    page.mouse.move(*place(100))
+    assert reading(root)["distance"] == 1
+    root.locator("[data-run='gru 2']").click()  # the topmost; another axis, of steps
+    assert reading(root)["distance"] == 1
+    for name in ("rnn", "attention"):
+        curve = root.locator(f'[data-curve="{name}"]').get_attribute("d").split("L")
+        mark = root.locator(f'[data-here="{name}"]').get_attribute("transform")
+        assert curve[1].split(",")[1] == re.findall(r"[\d.]+", mark)[-1]
+
+
+@pytest.mark.browser
+@IN_LOOKS
+def test_figure_is_accessible_fits_and_follows_a_finger(
+    page: Page, shape: tuple[int, int], colours: str
+) -> None:
+    look(page, shape, colours)
+    assert_accessible_and_fits(page, f"{FIGURE} svg text")
+    root = page.locator(FIGURE)
+    box = root.locator("svg").first.bounding_box()
+    left, right = data_of(root)["layout"]["across"][2:]
+    middle = box["width"] * (left + right) / 2 / 560
+    page.touchscreen.tap(box["x"] + middle, box["y"] + 60)
+    assert abs(reading(root)["distance"] - 100) <= 1
+    for control in root.locator("input:not([type=hidden]), button").all():
+        assert min(control.bounding_box()[side] for side in ("width", "height")) >= 24
+
+
+# --- random numbers -------------------------------------------------------------------------------
+
+
+def test_noise_is_even_and_streams_do_not_repeat_each_other() -> None:
+    drawn = torch.stack([noise(seed, stream, 4096) for seed in (0, 1, 8191) for stream in (0, 21)])
+    assert drawn.min() > 0
+    assert drawn.max() < 1
+    for row in drawn:
+        assert abs(row.mean() - 0.5) < 0.02
+        assert (row.histc(16, 0, 1) - 256).abs().max() < 80
+    apart = torch.corrcoef(drawn) - torch.eye(len(drawn), dtype=torch.float64)
+    assert apart.abs().max() < 0.06
+
+
+def test_normal_numbers_are_normal_and_an_orthogonal_matrix_keeps_lengths() -> None:
+    drawn = normal(3, 0, 12_864)
+    moments = torch.stack([drawn.mean(), drawn.std(), drawn.pow(4).mean() / 3])
+    assert_close(moments, torch.tensor([0.0, 1, 1]).double(), rtol=0, atol=0.06)
+    matrix = orthogonal(3)
+    assert_close(matrix @ matrix.mT, torch.eye(64).double(), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(3.2e-18, "3·10⁻¹⁸"), (0.0037, "0.0037"), (0.001, "0.0010"), (1.0, "1.0"), (12.3, "12"),
+     (640_000_000.0, "6·10⁸"), (9.7e-5, "1·10⁻⁴")],
+)  # fmt: skip
+def test_numbers_are_short(number: float, text: str) -> None:
+    assert short(number) == text
+
+
+# --- what the package gives -----------------------------------------------------------------------
+
+
+def test_html_is_the_same_for_every_run_and_needs_nothing_from_elsewhere() -> None:
+    assert drawn.__wrapped__().html == drawn().html
+    addresses = re.findall(r"https?://[^\s\"'<]+|url\((?!#)|@import|\bsrc=|\bhref=", drawn().html)
+    assert addresses == []
+
+
+def test_text_and_png_stand_in_where_there_is_no_browser() -> None:
+    bundle = drawn()._repr_mimebundle_()
+    assert {"image/png", "text/plain"} < set(bundle)
+    assert "Gain 0.58, forget bias 0.00. Gradient at distance 50: rnn " in bundle["text/plain"]
+    assert (
+        "lstm: not in 2000, not in 2000, not in 2000; lstm, forget bias 3: 570, "
+        in bundle["text/plain"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"distance": 0}, r"distance=0 is not from 1 to 200"),
+        ({"distance": 201}, r"distance=201 is not from 1 to 200"),
+        ({"gain": 2.5}, r"gain=2.5 is not from 0.5 to 2"),
+        ({"gain": math.nan}, r"gain=nan is not from 0.5 to 2"),
+        ({"forget_bias": -1.0}, r"forget_bias=-1.0 is not from 0 to 6"),
+        ({"seed": 8192}, r"seed=8192 is not from 0 to 8191"),
+        ({"runs": []}, r"none of 0 runs is of the task 'first'"),
+    ],
+)
+def test_bad_input_is_refused_with_its_numbers(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        gradient_explorer(**{"runs": RUNS} | change)

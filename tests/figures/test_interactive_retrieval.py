@@ -1,0 +1,320 @@
+"""The two lookups in a table of colours: what they show is what the package computes."""
+
+from __future__ import annotations
+
+import random
+import re
+from base64 import b64decode
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import matplotlib.image
+import pytest
+import torch
+from playwright.sync_api import Browser, Locator, Page
+from torch.testing import assert_close
+
+from attn_course.data.colours import load_colours
+from attn_course.interactive import colour_explorer
+from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.retrieval_state import State
+from attn_course.retrieval import (
+    distance_scores,
+    effective_number_of_keys,
+    masked_softmax,
+    soft_lookup,
+)
+from tests.conftest import Build, chapters
+from tests.figures.interactive_laws import (
+    IN_LOOKS,
+    assert_accessible_and_fits,
+    assert_focus_is_seen,
+    assert_page_is_light,
+    assert_prints_without_controls,
+    assert_stands_without_scripts,
+    data_of,
+    opened_in_the_book,
+    reading,
+)
+from tests.figures.interactive_pages import look, page_of, read_all
+from tests.sampling import left_to_proofs, sampled, takes_all
+
+FIGURE = ".attn-figure[data-figure='retrieval']"
+WORDS = ["green", "blue", "pink", "purple", "brown", "yellow", "red", "orange"]
+LAST = 200
+# Picks a colour as a reader does.
+PICK = """(input, colour) => {
+  input.value = colour;
+  input.dispatchEvent(new Event('input', { bubbles: true }));
+}"""
+# The share of their column that tiles cover, by colour; tiles of one colour are added up.
+TILES = """root => {
+  const area = {};
+  for (const tile of root.querySelectorAll('[data-part=tiles] rect')) {
+    const fill = tile.getAttribute('fill');
+    const [width, height] = ['width', 'height'].map((name) => Number(tile.getAttribute(name)));
+    area[fill] = (area[fill] ?? 0) + width * height;
+  }
+  return area;
+}"""
+
+
+@cache
+def drawn(**options: Any) -> InteractiveFigure:
+    """The figure of the chapter."""
+    names, rgb = load_colours()
+    start = {"start": (15, 150, 125), "end": (255, 129, 192)} | options
+    return colour_explorer(names, rgb, WORDS, **start)
+
+
+def table() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The keys, the number of the word of each, and their values, as the chapter has them."""
+    names, rgb = load_colours()
+    last = [name.split()[-1] for name in names]
+    rows = [row for row, word in enumerate(last) if word in WORDS]
+    word = torch.tensor([WORDS.index(last[row]) for row in rows])
+    return rgb[rows].double() / 255, word, torch.eye(8, dtype=torch.double)[word]
+
+
+address, window, page, figure = page_of("retrieval", lambda: drawn().html)
+
+
+def random_states(walks: int, temperatures: int) -> list[tuple[str, str, int, int]]:
+    """Draw walks, five states on each: a step, and the number of a temperature."""
+    draw, states = random.Random(1), []
+    for _ in range(walks):
+        ends = [f"#{draw.randrange(1 << 24):06x}" for _ in range(2)]
+        hot_or_cold = [0, temperatures - 1, *(draw.randrange(temperatures) for _ in range(3))]
+        states += [(*ends, draw.randrange(LAST + 1), place) for place in hot_or_cold]
+    return states
+
+
+def assert_script_agrees_with_package(root: Locator, walks: int) -> None:
+    """Compare both lookups at the queries of random states, and the words along their walks."""
+    temperatures = data_of(root)["temperatures"]
+    states = random_states(walks, len(temperatures))
+    names = ("from", "to", "step", "temperature")
+    found = read_all(root, [dict(zip(names, state, strict=True)) for state in states])
+    key, word, value = table()
+    ends = [[list(bytes.fromhex(hex[1:])) for hex in state[:2]] for state in states]
+    start, end = torch.tensor(ends, dtype=torch.double).unbind(1)
+    way = torch.tensor([[state[2] / LAST] for state in states], dtype=torch.double)
+    query = ((1 - way) * start + way * end) / 255
+    tau = torch.tensor([[temperatures[state[3]]] for state in states], dtype=torch.double)
+    scores = distance_scores(query, key)
+    weights = masked_softmax(scores / tau)
+    close = {"rtol": 0, "atol": 1e-9}
+
+    def column(name: str) -> torch.Tensor:
+        return torch.tensor([one[name] for one in found], dtype=torch.double)
+
+    assert_close(column("query"), query, **close)
+    assert_close(column("weights"), weights, **close)
+    shares = [one["shares"][one["step"]] for one in found]
+    assert_close(torch.tensor(shares, dtype=torch.double), weights @ value, **close)
+    assert_close(column("effective"), effective_number_of_keys(weights), rtol=1e-9, atol=0)
+    at = torch.arange(LAST + 1, dtype=torch.double)[:, None] / LAST
+    for one, a, b in list(zip(found, start, end, strict=True))[::5]:
+        along = distance_scores(((1 - at) * a + at * b) / 255, key)
+        closest = torch.tensor(one["closest"])
+        # of keys equally near, either may be called the nearest
+        assert_close(along.gather(1, closest[:, None])[:, 0], along.amax(-1), **close)
+        assert one["said"] == word[closest].tolist()
+
+
+@sampled
+@pytest.mark.browser
+def test_script_gives_the_numbers_of_the_package(page: Page) -> None:
+    assert_script_agrees_with_package(page.locator(FIGURE), 25 if takes_all() else 6)
+
+
+@pytest.mark.browser
+def test_shares_on_the_walk_are_those_of_the_soft_lookup(page: Page) -> None:
+    key, _, value = table()
+    at = torch.arange(LAST + 1, dtype=torch.double)[:, None] / LAST
+    start, end = torch.tensor([[15, 150, 125], [255, 129, 192]], dtype=torch.double)
+    wanted = soft_lookup(((1 - at) * start + at * end) / 255, key, value, 0.01)
+    got = torch.tensor(reading(page.locator(FIGURE))["shares"], dtype=torch.double)
+    assert_close(got, wanted, rtol=0, atol=1e-9)
+
+
+@left_to_proofs  # one chapter, with the figure of 02, is looked at each time
+@pytest.mark.browser
+@pytest.mark.parametrize("name", [name for name in chapters() if "retrieval" in name])
+def test_figure_in_the_book_gives_the_numbers_of_the_package(
+    browser: Browser, book: Build, name: str
+) -> None:
+    assert_page_is_light(book, name)
+    with opened_in_the_book(browser, book, name) as page:
+        (root,) = page.locator(FIGURE).all()
+        assert root.locator("form").is_visible()
+        assert_script_agrees_with_package(root, 2)
+
+
+@pytest.mark.browser
+def test_first_picture_is_drawn_without_scripts_and_stays_in_print(
+    browser: Browser, page: Page, address: str
+) -> None:
+    assert_stands_without_scripts(browser, address, FIGURE, "[data-area]", len(WORDS), page)
+    assert page.evaluate("document.getAnimations().length") == 0
+    assert_prints_without_controls(page, FIGURE)
+
+
+@pytest.mark.browser
+def test_keyboard_alone_changes_everything_and_shows_where_it_is(page: Page) -> None:
+    root = page.locator(FIGURE)
+    pressed = ["", "", "Enter", "ArrowRight", "ArrowLeft"]
+    for name, key in zip(["from", "to", "jump", "step", "temperature"], pressed, strict=True):
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.dataset.part") == name
+        assert_focus_is_seen(page, name)
+        before = reading(root)
+        if key:
+            page.keyboard.press(key)
+            after = reading(root)
+            changed = [part for part in ("step", "temperature") if before[part] != after[part]]
+            assert changed == ["step" if name == "jump" else name]
+
+
+@pytest.mark.browser
+def test_a_picked_colour_is_asked_for_at_once(page: Page) -> None:
+    root = page.locator(FIGURE)
+    root.get_by_role("slider", name="step").fill("77")
+    for name, step in (("from", 0), ("to", LAST)):
+        root.get_by_label(name, exact=True).evaluate(PICK, "#650021")
+        got = reading(root)
+        assert got["step"] == step
+        assert_close(torch.tensor(got["query"]), torch.tensor([101, 0, 33]) / 255)
+        # maroon is no key; the nearest is a red
+        assert root.locator("[data-part=query-reading]").inner_text() == "rgb(101, 0, 33)"
+        assert root.locator("[data-part=asked]").get_attribute("fill") == "rgb(101, 0, 33)"
+
+
+@pytest.mark.browser
+def test_next_jump_leads_to_each_change_of_the_nearest_word_and_round_again(page: Page) -> None:
+    root = page.locator(FIGURE)
+    said = reading(root)["said"]
+    jumps = [at for at in range(1, LAST + 1) if said[at] != said[at - 1]]
+    button = root.locator("[data-part=jump]")
+    assert button.inner_text() == f"next of {len(jumps)} jumps"
+    for jump in [*jumps, jumps[0]]:
+        button.click()
+        assert reading(root)["step"] == jump
+        word = WORDS[said[jump]]
+        assert root.locator("[data-part=word]").text_content() == word
+        assert f"→ {word}" in root.locator("[data-part=change-reading]").inner_text()
+    root.get_by_label("to", exact=True).evaluate(PICK, "#0f967d")  # no way to go
+    assert button.is_disabled()
+    assert button.inner_text() == "no jump on this walk"
+
+
+@pytest.mark.browser
+def test_tiles_are_as_large_as_the_weights(page: Page) -> None:
+    root = page.locator(FIGURE)
+    data, weights = data_of(root), reading(root)["weights"]
+    layout = data["layout"]
+    whole = layout["across"] * (layout["bottom"] - layout["top"])
+    wanted = dict.fromkeys(root.evaluate(TILES), 0.0)
+    for colour, weight in zip(data["colours"], weights, strict=True):
+        name = "rgb({}, {}, {})".format(*bytes.fromhex(colour))
+        if name in wanted:
+            wanted[name] += weight
+    got = {name: area / whole for name, area in root.evaluate(TILES).items()}
+    assert len(got) > 30
+    assert max(abs(got[name] - weight) for name, weight in wanted.items()) < 1e-4
+    assert sum(got.values()) > 0.999
+
+
+@pytest.mark.browser
+def test_query_follows_the_pointer_on_the_walk_alone(page: Page) -> None:
+    root = page.locator(FIGURE)
+    box, layout = root.locator("svg").first.bounding_box(), data_of(root)["layout"]
+
+    def place(step: float) -> tuple[float, float]:
+        x = layout["left"] + layout["walk"] * step / LAST
+        return box["x"] + box["width"] * x / 560, box["y"] + box["height"] / 2
+
+    page.mouse.move(*place(50))
+    page.mouse.down()
+    assert abs(reading(root)["step"] - 50) <= 1
+    page.mouse.move(*place(150))
+    assert abs(reading(root)["step"] - 150) <= 1
+    page.mouse.move(*place(300))
+    assert reading(root)["step"] == LAST
+    page.mouse.up()
+    page.mouse.move(*place(100))
+    page.mouse.click(*place(240))  # on the keys
+    assert reading(root)["step"] == LAST
+
+
+@pytest.mark.browser
+@IN_LOOKS
+def test_figure_is_accessible_fits_and_follows_a_finger(
+    page: Page, shape: tuple[int, int], colours: str
+) -> None:
+    look(page, shape, colours)
+    assert_accessible_and_fits(page, f"{FIGURE} svg text")
+    root = page.locator(FIGURE)
+    box = root.locator("svg").first.bounding_box()
+    page.touchscreen.tap(box["x"] + box["width"] * (10 + 294 / 2) / 560, box["y"] + 100)
+    assert abs(reading(root)["step"] - 100) <= 1
+    for control in root.locator("input, button").all():
+        assert min(control.bounding_box()[side] for side in ("width", "height")) >= 24
+
+
+def test_names_are_text_whatever_they_hold() -> None:
+    name = "</script><b/id='taken'>&quot;green"
+    shown = colour_explorer([name], torch.zeros(1, 3).int(), [name], (0, 0, 0), (9, 9, 9))
+    assert "<b" not in shown.html.replace("<button", "")
+    assert shown.html.count("</script>") == 2
+    assert escape(name) in shown.html
+
+
+def test_html_is_the_same_for_every_run_and_needs_nothing_from_elsewhere() -> None:
+    assert drawn.__wrapped__().html == drawn().html
+    addresses = re.findall(r"https?://[^\s\"'<]+|url\((?!#)|@import|\bsrc=|\bhref=", drawn().html)
+    assert addresses == []
+
+
+def test_png_and_text_stand_in_where_there_is_no_browser(tmp_path: Path) -> None:
+    bundle = drawn(step=60)._repr_mimebundle_()
+    assert "Step 60 of 200 from rgb(15, 150, 125) to rgb(255, 129, 192)" in bundle["text/plain"]
+    assert "The nearest key is " in bundle["text/plain"]
+    file = tmp_path / "figure.png"
+    file.write_bytes(b64decode(bundle["image/png"]))
+    image = torch.tensor(matplotlib.image.imread(file))[..., :3]
+    line = (image - torch.tensor([0x00, 0x72, 0xB2]) / 255).abs().amax(-1) < 0.02
+    assert line.sum() > 500, "no line in the colour of the query"
+
+
+def test_state_is_what_the_chapter_says_of_its_colour() -> None:
+    names, rgb = load_colours()
+    kept = [row for row, name in enumerate(names) if name.split()[-1] in WORDS]
+    state = State([names[row] for row in kept], rgb[kept], WORDS, (15, 150, 125), (255, 129, 192),
+                  0, 0.01)  # fmt: skip
+    assert state.written["nearest"] == "greenish blue, so blue"
+    assert state.written["soft"] == "green 60%, blue 40%"
+    assert state.jumps == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"temperature": 0.0}, r"temperature=0 must be positive and finite"),
+        ({"step": 201}, r"step=201 is not on the walk, from 0 to 200"),
+        ({"start": (0, 0, 256)}, r"start must be whole numbers from 0 to 255, three a colour, not"),
+        ({"end": (0, 0)}, r"end must be whole numbers .* not \[\[0, 0\]\]"),
+        ({"end": (0.5, 0, 0)}, r"end must be whole numbers .* not \[\[0.5, 0.0, 0.0\]\]"),
+        ({"rgb": torch.zeros(2, 3).int()}, r"rgb has shape \(2, 3\); 1 names need it to be \(1, 3"),
+        ({"rgb": torch.full((1, 3), -1)}, r"rgb must be whole numbers from 0 to 255.*\[-1, -1, -1"),
+        ({"words": ["red", "mauve"]}, r"none of 1 names ends in 'mauve'"),
+        ({"words": []}, r"there are no words"),
+    ],
+)
+def test_bad_input_is_refused_with_its_numbers(change: dict[str, Any], message: str) -> None:
+    good = {"names": ["deep red"], "rgb": torch.zeros(1, 3).int(), "words": ["red"],
+            "start": (0, 0, 0), "end": (9, 9, 9)}  # fmt: skip
+    with pytest.raises(ValueError, match=message):
+        colour_explorer(**good | change)

@@ -1,0 +1,181 @@
+"""The live translators of chapter 05: each says and looks as in PyTorch, in every window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+import torch
+from playwright.sync_api import Browser, Locator, Page
+from torch import Tensor
+from torch.testing import assert_close
+
+from attn_course.data.tokens import pad
+from attn_course.data.translation import detokenise, paper_sentence
+from attn_course.interactive import score_explorer
+from attn_course.interactive.figure import InteractiveFigure
+from attn_course.interactive.live import AGREES_TO
+from attn_course.interactive.scores import LAYOUT, MODELS, MOST_WORDS, SHOWN
+from attn_course.seq2seq import BOS, EOS
+from attn_course.trained import load
+from attn_course.trained.store import TrainedTranslator
+from tests.conftest import Build
+from tests.figures.interactive_laws import (
+    BOXES,
+    IN_LOOKS,
+    assert_accessible_and_fits,
+    assert_page_is_light,
+    assert_prints_without_controls,
+    assert_quick,
+    assert_small,
+    assert_stands_without_scripts,
+    assert_stays_without_its_weights,
+    exactly,
+    reading,
+)
+from tests.figures.interactive_pages import look, page_of, read_all, unseen
+from tests.sampling import sampled
+
+FIGURE = ".attn-figure[data-figure='scores']"
+WEIGHTS = [recipe for recipe, _ in MODELS.values()]
+PAPER = paper_sentence()
+
+
+@cache
+def drawn() -> InteractiveFigure:
+    return score_explorer([(PAPER.source, PAPER.target)])
+
+
+address, window, page, figure = page_of("scores", lambda: drawn().html, *WEIGHTS)
+
+
+def said(figure: Locator, name: str) -> str:
+    return figure.locator(f"[data-part='{name}-reading']").inner_text()
+
+
+@torch.no_grad()
+def translated(known: TrainedTranslator, source: Sequence[str]) -> tuple[list[str], Tensor, Tensor]:
+    """The words, their weights and probabilities, step by step."""
+    model, read = known.model, pad([known.source_words.encode(source)])
+    most = int(1.5 * read.shape[1]) + 5
+    state, word, ids, weights, sure = model.start(read), BOS, [], [], []
+    while word != EOS and len(ids) < most:
+        logits, looks, state = model.trace(torch.tensor([[word]]), state)
+        best = logits[0, 0].softmax(-1).max(-1)
+        word = int(best.indices)
+        ids.append(word)
+        weights.append(looks[0, 0])
+        sure.append(best.values)
+    words = ["EOS" if one == EOS else known.target_words.decode([one])[0] for one in ids]
+    return words, torch.stack(weights), torch.stack(sure)
+
+
+@sampled
+@pytest.mark.browser
+def test_page_translates_as_pytorch_in_every_window(figure: Locator) -> None:
+    pairs = unseen(8, (5, 10), (10, 15))
+    settings = [(pair.source, (10.0, 5.0, 2.0, 0.5)[i % 4]) for i, pair in enumerate(pairs)]
+    states = [{"source": detokenise(one), "window": wide} for one, wide in settings]
+    found = read_all(figure, [dict.fromkeys(MODELS, True) | state for state in states])
+    models = {name: load(recipe) for name, (recipe, _) in MODELS.items()}
+    for (source, window), got in zip(settings, found, strict=True):
+        for name, known in models.items():
+            known.model.window = window
+            words, weights, sure = translated(known, source)
+            assert [one["word"] for one in got["said"][name]] == words, (name, source, window)
+            close = {"rtol": 0, "atol": AGREES_TO}
+            for what, wanted in (("weights", weights), ("probability", sure)):
+                numbers = torch.tensor([one[what] for one in got["said"][name]]).float()
+                assert_close(numbers, wanted, **close)
+    assert_quick(figure)
+
+
+@pytest.mark.browser
+def test_only_what_is_shown_is_fetched_and_a_narrow_window_breaks(figure: Locator) -> None:
+    loaded = "() => Object.keys(window.attnWeights ?? {}).sort()"
+    assert figure.page.evaluate(loaded) == []
+    assert not figure.locator("dt", has_text="general").is_visible()
+    figure.get_by_role("checkbox", name="local-p").uncheck(force=True)
+    figure.locator("[data-model=local-p]").wait_for(state="hidden")
+    assert figure.page.evaluate(loaded) == ["luong_dot", "luong_local_m"]
+    figure.get_by_label("window").fill("1.5")
+    figure.get_by_text("underlined: 2 wrong").wait_for()
+    assert said(figure, "local-m").count("économique") == 3
+    assert figure.locator("[data-model=local-m] .attn-changed").all_text_contents() == [
+        "économique",
+        "économique",
+    ]
+    figure.get_by_role("checkbox", name="local-m").uncheck(force=True)
+    figure.locator("[data-part=window]:disabled").wait_for()  # no table has a window
+    figure.get_by_role("checkbox", name="dot").uncheck(force=True)
+    figure.get_by_text("Choose a model.").wait_for()
+
+
+@pytest.mark.browser
+def test_keyboard_and_pointer_frame_a_row(figure: Locator) -> None:
+    assert said(figure, "looks").startswith(
+        "dot, “.”: 100% at “1992”; local-m, “.”: 100% at “.”; local-p"
+    )
+    cell = figure.locator("[data-model=dot] [data-cell='5,4']")
+    cell.click()
+    assert said(figure, "looks").startswith("dot, “économique”: 100% at “Economic”; local-m")
+    figure.page.keyboard.press("ArrowDown")
+    assert said(figure, "looks").startswith("dot, “européenne”: 100% at “European”")
+    figure.get_by_label("English").fill("The cat sat.")
+    figure.get_by_text("It has never met “cat”, “sat”.").wait_for()
+    figure.get_by_label("English").fill("armenia ratified Romania’s law")
+    figure.get_by_text("roumaine").or_(figure.get_by_text("Roumanie")).first.wait_for()
+    assert reading(figure)["source"] == ["Armenia", "ratified", "Romania", "'s", "law", "."]
+
+
+@pytest.mark.browser
+@IN_LOOKS
+def test_figure_is_accessible_and_fits(page: Page, shape: tuple[int, int], colours: str) -> None:
+    look(page, shape, colours, "reduce")
+    cell = page.locator(f"{FIGURE} [data-model=dot] [data-cell='3,1']")
+    cell.tap()
+    assert cell.bounding_box()["height"] >= 22
+    page.get_by_text("dot, “la”: ").first.wait_for()
+    assert_accessible_and_fits(page, f"{FIGURE} [data-row='0']")
+
+
+@pytest.mark.browser
+def test_first_state_stands_alone_and_the_script_draws_the_very_same(
+    browser: Browser, page: Page, address: str, tmp_path: Path
+) -> None:
+    cells = len(SHOWN) * 15 * 14
+    assert_stands_without_scripts(
+        browser, address, FIGURE, "[data-cell]", cells, page, exactly(BOXES)
+    )
+    assert len(page.locator(FIGURE).evaluate(BOXES)) == cells + len(SHOWN) * (15 + 14 + 1)
+    assert LAYOUT["tall"] >= 24
+    assert_prints_without_controls(page, FIGURE)
+    assert_stays_without_its_weights(
+        browser, tmp_path, drawn(), lambda one: one.get_by_label("window").fill("3")
+    )
+
+
+def test_page_of_the_chapter_is_light(book: Build) -> None:
+    assert_page_is_light(book, "05_luong")
+
+
+def test_figure_and_weights_stay_small() -> None:
+    assert_small(drawn().html, *WEIGHTS)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ([], "needs a pair of sentences to show first; there is none"),
+        ([([], ["."])], f"a sentence has 1 to {MOST_WORDS} words, not 0"),
+        ([(["law"] * 17, ["."])], f"a sentence has 1 to {MOST_WORDS} words, not 17"),
+        ([(["The", "cat", "sat"], ["."])], "do not know 'cat', 'sat'"),
+    ],
+)
+def test_bad_input_is_refused_with_its_numbers(
+    pairs: list[tuple[list[str], list[str]]], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        score_explorer(pairs)

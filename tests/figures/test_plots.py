@@ -1,0 +1,306 @@
+"""The style of the figures; and chapter 01's figures, which show the numbers they were given."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Polygon
+from numpy.testing import assert_allclose as assert_near
+from torch import Tensor
+
+from attn_course.data.colours import load_colours
+from attn_course.plots import INK, PAPER, ROLE, STYLE, ink_on, retrieval, signed, style
+from attn_course.plots.layer import attention_layer
+from attn_course.retrieval import distance_scores, masked_softmax, softmax_jacobian
+from tests.conftest import ROOT
+from tests.figures.figure_laws import MINUS, assert_laws, contrast, linear, texts, words_in
+from tests.sampling import sampled
+
+settings.register_profile("course", deadline=None, derandomize=True, max_examples=50)
+settings.load_profile("course")
+
+WORDS = ["green", "blue", "pink", "brown"]
+SWATCHES = torch.tensor([[0.3, 0.7, 0.2], [0.1, 0.3, 0.8], [1.0, 0.5, 0.8], [0.4, 0.2, 0.0]])
+
+
+# --- what the figures show ----------------------------------------------------------------------
+
+
+def five_keys() -> tuple[Tensor, Tensor, Tensor]:
+    """Return scores, weights and values of the five-row table of chapter 01."""
+    key = torch.tensor([[2.0, 1], [-1, 2], [5, 3], [1, 1], [4, -1]])
+    scores = distance_scores(torch.tensor([[2.0, 2.0]]), key)
+    return scores, masked_softmax(scores), torch.tensor([10.0, 20, 30, 40, 50])
+
+
+def layer() -> Figure:
+    """Draw the attention layer of the five-row table."""
+    scores, weights, values = five_keys()
+    keys = ["(2, 1)", "(−1, 2)", "(5, 3)", "(1, 1)", "(4, −1)"]
+    output = float(weights[0] @ values)
+    return attention_layer("(2, 2)", keys, scores[0], weights[0], values, output)
+
+
+def on_a_walk() -> tuple[Tensor, Tensor, Tensor]:
+    """Return the colours, the nearest words and the shares of a walk of 40 steps."""
+    way = torch.linspace(0, 1, 40)[:, None]
+    asked = (1 - way) * SWATCHES[3] + way * SWATCHES[0]
+    scores = distance_scores(asked, SWATCHES)
+    return asked, scores.argmax(-1), masked_softmax(scores / 0.05)
+
+
+def walk() -> Figure:
+    """Draw the walk."""
+    return retrieval.walk(*on_a_walk(), WORDS, SWATCHES)
+
+
+def by_temperature() -> tuple[Tensor, Tensor]:
+    """Return temperatures, and the weights of the five-row table at each."""
+    taus = torch.logspace(-1, 2, 31)
+    return taus, masked_softmax(five_keys()[0] / taus[:, None])
+
+
+def temperatures() -> Figure:
+    """Draw weights against temperature."""
+    return retrieval.temperatures(*by_temperature(), {0: "key 1", 3: "key 4"})
+
+
+CORNERS = torch.tensor([[27.0, 1], [20, 1], [23, -1], [22, 4], [26, 5]])  # far from the origin
+INSIDE = torch.tensor([[23.0, 2], [24, 1], [22, 2]])
+HALF = {"sum 1": torch.tensor([[29.0, 9]]), "not negative": torch.tensor([[28.0, 2], [21, 7]])}
+
+
+def hull() -> Figure:
+    """Draw points in and around a hull."""
+    return retrieval.hull(CORNERS, INSIDE, HALF)
+
+
+def jacobian() -> Figure:
+    """Draw the Jacobian of three weights."""
+    return retrieval.jacobian(softmax_jacobian(torch.tensor([0.6, 0.3, 0.1])))
+
+
+def two_axes() -> tuple[Tensor, Tensor]:
+    """Return weights over the keys and over the queries."""
+    scores = torch.tensor([[1.0, 2, 3], [4, 4, 2]])
+    return scores.softmax(-1), scores.softmax(-2)
+
+
+def axis_mistake() -> Figure:
+    """Draw both."""
+    return retrieval.axis_mistake(*two_axes())
+
+
+STAGES = torch.stack([torch.full((4, 3), 0.5), SWATCHES / 2, 1.5 * SWATCHES - 0.1])
+
+
+def painted_keys() -> Figure:
+    """Draw three stages of four keys."""
+    return retrieval.painted_keys([0, 10, 100], STAGES, WORDS)
+
+
+FIGURES = [layer, walk, temperatures, hull, jacobian, axis_mistake, painted_keys]
+EVERY_FIGURE = pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
+
+
+# --- the style ----------------------------------------------------------------------------------
+
+
+def test_style_holds_inside_the_block_and_ends_with_it_also_after_an_error() -> None:
+    before = dict(plt.rcParams)
+    with style():
+        assert plt.rcParams["axes.edgecolor"] == INK
+        assert plt.rcParams["figure.dpi"] == STYLE["figure.dpi"]
+    assert dict(plt.rcParams) == before
+    with pytest.raises(RuntimeError, match="inside"), style():
+        raise RuntimeError("inside")
+    assert dict(plt.rcParams) == before
+
+
+def test_there_is_one_colour_for_each_role_and_the_notation_page_shows_it() -> None:
+    assert list(ROLE) == ["query", "key", "value", "weight", "output"]
+    page = (ROOT / "book" / "notation.md").read_text(encoding="utf-8")
+    for role, colour in ROLE.items():
+        assert f"background:{colour}" + '"></span><strong>' + role in page
+
+
+# Viénot, Brettel and Mollon 1999 for missing red and green cones, in linear RGB.
+CONES = np.array(
+    [[17.8824, 43.5161, 4.11935], [3.45565, 27.1554, 3.86714], [0.0299566, 0.184309, 1.46709]]
+)
+WITHOUT = {
+    "none": np.eye(3),
+    "red cones": np.array([[0, 2.02344, -2.52581], [0, 1, 0], [0, 0, 1]]),
+    "green cones": np.array([[1, 0, 0], [0.494207, 0, 1.24827], [0, 0, 1]]),
+}
+
+
+def lab(light: np.ndarray) -> np.ndarray:
+    """Return the CIELAB coordinates of linear RGB, where distances are differences one sees."""
+    to_xyz = np.array(
+        [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    )
+    x, y, z = np.cbrt(to_xyz @ light / (to_xyz @ np.ones(3)))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("without", WITHOUT)
+def test_colours_of_the_roles_are_told_apart_by_every_reader(without: str) -> None:
+    see = np.linalg.inv(CONES) @ WITHOUT[without] @ CONES
+    seen = {role: lab(see @ linear(to_rgb(colour))) for role, colour in ROLE.items()}
+    for one, other in itertools.combinations(ROLE, 2):
+        assert np.linalg.norm(seen[one] - seen[other]) > 15, (one, other)
+
+
+@given(st.tuples(*[st.floats(0, 1)] * 3))
+def test_ink_stands_out_on_every_colour(colour: tuple[float, float, float]) -> None:
+    chosen = contrast(ink_on(torch.tensor(colour, dtype=torch.float64)), colour)
+    assert chosen >= 4.5
+    assert chosen >= max(contrast("black", colour), contrast("white", colour)) - 0.1
+
+
+def test_signs_are_as_long_as_each_other() -> None:
+    assert signed(torch.tensor(-0.25), "{:+.2f}") == MINUS + "0.25"
+    assert signed(torch.tensor(0.25), "{:+.2f}") == "+0.25"
+
+
+# --- every figure -------------------------------------------------------------------------------
+
+
+@sampled
+@EVERY_FIGURE
+def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
+    assert_laws(draw, is_diagram=draw is layer)
+
+
+# --- each figure shows its numbers --------------------------------------------------------------
+
+
+def test_layer_shows_every_number_and_draws_weights_as_long_as_they_are() -> None:
+    figure, (scores, weights, values) = layer(), five_keys()
+    shown = words_in(figure)
+    assert {MINUS + "1", MINUS + "9", MINUS + "10", MINUS + "2", MINUS + "13"} < set(shown)
+    assert {"query", "key", "score", "weight", "value", "output"} < set(shown)
+    assert {"0.73", "0.27", "0.00", "18.1", "10", "20", "30", "40", "50"} < set(shown)
+    bars = [patch.get_width() for patch in figure.axes[0].patches[: len(values)]]
+    assert_near(np.array(bars) / sum(bars), weights[0], atol=1e-6)
+    assert scores.shape == weights.shape
+    lines = [line for line in figure.axes[0].lines if line.get_color() == ROLE["weight"]]
+    thickness = np.array([line.get_linewidth() for line in lines])
+    assert [tuple(line.get_ydata()) for line in lines] == [(row, 2) for row in range(5)]
+    assert_near((thickness - 0.5) / 9, weights[0], atol=1e-6)
+
+
+def test_layer_draws_each_role_in_its_colour_with_legible_ink() -> None:
+    boxes = [text for text in texts(layer()) if text.get_bbox_patch()]
+    colours = [text.get_bbox_patch().get_facecolor()[:3] for text in boxes]
+    assert sorted(colours) == sorted(
+        [to_rgb(ROLE[role]) for role in ("query", "output", *["key"] * 5, *["value"] * 5)]
+    )
+    for text, colour in zip(boxes, colours, strict=True):
+        assert contrast(text.get_color(), colour) >= 4.5, text.get_text()
+
+
+def test_walk_shows_what_was_asked_the_nearest_words_and_the_shares() -> None:
+    asked, nearest, blend = on_a_walk()
+    top, middle, bottom = walk().axes
+    assert_near(top.images[0].get_array()[0], asked)
+    assert_near(middle.images[0].get_array()[0], SWATCHES[nearest])
+    tops = blend.cumsum(-1)
+    for index, area in enumerate(bottom.collections):
+        outline = area.get_paths()[0].vertices
+        for step in (0, 13, 39):
+            corner = np.array([step / 39, float(tops[step, index])])
+            assert np.abs(outline - corner).max(-1).min() < 1e-5
+    assert len(bottom.collections) == len(WORDS)
+    assert {text.get_text() for text in middle.texts} == {WORDS[i] for i in set(nearest.tolist())}
+    assert [label.get_text() for label in bottom.get_xticklabels()] == ["start", "end"]
+
+
+def test_temperatures_draws_each_key_and_names_the_two_that_stand_out() -> None:
+    (axes,) = temperatures().axes
+    taus, weights = by_temperature()
+    lines = [line for line in axes.lines if line.get_color() == ROLE["weight"]]
+    assert len(lines) == 5 + 2
+    for line, index in zip(lines, (0, 1, 2, 3, 4, 0, 3), strict=True):
+        assert_near(line.get_xdata(), taus)
+        assert_near(line.get_ydata(), weights[:, index])
+    assert axes.get_xscale() == "log"
+    assert {"key 1", "key 4", "1/5"} < {text.get_text() for text in axes.texts}
+
+
+def test_hull_goes_around_the_values_and_shows_every_point() -> None:
+    (axes,) = hull().axes
+    (band,) = [patch for patch in axes.patches if isinstance(patch, Polygon)]
+    around = band.get_xy()[:-1]
+    assert sorted(map(tuple, around.tolist())) == sorted(map(tuple, CORNERS.tolist()))
+    edges = np.roll(around, -1, axis=0) - around
+    (x, y), (next_x, next_y) = edges.T, np.roll(edges, -1, axis=0).T
+    turns = np.sign(x * next_y - y * next_x)
+    assert abs(turns.sum()) == len(CORNERS)  # always to the same side: convex
+    clouds = {cloud.get_label(): np.asarray(cloud.get_offsets()) for cloud in axes.collections}
+    assert_near(clouds["sum 1"], HALF["sum 1"])
+    assert_near(clouds["not negative"], HALF["not negative"])
+    assert_near(clouds["weights that keep both rules"], INSIDE)
+    assert_near(clouds["the values themselves"], CORNERS)
+    assert axes.get_aspect() == 1.0
+
+
+def test_jacobian_shows_its_numbers_with_zero_in_the_middle_of_the_colours() -> None:
+    (axes,) = jacobian().axes
+    expected = softmax_jacobian(torch.tensor([0.6, 0.3, 0.1]))
+    (image,) = axes.images
+    assert_near(image.get_array(), expected)
+    assert image.norm.vmin == -image.norm.vmax
+    assert contrast(image.cmap(0.5)[:3], PAPER) < 1.01
+    numbers = [text.get_text() for text in axes.texts]
+    third = [MINUS + "0.06", MINUS + "0.03", "+0.09"]
+    assert numbers == ["+0.24", MINUS + "0.18", third[0], MINUS + "0.18", "+0.21", third[1], *third]
+    for text, share in zip(axes.texts, image.norm(np.asarray(expected)).flat, strict=True):
+        assert contrast(text.get_color(), image.cmap(share)[:3]) >= 4.5
+
+
+def test_axis_mistake_shows_both_tables_on_one_scale() -> None:
+    panels = axis_mistake().axes
+    for axes, weights in zip(panels, two_axes(), strict=True):
+        (image,) = axes.images
+        assert_near(image.get_array(), weights)
+        assert (image.norm.vmin, image.norm.vmax) == (0, 1)
+        numbers = [text.get_text() for text in axes.texts]
+        assert numbers == [f"{weight:.2f}" for weight in weights.flatten().tolist()]
+        for text, share in zip(axes.texts, weights.flatten().tolist(), strict=True):
+            assert contrast(text.get_color(), image.cmap(share)[:3]) >= 4.5
+
+
+def test_painted_keys_show_a_row_a_word_and_a_column_a_step_in_real_colours(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    (axes,) = painted_keys().axes
+    assert caplog.messages == []  # matplotlib would complain of colours that are none
+    (image,) = axes.images
+    assert_near(image.get_array(), STAGES.clamp(0, 1).transpose(0, 1))
+    assert [label.get_text() for label in axes.get_yticklabels()] == WORDS
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "10", "100"]
+
+
+def test_words_are_written_once_on_a_run_and_not_where_they_do_not_fit() -> None:
+    nearest = torch.tensor([0] * 20 + [1] + [0] * 19)
+    blend = torch.full((40, 4), 0.25)
+    _, middle, _ = retrieval.walk(SWATCHES[nearest], nearest, blend, WORDS, SWATCHES).axes
+    assert [text.get_text() for text in middle.texts] == ["green", "green"]
+    assert_near([text.get_position()[0] for text in middle.texts], [0.25, 30.5 / 40])
+
+
+def test_colours_of_the_survey_have_legible_words() -> None:
+    _, rgb = load_colours()
+    for colour in rgb[::7].double() / 255:
+        assert contrast(ink_on(colour), tuple(colour.tolist())) >= 4.5

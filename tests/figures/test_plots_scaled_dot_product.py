@@ -1,0 +1,212 @@
+"""The figures of chapter 07 show the numbers they were given, legibly, the same twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.text import Annotation
+from numpy.testing import assert_allclose as assert_near
+
+from attn_course.plots import PAPER, ROLE
+from attn_course.plots import scaled_dot_product as figures
+from attn_course.scaled_dot_product import causal_mask, combine, padding_mask
+from tests.figures.figure_laws import assert_laws, contrast, words_in
+from tests.sampling import sampled
+
+NAMES = ["÷ √d", "as they are", "× √d"]
+LENGTHS = torch.linspace(0, 4, 81)
+BY_LENGTH = {"dot product": LENGTHS / 4, "squared distance": LENGTHS * (4 - LENGTHS) / 5}
+WIDTHS = 2.0 ** torch.arange(12)
+MEASURED = WIDTHS * torch.linspace(0.9, 1.1, 3)[:, None]
+NORMS = {
+    name: torch.linspace(0.1, 0.2, 12) * (place + torch.tensor([1.0, 1.1, 1.2])[:, None])
+    for place, name in enumerate(NAMES)
+}
+RIGHT = {
+    name: torch.linspace(0, 1, 60).pow(place + 1) * torch.tensor([1.0, 0.9, 0.8])[:, None]
+    for place, name in enumerate(NAMES)
+}
+MASKS = {
+    "padding": padding_mask(torch.tensor(4), 6).expand(6, 6),
+    "causal": causal_mask(6),
+    "by hand": torch.arange(36).view(6, 6) % 5 > 0,
+    "causal, and padding": combine(causal_mask(6), padding_mask(torch.tensor(4), 6)),
+}
+POWERS, VALUES = torch.tensor([6.0, 3, 9, 2]), torch.tensor([10.0, 20, 40, 0])
+
+
+def layer_shapes() -> Figure:
+    """Draw a layer of three queries and five keys."""
+    return figures.layer_shapes(3, 5, 4, 2)
+
+
+def louder() -> Figure:
+    """Draw two scores."""
+    return figures.louder(LENGTHS, BY_LENGTH, 1.5)
+
+
+def variances() -> Figure:
+    """Draw three seeds."""
+    return figures.variances(WIDTHS, MEASURED)
+
+
+def slopes() -> Figure:
+    """Draw three scalings."""
+    return figures.slopes(WIDTHS, NORMS)
+
+
+def learning() -> Figure:
+    """Draw three scalings of three seeds."""
+    return figures.learning(RIGHT, 10)
+
+
+def masks() -> Figure:
+    """Draw four masks."""
+    return figures.masks(MASKS)
+
+
+def in_blocks() -> Figure:
+    """Draw two blocks of two keys."""
+    return figures.in_blocks(POWERS, VALUES, 2, ["total 9\nblend 120", "total 20\nblend 480"])
+
+
+DIAGRAMS = [layer_shapes, in_blocks]
+FIGURES = [*DIAGRAMS, louder, variances, slopes, learning, masks]
+
+
+@sampled
+@pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
+def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
+    assert_laws(draw, is_diagram=draw in DIAGRAMS)
+
+
+def boxes(figure: Figure) -> list[Rectangle]:
+    """Return the boxes of a diagram."""
+    (axes,) = figure.axes
+    return [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+
+
+def test_boxes_are_as_long_as_the_axes_that_they_stand_for() -> None:
+    for sizes in [(3, 5, 4, 2), (2, 6, 3, 5)]:
+        queries, keys, d_key, d_value = sizes
+        wanted = [
+            ("query", queries, d_key),
+            ("key", d_key, keys),
+            (None, queries, keys),
+            ("weight", queries, keys),
+            ("value", keys, d_value),
+            ("output", queries, d_value),
+        ]
+        found = {}
+        for box in boxes(figures.layer_shapes(*sizes)):
+            face = to_rgb(box.get_facecolor())
+            role = next((r for r, colour in ROLE.items() if to_rgb(colour) == face), None)
+            found[role] = (box.get_height() / figures.UNIT, box.get_width() / figures.UNIT)
+        assert len(found) == len(wanted)
+        for role, height, width in wanted:
+            assert_near(found[role], (height, width))
+
+
+def test_the_arrow_leads_from_the_scores_to_the_weights() -> None:
+    figure = layer_shapes()
+    (arrow,) = [text for text in figure.axes[0].texts if isinstance(text, Annotation)]
+    scores, weights = (
+        next(box for box in boxes(figure) if to_rgb(box.get_facecolor()) == to_rgb(face))
+        for face in (PAPER, ROLE["weight"])
+    )
+    assert scores.get_y() > arrow.xyann[1] > arrow.xy[1] > weights.get_y() + weights.get_height()
+    assert any("over the keys" in text for text in words_in(figure))
+
+
+def test_scores_are_divided_by_the_root_of_the_width_of_the_keys() -> None:
+    for d_key in (4, 7):
+        assert f"÷ √{d_key} =" in words_in(figures.layer_shapes(3, 5, d_key, 2))
+
+
+def test_letters_in_boxes_are_legible() -> None:
+    for figure in (layer_shapes(), in_blocks()):
+        (axes,) = figure.axes
+        for box in boxes(figure):
+            x, y = box.get_x() + box.get_width() / 2, box.get_y() + box.get_height() / 2
+            inside = [
+                t for t in axes.texts if np.hypot(*(np.subtract(t.get_position(), (x, y)))) < 0.01
+            ]
+            assert len(inside) == 1
+            assert contrast(inside[0].get_color(), to_rgb(box.get_facecolor())) >= 4.5
+
+
+def test_louder_draws_each_score_and_where_the_key_is_as_long_as_the_others() -> None:
+    (axes,) = louder().axes
+    others, *curves = axes.lines
+    assert set(others.get_xdata()) == {1.5}
+    for curve, (name, shares) in zip(curves, BY_LENGTH.items(), strict=True):
+        assert curve.get_label() == name
+        assert_near(curve.get_xydata(), torch.stack([LENGTHS, shares], 1))
+    assert len({curve.get_linestyle() for curve in curves}) == 2
+    assert len({curve.get_color() for curve in curves}) == 2
+
+
+def test_variances_shows_every_seed_on_the_line_of_the_width() -> None:
+    (axes,) = variances().axes
+    line, *seeds = axes.lines
+    assert_near(line.get_ydata(), WIDTHS)
+    for seed, wanted in zip(seeds[:3], MEASURED, strict=True):
+        assert_near(seed.get_xydata(), torch.stack([WIDTHS, wanted], 1))
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+
+
+def test_slopes_draws_mean_and_range_of_each_scaling_told_apart_by_its_line() -> None:
+    figure = slopes()
+    (axes,) = figure.axes
+    for line, band, (name, runs) in zip(axes.lines, axes.collections, NORMS.items(), strict=True):
+        assert line.get_label() == name
+        assert_near(line.get_ydata(), runs.mean(0), rtol=1e-6)
+        edges = band.get_paths()[0].vertices[:, 1]
+        assert_near([edges.min(), edges.max()], [runs.min(), runs.max()], rtol=1e-6)
+    assert len({line.get_linestyle() for line in axes.lines}) == 3
+    assert len({line.get_color() for line in axes.lines}) == 3
+    assert axes.get_ylim()[0] == 0
+
+
+def test_learning_draws_every_seed_in_means_of_ten_steps_and_names_each_scaling_once() -> None:
+    figure = learning()
+    (axes,) = figure.axes
+    runs = [(name, seed) for name, seeds in RIGHT.items() for seed in seeds]
+    for line, (_, seed) in zip(axes.lines, runs, strict=True):
+        assert_near(line.get_xdata(), range(10, 61, 10))
+        assert_near(line.get_ydata(), seed.view(6, 10).mean(-1), rtol=1e-6)
+    styles = [{line.get_linestyle() for line in axes.lines[at : at + 3]} for at in (0, 3, 6)]
+    assert [len(style) for style in styles] == [1, 1, 1]
+    assert len(set.union(*styles)) == 3
+    assert len({line.get_color() for line in axes.lines}) == 3
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == NAMES
+
+
+def test_masks_are_purple_where_allowed_and_crossed_where_not() -> None:
+    for axes, (name, mask) in zip(masks().axes, MASKS.items(), strict=True):
+        assert axes.get_title() == name
+        (image,) = axes.images
+        assert_near(image.get_array(), mask)
+        colours = image.to_rgba(image.get_array())[..., :3]
+        assert_near(colours[mask.numpy()], [to_rgb(ROLE["weight"])] * int(mask.sum()), atol=1e-6)
+        crossed = {(int(y), int(x)) for x, y in axes.lines[0].get_xydata()}
+        assert crossed == {tuple(place) for place in (~mask).nonzero().tolist()}
+
+
+def test_blocks_show_every_number_and_what_is_kept_goes_from_left_to_right() -> None:
+    figure = in_blocks()
+    said = words_in(figure)
+    assert {"6", "3", "9", "2", "10", "20", "40", "0", "block 1", "block 2"} < set(said)
+    found = [text for text in figure.axes[0].texts if isinstance(text, Annotation)]
+    across = [text for text in found if text.xy[1] == text.xyann[1]]
+    assert len(across) == 1
+    assert across[0].xy[0] > across[0].xyann[0]
+    assert sum(text.xy[1] < text.xyann[1] for text in found) == 2
+    faces = [to_rgb(box.get_facecolor()) for box in boxes(figure)]
+    assert faces.count(to_rgb(ROLE["weight"])) == faces.count(to_rgb(ROLE["value"])) == 4
