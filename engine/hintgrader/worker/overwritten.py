@@ -4,7 +4,6 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator
-from typing import Any
 
 FOR, AGAIN = "for", "="  # `for name in ...`, and `name = ...` made of itself in a loop
 Overwritten = list[tuple[str, str]]
@@ -15,7 +14,7 @@ _SCOPES = (
 )
 
 
-def overwritten(function: Callable[..., Any]) -> Overwritten:
+def overwritten(function: Callable[..., object]) -> Overwritten:
     """The arguments that a loop overwrites and that are read afterwards, each with the way.
 
     There are none where there is no source to look at.
