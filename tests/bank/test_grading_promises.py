@@ -197,9 +197,9 @@ def size_in_floats(d_model, num_heads, num_key_heads, bias):
     return num_heads + 2 * num_key_heads + 1, 2 * (d_model + shared) * (d_model + bias)
 
 
-def trials_of_its_own(layer, d_model, max_len, cases):
-    for case in range(300):
-        length = 2 + case % (max_len - 1)
+def trials_of_its_own(layer, d_model, max_len, trials):
+    for trial in range(300):
+        length = 2 + trial % (max_len - 1)
         tokens, order = torch.randn(length, d_model), torch.randperm(length)
         one, other = layer(tokens), layer(tokens[order])
         if one.ndim < 2 or len(one) != length:

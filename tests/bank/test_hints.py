@@ -319,8 +319,8 @@ def test_where_no_cause_is_known_the_effect_is_said(answer):
 def _judges_by(draw, allowed):
     """A student's test: sentences that `draw` makes, and no look at the number of rows."""
 
-    def answer(layer, d_model, max_len, cases):
-        for _ in range(cases):
+    def answer(layer, d_model, max_len, trials):
+        for _ in range(trials):
             tokens, order = draw(max_len, d_model)
             output, turned = layer(tokens), layer(tokens[order])
             if not torch.isclose(turned, output[order], **allowed).all():
