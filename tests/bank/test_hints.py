@@ -69,10 +69,10 @@ def no_root_and_keys_ask(tokens, w_query, w_key, w_value):
     return torch.softmax(scores, -1) @ (tokens @ w_value)
 
 
-def low_fill_and_no_default(scores, value, mask, default):
+def low_fill_and_default_added(scores, value, mask, default):
     """Two mistakes that show in different rows."""
     weights = torch.softmax(scores.masked_fill(~mask, -30), -1)
-    return (weights @ value) * mask.any(-1, keepdim=True)
+    return weights @ value + default * ~mask.any(-1, keepdim=True)
 
 
 @pytest.mark.parametrize("secret", [pytest.param(None, marks=left_to_proofs), "one"])
@@ -85,7 +85,7 @@ def test_two_known_mistakes_are_named_together(secret):
 
 def test_row_in_which_a_known_mistake_stands_alone_is_named():
     spec = find_exercise("01_retrieval/lookup_with_default")
-    score = grade(spec, LocalSubmission(low_fill_and_no_default), None)
+    score = grade(spec, LocalSubmission(low_fill_and_default_added), None)
     assert score.mistake is None
     assert score.hint.startswith("in row 2 your numbers are exactly what a known mistake gives")
     assert "other rows fail in another way, perhaps for the same reason" in score.hint
@@ -120,7 +120,7 @@ def test_two_mistakes_that_show_in_different_draws_are_named_together():
     assert score.mistake == "knows_one_batch_axis_only"
     assert "Second: your zeros are float32" in score.hint
     spec = find_exercise("01_retrieval/lookup_with_default")
-    score = grade(spec, LocalSubmission(low_fill_and_no_default), None)
+    score = grade(spec, LocalSubmission(low_fill_and_default_added), None)
     assert "Second" not in score.hint
 
 
