@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
-from xdist.remote import Producer
-from xdist.scheduler import LoadScopeScheduling
 
 # One thread keeps sums, and so stored outputs, the same; more of them, in several kernels at once,
 # wait for each other: minutes become a quarter of an hour. Set before anything imports torch.
@@ -30,17 +29,23 @@ SHARED = {
 }
 
 
-class Groups(LoadScopeScheduling):
-    """Hand a process the tests that share something, and then the next ones."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        file, _, test = nodeid.partition("::")
-        shared = SHARED.get(Path(file).name)
-        common = shared and shared.search(test)
-        return f"{file} {common[0]}" if common else file
+def common_to(nodeid: str) -> str:
+    """Name what a test shares with others: its file, or that and a part of its parameters."""
+    file, _, test = nodeid.partition("::")
+    shared = SHARED.get(Path(file).name)
+    common = shared and shared.search(test)
+    return f"{file} {common[0]}" if common else file
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Distribute the tests so; loadgroup of pytest-xdist 3.8 does nothing under pytest 9.2."""
+    from xdist.scheduler import LoadScopeScheduling  # only there if this is called
+
+    class Groups(LoadScopeScheduling):
+        """Hand a process the tests that share something, and then the next ones."""
+
+        def _split_scope(self, nodeid: str) -> str:
+            return common_to(nodeid)
+
     return Groups(config, log)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gc
 import http.server
+import importlib
 import os
 import re
 import signal
@@ -59,7 +60,14 @@ LONG = (
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is for the proofs; begin with the long ones, in the order of `LONG`."""
+    """Leave out what is for the proofs; begin with the long ones, in the order of `LONG`.
+
+    What needs a GPU is skipped where there is none.
+    """
+    on_gpu = [item for item in items if item.get_closest_marker("cuda")]
+    if on_gpu and not importlib.import_module("torch").cuda.is_available():
+        for item in on_gpu:
+            item.add_marker(pytest.mark.skip(reason="needs CUDA"))
     if not takes_all():
         left = [item for item in items if item.get_closest_marker(left_to_proofs.name)]
         items[:] = [item for item in items if not item.get_closest_marker(left_to_proofs.name)]

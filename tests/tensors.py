@@ -1,9 +1,11 @@
 """Tensors to test with, the devices to test on, and how close float64 results have to be."""
 
+import pytest
 import torch
 from torch import Tensor
 
-DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+ON_CUDA = pytest.param("cuda", marks=pytest.mark.cuda)
+DEVICES = ["cpu", *([ON_CUDA] if torch.cuda.is_available() else [])]
 EXACTLY = {"rtol": 0, "atol": 0}
 # float64, for one layer: a few dozen operations
 TIGHTLY = {"rtol": 1e-12, "atol": 1e-14}

@@ -16,21 +16,18 @@ from attn_course import (
     bahdanau,
     captioning,
     decoding,
-    exact_expectation,
-    fast_attention,
-    hard_attention,
-    image_grid,
     kernel_regression,
     luong,
     multi_head,
-    position_scores,
     recurrence,
     retrieval,
     scaled_dot_product,
     self_attention,
     seq2seq,
-    transformer,
 )
+from attn_course.captions import exact_expectation, hard_attention, image_grid
+from attn_course.layer import fast_attention, position_scores
+from attn_course.translation import transformer
 
 BATCH, QUERY_LEN, KEY_LEN, WIDTH, VOCAB = 2, 3, 5, 8, 11
 
@@ -114,7 +111,7 @@ def luong_translator(**options: Any) -> luong.LuongTranslator:
 
 def transformer_translator() -> transformer.TransformerTranslator:
     """Make a translator without recurrence."""
-    sizes = transformer.Sizes(8, 2, 16, 1)
+    sizes = transformer.ModelSizes(8, 2, 16, 1)
     return transformer.TransformerTranslator(
         transformer.AttentionEncoder(VOCAB, sizes), VOCAB, sizes
     )
@@ -345,9 +342,9 @@ ELSEWHERE = {
 NO_TENSORS = {
     "Encoding", "Translator", "readout", "find_cell", "Stepwise", "Hypotheses",
     "AttentionTranslator", "make_score", "Memory", "Trace", "Draws", "Paths", "causal", "window",
-    "positions", "allowed_by", "combine", "Sizes", "embedding", "with_positions", "corpus_bleu",
-    "exact_match", "alignment_error_rate", "choose_width", "last_along", "gradient_reach",
-    "decay_per_step", "longest_chain", "count_parameters", "hard_links",
+    "positions", "allowed_by", "combine", "ModelSizes", "embedding", "with_positions",
+    "corpus_bleu", "exact_match", "alignment_error_rate", "choose_width", "last_along",
+    "gradient_reach", "decay_per_step", "longest_chain", "count_parameters", "hard_links",
 }  # fmt: skip
 
 

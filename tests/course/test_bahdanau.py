@@ -395,7 +395,7 @@ def test_bfloat16_autocast_stays_close_and_trains(device: str) -> None:
     assert all(gradient.isfinite().all() for gradient in gradients)
 
 
-@pytest.mark.skipif(len(DEVICES) == 1, reason="needs CUDA")
+@pytest.mark.cuda
 def test_cuda_agrees_with_the_processor() -> None:
     model, (source, target, _) = make_translator(), some_batch()
     expected = model(source, target)

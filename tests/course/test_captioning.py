@@ -27,7 +27,7 @@ from attn_course.captions.image_grid import (
 from attn_course.decoding import beam_search, greedy_decode
 from attn_course.retrieval import attend
 from attn_course.seq2seq import BOS, EOS, PAD, sequence_loss
-from tests.tensors import CLOSELY, DEVICES, EXACTLY, draw
+from tests.tensors import CLOSELY, EXACTLY, draw
 
 BATCH, HEIGHT, WIDTH, CELLS, D_FEATURE, TARGET_LEN = 2, 3, 5, 6, 7, 4
 D_EMBEDDING, D_HIDDEN, D_SCORE, VOCAB = 3, 11, 5, 13
@@ -430,7 +430,7 @@ def test_directions_for_other_images_or_cells_are_refused(shape: tuple[int, ...]
         Directed(make(), torch.zeros(shape)).start(images())
 
 
-@pytest.mark.skipif(len(DEVICES) == 1, reason="needs CUDA")
+@pytest.mark.cuda
 @KINDS
 def test_cuda_agrees_with_the_processor(kind: type[Captioner]) -> None:
     model, image, (tokens, _) = make(kind), images(), captions()

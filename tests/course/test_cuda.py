@@ -24,7 +24,7 @@ from tests.course.test_devices import READS
 from tests.tensors import CLOSELY
 from tools.every_call import CALLS, make
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+pytestmark = pytest.mark.cuda
 
 # They draw, and a GPU draws other numbers.
 DRAWS = {

@@ -1079,10 +1079,8 @@ def test_infinite_score_that_is_forbidden_does_no_harm(path: Callable) -> None:
 
 # --- CUDA ---------------------------------------------------------------------------------------
 
-needs_cuda = pytest.mark.skipif(len(DEVICES) == 1, reason="needs CUDA")
 
-
-@needs_cuda
+@pytest.mark.cuda
 @every_path
 @every_rule
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -1100,7 +1098,7 @@ def test_cuda_agrees_with_the_processor(
         assert_close(ours.cpu().double(), true, **few)
 
 
-@needs_cuda
+@pytest.mark.cuda
 def test_dropout_on_cuda_is_right_on_average() -> None:
     given_ = [part.float().cuda() for part in roles()]
     torch.manual_seed(0)

@@ -435,7 +435,7 @@ def test_shapes_that_do_not_fit_are_refused(work: object, error: type, message: 
         work()
 
 
-@pytest.mark.skipif(len(DEVICES) == 1, reason="needs CUDA")
+@pytest.mark.cuda
 def test_cuda_agrees_with_the_processor() -> None:
     model, (tokens, output) = make(), captions()
     expected = every_path(model, model.start(images()), tokens, output)

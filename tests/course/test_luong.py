@@ -572,7 +572,7 @@ def test_bfloat16_autocast_stays_close_and_trains(
     assert all(gradient.isfinite().all() for gradient in gradients)
 
 
-@pytest.mark.skipif(len(DEVICES) == 1, reason="needs CUDA")
+@pytest.mark.cuda
 @every_score_and_attention
 def test_cuda_agrees_with_the_processor(score: str, attention: str) -> None:
     model, (source, target, _) = make_translator(score=score, attention=attention), some_batch()

@@ -707,7 +707,7 @@ def test_layer_full_of_nan_is_refused_instead_of_giving_nan_or_zero() -> None:
             model(tokens_of(KEY_LEN))
 
 
-@pytest.mark.skipif(len(DEVICES) == 1, reason="needs CUDA")
+@pytest.mark.cuda
 @every_group
 def test_cuda_agrees_with_the_processor(num_key_heads: int | None) -> None:
     model, tokens = layer(num_key_heads=num_key_heads), tokens_of(KEY_LEN)

@@ -237,7 +237,7 @@ def test_empty_sequence_and_wrong_widths_are_refused() -> None:
         elman(torch.ones(1, 4, 2), square, torch.ones(3, 3), square[0])
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+@pytest.mark.cuda
 @KINDS
 def test_cuda_agrees_with_the_processor(kind: str) -> None:
     layer, tokens, direction = make(kind), draw(BATCH, LENGTH, D_MODEL), draw(D_HIDDEN, seed=1)

@@ -11,8 +11,6 @@ import math
 from collections.abc import Callable
 
 import pytest
-import scipy.spatial.distance
-import scipy.special
 import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
@@ -68,6 +66,9 @@ def column(*numbers: float) -> Tensor:
 
 def weighted(query: Tensor, key: Tensor, value: Tensor, temperature: float = 1.0) -> Tensor:
     """Compute the soft lookup with SciPy, one batch entry at a time."""
+    import scipy.spatial.distance  # a machine that only lends its GPU need not have it
+    import scipy.special
+
     outputs = []
     for q, k, v in zip(query.numpy(), key.numpy(), value.numpy(), strict=True):
         distances = scipy.spatial.distance.cdist(q, k, "sqeuclidean")
@@ -186,6 +187,8 @@ def test_distance_scores_by_hand() -> None:
 
 
 def test_distance_scores_agree_with_scipy() -> None:
+    import scipy.spatial.distance
+
     query, key = draw(*QUERY), draw(*KEY, seed=1)
     for scores, q, k in zip(distance_scores(query, key), query, key, strict=True):
         expected = -scipy.spatial.distance.cdist(q.numpy(), k.numpy(), "sqeuclidean")
@@ -213,6 +216,8 @@ def test_masked_softmax_by_hand() -> None:
 
 
 def test_masked_softmax_agrees_with_scipy() -> None:
+    import scipy.special
+
     scores = 10 * draw(*SCORES)
     expected = torch.from_numpy(scipy.special.softmax(scores.numpy(), axis=-1))
     assert_close(masked_softmax(scores), expected, **TIGHTLY)

@@ -752,7 +752,7 @@ def test_length_that_makes_no_sense_is_refused(
         padding_mask(length, 3)
 
 
-@pytest.mark.skipif(len(DEVICES) == 1, reason="needs CUDA")
+@pytest.mark.cuda
 def test_cuda_agrees_with_the_processor() -> None:
     parts, mask = roles(BATCH), some_mask(BATCH, QUERY_LEN, KEY_LEN)
     mask[0, 1] = False

@@ -536,7 +536,7 @@ def test_learned_positions_need_positions_and_a_width(max_len: int, d_model: int
         LearnedPositions(max_len, d_model)
 
 
-@pytest.mark.skipif(len(DEVICES) == 1, reason="needs CUDA")
+@pytest.mark.cuda
 def test_cuda_agrees_with_the_processor() -> None:
     model, tokens, mask = layer(bias=True), sentence(), causal_mask(LENGTH)
     expected, weights = model(tokens, mask), model.weights(tokens, mask)

@@ -532,7 +532,7 @@ def test_bfloat16_autocast_stays_close_and_trains(cell: str, device: str) -> Non
     assert all(gradient.isfinite().all() for gradient in gradients(loss, model))
 
 
-@pytest.mark.skipif(len(DEVICES) == 1, reason="needs CUDA")
+@pytest.mark.cuda
 @pytest.mark.parametrize("cell", CELLS)
 def test_cuda_agrees_with_the_processor(cell: str) -> None:
     model, (source, target) = make_translator(cell, 2), some_batch()

@@ -43,8 +43,6 @@ from tests.course.points import (
 )
 from tests.tensors import EXACTLY
 
-needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
-
 
 def weights_of(model: nn.Module) -> dict[str, Tensor]:
     """Return a copy of everything that a model has learnt."""
@@ -132,7 +130,7 @@ def test_learns(bfloat16: bool) -> None:
     assert validation_error(model.eval()) < before / 5
 
 
-@needs_cuda
+@pytest.mark.cuda
 @pytest.mark.parametrize("bfloat16", [False, True])
 def test_learns_and_resumes_on_cuda(bfloat16: bool, tmp_path: Path) -> None:
     settings = {"device": "cuda", "bfloat16": bfloat16, "learning_rate": 0.02}
