@@ -75,13 +75,11 @@ oldest: .venv/oldest/ready ## try the package with the oldest PyTorch that it al
 	pathlib.Path(ours, "course.pth").write_text(ours.replace("/.venv/oldest/", "/.venv/") + "\n")'
 	@touch $@
 
-# Run it on a machine with one; what it records, chapters 07, 09 and 10 quote.
-gpu: .venv/test ## all that needs a GPU: its tests, and the records of speed and memory
-	@$(BIN)/python -c 'import sys, torch; sys.exit(0 if torch.cuda.is_available() else "There is no GPU that PyTorch %s can use here: nothing was tested, nothing recorded." % torch.__version__)'
-	@$(BIN)/python -m pytest -k cuda --quiet tests
-	@$(BIN)/python benchmarks/attention.py
-	@$(BIN)/python benchmarks/recurrence.py
-	@echo "The records are in attn_course/benchmarked/; 'make notebooks' and 'make test' show and check them."
+# Any machine with one will do: it takes Python with PyTorch, jaxtyping and pytest, and neither .venv nor a network.
+OUT ?= gpu-record
+LIMIT ?= 300
+gpu: ## all that needs a GPU: its tests, and tables of speed and memory; PYTHON=python3 OUT=folder LIMIT=seconds
+	@PYTHONPATH=$(CURDIR):$(CURDIR)/engine $(PYTHON) benchmarks/gpu.py --out $(OUT) --seconds $(LIMIT)
 
 print: book browser ## lay the book out for paper, in a minute: dist/attention.pdf
 	@$(BIN)/python tools/print_book.py

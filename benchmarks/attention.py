@@ -3,10 +3,11 @@
     python benchmarks/attention.py          # on a GPU, in bfloat16, if there is one
     python benchmarks/attention.py --cpu
     python benchmarks/attention.py --memory     # this table alone; the record keeps the others
+    python benchmarks/attention.py --out record     # into this folder
 
 Takes about fifteen minutes on two cores, most of them for the memory. Close other programs first.
 The results of each pair are compared before they are timed. The record is written to
-`attn_course/benchmarked/`, from where the book prints its tables.
+`attn_course/benchmarked/`, from where the book prints its tables, or to the folder given.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -96,7 +97,9 @@ def with_gradients(function: Callable[..., Tensor], *inputs: Tensor) -> tuple[Te
     return (output, *torch.autograd.grad(output, inputs, torch.ones_like(output)))
 
 
-def layer(setting: Setting) -> Iterator[Row]:
+def layer(
+    setting: Setting, lengths: Sequence[int] = LENGTHS, tokens: int = NUM_TOKENS
+) -> Iterator[Row]:
     """`fast_attention` against PyTorch's fused function, which it calls."""
     ways = {
         "all keys": (fast_attention, scaled_dot_product_attention),
@@ -105,10 +108,10 @@ def layer(setting: Setting) -> Iterator[Row]:
             partial(scaled_dot_product_attention, is_causal=True),
         ),
     }
-    for length in LENGTHS:
-        shape = (NUM_TOKENS // length, HEADS, length, D_HEAD)
+    for length in lengths:
+        shape = (tokens // length, HEADS, length, D_HEAD)
         inputs = [setting.randn(*shape).requires_grad_() for _ in range(3)]
-        flops = 4 * NUM_TOKENS * HEADS * length * D_HEAD
+        flops = 4 * tokens * HEADS * length * D_HEAD
         for mask, pair in ways.items():
             with torch.no_grad():
                 ours, theirs = (partial(way, *inputs) for way in pair)
@@ -127,9 +130,9 @@ def layer(setting: Setting) -> Iterator[Row]:
             )
 
 
-def multi_head(setting: Setting) -> Iterator[Row]:
+def multi_head(setting: Setting, layers: Sequence[tuple[int, int, int]] = LAYERS) -> Iterator[Row]:
     """`MultiHeadAttention` against `nn.MultiheadAttention(need_weights=False)`, self-attention."""
-    for batch, length, d_model in LAYERS:
+    for batch, length, d_model in layers:
         other = nn.MultiheadAttention(d_model, 8, batch_first=True).to(
             setting.device, setting.dtype
         )
@@ -156,9 +159,9 @@ def multi_head(setting: Setting) -> Iterator[Row]:
 
 
 @torch.no_grad()
-def decoding(setting: Setting) -> Iterator[Row]:
+def decoding(setting: Setting, lengths: Sequence[int] | None = None) -> Iterator[Row]:
     """One step with a cache of all tokens but one against causal attention of all again."""
-    for length, num_key_heads in product(CACHED[setting.device], (8, 2)):
+    for length, num_key_heads in product(lengths or CACHED[setting.device], (8, 2)):
         module = (
             MultiHeadAttention(512, 8, num_key_heads=num_key_heads)
             .to(setting.device, setting.dtype)
@@ -271,15 +274,18 @@ def _in_a_process(*case: object) -> Row:
 
 def rates(setting: Setting) -> Row:
     """Measure the device at its best: multiplying matrices, and copying memory."""
-    size = 8192 if setting.device == "cuda" else 2048
-    one, other = setting.randn(size, size), setting.randn(size, size)
     much = setting.randn(64 if setting.device == "cpu" else 1024, 2**20)
-    multiplied = min(seconds(partial(torch.mm, one, other)) for _ in range(10))
     copy = min(seconds(partial(much.clone().copy_, much)) for _ in range(10))
     return {
-        "matrix_flops_per_second": 2 * size**3 / multiplied,
+        "matrix_flops_per_second": matrix_rate(setting, 8192 if setting.device == "cuda" else 2048),
         "bytes_per_second": 2 * much.numel() * much.element_size() / copy,
     }
+
+
+def matrix_rate(setting: Setting, size: int) -> float:
+    """Measure how many operations a second a product of square matrices reaches."""
+    one, other = setting.randn(size, size), setting.randn(size, size)
+    return 2 * size**3 / min(seconds(partial(torch.mm, one, other)) for _ in range(10))
 
 
 def add_shares(rows: list[Row], best: Row, itemsize: int) -> None:
@@ -320,11 +326,18 @@ def processor() -> str:
     )
 
 
-def write(name: str, record: Row) -> None:
-    """Keep a record where the book finds it."""
-    path = benchmarked.FOLDER / f"{name}.json"
+def write(name: str, record: Row, folder: Path = benchmarked.FOLDER) -> None:
+    """Keep a record where the book finds it, or in another folder."""
+    path = folder / f"{name}.json"
     path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     print(f"written to {path}")
+
+
+def with_rates(setting: Setting, tables: dict[str, list[Row]]) -> Row:
+    """Put the tables into a record, with the machine and with what it can do at best."""
+    best = rates(setting)
+    add_shares(tables["layer"], best, setting.dtype.itemsize)
+    return {"machine": machine(setting), "rates": best, **tables}
 
 
 def main() -> None:
@@ -332,6 +345,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cpu", action="store_true", help="on the processor, GPU or not")
     parser.add_argument("--memory", action="store_true", help="only this table of the record")
+    parser.add_argument(
+        "--out", type=Path, default=benchmarked.FOLDER, help="a folder that is there"
+    )
     parser.add_argument("--one-case", nargs=4, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one_case:
@@ -341,13 +357,11 @@ def main() -> None:
     setting = Setting("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
     name = f"attention_{setting.device}"
     if arguments.memory:
-        return write(name, benchmarked.load_benchmark(name) | {"memory": list(memory(setting))})
-    tables = {
-        table.__name__: list(table(setting)) for table in (layer, multi_head, decoding, memory)
-    }
-    best = rates(setting)
-    add_shares(tables["layer"], best, setting.dtype.itemsize)
-    write(name, {"machine": machine(setting), "rates": best, **tables})
+        record = benchmarked.load_benchmark(name) | {"memory": list(memory(setting))}
+    else:
+        every = (layer, multi_head, decoding, memory)
+        record = with_rates(setting, {table.__name__: list(table(setting)) for table in every})
+    write(name, record, arguments.out)
 
 
 if __name__ == "__main__":

@@ -2,22 +2,26 @@
 
     python benchmarks/recurrence.py         # on a GPU if there is one
     python benchmarks/recurrence.py --cpu
+    python benchmarks/recurrence.py --out record    # into this folder
 
 Takes about five minutes on two cores. Close other programs first. All are 128 wide and read 8
 sequences; the layers of attention have three projections and, as the recurrent ones, no other. The
-record is written to `attn_course/benchmarked/`, from where the book prints its tables.
+record is written to `attn_course/benchmarked/`, from where the book prints its tables, or to the
+folder given.
 """
 
 import argparse
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 
 import torch
 from attention import Row, Setting, machine, write
 from side_by_side import seconds
 from torch import Tensor, nn
 
+from attn_course.benchmarked import FOLDER
 from attn_course.layer.fast_attention import fast_attention
 from attn_course.recurrence import RecurrentLayer
 from attn_course.self_attention import SelfAttention
@@ -86,30 +90,42 @@ def times(
     return row
 
 
-def by_length(device: str) -> Iterator[Row]:
+def by_length(setting: Setting, lengths: Sequence[int] = LENGTHS) -> Iterator[Row]:
     """With every thread and, on the processor, with one."""
     every = torch.get_num_threads()
-    for threads in (every,) if device == "cuda" else (every, 1):
+    for threads in (every,) if setting.device == "cuda" else (every, 1):
         torch.set_num_threads(threads)
-        yield from (times(device, BATCH, length) for length in LENGTHS)
+        yield from (times(setting.device, BATCH, length) for length in lengths)
     torch.set_num_threads(every)
+
+
+def by_batch(setting: Setting, batches: Sequence[int] = BATCHES) -> Iterator[Row]:
+    """At one length, with every thread."""
+    yield from (times(setting.device, batch, LENGTH) for batch in batches)
+
+
+def unrolled(setting: Setting, lengths: Sequence[int] = UNROLLED_LENGTHS) -> Iterator[Row]:
+    """Recurrent layers against a loop over the tokens."""
+    yield from (times(setting.device, BATCH, length, UNROLLED) for length in lengths)
+
+
+def with_machine(setting: Setting, tables: dict[str, list[Row]]) -> Row:
+    """Put the tables into a record, with the machine; the layers have single precision."""
+    setting.dtype = torch.float32
+    return {"machine": machine(setting), "d_model": D_MODEL, **tables}
 
 
 def main() -> None:
     """Measure everything, print it, and write the record."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cpu", action="store_true", help="on the processor, GPU or not")
+    parser.add_argument("--out", type=Path, default=FOLDER, help="a folder that is there")
     arguments = parser.parse_args()  # first: else --help measures where there is no GPU
-    device = "cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu"
     torch.manual_seed(0)
-    setting = Setting(device)
-    setting.dtype = torch.float32
-    tables = {
-        "by_length": list(by_length(device)),
-        "by_batch": [times(device, batch, LENGTH) for batch in BATCHES],
-        "unrolled": [times(device, BATCH, length, UNROLLED) for length in UNROLLED_LENGTHS],
-    }
-    write(f"recurrence_{device}", {"machine": machine(setting), "d_model": D_MODEL, **tables})
+    setting = Setting("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
+    every = (by_length, by_batch, unrolled)
+    record = with_machine(setting, {table.__name__: list(table(setting)) for table in every})
+    write(f"recurrence_{setting.device}", record, arguments.out)
 
 
 if __name__ == "__main__":
