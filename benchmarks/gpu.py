@@ -67,6 +67,8 @@ def tests(setting: Setting) -> Iterator[Row]:
             yield {"failed": line.strip()}
         last = line.strip() or last
     yield {"status": running.wait(), "summary": last}
+    if running.returncode:
+        raise RuntimeError(last)
 
 
 TABLES = {
@@ -113,6 +115,8 @@ def measure(path: Path, table: Table, device: str) -> None:
     found: Row = {"rows": rows}
     try:
         torch.manual_seed(0)
+        if device == "cpu":
+            torch.set_num_threads(1)
         setting = Setting(device)
         found["machine"] = attention.machine(setting)
         for row in table.rows(setting, **(table.tiny or {} if device == "cpu" else {})):
@@ -168,17 +172,21 @@ def gpu_is_there() -> bool:
     return asked.exitcode == 0
 
 
-def fill(names: list[str], folder: Path, device: str, seconds: float) -> None:
-    """Fill tables, one after the other, within so many seconds for all."""
+def fill(names: list[str], folder: Path, device: str, seconds: float) -> list[str]:
+    """Fill tables, one after the other, within so many seconds for all; return what failed."""
     folder.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + seconds
     shares = [
         TABLES[name].share if device == "cuda" else TABLES[name].tiny is not None for name in names
     ]
+    failed = []
     for place, name in enumerate(names):
         left = (end - time.monotonic()) * shares[place] / (sum(shares[place:]) or 1)
-        print(f"{name}: {run(folder / f'{name}.json', TABLES[name], device, left)}", flush=True)
+        state = f"{name}: {run(folder / f'{name}.json', TABLES[name], device, left)}"
+        print(state, flush=True)
+        failed += [state] if "failed" in state else []
     put_together(folder, device)
+    return failed
 
 
 def main() -> None:
@@ -195,8 +203,10 @@ def main() -> None:
             "nothing was tested, nothing recorded."
         )
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped from outside"))
-    fill(arguments.only, arguments.out, arguments.device, arguments.seconds)
+    failed = fill(arguments.only, arguments.out, arguments.device, arguments.seconds)
     print(f"The tables are in {arguments.out}.")
+    if failed:
+        sys.exit("\n".join(failed))
 
 
 if __name__ == "__main__":

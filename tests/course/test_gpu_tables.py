@@ -41,7 +41,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def test_every_table_is_filled_or_says_that_it_needs_a_gpu(gpu: ModuleType, tmp_path: Path) -> None:
-    gpu.fill(list(gpu.TABLES), tmp_path, "cpu", 400)
+    assert gpu.fill(list(gpu.TABLES), tmp_path, "cpu", 400) == []
     for name, table in gpu.TABLES.items():
         found = read(tmp_path / f"{name}.json")
         if table.tiny is None:
@@ -87,6 +87,16 @@ def test_what_becomes_of_a_table_is_recorded_with_the_rows_so_far(
     found = read(tmp_path / "one.json")
     assert (found["state"], found["rows"]) == (state, [{"found": 7}])
     assert said == f"1 rows, {state}"
+
+
+def test_table_that_fails_is_named_and_the_next_one_is_filled(
+    gpu: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, then in {"layer": "raise", "errors": "end"}.items():
+        monkeypatch.setitem(gpu.TABLES, name, gpu.Table(rows, 1, {"then": then}))
+    failed = gpu.fill(["layer", "errors"], tmp_path, "cpu", 60)
+    assert failed == ["layer: 1 rows, failed: ValueError: seven is too much"]
+    assert read(tmp_path / "errors.json")["state"] == "complete"
 
 
 def test_table_without_a_row_has_failed(gpu: ModuleType, tmp_path: Path) -> None:
