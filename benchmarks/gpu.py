@@ -40,7 +40,7 @@ COMPLETE, NOT_HERE = "complete", "not tried: it needs a GPU"
 
 
 class Table(NamedTuple):
-    """What yields the rows, its share of the time, and its sizes where it runs on a processor."""
+    """A function that yields rows, its share of the time, and its sizes on a processor, if any."""
 
     rows: Callable[..., Iterator[Row]]
     share: int
@@ -136,12 +136,14 @@ def run(path: Path, table: Table, device: str, seconds: float) -> str:
         save(path, NOT_HERE, {"rows": []})
         return NOT_HERE
     save(path, "running", {"rows": []})
+    seconds = max(seconds, 0)
     process = FORK.Process(target=measure, args=(path, table, device))
     process.start()
     try:
-        process.join(max(seconds, 0))
+        process.join(seconds)
         late = process.is_alive()
     finally:
+        process.kill()  # should it not have got so far as to have a group
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
     process.join()

@@ -190,7 +190,7 @@ class Waits(TorchDispatchMode):
 
 
 def checks(setting: Setting, lengths: Sequence[int] = (128, 1024, 4096)) -> Iterator[Row]:
-    """What a call costs with its checks, without looks, without any, and with one late look."""
+    """The time of a call with its checks, without looks, without any, and with one late look."""
     contexts: dict[str, Callable[[], AbstractContextManager]] = {
         "checked": nullcontext,
         "no looks": unchecked,

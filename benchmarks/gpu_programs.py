@@ -100,7 +100,7 @@ def tokens_per_second(
     contexts: Sequence[int] = (2048, 16384),
     d_model: int = 1024,
 ) -> Iterator[Row]:
-    """How many tokens a cached layer writes, by its heads of keys, the batch and the context."""
+    """Tokens that a cached layer writes in a second, by heads of keys, batch and context."""
 
     def rate(batch: int, context: int, key_heads: int) -> Row:
         with unchecked():

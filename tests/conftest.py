@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-import yaml
 from filelock import FileLock
 
 from tests.sampling import left_to_proofs, takes_all
@@ -128,6 +127,8 @@ def ctrl_c() -> Iterator[None]:
 @functools.cache
 def toc_pages() -> list[str]:
     """Return every page of `_toc.yml`, in reading order, without suffix."""
+    import yaml  # what needs a GPU does without
+
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     files = [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
     return [toc["root"], *files]

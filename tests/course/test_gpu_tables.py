@@ -75,7 +75,7 @@ def rows(setting: object, then: str) -> Iterator[dict[str, int]]:
     ("then", "state"),
     [
         ("end", "complete"),
-        ("hang", "stopped after its 2 seconds"),
+        ("hang", "stopped after its 4 seconds"),
         ("die", "failed: its process ended with 3"),
         ("raise", "failed: ValueError: seven is too much"),
     ],
@@ -83,10 +83,20 @@ def rows(setting: object, then: str) -> Iterator[dict[str, int]]:
 def test_what_becomes_of_a_table_is_recorded_with_the_rows_so_far(
     gpu: ModuleType, tmp_path: Path, then: str, state: str
 ) -> None:
-    said = gpu.run(tmp_path / "one.json", gpu.Table(rows, 1, {"then": then}), "cpu", 2)
+    seconds = 4 if then == "hang" else 60
+    said = gpu.run(tmp_path / "one.json", gpu.Table(rows, 1, {"then": then}), "cpu", seconds)
     found = read(tmp_path / "one.json")
     assert (found["state"], found["rows"]) == (state, [{"found": 7}])
     assert said == f"1 rows, {state}"
+
+
+def test_table_for_which_no_time_is_left_is_not_begun_for_long(
+    gpu: ModuleType, tmp_path: Path
+) -> None:
+    start = time.monotonic()
+    said = gpu.run(tmp_path / "one.json", gpu.Table(rows, 1, {"then": "hang"}), "cpu", -3)
+    assert said.endswith("stopped after its 0 seconds")
+    assert time.monotonic() - start < 30
 
 
 def test_table_that_fails_is_named_and_the_next_one_is_filled(
