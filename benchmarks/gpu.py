@@ -118,9 +118,9 @@ def measure(path: Path, table: Table, device: str) -> None:
         if device == "cpu":
             torch.set_num_threads(1)
         setting = Setting(device)
-        found["machine"] = attention.machine(setting)
         for row in table.rows(setting, **(table.tiny or {} if device == "cpu" else {})):
             rows.append(row)
+            found.setdefault("machine", attention.machine(setting))
             save(path, "running", found)
         if all("failed" in row for row in rows):
             raise RuntimeError("no row could be measured")

@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from attn_course.layer.fast_attention import fast_attention
 from attn_course.layer.position_scores import LinearPositionScores
-from attn_course.scaled_dot_product import causal, causal_mask, scaled_dot_scores, window
+from attn_course.scaled_dot_product import attention, causal, causal_mask, scaled_dot_scores, window
 from attn_course.shapes import unchecked
 
 HEADS, D_HEAD = 8, 64
@@ -54,7 +54,10 @@ def errors(
     """Errors of ours and of PyTorch's function against float64, from the same rounded inputs."""
     for setting.dtype, is_causal, scale in product(dtypes, (False, True), SCALES):
         inputs = [setting.randn(*shape) for _ in range(3)]
-        exact = in_float64(*inputs, is_causal=is_causal, scale=scale)
+        query, key, value = (each.double() for each in inputs)
+        factor = 1 if scale is None else scale * shape[-1] ** 0.5  # beside that of the score
+        mask = causal_mask(shape[-2], device=setting.device) if is_causal else None
+        exact = attention(query * factor, key, value, mask)
         ways = {
             "ours": partial(fast_attention, rule=causal if is_causal else None, scale=scale),
             "theirs": partial(scaled_dot_product_attention, is_causal=is_causal, scale=scale),
@@ -63,18 +66,6 @@ def errors(
             row = {"dtype": str(setting.dtype).removeprefix("torch."), "causal": is_causal}
             row |= {"scale": scale, "backend": backend}
             yield guarded(row, partial(_errors, ways, inputs, exact, backend))
-
-
-def in_float64(
-    query: Tensor, key: Tensor, value: Tensor, *, is_causal: bool, scale: float | None
-) -> Tensor:
-    """The equation, in double precision."""
-    query, key, value = query.double(), key.double(), value.double()
-    scores = query @ key.mT * (query.shape[-1] ** -0.5 if scale is None else scale)
-    if is_causal:
-        allowed = causal_mask(query.shape[-2], key.shape[-2], query.device)
-        scores = scores.masked_fill(~allowed, -torch.inf)
-    return torch.softmax(scores, -1) @ value
 
 
 def _errors(

@@ -74,9 +74,10 @@ def step(layer: nn.Module, tokens: Tensor) -> None:
 
 
 def times(
-    device: str, batch: int, length: int, built: dict[str, Callable[[], nn.Module]] = LAYERS
+    setting: Setting, batch: int, length: int, built: dict[str, Callable[[], nn.Module]] = LAYERS
 ) -> Row:
     """Median milliseconds of each layer, all timed in turns."""
+    device, setting.dtype = setting.device, torch.float32
     layers = {name: build().to(device) for name, build in built.items()}
     tokens = torch.randn(batch, length, D_MODEL, device=device, requires_grad=True)
     taken: dict[str, list[float]] = {name: [] for name in layers}
@@ -95,18 +96,18 @@ def by_length(setting: Setting, lengths: Sequence[int] = LENGTHS) -> Iterator[Ro
     every = torch.get_num_threads()
     for threads in (every,) if setting.device == "cuda" else (every, 1):
         torch.set_num_threads(threads)
-        yield from (times(setting.device, BATCH, length) for length in lengths)
+        yield from (times(setting, BATCH, length) for length in lengths)
     torch.set_num_threads(every)
 
 
 def by_batch(setting: Setting, batches: Sequence[int] = BATCHES) -> Iterator[Row]:
     """At one length, with every thread."""
-    yield from (times(setting.device, batch, LENGTH) for batch in batches)
+    yield from (times(setting, batch, LENGTH) for batch in batches)
 
 
 def unrolled(setting: Setting, lengths: Sequence[int] = UNROLLED_LENGTHS) -> Iterator[Row]:
     """Recurrent layers against a loop over the tokens."""
-    yield from (times(setting.device, BATCH, length, UNROLLED) for length in lengths)
+    yield from (times(setting, BATCH, length, UNROLLED) for length in lengths)
 
 
 def with_machine(setting: Setting, tables: dict[str, list[Row]]) -> Row:

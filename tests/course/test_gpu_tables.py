@@ -58,6 +58,11 @@ def test_every_table_is_filled_or_says_that_it_needs_a_gpu(gpu: ModuleType, tmp_
         *(f"{name}.json" for name in gpu.TABLES),
     }
     assert read(tmp_path / "recurrence_cpu.json")["by_length"][0]["gru"] > 0
+    kept = {name: read(tmp_path / f"{name}.json")["rows"] for name in ("errors", "flex", "checks")}
+    exact = [row for row in kept["errors"] if row["dtype"] == "float32" and "failed" not in row]
+    assert max(max(row["ours_largest"], row["theirs_largest"]) for row in exact) < 1e-5
+    assert max(row["largest_difference"] for row in kept["flex"]) < 1e-5
+    assert [row["waits"] > 0 for row in kept["checks"]] == [True, False, False, False]
 
 
 def rows(setting: object, then: str) -> Iterator[dict[str, int]]:
