@@ -336,8 +336,8 @@ CALLS: dict[str, Callable[[], Call]] = {
 }  # fmt: skip
 # Modules and names that take no tensors, are containers, or are tried as parts of something above.
 ELSEWHERE = {
-    "attention_dropout", "attention_parts", "blocks", "counterfactual", "fused_attention",
-    "head_masks", "key_value_cache", "torch_layer",
+    "blocks", "counterfactual", "fused_attention",
+    "dropout", "head_masks", "key_value_cache", "parts", "torch_layer",
 }  # fmt: skip
 NO_TENSORS = {
     "Encoding", "Translator", "readout", "find_cell", "Stepwise", "Hypotheses",

@@ -1,1 +1,1 @@
-"""What the attention layer is made of inside: fast paths, masks, biases, a cache."""
+"""The inside of the attention layer: fast paths, masks, biases, a cache."""

@@ -79,7 +79,7 @@ def test_workflows_run_what_there_is() -> None:
 def test_readme_types_what_make_book_runs() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for quiet in ("--quiet ", "--disable-pip-version-check ", "@"):
+    for quiet in ("--quiet ", "--disable-pip-version-check ", "@", "\\\n\t"):
         makefile = makefile.replace(quiet, "")
     typed = re.findall(r"^\.venv/bin/(.*)$", readme, re.MULTILINE)
     assert len(typed) == 3
