@@ -121,7 +121,7 @@ EXERCISE = {
     'raise NotImplementedError("write the right answer")': "return 2 * numbers",
     'title=""': 'title="double them"',
     "minutes=0": "minutes=5",
-    "points=0.5),": "points=0.5, waives={'cuts off': 'nothing is learned through the doubles'}),",
+    "points=0.5),": "points=0.5, exempts={'cuts off': 'nothing is learned through the doubles'}),",
     "; say here what a student should have done instead": ": double them",
     "EXERCISE =": """@mistake
 def squares(numbers):
@@ -224,9 +224,9 @@ TO_MEND = {
     "unseen": ("bank", "return numbers**2", "return 2 * numbers", "squares is refused by no row"),
     "waiver": (
         "bank",
-        "points=0.5, waives={",
-        "points=0.5, waives={'casts to float32': 'x' * 30, ",
-        "waived",
+        "points=0.5, exempts={",
+        "points=0.5, exempts={'casts to float32': 'x' * 30, ",
+        "is exempt (",
     ),
     "solution": (
         "source",

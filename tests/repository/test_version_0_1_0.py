@@ -1,4 +1,4 @@
-"""What version 0.1.0 handed out and wrote down still counts.
+"""Notebooks and records of version 0.1.0 still count.
 
 `version_0_1_0/` holds the imports of all its notebooks, and a record that it wrote and sealed.
 """

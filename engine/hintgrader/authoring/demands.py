@@ -24,15 +24,15 @@ def _of_statement(exercise: Exercise) -> Iterator[str]:
     if not exercise.minutes:
         yield "does not say how long it takes: set its `minutes`"
     if exercise.contract is None:
-        yield "does not say what its statement promises: set its `promises`"
+        yield "does not say what its statement asks of every answer: set its `contract`"
         return
     variants = wrong_answers(exercise)
     known = {variant.kind for variant in variants} | {variant.name for variant in variants}
     for name, reason in exercise.contract.exempts.items():
         if name not in known:
-            yield f"waives {name!r}, which cannot be broken; there are: {', '.join(sorted(known))}"
+            yield f"exempts {name!r}, which cannot be broken; there are: {', '.join(sorted(known))}"
         if len(reason) <= A_REASON:
-            yield f"waives {name!r} with no reason"
+            yield f"exempts {name!r} with no reason"
 
 
 def _of_long_axes(exercise: Exercise) -> Iterator[str]:
