@@ -34,7 +34,7 @@ if [ "$install" = yes ]; then
 	copy=$(mktemp -d)
 	trap 'rm -rf "$copy"' EXIT
 	(cd "$course" && tar -cf - --exclude=./.git --exclude=./.venv --exclude=./_build \
-		--exclude=./build --exclude=./grading --exclude='./*.egg-info' .) | tar -xf - -C "$copy"
+		--exclude=./build --exclude=./engine/build --exclude=./grading --exclude='./*.egg-info' .) | tar -xf - -C "$copy"
 	# In two steps: where one line has a hash, all must, and PyTorch has none.
 	"$python" -m pip install --requirement "$course/requirements-grading.txt"
 	"$python" -m pip install --requirement "$course/requirements-torch.txt" "$copy/engine" "$copy"

@@ -24,6 +24,7 @@ def test_script_builds_outside_the_clone_and_takes_no_secret_of_the_class() -> N
         course = home / "a course"
         (course / "grading").mkdir(parents=True)
         (course / "grading" / "secret.txt").write_text("seed")
+        (course / "engine" / "build" / "lib").mkdir(parents=True)  # whose files a wheel would hold
         prefix.mkdir()
         files = {"nbgrader_config.py", "requirements-grading.txt", "requirements-torch.txt"}
         for name in files:
@@ -45,6 +46,7 @@ def test_script_builds_outside_the_clone_and_takes_no_secret_of_the_class() -> N
         assert run.returncode == 0, run.stderr
         assert {path: path.stat().st_uid for path in course.rglob("*")} == before
         installed = {path.name for path in (prefix / "installed").iterdir()}
-        assert installed == files
+        assert installed == files | {"engine"}
+        assert list((prefix / "installed" / "engine").iterdir()) == []
         copy = (prefix / "asked").read_text().split()[-1]
         assert not os.path.exists(copy)
