@@ -36,6 +36,7 @@ BESIDE = {
     "book/text": ("tests/book/test_notebooks.py",),
     "exercises": ("tests/repository/test_builders.py",),
     "solutions": ("tests/repository/test_builders.py",),
+    "tests/bank/held_out": ("tests/bank/test_held_out.py",),
 }
 
 
