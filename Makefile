@@ -7,6 +7,8 @@ BIN := .venv/bin
 # two than it does. In the order that tests/conftest.py gives, because what takes longest must not
 # come last.
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder
+# The grader's tests know no course: they run in its folder, by its settings.
+OF_ENGINE := cd engine && GRADER_NO_SKIPS=$$ATTN_COURSE_NO_SKIPS ../
 CHAPTERS := book/[0-9]*.ipynb
 OLDEST_TESTS := $(addprefix tests/course/test_,$(addsuffix .py,blocks fast_attention general_layer hard_attention \
 	kernel_regression luong multi_head position_scores scaled_dot_product self_attention shapes transforms))
@@ -23,7 +25,7 @@ export OPENBLAS_NUM_THREADS := 1
 # The tests start some two hundred processes, which would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help book grading print browser quick test test-hub proofs peers oldest gpu release serve lab exercises notebooks hosted pins style lint clean
+.PHONY: help book grading print browser quick test test-hub proofs engine peers oldest gpu release serve lab exercises notebooks hosted pins style lint clean
 .DELETE_ON_ERROR:
 
 help: ## list these commands
@@ -45,9 +47,20 @@ quick: style ## what your changes since the last commit can have broken, in a mi
 test: browser style .venv/model ## everything that guards main: code, chapters, book, pages, problem sets
 	@echo "Checking everything: about 18 minutes of processor time, on two cores."
 	@$(PYTEST) $(SLOWEST) --nbval $(CHAPTERS) tests
+	@$(OF_ENGINE)$(PYTEST) $(SLOWEST)
 
-proofs: browser .venv/model ## the whole of what `make test` samples; before a release, and once a week
+proofs: browser .venv/model engine ## the whole of what `make test` samples; before a release, and once a week
 	@ATTN_COURSE_PROOFS=1 $(PYTEST) $(SLOWEST) -m "sampled or left_to_proofs" tests
+
+# Its wheel, in an environment that has what .venv has, but for the packages of this course.
+engine: .venv/test # all tests of the grader, as they are elsewhere
+	@rm -rf .venv/engine engine/build && $(PYTHON) -m venv .venv/engine
+	@.venv/engine/bin/python -c 'import pathlib, sysconfig; ours = sysconfig.get_path("purelib"); \
+	pathlib.Path(ours, "libraries.pth").write_text(ours.replace("/.venv/engine/", "/.venv/") + "\n")'
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir .venv/engine ./engine
+	@.venv/engine/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-index --ignore-installed .venv/engine/*.whl
+	@mkdir .venv/engine/alone && cp -r engine/pyproject.toml engine/tests engine/examples .venv/engine/alone
+	@cd .venv/engine/alone && GRADER_PROOFS=1 PATH="$(CURDIR)/.venv/engine/bin:$$PATH" ../bin/python -m pytest --numprocesses 2 $(SLOWEST)
 
 test-hub: .venv/hub/ready ## a class of 20 on a real JupyterHub; takes root, Node's npm, and minutes
 	@ATTN_HUB=$(CURDIR)/.venv/hub ATTN_HUB_ACCOUNTS=20 $(BIN)/python -m pytest $(SLOWEST) tests/engine/test_hub.py

@@ -19,9 +19,9 @@ from pathlib import Path
 from hintgrader.cluster.client import grade_on_cluster
 from hintgrader.pipeline.tasks import Task
 from hintgrader.records.records import SubmissionRecord, read_records
+from hintgrader.testing.postgresql import running_server
 
 from tools.local_cluster import LocalCluster, kill
-from tools.postgresql import running_server
 from tools.simulated_grading import grade, gradebook_marks, lay_out, marks, noted
 
 ASSIGNMENT = "01_simulated"

@@ -31,8 +31,6 @@ ROOT = Path(__file__).resolve().parent.parent
 collect_ignore = [] if "ATTN_HUB" in os.environ else ["test_hub.py"]
 # It takes packages that `make peers` brings along.
 collect_ignore += [] if "ATTN_PEERS" in os.environ else ["peers/test_packages.py"]
-# With --nbval, its problem sets would be taken for chapters.
-collect_ignore_glob = ["another_course/*.ipynb"]
 
 # nbgrader looks for its own tools on PATH, whether or not the environment is activated.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
@@ -93,7 +91,7 @@ def pytest_collection_finish() -> None:
     often as it does by itself.
     """
     if "nbgrader.api" in sys.modules:
-        import tests.preloaded  # noqa: F401
+        import hintgrader.testing.preloaded  # noqa: F401
     gc.collect()
     gc.freeze()
     gc.set_threshold(5_000, 20, 100)

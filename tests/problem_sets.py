@@ -5,9 +5,9 @@ from pathlib import Path
 
 from hintgrader.authoring.solution import Solution
 from hintgrader.authoring.solution import find_solution as find_solution_in
+from hintgrader.testing.commands import type_command
 
 from attn_bank import find_exercise
-from tests.commands import type_command
 from tests.conftest import ROOT
 
 SOLUTIONS = ROOT / "solutions"

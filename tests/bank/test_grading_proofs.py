@@ -28,12 +28,12 @@ from hintgrader.checking.judge import examine_one
 from hintgrader.hints.cost_of_a_slip import kept
 from hintgrader.hints.recognised import Recognised
 from hintgrader.nbgrader.course import Course
+from hintgrader.testing.courses import seed_of_no_other_course
 from hintgrader.worker.points import Points
 from hintgrader.worker.submission import LocalSubmission
 
 from attn_bank import exercise_names, find_exercise
 from tests.conftest import ROOT
-from tests.engine.autograding import seed_of_no_other_course
 from tests.problem_sets import find_solution
 from tests.sampling import left_to_proofs, parameters, sample, sampled, takes_all
 

@@ -364,3 +364,17 @@ def test_mistakes_of_a_test_add_up_and_are_told_one_by_one(draw, allowed, said):
     score = grade(exercise, LocalSubmission(_judges_by(draw, allowed)), None)
     assert [words for words in said if words not in score.hint] == []
     assert "with `returns_one_mean`, a layer that returns a single row" in str(score)
+
+
+def test_first_of_a_text_without_a_batch_is_not_called_the_first_of_a_batch():
+    """Elman's first output depends on the first token alone, as what comes from a batch does."""
+
+    def stacked(tokens, w_input, w_state, bias, w_output):
+        state, outputs = tokens.new_zeros(*tokens.shape[:-2], len(bias)), []
+        for token in tokens.unbind(-2):
+            state = torch.tanh(token @ w_input.mT + state @ w_state.mT + bias)
+            outputs.append(state @ w_output.mT)
+        return torch.stack(outputs, -1 - (token.ndim > 1))
+
+    score = grade(find_exercise("10_recurrence/elman_outputs"), LocalSubmission(stacked), None)
+    assert "first of a batch" not in (score.hint or "")

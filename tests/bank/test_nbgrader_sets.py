@@ -13,8 +13,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from hintgrader.testing.courses import hand_in
 
-from tests.engine.test_nbgrader import ASSIGNMENTS, hand_in, lay_out, marks, read_points
+from tests.engine.test_nbgrader import ASSIGNMENTS, lay_out, marks, read_points
 from tests.problem_sets import SOLUTIONS
 from tests.sampling import left_to_proofs
 

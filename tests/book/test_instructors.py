@@ -198,6 +198,8 @@ def test_folder_that_the_pattern_is_written_for_fits_it() -> None:
     (pattern,) = re.findall(r'named_regexp = r"([^"]+)"', GUIDE)
     found = re.match(pattern, f"/course/{folder}/01_retrieval.ipynb")
     assert found["full_name"] == "Ada Lovelace"
+    forged = ROOT / "engine" / "tests" / "test_archive_names.py"  # tries it on forged names
+    assert f'r"{pattern}"' in forged.read_text(encoding="utf-8")
 
 
 def test_limits_in_the_guide_are_those_of_the_program() -> None:

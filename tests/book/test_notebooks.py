@@ -14,8 +14,8 @@ from symtable import SymbolTable, symtable
 
 import nbformat
 import pytest
+from hintgrader.testing.commands import type_command
 
-from tests.commands import type_command
 from tests.conftest import ROOT, chapters
 
 # An address in memory, a home folder, an installed file: another one on every machine.

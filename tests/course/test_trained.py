@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from hintgrader.testing.commands import type_command
 
 from attn_course.data.tokens import Vocabulary, batches
 from attn_course.data.translation import paper_sentence, sentence_pairs
@@ -17,7 +18,6 @@ from attn_course.trained.measure import BUCKETS, error_rate_of, name_of, unseen_
 from attn_course.trained.recipes import RECIPES, find_recipe, narrow_window
 from attn_course.trained.store import FOLDER, round_to_half, save, write_record
 from attn_course.training import train
-from tests.commands import type_command
 from tests.conftest import ROOT
 from tests.sampling import left_to_proofs
 

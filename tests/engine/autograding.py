@@ -5,8 +5,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar
@@ -18,12 +18,13 @@ from filelock import FileLock
 from hintgrader.authoring.parts import with_table
 from hintgrader.nbgrader.course import Course
 from hintgrader.records.records import SubmissionRecord, read_record, record_path
+from hintgrader.testing.courses import SECRET, hand_in, seed_of_no_other_course
 from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 
 from attn_bank import BANK
 from tests.conftest import shared_folder
-from tests.engine.test_nbgrader import FIRST, SECRET, STUDENTS, hand_in, lay_out, read_points
+from tests.engine.test_nbgrader import FIRST, STUDENTS, lay_out, read_points
 
 T = TypeVar("T")
 POINTS = read_points()
@@ -68,14 +69,6 @@ def keep_parts(path: Path) -> None:
         sections[-1].append(cell)
     notebook.cells = list(chain(*sections[: PARTS_OF_SMALL + 1], sections[-1]))
     nbformat.write(with_table(notebook, BANK), path)
-
-
-@contextmanager
-def seed_of_no_other_course() -> Iterator[None]:
-    """Reading a course's settings puts its seed into the environment: not beyond this block."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HINTGRADER_SECRET", SECRET)
-        yield
 
 
 def hand_in_as_students(course: Path, *students: str) -> None:

@@ -12,12 +12,12 @@ import pytest
 from hintgrader.authoring.faults import faults_of
 from hintgrader.authoring.parts import with_table
 from hintgrader.nbgrader.course import Course
+from hintgrader.testing.commands import type_command
+from hintgrader.testing.courses import seed_of_no_other_course
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from attn_bank import BANK
-from tests.commands import type_command
 from tests.conftest import ROOT
-from tests.engine.autograding import seed_of_no_other_course
 from tests.engine.test_nbgrader import lay_out
 
 NEW = "02_edit_distance/count"
@@ -36,7 +36,7 @@ def course(tmp_path: Path) -> Path:
 
 
 def lay_out_course(course: Path) -> Path:
-    source = ROOT / "tests" / "engine" / "another_course"
+    source = ROOT / "engine" / "examples" / "methods"
     shutil.copytree(source, course, ignore=shutil.ignore_patterns("__pycache__", "grading"))
     answers = course / "answers"
     for path in course.glob("methods_bank/*/[a-z]*.py"):

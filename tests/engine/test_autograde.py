@@ -19,6 +19,7 @@ from hintgrader.pipeline.load import claims_of
 from hintgrader.pipeline.record import part_record
 from hintgrader.supervisor.results import failed_part
 from hintgrader.supervisor.termination import Cause, Termination
+from hintgrader.testing.courses import hand_in, seed_of_no_other_course
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from nbgrader.apps.api import NbGraderAPI
 
@@ -35,7 +36,6 @@ from tests.engine.autograding import (
     processes_with,
     record_of,
     released_course,
-    seed_of_no_other_course,
 )
 from tests.engine.odd_submissions import (
     READABLE,
@@ -45,7 +45,7 @@ from tests.engine.odd_submissions import (
     by_name,
     change_notebook,
 )
-from tests.engine.test_nbgrader import FIRST, STUDENTS, hand_in
+from tests.engine.test_nbgrader import FIRST, STUDENTS
 from tests.sampling import left_to_proofs, sample, sampled
 
 Graded = tuple[Path, subprocess.CompletedProcess, Path]

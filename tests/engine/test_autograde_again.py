@@ -21,6 +21,7 @@ from hintgrader.pipeline.tasks import Task
 from hintgrader.pipeline.warm_process import close_graders, grader_of
 from hintgrader.records.records import SubmissionRecord, write_record
 from hintgrader.supervisor.process import SandboxProcess
+from hintgrader.testing.courses import hand_in, seed_of_no_other_course
 from sqlalchemy.exc import OperationalError
 
 from tests.engine.autograding import OF_SMALL as OF
@@ -30,11 +31,10 @@ from tests.engine.autograding import (
     notebook_of,
     path_of_record,
     record_of,
-    seed_of_no_other_course,
     small_course,
 )
 from tests.engine.odd_submissions import by_name, change_notebook
-from tests.engine.test_nbgrader import FIRST, hand_in
+from tests.engine.test_nbgrader import FIRST
 
 
 @pytest.fixture(scope="module")

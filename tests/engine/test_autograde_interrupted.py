@@ -23,6 +23,7 @@ from hintgrader.pipeline.locate import HandIn
 from hintgrader.pipeline.tasks import Failure, Task
 from hintgrader.records.records import SubmissionRecord
 from hintgrader.supervisor.isolation import strongest
+from hintgrader.testing.courses import hand_in, seed_of_no_other_course
 from hintgrader.worker.level import Level
 from rich.console import Console
 
@@ -33,13 +34,12 @@ from tests.engine.autograding import (
     needs_linux,
     notebook_of,
     processes_with,
-    seed_of_no_other_course,
     small_course,
     until,
     with_submission,
 )
 from tests.engine.odd_submissions import by_name, change_notebook
-from tests.engine.test_nbgrader import FIRST, hand_in
+from tests.engine.test_nbgrader import FIRST
 from tests.sampling import left_to_proofs
 
 pytestmark = needs_linux

@@ -12,6 +12,7 @@ from hintgrader.nbgrader.review_state import SaveMarks
 from hintgrader.pipeline.grade import grade_submission
 from hintgrader.pipeline.tasks import Task
 from hintgrader.pipeline.warm_process import close_graders
+from hintgrader.testing.courses import hand_in, seed_of_no_other_course
 from nbgrader.api import InvalidEntry
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.plugins import CsvExportPlugin
@@ -25,9 +26,8 @@ from tests.engine.autograding import (
     hand_in_as_students,
     notebook_of,
     released_course,
-    seed_of_no_other_course,
 )
-from tests.engine.test_nbgrader import FIRST, graded_by_nbgrader, hand_in
+from tests.engine.test_nbgrader import FIRST, graded_by_nbgrader
 
 STUDENTS = ["broken", "shuffled"]
 

@@ -15,10 +15,11 @@ from hintgrader.nbgrader.course import Course
 from hintgrader.supervisor import isolation
 from hintgrader.supervisor.bubblewrap import find_bubblewrap_mode
 from hintgrader.supervisor.isolation import strongest
+from hintgrader.testing.courses import hand_in, seed_of_no_other_course
 from typer.testing import CliRunner
 
-from tests.engine.autograding import released_course, seed_of_no_other_course
-from tests.engine.test_nbgrader import FIRST, hand_in
+from tests.engine.autograding import released_course
+from tests.engine.test_nbgrader import FIRST
 
 
 @pytest.fixture

@@ -22,19 +22,14 @@ from hintgrader.autograde.summary import (
 from hintgrader.nbgrader.course import Course
 from hintgrader.pipeline.tasks import Failure
 from hintgrader.records.records import PartRecord, SubmissionRecord, write_record
+from hintgrader.testing.courses import hand_in, seed_of_no_other_course
 from hintgrader.worker.level import Level
 from nbformat import NotebookNode
 from rich.console import Console
 from typer.testing import CliRunner
 
-from tests.engine.autograding import (
-    POINTS,
-    gradebook,
-    path_of_record,
-    released_course,
-    seed_of_no_other_course,
-)
-from tests.engine.test_nbgrader import FIRST, hand_in
+from tests.engine.autograding import POINTS, gradebook, path_of_record, released_course
+from tests.engine.test_nbgrader import FIRST
 
 LONG = [f"exercise_number_{number}_with_a_long_name" for number in range(1, 8)]
 STATES = ["graded", "missing", "timed out", "crashed", "cheated?", "graded", "graded"]

@@ -34,16 +34,18 @@ from hintgrader.nbgrader.course import Course, CourseError
 from hintgrader.pipeline import isolation as levels
 from hintgrader.pipeline.tasks import Failure, Outcome, Task
 from hintgrader.records.records import read_records
+from hintgrader.testing import postgresql
+from hintgrader.testing.courses import cell_of, hand_in
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 
 from tests.engine import noted_grading
 from tests.engine.autograding import have_ended, with_submission
-from tests.engine.test_nbgrader import FIRST, cell_of, hand_in, lay_out, read_points
+from tests.engine.test_nbgrader import FIRST, lay_out, read_points
 from tests.engine.test_nbgrader import STUDENTS as STUDENTS_OF_FIRST
 from tests.problem_sets import nbgrader
 from tests.sampling import left_to_proofs, sampled
-from tools import postgresql, simulated_grading
+from tools import simulated_grading
 from tools.local_cluster import LocalCluster, kill
 from tools.simulated_grading import (
     COURSE_ID,

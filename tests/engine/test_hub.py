@@ -25,7 +25,7 @@ from tests.engine.accounts import Account, account, needs_root, open_folder
 from tests.engine.hubs import HUB, Hub, jupyterhub
 
 SET = "01_least_squares"
-COURSE = ROOT / "tests" / "engine" / "another_course"
+COURSE = ROOT / "engine" / "examples" / "methods"
 ODD = ("eve", "absent", "broken", "twice")
 STUDENTS = ("ada", *ODD, *(f"s{n}" for n in range(5, int(os.environ.get("ATTN_HUB_ACCOUNTS", 6)))))
 POINTS = {"fit": 4, "summarise": 3}
@@ -46,7 +46,7 @@ def everybody() -> Iterator[tuple[Hub, dict[str, Account], Path]]:
             os.chown(home, one.user, one.user)
         course = place / people["prof"].name / "methods"
         ignored = shutil.ignore_patterns("__pycache__", "grading")
-        shutil.copytree(ROOT / "tests" / "engine" / "another_course", course, ignore=ignored)
+        shutil.copytree(ROOT / "engine" / "examples" / "methods", course, ignore=ignored)
         subprocess.run(["chown", "-R", people["prof"].name, course], check=True)
         script = [ROOT / "tools" / "set_up_hub.sh", "--no-install", "--course-id", "methods"]
         script += ["--python", HUB / "bin" / "python", "--exchange", place / "exchange"]

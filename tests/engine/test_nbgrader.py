@@ -9,12 +9,12 @@ import csv
 import json
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
 import pytest
 from filelock import FileLock
+from hintgrader.testing.courses import SECRET, Change, cell_of, hand_in
 from nbformat import NotebookNode
 
 from attn_bank import find_exercise
@@ -26,16 +26,6 @@ ASSIGNMENTS = sorted(folder.name for folder in SOLUTIONS.iterdir() if folder.is_
 FIRST = ASSIGNMENTS[0]
 # That all of them run as they are given out is for `test_grading_outside.py`.
 VALIDATED = sample(["04_bahdanau", "10_recurrence"], 1)
-SECRET = "of this class"
-Change = Callable[[NotebookNode, str], None]
-
-
-def cell_of(notebook: NotebookNode, grade_id: str) -> NotebookNode:
-    return next(
-        cell
-        for cell in notebook.cells
-        if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id
-    )
 
 
 def exercise_of(notebook: NotebookNode, part: str) -> str:
@@ -152,22 +142,6 @@ def lay_out(course: Path, *assignments: str) -> None:
     shutil.copy(ROOT / "nbgrader_config.py", course)
     for assignment in assignments:
         shutil.copytree(SOLUTIONS / assignment, course / "solutions" / assignment)
-
-
-def hand_in(course: Path, assignment: str, student: str, changes: dict[str, Change]) -> None:
-    """Lay down the released notebook with every solution filled in, and then changed."""
-    name = f"{assignment}.ipynb"
-    solved = nbformat.read(course / "solutions" / assignment / name, as_version=4)
-    notebook = nbformat.read(course / "exercises" / assignment / name, as_version=4)
-    for cell in solved.cells:
-        grading = cell.metadata.get("nbgrader", {})
-        if grading.get("solution"):
-            cell_of(notebook, grading["grade_id"]).source = cell.source
-    for part, change in changes.items():
-        change(notebook, part)
-    folder = course / "grading" / "submitted" / student / assignment
-    folder.mkdir(parents=True)
-    nbformat.write(notebook, folder / name)
 
 
 def marks(course: Path, student: str, assignment: str = FIRST) -> dict[str, float | None]:

@@ -13,9 +13,9 @@ from types import SimpleNamespace
 
 import nbformat
 import pytest
+from hintgrader.testing.commands import type_command
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from tests.commands import type_command
 from tests.conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))

@@ -68,8 +68,6 @@ def is_in(module: str, package: str) -> bool:
 @pytest.mark.parametrize(
     ("package", "may_import"),
     [
-        (f"{ENGINE}/worker", [f"{ENGINE}.worker"]),
-        (ENGINE, [ENGINE]),
         (COURSE, [COURSE]),
         (BANK_PACKAGE, [BANK_PACKAGE, ENGINE, COURSE]),
     ],
@@ -85,37 +83,13 @@ def test_arrows_run_one_way(package: str, may_import: list[str]) -> None:
         assert not wrong, f"{module} imports {wrong}"
 
 
-def test_importing_the_engine_itself_imports_nothing_but_what_python_has_loaded() -> None:
-    assert imported_by(ROOT / "engine" / ENGINE / "__init__.py") == {"sys"}
-
-
-@pytest.mark.parametrize("package", [ENGINE, BANK_PACKAGE])
-def test_no_two_modules_import_each_other(package: str) -> None:
-    arrows = {name: found - {name} for name, found in imports_of(package).items()}
+def test_no_two_modules_of_the_bank_import_each_other() -> None:
+    arrows = {name: found - {name} for name, found in imports_of(BANK_PACKAGE).items()}
     left = dict(arrows)
     while ends := [name for name, found in left.items() if not found & set(left)]:
         for name in ends:
             del left[name]
     assert not left, f"a circle within {sorted(left)}"
-
-
-def test_the_rooms_of_the_engine_have_an_order() -> None:
-    """A room is a folder; the modules at the top are one more."""
-
-    def room(module: str) -> str:
-        parts = module.split(".")
-        is_room = len(parts) > 1 and (ROOT / "engine" / ENGINE / parts[1]).is_dir()
-        return parts[1] if is_room else "top"
-
-    arrows: dict[str, set[str]] = {}
-    for name, imports in imports_of(ENGINE).items():
-        if name != f"{ENGINE}.__main__":
-            rooms = arrows.setdefault(room(name), set())
-            rooms |= {room(one) for one in imports if one != ENGINE} - {room(name)}
-    while ends := [name for name, found in arrows.items() if not found & set(arrows)]:
-        for name in ends:
-            del arrows[name]
-    assert not arrows, f"a circle of rooms: {arrows}"
 
 
 def test_the_engine_names_no_course() -> None:
