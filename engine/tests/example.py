@@ -3,8 +3,11 @@
 import shutil
 from pathlib import Path
 
+from hintgrader.worker.wall import Wall
+
 COURSE = Path(__file__).resolve().parents[1] / "examples" / "methods"
 SETTINGS = COURSE / "nbgrader_config.py"
+WALL = Wall(("methods_course",), "methods_bank", ("solutions/", "gradebook.db", "grading/secret"))
 FIRST, SECOND = "01_least_squares", "02_edit_distance"
 
 

@@ -1,7 +1,6 @@
 """Part A of problem set 02: two words aligned, a tree of strings and counts."""
 
 import torch
-
 from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes
 
 LETTERS = "abc"

@@ -2,7 +2,6 @@
 
 import numpy as np
 import torch
-
 from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import torch
-
 from hintgrader.exercise import Check, Contract, Exercise, Inputs, Mistakes
+
 from methods_bank.least_squares.fit import draw
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+
 from hintgrader.autograde.pool import grade_locally
 from hintgrader.pipeline import warm_process as warm
 from hintgrader.pipeline.tasks import Task
@@ -18,8 +19,7 @@ from hintgrader.supervisor import process, watchdog
 from hintgrader.supervisor.bubblewrap import AS_ROOT, NOBODY, OWN_USERS, PACKAGES, BubblewrapMode
 from hintgrader.worker import limits
 from hintgrader.worker.level import Level
-
-from tests.confined import WALL
+from tests.example import COURSE, WALL
 
 needs_root = pytest.mark.skipif(
     os.geteuid() != 0 or shutil.which("bwrap") is None, reason="for root, with bubblewrap"
@@ -104,6 +104,7 @@ def test_course_among_the_programs_is_not_seen(tmp_path, monkeypatch):
 
 
 def test_grader_has_its_course_hidden(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(COURSE)
     asked = []
     start = partial(subprocess.Popen, ["true"], start_new_session=True)
     monkeypatch.setattr(process, "start_worker", lambda *what: asked.append(what) or start())
