@@ -60,7 +60,7 @@ engine: .venv/test # all tests of the grader, as they are elsewhere
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir .venv/engine ./engine
 	@.venv/engine/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-index --ignore-installed .venv/engine/*.whl
 	@mkdir .venv/engine/alone && cp -r engine/pyproject.toml engine/tests engine/examples .venv/engine/alone
-	@cd .venv/engine/alone && GRADER_PROOFS=1 PATH="$(CURDIR)/.venv/engine/bin:$$PATH" ../bin/python -m pytest --numprocesses 2 $(SLOWEST)
+	@cd .venv/engine/alone && GRADER_PROOFS=1 JUPYTER_PATH=$(CURDIR)/.venv/share/jupyter PATH="$(CURDIR)/.venv/engine/bin:$$PATH" ../bin/python -m pytest --numprocesses 2 $(SLOWEST)
 
 test-hub: .venv/hub/ready ## a class of 20 on a real JupyterHub; takes root, Node's npm, and minutes
 	@ATTN_HUB=$(CURDIR)/.venv/hub ATTN_HUB_ACCOUNTS=20 $(BIN)/python -m pytest $(SLOWEST) tests/engine/test_hub.py

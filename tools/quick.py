@@ -22,6 +22,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+ENGINE = ROOT / "engine"  # its tests run there, by settings of its own
 SECONDS = 50
 # They look at all files of the repository, and take seconds.
 EVERYWHERE = ("tests/repository/test_layout.py",)
@@ -60,7 +61,8 @@ def imports(test: Path) -> frozenset[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    helpers = [ROOT / f"{name.replace('.', '/')}.py" for name in found if name[:6] == "tests."]
+    base = ENGINE if test.is_relative_to(ENGINE) else ROOT
+    helpers = [base / f"{name.replace('.', '/')}.py" for name in found if name[:6] == "tests."]
     near = (helper for helper in helpers if helper.is_file() and helper.name != "conftest.py")
     return frozenset(found.union(*map(imports, near)))
 
@@ -75,8 +77,8 @@ def exercise_of(path: PurePosixPath) -> str | None:
 
 def looking_at(path: PurePosixPath) -> Iterator[str]:
     """Yield the test files, and the chapter, that look at a file, the nearest first."""
-    tests = sorted(ROOT.glob("tests/**/test_*.py"))
-    if path.parts[0] == "tests" and path.name.startswith("test_"):
+    tests = sorted([*ROOT.glob("tests/**/test_*.py"), *ENGINE.glob("tests/test_*.py")])
+    if "tests" in path.parts[:2] and path.name.startswith("test_"):
         yield path.as_posix()
     elif exercise_of(path):
         yield "tests/bank/test_grading_proofs.py"
@@ -96,6 +98,17 @@ def looking_at(path: PurePosixPath) -> Iterator[str]:
         for folder, others in BESIDE.items():
             yield from others if path.is_relative_to(folder) else ()
     yield from (f"book/{file.name}" for file in ROOT.glob(f"book/[0-9]*_{path.stem}.ipynb"))
+
+
+def run_engine(places: list[str]) -> int:
+    """Run tests of the engine, for as long; return pytest's exit status."""
+    own = [PurePosixPath(place).relative_to(ENGINE.name).as_posix() for place in places]
+    words = [sys.executable, "-m", "pytest", "--quiet", "--exitfirst", "-p", "no:cacheprovider"]
+    try:
+        return subprocess.run([*words, *own], cwd=ENGINE, timeout=SECONDS).returncode
+    except subprocess.TimeoutExpired:
+        print("The time is over; make test does the rest.")
+        return 0
 
 
 class Minute:
@@ -140,11 +153,14 @@ def main(arguments: list[str]) -> int:
     places = list(dict.fromkeys(test for path in paths for test in looking_at(path)))
     places = [test for test in (*places, *EVERYWHERE) if PurePosixPath(test).name not in LEFT_OUT]
     print(f"{len(paths)} files have changed. Looking at them: {', '.join(places)}", flush=True)
+    of_engine = [place for place in places if place.startswith(f"{ENGINE.name}/")]
+    places = [place for place in places if place not in of_engine]
     exercises = {name for path in paths if (name := exercise_of(path))}
     options = ["--quiet", "--exitfirst", "--nbval", "-p", "no:cacheprovider"]
     status = pytest.main([*options, *places], [minute := Minute(places, exercises)])
     stopped = minute.over and status == pytest.ExitCode.INTERRUPTED
-    return 0 if stopped and not minute.session.testsfailed else int(status)
+    failed = 0 if stopped and not minute.session.testsfailed else int(status)
+    return failed or (run_engine(of_engine) if of_engine else 0)
 
 
 if __name__ == "__main__":

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 # One thread keeps sums the same, and more of them would wait for each other. Before torch is read.
 for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ[variable] = "1"
+# nbgrader looks for its own tools on PATH, whether or not the environment is activated.
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 # The first runs what takes minutes; with the second, a machine has to have what the tests need.
 PROOFS, NO_SKIPS = "GRADER_PROOFS", "GRADER_NO_SKIPS"
 
