@@ -52,15 +52,17 @@ test: browser style .venv/model ## everything that guards main: code, chapters, 
 proofs: browser .venv/model engine ## the whole of what `make test` samples; before a release, and once a week
 	@ATTN_COURSE_PROOFS=1 $(PYTEST) $(SLOWEST) -m "sampled or left_to_proofs" tests
 
-# Its wheel, in an environment that has what .venv has, but for the packages of this course.
+# Its wheel, in an environment that has what .venv has (by links, which take no space), but for the
+# packages of this course. A sandbox shows what lies in its environment, so a path to .venv would not do.
+ALONE := .venv/alone
 engine: .venv/test # all tests of the grader, as they are elsewhere
-	@rm -rf .venv/engine engine/build && $(PYTHON) -m venv .venv/engine
-	@.venv/engine/bin/python -c 'import pathlib, sysconfig; ours = sysconfig.get_path("purelib"); \
-	pathlib.Path(ours, "libraries.pth").write_text(ours.replace("/.venv/engine/", "/.venv/") + "\n")'
-	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir .venv/engine ./engine
-	@.venv/engine/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-index --ignore-installed .venv/engine/*.whl
-	@mkdir .venv/engine/alone && cp -r engine/pyproject.toml engine/tests engine/examples .venv/engine/alone
-	@cd .venv/engine/alone && GRADER_PROOFS=1 JUPYTER_PATH=$(CURDIR)/.venv/share/jupyter PATH="$(CURDIR)/.venv/engine/bin:$$PATH" ../bin/python -m pytest --numprocesses 2 $(SLOWEST)
+	@rm -rf $(ALONE) engine/build && $(PYTHON) -m venv --without-pip $(ALONE) && cp -al .venv/share $(ALONE)
+	@cp -al .venv/lib/python3*/site-packages/. $(ALONE)/lib/python3*/site-packages
+	@rm -rf $(ALONE)/lib/python3*/site-packages/{__editable__,attn_,hintgrader}*
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir $(ALONE) ./engine
+	@$(ALONE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-index $(ALONE)/*.whl
+	@mkdir $(ALONE)/tried && cp -r engine/pyproject.toml engine/tests engine/examples $(ALONE)/tried
+	@cd $(ALONE)/tried && GRADER_PROOFS=1 ../bin/python -m pytest --numprocesses 2 --dist loadscope $(SLOWEST)
 
 test-hub: .venv/hub/ready ## a class of 20 on a real JupyterHub; takes root, Node's npm, and minutes
 	@ATTN_HUB=$(CURDIR)/.venv/hub ATTN_HUB_ACCOUNTS=20 $(BIN)/python -m pytest $(SLOWEST) tests/engine/test_hub.py
