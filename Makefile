@@ -56,7 +56,7 @@ proofs: browser .venv/model engine ## the whole of what `make test` samples; bef
 # packages of this course. A sandbox shows what lies in its environment, so a path to .venv would not do.
 ALONE := .venv/alone
 engine: .venv/test # all tests of the grader, as they are elsewhere
-	@rm -rf $(ALONE) engine/build && $(PYTHON) -m venv --without-pip $(ALONE) && cp -al .venv/share $(ALONE)
+	@rm -rf $(ALONE) engine/build && $(PYTHON) -m venv --without-pip $(ALONE) && cp -al .venv/share $(ALONE) && cp -al .venv/bin/ruff $(ALONE)/bin
 	@cp -al .venv/lib/python3*/site-packages/. $(ALONE)/lib/python3*/site-packages
 	@rm -rf $(ALONE)/lib/python3*/site-packages/{__editable__,attn_,hintgrader}*
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir $(ALONE) ./engine
