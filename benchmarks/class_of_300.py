@@ -30,7 +30,7 @@ NAME = f"{SET}.ipynb"
 PATTERNS = 10  # of right and wrong answers
 SHARE = 0.1  # of odd hand-ins
 FORGED = "Student 001_1_assignsubmission_file_"  # as Moodle writes a classmate's
-EXPORTER = "--exporter=hintgrader.nbgrader.exports.tables.MoodleExporter"
+EXPORTER = "--exporter=hintgrader.nbgrader.exports.learning_systems.MoodleExporter"
 Upload = dict[str, bytes]
 
 

@@ -54,7 +54,7 @@ def test_call_that_waits_is_ended_once_and_is_not_called_late(monkeypatch):
     monkeypatch.setattr(clock, "IDLE_SECONDS", 0.3)
     calls = []
     sleeps = LocalSubmission(lambda: calls.append(time.sleep(99)))
-    monkeypatch.setattr(submission, "SECONDS_A_CALL", 0.2)
+    monkeypatch.setattr(submission, "CALL_SECONDS", 0.2)
     said = "it waited for 0.3 seconds in which it computed nothing"
     assert [sleeps.call({}).error for _ in range(3)] == [("Stalled", said)] * 3
     assert sleeps.call({}).stalled

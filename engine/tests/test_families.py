@@ -16,7 +16,7 @@ from torch import nn
 from torch.func import functional_call, grad, jvp, vmap
 from torch.nn import functional
 
-from hintgrader.worker.families import FAMILIES, SCRIPTED, Avoided
+from hintgrader.worker.forbidden_calls import FAMILIES, SCRIPTED, ForbiddenCalls
 from hintgrader.worker.packing import pack, unpack
 from hintgrader.worker.submission import LocalSubmission
 from hintgrader.worker.watching import PROFILER, UNWATCHED_CALLS
@@ -186,7 +186,7 @@ def borrowed(answer, *avoid):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_family_is_noticed_in_every_way_of_calling_it(family):
     if family == "estimators":  # classes of statsmodels and scikit-learn, by their methods
-        assert Avoided([family]).entry_of("KNeighborsRegressor.fit") == family
+        assert ForbiddenCalls([family]).entry_of("KNeighborsRegressor.fit") == family
         return
     found = {number: borrowed(way, family) for number, way in enumerate(WAYS[family])}
     assert not [number for number, names in found.items() if not names]
@@ -199,7 +199,7 @@ def test_pieces_of_which_an_answer_is_written_are_no_family(number):
 
 def test_families_have_the_operators_of_torch_by_their_names():
     names = {schema.name.split(".")[0] for schema in torch._C._jit_get_all_schemas()}
-    told = {name: Avoided(FAMILIES).entry_of(name) for name in names}
+    told = {name: ForbiddenCalls(FAMILIES).entry_of(name) for name in names}
     for family, words in {
         "softmax": ("softmax",),
         "log-sum-exp": ("logsumexp", "logcumsumexp", "logaddexp"),

@@ -21,13 +21,13 @@ from hintgrader.autograde.command import _changed
 from hintgrader.autograde.pool import grade_locally
 from hintgrader.nbgrader.course import Course, GradingError
 from hintgrader.nbgrader.exports.checked import CheckedExporter
-from hintgrader.nbgrader.exports.marks import unsandboxed
-from hintgrader.nbgrader.exports.tables import (
+from hintgrader.nbgrader.exports.learning_systems import (
     BlackboardExporter,
     BrightspaceExporter,
     CanvasExporter,
     MoodleExporter,
 )
+from hintgrader.nbgrader.exports.mark_checks import unsandboxed
 from hintgrader.pipeline import isolation as levels
 from hintgrader.pipeline.tasks import Task
 from hintgrader.records import seal

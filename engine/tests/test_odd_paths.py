@@ -97,7 +97,7 @@ def test_all_commands_of_the_guide_work_in_a_folder_of_an_odd_name(course: Path)
     typed(course, "nbgrader", "release_feedback", SET, exchange)
     typed(course, "nbgrader", "export", "--to", "grading/grades.csv")
     assert (course / "grading" / "grades.csv").read_text("utf-8").count(",7.0,7.0\n") == 3
-    exporter = "hintgrader.nbgrader.exports.tables.MoodleExporter"
+    exporter = "hintgrader.nbgrader.exports.learning_systems.MoodleExporter"
     typed(course, "nbgrader", "export", "--to", f"{beside}/m.csv", f"--exporter={exporter}")
     typed(course, "hintgrader", "data", "export", "ada", f"{beside}/ada.zip")
     typed(course, "hintgrader", "data", "backup", f"{beside}/backup.tar.gz")

@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 from nbgrader.converters import Autograde
 
 from hintgrader.nbgrader.formgrader import OutsideTheFormgrader
-from hintgrader.nbgrader.rebuilt import rebuild
+from hintgrader.nbgrader.rebuild_notebook import rebuild
 from hintgrader.pipeline.load import claims_of
 
 MARKED = {"grade": True, "grade_id": "a-check", "points": 3, "solution": False, "locked": True}

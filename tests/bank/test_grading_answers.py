@@ -82,7 +82,7 @@ def test_failing_answer_costs_its_points_and_says_why(answer, said):
 
 def test_answer_that_never_returns_is_waited_for_once_a_row(monkeypatch):
     check(SOFTMAX, by_hand)  # what the first check loads must not count
-    monkeypatch.setattr(submission, "SECONDS_A_CALL", 0.5)
+    monkeypatch.setattr(submission, "CALL_SECONDS", 0.5)
 
     def hangs(scores):
         while True:
@@ -101,7 +101,7 @@ def test_answer_that_never_returns_is_waited_for_once_a_row(monkeypatch):
 
 def test_call_that_does_not_return_costs_its_row_alone_and_is_what_the_row_says(monkeypatch):
     check(SOFTMAX, by_hand)
-    monkeypatch.setattr(submission, "SECONDS_A_CALL", 0.5)
+    monkeypatch.setattr(submission, "CALL_SECONDS", 0.5)
 
     def hangs_on_eleven_keys(scores):
         while scores.shape[-1] == 11:
@@ -120,7 +120,7 @@ def test_call_that_does_not_return_costs_its_row_alone_and_is_what_the_row_says(
 
 
 def test_slow_answer_has_its_own_time_limit(monkeypatch):
-    monkeypatch.setattr(submission, "SECONDS_A_CALL", 0.2)
+    monkeypatch.setattr(submission, "CALL_SECONDS", 0.2)
 
     def slow():
         while time.process_time() < until:

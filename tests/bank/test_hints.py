@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 import torch
-from hintgrader.authoring.mutants import mutants_of
+from hintgrader.authoring.source_mutants import mutants_of
 from hintgrader.bank.grade import grade
 from hintgrader.checking.case import axes_of
 from hintgrader.checking.findings import Findings

@@ -1,6 +1,6 @@
 """The changes that the proofs make in a solution: all of them, each under a name of its own."""
 
-from hintgrader.authoring.mutants import mutants_of
+from hintgrader.authoring.source_mutants import mutants_of
 
 # the second -1 lies less deep in the tree than the first
 TWICE = "def f(x):\n    y = x.exp().sum(-1).exp()\n    return y.amax(-1)\n"

@@ -18,14 +18,14 @@ from hintgrader.__main__ import app
 from hintgrader.nbgrader.archives.collector import RosterCollector
 from hintgrader.nbgrader.course import HintGrader
 from hintgrader.nbgrader.exchange.collect import OwnerCollect
-from hintgrader.nbgrader.exports.tables import TableExporter
+from hintgrader.nbgrader.exports.learning_systems import TableExporter
 from hintgrader.records.records import STATES
 from hintgrader.supervisor import deadline as time_left
 from hintgrader.supervisor import notebook
 from hintgrader.supervisor.results import MAX_OUTPUT
 from hintgrader.worker import limits
 from hintgrader.worker.clock import IDLE_SECONDS
-from hintgrader.worker.submission import SECONDS_A_CALL
+from hintgrader.worker.submission import CALL_SECONDS
 from nbgrader.apps import NbGraderApp
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default.collect import ExchangeCollect
@@ -204,7 +204,7 @@ def test_folder_that_the_pattern_is_written_for_fits_it() -> None:
 
 def test_limits_in_the_guide_are_those_of_the_program() -> None:
     in_words = {10: "10 seconds", 120: "two minutes", 180: "three minutes", 1800: "half an hour"}
-    call, cell = in_words[SECONDS_A_CALL], in_words[int(notebook.CELL_SECONDS)]
+    call, cell = in_words[CALL_SECONDS], in_words[int(notebook.CELL_SECONDS)]
     trains = find_exercise("04_bahdanau/train_and_translate").checks
     (training,) = {in_words[check.seconds] for check in trains if check.slow}
     text = " ".join(GUIDE.split())

@@ -32,7 +32,7 @@ from hintgrader.cluster.worker import describe, misfit
 from hintgrader.nbgrader import gradebook
 from hintgrader.nbgrader.course import Course, CourseError
 from hintgrader.pipeline import isolation as levels
-from hintgrader.pipeline.tasks import Failure, Outcome, Task
+from hintgrader.pipeline.tasks import Failure, GradingResult, Task
 from hintgrader.records.records import read_records
 from hintgrader.testing import postgresql
 from hintgrader.testing.courses import cell_of, hand_in
@@ -73,7 +73,7 @@ class Class:
     def task(self, student: str) -> Task:
         return Task(str(self.course), ASSIGNMENT, student, level="plain")
 
-    def grade(self, *students: str) -> Iterator[tuple[str, Outcome]]:
+    def grade(self, *students: str) -> Iterator[tuple[str, GradingResult]]:
         tasks = [self.task(student) for student in students]
         for task, outcome in grade_on_cluster(tasks, self.cluster.address, simulated_grading.grade):
             yield task.student, outcome

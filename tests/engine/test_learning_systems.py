@@ -12,7 +12,7 @@ from zipfile import ZipFile
 
 import pytest
 from hintgrader.nbgrader.archives.collector import RosterCollector
-from hintgrader.nbgrader.exports import tables as export
+from hintgrader.nbgrader.exports import learning_systems as export
 from nbgrader.api import Gradebook, Student
 from nbgrader.apps import ZipCollectApp
 from nbgrader.coursedir import CourseDirectory

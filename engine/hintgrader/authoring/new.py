@@ -13,7 +13,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from hintgrader.authoring.parts import HEAD, HEADING, with_points, with_table, write_notebook
 from hintgrader.nbgrader.course import Course, CourseError
-from hintgrader.nbgrader.preprocessors import SCHEMA
+from hintgrader.nbgrader.restore_cells import SCHEMA
 
 NAME = re.compile(r"(?P<number>\d+)_(?P<folder>[a-z]\w*)/(?P<part>[a-z]\w*)")
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}

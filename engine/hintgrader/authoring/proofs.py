@@ -6,8 +6,8 @@ Each function yields what does not hold, as a sentence to the author.
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from hintgrader.authoring.mutants import mutants_of
 from hintgrader.authoring.solution import Solution
+from hintgrader.authoring.source_mutants import mutants_of
 from hintgrader.bank.grade import grade
 from hintgrader.checking.case import axes_of, draw_cases
 from hintgrader.checking.judge import examine, examine_one

@@ -30,7 +30,7 @@ DRAWS = 3  # hidden draws on which right answers are tried
 
 
 @dataclass
-class FindingsCache:
+class TriedExercise:
     """An exercise and its verdict.
 
     Attributes:
@@ -59,7 +59,7 @@ class FindingsCache:
         yield from (f"TO MEND: {fault}" for fault in self.faults)
 
 
-def try_exercise(course: Course, name: str) -> FindingsCache:
+def try_exercise(course: Course, name: str) -> TriedExercise:
     """Try the reference, the solution, the right answers, the mistakes and the mutants.
 
     Verdicts are kept once there is nothing to mend.
@@ -68,7 +68,7 @@ def try_exercise(course: Course, name: str) -> FindingsCache:
         ValueError: There is no exercise of this name.
     """
     exercise = course.bank.find(name)
-    tried = FindingsCache(
+    tried = TriedExercise(
         exercise, faults=[f"it {said}" for said in unmet_demands(course, exercise)]
     )
     wrong = [*_try_reference(exercise)]
@@ -93,7 +93,7 @@ def _try_reference(exercise: Exercise) -> Iterator[str]:
         yield f"the reference is no answer: {type(error).__name__}: {error}"
 
 
-def _try_mistakes(tried: FindingsCache) -> Iterator[str]:
+def _try_mistakes(tried: TriedExercise) -> Iterator[str]:
     exercise = tried.exercise
     hints: dict[str, str] = {}
     for mistake in exercise.mistakes:
@@ -136,7 +136,7 @@ def right_answers_in(path: Path) -> dict[str, proofs.Answer]:
     }
 
 
-def _try_solution(course: Course, tried: FindingsCache) -> Iterator[str]:
+def _try_solution(course: Course, tried: TriedExercise) -> Iterator[str]:
     """Try the solution and its mutants; and see what each check is there for."""
     exercise = tried.exercise
     try:

@@ -20,14 +20,14 @@ from hintgrader.autograde.pool import grade_locally
 from hintgrader.autograde.results import write_results
 from hintgrader.autograde.summary import count_submissions, print_summary
 from hintgrader.nbgrader.course import Course, CourseError
-from hintgrader.nbgrader.exports.marks import unsandboxed
+from hintgrader.nbgrader.exports.mark_checks import unsandboxed
 from hintgrader.nbgrader.gradable import check_gradable, check_released, check_writable
 from hintgrader.nbgrader.gradebook import prepare_gradebook
 from hintgrader.nbgrader.one_source import check_one_source
 from hintgrader.nbgrader.printable import plain
 from hintgrader.nbgrader.private import check_private
 from hintgrader.pipeline.isolation import choose_level
-from hintgrader.pipeline.tasks import Failure, Outcome, Task
+from hintgrader.pipeline.tasks import Failure, GradingResult, Task
 from hintgrader.records.records import SubmissionRecord, read_record, record_path
 from hintgrader.supervisor.deadline import CELL_SECONDS
 from hintgrader.worker.level import Level
@@ -162,7 +162,7 @@ def _failures(
                 yield outcome
 
 
-def _outcomes(options: AutogradeOptions, tasks: list[Task]) -> Iterator[tuple[Task, Outcome]]:
+def _outcomes(options: AutogradeOptions, tasks: list[Task]) -> Iterator[tuple[Task, GradingResult]]:
     """Grade all, and then again, one after the other, what did nothing but wait: what it waits
     for may be another."""
     waited = []
@@ -175,13 +175,13 @@ def _outcomes(options: AutogradeOptions, tasks: list[Task]) -> Iterator[tuple[Ta
         yield from _grade(options, [task])
 
 
-def _grade(options: AutogradeOptions, tasks: list[Task]) -> Iterator[tuple[Task, Outcome]]:
+def _grade(options: AutogradeOptions, tasks: list[Task]) -> Iterator[tuple[Task, GradingResult]]:
     if options.scheduler is None:
         return grade_locally(tasks, options.jobs or default_jobs())
     return _outcomes_of_cluster(options.scheduler, tasks)
 
 
-def _outcomes_of_cluster(address: str, tasks: list[Task]) -> Iterator[tuple[Task, Outcome]]:
+def _outcomes_of_cluster(address: str, tasks: list[Task]) -> Iterator[tuple[Task, GradingResult]]:
     try:  # only now: Dask takes a second, and need not be installed
         from hintgrader.cluster.client import ClusterError, grade_on_cluster
     except ModuleNotFoundError as error:

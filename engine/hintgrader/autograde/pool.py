@@ -17,7 +17,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 
 from hintgrader.pipeline.grade import grade_submission
-from hintgrader.pipeline.tasks import Failure, Grade, Outcome, Task
+from hintgrader.pipeline.tasks import Failure, Grade, GradingResult, Task
 from hintgrader.pipeline.warm_process import close_graders
 from hintgrader.records.records import SubmissionRecord
 from hintgrader.records.seal import held_keys, hold
@@ -29,7 +29,7 @@ EXIT_SECONDS = 10.0
 
 def grade_locally(
     tasks: Iterable[Task], jobs: int, grade: Grade = grade_submission
-) -> Iterator[tuple[Task, Outcome]]:
+) -> Iterator[tuple[Task, GradingResult]]:
     """Grade submissions in several processes; yield each when it is done.
 
     What has not been yielded when the caller stops asking, or is interrupted, is stopped. No
@@ -59,7 +59,7 @@ class _Pool:
         self._running: dict[Future[SubmissionRecord], tuple[ProcessPoolExecutor, Task]] = {}
         self._ended_with: Counter[Task] = Counter()
 
-    def outcomes(self) -> Iterator[tuple[Task, Outcome]]:
+    def outcomes(self) -> Iterator[tuple[Task, GradingResult]]:
         """Each submission with what came of it, in the order in which they are done."""
         for _ in range(self._jobs):
             self._give(self._new_executor())
@@ -67,7 +67,7 @@ class _Pool:
             for future in wait(self._running, return_when=FIRST_COMPLETED).done:
                 executor, task = self._running.pop(future)
                 try:
-                    outcome: Outcome | None = future.result()
+                    outcome: GradingResult | None = future.result()
                 except BrokenProcessPool:
                     executor, outcome = self._new_executor(), self._retry_or_fail(task)
                 except Exception as error:  # a grader must not stop at one submission

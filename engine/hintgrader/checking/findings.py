@@ -24,7 +24,7 @@ class Sign(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Wrong:
+class Fault:
     """A fault of an answer on one draw.
 
     Args:
@@ -45,7 +45,7 @@ class Wrong:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding(Wrong):
+class Finding(Fault):
     """The same, with the draw on which it was found.
 
     Args:

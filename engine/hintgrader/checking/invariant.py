@@ -5,7 +5,7 @@ from torch import Tensor
 
 from hintgrader.checking.case import Case, Submission
 from hintgrader.checking.compare import difference
-from hintgrader.checking.findings import Wrong
+from hintgrader.checking.findings import Fault
 from hintgrader.exercise.definition import Invariant
 from hintgrader.worker.plain import Inputs, Plain, name_kind, parts_of
 from hintgrader.worker.submission import Outcome
@@ -19,11 +19,11 @@ MOST_NUMBERS = 1_000_000  # where the right output is not known, and of what is 
 class Failed(Exception):
     """A call within an invariant gave no output that it could go on with; `wrong` says why."""
 
-    def __init__(self, wrong: Wrong) -> None:
+    def __init__(self, wrong: Fault) -> None:
         self.wrong = wrong
 
 
-def check_invariant(invariant: Invariant, case: Case, submission: Submission) -> Wrong | None:
+def check_invariant(invariant: Invariant, case: Case, submission: Submission) -> Fault | None:
     """The fault that an invariant finds, in words, and its evidence; None without one."""
     check, most = case.check, _most_numbers(case)
     outputs = []
@@ -36,7 +36,7 @@ def check_invariant(invariant: Invariant, case: Case, submission: Submission) ->
         if numbers_in(outcome.output) > most:
             kind = name_kind(outcome.output)
             said = f"it is {kind}, and holds far more numbers than a right answer does"
-            raise Failed(Wrong(said, kind))
+            raise Failed(Fault(said, kind))
         outputs.append(outcome.output)
         return outcome.output
 
@@ -48,23 +48,23 @@ def check_invariant(invariant: Invariant, case: Case, submission: Submission) ->
         plain, exact = ("", "") if check.slow else (case.plain["cpu"].output, case.exact.output)
         said = difference(outputs[-1], plain, exact, check) or ""
         odd, kind = _not_applicable(outputs[-1])
-        return Wrong(said if "expected" in said else odd, kind)
+        return Fault(said if "expected" in said else odd, kind)
     if broken is None:
         return None
-    return Wrong(broken, broken) if isinstance(broken, str) else Wrong(*broken)
+    return Fault(broken, broken) if isinstance(broken, str) else Fault(*broken)
 
 
-def failure(outcome: Outcome) -> Wrong | None:
+def failure(outcome: Outcome) -> Fault | None:
     """The fault of an answer that gave no output; None if it gave one."""
     if outcome.borrowed:
         names = " and ".join(dict.fromkeys(outcome.borrowed))
         said = f"it calls {names}; the exercise is to write that yourself"
-        return Wrong(said, f"borrowed {names}")
+        return Fault(said, f"borrowed {names}")
     if outcome.error:
         kind, message = outcome.error
         ours = outcome.late or not kind  # no exception that a student knows
         said = message if ours else f"it raised {kind}: {message}"
-        return Wrong(
+        return Fault(
             said, f"{kind}: {message}", late=outcome.late, unwritten=outcome.unwritten, raised=kind
         )
     return None

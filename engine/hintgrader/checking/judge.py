@@ -8,7 +8,7 @@ from torch import Tensor
 
 from hintgrader.checking.case import Case, Submission, draw_cases, tensor_of
 from hintgrader.checking.compare import difference, wrong_form
-from hintgrader.checking.findings import Finding, Findings, Wrong
+from hintgrader.checking.findings import Fault, Finding, Findings
 from hintgrader.checking.invariant import MOST_NUMBERS, check_invariant, failure, numbers_in
 from hintgrader.checking.probes import probe
 from hintgrader.exercise.definition import Exercise
@@ -75,7 +75,7 @@ def examine_one(case: Case, submission: Submission) -> Finding | None:
     try:
         wrong = _wrong(case, submission)
     except MemoryError:
-        wrong = Wrong(NO_MEMORY, NO_MEMORY)
+        wrong = Fault(NO_MEMORY, NO_MEMORY)
     if not wrong:
         return None
     evidence = wrong.evidence
@@ -87,9 +87,9 @@ def examine_one(case: Case, submission: Submission) -> Finding | None:
     return Finding(inputs=shown, hidden=case.hidden, **said)
 
 
-def _wrong(case: Case, submission: Submission) -> Wrong | None:
+def _wrong(case: Case, submission: Submission) -> Fault | None:
     check = case.check
-    wrong: Wrong | None
+    wrong: Fault | None
     latest: Outcome | None = None
     if check.invariant:
         wrong = check_invariant(check.invariant, case, submission)
@@ -105,7 +105,7 @@ def _wrong(case: Case, submission: Submission) -> Wrong | None:
     return _compare_inputs(case, latest or submission.call(case.given))
 
 
-def _compare(case: Case, submission: Submission) -> tuple[Wrong | None, Outcome | None]:
+def _compare(case: Case, submission: Submission) -> tuple[Fault | None, Outcome | None]:
     """The failure, or None; and the outcome of the latest call with the inputs on the processor."""
     exact, latest = case.exact.output, None
     for device, plain in case.plain.items():
@@ -121,11 +121,11 @@ def _compare(case: Case, submission: Submission) -> tuple[Wrong | None, Outcome 
                 reason = reason.replace(NONE, "None")
             is_number = isinstance(exact, int | float)  # which may come as a tensor just as well
             given = as_number(outcome.output) if is_number else outcome.output
-            return Wrong(where + reason, given, plain.output), None
+            return Fault(where + reason, given, plain.output), None
         again = submission.call(there)
         if reason := difference(again.output, plain.output, exact, case.check):
             said = f"wrong when called a second time with the same inputs: {reason}"
-            return Wrong(said, "twice"), None
+            return Fault(said, "twice"), None
         latest = again if device == "cpu" else latest
     return None, latest
 
@@ -135,7 +135,7 @@ def _may_be_none(reference: Callable[..., Plain]) -> bool:
     return "None" in str(inspect.signature(reference).return_annotation)
 
 
-def _compare_gradients(case: Case, submission: Submission) -> Wrong | None:
+def _compare_gradients(case: Case, submission: Submission) -> Fault | None:
     check, exact, plain = case.check, case.exact, case.plain["cpu"]
     expected = tensor_of(plain)
     upstream = case.upstream.to(expected.dtype)
@@ -143,18 +143,18 @@ def _compare_gradients(case: Case, submission: Submission) -> Wrong | None:
     if failed := failure(outcome):
         return failed
     if wrong := wrong_form(outcome.output, expected):
-        return Wrong(wrong, [*getattr(outcome.output, "shape", ()), wrong.split()[1]])
+        return Fault(wrong, [*getattr(outcome.output, "shape", ()), wrong.split()[1]])
     for name in check.gradient:
         if (found := outcome.gradients.get(name)) is None:
             cut = f"no gradient reaches {name}: something cuts the output off from it"
-            return Wrong(cut, f"cut: {name}")
+            return Fault(cut, f"cut: {name}")
         if wrong := difference(found, plain.gradients[name], exact.gradients[name], check):
             said = f"the gradient that reaches {name}: {wrong}"
-            return Wrong(said, found, plain.gradients[name])
+            return Fault(said, found, plain.gradients[name])
     return None
 
 
-def _compare_inputs(case: Case, outcome: Outcome) -> Wrong | None:
+def _compare_inputs(case: Case, outcome: Outcome) -> Fault | None:
     if failed := failure(outcome):
         return failed
     for name, before in case.given.items():
@@ -163,5 +163,5 @@ def _compare_inputs(case: Case, outcome: Outcome) -> Wrong | None:
             marked = isinstance(after, Foreign) and isinstance(before, Tensor)
             made = f", and makes it {name_kind(after)}" if marked else ""
             said = f"it changes {name}, which belongs to the caller{made}"
-            return Wrong(said, f"{'marked' if marked else 'changed'}: {name}")
+            return Fault(said, f"{'marked' if marked else 'changed'}: {name}")
     return None

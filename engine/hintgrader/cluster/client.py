@@ -25,7 +25,7 @@ from hintgrader.cluster.secret import closed_address, security
 from hintgrader.cluster.worker import describe, misfit
 from hintgrader.nbgrader.course import Course
 from hintgrader.pipeline.grade import grade_submission
-from hintgrader.pipeline.tasks import Failure, Grade, Outcome, Task
+from hintgrader.pipeline.tasks import Failure, Grade, GradingResult, Task
 from hintgrader.records.records import SubmissionRecord
 
 CONNECT_SECONDS = 10
@@ -42,7 +42,7 @@ class ClusterError(RuntimeError):
 
 def grade_on_cluster(
     tasks: Iterable[Task], address: str, grade: Grade = grade_submission
-) -> Iterator[tuple[Task, Outcome]]:
+) -> Iterator[tuple[Task, GradingResult]]:
     """Grade submissions on the workers of a Dask scheduler; yield each when it is done.
 
     What has not begun is cancelled when the caller stops asking, or is interrupted; what has begun
@@ -142,7 +142,7 @@ class _Cluster:
         order = {"task": asdict(self.tasks[index]), "grade": self.grade, "index": index}
         return json.dumps(order | self.fitting)
 
-    def outcomes(self) -> Iterator[tuple[Task, Outcome]]:
+    def outcomes(self) -> Iterator[tuple[Task, GradingResult]]:
         """Give out everything; yield what comes back."""
         orders = [self.order(index) for index in range(len(self.tasks))]
         futures = self.client.map(_remote_grade(), orders, pure=False)
@@ -178,7 +178,7 @@ class _Cluster:
             else:
                 time.sleep(POLL_SECONDS)
 
-    def read(self, index: int, future: Future[str]) -> Outcome:
+    def read(self, index: int, future: Future[str]) -> GradingResult:
         try:
             answer = json.loads(future.result())
         except KilledWorker:

@@ -147,7 +147,7 @@ class Exercise:
         mistakes: Wrong answers that students give, recognised by what they compute. Its bank adds
             those that break its contract.
         avoid: What would do the exercise instead of the student: families of library functions, as
-            `hintgrader.worker.families` has them, and names of others.
+            `hintgrader.worker.forbidden_calls` has them, and names of others.
         may_use: Functions of the course's packages that an answer may call; all others are
             noticed. With None an answer may call whatever it likes, and is not slowed down by
             being watched.

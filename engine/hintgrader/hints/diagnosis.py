@@ -12,14 +12,6 @@ from hintgrader.checking.findings import Findings
 from hintgrader.checking.probes import OTHER_NUMBERS
 from hintgrader.exercise.definition import Exercise
 from hintgrader.exercise.mistakes import Mistake
-from hintgrader.hints.agreement import (
-    alike,
-    alike_at,
-    alike_but_for_words,
-    differ,
-    one_number_alone,
-    tells,
-)
 from hintgrader.hints.cache import Effort, Exhausted, FindingsCache
 from hintgrader.hints.effects import cause_said, effect_said, raised_said
 from hintgrader.hints.form import form_alone
@@ -31,6 +23,14 @@ from hintgrader.hints.recognised import (
     beside_another_fault,
     in_different_draws,
     in_some_rows,
+)
+from hintgrader.hints.same_mistake import (
+    alike,
+    alike_at,
+    alike_but_for_words,
+    differ,
+    one_number_alone,
+    tells,
 )
 from hintgrader.hints.slips import slip_of
 from hintgrader.hints.two_mistakes import both_of_two

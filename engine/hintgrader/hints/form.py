@@ -5,8 +5,8 @@ from collections.abc import Set
 from torch import Tensor
 
 from hintgrader.checking.findings import Findings
-from hintgrader.hints.agreement import in_form, other_forms
 from hintgrader.hints.recognised import ENOUGH, Recognised, by_place
+from hintgrader.hints.same_mistake import in_form, other_forms
 
 
 def form_alone(findings: Findings, repeats: Set[int]) -> Recognised | None:

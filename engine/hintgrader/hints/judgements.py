@@ -10,9 +10,9 @@ from hintgrader.checking.case import Place
 from hintgrader.checking.findings import Finding, Findings
 from hintgrader.exercise.definition import Exercise
 from hintgrader.exercise.mistakes import Mistake
-from hintgrader.hints.agreement import alike_at
 from hintgrader.hints.cache import Effort, Exhausted, FindingsCache
 from hintgrader.hints.recognised import Recognised, by_place, places
+from hintgrader.hints.same_mistake import alike_at
 
 MOST = 4  # mistakes in one answer
 # In operations of torch: a mistake has to be tried on all that is judged, which is light work.

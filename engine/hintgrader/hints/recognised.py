@@ -12,7 +12,7 @@ from typing import NamedTuple
 from hintgrader.checking.case import Axes, Place
 from hintgrader.checking.findings import Finding, Findings
 from hintgrader.exercise.mistakes import Mistake
-from hintgrader.hints.agreement import (
+from hintgrader.hints.same_mistake import (
     alike,
     alike_at,
     alike_where_finite,

@@ -22,8 +22,8 @@ from hintgrader.exercise.mutation.answer import has, is_floating
 from hintgrader.exercise.mutation.call import with_others
 from hintgrader.exercise.mutation.value import AXES, Change, changes
 from hintgrader.exercise.wrong_answers import Altered, Answer, given, leafwise, mistaking, then
-from hintgrader.hints.agreement import alike, alike_at
 from hintgrader.hints.cache import Effort, FindingsCache
+from hintgrader.hints.same_mistake import alike, alike_at
 from hintgrader.values.equality import rounded_numbers, share_of_numbers
 from hintgrader.worker.plain import Inputs, Plain, map_leaves
 from hintgrader.worker.submission import LocalSubmission

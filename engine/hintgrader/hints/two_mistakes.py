@@ -11,9 +11,9 @@ from hintgrader.checking.findings import Findings
 from hintgrader.exercise.definition import Exercise
 from hintgrader.exercise.mistakes import Mistake
 from hintgrader.exercise.wrong_answers import Altered, Answer
-from hintgrader.hints.agreement import alike_at, alike_but_for_words, is_word
 from hintgrader.hints.cache import Effort, Exhausted, FindingsCache
 from hintgrader.hints.recognised import Recognised
+from hintgrader.hints.same_mistake import alike_at, alike_but_for_words, is_word
 
 
 def both_of_two(

@@ -12,7 +12,7 @@ from typing import Any
 from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
 
-from hintgrader.nbgrader.rebuilt import rebuild
+from hintgrader.nbgrader.rebuild_notebook import rebuild
 
 
 class NotInTheFormgraderError(Exception):

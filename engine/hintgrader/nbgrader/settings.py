@@ -28,9 +28,9 @@ from hintgrader.nbgrader.pages.hidden_tests import HideTracebacksOfHiddenTests
 from hintgrader.nbgrader.pages.places import template_paths
 from hintgrader.nbgrader.pages.shorten import Shorten
 from hintgrader.nbgrader.patches import mend_nbgrader
-from hintgrader.nbgrader.preprocessors import ForgetDuplicates, PutBackCells, RestoreMetadata
 from hintgrader.nbgrader.printable import Plainly
 from hintgrader.nbgrader.private import is_shared, make_private, mask
+from hintgrader.nbgrader.restore_cells import ForgetDuplicates, PutBackCells, RestoreMetadata
 
 PLAINLY = Plainly()
 

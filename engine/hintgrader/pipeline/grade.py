@@ -18,15 +18,15 @@ from hintgrader.bank.grade import hidden_secret
 from hintgrader.nbgrader.course import GradingError
 from hintgrader.nbgrader.gradebook import with_retries
 from hintgrader.pipeline.digest import digest_of
-from hintgrader.pipeline.load import Unreadable, read
-from hintgrader.pipeline.locate import HandIn, find
+from hintgrader.pipeline.load import Unreadable, load
+from hintgrader.pipeline.locate import HandIn, find_hand_in
 from hintgrader.pipeline.record import record_of, record_without
 from hintgrader.pipeline.recount import count_again
 from hintgrader.pipeline.reuse import earlier_record
-from hintgrader.pipeline.run import judge
+from hintgrader.pipeline.run import run_notebook
 from hintgrader.pipeline.tasks import Task
 from hintgrader.pipeline.warm_process import Grader, grader_of
-from hintgrader.pipeline.write_gradebook import enter, enter_nothing
+from hintgrader.pipeline.write_gradebook import enter_nothing, enter_points
 from hintgrader.records.records import SubmissionRecord, record_path, write_record
 from hintgrader.records.unfinished import unfinished
 
@@ -51,7 +51,7 @@ def grade_submission(task: Task) -> SubmissionRecord:
     path = record_path(grader.course.results, task.assignment, task.student)
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_suffix(".lock")):
-        hand_in = find(grader.course, task.assignment, task.student)
+        hand_in = find_hand_in(grader.course, task.assignment, task.student)
         digest = digest_of(grader.course, task.assignment, task.student)
         if not task.force:
             limits = grader.level, task.cell_seconds
@@ -78,15 +78,15 @@ def grade(hand_in: HandIn, grader: Grader, cell_seconds: float) -> SubmissionRec
     _ = grader.process  # it imports torch while nbgrader does its part
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of nbgrader's and nbformat's own dealings
-        notebook = with_retries(lambda: read(hand_in))
+        notebook = with_retries(lambda: load(hand_in))
         if isinstance(notebook, Unreadable):
             record = record_without(hand_in, notebook)
             with_retries(lambda: enter_nothing(hand_in, notebook))
         else:
             where = grader.course.bank, grader.process
-            graded = judge(notebook, *where, hidden_secret(), cell_seconds)
+            graded = run_notebook(notebook, *where, hidden_secret(), cell_seconds)
             record = record_of(hand_in, notebook, graded)
-            with_retries(lambda: enter(hand_in, notebook, graded))
+            with_retries(lambda: enter_points(hand_in, notebook, graded))
     seconds = round(time.monotonic() - begun, 2)
     return replace(record, level=str(grader.level), seconds=seconds, cell_seconds=cell_seconds)
 

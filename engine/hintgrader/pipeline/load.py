@@ -11,7 +11,7 @@ from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
 from nbgrader.converters import Autograde
 
-from hintgrader.nbgrader.rebuilt import Rebuilt, rebuild
+from hintgrader.nbgrader.rebuild_notebook import Rebuilt, rebuild
 from hintgrader.pipeline.locate import HandIn
 from hintgrader.pipeline.run_order import out_of_order
 
@@ -50,7 +50,7 @@ class Unreadable:
     details: tuple[str, ...] = ()
 
 
-def read(hand_in: HandIn) -> LoadedNotebook | Unreadable:
+def load(hand_in: HandIn) -> LoadedNotebook | Unreadable:
     """The notebook of a hand-in.
 
     Raises:

@@ -54,7 +54,7 @@ class HandIn:
         return record_path(self.course.results, self.assignment, self.student)
 
 
-def find(course: Course, assignment: str, student: str) -> HandIn:
+def find_hand_in(course: Course, assignment: str, student: str) -> HandIn:
     """Look at what a student handed in.
 
     Raises:

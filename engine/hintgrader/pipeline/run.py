@@ -8,7 +8,7 @@ from hintgrader.supervisor.notebook import Graded, grade_notebook
 from hintgrader.supervisor.process import SandboxProcess
 
 
-def judge(
+def run_notebook(
     notebook: LoadedNotebook, bank: Bank, process: SandboxProcess, secret: str, cell_seconds: float
 ) -> Graded:
     """Run a notebook, and grade its functions.

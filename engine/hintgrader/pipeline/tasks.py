@@ -37,5 +37,5 @@ class Failure:
     reason: str
 
 
-Outcome = SubmissionRecord | Failure
+GradingResult = SubmissionRecord | Failure
 Grade = Callable[[Task], SubmissionRecord]

@@ -8,7 +8,7 @@ from nbgrader.preprocessors import AssignLatePenalties, ClearOutput, LimitOutput
 from nbgrader.utils import is_grade
 
 from hintgrader.nbgrader.cells import code_cells
-from hintgrader.nbgrader.preprocessors import PutBackCells, RestoreMetadata
+from hintgrader.nbgrader.restore_cells import PutBackCells, RestoreMetadata
 from hintgrader.nbgrader.review_state import ReviewState, SaveMarks
 from hintgrader.nbgrader.steps import Directory, Steps, SubmissionConverter
 from hintgrader.nbgrader.unreadable import EnterNothing, placeholder_notebook
@@ -19,7 +19,7 @@ from hintgrader.worker.points import Points
 from hintgrader.worker.wire import Message
 
 
-def enter(hand_in: HandIn, notebook: LoadedNotebook, graded: Graded) -> None:
+def enter_points(hand_in: HandIn, notebook: LoadedNotebook, graded: Graded) -> None:
     """Enter what a notebook has earned.
 
     Raises:
@@ -40,7 +40,7 @@ def enter_nothing(hand_in: HandIn, unreadable: Unreadable) -> None:
     """Enter no points for what cannot be read, with a notebook that says why.
 
     Raises:
-        Exception: As `enter` does.
+        Exception: As `enter_points` does.
     """
     nothing = EnterNothing(unreadable.reason, _review_state(hand_in))
     steps = [RestoreMetadata, ClearOutput, PutBackCells, nothing, AssignLatePenalties]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hintgrader.autograde.results import ungraded, with_missing_students
 from hintgrader.nbgrader.course import Course, CourseError
-from hintgrader.nbgrader.exports.marks import changed_marks, marks_not_given
+from hintgrader.nbgrader.exports.mark_checks import changed_marks, marks_not_given
 from hintgrader.nbgrader.gradable import check_released
 from hintgrader.nbgrader.one_source import check_one_source
 from hintgrader.nbgrader.printable import plain

@@ -53,7 +53,7 @@ class Request:
         """Check that it has used no more than it may.
 
         Raises:
-            Ended: It has.
+            Termination: It has.
         """
         if (now := self._usage()) is None or now == self._latest:
             return

@@ -75,7 +75,7 @@ class Channel:
             then: Called when the request is sent.
 
         Raises:
-            Ended: Nobody answers, or not in time, or what comes is no answer.
+            Termination: Nobody answers, or not in time, or what comes is no answer.
         """
         if self.ended:
             raise self.ended

@@ -126,7 +126,7 @@ class SandboxProcess:
         """Check that the last request left no crowd of processes running.
 
         Raises:
-            Ended: It does.
+            Termination: It does.
         """
         if ended := self._watchdog.too_many_left():
             raise ended

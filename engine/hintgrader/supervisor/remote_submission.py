@@ -13,7 +13,7 @@ from hintgrader.worker.instrument import Instrument, active_instruments, paused
 from hintgrader.worker.overwritten import AGAIN, FOR, Overwritten
 from hintgrader.worker.packing import MALFORMED
 from hintgrader.worker.plain import Inputs, Plain, as_plain
-from hintgrader.worker.submission import SECONDS_A_CALL, Outcome
+from hintgrader.worker.submission import CALL_SECONDS, Outcome
 from hintgrader.worker.wire import Callback, Message
 
 MARGIN = 5.0  # seconds of computing beyond the limit that the call's own process sets
@@ -50,7 +50,7 @@ class RemoteSubmission:
         seed: int = 0,
     ) -> Outcome:
         """Call the function as `LocalSubmission.call` does, with the same arguments."""
-        limit, desk = seconds or SECONDS_A_CALL, _CallbackServer()
+        limit, desk = seconds or CALL_SECONDS, _CallbackServer()
         instruments = active_instruments()
         asked: Message = {
             "inputs": inputs,

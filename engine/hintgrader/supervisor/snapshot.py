@@ -31,7 +31,7 @@ def take_snapshot(channel: Channel, snapshot: Channel, exercise: Exercise) -> No
         Why there is nothing to call; None if there is.
 
     Raises:
-        Ended: The notebook does not answer.
+        Termination: The notebook does not answer.
     """
     message: Message = {"kind": "snapshot", "function": exercise.function}
     message |= {"avoid": exercise.avoid, "may_use": exercise.may_use}

@@ -12,7 +12,7 @@ GIGABYTE = 2**30
 MEMORY = 4 * GIGABYTE  # of one process, and of all together
 PROCESSES = 64
 FILE_SIZE, OPEN_FILES = GIGABYTE // 16, 256
-PROCESSOR_SECONDS = 24 * 3600  # should the grader, which counts them as well, count no more
+BACKSTOP_SECONDS = 24 * 3600  # should the grader, which counts them as well, count no more
 KILL_GRACE = 0.5  # seconds that processes have to end by themselves, when all is over
 BUSY_GRACE = 5.0  # where they are ready to, and others have all processors
 SET_PARENT_DEATH_SIGNAL, SET_DUMPABLE, SET_CHILD_SUBREAPER = 1, 4, 36  # of Linux's prctl
@@ -54,7 +54,7 @@ def limit_this_process(count_processes: bool) -> None:
         resource.RLIMIT_DATA: MEMORY,
         resource.RLIMIT_FSIZE: FILE_SIZE,
         resource.RLIMIT_NOFILE: OPEN_FILES,
-        resource.RLIMIT_CPU: PROCESSOR_SECONDS,
+        resource.RLIMIT_CPU: BACKSTOP_SECONDS,
         resource.RLIMIT_CORE: 0,
     }
     if count_processes:

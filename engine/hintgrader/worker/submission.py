@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from hintgrader.worker.call_context import OutOfTime, Stalled, seeded, silenced, time_limited
-from hintgrader.worker.families import AUTOGRAD
+from hintgrader.worker.forbidden_calls import AUTOGRAD
 from hintgrader.worker.overwritten import Overwritten, overwritten
 from hintgrader.worker.plain import (
     Foreign,
@@ -30,7 +30,7 @@ from hintgrader.worker.student_packages import NO_PACKAGES, StudentPackages
 from hintgrader.worker.switches import course_values
 from hintgrader.worker.watching import UNWATCHED_CALLS, Watch, watched
 
-SECONDS_A_CALL = 10  # of processor time
+CALL_SECONDS = 10  # of processor time
 NO_MESSAGE = "no message"
 MAX_THINGS = 10_000  # that an answer may return, numbers and words aside
 
@@ -118,7 +118,7 @@ class LocalSubmission:
                 course_values(),
                 silenced(),
                 seeded(seed),
-                time_limited(seconds or SECONDS_A_CALL),
+                time_limited(seconds or CALL_SECONDS),
                 self._watched(borrowed) as watch,
             ):
                 outcome = self._ask(inputs, upstream, wrt, watch)

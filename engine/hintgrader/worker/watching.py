@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from hintgrader.worker.families import SCRIPTED, avoided
+from hintgrader.worker.forbidden_calls import SCRIPTED, forbidden_calls
 from hintgrader.worker.operations import Escaped, Operations, operations
 from hintgrader.worker.student_packages import StudentPackages
 
@@ -54,7 +54,7 @@ class Watch:
         packages: StudentPackages,
         borrowed: list[str],
     ) -> None:
-        self._avoided = avoided((*avoid, SCRIPTED))
+        self._avoided = forbidden_calls((*avoid, SCRIPTED))
         self.may_use, self.packages, self.borrowed = may_use, packages, borrowed
         self.operations: Operations
         self._written_down: set[str] = set()

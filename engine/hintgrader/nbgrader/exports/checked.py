@@ -11,7 +11,7 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins import CsvExportPlugin, ExportPlugin
 
 from hintgrader.nbgrader.course import Course
-from hintgrader.nbgrader.exports.marks import (
+from hintgrader.nbgrader.exports.mark_checks import (
     changed_marks,
     marks_incomplete,
     marks_not_given,

@@ -27,7 +27,7 @@ FAMILIES = {
 }
 
 
-class Avoided:
+class ForbiddenCalls:
     """Tells which names are to be avoided.
 
     Args:
@@ -58,6 +58,6 @@ class Avoided:
 
 
 @cache
-def avoided(entries: tuple[str, ...]) -> Avoided:
+def forbidden_calls(entries: tuple[str, ...]) -> ForbiddenCalls:
     """The same for every call of an answer, so that each name is looked at once."""
-    return Avoided(entries)
+    return ForbiddenCalls(entries)
