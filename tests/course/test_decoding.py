@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from attn_course import decoding
 from attn_course.bahdanau import BahdanauTranslator
-from attn_course.decoding import Hypotheses, beam_search, greedy_decode
+from attn_course.decoding import Hypotheses, beam_search, greedy_decode, search
 from attn_course.luong import LuongTranslator
 from attn_course.seq2seq import BOS, EOS, PAD, Encoder, FixedVectorTranslator, Translator
 from tests.tensors import CLOSELY, EXACTLY
@@ -263,7 +262,7 @@ def test_a_wide_beam_finds_the_best_of_all_sentences(
 def test_a_wide_beam_that_does_not_stop_ranks_all_sentences(
     power: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decoding, "_is_decided", never_decided)
+    monkeypatch.setattr(search, "_is_decided", never_decided)
     model = table(seed=3)
     expected = ranked(model, 4, power)
     found = beam_search(model, sources(1), 4, len(expected), power)
@@ -280,7 +279,7 @@ def test_stopping_early_never_changes_the_winner(seed: int, power: float, width:
     model = table(seed, sources=3)
     stopped = beam_search(model, sources(3), 9, width, power)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(decoding, "_is_decided", never_decided)
+        patch.setattr(search, "_is_decided", never_decided)
         complete = beam_search(model, sources(3), 9, width, power)
     for one, other in zip(stopped.tokens[:, 0], complete.tokens[:, 0], strict=True):
         assert sentence_of(one) == sentence_of(other)
@@ -401,7 +400,7 @@ def test_a_state_of_nested_tuples_follows_its_sentence() -> None:
 def test_places_of_a_beam_wider_than_there_are_sentences_stay_empty(
     max_len: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decoding, "_is_decided", never_decided)
+    monkeypatch.setattr(search, "_is_decided", never_decided)
     number = len(list(all_sentences(max_len)))
     found = beam_search(table(seed=0), sources(1), max_len, number + 17)
     assert len({sentence_of(words) for words in found.tokens[0, :number]}) == number
