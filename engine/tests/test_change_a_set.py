@@ -150,7 +150,7 @@ def test_part_is_dropped_after_work_was_handed_in_and_costs_nobody_anything(
     assert known_points(course) == {"fit-check": 4, "summarise-check": 0}
     first = [(4, 4, "graded", ()), (0, 0, "graded", ())]
     with monkeypatch.context() as patch:  # no code runs again
-        patch.setattr(grader, "judge", None)
+        patch.setattr(grader, "run_notebook", None)
         assert graded_anew(course) == (first, 4, 4, [])
         source_of(course).write_text(before, encoding="utf-8")
         released(course)

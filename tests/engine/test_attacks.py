@@ -44,7 +44,7 @@ REFUSED = {
 def hurry():
     """Wait less for who does not come back, and see sooner who takes too much."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(remote_submission, "SECONDS_A_CALL", 1.0)
+        patch.setattr(remote_submission, "CALL_SECONDS", 1.0)
         patch.setattr(remote_submission, "MARGIN", 0.5)
         patch.setattr(clock, "IDLE_SECONDS", 1.0)
         patch.setattr(budget, "PATIENCE", 0.5)

@@ -376,7 +376,7 @@ def test_interrupted_grading_leaves_no_record_that_speaks_for_it(warm, monkeypat
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(grader, "enter", interrupted)
+    monkeypatch.setattr(grader, "enter_points", interrupted)
     with pytest.raises(KeyboardInterrupt):
         grade(warm, force=True)
     monkeypatch.undo()

@@ -94,14 +94,14 @@ def test_two_commands_at_once_grade_each_submission_once(copy, monkeypatch):
     students = [f"s{number}" for number in range(4)]
     for student in students:
         hand_in(copy, FIRST, student, {})
-    log, enter = copy / "graded", grader.enter
+    log, enter = copy / "graded", grader.enter_points
 
     def noted(hand_in: HandIn, *others: object) -> None:
         with log.open("a", encoding="utf-8") as file:
             file.write(f"{hand_in.student}\n")
         enter(hand_in, *others)
 
-    monkeypatch.setattr(grader, "enter", noted)  # which forks take with them
+    monkeypatch.setattr(grader, "enter_points", noted)  # which forks take with them
     context = multiprocessing.get_context("fork")
     order = AutogradeOptions(copy, FIRST, jobs=1)
     commands = [context.Process(target=autograde, args=(order, silent())) for _ in range(2)]

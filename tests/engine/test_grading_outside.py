@@ -61,7 +61,7 @@ def process(tmp_path_factory):
 @pytest.fixture
 def hurry(monkeypatch):
     """Wait less for an answer that does not come back."""
-    monkeypatch.setattr(answers, "SECONDS_A_CALL", 1.0)
+    monkeypatch.setattr(answers, "CALL_SECONDS", 1.0)
     monkeypatch.setattr(answers, "MARGIN", 0.5)
     monkeypatch.setattr(clock, "IDLE_SECONDS", 1.0)
     monkeypatch.setattr(budget, "PATIENCE", 0.5)

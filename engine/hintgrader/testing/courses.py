@@ -10,7 +10,7 @@ import nbformat
 from nbformat import NotebookNode
 
 SECRET = "of this class"
-Change = Callable[[NotebookNode, str], None]
+NotebookChange = Callable[[NotebookNode, str], None]
 
 
 def cell_of(notebook: NotebookNode, grade_id: str) -> NotebookNode:
@@ -22,7 +22,9 @@ def cell_of(notebook: NotebookNode, grade_id: str) -> NotebookNode:
     )
 
 
-def hand_in(course: Path, assignment: str, student: str, changes: Mapping[str, Change]) -> None:
+def hand_in(
+    course: Path, assignment: str, student: str, changes: Mapping[str, NotebookChange]
+) -> None:
     """Lay down the released notebook with every solution filled in, and then changed."""
     name = f"{assignment}.ipynb"
     solved = nbformat.read(course / "solutions" / assignment / name, as_version=4)

@@ -49,15 +49,15 @@ Of these, real accounts or archives take part; the test that holds each is named
 
 | attack | points | what the instructor reads | harm | test |
 |---|---|---|---|---|"""
-SECONDS_A_CALL, MARGIN, MEMORY = 2.0, 1.0, 2**30  # less than when grading: to wait less
+CALL_SECONDS, MARGIN, MEMORY = 2.0, 1.0, 2**30  # less than when grading: to wait less
 LONGEST = 200
 NONE, ITSELF = "none", "its own notebook"
 
 
 def main() -> None:
     """Try all, and write the page."""
-    remote_submission.SECONDS_A_CALL, remote_submission.MARGIN = SECONDS_A_CALL, MARGIN
-    clock.IDLE_SECONDS, budget.PATIENCE = SECONDS_A_CALL, MARGIN
+    remote_submission.CALL_SECONDS, remote_submission.MARGIN = CALL_SECONDS, MARGIN
+    clock.IDLE_SECONDS, budget.PATIENCE = CALL_SECONDS, MARGIN
     watchdog.MEMORY = MEMORY
     gained, harmed, points, sections = 0.0, 0, 0.0, []
     with (
