@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from filelock import FileLock
-from hintgrader.testing.courses import SECRET, Change, cell_of, hand_in
+from hintgrader.testing.courses import SECRET, NotebookChange, cell_of, hand_in
 from nbformat import NotebookNode
 
 from attn_bank import find_exercise
@@ -33,7 +33,7 @@ def exercise_of(notebook: NotebookNode, part: str) -> str:
     return re.search(r'check\("([^"]+)"', cell_of(notebook, f"{part}-check").source)[1]
 
 
-def answer_with(body: str) -> Change:
+def answer_with(body: str) -> NotebookChange:
     """The student writes a function with this body, whatever the function is called."""
 
     def change(notebook: NotebookNode, part: str) -> None:
@@ -84,7 +84,7 @@ def edit_check(notebook: NotebookNode, part: str) -> None:
 
 # The change that a student makes to each part of the first problem set, and which share of its
 # points the part must earn. Parts that are not named hold the solution.
-STUDENTS: dict[str, dict[str, tuple[Change, int]]] = {
+STUDENTS: dict[str, dict[str, tuple[NotebookChange, int]]] = {
     "solved": {},
     "broken": {
         "softmax": (add_warning, 1),
