@@ -58,8 +58,8 @@ _MESSAGES: dict[str, Callable[..., str | None]] = {
 }
 _KINDS = {
     "KeyError": "a dictionary is asked for a key that it does not have",
-    "IndexError": "a place is asked for that is not there: places are counted from 0, so the last"
-    " of n is n - 1; and a list or a shape may be shorter than you think",
+    "IndexError": "a place, or a mask, does not fit the axis that it is used on: places are counted"
+    " from 0, a mask is as long as its axis, and a list or a shape may be shorter than you think",
     "ZeroDivisionError": "something is divided by 0: is a list empty, or a count 0?",
     "RecursionError": "your function calls itself without an end",
 }

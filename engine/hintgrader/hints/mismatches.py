@@ -22,8 +22,8 @@ def say_product(inputs: Inputs, rows: str, inner: str, other: str, columns: str)
     if inner == columns and tables:
         names = " and ".join(f"`{name}`" for name in tables)
         return (
-            f"{said}. {names} of shape ({other}, {columns}) hold a row for each number that comes"
-            f" out, so transpose: `@ {tables[0]}.mT`"
+            f"{said}. The last axis of {names}, of shape ({other}, {columns}), is as long: is it to"
+            f" be transposed, `@ {tables[0]}.mT`?"
         )
     turned = "; its last one is as long: is one of the two turned round, or no longer what came in?"
     return f"{said}{turned}" if inner == columns else said
@@ -142,7 +142,10 @@ def say_argument(inputs: Inputs) -> Said:
 
 
 def say_not_returned(inputs: Inputs) -> Said:
-    return "there is a None where a value should be: does a function of yours end without `return`?"
+    return (
+        "there is a None where a value should be: does a function of yours end without `return`, or"
+        " has a tensor no gradient?"
+    )
 
 
 def _named(inputs: Inputs, shape: tuple[int, ...]) -> list[str]:
