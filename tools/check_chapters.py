@@ -32,7 +32,7 @@ PLACES = (
     "attn_bank/{slug}",
     "solutions/{name}/{name}.ipynb",
     "exercises/{name}/{name}.ipynb",
-    "tests/test_{slug}.py",
+    "tests/course/test_{slug}.py",
 )
 # What generates those of them that nobody writes.
 GENERATED = {

@@ -129,7 +129,7 @@ def test_submission_that_nbgrader_gives_up_is_unreadable_until_it_is_graded_agai
     stopped = grade_submission(Task(str(courses[0]), FIRST, "shuffled", force=True))
     assert (stopped.unreadable, stopped.points) == (True, 0)
     assert stopped.notes[0] == "the grader stopped at your work with ValueError"
-    assert stopped.notes[1].startswith("ValueError: something odd [grader.py:")
+    assert stopped.notes[1].startswith("ValueError: something odd [grade.py:")
     assert " > test_autograde_nbgrader.py:" in stopped.notes[1]
     page = Course(courses[0]).autograded(FIRST, "shuffled").read_text("utf-8")
     assert "with ValueError" in page

@@ -37,7 +37,7 @@ import sys
 from pathlib import Path
 from hintgrader.nbgrader.course import Course
 from hintgrader.pipeline.write_gradebook import enter_nothing
-from hintgrader.pipeline.locate import find
+from hintgrader.pipeline.locate import find_hand_in
 from hintgrader.pipeline.load import Unreadable
 from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
@@ -53,7 +53,7 @@ def do(step, *arguments):
 do("generate_assignment", "01_a")
 for student in sys.argv[2:]:
     do("autograde", "01_a", student)
-mallory = find(Course(Path(".").resolve()), "01_a", "mallory")
+mallory = find_hand_in(Course(Path(".").resolve()), "01_a", "mallory")
 enter_nothing(mallory, Unreadable(sys.argv[1]))
 with Gradebook(course.coursedir.db_url) as gradebook:
     comment = gradebook.find_comment("words", "01_a", "01_a", sys.argv[2])
