@@ -109,14 +109,14 @@ def no_value(x):
 @pytest.mark.parametrize(
     ("call", "given", "said"),
     [
-        (lambda x, w: x @ w, (TABLE, WEIGHT), "so transpose: `@ w.mT`"),
+        (lambda x, w: x @ w, (TABLE, WEIGHT), "is it to be transposed, `@ w.mT`?"),
         (lambda x, w: x @ w[:5], (TABLE, WEIGHT), "or no longer what came in?"),
         (lambda x, w: x @ w, (BATCH, HEADS), "2 (`x.shape[-3]`) and 5 (`w.shape[-3]`)"),
         (lambda x, w: torch.bmm(x, w), (TABLE, BATCH), "`bmm` takes three axes"),
         (lambda x, w: x + w, (TABLE, WEIGHT), "3 (`x.shape[-2]`) and 7 (`w.shape[-2]`)"),
         (lambda x: x.sum(2), (TABLE,), "axis 2 is asked for, of a tensor with 2 axes"),
         (lambda x: x[0, 0, 0], (TABLE,), "a tensor with 2 axes is indexed along more"),
-        (lambda x: [1][3], (TABLE,), "a place is asked for that is not there"),
+        (lambda x: [1][3], (TABLE,), "a place, or a mask, does not fit the axis"),
         (lambda x: {}["a"], (TABLE,), "a key that it does not have"),
         (lambda x: x.view(2, 7), (TABLE,), "12 numbers cannot take the shape (2, 7)"),
         (unpack, (TABLE,), "3 names on the left of `=`, and there are 2 on the right"),

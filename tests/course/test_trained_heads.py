@@ -152,7 +152,7 @@ def test_numbers_of_heads_cost_no_parameter() -> None:
 
 
 @pytest.mark.parametrize(
-    ("trial", "seed", "to"),
+    ("recipe", "seed", "to"),
     [(TWO, 3, 200), (Recipe("difference", 16, 4, 600), 1, 200)],
     ids=["readings", "difference"],
 )
