@@ -303,7 +303,7 @@ EFFECTS = {
         "01_retrieval/guess_errors",
         "does your `return` stand inside the loop?",
     ),
-    product_without_transpose: ("03_seq2seq/gru_step", "so transpose: `@ weight_ih.mT`"),
+    product_without_transpose: ("03_seq2seq/gru_step", "is it to be transposed, `@ weight_ih.mT`?"),
     shadows_an_argument: ("03_seq2seq/gru_step", "`gates` is read before it has a value"),
 }
 
