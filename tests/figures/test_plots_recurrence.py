@@ -16,6 +16,7 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 from numpy.testing import assert_allclose as assert_near
 
 from attn_course.plots import ROLE, recurrence
+from attn_course.plots.block import block
 from tests.figures.figure_laws import MINUS, assert_laws, words_in
 from tests.sampling import sampled
 
@@ -98,13 +99,15 @@ def by_length() -> Figure:
     return recurrence.how_good(AT / 15, falling, "words in the source", "BLEU", longest_learned=59)
 
 
-FIGURES = [paths, decay, samples, not_to_scale, costs, steps_to_learn, while_learning, by_length]
+FIGURES = [
+    paths, block, decay, samples, not_to_scale, costs, steps_to_learn, while_learning, by_length,
+]  # fmt: skip
 
 
 @sampled
 @pytest.mark.parametrize("draw", FIGURES, ids=lambda draw: draw.__name__)
 def test_figure_keeps_the_laws_of_all_figures(draw: Callable[[], Figure]) -> None:
-    assert_laws(draw, is_diagram=draw is paths)
+    assert_laws(draw, is_diagram=draw in (paths, block))
 
 
 def line(axes: Axes, name: str) -> Line2D:
@@ -131,6 +134,15 @@ def test_the_way_has_an_arrow_for_each_token_through_states_and_one_through_atte
     assert len(strong_arrows(attention)) == 1
     every = [patch for patch in attention.patches if isinstance(patch, FancyArrowPatch)]
     assert len(every) == 2 * length - 1  # from each to its own output, and from all to the last
+
+
+def test_a_block_has_a_way_past_each_of_its_two_parts() -> None:
+    (axes,) = block().axes
+    sums = [text.get_position()[0] for text in axes.texts if text.get_text() == "+"]
+    parts = [text.get_position()[0] for text in axes.texts if "\n" in text.get_text()]
+    ways = [line.get_xdata() for line in axes.lines]
+    assert [way[-1] for way in ways] == sums
+    assert all(way[0] < part < way[-1] for way, part in zip(ways, parts, strict=True))
 
 
 # --- what grows and what shrinks ------------------------------------------------------------------
