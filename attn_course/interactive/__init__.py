@@ -8,6 +8,7 @@ from attn_course.interactive.fixed_vector import fixed_vector_explorer
 from attn_course.interactive.heads import head_explorer
 from attn_course.interactive.heap import heap_explorer
 from attn_course.interactive.kernel_regression import kernel_regression_explorer
+from attn_course.interactive.machine import attention_machine
 from attn_course.interactive.recurrence import gradient_explorer
 from attn_course.interactive.retrieval import colour_explorer
 from attn_course.interactive.scaled_dot_product import attention_explorer
@@ -18,6 +19,7 @@ __all__ = [
     "InteractiveFigure",
     "alignment_explorer",
     "attention_explorer",
+    "attention_machine",
     "caption_explorer",
     "clock_explorer",
     "colour_explorer",

@@ -134,6 +134,8 @@ const attnFigure = (name, start) => {
     Object.assign(link, { className: "attn-link", textContent: "link to this state", href: "" });
     const renew = () => (link.href = attnStateOf(name, form));
     for (const event of ["pointerenter", "focus"]) link.addEventListener(event, renew);
+    for (const event of ["input", "click", "keyup", "pointerup"])
+      root.addEventListener(event, renew); // it may be copied at any time
     form.append(link);
     renew();
     attnRestore(name, root, form);

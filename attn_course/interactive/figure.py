@@ -47,9 +47,10 @@ class InteractiveFigure:
         controls: The controls, in HTML; hidden until the script runs.
         readings: The numbers of the picture, in HTML.
         data: The input of the script, ready for JSON.
-        png: The picture for print.
+        png: The picture for print, and for programs that show no HTML.
         live: For a live figure, where its weights come from and how exact it is; else empty.
         weights: The names of the weights that a live figure reads.
+        drawing: A picture in SVG that stands alone, instead of a PNG.
     """
 
     name: str
@@ -59,9 +60,10 @@ class InteractiveFigure:
     controls: str
     readings: str
     data: dict[str, Any]
-    png: bytes
+    png: bytes = b""
     live: str = ""
     weights: Sequence[str] = ()
+    drawing: str = ""
 
     @property
     def html(self) -> str:
@@ -79,14 +81,14 @@ class InteractiveFigure:
     @property
     def stored(self) -> dict[str, str]:
         """The fields that the book needs, for JSON; numbers as text, else each fills a line."""
-        names = [one.name for one in fields(self) if one.name not in ("png", "weights")]
+        names = [one.name for one in fields(self) if one.name not in ("png", "weights", "drawing")]
         kept = {name: getattr(self, name) for name in names}
         return kept | {"data": json.dumps(self.data, separators=(",", ":"))}
 
     @classmethod
     def from_stored(cls, stored: dict[str, str]) -> Self:
         """The figure that a chapter stores, as far as the book needs it."""
-        return cls(**stored | {"data": json.loads(stored["data"]), "png": b""})
+        return cls(**stored | {"data": json.loads(stored["data"])})
 
     @property
     def _alone(self) -> str:
@@ -137,10 +139,11 @@ class InteractiveFigure:
         self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
     ) -> dict[str, Any]:
         shown = {STORED: self.stored} if os.environ.get(STORES) else {"text/html": self._alone}
-        bundle = shown | {
-            "image/png": b64encode(self.png).decode(),
-            "text/plain": f"{self.label}. {self.sentence}",
-        }
+        if self.drawing:
+            still = {"image/svg+xml": self.drawing}
+        else:
+            still = {"image/png": b64encode(self.png).decode()}
+        bundle = shown | still | {"text/plain": f"{self.label}. {self.sentence}"}
         wanted = set(bundle if include is None else include) - set(exclude or ())
         return {kind: content for kind, content in bundle.items() if kind in wanted}
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 FOLDER = Path(str(resources.files(__package__)))
 TRANSLATES = ("layers", "weights", "translators")
+MACHINE = tuple(f"machine/{part}" for part in ("mechanism", "pen", "grips", "machine"))
 # The scripts of this folder that come between `figure.js` and a figure's own.
 NEEDS: dict[str, tuple[str, ...]] = {
     "alignment": (*TRANSLATES, "sentences", "alignment_grid"),
@@ -26,6 +27,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "heads": ("layers", "weights", "alignment_grid", "head_sheet"),
     "heap": ("layers", "weights", "alignment_grid"),
     "kernel-regression": (),
+    "machine-retrieval": (*MACHINE, "machine/rows"),
     "recurrence": ("remembering", "recurrence_parts"),
     "retrieval": ("remembering", "retrieval_parts"),
     "scaled-dot-product": (),
@@ -52,7 +54,8 @@ def files_of(name: str) -> list[Path]:
     """
     if name not in NEEDS:
         raise ValueError(f"no interactive figure is called {name!r}; there are {', '.join(NEEDS)}")
-    parts = ("figure", *NEEDS[name], name.replace("-", "_"))
+    own = name.replace("-", "_").replace("machine_", "machine/")
+    parts = ("figure", *NEEDS[name], own)
     paths = [FOLDER / f"{part}.{kind}" for part in parts for kind in ("css", "js")]
     return [path for path in paths if path.suffix == ".js" or path.is_file()]
 

@@ -1,6 +1,7 @@
 """The laboratories of the book: a page of its own for each, and the weights that they fetch.
 
-The interactive figures are outputs of the chapters. Each gets a page `labs/NAME.html` that holds
+The interactive figures are outputs of the chapters; the attention machine stands here in every
+state, whether or not a chapter shows it. Each figure gets a page `labs/NAME.html` that holds
 it alone, in large letters, for teachers who show it to a class. The role `{lab}` links to such a
 page in a given state: `` {lab}`one sentence <alignment&hands=move&row=5&column=4>` ``. A state is
 what the figure's own link holds.
@@ -21,6 +22,8 @@ from sphinx.util.logging import getLogger
 
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import write_weights
+from attn_course.interactive.machine import attention_machine, name_of
+from attn_course.interactive.machine.states import STATES
 
 PAGE = """<!doctype html>
 <html lang="en" data-content_root="../">
@@ -56,8 +59,11 @@ class Laboratory(NamedTuple):
 
 
 def laboratories(book: Path) -> dict[str, Laboratory]:
-    """The interactive figures of the chapters by name, each once, in the order of the chapters."""
-    found: dict[str, Laboratory] = {}
+    """The attention machine in each state, and the figures of the chapters, in their order."""
+    found = {
+        name_of(name): Laboratory(attention_machine(name), next(book.glob(state.notebook)).stem)
+        for name, state in STATES.items()
+    }
     for path in sorted(book.glob("[0-9][0-9]_*.ipynb")):
         for figure, _ in stored_figures(json.loads(path.read_text(encoding="utf-8"))):
             found.setdefault(figure.name, Laboratory(figure, path.stem))

@@ -1,0 +1,111 @@
+// The attention machine: one mechanism, drawn in one grammar, in a state for each chapter.
+//
+// A state is `model(state)`, `draw(pen, state, model, set)`, which returns a height, and
+// `say(state, model, step)`; `acts` holds what its buttons do. All that a reader can change are
+// named controls of the form, lists of numbers in hidden ones, so a link carries them all.
+const NARROW = 600; // pixels
+const PHASE = 0.045; // of a step, in a frame
+const MOST = 40; // numbers in a list
+
+const attnMachine = (name, { model, draw, say, acts = {}, picks = {} }) =>
+  attnFigure(name, (root, data, tell, { form, picture, part, write, change }) => {
+    const pen = makePen(picture),
+      calm = matchMedia("(prefers-reduced-motion: reduce)"),
+      first = attnControls(form).map((one) => [one, one.value, one.checked]),
+      kept = Object.fromEntries(first.map(([{ name }, value]) => [name, value]));
+    for (const other of root.querySelectorAll(".attn-picture > svg ~ svg")) other.remove();
+    picture.replaceChildren();
+    picture.setAttribute("role", "group"); // an image would hide what can be taken in it
+
+    const valueOf = ({ name, type, value }) => {
+      if (type !== "hidden") return data.stops?.[name]?.[value] ?? value;
+      const numbers = value ? value.split("_").map(Number) : [];
+      // a link may hold anything
+      const good = numbers.every(Number.isFinite) && numbers.length <= MOST;
+      return good ? numbers : kept[name].split("_").map(Number);
+    };
+    const read = () => {
+      const state = {};
+      for (const one of attnControls(form))
+        if (one.type !== "radio" || one.checked) state[one.name] = valueOf(one);
+      return state;
+    };
+    const set = (values) =>
+      change(
+        Object.fromEntries(
+          Object.entries(values).map(([key, one]) => [
+            key,
+            Array.isArray(one) ? one.join("_") : one,
+          ]),
+        ),
+      );
+
+    let state,
+      found,
+      frame,
+      phase = null;
+    // how much of a step is shown, from 0 to 1
+    pen.seen = (step) => {
+      const t = clamp(phase - step + 1, 0, 1);
+      return t * t * (3 - 2 * t);
+    };
+    const paint = () => pen.frame(() => draw(pen, state, found, set));
+    const walk = () => {
+      const left = Number(state.step) - phase;
+      phase =
+        calm.matches || Math.abs(left) < PHASE
+          ? Number(state.step)
+          : phase + Math.sign(left) * PHASE;
+      paint();
+      if (left) frame = requestAnimationFrame(walk);
+    };
+    const show = () => {
+      state = read();
+      found = model(state, data);
+      root.reading = { ...state, ...found };
+      phase ??= Number(state.step);
+      cancelAnimationFrame(frame);
+      walk();
+      for (const slider of form.querySelectorAll("input[type=range]")) {
+        write(`${slider.name}-reading`, String(state[slider.name]));
+        slider.setAttribute("aria-valuetext", String(state[slider.name]));
+      }
+      for (const button of form.querySelectorAll("[data-by]"))
+        button.setAttribute(
+          "aria-disabled",
+          !stepOf(Number(state.step) + Number(button.dataset.by)),
+        );
+      tell(say(state, found, Number(state.step)));
+    };
+
+    const stepOf = (step) => form.querySelector(`[name=step][value="${step}"]`);
+    const go = (by) => {
+      const next = stepOf(Number(read().step) + by);
+      if (next) change({ step: next.value });
+    };
+    form.addEventListener("input", ({ target }) => {
+      const then = picks[target.name]?.(read());
+      return then ? set(then) : show();
+    });
+    form.addEventListener("click", ({ target }) => {
+      const { by, act } = target.closest("button")?.dataset ?? {};
+      if (by) go(Number(by));
+      if (act) set(acts[act](read()));
+    });
+    part("reset").addEventListener("click", () => {
+      for (const [one, value, checked] of first) Object.assign(one, { value, checked });
+      attnAnnounce(form);
+    });
+    listenToHands(picture, pen);
+    listenToKeys(picture, pen);
+
+    const fit = () => {
+      const width = picture.parentElement.clientWidth || data.width;
+      if (width === pen.width) return;
+      Object.assign(pen, { width, narrow: width < NARROW });
+      if (found) paint();
+    };
+    fit();
+    show();
+    new ResizeObserver(fit).observe(picture.parentElement);
+  });

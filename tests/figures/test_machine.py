@@ -1,0 +1,289 @@
+"""The attention machine: in every state its numbers are the package's, and it can be taken."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from xml.etree import ElementTree
+
+import pytest
+import torch
+from playwright.sync_api import Browser, Locator, Page
+from torch.testing import assert_close
+
+from attn_course.interactive import attention_machine
+from attn_course.interactive.figure import STORES
+from attn_course.interactive.machine import FRAMES, WIDTHS, name_of
+from attn_course.interactive.machine.states import STATES
+from attn_course.plots import ROLE
+from tests.book.test_pages import DESKTOP, PHONE
+from tests.conftest import ROOT
+from tests.figures.interactive_laws import (
+    IN_LOOKS,
+    assert_accessible_and_fits,
+    assert_prints_without_controls,
+    assert_small,
+    assert_stands_without_scripts,
+    reading,
+)
+from tests.figures.interactive_pages import look, page_of, read_all
+from tests.figures.machine_numbers import LAWS, drawn_states
+from tests.sampling import sampled, takes_all
+
+sys.path.append(str(ROOT / "tools"))
+from draw_frames import TAKE, frames
+
+in_every_state = pytest.mark.parametrize("name", STATES)
+address, window, page, _ = page_of(
+    "machine", lambda: "".join(attention_machine(name).html for name in STATES)
+)
+# The picture as it stands without scripts, and what it says.
+PICTURE = TAKE.replace("()", "root", 1).replace("document.", "root.")
+ALONE = f'root => ({PICTURE})(root).replace(/ ?style="[^"]*"/, \'\')'
+# The places in a picture that a reader can take, each once.
+GRIPS = "root => [...new Set([...root.querySelectorAll('.grip')].map(one => one.dataset.grip))]"
+BAR = 60  # pixels that the bar above a page of the book takes of a screen
+# Letters beyond the edges of the picture.
+BEYOND = """root => {
+  const edge = root.getBoundingClientRect(), out = (box) => box.left < edge.left - 1
+    || box.right > edge.right + 1 || box.top < edge.top - 12 || box.bottom > edge.bottom;
+  return [...root.querySelectorAll('.attn-picture .t')].filter((one) =>
+    one.textContent && out(one.getBoundingClientRect())).map((one) => one.textContent);
+}"""
+# Pairs of visible texts in a picture that cover each other by more than a hair.
+COLLIDING = """root => {
+  const texts = [...root.querySelectorAll('.attn-picture .t')]
+    .filter((one) => one.textContent && one.getAttribute('opacity') !== '0')
+    .map((one) => [one.textContent, one.getBoundingClientRect()]);
+  return texts.flatMap(([text, a], i) => texts.slice(i + 1).filter(([, b]) =>
+    Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 &&
+    Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4.5).map(([other]) => [text, other]));
+}"""
+
+
+def machine(page: Page, name: str) -> Locator:
+    return page.locator(f".attn-figure[data-figure='{name_of(name)}']")
+
+
+def test_every_state_has_its_law() -> None:
+    assert list(LAWS) == list(STATES)
+
+
+@sampled
+@pytest.mark.browser
+@in_every_state
+def test_script_gives_the_numbers_of_the_package(page: Page, name: str) -> None:
+    forms = drawn_states(name, 400 if takes_all() else 60)
+    for got in read_all(machine(page, name), forms):
+        for key, wanted in LAWS[name].numbers(got).items():
+            found = torch.tensor(got[key], dtype=torch.float64)
+            assert_close(found, wanted, rtol=1e-9, atol=1e-9, msg=lambda m, k=key: f"{k}: {m}")
+
+
+@pytest.mark.browser
+@in_every_state
+def test_stored_frames_are_what_the_scripts_draw(browser: Browser, name: str) -> None:
+    for file, drawn in frames(browser, name):
+        stored = (FRAMES / file).read_text(encoding="utf-8")
+        assert drawn == stored, f"run `python tools/draw_frames.py {name}`"
+
+
+@pytest.mark.browser
+@in_every_state
+def test_first_picture_stands_without_scripts_and_in_print(
+    browser: Browser, page: Page, address: str, name: str
+) -> None:
+    root = f".attn-figure[data-figure='{name_of(name)}']"
+    marks = machine(page, name).evaluate("root => root.querySelectorAll('.t').length")
+    picture = ".attn-picture > svg:first-child .t"
+    assert_stands_without_scripts(browser, address, root, picture, marks)
+    assert_prints_without_controls(page, root)
+
+
+KEYS = {"vertical": ["ArrowUp", "ArrowDown"], "horizontal": ["ArrowLeft", "ArrowRight"]}
+HERE = """() => {
+  const here = document.activeElement, seen = getComputedStyle(here).strokeWidth;
+  return [here.dataset.grip, here.getAttribute('aria-orientation'), seen];
+}"""
+
+
+@pytest.mark.browser
+@in_every_state
+def test_every_grip_answers_the_keyboard_and_shows_where_it_is(page: Page, name: str) -> None:
+    root = machine(page, name)
+    reached = set()
+    root.locator(".grip").first.focus()
+    for _ in range(root.locator(".grip").count()):
+        key, way, seen = page.evaluate(HERE)
+        assert seen == "3px", key
+        before = reading(root)
+        for press in KEYS.get(way, ["Enter"]):  # at one end of its range only one of two moves it
+            if reading(root) == before:
+                page.keyboard.press(press)
+        assert reading(root) != before, key
+        assert page.evaluate(HERE)[:2] == [key, way], "the focus is lost"
+        reached.add(key)
+        page.keyboard.press("Tab")
+    assert reached == set(root.evaluate(GRIPS))
+
+
+@pytest.mark.browser
+@in_every_state
+def test_every_grip_follows_the_pointer(page: Page, name: str) -> None:
+    root = machine(page, name)
+    for key in root.evaluate(GRIPS):
+        grip = root.locator(f"[data-grip='{key}']").first
+        grip.scroll_into_view_if_needed()
+        box, before = grip.bounding_box(), reading(root)
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        if grip.get_attribute("role") == "slider":
+            page.mouse.move(x - 31, y + 17, steps=3)
+        page.mouse.up()
+        assert reading(root) != before, key
+        page.mouse.move(x, y)
+        after = reading(root)
+        page.mouse.move(x + 9, y)
+        assert reading(root) == after, f"{key} is held after the button is up"
+
+
+@pytest.mark.browser
+@in_every_state
+def test_steps_go_forwards_and_backwards_by_button_and_by_key(page: Page, name: str) -> None:
+    root, last = machine(page, name), len(STATES[name].steps)
+    back, on = (root.get_by_role("button", name=f"one step {way}") for way in ("back", "on"))
+    assert on.get_attribute("aria-disabled") == "true"
+    for step in range(last - 1, 0, -1):
+        back.click()
+        assert reading(root)["step"] == str(step)
+    assert back.get_attribute("aria-disabled") == "true"
+    back.click(force=True)
+    assert reading(root)["step"] == "1"
+    on.focus()
+    page.keyboard.press("Enter")
+    assert reading(root)["step"] == "2"
+    root.get_by_role("radio", checked=True).first.press("ArrowLeft")
+    assert reading(root)["step"] == "1"
+
+
+@pytest.mark.browser
+@in_every_state
+def test_without_motion_a_step_is_there_at_once(page: Page, name: str) -> None:
+    root, last = machine(page, name), str(len(STATES[name].steps))
+    whole = root.evaluate(ALONE)
+    look(page, DESKTOP, "light", motion="reduce")
+    read_all(root, [{"step": 1}])
+    part = root.evaluate(ALONE)
+    assert part != whole
+    page.wait_for_timeout(60)
+    assert root.evaluate(ALONE) == part
+    read_all(root, [{"step": last}])
+    assert root.evaluate(ALONE) == whole
+    look(page, DESKTOP, "light")
+    read_all(root, [{"step": 1}])
+    assert root.evaluate(ALONE) != part  # it has only begun
+    ended = f"root => ({ALONE})(root) === {json.dumps(part)}"
+    page.wait_for_function(ended, arg=root.element_handle())
+
+
+@pytest.mark.browser
+@in_every_state
+def test_link_opens_the_state_and_reset_leads_back(page: Page, address: str, name: str) -> None:
+    root = machine(page, name)
+    first = reading(root)
+    (got,) = read_all(root, drawn_states(name, 1))
+    link = root.get_by_role("link", name="link to this state").get_attribute("href")
+    page.goto("about:blank")
+    page.goto(address + link)
+    assert reading(root) == got != first
+    root.get_by_role("button", name="start again").click()
+    assert reading(root) == first
+
+
+@pytest.mark.browser
+@in_every_state
+def test_what_a_link_cannot_mean_is_left_as_it_was(page: Page, address: str, name: str) -> None:
+    first = reading(machine(page, name))
+    wrong = "".join(f"&{key}=1_x_NaN" for key in STATES[name].numbers)
+    page.goto("about:blank")
+    page.goto(f"{address}#lab={name_of(name)}{wrong}&step={len(STATES[name].steps)}")
+    assert reading(machine(page, name)) == first
+
+
+@pytest.mark.browser
+@in_every_state
+def test_what_it_says_is_seen_at_once_and_read_aloud_after_a_pause(page: Page, name: str) -> None:
+    root = machine(page, name)
+    status, sentence = root.locator("[role=status]"), root.locator(".attn-sentence")
+    first = sentence.inner_text()
+    assert status.inner_text() == "", "it spoke before it was asked"
+    read_all(root, drawn_states(name, 3))
+    assert sentence.inner_text() != first
+    assert status.inner_text() == ""
+    page.wait_for_function("one => one.textContent", arg=status.element_handle())
+    assert status.inner_text() == sentence.inner_text()
+    assert root.get_by_role("group", name=sentence.inner_text(), exact=True).count() == 1
+
+
+@pytest.mark.browser
+@IN_LOOKS
+def test_machines_are_accessible_and_fit(page: Page, shape: tuple[int, int], colours: str) -> None:
+    look(page, shape, colours)
+    assert_accessible_and_fits(page, ".attn-picture .t")
+
+
+@pytest.mark.browser
+@in_every_state
+@pytest.mark.parametrize("shape", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_control_and_effect_are_on_one_screen(
+    page: Page, name: str, shape: tuple[int, int]
+) -> None:
+    look(page, shape, "light")
+    root = machine(page, name)
+    states = drawn_states(name, 8)
+    for form in states:
+        read_all(root, [form])
+        assert root.bounding_box()["height"] <= shape[1] - BAR
+        beyond = root.evaluate(BEYOND)
+        assert beyond == [], f"outside of the figure: {beyond}, in {form}"
+
+
+@pytest.mark.browser
+@in_every_state
+def test_names_do_not_collide(page: Page, name: str) -> None:
+    root = machine(page, name)
+    for shape in (DESKTOP, PHONE):
+        look(page, shape, "light", motion="reduce")
+        for form in [{}, *drawn_states(name, 8)]:
+            read_all(root, [form | {"step": len(STATES[name].steps)}])
+            assert root.evaluate(COLLIDING) == [], form
+
+
+def test_unknown_state_is_named() -> None:
+    with pytest.raises(ValueError, match=r"no state 'retreival'; it has retrieval"):
+        attention_machine("retreival")
+
+
+@in_every_state
+def test_drawing_stands_alone_where_there_is_no_browser(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(STORES)
+    shown = attention_machine(name)
+    bundle = shown._repr_mimebundle_()
+    assert set(bundle) == {"text/html", "image/svg+xml", "text/plain"}
+    assert bundle["text/plain"] == f"{shown.label}. {shown.sentence}"
+    drawing = ElementTree.fromstring(bundle["image/svg+xml"])
+    assert drawing.get("aria-label") == shown.sentence
+    assert drawing.get("viewBox").split()[2] == str(WIDTHS["wide"])
+    assert all(colour in bundle["image/svg+xml"] for colour in ROLE.values())
+
+
+@in_every_state
+def test_html_needs_nothing_from_elsewhere_and_is_light(name: str) -> None:
+    html = attention_machine(name).html
+    addresses = re.findall(r"https?://[^\s\"'<]+|url\(|@import|\bsrc=|\bhref=", html)
+    assert set(addresses) <= {"http://www.w3.org/2000/svg"}
+    assert_small(html)

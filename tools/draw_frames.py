@@ -1,0 +1,56 @@
+"""Draw the first states of the attention machine in a browser, as pages without scripts show them.
+
+    python tools/draw_frames.py              all states
+    python tools/draw_frames.py retrieval    one of them
+
+Only the scripts can draw them. They compute places and letters from numbers alone and measure no
+font, so that every browser draws the same; a test draws them again.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from playwright.sync_api import Browser, sync_playwright
+
+from attn_course.interactive.machine import EMPTY, FRAMES, WIDTHS, machine_of
+from attn_course.interactive.machine.states import STATES
+from tools.browser import FLAGS, chromium
+
+PAGE = '<!doctype html><meta charset="utf-8"><body style="margin:0;width:{}px">{}'
+# What can be taken is no part of a picture; what is left says in words what it shows.
+TAKE = """() => {
+  const frame = document.querySelector('.attn-picture > svg').cloneNode(true);
+  for (const grip of frame.querySelectorAll('.grip')) grip.remove();
+  frame.setAttribute('role', 'img');
+  frame.removeAttribute('style');
+  return frame.outerHTML;
+}"""
+
+
+def frames(browser: Browser, state: str) -> Iterator[tuple[str, str]]:
+    """Yield the first picture of a state at each width, under the name of its file."""
+    page = browser.new_page()
+    for width, pixels in WIDTHS.items():
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.set_content(PAGE.format(pixels, machine_of(state, EMPTY).html))
+        yield f"{state}-{width}.svg", page.evaluate(TAKE) + "\n"
+    page.close()
+
+
+def main(names: list[str]) -> None:
+    """Write the pictures of these states, or of all."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        for state in names or STATES:
+            for name, picture in frames(browser, state):
+                (FRAMES / name).write_text(picture, encoding="utf-8")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
