@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from attn_course.interactive.kernel_regression_state import KERNELS
 from attn_course.interactive.machine.states import STATES, Choice, Slider
+from attn_course.kernel_regression import kernel_scores
 from attn_course.retrieval import attend, masked_softmax
 
 Reading = Mapping[str, Any]
@@ -53,8 +55,32 @@ def retrieval(got: Reading) -> dict[str, Tensor]:
     }
 
 
+def points_on_a_line(draw: Random) -> dict[str, list[float]]:
+    size = draw.randint(1, 12)
+    pairs = [(round(draw.uniform(0, 14), 1), draw.randint(0, 100)) for _ in range(size)]
+    return {
+        "points": [number for pair in pairs for number in pair],
+        "off": some_off(draw, size),
+        "query": [round(draw.uniform(0, 14), 1)],
+    }
+
+
+def kernel_regression(got: Reading) -> dict[str, Tensor]:
+    points, mask = wide(got["points"]).view(-1, 2), mask_of(got["off"])[None]
+    scores = kernel_scores(
+        wide([got["query"]]), points[:, :1], got["width"], KERNELS[got["kernel"]]
+    )
+    return {
+        "powers": scores.exp().where(mask, 0)[0],
+        "weights": masked_softmax(scores, mask)[0],
+        "output": attend(scores, points[:, 1:], mask)[0, 0],
+        "empty": ~(mask & (scores > -torch.inf)).any(),
+    }
+
+
 LAWS = {
     "retrieval": Law(three_scores, retrieval),
+    "kernel_regression": Law(points_on_a_line, kernel_regression),
 }
 
 

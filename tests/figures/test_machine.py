@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -25,7 +26,6 @@ from tests.figures.interactive_laws import (
     assert_prints_without_controls,
     assert_small,
     assert_stands_without_scripts,
-    reading,
 )
 from tests.figures.interactive_pages import look, page_of, read_all
 from tests.figures.machine_numbers import LAWS, drawn_states
@@ -66,6 +66,11 @@ def machine(page: Page, name: str) -> Locator:
     return page.locator(f".attn-figure[data-figure='{name_of(name)}']")
 
 
+def reading(root: Locator) -> dict[str, Any]:
+    """The numbers of a machine; minus infinity is None."""
+    return json.loads(root.evaluate("root => JSON.stringify(root.reading)"))
+
+
 def test_every_state_has_its_law() -> None:
     assert list(LAWS) == list(STATES)
 
@@ -77,7 +82,7 @@ def test_script_gives_the_numbers_of_the_package(page: Page, name: str) -> None:
     forms = drawn_states(name, 400 if takes_all() else 60)
     for got in read_all(machine(page, name), forms):
         for key, wanted in LAWS[name].numbers(got).items():
-            found = torch.tensor(got[key], dtype=torch.float64)
+            found = torch.tensor(got[key], dtype=wanted.dtype)
             assert_close(found, wanted, rtol=1e-9, atol=1e-9, msg=lambda m, k=key: f"{k}: {m}")
 
 

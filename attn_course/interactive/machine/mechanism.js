@@ -29,6 +29,9 @@ const clamp = (number, low, high) => Math.min(Math.max(number, low), high);
 // The nearest multiple of a unit, without the digits that binary fractions add.
 const near = (number, unit = 0.1) => Number((Math.round(number / unit) * unit).toFixed(4));
 
+const pairsOf = (flat) =>
+  Array.from({ length: flat.length / 2 }, (_, i) => flat.slice(2 * i, 2 * i + 2));
+
 // Numbers as the reader sees them: a long minus, and none before a zero.
 const shown = (number, digits = 2) => {
   if (Math.abs(number) >= 1e4) return number.toExponential(1).replace("e+", "e");

@@ -1,15 +1,25 @@
 // The pen draws every frame anew, in the pixels of the page. An element that keeps its key stays in
 // the page from frame to frame, and with it the focus; what a frame does not draw goes.
+const LETTER = { bold: 8.2, plain: 7.6, small: 6.6 }; // pixels that a letter takes, rather too many
+
+const boxOf = (x, y, text, at = "start", { bold, small }) => {
+  const wide = String(text).length * LETTER[small ? "small" : bold ? "bold" : "plain"],
+    left = x - { start: 0, middle: wide / 2, end: wide }[at];
+  return [left, y - 8, left + wide, y + 8];
+};
+const overlap = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+
 const makePen = (svg) => {
   let before = new Map(),
     now = new Map(),
     parent = svg,
     last = null;
   const pen = { width: 0, narrow: false, grips: new Map() };
+  let written = []; // the boxes of the letters of this frame
 
   pen.frame = (draw) => {
     [now, parent, last] = [new Map(), svg, null];
-    pen.grips = new Map();
+    [pen.grips, written] = [new Map(), []];
     const height = draw(pen);
     for (const [key, node] of before) if (!now.has(key)) node.remove();
     before = now;
@@ -42,6 +52,7 @@ const makePen = (svg) => {
 
   // `W_Q` is written with a letter below the line.
   pen.text = (key, x, y, text, role = "ink", { at = "start", opacity = 1, ...looks } = {}) => {
+    if (text !== "") written.push(boxOf(x, y, text, at, looks));
     const classes = ["t", role, ...Object.keys(looks).filter((look) => looks[look])].join(" ");
     const node = pen.put(key, "text", {
       x,
@@ -65,6 +76,18 @@ const makePen = (svg) => {
       span.append(part);
       node.append(span);
     }
+  };
+
+  // A name has several places; it takes the first that is free, or it is not written.
+  pen.name = (key, places, text, role, looks = {}) => {
+    const free = ([x, y, at]) => {
+      const box = boxOf(x, y, text, at, looks),
+        [left, right] = looks.within ?? [0, pen.width];
+      return box[0] >= left && box[2] <= right && !written.some((other) => overlap(box, other));
+    };
+    const [x, y, at] = places.find(free) ?? [];
+    const { within: _, ...others } = looks;
+    if (at) pen.text(key, x, y, text, role, { ...others, at });
   };
 
   const looksOf = (role, { line, opacity = 1, dash }) => ({

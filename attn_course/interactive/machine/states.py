@@ -4,7 +4,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from attn_course.interactive.controls import button, choice, kept, option, slider
+from attn_course.interactive.controls import choice, kept, option, slider
+from attn_course.interactive.kernel_regression_state import KERNELS
+from attn_course.interactive.markup import tag
 
 THREE = ("scores", "weights", "blend")
 TEMPERATURES = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
@@ -70,13 +72,10 @@ class State:
     def html(self) -> str:
         """Its controls; the lists of numbers are hidden, so that a link can carry them."""
         lists = {name: "_".join(f"{x:.12g}" for x in given) for name, given in self.numbers.items()}
-        return "".join(
-            [
-                kept(**lists),
-                *(control.html(name) for name, control in self.controls.items()),
-                *(button(name, text) for name, text in self.acts.items()),
-            ]
-        )
+        parts = [kept(**lists), *(one.html(name) for name, one in self.controls.items())]
+        for act, text in self.acts.items():
+            parts.append(tag("button", text, type="button", data_act=act))
+        return "".join(parts)
 
     @property
     def stops(self) -> dict[str, list[float]]:
@@ -96,5 +95,20 @@ STATES = {
             "off": (0, 0, 0),
         },
         controls={"temperature": Slider("temperature", "weight", TEMPERATURES, 1.0)},
+    ),
+    "kernel_regression": State(
+        chapter="kernel_regression",
+        label="The attention machine: keys on a line",
+        hint="Drag the query, far out too, or a point. Click a point to leave it out.",
+        numbers={
+            "points": (1, 20, 2.4, 44, 4, 52, 5.6, 78, 7.6, 50, 9, 22),
+            "off": (0, 0, 0, 0, 0, 0),
+            "query": (3.2,),
+        },
+        controls={
+            "kernel": Choice("kernel", tuple(KERNELS)),
+            "width": Slider("width", "key", (0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0), 1.0),
+        },
+        acts={"add": "add a point"},
     ),
 }

@@ -1,0 +1,195 @@
+// Keys on a line, and the score a kernel: drag and add points, leave one out, ask far outside.
+const LOG_KERNELS = {
+  Gaussian: (u) => -(u ** 2) / 2,
+  boxcar: (u) => (u ** 2 > 1 ? -Infinity : 0),
+  triangular: (u) => (Math.abs(u) < 1 ? Math.log(1 - Math.abs(u)) : -Infinity),
+  Epanechnikov: (u) => (u ** 2 < 1 ? Math.log(1 - u ** 2) : -Infinity),
+};
+const LINE = [0, 14],
+  FULL = 12; // points
+
+// The blend of the points at a query.
+const estimateAt = ({ points, off, kernel, width }, query) => {
+  const pairs = pairsOf(points);
+  const scores = pairs.map(([key]) => LOG_KERNELS[kernel](query / width - key / width));
+  return attend(
+    scores,
+    pairs.map(([, value]) => value),
+    { off },
+  );
+};
+
+const powerAt = ({ state, query }, key) =>
+  Math.exp(LOG_KERNELS[state.kernel](query / state.width - key / state.width));
+const tallOf = ({ floor }) => (floor - 30) * 0.42;
+
+const drawHill = (chart) => {
+  const { pen, state, x, floor, query } = chart;
+  const edge = placesOn(LINE, [query - state.width, query + state.width]).map((key) => [
+    x(key),
+    floor - powerAt(chart, key) * tallOf(chart),
+  ]);
+  const closed = [[x(LINE[0]), floor], ...edge, [x(LINE[1]), floor]];
+  const d = closed.map((point) => point.map((one) => one.toFixed(1)).join()).join("L");
+  pen.path("hill", `M${d}Z`, "query", { opacity: 0.13 });
+  pen.line("hill-edge", edge, "query", { line: 1.5, opacity: 0.6 });
+};
+
+const drawCurve = ({ pen, state, x, y, pairs }) => {
+  const edges = pairs.flatMap(([key]) => [key - state.width, key + state.width]);
+  let d = "",
+    lifted = true;
+  for (const place of placesOn(LINE, state.kernel === "Gaussian" ? [] : edges)) {
+    const { output, empty } = estimateAt(state, place);
+    if (!empty) d += `${lifted ? "M" : "L"}${x(place).toFixed(1)},${y(output).toFixed(1)}`;
+    lifted = empty;
+  }
+  pen.path("curve", d || "M0,0", "output", { line: 2.5, opacity: 0.5 * pen.seen(3) });
+};
+
+const drawPoints = (chart) => {
+  const { pen, state, model, set, x, y, floor, pairs, strip } = chart;
+  pairs.forEach(([key, value], j) => {
+    const off = Boolean(state.off[j]),
+      weight = model.weights[j],
+      power = off ? 0 : powerAt(chart, key);
+    const stem = [
+      [x(key), floor],
+      [x(key), floor - power * tallOf(chart)],
+    ];
+    pen.line(`power${j}`, stem, "ink", { opacity: 0.6 });
+    const share = (strip - 30) * weight * pen.seen(2);
+    pen.rect(`share${j}`, [x(key) - 9, floor + 6, 18, share], "weight", { round: 2 });
+    const size = off ? 6 : 5 + 7 * Math.sqrt(weight) * pen.seen(2);
+    pen.disc(`point${j}`, [x(key), y(value)], size, "value", off ? { line: 2 } : {});
+    pen.disc(`key${j}`, [x(key), floor], 4, "key", { opacity: off ? 0.3 : 1 });
+    putGrip(pen, `point${j}`, [x(key), y(value)], {
+      label: `point ${j + 1}${off ? ", left out" : ""}; Enter leaves it out`,
+      across: [key, ...LINE],
+      up: [value, 0, 100, shown(value, 0)],
+      step: [x(0.1) - x(0), y(0) - y(2)],
+      move: (toX, toY) =>
+        set({ points: pairs.with(j, [near(x.back(toX)), near(y.back(toY), 1)]).flat() }),
+      press: () =>
+        set({ off: pairs.map((_, k) => (k === j ? Number(!off) : (state.off[k] ?? 0))) }),
+    });
+  });
+};
+
+const drawQuery = ({ pen, model, set, x, y, floor, query }) => {
+  pen.line(
+    "query",
+    [
+      [x(query), floor],
+      [x(query), 18],
+    ],
+    "query",
+    { opacity: 0.8 },
+  );
+  const late = query > (LINE[0] + LINE[1]) / 2,
+    side = late ? "end" : "start";
+  const beside = x(query) + (late ? -8 : 8);
+  const name = `query ${shown(query, 1)}`;
+  pen.text("query-name", beside, 21, name, "query", { bold: true, at: side });
+  const opacity = model.empty ? 0 : pen.seen(3);
+  pen.disc("output", [x(query), y(model.output)], 8, "output", { opacity });
+  putGrip(pen, "query", [x(query), floor], {
+    label: "query",
+    across: [query, ...LINE],
+    knob: "query",
+    size: 9,
+    step: x(0.1) - x(0),
+    move: (to) => set({ query: [near(x.back(to))] }),
+  });
+};
+
+// The heaviest key says its weight first; a point that is left out says how far the others miss it.
+const drawNames = ({ pen, state, model, x, y, floor, strip, pairs, query }) => {
+  const opacity = pen.seen(3),
+    looks = { bold: true, halo: true, opacity };
+  const around = ([left, top], far) => [
+    [left + far, top + 16, "start"],
+    [left - far, top + 16, "end"],
+    [left + far, top - 14, "start"],
+    [left - far, top - 14, "end"],
+  ];
+  const at = [x(query), y(model.output)];
+  if (!model.empty) pen.name("output-is", around(at, 11), shown(model.output, 1), "output", looks);
+  const weights = { bold: true, opacity: pen.seen(2) };
+  pen.name("weights", [[30, floor + strip - 10, "start"]], "weights", "weight", weights);
+  const order = pairs
+    .map((_, j) => j)
+    .sort((one, other) => model.weights[other] - model.weights[one]);
+  for (const j of order) {
+    const weight = model.weights[j],
+      below = floor + 16 + (strip - 30) * weight * pen.seen(2);
+    const text = weight > 0.005 ? shown(weight) : "";
+    if (text)
+      pen.name(`share${j}-is`, [[x(pairs[j][0]), below, "middle"]], text, "weight", {
+        small: true,
+        opacity: pen.seen(2),
+      });
+  }
+  pairs.forEach(([key, value], j) => {
+    const { output, empty } = estimateAt(state, key);
+    if (!state.off[j] || empty) return;
+    const miss = [
+      [x(key), y(value)],
+      [x(key), y(output)],
+    ];
+    pen.line(`miss${j}`, miss, "output", { line: 1.5, dash: "3 3", opacity });
+    const text = `off by ${shown(Math.abs(value - output), 0)}`;
+    pen.name(`miss${j}-is`, around(miss[0], 10), text, "output", { small: true, opacity });
+  });
+};
+
+attnMachine("machine-kernel-regression", {
+  model: (state) => estimateAt(state, state.query[0]),
+
+  acts: {
+    add: ({ points, off, query }) =>
+      points.length < 2 * FULL
+        ? {
+            points: [...points, near(query[0]), 60],
+            off: [...pairsOf(points).map((_, j) => off[j] ?? 0), 0],
+          }
+        : {},
+  },
+
+  draw(pen, state, model, set) {
+    const floor = pen.narrow ? 262 : 290,
+      strip = 78;
+    const chart = {
+      pen,
+      state,
+      model,
+      set,
+      floor,
+      strip,
+      x: scaleOf(...LINE, 30, pen.width - 12),
+      y: scaleOf(0, 100, floor, 30),
+      pairs: pairsOf(state.points),
+      query: state.query[0],
+    };
+    drawLevels(pen, "level", [30, pen.width - 12], chart.y, [0, 50, 100]);
+    pen.text("value", 0, 4, "value", "value", { bold: true });
+    drawHill(chart);
+    drawCurve(chart);
+    drawPoints(chart);
+    drawQuery(chart);
+    drawNames(chart);
+    return floor + strip;
+  },
+
+  say({ kernel, width, points, query: [query] }, { weights, output, empty }, step) {
+    const at = shown(query, 1);
+    if (empty) return `No key within reach of the query ${at}: 0/0, there is no output.`;
+    if (step === 1)
+      return `The ${kernel} kernel of width ${width}, laid on the query ${at}, gives each key its power.`;
+    const most = Math.max(...weights),
+      where = shown(pairsOf(points)[weights.indexOf(most)][0], 1);
+    const share = `${shown(most)}, at the key ${where}`;
+    if (step === 2) return `The largest weight is ${share}.`;
+    return `The output at the query ${at} is ${shown(output, 1)}; the largest weight is ${share}.`;
+  },
+});
