@@ -11,6 +11,8 @@ from pathlib import Path
 FOLDER = Path(str(resources.files(__package__)))
 TRANSLATES = ("layers", "weights", "translators")
 MACHINE = tuple(f"machine/{part}" for part in ("mechanism", "pen", "grips", "machine"))
+ROWS = (*MACHINE, "machine/rows", "machine/lever")
+GEOMETRY = (*ROWS, "machine/plane", "machine/geometry")
 # The scripts of this folder that come between `figure.js` and a figure's own.
 NEEDS: dict[str, tuple[str, ...]] = {
     "alignment": (*TRANSLATES, "sentences", "alignment_grid"),
@@ -27,8 +29,14 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "heads": ("layers", "weights", "alignment_grid", "head_sheet"),
     "heap": ("layers", "weights", "alignment_grid"),
     "kernel-regression": (),
+    "machine-bahdanau": GEOMETRY,
     "machine-kernel-regression": (*MACHINE, "machine/chart"),
-    "machine-retrieval": (*MACHINE, "machine/rows", "machine/lever"),
+    "machine-luong": GEOMETRY,
+    "machine-multi-head": (*MACHINE, "machine/plane"),
+    "machine-reinforce": (*MACHINE, "machine/chart"),
+    "machine-retrieval": ROWS,
+    "machine-scaled-dot-product": (*MACHINE, "machine/chart"),
+    "machine-self-attention": (*MACHINE, "machine/plane"),
     "recurrence": ("remembering", "recurrence_parts"),
     "retrieval": ("remembering", "retrieval_parts"),
     "scaled-dot-product": (),

@@ -8,11 +8,25 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.testing import assert_close
 
+from attn_course.bahdanau import additive_scores
+from attn_course.captions.exact_expectation import exact_score_gradient, reinforce_variance
 from attn_course.interactive.kernel_regression_state import KERNELS
+from attn_course.interactive.machine.draws import (
+    DRAWS,
+    KEYS,
+    SEED,
+    WIDTHS,
+    cells_drawn,
+    scores_by_width,
+)
 from attn_course.interactive.machine.states import STATES, Choice, Slider
 from attn_course.kernel_regression import kernel_scores
-from attn_course.retrieval import attend, masked_softmax
+from attn_course.luong import general_scores
+from attn_course.retrieval import attend, dot_scores, masked_softmax, softmax_jacobian
+from attn_course.scaled_dot_product import attention, attention_weights, scaled_dot_scores
+from attn_course.self_attention import basic_self_attention
 
 Reading = Mapping[str, Any]
 
@@ -78,9 +92,138 @@ def kernel_regression(got: Reading) -> dict[str, Tensor]:
     }
 
 
+def arrows(*names: str) -> Callable[[Random], dict[str, list[float]]]:
+    """A query, three keys, masks, and one or two more vectors of each name."""
+
+    def drawn(draw: Random) -> dict[str, list[float]]:
+        sizes = {"query": 2, "keys": 6} | {name: 4 if name == "W" else 2 for name in names}
+        lists = {
+            name: [round(draw.uniform(-2.3, 2.3), 1) for _ in range(size)]
+            for name, size in sizes.items()
+        }
+        return lists | {"off": some_off(draw, 3)}
+
+    return drawn
+
+
+def of_scores(scores: Tensor, got: Reading) -> dict[str, Tensor]:
+    """What follows from three scores in the plane."""
+    mask, value = mask_of(got["off"])[None], wide([[10], [20], [90]])
+    return {
+        "scores": scores[0],
+        "weights": masked_softmax(scores, mask)[0],
+        "output": attend(scores, value, mask)[0, 0],
+    }
+
+
+def luong(got: Reading) -> dict[str, Tensor]:
+    query, key = wide([got["query"]]), wide(got["keys"]).view(3, 2)
+    images = wide(got["W"]).view(2, 2)
+    general = got["score"] == "general"
+    scores = general_scores(query, key, images.mT) if general else dot_scores(query, key)
+    return of_scores(scores, got)
+
+
+def bahdanau(got: Reading) -> dict[str, Tensor]:
+    query, key = wide([got["query"]]), wide(got["keys"]).view(3, 2)
+    return of_scores(additive_scores(query, key, wide(got["v"])), got)
+
+
+def scaled_dot_product(got: Reading) -> dict[str, Tensor]:
+    """The script gets the scores of one draw, to three decimals, and the mean slopes of all."""
+    place = WIDTHS.index(got["d"])
+    generator = torch.Generator().manual_seed(SEED)
+    query, key = (
+        torch.randn(DRAWS, many, WIDTHS[-1], generator=generator, dtype=torch.float64)
+        for many in (1, KEYS)
+    )
+    query, key = query[0, :, : got["d"]], key[0, :, : got["d"]]
+    raw = dot_scores(query, key).mul(1000).round() / 1000
+    assert_close(raw / got["d"] ** 0.5, scaled_dot_scores(query, key), rtol=0, atol=6e-4)
+    found = {}
+    for name, scores in (("raw", raw), ("root", raw / got["d"] ** 0.5)):
+        weights = masked_softmax(scores)[0]
+        slope = softmax_jacobian(weights).trace()
+        mean = wide(scores_by_width()["slopes"][name][place])
+        found[name] = {"scores": scores[0], "weights": weights, "slope": slope, "mean": mean}
+    return found
+
+
+def words_and_matrices(draw: Random) -> dict[str, list[float]]:
+    sizes = {"x": 6, "W_Q": 4, "W_K": 4, "W_V": 4}
+    lists = {
+        name: [round(draw.uniform(-1.5, 2.5), 1) for _ in range(size)]
+        for name, size in sizes.items()
+    }
+    return lists | {"row": [draw.randrange(3)]}
+
+
+def self_attention(got: Reading) -> dict[str, Tensor]:
+    x = wide(got["x"]).view(3, 2)
+    if got["words"] == "no projections":
+        query, key, value = x, x, x
+        weights, outputs = masked_softmax(dot_scores(x, x)), basic_self_attention(x)
+    else:
+        query, key, value = (x @ wide(got[f"W_{one}"]).view(2, 2) for one in "QKV")
+        weights, outputs = attention_weights(query, key), attention(query, key, value)
+    row = int(got["row"][0])
+    return {
+        "query": query,
+        "key": key,
+        "value": value,
+        "all": weights,
+        "outputs": outputs,
+        "weights": weights[row],
+        "output": outputs[row],
+    }
+
+
+def two_verbs(draw: Random) -> dict[str, list[float]]:
+    return {"verbs": [round(draw.uniform(-0.5, 2.5), 1) for _ in range(4)]}
+
+
+def multi_head(got: Reading) -> dict[str, Tensor]:
+    read = got["read"]
+    first, second = wide(got["verbs"]).view(2, 2)
+    if got["order"] != "hang … let":
+        first, second = second, first
+    key, value = torch.zeros(2, 6, 2, dtype=torch.float64)
+    key[0, 0], key[3, 1], value[0], value[3] = got["length"], 1, first, second
+    found: dict[str, Any] = {"numbers": torch.tensor(4 * read)}
+    for name, query in (("one", [10, 0]), ("other", [0, 10]), ("both", [10, 10])):
+        scores = dot_scores(wide([query]), key[:read])
+        found[name] = {
+            "scores": scores[0],
+            "weights": masked_softmax(scores)[0],
+            "output": attend(scores, value[:read])[0],
+        }
+    return found
+
+
+def reinforce(got: Reading) -> dict[str, Tensor]:
+    many, baseline = int(got["drawn"][0]), got["baseline"]
+    weights, rewards = wide([0.5, 0.25, 0.25]), wide([-1, -2, -4])
+    pushes = (rewards - baseline)[:, None] * (torch.eye(3, dtype=torch.float64) - weights)
+    cells = torch.tensor(cells_drawn()["cells"][:many])
+    return {
+        "cell": cells[-1],
+        "counts": cells.bincount(minlength=3),
+        "push": pushes[cells[-1]],
+        "mean": pushes[cells].mean(0),
+        "exact": exact_score_gradient(weights, rewards),
+        "variance": reinforce_variance(weights, rewards, baseline),
+    }
+
+
 LAWS = {
     "retrieval": Law(three_scores, retrieval),
     "kernel_regression": Law(points_on_a_line, kernel_regression),
+    "bahdanau": Law(arrows("v"), bahdanau),
+    "luong": Law(arrows("W"), luong),
+    "reinforce": Law(lambda draw: {"drawn": [draw.randint(1, 200)]}, reinforce),
+    "scaled_dot_product": Law(lambda _: {}, scaled_dot_product),
+    "self_attention": Law(words_and_matrices, self_attention),
+    "multi_head": Law(two_verbs, multi_head),
 }
 
 

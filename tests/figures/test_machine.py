@@ -81,9 +81,16 @@ def test_every_state_has_its_law() -> None:
 def test_script_gives_the_numbers_of_the_package(page: Page, name: str) -> None:
     forms = drawn_states(name, 400 if takes_all() else 60)
     for got in read_all(machine(page, name), forms):
-        for key, wanted in LAWS[name].numbers(got).items():
-            found = torch.tensor(got[key], dtype=wanted.dtype)
-            assert_close(found, wanted, rtol=1e-9, atol=1e-9, msg=lambda m, k=key: f"{k}: {m}")
+        assert_agree(got, LAWS[name].numbers(got))
+
+
+def assert_agree(got: dict[str, Any], wanted: dict[str, Any]) -> None:
+    for key, number in wanted.items():
+        if isinstance(number, dict):
+            assert_agree(got[key], number)
+        else:
+            found = torch.tensor(got[key], dtype=number.dtype)
+            assert_close(found, number, rtol=1e-9, atol=1e-9, msg=lambda m, k=key: f"{k}: {m}")
 
 
 @pytest.mark.browser
@@ -118,7 +125,8 @@ HERE = """() => {
 def test_every_grip_answers_the_keyboard_and_shows_where_it_is(page: Page, name: str) -> None:
     root = machine(page, name)
     reached = set()
-    root.locator(".grip").first.focus()
+    if grips := root.evaluate(GRIPS):
+        root.locator(".grip").first.focus()
     for _ in range(root.locator(".grip").count()):
         key, way, seen = page.evaluate(HERE)
         assert seen == "3px", key
@@ -130,7 +138,8 @@ def test_every_grip_answers_the_keyboard_and_shows_where_it_is(page: Page, name:
         assert page.evaluate(HERE)[:2] == [key, way], "the focus is lost"
         reached.add(key)
         page.keyboard.press("Tab")
-    assert reached == set(root.evaluate(GRIPS))
+    assert reached == set(grips)
+    assert grips or STATES[name].acts
 
 
 @pytest.mark.browser
@@ -190,7 +199,7 @@ def test_without_motion_a_step_is_there_at_once(page: Page, name: str) -> None:
     read_all(root, [{"step": 1}])
     assert root.evaluate(ALONE) != part  # it has only begun
     ended = f"root => ({ALONE})(root) === {json.dumps(part)}"
-    page.wait_for_function(ended, arg=root.element_handle())
+    page.wait_for_function(ended, arg=root.element_handle(), timeout=30_000)
 
 
 @pytest.mark.browser

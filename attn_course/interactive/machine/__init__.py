@@ -56,7 +56,7 @@ def machine_of(name: str, *frames: str) -> InteractiveFigure:
         + _steps(state)
         + state.html,
         readings="",
-        data={"stops": state.stops, "width": WIDTHS["wide"]},
+        data={"stops": state.stops, "width": WIDTHS["wide"], **state.data()},
         drawing=_alone(frames[0]),
     )
 
@@ -81,7 +81,13 @@ def _reset() -> str:
 def _steps(state: State) -> str:
     """The steps, one of which is shown last, and two buttons that go on and back."""
     numbered = [
-        option("radio", "step", number, f"{number} {name}", number == len(state.steps))
+        option(
+            "radio",
+            "step",
+            number,
+            f'{number}<span class="attn-step"> {name}</span>',
+            number == len(state.steps),
+        )
         for number, name in enumerate(state.steps, start=1)
     ]
     back, on = (

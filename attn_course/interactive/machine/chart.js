@@ -23,3 +23,19 @@ const placesOn = ([low, high], edges) => {
   const seen = beside.filter((place) => place > low && place < high);
   return [...even, ...seen].sort((one, other) => one - other);
 };
+
+// Upright bars in a box, from 0 on; `low` for numbers below it.
+const drawBars = (pen, key, [x, y, width, height], numbers, [low, most], role, looks = {}) => {
+  const up = scaleOf(low, most, y + height, y),
+    wide = width / numbers.length;
+  numbers.forEach((number, j) => {
+    const [top, bottom] = [up(Math.max(number, 0)), up(Math.min(number, 0))];
+    const bar = [x + wide * (j + 0.14), top, wide * 0.72, bottom - top];
+    pen.rect(`${key}${j}`, bar, role, { round: 1, ...looks });
+  });
+  const base = [
+    [x, up(0)],
+    [x + width, up(0)],
+  ];
+  pen.line(`${key}-base`, base, "ink", { line: 1, opacity: 0.45 });
+};

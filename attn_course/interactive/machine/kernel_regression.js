@@ -146,6 +146,7 @@ const drawNames = ({ pen, state, model, x, y, floor, strip, pairs, query }) => {
 attnMachine("machine-kernel-regression", {
   model: (state) => estimateAt(state, state.query[0]),
 
+  grows: ["points", "off"],
   acts: {
     add: ({ points, off, query }) =>
       points.length < 2 * FULL

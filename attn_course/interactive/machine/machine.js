@@ -1,13 +1,13 @@
 // The attention machine: one mechanism, drawn in one grammar, in a state for each chapter.
 //
 // A state is `model(state)`, `draw(pen, state, model, set)`, which returns a height, and
-// `say(state, model, step)`; `acts` holds what its buttons do. All that a reader can change are
+// `say(state, model, step)`; `acts` holds what its buttons do, `grows` the lists that may. All that a reader can change are
 // named controls of the form, lists of numbers in hidden ones, so a link carries them all.
 const NARROW = 600; // pixels
 const PHASE = 0.045; // of a step, in a frame
 const MOST = 40; // numbers in a list
 
-const attnMachine = (name, { model, draw, say, acts = {}, picks = {} }) =>
+const attnMachine = (name, { model, draw, say, acts = {}, grows = [] }) =>
   attnFigure(name, (root, data, tell, { form, picture, part, write, change }) => {
     const pen = makePen(picture),
       calm = matchMedia("(prefers-reduced-motion: reduce)"),
@@ -20,9 +20,10 @@ const attnMachine = (name, { model, draw, say, acts = {}, picks = {} }) =>
     const valueOf = ({ name, type, value }) => {
       if (type !== "hidden") return data.stops?.[name]?.[value] ?? value;
       const numbers = value ? value.split("_").map(Number) : [];
+      const first = kept[name].split("_").map(Number);
       // a link may hold anything
-      const good = numbers.every(Number.isFinite) && numbers.length <= MOST;
-      return good ? numbers : kept[name].split("_").map(Number);
+      const fits = grows.includes(name) ? numbers.length <= MOST : numbers.length === first.length;
+      return fits && numbers.every(Number.isFinite) ? numbers : first;
     };
     const read = () => {
       const state = {};
@@ -49,13 +50,13 @@ const attnMachine = (name, { model, draw, say, acts = {}, picks = {} }) =>
       const t = clamp(phase - step + 1, 0, 1);
       return t * t * (3 - 2 * t);
     };
-    const paint = () => pen.frame(() => draw(pen, state, found, set));
+    const paint = () => pen.frame(() => draw(pen, state, found, set, data));
     const walk = () => {
       const left = Number(state.step) - phase;
       phase =
         calm.matches || Math.abs(left) < PHASE
           ? Number(state.step)
-          : phase + Math.sign(left) * PHASE;
+          : phase + Math.sign(left) * Math.max(PHASE, 0.06 * Math.abs(left));
       paint();
       if (left) frame = requestAnimationFrame(walk);
     };
@@ -83,10 +84,7 @@ const attnMachine = (name, { model, draw, say, acts = {}, picks = {} }) =>
       const next = stepOf(Number(read().step) + by);
       if (next) change({ step: next.value });
     };
-    form.addEventListener("input", ({ target }) => {
-      const then = picks[target.name]?.(read());
-      return then ? set(then) : show();
-    });
+    form.addEventListener("input", show);
     form.addEventListener("click", ({ target }) => {
       const { by, act } = target.closest("button")?.dataset ?? {};
       if (by) go(Number(by));

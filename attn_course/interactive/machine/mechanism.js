@@ -39,3 +39,4 @@ const shown = (number, digits = 2) => {
   return text.replace(/^-(0\.?0*)$/, "$1").replace("-", "\u2212");
 };
 const listed = (numbers, digits) => numbers.map((one) => shown(one, digits)).join(", ");
+const shownPair = (vector, digits = 1) => `(${vector.map((one) => shown(one, digits)).join(", ")})`;

@@ -1,15 +1,19 @@
 """The states of the attention machine: what each shows, and what a reader can change."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from attn_course.interactive.controls import choice, kept, option, slider
 from attn_course.interactive.kernel_regression_state import KERNELS
+from attn_course.interactive.machine.draws import WIDTHS, cells_drawn, scores_by_width
 from attn_course.interactive.markup import tag
 
 THREE = ("scores", "weights", "blend")
 TEMPERATURES = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
+BASELINES = tuple(round(fifth / 5, 1) for fifth in range(-25, 3))
+LENGTHS = (0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3)
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,7 @@ class State:
         numbers: Lists of numbers that the reader changes in the picture, by name.
         controls: Sliders and choices, by name.
         acts: Buttons: what each says, by its name.
+        data: Returns numbers that nobody changes.
     """
 
     chapter: str
@@ -62,6 +67,7 @@ class State:
     numbers: Mapping[str, Sequence[float]] = field(default_factory=dict)
     controls: Mapping[str, Slider | Choice] = field(default_factory=dict)
     acts: Mapping[str, str] = field(default_factory=dict)
+    data: Callable[[], dict[str, Any]] = dict
 
     @property
     def notebook(self) -> str:
@@ -110,5 +116,71 @@ STATES = {
             "width": Slider("width", "key", (0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0), 1.0),
         },
         acts={"add": "add a point"},
+    ),
+    "bahdanau": State(
+        chapter="bahdanau",
+        label="The attention machine: the additive score",
+        hint="Drag the arrows, and the square, which is v.",
+        numbers={
+            "query": (0.8, 0.3),
+            "keys": (1.2, -0.9, 0.4, 1.3, -1.7, 0.6),
+            "off": (0, 0, 0),
+            "v": (1.6, 1.2),
+        },
+    ),
+    "luong": State(
+        chapter="luong",
+        label="The attention machine: arrows in the plane",
+        hint="Drag the arrows: the thick piece along the query makes the score. Drag W.",
+        numbers={
+            "query": (1.6, 0.8),
+            "keys": (1.5, -0.4, 0.6, 1.6, -1.4, 0.7),
+            "off": (0, 0, 0),
+            "W": (0.6, 0.8, -0.8, 0.6),
+        },
+        controls={"score": Choice("score", ("dot", "general"))},
+    ),
+    "reinforce": State(
+        chapter="captioning",
+        label="The attention machine: REINFORCE, draw by draw",
+        hint="Draw again, and move the baseline: the mean stays, the variance does not.",
+        steps=("draw", "push", "mean"),
+        numbers={"drawn": (1,)},
+        controls={"baseline": Slider("baseline", "value", BASELINES, 0.0)},
+        acts={"draw": "draw again", "more": "draw 20 times"},
+        data=cells_drawn,
+    ),
+    "scaled_dot_product": State(
+        chapter="scaled_dot_product",
+        label="The attention machine: the width and its root",
+        hint="Drag the width: scores grow like √d, unless they are divided by it.",
+        steps=("scores", "weights", "slope"),
+        controls={"d": Slider("width d", "query", WIDTHS, 64)},
+        data=scores_by_width,
+    ),
+    "self_attention": State(
+        chapter="self_attention",
+        label="The attention machine: three projections",
+        hint="Drag a word, or a square of a matrix. Click a row of weights to follow its word.",
+        steps=("queries", "keys", "values", "weights", "output"),
+        numbers={
+            "x": (0, 2, 1, 1, 2, 0),
+            "W_Q": (0, 0, 2, 0),
+            "W_K": (1, 0, 0, 1),
+            "W_V": (1, 0, -1, 0),
+            "row": (1,),
+        },
+        controls={"words": Choice("words", ("projected", "no projections"))},
+    ),
+    "multi_head": State(
+        chapter="multi_head",
+        label="The attention machine: two heads and a cache",
+        hint="Let the verbs change places, lengthen a key, drag a value.",
+        numbers={"verbs": (0, 2, 2, 0.4)},
+        controls={
+            "order": Choice("order", ("hang … let", "let … hang")),
+            "length": Slider("length of key 1", "key", LENGTHS, 1.0),
+            "read": Slider("words read", "value", (1, 2, 3, 4, 5, 6), 6),
+        },
     ),
 }

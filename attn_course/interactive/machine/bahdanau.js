@@ -1,0 +1,78 @@
+// The additive score: query and key are added, squashed by tanh, and laid along a learned vector v.
+const squashed = ({ query, keys }) =>
+  pairsOf(keys).map((key) => key.map((one, c) => Math.tanh(query[c] + one)));
+
+const drawSums = (plane, { query, keys, off, v }, set) => {
+  const { pen, to } = plane,
+    size = Math.hypot(...v) || 1,
+    along = v.map((one) => one / size);
+  const corners = [to([-1, 1]), to([1, -1])];
+  pen.rect(
+    "square",
+    [...corners[0], corners[1][0] - corners[0][0], corners[1][1] - corners[0][1]],
+    "ink",
+    { line: 1.2, opacity: 0.5, dash: "4 3" },
+  );
+  squashed({ query, keys }).forEach((hidden, j) => {
+    const opacity = off[j] ? 0.25 : 1,
+      key = pairsOf(keys)[j],
+      sum = key.map((one, c) => one + query[c]),
+      foot = to(along.map((one) => one * dot(hidden, along)));
+    plane.arrow(`key${j}`, key, "key", { line: 2.5, name: String(j + 1), opacity });
+    plane.arrow(`sum${j}`, sum, "query", {
+      from: key,
+      line: 1.2,
+      opacity: 0.45 * opacity,
+      dash: "4 3",
+    });
+    plane.inside(`hidden${j}`, () => {
+      pen.line(`squash${j}`, [to(sum), to(hidden)], "ink", {
+        line: 1.2,
+        opacity: 0.5 * opacity,
+        dash: "1 4",
+      });
+      pen.line(`fall${j}`, [to(hidden), foot], "ink", { line: 1.5, dash: "3 3", opacity });
+      pen.disc(`hidden${j}-end`, to(hidden), 5, "ink", { opacity });
+    });
+    plane.names.push([`hidden${j}`, hidden, String(j + 1), "ink", opacity]);
+  });
+  plane.arrow("v", v, "ink", { line: 3, name: "v" });
+  plane.arrow("query", query, "query", { line: 3, name: "q" });
+  pairsOf(keys).forEach((key, j) =>
+    plane.grip(`key${j}`, key, `key ${j + 1}`, "key", (to) =>
+      set({ keys: pairsOf(keys).with(j, to).flat() }),
+    ),
+  );
+  plane.grip("query", query, "query", "query", (to) => set({ query: to }));
+  plane.grip("v", v, "v", "ink", (to) => set({ v: to }), { square: true });
+  plane.write();
+};
+
+attnMachine("machine-bahdanau", {
+  model(state) {
+    const hidden = squashed(state);
+    return {
+      hidden,
+      ...attend(
+        hidden.map((one) => dot(state.v, one)),
+        VALUES,
+        state,
+      ),
+    };
+  },
+  draw: (pen, state, model, set) =>
+    drawGeometry(pen, state, model, set, (box) => {
+      const plane = planeOf(pen, "plane", box, [-2.4, 2.4, -2.4, 2.4], "q + k, squashed");
+      drawSums(plane, state, set);
+      if (pen.narrow) return;
+      pen.text("formula", 324, 226, "s = v \u00b7 tanh(q + k)", "ink", { bold: true });
+      const says = [
+        "query and key are added; tanh pulls the sum into the",
+        "dashed square; its dot product with v is the score",
+      ];
+      says.forEach((line, i) =>
+        pen.text(`says${i}`, 324, 248 + 18 * i, line, "ink", { small: true }),
+      );
+    }),
+  say: ({ query }, model, step) => sayGeometry(query, "", model, step),
+});

@@ -1,0 +1,111 @@
+// REINFORCE on three cells: one draw pushes the scores, and the mean of many draws is the gradient.
+const WEIGHTS = [0.5, 0.25, 0.25],
+  REWARDS = [-1, -2, -4];
+
+// The push of a draw: reward minus baseline, times one-hot minus weights.
+const pushOf = (cell, baseline) =>
+  WEIGHTS.map((weight, j) => (REWARDS[cell] - baseline) * (Number(j === cell) - weight));
+const squaredDistance = (a, b) => total(a.map((one, j) => (one - b[j]) ** 2));
+
+const modelOf = ({ drawn: [many], baseline }, { cells }) => {
+  const all = REWARDS.map((_, cell) => pushOf(cell, baseline)),
+    exact = blend(WEIGHTS, all),
+    seen = cells.slice(0, many),
+    counts = REWARDS.map((_, cell) => seen.filter((one) => one === cell).length);
+  const mean = blend(
+    counts.map((count) => count / seen.length),
+    all,
+  );
+  const variance = dot(
+    WEIGHTS,
+    all.map((push) => squaredDistance(push, exact)),
+  );
+  return { cell: seen.at(-1), counts, push: all[seen.at(-1)], mean, exact, variance };
+};
+
+const drawCells = (pen, [x, y, width, height], { cell, counts }, many) => {
+  const wide = width / 3,
+    base = y + height - 42;
+  pen.text("cells", x, y + 8, "weights and rewards", "weight", { bold: true });
+  WEIGHTS.forEach((weight, j) => {
+    const middle = x + wide * (j + 0.5),
+      tall = (base - y - 40) * (weight / 0.5);
+    if (j === cell)
+      pen.rect("drawn", [middle - wide * 0.46, y + 20, wide * 0.92, height - 20], "ink", {
+        opacity: 0.1,
+      });
+    pen.rect(`weight${j}`, [middle - wide * 0.25, base - tall, wide * 0.5, tall], "weight");
+    pen.text(`weight${j}-is`, middle, base - tall - 10, shown(weight), "weight", { at: "middle" });
+    const look = { at: "middle", bold: true };
+    pen.text(`reward${j}`, middle, base + 14, `R = ${shown(REWARDS[j], 0)}`, "value", look);
+    pen.text(`count${j}`, middle, base + 32, `${counts[j]} of ${many}`, "ink", { at: "middle" });
+  });
+};
+
+// Bars of three numbers, from -4 to 4, and ticks at what they should be on average.
+const drawPushes = (pen, key, [x, y, width, height], title, numbers, step, exact) => {
+  const opacity = pen.seen(step),
+    box = [x, y + 26, width, height - 26],
+    up = scaleOf(-3, 3, y + height, y + 26);
+  pen.text(`${key}-title`, x, y + 8, title, "output", { bold: true, opacity });
+  const within = numbers.map((number) => clamp(number, -3, 3) * opacity);
+  drawBars(pen, key, box, within, [-3, 3], "output", { opacity: 0.85 });
+  numbers.forEach((number, j) => {
+    const middle = x + (width / 3) * (j + 0.5),
+      at = clamp(number, -2.4, 2.4),
+      away = number < 0 ? 12 : -12;
+    pen.text(`${key}${j}-is`, middle, up(at) + away, shown(number), "output", {
+      at: "middle",
+      opacity,
+      halo: true,
+    });
+    const tick = [-1, 1].map((side) => [middle + side * width * 0.15, up(exact[j])]);
+    if (key === "mean") pen.line(`exact${j}`, tick, "ink", { line: 2.5, opacity });
+  });
+};
+
+const drawVariance = (pen, y, { variance }, baseline) => {
+  const x = scaleOf(0, 16, 0, pen.width),
+    opacity = pen.seen(3);
+  const says = `variance of a push: ${shown(variance)}`;
+  pen.text("variance", 0, y, says, "output", { bold: true, opacity });
+  pen.rect("variance-track", [0, y + 14, pen.width, 18], "output", { opacity: 0.12 });
+  pen.rect("variance-bar", [0, y + 14, x(Math.min(variance, 16)) * opacity, 18], "output");
+  const text = `baseline ${shown(baseline, 1)}`;
+  pen.text("baseline", pen.width, y, text, "value", { at: "end", bold: true });
+};
+
+attnMachine("machine-reinforce", {
+  model: modelOf,
+  acts: {
+    draw: ({ drawn: [many] }) => ({ drawn: [Math.min(many + 1, 200)] }),
+    more: ({ drawn: [many] }) => ({ drawn: [Math.min(many + 20, 200)] }),
+  },
+  draw(pen, { drawn: [many], baseline }, model) {
+    const gap = 22,
+      width = pen.narrow ? (pen.width - gap) / 2 : (pen.width - 2 * gap) / 3,
+      tall = pen.narrow ? 150 : 176;
+    const push = pen.narrow ? [0, tall + 16] : [width + gap, 0],
+      mean = pen.narrow ? [width + gap, tall + 16] : [2 * (width + gap), 0];
+    drawCells(pen, [0, 0, pen.narrow ? pen.width : width, tall], model, many);
+    drawPushes(
+      pen,
+      "push",
+      [...push, width, tall],
+      "push of this draw",
+      model.push,
+      2,
+      model.exact,
+    );
+    drawPushes(pen, "mean", [...mean, width, tall], `mean of ${many}`, model.mean, 3, model.exact);
+    const y = (pen.narrow ? 2 * tall + 16 : tall) + 26;
+    drawVariance(pen, y, model, baseline);
+    return y + 40;
+  },
+  say({ drawn: [many], baseline }, { cell, push, mean, exact, variance }, step) {
+    if (step === 1)
+      return `Draw ${many} is cell ${cell + 1}: its reward is ${shown(REWARDS[cell], 0)}.`;
+    if (step === 2) return `Draw ${many}, cell ${cell + 1}, pushes the scores by ${listed(push)}.`;
+    return `The mean of ${many} pushes is ${listed(mean)}; on average it is ${listed(exact)}, whatever the baseline. With the baseline ${shown(baseline, 1)} the variance is ${shown(variance)}.`;
+  },
+});

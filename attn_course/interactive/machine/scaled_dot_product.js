@@ -1,0 +1,106 @@
+// The width of query and keys, with the root and without: sixteen weights, and how far a score still
+// moves them. The scores were drawn in PyTorch; the curves are means over all draws.
+const slopeOf = (weights) => total(weights.map((weight) => weight * (1 - weight)));
+
+const modelOf = ({ d }, { draws, slopes, stops }) => {
+  const place = stops.d.indexOf(d),
+    raw = draws[place],
+    root = raw.map((score) => score / Math.sqrt(d));
+  const kinds = Object.entries({ raw, root }).map(([name, scores]) => {
+    const { weights } = attend(scores, scores);
+    return [name, { scores, weights, slope: slopeOf(weights), mean: slopes[name][place] }];
+  });
+  return { place, slopes, ...Object.fromEntries(kinds) };
+};
+
+const drawKind = (pen, key, title, [x, width], tall, most, { scores, weights }) => {
+  const opacity = pen.seen(2),
+    largest = `largest ${shown(Math.max(...weights))}`;
+  pen.text(`${key}-title`, x, 8, title, "ink", { bold: true });
+  drawBars(pen, `${key}-score`, [x, 22, width, tall], scores, [-most, most], "ink", {
+    opacity: 0.55,
+  });
+  const y = tall + 42;
+  pen.text(`${key}-weights`, x, y, "weights", "weight", { bold: true, opacity });
+  pen.text(`${key}-largest`, x + width, y, largest, "weight", { at: "end", halo: true, opacity });
+  const grown = weights.map((weight) => weight * opacity);
+  drawBars(pen, `${key}-weight`, [x, y + 14, width, tall], grown, [0, 1], "weight");
+};
+
+const drawSlopes = (pen, { d }, { place, slopes, raw, root }, set, top, stops) => {
+  const height = pen.narrow ? 112 : 124,
+    last = stops.length - 1,
+    x = scaleOf(0, last, 28, pen.width - 20),
+    y = scaleOf(0, 1, top + height, top),
+    opacity = pen.seen(3);
+  const title = pen.narrow
+    ? "slope, mean of 48 draws"
+    : "slope of the softmax, \u03a3 w (1 \u2212 w), mean of 48 draws";
+  pen.text("slope", 28, top - 20, title, "output", { bold: true, opacity });
+  drawLevels(pen, "level", [28, pen.width - 20], y, [0, 0.5, 1]);
+  for (let i = 0; i <= last; i += 4)
+    pen.text(`width${i}`, x(i), top + height + 16, stops[i], "ink", { at: "middle", small: true });
+  pen.line(
+    "here",
+    [
+      [x(place), top],
+      [x(place), top + height],
+    ],
+    "query",
+    { opacity: 0.7 },
+  );
+  const before = last - (pen.narrow ? 9 : 6); // where a name begins that ends at the right
+  const curves = [
+    ["raw", raw, "without the root", before, -11],
+    ["root", root, "with the root", last, 15],
+  ];
+  for (const [key, { mean }, name, at, away] of curves) {
+    const points = slopes[key].map((slope, i) => [x(i), y(slope)]);
+    pen.line(`curve-${key}`, points, "output", {
+      line: 2.5,
+      dash: key === "raw" ? "6 4" : undefined,
+      opacity,
+    });
+    pen.disc(`curve-${key}-here`, [x(place), y(mean)], 5, "output", { opacity });
+    const beside = [x(last), y(slopes[key][at]) + away];
+    pen.text(`curve-${key}-name`, ...beside, name, "output", { at: "end", halo: true, opacity });
+  }
+  putGrip(pen, "d", [x(place), top + height], {
+    label: "width d",
+    across: [place, 0, last, `${d}`],
+    knob: "query",
+    size: 9,
+    step: x(1) - x(0),
+    move: (to) => set({ d: Math.round(x.back(to)) }),
+  });
+  return top + height + 26;
+};
+
+attnMachine("machine-scaled-dot-product", {
+  model: modelOf,
+  draw(pen, state, model, set, { stops }) {
+    const gap = pen.narrow ? 14 : 30,
+      width = (pen.width - gap) / 2,
+      tall = pen.narrow ? 68 : 82,
+      most = 1.05 * Math.max(...model.raw.scores.map(Math.abs));
+    drawKind(pen, "raw", "scores q \u00b7 k", [0, width], tall, most, model.raw);
+    drawKind(
+      pen,
+      "root",
+      "scores q \u00b7 k / \u221ad",
+      [width + gap, width],
+      tall,
+      most,
+      model.root,
+    );
+    return drawSlopes(pen, state, model, set, 2 * tall + 98, stops.d);
+  },
+  say({ d }, { raw, root }, step) {
+    const most = (list) => Math.max(...list);
+    if (step === 1)
+      return `Width ${d}: the largest score is ${shown(most(raw.scores), 1)}, after the root ${shown(most(root.scores), 1)}.`;
+    if (step === 2)
+      return `Width ${d}: the largest of sixteen weights is ${shown(most(raw.weights))} without the root, ${shown(most(root.weights))} with it.`;
+    return `Width ${d}: the mean slope is ${shown(raw.mean)} without the root, ${shown(root.mean)} with it.`;
+  },
+});
