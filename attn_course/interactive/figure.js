@@ -102,6 +102,25 @@ const attnDrag = (picture, follow, isGrip = () => true) => {
   });
 };
 
+// Control and effect are seen together. If they need more than a screen, the picture stays in sight
+// while its controls are used; a picture too tall for that leaves them in sight.
+const TALL = 0.62, // of a screen
+  BAR = 80; // pixels that a page may have above it
+const attnPin = (root, form, box) => {
+  const pin = () => {
+    root.dataset.pinned = ""; // what stays in sight lies elsewhere than it would
+    const [picture, controls] = [box, form].map((one) => one.getBoundingClientRect()),
+      high = picture.height,
+      span = Math.max(picture.bottom, controls.bottom) - Math.min(picture.top, controls.top);
+    const fits = span < innerHeight - BAR;
+    root.dataset.pinned = fits ? "" : high < TALL * innerHeight ? "picture" : "form";
+    root.style.setProperty("--attn-pinned", `${Math.round(high)}px`);
+  };
+  new ResizeObserver(pin).observe(box);
+  addEventListener("resize", pin);
+  pin();
+};
+
 // Start every figure of this name that is on the page and not alive yet. `start` gets the figure,
 // its numbers, `say`, which shows a sentence to screen readers once the reader has paused, and its
 // `attnParts`.
@@ -138,6 +157,7 @@ const attnFigure = (name, start) => {
       root.addEventListener(event, renew); // it may be copied at any time
     form.append(link);
     renew();
+    attnPin(root, form, root.querySelector(".attn-picture"));
     attnRestore(name, root, form);
     addEventListener("hashchange", () => attnRestore(name, root, form));
   }
