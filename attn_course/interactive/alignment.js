@@ -72,7 +72,7 @@ attnFigure("alignment", (root, data, say, parts) => {
       places = words.map((word, i) => [i, word]);
     fill(part("place"), [["", "no word"], ...places.filter(([, word]) => kindOf(word))], at);
     const kind = (at !== "" && words[at] && kindOf(words[at])) || [];
-    fill(part("other"), [["", "…"], ...kind.map((word) => [word, word])], value("exchange"));
+    fill(part("other"), [["", "itself"], ...kind.map((word) => [word, word])], value("exchange"));
   };
 
   const draw = (all) => {

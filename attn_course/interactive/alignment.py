@@ -91,7 +91,7 @@ def _controls(sentences: Sequence[Sequence[str]], rows: int) -> str:
         + tag(
             "div",
             select("place", "replace", [("", "no word")], "")
-            + select("other", "by", [("", "…")], ""),
+            + select("other", "by", [("", "itself")], ""),
             class_="attn-options",
         )
         + choice("The weight of the French word in the frame", hands, everywhere)

@@ -87,8 +87,11 @@ attnFigure("captioning", (root, data, say, parts) => {
     const isChanged = captionOf(before) !== captionOf(said);
     show("guesses", guessesOf(word));
     show("before", isChanged ? captionOf(before) : "");
-    const example = data.examples.find(({ stamps }) => stamps === value("stamps"));
-    show("right", (!value("strokes") && example?.right) || "");
+    const example = value("strokes")
+      ? -1
+      : data.examples.findIndex(({ stamps }) => stamps === value("stamps"));
+    part("example").value = example < 0 ? "" : example;
+    show("right", data.examples[example]?.right ?? "");
     part("undo").setAttribute("aria-disabled", String(!undone.length));
     part("back").setAttribute("aria-disabled", String(!moved.size));
     const sentence = captionSentence(value("model"), said, at);
@@ -195,9 +198,8 @@ attnFigure("captioning", (root, data, say, parts) => {
   );
   form.addEventListener("input", ({ target }) => {
     if (target === part("example")) {
-      const { stamps } = data.examples[target.value];
-      target.value = ""; // so that the same can be chosen again
-      return change({ stamps, strokes: "", moves: "" });
+      const chosen = data.examples[target.value];
+      return chosen ? change({ stamps: chosen.stamps, strokes: "", moves: "" }) : draw();
     }
     settle();
     if (target.name !== "tool") act();

@@ -90,7 +90,7 @@ def _controls(images: Sequence[CaptionedImage]) -> str:
                   aria_label="the caption, word by word")  # fmt: skip
     attention = [option("radio", "model", name, name, name == RECIPES[0]) for name in RECIPES]
     tools = [option("radio", "tool", name, text, name == "draw") for name, text in TOOLS.items()]
-    examples = select("example", "start from", [("", "…"), *enumerate(named)], "")
+    examples = select("example", "start from", [("", "your own"), *enumerate(named)], 0)
     named_buttons = {"play": "play", "undo": "undo", "clear": "clear", "back": "weights back"}
     buttons = [button(name, text) for name, text in named_buttons.items()]
     return (

@@ -45,7 +45,10 @@ const attnParts = (root) => {
     reading.replaceChildren(...said);
     reading.parentElement.hidden = !reading.textContent;
   };
-  const trouble = (text = "") => {
+  // what is wrong is said beside the box that holds it, and the answer to another is greyed
+  const trouble = (text = "", isStale = Boolean(text)) => {
+    form.querySelector(".attn-typed")?.after(part("trouble"));
+    root.toggleAttribute("data-stale", isStale);
     write("trouble", text);
     part("trouble").hidden = !text;
   };

@@ -52,11 +52,12 @@ const readSentence = (text, known, most) => {
   return { trouble: `It has never met ${quoted(strange.slice(0, 3))}${more}.${other}` };
 };
 
-// A sentence that is chosen goes into the field; of one that is typed the list says nothing, so that
-// each of its own can be chosen again.
-const followExample = ({ part, keep }, target) => {
-  if (target === part("example") && target.value) keep({ source: target.value });
-  if (target === part("source")) part("example").value = "";
+// A sentence that is chosen goes into the field, and the list says which of its own the field holds.
+const followExample = ({ part, keep, value }, target) => {
+  const list = part("example");
+  if (target === list && list.value) keep({ source: list.value });
+  list.value = value("source");
+  if (list.selectedIndex < 0) list.value = "";
 };
 
 // Words as usually written, as `detokenise` does.

@@ -55,7 +55,7 @@ def source_controls(sentences: Sequence[Sequence[str]], counted: bool = False) -
         for text, sentence in zip(written, sentences, strict=True)
     ]
     return tag("label", tag("span", "English") + typed, class_="attn-typed") + select(
-        "example", "or choose", [("", "…"), *lines], ""
+        "example", "or choose", [("", "a sentence of your own"), *lines], written[0]
     )
 
 

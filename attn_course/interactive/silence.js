@@ -147,7 +147,7 @@ attnFigure("silence", (root, data, say, parts) => {
     const [after, before] = verbsAround(now.words),
       other = { [after]: before, [before]: after };
     if (after && before) write(now.words.map((word) => other[word] ?? word));
-    else parts.trouble("Only verbs on both sides of “not” can be exchanged.");
+    else parts.trouble("Only verbs on both sides of “not” can be exchanged.", false);
   });
   const look = ([i, j]) => {
     const [row, column] = [within(i, now.weights.length), within(j, now.words.length)];

@@ -149,6 +149,9 @@ def test_a_link_opens_the_state_that_it_was_copied_from(figure: Locator, address
     assert said(figure) == wanted
 
 
+PALE = "root => getComputedStyle(root.querySelector('.attn-picture')).opacity"
+
+
 @pytest.mark.browser
 def test_what_it_cannot_translate_is_said_by_name(figure: Locator) -> None:
     for typed, wanted in (
@@ -163,6 +166,13 @@ def test_what_it_cannot_translate_is_said_by_name(figure: Locator) -> None:
         if "Договор" in typed:  # like no word that it knows
             assert figure.get_by_role("alert").inner_text() == wanted
         assert said(figure).startswith("L'accord sur la zone")
+        box = figure.get_by_label("English").bounding_box()
+        below = figure.get_by_role("alert").bounding_box()["y"] - box["y"] - box["height"]
+        assert 0 <= below < 40, "it is said beside the box"
+        assert figure.evaluate(PALE) == "0.35", "the answer is another sentence's"
+    figure.get_by_label("English").fill("Armenia ratified the law.")
+    figure.locator("[data-part='said-reading']", has_text="L'Arménie").wait_for()
+    assert figure.evaluate(PALE) == "1"
 
 
 @pytest.mark.browser
@@ -204,7 +214,10 @@ def test_another_sentence_is_answered_whole(figure: Locator) -> None:
     example = figure.get_by_label("or choose")
     example.select_option(index=1)
     figure.get_by_label("English").fill("Armenia ratified the law.")
-    assert example.input_value() == ""  # so that the same can be chosen again
+    assert example.evaluate("one => one.selectedOptions[0].text") == "a sentence of your own"
+    figure.get_by_label("English").fill(example.evaluate("one => one.options[2].value"))
+    assert example.evaluate("one => one.selectedIndex") == 2
+    figure.get_by_label("English").fill("Armenia ratified the law.")
     figure.locator("[data-part='said-reading']", has_text="L'Arménie a ratifié la loi.").wait_for()
 
 

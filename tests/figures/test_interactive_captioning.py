@@ -230,12 +230,15 @@ def test_keyboard_types_digits_moves_weight_and_walks_the_words(page: Page) -> N
     assert value(page, "stamps") != stamps, "the same digit again is another hand's"
     page.keyboard.press("Enter")
     assert value(page, "moves") == "1.0"
+    start = page.get_by_label("start from")
+    assert start.evaluate("one => one.selectedOptions[0].text") == "your own"
     page.keyboard.press("Enter")
     page.keyboard.press("Backspace")
     assert (value(page, "moves"), value(page, "stamps")) == (
         "",
         drawn().data["examples"][0]["stamps"],
     )
+    assert start.input_value() == "0"
     page.keyboard.press("Control+z")
     assert value(page, "stamps").endswith("0.25")
     for _ in range(7):  # tools, play, undo, clear, weights back, start from, and the caption
