@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from attn_course.layer.fast_attention import fast_attention
+from attn_course.layer.fast_attention import unchecked_fast_attention
 from attn_course.layer.head_masks import mask_for_heads
 from attn_course.layer.key_value_cache import KeyValueCache
 from attn_course.layer.parts import AttentionInputs, PositionScores
@@ -145,8 +145,9 @@ class MultiHeadAttention(nn.Module):
             ValueError: A shape does not fit, or a mask of two axes could be one for padding.
         """
         heads = split_heads(self.project_query(query), self.num_heads)
-        mask = mask_for_heads(mask, key_mask, heads)
-        return self._attend(heads, *self._keys_and_values(query, key, value), mask, is_causal)
+        keys, values = self._keys_and_values(query, key, value)
+        mask = mask_for_heads(mask, key_mask, heads, keys.shape[-2])
+        return self._attend(heads, keys, values, mask, is_causal)
 
     @checked
     def weights(
@@ -161,7 +162,8 @@ class MultiHeadAttention(nn.Module):
         """The weights of each head, which `forward` uses but never holds all at once."""
         heads = split_heads(self.project_query(query), self.num_heads)
         keys = split_heads(self.project_key(query if key is None else key), self.num_key_heads)
-        return self._weights(heads, keys, mask_for_heads(mask, key_mask, heads), is_causal)
+        mask = mask_for_heads(mask, key_mask, heads, keys.shape[-2])
+        return self._weights(heads, keys, mask, is_causal)
 
     @checked
     def with_weights(
@@ -180,7 +182,8 @@ class MultiHeadAttention(nn.Module):
         """Output and weights in one pass: what `forward` and `weights` return, without dropout."""
         heads = split_heads(self.project_query(query), self.num_heads)
         keys, values = self._keys_and_values(query, key, value)
-        weights = self._weights(heads, keys, mask_for_heads(mask, key_mask, heads), is_causal)
+        mask = mask_for_heads(mask, key_mask, heads, keys.shape[-2])
+        weights = self._weights(heads, keys, mask, is_causal)
         return self.project_output(merge_heads(weights @ self._share(values))), weights
 
     @checked(nan_shows=True)
@@ -194,7 +197,7 @@ class MultiHeadAttention(nn.Module):
         """
         heads = split_heads(self.project_query(tokens), self.num_heads)
         so_far = cache.append(*self._keys_and_values(tokens))
-        mask = mask_for_heads(None, cache.allowed(), heads)
+        mask = mask_for_heads(None, cache.allowed(), heads, cache.length)
         return self._attend(heads, *so_far, mask, is_causal=tokens.shape[-2] > 1)
 
     def _keys_and_values(
@@ -208,17 +211,17 @@ class MultiHeadAttention(nn.Module):
     def _attend(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_causal: bool
     ) -> Tensor:
-        output = fast_attention(
+        inputs = AttentionInputs(
             query,
-            self._share(key),
-            self._share(value),
+            key,
+            value,
             mask,
             rule=causal if is_causal else None,
             position_scores=self.position_scores,
             scale=self.scale,
-            dropout=self.dropout if self.training else 0.0,
         )
-        return self.project_output(merge_heads(output))
+        dropout = self.dropout if self.training else 0.0
+        return self.project_output(merge_heads(unchecked_fast_attention(inputs, dropout=dropout)))
 
     def _weights(self, query: Tensor, key: Tensor, mask: Tensor | None, is_causal: bool) -> Tensor:
         if is_causal:

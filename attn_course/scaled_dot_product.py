@@ -11,8 +11,9 @@ queries and keys; if it has weights of its own, `functools.partial` supplies the
 
 import math
 from collections.abc import Callable
-from functools import partial, reduce
+from functools import reduce
 from operator import and_
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -114,12 +115,41 @@ def attention(
     return functional.dropout(masked_softmax(scores, mask), dropout) @ value
 
 
-def causal(query_position: Tensor, key_position: Tensor) -> Tensor:
-    """The rule that a query may attend to its own position and to those before it."""
-    return key_position <= query_position
+class Band(NamedTuple):
+    """The rule that a query may attend to keys a few positions away, to both sides.
+
+    It can be pickled, and knows its reach, so that what it forbids need not be looked at.
+
+    Attributes:
+        before: The most positions by which a key may precede the query; None: any number.
+        after: The most positions by which it may follow; None: any number.
+    """
+
+    before: int | None
+    after: int | None
+
+    def __call__(self, query_position: Tensor, key_position: Tensor) -> Tensor:
+        """True where the query may attend."""
+        ahead = key_position - query_position
+        if self.after is not None and self.before == self.after:
+            return ahead.abs() <= self.after
+        behind = None if self.before is None else ahead >= -self.before
+        in_front = None if self.after is None else ahead <= self.after
+        allowed = combine(behind, in_front)
+        return torch.ones_like(ahead, dtype=torch.bool) if allowed is None else allowed
+
+    def reach(self, first: int, last: int, key_len: int) -> range:
+        """The positions of the keys that queries from `first` to `last` may attend to."""
+        start = 0 if self.before is None else max(0, first - self.before)
+        stop = key_len if self.after is None else min(key_len, last + self.after + 1)
+        return range(start, stop)
 
 
-def window(half_width: int, after: int | None = None) -> Rule:
+#: The rule that a query may attend to its own position and to those before it.
+causal = Band(before=None, after=0)
+
+
+def window(half_width: int, after: int | None = None) -> Band:
     """The rule that a query may attend to keys that are at most `half_width` positions away.
 
     Args:
@@ -134,12 +164,11 @@ def window(half_width: int, after: int | None = None) -> Rule:
     after = half_width if after is None else after
     if not after >= 0:
         raise ValueError(f"{after=} must not be negative")
-    return partial(_within, half_width, after)
+    return Band(_most(half_width), _most(after))
 
 
-def _within(before: int, after: int, query_position: Tensor, key_position: Tensor) -> Tensor:
-    ahead = key_position - query_position
-    return ahead.abs() <= after if before == after else (ahead <= after) & (ahead >= -before)
+def _most(width: float) -> int | None:
+    return None if width == math.inf else math.floor(width)
 
 
 def positions(

@@ -63,6 +63,9 @@ def recomputed(function: Callable[..., R], *arguments: object, random: bool = Fa
     if not torch.is_grad_enabled() or not _can_recompute():
         return function(*arguments)
     if not is_traced():
+        tensors = _tensors(function, *arguments)
+        if not any(tensor.requires_grad for tensor in tensors):
+            return function(*arguments)
         arguments = tuple(map(_as_autograd_keeps_it, arguments))
         function = _unless_changed(function, arguments)
     return checkpoint(function, *arguments, use_reentrant=False, preserve_rng_state=random)

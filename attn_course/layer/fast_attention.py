@@ -5,17 +5,19 @@ grows with query_len times key_len; the memory of `fast_attention` grows with th
 """
 
 import math
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attn_course.layer.blocks import blocks, numbers_in_a_block, recomputed
-from attn_course.layer.dropout import drop, growth, with_dropout
+from attn_course.layer.blocks import SMALL_NUMBERS, blocks, numbers_in_a_block, recomputed
+from attn_course.layer.dropout import drop, growth
 from attn_course.layer.fused_attention import dot_products_overflow, fused
-from attn_course.layer.parts import AttentionInputs, PositionScores, as_at_the_call, placed
+from attn_course.layer.online_softmax import OnlineSoftmax, update
+from attn_course.layer.parts import AttentionInputs, PositionScores, as_at_the_call
+from attn_course.retrieval import masked_softmax
 from attn_course.scaled_dot_product import Rule, Score, scaled_dot_scores
 from attn_course.shapes import check_together, checked, is_traced, refuse_nan
 
@@ -71,120 +73,159 @@ def fast_attention(
     Source: Milakov and Gimelshein 2018 (softmax in one pass); Rabe and Staats 2021; Dao et al.
     2022.
     """
-    if key.shape[-2] == 0:
-        raise ValueError("key_len=0: there is no key to attend to")
     if block_len is not None and block_len < 1:
         raise ValueError(f"{block_len=} must be positive")
     if not 0 <= dropout <= 1:
         raise ValueError(f"dropout must be between 0 and 1, but got {dropout}")
-    is_dot = score is scaled_dot_scores
-    if scale is not None and not is_dot:
+    if scale is not None and score is not scaled_dot_scores:
         raise ValueError(f"{scale=} is for scaled_dot_scores; let the score itself scale")
-    if isinstance(position_scores, torch.nn.Module):
-        position_scores = as_at_the_call(position_scores)
     inputs = AttentionInputs(query, key, value, mask, rule, position_scores, block_len, scale)
+    return unchecked_fast_attention(inputs, score, dropout)
+
+
+def unchecked_fast_attention(
+    inputs: AttentionInputs, score: Score = scaled_dot_scores, dropout: float = 0.0
+) -> Tensor:
+    """`fast_attention` of arguments that fit, where heads of queries may share heads of keys.
+
+    Raises:
+        ValueError: There are no keys, a score is NaN or infinite, or position scores have another
+            shape.
+    """
+    query = inputs.query
+    if inputs.key.shape[-2] == 0:
+        raise ValueError("key_len=0: there is no key to attend to")
+    if isinstance(inputs.position_scores, torch.nn.Module):
+        inputs = inputs._replace(position_scores=as_at_the_call(inputs.position_scores))
+    if score is not scaled_dot_scores:
+        return _in_blocks(as_at_the_call(score), query.shape[-1], inputs, dropout)
     # on a CPU the fused kernel does not support dropout, and holds the whole table
-    if is_dot and dropout > 0 and not query.is_cuda:
-        return with_dropout(inputs, dropout)
-    if is_dot and not dot_products_overflow(inputs):
-        return fused(inputs._replace(block_len=block_len or _at_most(QUERIES_AT_ONCE)), dropout)
-    if is_dot:
+    if dropout == 0 or query.is_cuda:
+        if not dot_products_overflow(inputs):
+            block_len = inputs.block_len or _at_most(QUERIES_AT_ONCE)
+            return fused(inputs._replace(block_len=block_len), dropout)
         # the kernel would take a query whose scores are all NaN for one without a key
-        refuse_nan("fast_attention", [("query", query), ("key", key)])
-        score = inputs.dot_scores()
-    if not is_traced():
-        inputs = inputs._replace(block_len=block_len or _fitting_block_len(query, key))
-    if query.dtype in (torch.float16, torch.bfloat16):
-        # else the gradients that blocks send back would be rounded at each addition
-        inputs = inputs._replace(query=query.float(), key=key.float(), value=value.float())
-    way = partial(_rows, as_at_the_call(score), dropout, query.dtype)
-    parts = blocks(query.shape[-2], inputs.block_len)
-    return torch.cat([recomputed(way, inputs, part, random=dropout > 0) for part in parts], -2)
+        refuse_nan("fast_attention", [("query", query), ("key", inputs.key)])
+    return _in_blocks(inputs.dot_scores(), 1, inputs, dropout)
 
 
 def _at_most(block_len: int) -> int | None:
     return None if is_traced() else block_len
 
 
-def _fitting_block_len(query: Tensor, key: Tensor) -> int:
-    """Side of a block in which a score may make one vector, as wide as a query, for each pair."""
-    numbers_of_a_pair = max(1, math.prod(query.shape[:-2]) * query.shape[-1])
-    pairs = query.shape[-2] * key.shape[-2]
-    fitting = numbers_in_a_block(numbers_of_a_pair * pairs, query.device) // numbers_of_a_pair
-    return max(SMALLEST_BLOCK, math.isqrt(fitting))
+def _in_blocks(
+    score: Score, numbers_of_a_pair: int, inputs: AttentionInputs, dropout: float
+) -> Tensor:
+    """Attend by the equation, one block of queries after another.
+
+    Args:
+        score: Compares queries and keys.
+        numbers_of_a_pair: How many numbers the score makes for a query and a key.
+        inputs: The arguments.
+        dropout: Share of the weights that are set to 0.
+
+    Raises:
+        ValueError: An argument holds NaN, or a score is NaN or plus infinity.
+    """
+    way = partial(_rows, score, dropout, inputs.query.dtype)
+    # gradients that blocks send back in half precision would be rounded at each addition
+    inputs = inputs.for_all_heads().in_single_precision()
+    try:
+        if is_traced():
+            return recomputed(way, inputs, slice(None), random=dropout > 0)
+        rows = list(_block_after_block(way, numbers_of_a_pair, inputs, random=dropout > 0))
+    except ValueError:  # of the scores; rather say which argument is to blame
+        refuse_nan("fast_attention", [("query", inputs.query), ("key", inputs.key)])
+        raise
+    return torch.cat(rows, -2) if len(rows) > 1 else rows[0]
+
+
+def _block_after_block(
+    way: Callable[[AttentionInputs, slice], Tensor],
+    numbers_of_a_pair: int,
+    inputs: AttentionInputs,
+    *,
+    random: bool,
+) -> Iterator[Tensor]:
+    """Yield the outputs of blocks of queries; a small table is kept, a large one computed again."""
+    query_len, key_len = inputs.query.shape[-2], inputs.key.shape[-2]
+    numbers = max(1, math.prod(inputs.query.shape[:-2]) * numbers_of_a_pair)
+    is_small = inputs.block_len is None and numbers * query_len * key_len <= SMALL_NUMBERS
+    row_len, inputs = _cut(inputs, numbers)
+    for rows in blocks(query_len, row_len):
+        yield way(inputs, rows) if is_small else recomputed(way, inputs, rows, random=random)
+
+
+def _cut(inputs: AttentionInputs, numbers: int) -> tuple[int, AttentionInputs]:
+    """The most queries in a block, and the inputs with the most keys if not all fit into one.
+
+    Args:
+        inputs: The arguments.
+        numbers: How many numbers a query and a key of all sequences make.
+    """
+    if inputs.block_len is not None:
+        return inputs.block_len, inputs
+    query_len, key_len = inputs.query.shape[-2], inputs.key.shape[-2]
+    fitting = numbers_in_a_block(numbers * query_len * key_len, inputs.query.device) // numbers
+    side = max(SMALLEST_BLOCK, math.isqrt(fitting))
+    last = inputs.reach_of_rule(slice(max(0, query_len - side), query_len))
+    row_len = fitting // (last.stop - last.start)
+    return (row_len, inputs) if row_len else (side, inputs._replace(block_len=side))
 
 
 def _rows(
     score: Score, dropout: float, dtype: torch.dtype, inputs: AttentionInputs, rows: slice
 ) -> Tensor:
-    """The output for one block of queries, from one block of keys after another."""
-    query, key, value = inputs.query[..., rows, :], inputs.key, inputs.value
-    state = _Running.before(query, value)
-    for columns, allowed in inputs.reached(rows):
-        part = [each.to(dtype) for each in (query, key[..., columns, :], value[..., columns, :])]
-        scores = partial(placed, score, inputs.added(rows, columns))
+    """The output for one block of queries, from all the keys that they reach."""
+    query, key, value = inputs.query[..., rows, :].to(dtype), inputs.key, inputs.value
+    if inputs.block_len is not None:
+        return _rows_in_blocks(score, dropout, dtype, inputs, rows)
+    reach, allowed = inputs.reached(rows)
+    scores = _scores(score, inputs.added(rows, reach), query, key[..., reach, :].to(dtype))
+    scores = scores.to(torch.promote_types(dtype, torch.float32))
+    weights = drop(masked_softmax(scores, allowed), dropout)
+    return (weights @ value[..., reach, :].to(weights.dtype) * growth(dropout)).to(dtype)
+
+
+def _rows_in_blocks(
+    score: Score, dropout: float, dtype: torch.dtype, inputs: AttentionInputs, rows: slice
+) -> Tensor:
+    """The same from one block of keys after another."""
+    query, key, value = inputs.query[..., rows, :].to(dtype), inputs.key, inputs.value
+    state = OnlineSoftmax.before(query, value)
+    for columns, allowed in inputs.reached_in_blocks(rows):
+        part = key[..., columns, :].to(dtype), value[..., columns, :].to(dtype)
+        absorb = partial(_absorb, score, inputs.added(rows, columns), dropout)
         # tensors one by one: those in a tuple would be kept, not recomputed
-        absorb = partial(_absorb, scores, dropout)
-        state = _Running(*recomputed(absorb, *part, allowed, *state, random=dropout > 0))
-    return (state.output_so_far() * growth(dropout)).to(dtype)
+        state = OnlineSoftmax(
+            *recomputed(absorb, query, *part, allowed, *state, random=dropout > 0)
+        )
+    return (state.output() * growth(dropout)).to(dtype)
 
 
-class _Running(NamedTuple):
-    """A softmax over the keys seen so far, in at least single precision.
-
-    Args:
-        best: The highest score of each query, (*batch, query_len, 1).
-        total: Sum of `exp(score - best)`, of the same shape.
-        blend: Sum of `exp(score - best) * value`, (*batch, query_len, d_value).
-    """
-
-    best: Tensor
-    total: Tensor
-    blend: Tensor
-
-    @classmethod
-    def before(cls, query: Tensor, value: Tensor) -> "_Running":
-        """The state before the first key."""
-        dtype = torch.promote_types(query.dtype, torch.float32)
-        zeros = query.new_zeros(*query.shape[:-1], 1 + value.shape[-1], dtype=dtype)
-        return cls(torch.full_like(zeros[..., :1], -math.inf), zeros[..., :1], zeros[..., 1:])
-
-    def output_so_far(self) -> Tensor:
-        """The weighted mean; 0 for a query that has seen no key it may attend to."""
-        return self.blend / self.total.where(self.total > 0, 1)
+def _absorb(
+    score: Score,
+    added: Tensor | None,
+    dropout: float,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    allowed: Tensor | None,
+    *state: Tensor,
+) -> OnlineSoftmax:
+    scores = _scores(score, added, query, key)
+    return update(OnlineSoftmax(*state), scores, allowed, value, dropout)
 
 
-def _fitting(scores: Tensor, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """The scores, if they are one for each pair, in the dtype of the values."""
+def _scores(score: Score, added: Tensor | None, query: Tensor, key: Tensor) -> Tensor:
+    """The scores of a block with what positions add, if they are one for each pair."""
+    scores = score(query, key)
     wanted = (*query.shape[:-1], key.shape[-2])
     if scores.shape != wanted:
         raise ValueError(
             f"the scores of {query.shape[-2]} queries and {key.shape[-2]} keys have shape "
             f"{tuple(scores.shape)}; expected {wanted}"
         )
-    if scores.dtype != value.dtype and not is_traced():
-        check_together("fast_attention", {"scores": scores, "value": value})
-    return scores
-
-
-def _absorb(
-    score: Score,
-    dropout: float,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    allowed: Tensor | None,
-    *so_far: Tensor,
-) -> _Running:
-    """The state after one more block of keys."""
-    state = _Running(*so_far)
-    scores = _fitting(score(query, key), query, key, value).to(state.total.dtype)
-    if allowed is not None:
-        scores = scores.masked_fill(~allowed, -math.inf)
-    # the subtracted maximum cancels, so no gradient has to pass through it
-    best = torch.maximum(state.best, scores.detach().amax(-1, keepdim=True))
-    finite = best.masked_fill(best == -math.inf, 0)
-    kept, powers = torch.exp(state.best - finite), torch.exp(scores - finite)
-    total = state.total * kept + powers.sum(-1, keepdim=True)
-    blend = state.blend * kept + drop(powers, dropout) @ value.to(powers.dtype)
-    return _Running(best, total, blend)
+    if scores.dtype != key.dtype and not is_traced():
+        check_together("fast_attention", {"scores": scores, "key": key})
+    return scores if added is None else scores + added

@@ -9,7 +9,7 @@ from torch.nn import functional
 from attn_course.layer.blocks import blocks, recomputed
 from attn_course.layer.parts import AttentionInputs
 from attn_course.scaled_dot_product import causal
-from attn_course.shapes import is_true_of_any, may_look, reaches
+from attn_course.shapes import is_true_of_any, reaches
 
 
 def dot_products_overflow(inputs: AttentionInputs) -> bool:
@@ -31,10 +31,11 @@ def fused(inputs: AttentionInputs, dropout: float) -> Tensor:
             f"and d_key={key.shape[-1]}"
         )
     if 0 in query.shape[:-2]:  # no sentence at all, which the kernel may not survive
-        return query @ key.mT @ value
+        whole = inputs.for_all_heads()
+        return query @ whole.key.mT @ whole.value
     if position_scores is None:
         # a constant is passed, because a compiler may know the lengths only by name
-        if rule is causal and mask is None and query.shape[-2] == key.shape[-2]:
+        if rule == causal and mask is None and query.shape[-2] == key.shape[-2]:
             return _kernel(query, key, value, None, dropout, scale, is_causal=True)
         if rule is None and _is_short(mask, block_len):
             return _kernel(query, key, value, mask, dropout, scale)
@@ -53,29 +54,13 @@ def _is_short(mask: Tensor | None, block_len: int | None) -> bool:
 def _rows(dropout: float, inputs: AttentionInputs, rows: slice) -> Tensor:
     """The output for one block of queries, from all the keys that they reach."""
     query, key, value = inputs.query[..., rows, :], inputs.key, inputs.value
-    allowed = inputs.allowed(rows, slice(None))
-    reach = slice(None)
-    if allowed is not None:
-        allowed = allowed.expand(*allowed.shape[:-1], key.shape[-2])
-        reach = reached(allowed)
-        allowed = allowed[..., reach]
+    reach, allowed = inputs.reached(rows)
     added = inputs.added(rows, reach)
     if added is not None:
         if is_true_of_any(~(added.detach() < torch.inf)):  # which the kernel would take for no key
             raise ValueError(f"position scores of shape {tuple(added.shape)} hold NaN or infinity")
         allowed = added if allowed is None else added.masked_fill(~allowed, -torch.inf)
     return _kernel(query, key[..., reach, :], value[..., reach, :], allowed, dropout, inputs.scale)
-
-
-def reached(allowed: Tensor) -> slice:
-    """The slice from the first to the last key that any query may attend to; never empty."""
-    if not may_look():
-        return slice(None)
-    try:
-        found = allowed.flatten(0, -2).any(0).nonzero()
-        return slice(int(found[0]), int(found[-1]) + 1) if len(found) else slice(0, 1)
-    except RuntimeError:  # under torch.vmap and on the meta device there are no values to read
-        return slice(None)
 
 
 def _kernel(
@@ -91,7 +76,7 @@ def _kernel(
 
     Args:
         query: The vectors that look.
-        key: The vectors with which they are compared.
+        key: The vectors with which they are compared; heads of queries may share a head of keys.
         value: The vectors that are blended.
         mask: True and False, or numbers to add to the scores.
         dropout: Share of the weights that are set to 0.
@@ -99,21 +84,35 @@ def _kernel(
         is_causal: If True, a query may not attend to later positions.
     """
     batch, d_key, d_value = query.shape[:-2], key.shape[-1], value.shape[-1]
-    if mask is not None and len(batch) > 2:
-        mask = mask.expand(*batch, *mask.shape[-2:])
     width = max(d_key, d_value)
+    heads = [_four_axes(_widen(part, width)) for part in (query, key, value)]
+    share = heads[0].shape[1] != heads[1].shape[1]
+    mask = None if mask is None else _broadcast_to_four_axes(mask, batch)
+    if share and query.shape[-2] == 1:
+        heads[0], mask = _as_queries(heads[0], mask, heads[1].shape[1])
     output = functional.scaled_dot_product_attention(
-        _four_axes(_widen(query, width)),
-        _four_axes(_widen(key, width)),
-        _four_axes(_widen(value, width)),
-        attn_mask=None if mask is None else _four_axes(mask),
+        *heads,
+        attn_mask=mask,
         dropout_p=dropout,
         is_causal=is_causal,
         scale=max(1, d_key) ** -0.5 if scale is None else scale,
+        **({"enable_gqa": True} if share and query.shape[-2] != 1 else {}),
     )
     if width > d_value:
         output = output[..., :d_value]
-    return output if len(batch) == 2 else output.reshape(*batch, query.shape[-2], d_value)
+    if len(batch) == 2 and output.shape[1] == batch[1]:
+        return output
+    return output.reshape(*batch, query.shape[-2], d_value)
+
+
+def _as_queries(
+    query: Tensor, mask: Tensor | None, num_key_heads: int
+) -> tuple[Tensor, Tensor | None]:
+    """One query of all the heads that share a head of keys, as if they were queries of one head."""
+    query = query.reshape(query.shape[0], num_key_heads, -1, query.shape[-1])
+    if mask is not None and mask.shape[1] > 1:
+        mask = mask.reshape(mask.shape[0], num_key_heads, -1, mask.shape[-1])
+    return query, mask
 
 
 def _widen(tensor: Tensor, width: int) -> Tensor:
@@ -131,3 +130,13 @@ def _four_axes(tensor: Tensor) -> Tensor:
     if tensor.ndim > 4:
         return tensor.flatten(0, -4)
     return tensor[(None,) * (4 - tensor.ndim)]
+
+
+def _broadcast_to_four_axes(mask: Tensor, batch: torch.Size) -> Tensor:
+    """The mask as a view, unless it differs between sequences and not between all of them."""
+    leading = mask.shape[:-3]
+    if len(batch) > 2 and any(length > 1 for length in leading):
+        mask = mask.expand(*batch[:-1], *mask.shape[-3:])
+    elif mask.ndim > 4:
+        mask = mask[(0,) * (mask.ndim - 4)]
+    return _four_axes(mask)

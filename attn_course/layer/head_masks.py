@@ -39,18 +39,30 @@ def unambiguous(mask: Tensor | None, queries: Tensor) -> Tensor | None:
     return mask
 
 
-def mask_for_heads(mask: Tensor | None, key_mask: Tensor | None, heads: Tensor) -> Tensor | None:
+def mask_for_heads(
+    mask: Tensor | None, key_mask: Tensor | None, heads: Tensor, key_len: int
+) -> Tensor | None:
     """Both masks as one, with an axis for the heads.
 
     Args:
         mask: For all heads, or with one more axis for each.
         key_mask: True at the keys that count, `(*batch, key_len)`.
         heads: The queries that it is for, `(*batch, num_heads, query_len, d_head)`.
+        key_len: Number of keys.
 
     Raises:
-        ValueError: A mask of two axes could be one for padding.
+        ValueError: A mask of two axes could be one for padding, or it does not fit the scores.
     """
     if mask is not None:
         mask = unambiguous(mask, heads[..., 0, :, :])
         mask = mask.unsqueeze(-3) if 2 < mask.ndim < heads.ndim else mask
+        _require_fit(mask, (*heads.shape[:-1], key_len))
     return mask if key_mask is None else combine(mask, key_mask[..., None, None, :])
+
+
+def _require_fit(mask: Tensor, wanted: tuple[int, ...]) -> None:
+    lengths = zip(mask.shape[::-1], wanted[::-1], strict=False)
+    if mask.ndim > len(wanted) or any(one not in (1, other) for one, other in lengths):
+        raise ValueError(
+            f"mask has shape {tuple(mask.shape)}, which does not fit scores of shape {wanted}"
+        )

@@ -6,12 +6,15 @@ from torch import Tensor
 
 from attn_course.shapes import checked
 
+# Tokens for which there is room behind the prompt.
+LEAST_ROOM = 64
+
 
 class KeyValueCache:
     """Keys and values of the tokens so far, so that a decoder need not compute them again.
 
-    They are kept split by head, `(*batch, num_key_heads, length, d_head)`. The memory doubles
-    when it is full. A cache is for decoding: no gradient flows through it.
+    They are kept split by head, `(*batch, num_key_heads, length, d_head)`. The memory grows by
+    half when it is full. A cache is for decoding: no gradient flows through it.
 
     Args:
         key_mask: False at the padding of a prompt, True at its tokens, `(*batch, prompt_len)`: no
@@ -77,7 +80,7 @@ class KeyValueCache:
     def _with_room(self, kept: Tensor | None, new: Tensor) -> Tensor:
         """The memory if the new tokens fit, else a longer one with the same beginning."""
         if kept is None:
-            return torch.empty_like(new)
+            kept = new[..., :0, :]
         if (kept.shape[:-2], kept.shape[-1]) != (new.shape[:-2], new.shape[-1]):
             raise ValueError(
                 f"the cache holds {tuple(kept.shape[:-2])} sequences by heads, {kept.shape[-1]} "
@@ -91,6 +94,7 @@ class KeyValueCache:
         needed = self.length + new.shape[-2]
         if needed <= kept.shape[-2]:
             return kept
-        longer = kept.new_empty(*kept.shape[:-2], 2 * needed, kept.shape[-1])
+        room = needed + max(LEAST_ROOM, needed // 2)
+        longer = kept.new_empty(*kept.shape[:-2], room, kept.shape[-1])
         longer[..., : self.length, :] = kept[..., : self.length, :]
         return longer

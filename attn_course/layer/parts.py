@@ -17,7 +17,7 @@ from attn_course.scaled_dot_product import (
     positions,
     scaled_dot_scores,
 )
-from attn_course.shapes import is_true_of_any
+from attn_course.shapes import is_true_of_any, may_look
 
 #: What positions add to the scores, a function of the positions of queries, (query_len, 1), and of
 #: keys, (key_len), that returns numbers, (..., query_len, key_len).
@@ -39,6 +39,21 @@ class AttentionInputs(NamedTuple):
     def dot_scores(self) -> Score:
         """The dot products, times the scale."""
         return scaled_dot_scores if self.scale is None else partial(_scaled, self.scale)
+
+    def for_all_heads(self) -> "AttentionInputs":
+        """The same with a copy of keys and values for each head of queries that shares them."""
+        if self.key.shape[:-2] == self.query.shape[:-2]:
+            return self
+        group = self.query.shape[-3] // self.key.shape[-3]
+        key, value = (part.repeat_interleave(group, -3) for part in (self.key, self.value))
+        return self._replace(key=key, value=value)
+
+    def in_single_precision(self) -> "AttentionInputs":
+        """The same, if it is in half precision."""
+        if self.query.dtype not in (torch.float16, torch.bfloat16):
+            return self
+        query, key, value = (part.float() for part in (self.query, self.key, self.value))
+        return self._replace(query=query, key=key, value=value)
 
     def allowed(self, rows: slice, columns: slice) -> Tensor | None:
         """The part of mask and rule that a block needs."""
@@ -79,20 +94,61 @@ class AttentionInputs(NamedTuple):
         query_position, key_position = positions(*lengths, self.query.device)
         return query_position[rows], key_position[columns]
 
-    def reached(self, rows: slice) -> Iterator[tuple[slice, Tensor | None]]:
-        """Yield the blocks of keys that a block of queries may attend to, with their masks.
+    def reached(self, rows: slice) -> tuple[slice, Tensor | None]:
+        """The keys from the first to the last that any of these queries may attend to.
+
+        Returns:
+            Their slice, which is never empty, and its part of mask and rule.
+        """
+        reach = self.reach_of_rule(rows)
+        allowed = self.allowed(rows, reach)
+        if rows == slice(None) or allowed is None:
+            return reach, allowed
+        allowed = allowed.expand(*allowed.shape[:-1], reach.stop - reach.start)
+        if self.mask is None and hasattr(self.rule, "reach"):
+            return reach, allowed
+        found = _from_first_to_last(allowed)
+        return slice(reach.start + found.start, reach.start + found.stop), allowed[..., found]
+
+    def reached_in_blocks(self, rows: slice) -> Iterator[tuple[slice, Tensor | None]]:
+        """Yield the blocks of keys that these queries may attend to, with their masks.
 
         There is always at least one: without any, the output would be zero just the same, but it
         would not be connected to the inputs, and gradients could not be taken.
         """
-        nothing = True
-        for part in blocks(self.key.shape[-2], self.block_len):
-            allowed = self.allowed(rows, part)
+        nothing, reach = True, self.reach_of_rule(rows)
+        if reach == slice(None):
+            yield reach, self.allowed(rows, reach)
+            return
+        for part in blocks(reach.stop - reach.start, self.block_len):
+            columns = slice(reach.start + part.start, reach.start + part.stop)
+            allowed = self.allowed(rows, columns)
             if self.rule is None or allowed is None or not is_true_of_any(~allowed.any()):
                 nothing = False
-                yield part, allowed
+                yield columns, allowed
         if nothing:
             yield slice(0, 1), self.allowed(rows, slice(0, 1))
+
+    def reach_of_rule(self, rows: slice) -> slice:
+        """All keys, or those that a rule which knows its reach leaves; never none."""
+        if rows == slice(None):  # a compiler need not know the lengths
+            return rows
+        key_len, ahead = self.key.shape[-2], self.key.shape[-2] - self.query.shape[-2]
+        if not hasattr(self.rule, "reach"):
+            return slice(0, key_len)
+        reach = self.rule.reach(ahead + rows.start, ahead + rows.stop - 1, key_len)
+        return slice(reach.start, reach.stop) if reach else slice(0, 1)
+
+
+def _from_first_to_last(allowed: Tensor) -> slice:
+    """The slice of the keys from the first to the last that any query may attend to."""
+    if not may_look():
+        return slice(0, allowed.shape[-1])
+    try:
+        found = allowed.flatten(0, -2).any(0).nonzero()
+        return slice(int(found[0]), int(found[-1]) + 1) if len(found) else slice(0, 1)
+    except RuntimeError:  # under torch.vmap and on the meta device there are no values to read
+        return slice(0, allowed.shape[-1])
 
 
 def as_at_the_call(function: Score) -> Score:
@@ -111,9 +167,3 @@ def _scaled(scale: float, query: Tensor, key: Tensor) -> Tensor:
     # half precision would round the product with a factor that is no power of 2, or overflow
     wide = torch.promote_types(query.dtype, torch.float32)
     return (query.to(wide) * scale @ key.to(wide).mT).to(query.dtype)
-
-
-def placed(score: Score, added: Tensor | None, query: Tensor, key: Tensor) -> Tensor:
-    """The scores of a block, with what positions add to them."""
-    scores = score(query, key)
-    return scores if added is None else scores + added

@@ -440,16 +440,24 @@ def test_score_is_asked_for_blocks_and_for_each_pair_once(query_len: int, key_le
 
 
 def test_blocks_that_a_rule_forbids_are_skipped_forwards_and_backwards() -> None:
-    asked: list[tuple[int, int]] = []
+    asked: list[tuple[int, int, int]] = []
 
     def score(query: Tensor, key: Tensor) -> Tensor:
-        asked.append((int(query[0, 0]) // 8, int(key[0, 0]) // 8))
+        asked.append((int(query[0, 0]), int(key[0, 0]), len(key)))
         return dot_scores(query, key)
 
-    place = torch.arange(80.0)[:, None].requires_grad_()
+    def only_by_asking(query_position: Tensor, key_position: Tensor) -> Tensor:
+        return window(3)(query_position, key_position)
+
+    place, blocks = torch.arange(80.0)[:, None].requires_grad_(), range(0, 80, 8)
+    near = {(i, max(0, i - 3)): min(80, i + 11) for i in blocks}
+    known = {
+        (i, j, min(8, end - j)) for (i, first), end in near.items() for j in range(first, end, 8)
+    }
     for rule, expected in (
-        (window(3), {(i, j) for i in range(10) for j in range(10) if abs(i - j) <= 1}),
-        (causal, {(i, j) for i in range(10) for j in range(10) if j <= i}),
+        (window(3), known),
+        (only_by_asking, {(i, j, 8) for i in blocks for j in blocks if abs(i - j) <= 8}),
+        (causal, {(i, j, 8) for i in blocks for j in blocks if j <= i}),
     ):
         asked.clear()
         output = fast_attention(place, place, place, rule=rule, score=score, block_len=8)
@@ -783,14 +791,14 @@ def test_dropout_sets_weights_to_zero_and_lets_the_others_grow(block_len: int) -
 def test_gradient_with_dropout_is_that_of_the_weights_that_were_drawn(
     rule: Rule | None, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    score = plain_scores if way == "blocks" else scaled_dot_scores
+    block_len = 4 if way == "blocks" else None
     if way == "recomputed":
-        monkeypatch.setattr(attention_dropout, "SMALL_NUMBERS", 0)
+        monkeypatch.setattr(sys.modules[fast_attention.__module__], "SMALL_NUMBERS", 0)
     query, key, value = (part.requires_grad_() for part in roles(BATCH))
     eye = torch.eye(KEY_LEN).double().expand(BATCH, -1, -1)
     both = torch.cat([value, eye], -1)  # shows which weights were kept
     torch.manual_seed(0)
-    output = fast_attention(query, key, both, rule=rule, score=score, dropout=0.375, block_len=4)
+    output = fast_attention(query, key, both, rule=rule, dropout=0.375, block_len=block_len)
     kept = output[..., D_VALUE:].detach() != 0
     mask = None if rule is None else mask_of(rule, QUERY_LEN, KEY_LEN)
     weights = attention_weights(query, key, mask) * kept / 0.625
@@ -972,7 +980,7 @@ def test_scores_without_the_batch_or_of_another_dtype_are_refused() -> None:
     query, key, value = roles(BATCH)
     with pytest.raises(ValueError, match=r"have shape \(11, 13\); expected \(2, 11, 13\)"):
         fast_attention(query, key, value, score=lambda q, k: dot_scores(q[0], k[0]))
-    with pytest.raises(TypeError, match=r"scores torch.float32, value torch.float64"):
+    with pytest.raises(TypeError, match=r"scores torch.float32, key torch.float64"):
         fast_attention(query, key, value, score=lambda q, k: dot_scores(q, k).float())
 
 

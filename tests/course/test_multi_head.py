@@ -482,10 +482,11 @@ def test_cache_moves_its_memory_seldom() -> None:
 
 def test_cache_fills_its_memory_before_it_moves() -> None:
     cache, places = KeyValueCache(), []
-    for _ in range(5):  # room for 1, then for 4, then for 10
-        places.append(cache.append(torch.zeros(1, 1, 2), torch.zeros(1, 1, 2))[0].data_ptr())
+    for length in [200, *[1] * 101, 50, 50]:  # room for 300, then for 452
+        new = torch.zeros(1, length, 2)
+        places.append(cache.append(new, new)[0].data_ptr())
     moves = [one != other for one, other in itertools.pairwise(places)]
-    assert moves == [True, False, False, True]
+    assert moves == [*[False] * 100, True, False, False]
 
 
 def test_cache_keeps_its_own_copy() -> None:

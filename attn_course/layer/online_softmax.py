@@ -1,0 +1,56 @@
+"""A softmax over the keys seen so far: attention from one block of keys after another."""
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from attn_course.layer.dropout import drop
+
+
+class OnlineSoftmax(NamedTuple):
+    """What a block of queries has to remember of its keys, in at least single precision.
+
+    Attributes:
+        best: The highest score of each query, (*batch, query_len, 1).
+        total: Sum of `exp(score - best)`, of the same shape.
+        blend: Sum of `exp(score - best) * value`, (*batch, query_len, d_value).
+
+    Source: Milakov and Gimelshein 2018.
+    """
+
+    best: Tensor
+    total: Tensor
+    blend: Tensor
+
+    @classmethod
+    def before(cls, query: Tensor, value: Tensor) -> "OnlineSoftmax":
+        """The state before the first key."""
+        dtype = torch.promote_types(query.dtype, torch.float32)
+        zeros = query.new_zeros(*query.shape[:-1], 1 + value.shape[-1], dtype=dtype)
+        return cls(torch.full_like(zeros[..., :1], -math.inf), zeros[..., :1], zeros[..., 1:])
+
+    def output(self) -> Tensor:
+        """The weighted mean; 0 for a query that has seen no key it may attend to."""
+        return self.blend / self.total.where(self.total > 0, 1)
+
+
+def update(
+    state: OnlineSoftmax,
+    scores: Tensor,
+    allowed: Tensor | None,
+    value: Tensor,
+    dropout: float = 0.0,
+) -> OnlineSoftmax:
+    """The state after one more block of keys."""
+    scores = scores.to(state.total.dtype)
+    if allowed is not None:
+        scores = scores.masked_fill(~allowed, -math.inf)
+    # the subtracted maximum cancels, so no gradient has to pass through it
+    best = torch.maximum(state.best, scores.detach().amax(-1, keepdim=True))
+    finite = best.masked_fill(best == -math.inf, 0)
+    kept, powers = torch.exp(state.best - finite), torch.exp(scores - finite)
+    total = state.total * kept + powers.sum(-1, keepdim=True)
+    blend = state.blend * kept + drop(powers, dropout) @ value.to(powers.dtype)
+    return OnlineSoftmax(best, total, blend)
