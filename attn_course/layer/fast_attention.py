@@ -19,7 +19,7 @@ from attn_course.layer.online_softmax import OnlineSoftmax, update
 from attn_course.layer.parts import AttentionInputs, PositionScores, as_at_the_call
 from attn_course.retrieval import masked_softmax
 from attn_course.scaled_dot_product import Rule, Score, scaled_dot_scores
-from attn_course.shapes import check_together, checked, is_traced, refuse_nan
+from attn_course.shapes import check_together, checked, is_traced, is_true_of_any, refuse_nan
 
 # With a rule and fewer queries, a call of the fused kernel costs more than the work it does.
 QUERIES_AT_ONCE = 512
@@ -101,10 +101,11 @@ def unchecked_fast_attention(
         return _in_blocks(as_at_the_call(score), query.shape[-1], inputs, dropout)
     # on a CPU the fused kernel does not support dropout, and holds the whole table
     if dropout == 0 or query.is_cuda:
-        if not dot_products_overflow(inputs):
-            block_len = inputs.block_len or _at_most(QUERIES_AT_ONCE)
-            return fused(inputs._replace(block_len=block_len), dropout)
-        # the kernel would take a query whose scores are all NaN for one without a key
+        block_len = inputs.block_len or _at_most(QUERIES_AT_ONCE)
+        output = fused(inputs._replace(block_len=block_len), dropout)
+        # the kernel takes a query whose scores are all NaN for one without a key
+        if not (is_true_of_any(~(output[..., :1].abs() > 0)) and dot_products_overflow(inputs)):
+            return output
         refuse_nan("fast_attention", [("query", query), ("key", inputs.key)])
     return _in_blocks(inputs.dot_scores(), 1, inputs, dropout)
 
