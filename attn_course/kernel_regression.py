@@ -8,7 +8,7 @@ compact kernel has the score minus infinity, as if a mask had forbidden it.
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import partial, reduce
 
 import torch
 from jaxtyping import Float
@@ -24,6 +24,9 @@ from attn_course.shapes import (
     require_positive,
     trusts_scores,
 )
+
+# A loop over many features would take longer to start its operations than to run them.
+MOST_FEATURES_ONE_BY_ONE = 64
 
 LogKernel = Callable[[Tensor], Tensor]
 
@@ -174,10 +177,12 @@ def choose_width(
 
 
 def _squared_distance(query: Tensor, key: Tensor) -> Tensor:
-    """Minus `distance_scores`; if keys have one feature, the pass that sums features is spared."""
-    if key.shape[-1] == 1:
-        return (query - key.mT).square_()
-    return -distance_scores(query, key)
+    """Minus `distance_scores`, feature after feature: three tables of pairs are held, not d_key."""
+    if not 0 < key.shape[-1] <= MOST_FEATURES_ONE_BY_ONE:
+        return -distance_scores(query, key)
+    features = zip(query.unbind(-1), key.unbind(-1), strict=True)
+    squares = ((one.unsqueeze(-1) - other.unsqueeze(-2)).square() for one, other in features)
+    return reduce(torch.add, squares)
 
 
 def _estimate_in_blocks(
@@ -197,8 +202,9 @@ def _estimate_in_blocks(
     estimate = partial(_estimate, key, value, width, log_kernel, empty_output, exclude_self)
     if is_traced():  # then one compilation serves all lengths
         return estimate(0, query).to(dtype)
-    numbers = numbers_in_a_block(query.shape[-2] * key.numel(), query.device)
-    blocks = list(_blocks(query, max(1, numbers // max(1, key.numel()))))
+    a_row = key.numel() if key.shape[-1] > MOST_FEATURES_ONE_BY_ONE else key[..., :1].numel()
+    numbers = numbers_in_a_block(query.shape[-2] * a_row, query.device)
+    blocks = list(_blocks(query, max(1, numbers // max(1, a_row))))
     if len(blocks) == 1:
         return estimate(0, query).to(dtype)
     return torch.cat([recomputed(estimate, *block) for block in blocks], dim=-2).to(dtype)
@@ -216,22 +222,22 @@ def _estimate(
 ) -> Tensor:
     """The estimates for one block of queries, whose first is query number `start`."""
     scores = kernel_scores(query, key, width, log_kernel)
-    mask = _all_but_self(start, scores) if exclude_self else None
+    if exclude_self:
+        nothing = scores.new_full(scores.shape[:-1], -math.inf)
+        scores = scores.diagonal_scatter(nothing, start, -2, -1)
     if _squares_overflow(query, key, width):
-        _require_reach(scores, mask, log_kernel)
-    if mask is None and trusts_scores():  # which a compact kernel does not deserve
-        mask = torch.ones_like(scores[..., :1], dtype=torch.bool)
+        _require_reach(scores, log_kernel)
+    # which a compact kernel does not deserve
+    mask = torch.ones_like(scores[..., :1], dtype=torch.bool) if trusts_scores() else None
     output = attend(scores, value, mask)
     if empty_output is None:
         return output
-    empty = _have_no_key(scores, mask).unsqueeze(-1)
-    return torch.where(empty, empty_output.unsqueeze(-2), output)
+    return torch.where(_have_no_key(scores).unsqueeze(-1), empty_output.unsqueeze(-2), output)
 
 
-def _have_no_key(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """True for the queries all of whose scores are minus infinity, or forbidden."""
-    allowed = scores if mask is None else scores.masked_fill(~mask, -math.inf)
-    return allowed.detach().amax(-1) == -math.inf
+def _have_no_key(scores: Tensor) -> Tensor:
+    """True for the queries all of whose scores are minus infinity."""
+    return scores.detach().amax(-1) == -math.inf
 
 
 def _squares_overflow(query: Tensor, key: Tensor, width: float | Tensor) -> bool:
@@ -240,12 +246,12 @@ def _squares_overflow(query: Tensor, key: Tensor, width: float | Tensor) -> bool
     return any(reaches(limit, part, part) for part in (query / width, key / width))
 
 
-def _require_reach(scores: Tensor, mask: Tensor | None, log_kernel: LogKernel) -> None:
+def _require_reach(scores: Tensor, log_kernel: LogKernel) -> None:
     """Refuse queries whose keys all seem out of reach of a kernel without an end."""
     farthest = scores.new_full((), torch.finfo(scores.dtype).max)
     if is_true_of_any(log_kernel(farthest) == -math.inf):
         return
-    lost = _have_no_key(scores, mask)
+    lost = _have_no_key(scores)
     if is_true_of_any(lost):
         raise ValueError(
             f"{int(lost.sum())} of {lost.numel()} queries are so many widths away from all keys "
@@ -257,10 +263,3 @@ def _blocks(query: Tensor, length: int) -> Iterator[tuple[int, Tensor]]:
     """Yield slices of the queries, each with the index of its first query."""
     for start in range(0, max(1, query.shape[-2]), length):
         yield start, query[..., start : start + length, :]
-
-
-def _all_but_self(start: int, scores: Tensor) -> Tensor:
-    """Mask of a block of queries that are the keys from `start` on: True except at themselves."""
-    query_len, key_len = scores.shape[-2:]
-    position = torch.arange(start, start + query_len, device=scores.device).unsqueeze(-1)
-    return position != torch.arange(key_len, device=scores.device)
