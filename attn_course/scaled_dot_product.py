@@ -11,9 +11,9 @@ queries and keys; if it has weights of its own, `functools.partial` supplies the
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import reduce
 from operator import and_
-from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -115,7 +115,8 @@ def attention(
     return functional.dropout(masked_softmax(scores, mask), dropout) @ value
 
 
-class Band(NamedTuple):
+@dataclass(frozen=True)
+class Band:
     """The rule that a query may attend to keys a few positions away, to both sides.
 
     It can be pickled, and knows its reach, so that what it forbids need not be looked at.

@@ -337,14 +337,15 @@ CALLS: dict[str, Callable[[], Call]] = {
 # Modules and names that take no tensors, are containers, or are tried as parts of something above.
 ELSEWHERE = {
     "blocks", "counterfactual", "fused_attention",
-    "dropout", "head_masks", "key_value_cache", "parts", "torch_layer",
+    "dropout", "head_masks", "key_value_cache", "online_softmax", "parts", "torch_layer",
 }  # fmt: skip
 NO_TENSORS = {
     "Encoding", "Translator", "readout", "find_cell", "Stepwise", "Hypotheses",
     "AttentionTranslator", "make_score", "Memory", "Trace", "Draws", "Paths", "causal", "window",
-    "positions", "allowed_by", "combine", "ModelSizes", "embedding", "with_positions",
+    "Band", "positions", "allowed_by", "combine", "ModelSizes", "embedding", "with_positions",
     "corpus_bleu", "exact_match", "alignment_error_rate", "choose_width", "last_along",
-    "gradient_reach", "decay_per_step", "longest_chain", "count_parameters", "hard_links",
+    "unchecked_fast_attention", "gradient_reach", "decay_per_step", "longest_chain",
+    "count_parameters", "hard_links",
 }  # fmt: skip
 
 

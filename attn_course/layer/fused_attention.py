@@ -85,24 +85,26 @@ def _kernel(
     """
     batch, d_key, d_value = query.shape[:-2], key.shape[-1], value.shape[-1]
     width = max(d_key, d_value)
-    heads = [_four_axes(_widen(part, width)) for part in (query, key, value)]
-    share = heads[0].shape[1] != heads[1].shape[1]
+    query_len = query.shape[-2]
+    query, key, value = (_four_axes(_widen(part, width)) for part in (query, key, value))
     mask = None if mask is None else _broadcast_to_four_axes(mask, batch)
-    if share and query.shape[-2] == 1:
-        heads[0], mask = _as_queries(heads[0], mask, heads[1].shape[1])
+    if query_len == 1 and query.shape[1] != key.shape[1]:
+        query, mask = _as_queries(query, mask, key.shape[1])
     output = functional.scaled_dot_product_attention(
-        *heads,
+        query,
+        key,
+        value,
         attn_mask=mask,
         dropout_p=dropout,
         is_causal=is_causal,
         scale=max(1, d_key) ** -0.5 if scale is None else scale,
-        **({"enable_gqa": True} if share and query.shape[-2] != 1 else {}),
+        enable_gqa=query.shape[1] != key.shape[1],
     )
     if width > d_value:
         output = output[..., :d_value]
     if len(batch) == 2 and output.shape[1] == batch[1]:
         return output
-    return output.reshape(*batch, query.shape[-2], d_value)
+    return output.reshape(*batch, query_len, d_value)
 
 
 def _as_queries(

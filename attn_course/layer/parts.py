@@ -10,6 +10,7 @@ from torch.func import functional_call
 
 from attn_course.layer.blocks import blocks
 from attn_course.scaled_dot_product import (
+    Band,
     Rule,
     Score,
     allowed_by,
@@ -105,7 +106,7 @@ class AttentionInputs(NamedTuple):
         if rows == slice(None) or allowed is None:
             return reach, allowed
         allowed = allowed.expand(*allowed.shape[:-1], reach.stop - reach.start)
-        if self.mask is None and hasattr(self.rule, "reach"):
+        if self.mask is None and isinstance(self.rule, Band):
             return reach, allowed
         found = _from_first_to_last(allowed)
         return slice(reach.start + found.start, reach.start + found.stop), allowed[..., found]
@@ -134,7 +135,7 @@ class AttentionInputs(NamedTuple):
         if rows == slice(None):  # a compiler need not know the lengths
             return rows
         key_len, ahead = self.key.shape[-2], self.key.shape[-2] - self.query.shape[-2]
-        if not hasattr(self.rule, "reach"):
+        if not isinstance(self.rule, Band):
             return slice(0, key_len)
         reach = self.rule.reach(ahead + rows.start, ahead + rows.stop - 1, key_len)
         return slice(reach.start, reach.stop) if reach else slice(0, 1)
