@@ -150,6 +150,35 @@ class MultiHeadAttention(nn.Module):
         return self._attend(heads, keys, values, mask, is_causal)
 
     @checked
+    def keys_and_values(
+        self, tokens: Float[Tensor, "*batch key_len d_key"]
+    ) -> tuple[
+        Float[Tensor, "*batch num_key_heads key_len d_head"],
+        Float[Tensor, "*batch num_key_heads key_len d_head"],
+    ]:
+        """The keys and the values of tokens, split by head, so that `attend` can use them again."""
+        return self._keys_and_values(tokens)
+
+    @checked(nan_shows=True)
+    def attend(
+        self,
+        query: Float[Tensor, "*batch query_len d_query"],
+        keys: Float[Tensor, "*batch num_key_heads key_len d_head"],
+        values: Float[Tensor, "*batch num_key_heads key_len d_head"],
+        mask: Bool[Tensor, "*#heads #query_len #key_len"] | None = None,
+        *,
+        is_causal: bool = False,
+    ) -> Float[Tensor, "*batch query_len d_output"]:
+        """`forward`, where keys and values have been made before; the queries are the last tokens.
+
+        Raises:
+            ValueError: A shape does not fit, or a mask of two axes could be one for padding.
+        """
+        heads = split_heads(self.project_query(query), self.num_heads)
+        mask = mask_for_heads(mask, None, heads, keys.shape[-2])
+        return self._attend(heads, keys, values, mask, is_causal)
+
+    @checked
     def weights(
         self,
         query: Float[Tensor, "*batch query_len d_query"],

@@ -1,6 +1,7 @@
 """Stacked blocks of attention without recurrence, and a translator made of nothing else."""
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple, cast
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -10,6 +11,9 @@ from attn_course.multi_head import MultiHeadAttention
 from attn_course.self_attention import sinusoidal_positions
 from attn_course.seq2seq import PAD, Encoding, State, Translator, embed, token_mask
 from attn_course.shapes import checked
+
+#: Keys and values of the same tokens, split by head, (batch, num_key_heads, key_len, d_head).
+KeysAndValues = tuple[Tensor, Tensor]
 
 
 class ModelSizes(NamedTuple):
@@ -90,6 +94,30 @@ class Block(nn.Module):
         if source is not None:
             looked = self.source_attention(self.norm_source(tokens), source, source, source_mask)
             tokens = self._join(tokens, looked)
+        return self._through_maps(tokens)
+
+    def extend(
+        self, tokens: Tensor, before: KeysAndValues, source: KeysAndValues, source_mask: Tensor
+    ) -> tuple[Tensor, KeysAndValues]:
+        """What `forward` makes of tokens behind others, whose keys and values are kept.
+
+        Args:
+            tokens: One vector for each new position, (batch, length, d_model).
+            before: Keys and values of the positions before them.
+            source: Keys and values of the source.
+            source_mask: True where a position may attend to a position of the source.
+
+        Returns:
+            The tokens, and the keys and values of all positions so far.
+        """
+        normed = self.norm_attention(tokens)
+        new = self.attention.keys_and_values(normed)
+        keys, values = (torch.cat(pair, -2) for pair in zip(before, new, strict=True))
+        tokens = self._join(tokens, self.attention.attend(normed, keys, values, is_causal=True))
+        looked = self.source_attention.attend(self.norm_source(tokens), *source, source_mask)
+        return self._through_maps(self._join(tokens, looked)), (keys, values)
+
+    def _through_maps(self, tokens: Tensor) -> Tensor:
         return self._join(tokens, self.narrow(torch.relu(self.widen(self.norm_maps(tokens)))))
 
     def _join(self, tokens: Tensor, given: Tensor) -> Tensor:
@@ -128,9 +156,10 @@ class AttentionEncoder(nn.Module):
 
 
 class TransformerTranslator(Translator):
-    """A translator without recurrence: its state is the words it has written.
+    """A translator without recurrence: its state is what it has written, as keys and values.
 
-    At each step it reads them all again; the cache of chapter 09 makes that unnecessary.
+    Those of the source are made once, and those of a word when it is written, as in the cache of
+    chapter 09.
 
     Args:
         encoder: It gives the annotations.
@@ -149,22 +178,28 @@ class TransformerTranslator(Translator):
         self.norm = nn.LayerNorm(sizes.d_model)
         self.readout = nn.Linear(sizes.d_model, vocab_size)
 
+    @property
+    def _stack(self) -> Iterable[Block]:
+        return cast("Iterable[Block]", self.blocks)
+
     def start(self, source: Int[Tensor, "batch source_len"]) -> State:
-        """The annotations, their mask, and an empty sentence."""
+        """Keys and values of the source for each block, its mask, and those of no word."""
         annotations, _, mask = self.encoder(source)
-        return annotations, mask.unsqueeze(1), source[:, :0]
+        made = tuple(each.source_attention.keys_and_values(annotations) for each in self._stack)
+        nothing = tuple((keys[..., :0, :], values[..., :0, :]) for keys, values in made)
+        return mask.unsqueeze(1), made, nothing
 
     def decode(
         self, tokens: Int[Tensor, "batch target_len"], state: State
     ) -> tuple[Float[Tensor, "batch target_len vocab_size"], State]:
         """Read `tokens` after the words written so far, all at once."""
-        annotations, mask, before = state
-        words = torch.cat([before, tokens], 1)
-        hidden = with_positions(self.embedding, words)
-        for block in self.blocks:
-            hidden = block(hidden, None, annotations, mask, is_causal=True)
-        logits = self.readout(self.norm(hidden[:, before.shape[1] :]))
-        return logits, (annotations, mask, words)
+        mask, source, written = state
+        hidden = with_positions(self.embedding, tokens, written[0][0].shape[-2])
+        kept = []
+        for block, before, made in zip(self._stack, written, source, strict=True):
+            hidden, so_far = block.extend(hidden, before, made, mask)
+            kept.append(so_far)
+        return self.readout(self.norm(hidden)), (mask, source, tuple(kept))
 
 
 def embedding(vocab_size: int, d_model: int) -> nn.Embedding:
@@ -175,8 +210,11 @@ def embedding(vocab_size: int, d_model: int) -> nn.Embedding:
     return table
 
 
-def with_positions(table: nn.Embedding, tokens: Int[Tensor, "batch length"]) -> Tensor:
-    """The vectors of the words, each with the vector of its position added."""
+def with_positions(
+    table: nn.Embedding, tokens: Int[Tensor, "batch length"], start: int = 0
+) -> Tensor:
+    """The vectors of the words, each with the vector of its position added, from `start` on."""
     vectors = embed(table, tokens)
     _, length, d_model = vectors.shape
-    return vectors + sinusoidal_positions(length, d_model, vectors.device).to(vectors.dtype)
+    places = sinusoidal_positions(start + length, d_model, vectors.device)[start:]
+    return vectors + places.to(vectors.dtype)
