@@ -248,6 +248,7 @@ class MultiHeadAttention(nn.Module):
             rule=causal if is_causal else None,
             position_scores=self.position_scores,
             scale=self.scale,
+            group=self.num_heads // self.num_key_heads,
         )
         dropout = self.dropout if self.training else 0.0
         return self.project_output(merge_heads(unchecked_fast_attention(inputs, dropout=dropout)))

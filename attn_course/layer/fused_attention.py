@@ -9,7 +9,7 @@ from torch.nn import functional
 from attn_course.layer.blocks import blocks, recomputed
 from attn_course.layer.parts import AttentionInputs
 from attn_course.scaled_dot_product import causal
-from attn_course.shapes import is_true_of_any, reaches
+from attn_course.shapes import is_traced, is_true_of_any, reaches
 
 
 def dot_products_overflow(inputs: AttentionInputs) -> bool:
@@ -24,7 +24,8 @@ def fused(inputs: AttentionInputs, dropout: float) -> Tensor:
     Raises:
         ValueError: Queries and keys differ in width.
     """
-    query, key, value, mask, rule, position_scores, block_len, scale = inputs
+    query, key, _, mask, rule, *_ = inputs
+    block_len = inputs.block_len
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(
             f"a dot product needs queries and keys of equal width, but d_query={query.shape[-1]} "
@@ -33,12 +34,12 @@ def fused(inputs: AttentionInputs, dropout: float) -> Tensor:
     if 0 in query.shape[:-2]:  # no sentence at all, which the kernel may not survive
         whole = inputs.for_all_heads()
         return query @ whole.key.mT @ whole.value
-    if position_scores is None:
+    if inputs.position_scores is None:
         # a constant is passed, because a compiler may know the lengths only by name
         if rule == causal and mask is None and query.shape[-2] == key.shape[-2]:
-            return _kernel(query, key, value, None, dropout, scale, is_causal=True)
+            return _kernel(inputs, dropout, is_causal=True)
         if rule is None and _is_short(mask, block_len):
-            return _kernel(query, key, value, mask, dropout, scale)
+            return _kernel(inputs, dropout)
     parts = list(blocks(query.shape[-2], block_len))
     if len(parts) == 1:
         return _rows(dropout, inputs, *parts)
@@ -53,43 +54,34 @@ def _is_short(mask: Tensor | None, block_len: int | None) -> bool:
 
 def _rows(dropout: float, inputs: AttentionInputs, rows: slice) -> Tensor:
     """The output for one block of queries, from all the keys that they reach."""
-    query, key, value = inputs.query[..., rows, :], inputs.key, inputs.value
     reach, allowed = inputs.reached(rows)
     added = inputs.added(rows, reach)
     if added is not None:
         if is_true_of_any(~(added.detach() < torch.inf)):  # which the kernel would take for no key
             raise ValueError(f"position scores of shape {tuple(added.shape)} hold NaN or infinity")
         allowed = added if allowed is None else added.masked_fill(~allowed, -torch.inf)
-    return _kernel(query, key[..., reach, :], value[..., reach, :], allowed, dropout, inputs.scale)
+    query = inputs.query[..., rows, :]
+    key, value = inputs.key[..., reach, :], inputs.value[..., reach, :]
+    return _kernel(inputs._replace(query=query, key=key, value=value, mask=allowed), dropout)
 
 
-def _kernel(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    mask: Tensor | None,
-    dropout: float,
-    scale: float | None,
-    is_causal: bool = False,
-) -> Tensor:
+def _kernel(inputs: AttentionInputs, dropout: float, *, is_causal: bool = False) -> Tensor:
     """Call the fused kernel, which expects four axes and equal widths.
 
     Args:
-        query: The vectors that look.
-        key: The vectors with which they are compared; heads of queries may share a head of keys.
-        value: The vectors that are blended.
-        mask: True and False, or numbers to add to the scores.
+        inputs: Their mask may hold True and False, or numbers to add to the scores.
         dropout: Share of the weights that are set to 0.
-        scale: Factor of the dot products; `1 / sqrt(d_key)` if None.
         is_causal: If True, a query may not attend to later positions.
     """
-    batch, d_key, d_value = query.shape[:-2], key.shape[-1], value.shape[-1]
+    query, key, value, mask, scale = *inputs[:4], inputs.scale
+    batch, query_len = query.shape[:-2], query.shape[-2]
+    d_key, d_value, group = key.shape[-1], value.shape[-1], inputs.group
     width = max(d_key, d_value)
-    query_len = query.shape[-2]
     query, key, value = (_four_axes(_widen(part, width)) for part in (query, key, value))
     mask = None if mask is None else _broadcast_to_four_axes(mask, batch)
-    if query_len == 1 and query.shape[1] != key.shape[1]:
-        query, mask = _as_queries(query, mask, key.shape[1])
+    if group > 1 and query_len == 1 and not is_traced():
+        query, mask = _as_queries(query, mask, group)
+        group = 1
     output = functional.scaled_dot_product_attention(
         query,
         key,
@@ -98,22 +90,20 @@ def _kernel(
         dropout_p=dropout,
         is_causal=is_causal,
         scale=max(1, d_key) ** -0.5 if scale is None else scale,
-        enable_gqa=query.shape[1] != key.shape[1],
+        enable_gqa=group > 1,
     )
     if width > d_value:
         output = output[..., :d_value]
-    if len(batch) == 2 and output.shape[1] == batch[1]:
+    if len(batch) == 2 and group == inputs.group:
         return output
     return output.reshape(*batch, query_len, d_value)
 
 
-def _as_queries(
-    query: Tensor, mask: Tensor | None, num_key_heads: int
-) -> tuple[Tensor, Tensor | None]:
+def _as_queries(query: Tensor, mask: Tensor | None, group: int) -> tuple[Tensor, Tensor | None]:
     """One query of all the heads that share a head of keys, as if they were queries of one head."""
-    query = query.reshape(query.shape[0], num_key_heads, -1, query.shape[-1])
+    query = query.reshape(query.shape[0], -1, group, query.shape[-1])
     if mask is not None and mask.shape[1] > 1:
-        mask = mask.reshape(mask.shape[0], num_key_heads, -1, mask.shape[-1])
+        mask = mask.reshape(mask.shape[0], -1, group, mask.shape[-1])
     return query, mask
 
 

@@ -10,7 +10,7 @@ from attn_course.layer.dropout import drop
 
 
 class OnlineSoftmax(NamedTuple):
-    """What a block of queries has to remember of its keys, in at least single precision.
+    """The sums that a block of queries keeps of its keys, in at least single precision.
 
     Attributes:
         best: The highest score of each query, (*batch, query_len, 1).

@@ -36,6 +36,7 @@ class AttentionInputs(NamedTuple):
     position_scores: PositionScores | None = None
     block_len: int | None = None
     scale: float | None = None
+    group: int = 1  # how many heads of queries share a head of keys and values
 
     def dot_scores(self) -> Score:
         """The dot products, times the scale."""
@@ -43,11 +44,10 @@ class AttentionInputs(NamedTuple):
 
     def for_all_heads(self) -> "AttentionInputs":
         """The same with a copy of keys and values for each head of queries that shares them."""
-        if self.key.shape[:-2] == self.query.shape[:-2]:
+        if self.group == 1:
             return self
-        group = self.query.shape[-3] // self.key.shape[-3]
-        key, value = (part.repeat_interleave(group, -3) for part in (self.key, self.value))
-        return self._replace(key=key, value=value)
+        key, value = (part.repeat_interleave(self.group, -3) for part in (self.key, self.value))
+        return self._replace(key=key, value=value, group=1)
 
     def in_single_precision(self) -> "AttentionInputs":
         """The same, if it is in half precision."""

@@ -99,7 +99,7 @@ class Block(nn.Module):
     def extend(
         self, tokens: Tensor, before: KeysAndValues, source: KeysAndValues, source_mask: Tensor
     ) -> tuple[Tensor, KeysAndValues]:
-        """What `forward` makes of tokens behind others, whose keys and values are kept.
+        """Do as `forward` with tokens behind others, whose keys and values are kept.
 
         Args:
             tokens: One vector for each new position, (batch, length, d_model).
