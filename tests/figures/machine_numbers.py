@@ -188,7 +188,7 @@ def multi_head(got: Reading) -> dict[str, Tensor]:
     if got["order"] != "hang … let":
         first, second = second, first
     key, value = torch.zeros(2, 6, 2, dtype=torch.float64)
-    key[0, 0], key[3, 1], value[0], value[3] = got["length"], 1, first, second
+    key[0, 0], key[3, 1], value[0], value[3] = got["stretch"], 1, first, second
     found: dict[str, Any] = {"numbers": torch.tensor(4 * read)}
     for name, query in (("one", [10, 0]), ("other", [0, 10]), ("both", [10, 10])):
         scores = dot_scores(wide([query]), key[:read])

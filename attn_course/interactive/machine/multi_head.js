@@ -10,14 +10,14 @@ const NAMES = {
 };
 
 // The words that have been read: the keys tell the places of the verbs, the values which they are.
-const readBy = ({ read, length, verbs, order }) => {
+const readBy = ({ read, stretch, verbs, order }) => {
   const swapped = order !== "hang \u2026 let",
     [hang, release] = pairsOf(verbs);
   const words = SENTENCE.map((word, i) =>
     i === VERBS[Number(swapped)] ? "hang" : VERBS.includes(i) ? "let" : word,
   );
   const keys = words.map((_, i) =>
-    i === VERBS[0] ? [length, 0] : i === VERBS[1] ? [0, 1] : [0, 0],
+    i === VERBS[0] ? [stretch, 0] : i === VERBS[1] ? [0, 1] : [0, 0],
   );
   const values = words.map((word) => ({ hang, let: release })[word] ?? [0, 0]);
   return Object.fromEntries(

@@ -131,7 +131,7 @@ STATES = {
     "luong": State(
         chapter="luong",
         label="The attention machine: arrows in the plane",
-        hint="Drag the arrows: the thick piece along the query makes the score. Drag W.",
+        hint="Drag the arrows, and the squares of W: it bends the keys.",
         numbers={
             "query": (1.6, 0.8),
             "keys": (1.5, -0.4, 0.6, 1.6, -1.4, 0.7),
@@ -179,7 +179,7 @@ STATES = {
         numbers={"verbs": (0, 2, 2, 0.4)},
         controls={
             "order": Choice("order", ("hang … let", "let … hang")),
-            "length": Slider("length of key 1", "key", LENGTHS, 1.0),
+            "stretch": Slider("length of key 1", "key", LENGTHS, 1.0),
             "read": Slider("words read", "value", (1, 2, 3, 4, 5, 6), 6),
         },
     ),
