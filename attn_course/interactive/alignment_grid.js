@@ -7,8 +7,21 @@ const alignmentGrid = (root, layout, picture = root.querySelector("svg")) => {
 
   const focus = ([i, j]) => picture.querySelector(`[data-cell="${i},${j}"]`)?.focus();
 
-  // rows: [{word, weights, changed}], columns: words, here: [row, column] or null
-  const draw = ({ rows, columns, here, touched = [], title = "" }) => {
+  // A row that has a centre looks `window` columns to either side: a dot, and grey beyond.
+  const windowOf = (centre, window, i, count) => {
+    const mark = (name, place) => attnElement(name, { ...place, class: `attn-${name}` });
+    const edge = (at) => left + wide * Math.min(Math.max(at, 0), count);
+    const [first, last] = [Math.ceil(centre - window), Math.floor(centre + window) + 1].map(edge);
+    const row = { y: top + tall * i, height: tall };
+    return [
+      mark("rect", { ...row, x: left, width: Math.max(first - left, 0) }),
+      mark("rect", { ...row, x: last, width: Math.max(edge(count) - last, 0) }),
+      mark("circle", { cx: edge(centre + 0.5), cy: top + tall * (i + 0.5), r: 3.5 }),
+    ];
+  };
+
+  // rows: [{word, weights, changed, centre}], columns: words, here: [row, column] or null
+  const draw = ({ rows, columns, here, touched = [], title = "", window }) => {
     const right = left + wide * columns.length,
       bottom = top + tall * rows.length;
     const heads = columns.map((word, j) =>
@@ -69,6 +82,9 @@ const alignmentGrid = (root, layout, picture = root.querySelector("svg")) => {
           class: "attn-here",
         }),
       );
+    rows.forEach(({ centre }, i) => {
+      if (centre !== undefined) frames.unshift(...windowOf(centre, window, i, columns.length));
+    });
     for (const node of [...heads, ...frames]) node.setAttribute("aria-hidden", "true");
     const slanted = columns.map((word, j) => left + wide * (j + 0.5) + 16 + 5 * word.length);
     const across = Math.ceil(Math.max(right + 8, ...slanted)); // on a phone, where letters are large

@@ -13,7 +13,7 @@ attnFigure("scores", (root, data, say, parts) => {
       columns = [...source, "EOS"],
       looks = [];
     const at = data.pairs.findIndex(([one]) => written(one) === written(source));
-    const window = value("window");
+    const window = Number(value("window"));
     const wide = (name) => (isLocal(name) ? `${name}, D = ${window}` : name);
     write("window-reading", `D = ${window}`);
     for (const name of all) {
@@ -34,7 +34,14 @@ attnFigure("scores", (root, data, say, parts) => {
       const row = Math.min(Number(value("row")), rows.length - 1),
         { weights, word } = rows[row];
       const best = largest([...weights]);
-      grids[name].draw({ rows, columns, here: [row, best], touched: [row], title: wide(name) });
+      grids[name].draw({
+        rows,
+        columns,
+        here: [row, best],
+        touched: [row],
+        title: wide(name),
+        window,
+      });
       const share = `${percent(weights[best])} at “${columns[best]}”`;
       looks.push(`${name}, “${word}”: ${weights[best] ? share : "nothing in its window"}`);
     }

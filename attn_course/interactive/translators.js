@@ -91,10 +91,11 @@ const luongTranslator = (tensors, attention = "global", window = 10) => {
   const step = (before, memory, change = (weights) => weights) => {
     const state = gru(cell, embed(layer("embedding"), before), memory.state);
     const scores = memory.keys.map((key) => dot(state, key));
-    let weights = softmax(scores);
+    let weights = softmax(scores),
+      middle; // p_t
     if (attention !== "global") {
-      const middle = centre(state, memory),
-        away = scores.map((_, i) => i - middle);
+      middle = centre(state, memory);
+      const away = scores.map((_, i) => i - middle);
       const isSeen = (i) => Math.abs(away[i]) <= window;
       weights = softmax(scores.map((score, i) => (isSeen(i) ? score : -Infinity)));
       if (attention === "local-p")
@@ -104,7 +105,8 @@ const luongTranslator = (tensors, attention = "global", window = 10) => {
     const context = blend(weights, memory.annotations);
     const attentional = tanh(linear(layer("combine"), concat(context, state)));
     const logits = linear(layer("readout"), attentional);
-    return { logits, weights, memory: { ...memory, state, place: memory.place + 1 } };
+    const next = { ...memory, state, place: memory.place + 1 };
+    return { logits, weights, centre: middle, memory: next };
   };
 
   return { start, step };
@@ -117,9 +119,9 @@ const greedy = (model, source, change = () => undefined) => {
   let memory = model.start(source),
     word = BOS;
   while (word !== EOS && said.length < most) {
-    const { logits, weights, memory: next } = model.step(word, memory, change(said.length));
+    const { logits, weights, centre, memory: next } = model.step(word, memory, change(said.length));
     word = largest(logits);
-    said.push({ word, weights: [...weights], probability: softmax(logits)[word] });
+    said.push({ word, weights: [...weights], centre, probability: softmax(logits)[word] });
     memory = next;
   }
   return said;

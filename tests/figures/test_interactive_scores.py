@@ -12,12 +12,14 @@ from playwright.sync_api import Browser, Locator, Page
 from torch import Tensor
 from torch.testing import assert_close
 
+from attn_course import luong
 from attn_course.data.tokens import pad
 from attn_course.data.translation import detokenise, paper_sentence
 from attn_course.interactive import score_explorer
 from attn_course.interactive.figure import InteractiveFigure
 from attn_course.interactive.live import AGREES_TO
 from attn_course.interactive.scores import LAYOUT, MODELS, MOST_WORDS, SHOWN
+from attn_course.luong import window_mask
 from attn_course.seq2seq import BOS, EOS
 from attn_course.trained import load
 from attn_course.trained.store import TrainedTranslator
@@ -90,6 +92,43 @@ def test_page_translates_as_pytorch_in_every_window(figure: Locator) -> None:
                 numbers = torch.tensor([one[what] for one in got["said"][name]]).float()
                 assert_close(numbers, wanted, **close)
     assert_quick(figure)
+
+
+@pytest.mark.browser
+def test_window_and_its_centre_are_drawn_where_the_package_looks(
+    figure: Locator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    centres: list[Tensor] = []
+
+    def seen(centre: Tensor, key_len: int, half_width: float) -> Tensor:
+        centres.append(centre[0, 0])
+        return window_mask(centre, key_len, half_width)
+
+    monkeypatch.setattr(luong, "window_mask", seen)
+    left, wide = LAYOUT["left"], LAYOUT["wide"]
+    source = drawn().data["pairs"][0][0]
+    state = {"window": 2, "row": 0} | dict.fromkeys(MODELS, True)
+    (got,) = read_all(figure, [state])
+    for name in ("local-m", "local-p"):
+        known = load(MODELS[name][0])
+        known.model.window = 2.0
+        centres.clear()
+        translated(known, source)
+        wanted = torch.stack(centres).double()
+        found = torch.tensor([one["centre"] for one in got["said"][name]], dtype=torch.float64)
+        assert_close(found, wanted, rtol=0, atol=1e-3)
+        table = figure.locator(f"[data-model={name}]")
+        marks = "nodes => nodes.map(one => Number(one.getAttribute('cx')))"
+        dots = torch.tensor(table.locator(".attn-circle").evaluate_all(marks)).double()
+        there = (left + wide * (wanted + 0.5)).clamp(left, left + wide * (len(source) + 1))
+        assert_close(dots.sort().values, there.sort().values, rtol=0, atol=0.05)
+        grey = (
+            "nodes => nodes.map(one => Number(one.getAttribute('width'))).reduce((a, b) => a + b)"
+        )
+        cells = table.locator(".attn-rect").evaluate_all(grey) / wide
+        seen_cells = window_mask(wanted[None, :], len(source) + 1, 2.0).sum()
+        assert abs(cells - (wanted.numel() * (len(source) + 1) - int(seen_cells))) < 1e-6
+    assert figure.locator("[data-model=dot] .attn-circle").count() == 0
 
 
 @pytest.mark.browser
