@@ -172,6 +172,24 @@ def test_every_grip_follows_the_pointer(page: Page, name: str) -> None:
 
 
 @pytest.mark.browser
+def test_a_finger_masks_a_key_and_sets_a_score(page: Page) -> None:
+    look(page, PHONE, "dark")
+    root = machine(page, "retrieval")
+
+    def tap(key: str, across: float) -> None:
+        box = root.locator(f"[data-grip={key}]").bounding_box()
+        page.touchscreen.tap(box["x"] + across * box["width"], box["y"] + box["height"] / 2)
+
+    tap("mask1", 0.5)
+    assert reading(root)["off"] == [0, 1, 0]
+    assert reading(root)["weights"][1] == 0
+    tap("mask1", 0.5)
+    assert reading(root)["off"] == [0, 0, 0]
+    tap("score2", 0.9)
+    assert reading(root)["scores"][2] > 2
+
+
+@pytest.mark.browser
 @in_every_state
 def test_steps_go_forwards_and_backwards_by_button_and_by_key(page: Page, name: str) -> None:
     root, last = machine(page, name), len(STATES[name].steps)
