@@ -102,8 +102,6 @@ def _controls(sources: Sequence[Sequence[str]], row: int) -> str:
     models = "".join(option("checkbox", name, "on", name, name in SHOWN) for name in MODELS)
     return (
         hint("Narrow the window: which local one breaks first? The dot is its centre.")
-            "Narrow the window: which local one breaks first? A dot is its centre, grey is out of sight."
-        )
         + choice("Models", models)
         + slider("window", "weight", 0.5, WINDOW, WINDOW, 0.5)
         + source_controls(sources)

@@ -133,8 +133,8 @@ STATES = {
         label="The attention machine: arrows in the plane",
         hint="Drag the arrows, and the squares of W: it bends the keys.",
         numbers={
-            "query": (1.6, 0.8),
-            "keys": (1.5, -0.4, 0.6, 1.6, -1.4, 0.7),
+            "query": (1, 2),
+            "keys": (2, 0, 0, 1, 1, 1),
             "off": (0, 0, 0),
             "W": (0.6, 0.8, -0.8, 0.6),
         },
