@@ -6,14 +6,12 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from hintgrader.autograde.command import AutogradeOptions
-from hintgrader.autograde.command import autograde as grade_class
 from hintgrader.cluster.command import app as cluster_app
 from hintgrader.nbgrader.course import Course
 from hintgrader.nbgrader.exits import report_errors
 from hintgrader.nbgrader.private import private_files
 from hintgrader.privacy.command import app as data_app
-from hintgrader.supervisor.deadline import CELL_SECONDS
+from hintgrader.supervisor.budget import CELL_SECONDS
 from hintgrader.worker.level import Level
 
 app = typer.Typer(
@@ -58,6 +56,9 @@ def autograde(
     """Grade a problem set of the whole class, or what an earlier run has not finished."""
     if level not in (None, *map(str, Level)):
         raise typer.BadParameter(f"{level} is not a level; there are sandbox, limits and plain")
+    from hintgrader.autograde.command import AutogradeOptions
+    from hintgrader.autograde.command import autograde as grade_class
+
     options = AutogradeOptions(
         course=course,
         assignment=assignment,

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import packages_distributions
 from itertools import chain
@@ -33,19 +33,29 @@ def module_of(path: Path) -> str:
     return ".".join(parts).removesuffix(".__init__")
 
 
+def names_imported(nodes: Iterable[ast.AST]) -> set[str]:
+    """All that these statements import, by full names; of a name its module as well."""
+    names: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"relative import of {node.module}"
+            names |= {str(node.module), *(f"{node.module}.{one.name}" for one in node.names)}
+    return names
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Each module of the grader, parsed."""
+    paths = PACKAGE.rglob("*.py")
+    return {module_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+
+
 @cache
 def imports() -> dict[str, set[str]]:
-    """All that each module imports, wherever in it, by full names; of a name its module as well."""
-    found: dict[str, set[str]] = {}
-    for path in PACKAGE.rglob("*.py"):
-        names = found.setdefault(module_of(path), set())
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                names |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                assert node.level == 0, f"{path}: relative import"
-                names |= {str(node.module), *(f"{node.module}.{one.name}" for one in node.names)}
-    return found
+    """All that each module imports, wherever in it."""
+    return {name: names_imported(ast.walk(tree)) for name, tree in trees().items()}
 
 
 def inner_imports() -> dict[str, set[str]]:
@@ -96,6 +106,17 @@ def test_submissions_side_of_the_wall_imports_itself_alone() -> None:
 
 def test_importing_the_package_imports_nothing_but_what_python_has_loaded() -> None:
     assert imports()["hintgrader"] == {"sys"}
+
+
+def test_commands_that_grade_nothing_do_without_pytorch() -> None:
+    """To import it takes longer than all that most commands do, nbgrader's own among them."""
+    reached: set[str] = set()
+    left = {"hintgrader.__main__", "hintgrader.nbgrader.settings"}
+    while left := left - reached:
+        reached |= left
+        left = set().union(*(names_imported(trees()[n].body) for n in left if n in trees()))
+    assert "hintgrader.nbgrader.course" in reached
+    assert [name for name in reached if name.partition(".")[0] == "torch"] == []
 
 
 def test_everything_that_is_imported_is_declared() -> None:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from hintgrader.__main__ import app
-from hintgrader.bank.grade import hidden_secret
+from hintgrader.bank.secret import hidden_secret
 from hintgrader.nbgrader import gradebook, private
 from hintgrader.nbgrader.course import Course
 from hintgrader.supervisor import isolation

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 import torch
-from hintgrader.bank import grade as checking
-from hintgrader.bank.grade import grade, hidden_secret
+from hintgrader.bank.grade import grade
+from hintgrader.bank.secret import DEFAULT_SECRET, hidden_secret
 from hintgrader.worker.points import Points, Row
 from hintgrader.worker.submission import LocalSubmission
 
@@ -125,7 +125,7 @@ def test_hidden_inputs_depend_on_the_secret_and_on_nothing_else(monkeypatch):
     monkeypatch.setenv("HINTGRADER_SECRET", "two")
     assert hidden_secret() == "two"
     monkeypatch.delenv("HINTGRADER_SECRET")
-    assert hidden_secret() == checking.DEFAULT_SECRET
+    assert hidden_secret() == DEFAULT_SECRET
 
 
 def test_inputs_of_the_first_public_failure_are_handed_out_to_look_into():

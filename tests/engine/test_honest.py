@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from hintgrader.pipeline.record import part_record
 from hintgrader.pipeline.run_order import ANOTHER_ORDER, SEVERAL, out_of_order
-from hintgrader.supervisor.deadline import CELL_SECONDS, NOTEBOOK_SECONDS
+from hintgrader.supervisor.budget import CELL_SECONDS, NOTEBOOK_SECONDS
 from hintgrader.supervisor.isolation import strongest
 from hintgrader.supervisor.process import SandboxProcess
 from hintgrader.worker import limits

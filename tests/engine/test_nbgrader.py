@@ -47,7 +47,7 @@ def add_warning(notebook: NotebookNode, part: str) -> None:
     """The student's cell warns, writes to stderr, and prints what hidden inputs are drawn from."""
     cell_of(notebook, part).source += """
 import sys, warnings
-from hintgrader.bank.grade import hidden_secret
+from hintgrader.bank.secret import hidden_secret
 warnings.warn("careful")
 print("noise", file=sys.stderr)
 print(hidden_secret())

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from hintgrader.bank.grade import DEFAULT_SECRET
+from hintgrader.bank.secret import DEFAULT_SECRET
 from hintgrader.checking.case import Case, draw_cases
 from hintgrader.checking.judge import examine_one
 from hintgrader.exercise.definition import Check, Exercise

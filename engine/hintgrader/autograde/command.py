@@ -29,7 +29,7 @@ from hintgrader.nbgrader.private import check_private
 from hintgrader.pipeline.isolation import choose_level
 from hintgrader.pipeline.tasks import Failure, GradingResult, Task
 from hintgrader.records.records import SubmissionRecord, read_record, record_path
-from hintgrader.supervisor.deadline import CELL_SECONDS
+from hintgrader.supervisor.budget import CELL_SECONDS
 from hintgrader.worker.level import Level
 from hintgrader.worker.system_calls import can_refuse
 

@@ -6,7 +6,8 @@ from functools import cache, cached_property
 from importlib import import_module
 from pkgutil import ModuleInfo, iter_modules
 
-from hintgrader.bank.grade import check_answer, hidden_secret
+from hintgrader.bank.grade import check_answer
+from hintgrader.bank.secret import hidden_secret
 from hintgrader.bank.version import version_of
 from hintgrader.exercise.contract import keep_contract
 from hintgrader.exercise.definition import Exercise

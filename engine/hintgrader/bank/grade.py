@@ -1,6 +1,5 @@
 """Grading one answer: from a function to its points."""
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 
@@ -17,18 +16,6 @@ from hintgrader.worker.plain import Plain
 from hintgrader.worker.points import Points, Row
 from hintgrader.worker.submission import LocalSubmission
 from hintgrader.worker.switches import course_values
-
-SECRET_VARIABLE = "HINTGRADER_SECRET"
-DEFAULT_SECRET = "public"
-
-
-def hidden_secret() -> str:
-    """The secret from which hidden inputs are drawn.
-
-    It is the environment variable `HINTGRADER_SECRET`, which the instructor's nbgrader
-    configuration sets. Without it, it is the word "public", as everybody can read here.
-    """
-    return os.environ.get(SECRET_VARIABLE) or DEFAULT_SECRET
 
 
 def check_answer(

@@ -17,7 +17,7 @@ from nbgrader.api import InvalidEntry
 from sqlalchemy import make_url
 from sqlalchemy.exc import DBAPIError
 
-from hintgrader.bank.grade import hidden_secret
+from hintgrader.bank.secret import hidden_secret
 from hintgrader.nbgrader.course import CONFIG, Course, GradingError
 from hintgrader.nbgrader.gradebook import with_retries
 from hintgrader.pipeline.digest import package_digest

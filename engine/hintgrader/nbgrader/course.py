@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
@@ -18,8 +19,10 @@ from traitlets import Bool, Int, List, Unicode
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import PyFileConfigLoader
 
-from hintgrader.bank.bank import Bank
 from hintgrader.worker.wall import Wall
+
+if TYPE_CHECKING:
+    from hintgrader.bank.bank import Bank
 
 CONFIG = "nbgrader_config.py"
 GRADING = "grading"  # the folder of all that only the grader may see
@@ -91,12 +94,14 @@ class Course:
         return hashlib.sha256((self.root / CONFIG).read_bytes()).hexdigest()
 
     @cached_property
-    def bank(self) -> Bank:
+    def bank(self) -> "Bank":
         """The exercises.
 
         Raises:
             CourseError: The settings name none, or it cannot be imported.
         """
+        from hintgrader.bank.bank import Bank  # PyTorch, which most commands do without
+
         if not (name := self.settings.bank):
             raise CourseError(f"{self.root / CONFIG} names no bank of exercises: c.HintGrader.bank")
         try:

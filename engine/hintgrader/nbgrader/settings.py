@@ -17,7 +17,7 @@ from nbgrader.preprocessors import (
 from sqlalchemy import URL
 from traitlets.config import Application, Config
 
-from hintgrader.bank.grade import SECRET_VARIABLE
+from hintgrader.bank.secret import SECRET_VARIABLE
 from hintgrader.nbgrader.course import GRADING, Course, CourseError
 from hintgrader.nbgrader.exits import check_encoding
 from hintgrader.nbgrader.formgrader import OutsideTheFormgrader

@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 
 from hintgrader.bank.bank import Bank
-from hintgrader.bank.grade import hidden_secret
+from hintgrader.bank.secret import hidden_secret
 from hintgrader.nbgrader.cells import code_cells
 from hintgrader.nbgrader.course import Course
 from hintgrader.nbgrader.times import TIMESTAMP

@@ -14,7 +14,7 @@ from filelock import FileLock
 from nbgrader.api import InvalidEntry
 from sqlalchemy.exc import DBAPIError
 
-from hintgrader.bank.grade import hidden_secret
+from hintgrader.bank.secret import hidden_secret
 from hintgrader.nbgrader.course import GradingError
 from hintgrader.nbgrader.gradebook import with_retries
 from hintgrader.pipeline.digest import digest_of

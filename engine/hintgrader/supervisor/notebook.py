@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from hintgrader.bank.bank import Bank
 from hintgrader.exercise.definition import Exercise
+from hintgrader.supervisor.budget import CELL_SECONDS
 from hintgrader.supervisor.channel import Channel
-from hintgrader.supervisor.deadline import CELL_SECONDS, Deadline
+from hintgrader.supervisor.deadline import Deadline
 from hintgrader.supervisor.pending_part import PendingPart
 from hintgrader.supervisor.process import SandboxProcess
 from hintgrader.supervisor.remote_submission import RemoteSubmission

@@ -8,7 +8,12 @@ import nbgrader.apps.api
 import nbgrader.apps.nbgraderapp
 from alembic.script import ScriptDirectory
 
-import hintgrader.__main__  # noqa: F401
+# The commands import these only when they are needed.
+import hintgrader.__main__
+import hintgrader.authoring.faults
+import hintgrader.authoring.trying
+import hintgrader.autograde.command
+import hintgrader.nbgrader.settings  # noqa: F401
 
 
 @cache
