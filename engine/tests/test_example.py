@@ -49,8 +49,10 @@ for name in ("hintgrader", "methods_course", "attn_course", "attn_bank"):
 print(*found)"""
 # The libraries are imported once, which takes longer than what most commands do.
 COMMANDS = """import os, runpy, sys
-import hintgrader.__main__, nbgrader.apps.nbgraderapp
+import hintgrader.nbgrader.settings, nbgrader.apps.nbgraderapp
 
+if any(command.startswith("hintgrader") for command in sys.argv[1:]):
+    import hintgrader.__main__, hintgrader.autograde.command
 for command in sys.argv[1:]:
     if not (child := os.fork()):
         sys.argv = command.split()
@@ -99,9 +101,7 @@ class Elsewhere:
     def __init__(self, folder: Path) -> None:
         self.course, self.packages = folder / "course", folder / "packages"
         lay_out(self.course)
-        ignored = shutil.ignore_patterns("__pycache__")
-        engine = Path(hintgrader.__file__).parent
-        shutil.copytree(engine, self.packages / "hintgrader", ignore=ignored)
+        shutil.copytree(Path(hintgrader.__file__).parent, self.packages / "hintgrader")
         (self.packages / "sitecustomize.py").write_text(ELSEWHERE, encoding="utf-8")
 
     def python(self, *words: str) -> str:
