@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hintgrader.testing.accounts import Account
+
 from tests.conftest import ROOT
-from tests.engine.accounts import Account
 
 HUB = Path(os.environ["ATTN_HUB"])
 TOKEN = "of-a-test-and-no-secret"

@@ -19,9 +19,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from hintgrader.testing.accounts import Account, account, needs_root, open_folder
 
 from tests.conftest import ROOT
-from tests.engine.accounts import Account, account, needs_root, open_folder
 from tests.engine.hubs import HUB, Hub, jupyterhub
 
 SET = "01_least_squares"

@@ -16,11 +16,11 @@ import pytest
 from hintgrader.__main__ import app
 from hintgrader.nbgrader import private
 from hintgrader.nbgrader.course import CourseError
+from hintgrader.testing.accounts import Account, account, needs_root, open_folder
 from hintgrader.testing.commands import type_command
 from typer.testing import CliRunner
 
 from tests.conftest import ROOT
-from tests.engine.accounts import Account, account, needs_root, open_folder
 from tests.problem_sets import EXERCISES, SOLUTIONS
 from tests.sampling import left_to_proofs
 

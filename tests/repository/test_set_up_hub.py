@@ -6,8 +6,9 @@ import os
 import shutil
 import subprocess
 
+from hintgrader.testing.accounts import account, needs_root, open_folder
+
 from tests.conftest import ROOT
-from tests.engine.accounts import account, needs_root, open_folder
 
 PYTHON = """#!/bin/sh
 if [ "$1" = -c ]; then echo "$PREFIX"; exit; fi

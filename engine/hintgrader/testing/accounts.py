@@ -34,8 +34,16 @@ class Account:
     def runs(self, script: str, *words: object) -> subprocess.CompletedProcess[str]:
         """Run lines of a shell as this person; `$1` is the first of the words."""
         command = ["sh", "-c", script, "sh", *map(str, words)]
-        who = {"user": self.user, "group": self.user, "extra_groups": []}
-        return subprocess.run(command, capture_output=True, text=True, cwd="/", umask=0o022, **who)
+        return subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            cwd="/",
+            umask=0o022,
+            user=self.user,
+            group=self.user,
+            extra_groups=[],
+        )
 
     def does(self, script: str, *words: object) -> str:
         """Run lines of a shell that have to succeed; return what they print."""
@@ -60,6 +68,6 @@ def account(name: str) -> Iterator[Account]:
 @contextmanager
 def open_folder() -> Iterator[Path]:
     """Make a folder that everybody may enter, which pytest's own are not."""
-    with tempfile.TemporaryDirectory(prefix="attn-open-") as name:
+    with tempfile.TemporaryDirectory(prefix="open-") as name:
         Path(name).chmod(0o755)
         yield Path(name)

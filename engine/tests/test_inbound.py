@@ -16,15 +16,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hintgrader.nbgrader import safe_copy
-from hintgrader.nbgrader.course import Course
 from nbgrader.exchange import ExchangeFactory
 
-from tests.conftest import ROOT
-from tests.engine.accounts import Account, account, needs_root, open_folder
-from tests.problem_sets import nbgrader
+from hintgrader.nbgrader import safe_copy
+from hintgrader.nbgrader.course import Course
+from hintgrader.testing.accounts import Account, account, needs_root, open_folder
+from hintgrader.testing.commands import type_command
+from tests.example import FIRST as SET
+from tests.example import SETTINGS
 
-SET = "01_retrieval"
+COURSE_ID = "methods"
 pytestmark = needs_root
 
 
@@ -49,9 +50,9 @@ def mallory(accounts: tuple[Account, Account]) -> Account:
 def place() -> Iterator[Path]:
     """A course, and beside it an exchange with an `inbound/` as nbgrader makes it."""
     with open_folder() as folder:
-        course, inbound = folder / "course", folder / "exchange" / "attention" / "inbound"
+        course, inbound = folder / "course", folder / "exchange" / COURSE_ID / "inbound"
         course.mkdir(mode=0o755)
-        shutil.copy(ROOT / "nbgrader_config.py", course)
+        shutil.copy(SETTINGS, course)
         inbound.mkdir(parents=True)
         (folder / "exchange").chmod(0o777)
         inbound.chmod(0o2733)
@@ -59,7 +60,14 @@ def place() -> Iterator[Path]:
 
 
 def folder_of(place: Path, name: str, time: str = "2027-01-01 12:00:00 UTC") -> Path:
-    return place / "exchange" / "attention" / "inbound" / f"{name}+{SET}+{time}+Xy"
+    return place / "exchange" / COURSE_ID / "inbound" / f"{name}+{SET}+{time}+Xy"
+
+
+def nbgrader(course: Path, *words: str) -> str:
+    """Run an nbgrader command in a course; return what it says."""
+    run = type_command("nbgrader", *words, folder=course)
+    assert run.status == 0, run.stdout
+    return run.stdout
 
 
 # As `nbgrader submit` does; $1 is the folder, $2 what the notebook says.
@@ -333,7 +341,7 @@ def test_list_reads_nothing_that_was_handed_in_and_prints_no_order_to_the_termin
     lines = [line for line in said.splitlines() if "Left in inbound" not in line]
     assert [line.split("] ")[1][:30] for line in lines if line] == [
         "Submitted assignments:",
-        f"attention {ada.name} {SET}"[:30],
+        f"{COURSE_ID} {ada.name} {SET}"[:30],
     ]
     assert "\x1b" not in said
     assert r"\x1b[2J\nroot" in said
