@@ -22,6 +22,8 @@ export CHROMIUM
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
+# Most of what the type checker reads is PyTorch, for the course and for the grader alike: once.
+export MYPY_CACHE_DIR := $(CURDIR)/.mypy_cache
 # The tests start some two hundred processes, which would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
