@@ -26,6 +26,7 @@ from tests.sampling import left_to_proofs, takes_all
 from tools.browser import FLAGS, chromium
 
 if TYPE_CHECKING:
+    from hintgrader.supervisor.process import SandboxProcess
     from playwright.sync_api import Browser
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -130,6 +131,17 @@ def ctrl_c() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(scope="session")
+def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SandboxProcess]:
+    """A confined process, at the highest level that there is here; to start one takes seconds."""
+    from hintgrader.supervisor.isolation import strongest
+
+    from tests.confined import open_process
+
+    with open_process(strongest(), tmp_path_factory.mktemp("process")) as process:
+        yield process
 
 
 @functools.cache

@@ -44,20 +44,19 @@ REFUSED = {
 def hurry():
     """Wait less for who does not come back, and see sooner who takes too much."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(remote_submission, "CALL_SECONDS", 1.0)
-        patch.setattr(remote_submission, "MARGIN", 0.5)
+        patch.setattr(remote_submission, "CALL_SECONDS", 0.5)
+        patch.setattr(remote_submission, "MARGIN", 0.25)
         patch.setattr(clock, "IDLE_SECONDS", 1.0)
         patch.setattr(budget, "PATIENCE", 0.5)
         patch.setattr(watchdog, "MEMORY", 2**30)
         yield
 
 
-@pytest.fixture(scope="module")
-def sandbox(tmp_path_factory):
-    if strongest() < Level.SANDBOX:
+@pytest.fixture
+def sandbox(process):
+    if process.level < Level.SANDBOX:
         pytest.skip("bubblewrap does not work here: nothing may be attacked outside a sandbox")
-    with open_process(Level.SANDBOX, tmp_path_factory.mktemp("sandbox")) as process:
-        yield process
+    return process
 
 
 @pytest.fixture(scope="module")

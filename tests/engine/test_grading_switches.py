@@ -13,13 +13,12 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 import torch
-from hintgrader.supervisor.isolation import strongest
 from hintgrader.worker.submission import LocalSubmission
 from hintgrader.worker.switches import SWITCHES, course_values
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from attn_bank import check
-from tests.confined import HONEST, RIGHT, SPARED, TRIED, grade, is_full, open_process
+from tests.confined import HONEST, RIGHT, SPARED, TRIED, grade, is_full
 
 SOFTMAX = "01_retrieval/softmax"
 
@@ -167,7 +166,7 @@ def test_timers_of_a_student_go_on_after_a_check_and_do_not_ring_within_it():
         signal.signal(signal.SIGALRM, before)
 
 
-def test_what_a_notebook_sets_costs_nothing_when_it_is_graded(tmp_path):
+def test_what_a_notebook_sets_costs_nothing_when_it_is_graded(process):
     cells = """torch.set_num_threads(64)
 assert torch.get_num_threads() == 64
 torch.set_num_interop_threads(64)
@@ -186,10 +185,9 @@ sys.settrace(lambda *_: None)
 signal.setitimer(signal.ITIMER_PROF, 0.1, 0.1)
 signal.signal(signal.SIGPROF, lambda *_: 1 / 0) and None
 assert os.cpu_count() == 1"""
-    with open_process(strongest(), tmp_path) as process:
-        graded = grade(process, cells, RIGHT, TRIED, HONEST, SPARED)
-        assert not graded.shown[1]["error"]
-        assert all(map(is_full, graded.parts.values())), graded.parts
+    graded = grade(process, cells, RIGHT, TRIED, HONEST, SPARED)
+    assert not graded.shown[1]["error"]
+    assert all(map(is_full, graded.parts.values())), graded.parts
 
 
 def test_profiler_written_in_c_goes_on_after_a_check() -> None:

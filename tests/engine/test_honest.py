@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from hintgrader.pipeline.record import part_record
 from hintgrader.pipeline.run_order import ANOTHER_ORDER, SEVERAL, out_of_order
 from hintgrader.supervisor.budget import CELL_SECONDS, NOTEBOOK_SECONDS
-from hintgrader.supervisor.isolation import strongest
 from hintgrader.supervisor.process import SandboxProcess
 from hintgrader.worker import limits
 from hintgrader.worker.alarm import Kind
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from tests.confined import HONEST, RIGHT, SPARED, TRIED, all_said, grade, open_process
+from tests.confined import HONEST, RIGHT, SPARED, TRIED, all_said, grade
 from tests.conftest import ROOT
 
 # Code of people who know no sandbox; there is no network in it, and some modules are missing.
@@ -45,13 +43,6 @@ import os, signal
 signal.signal(signal.SIGUSR1, lambda *_: print("rang"))
 os.kill(os.getpid(), signal.SIGUSR1)""",
 }
-
-
-@pytest.fixture(scope="module")
-def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SandboxProcess]:
-    """A confined process, at the highest level that there is here."""
-    with open_process(strongest(), tmp_path_factory.mktemp("process")) as process:
-        yield process
 
 
 def test_honest_acts_are_remarks_at_most_and_cost_nothing(process: SandboxProcess) -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from hintgrader.supervisor.isolation import strongest
 from hintgrader.supervisor.notebook import Graded
 from hintgrader.supervisor.process import SandboxProcess
 from hintgrader.worker.alarm import Kind
 from IPython.core.interactiveshell import InteractiveShell
 
 from tests import confined
-from tests.confined import HONEST, RIGHT, SPARED, TRIED, all_said, grade, is_full, open_process
+from tests.confined import HONEST, RIGHT, SPARED, TRIED, all_said, grade, is_full
 
 # What fails where there is no terminal, network, module or file, and what fails anywhere.
 LINES = (
@@ -53,13 +50,10 @@ LINES = (
 UNENDING = ("reset", "code_wrap")  # they take away what is defined, as they do in Jupyter
 
 
-@pytest.fixture(scope="module")
-def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SandboxProcess]:
-    """A confined process, at the highest level that there is here, with time on a busy machine."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(confined, "CELL_SECONDS", 60.0)
-        with open_process(strongest(), tmp_path_factory.mktemp("process")) as process:
-            yield process
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time for a cell on a busy machine."""
+    monkeypatch.setattr(confined, "CELL_SECONDS", 60.0)
 
 
 @pytest.fixture

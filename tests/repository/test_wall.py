@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from hintgrader.supervisor.isolation import strongest
+from hintgrader.supervisor.process import SandboxProcess
 
 from attn_bank import BANK
 from tests.confined import BEGIN, grade, open_process
@@ -103,10 +104,9 @@ def test_the_engine_names_no_course() -> None:
 
 
 def test_a_submission_finds_the_course_the_worker_and_check_and_nothing_else(
-    tmp_path: Path,
+    process: SandboxProcess,
 ) -> None:
-    with open_process(strongest(), tmp_path) as process:
-        printed = grade(process, LOOK).shown[1]["printed"]
+    printed = grade(process, LOOK).shown[1]["printed"]
     expected = {*modules(COURSE), *modules(f"{ENGINE}/worker"), ENGINE, BANK_PACKAGE}
     assert set(printed.split()) == expected
 
