@@ -175,11 +175,9 @@ NOTED = {
         "looked at what has called it",
     ),
     "a figure of an answer": (
-        RIGHT.replace(
-            ":\n",
-            ":\n    if scores.max() > 100:  # in one of the rows: each figure takes long\n"
-            "        import matplotlib.pyplot as plt; plt.figure().savefig('x.png')\n",
-            1,
+        "import matplotlib.pyplot as plt\n"
+        + RIGHT.replace(
+            ":\n", ":\n    if scores.max() > 100: plt.figure().savefig('x.png')  # takes long\n", 1
         ),
         "files left",
     ),
