@@ -61,7 +61,7 @@ engine: .venv/test # all tests of the grader, as they are elsewhere
 	@rm -rf $(ALONE) engine/build && $(PYTHON) -m venv --without-pip $(ALONE) && cp -al .venv/share $(ALONE) && cp -al .venv/bin/ruff $(ALONE)/bin
 	@cp -al .venv/lib/python3*/site-packages/. $(ALONE)/lib/python3*/site-packages
 	@rm -rf $(ALONE)/lib/python3*/site-packages/{__editable__,attn_,hintgrader}*
-	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir $(ALONE) ./engine
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir $(ALONE) ./engine && rm -rf engine/build
 	@$(ALONE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-index $(ALONE)/*.whl
 	@mkdir $(ALONE)/tried && cp -r engine/pyproject.toml engine/tests engine/examples $(ALONE)/tried
 	@cd $(ALONE)/tried && GRADER_PROOFS=1 ../bin/python -m pytest --numprocesses 2 --dist loadscope $(SLOWEST)
