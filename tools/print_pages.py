@@ -54,6 +54,8 @@ def take_page(html: Path, page: str, inside: set[str]) -> Tag:
     name = Path(page).name
     for element in article.select(ON_SCREEN):
         element.decompose()
+    for fold in article.select("details.whole-listing"):  # nothing on paper opens
+        fold.name = fold.summary.name = "div"
     for element in article.find_all(True):
         if "id" in element.attrs and not element.find_parent("svg"):
             element["id"] = f"{name}--{element['id']}"

@@ -2,20 +2,25 @@
 
 A method is named with its class, `attn_course.bahdanau.BahdanauTranslator.trace`.
 
-The docstring is left out, because the page around it says the same in more words; the caption links
-to it. Decorators stay, and so do the shapes in the signature and the comments.
+First comes its essence, which `essence.py` cuts out of it; the whole is one click away, unless both
+are the same. The docstring is left out, because the page around it says the same in more words; the
+caption links to it.
 """
 
 from __future__ import annotations
 
 import ast
+import textwrap
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from docutils import nodes
-from docutils.parsers.rst import Directive
+from essence import essence
 from sphinx.application import Sphinx
-from sphinx.directives.code import LiteralInclude
+from sphinx.directives.code import container_wrapper
+from sphinx.util.docutils import SphinxDirective
+
+FOLD = '<details class="whole-listing"><summary>With its shapes and checks</summary>'
 
 
 def split_name(full_name: str) -> tuple[str, str]:
@@ -40,44 +45,57 @@ def find_function(source: str, name: str) -> ast.FunctionDef:
     return place
 
 
-def lines_without_docstring(source: str, name: str) -> str:
-    """Return which lines of a source hold a function, in the form that `:lines:` takes.
+def without_docstring(source: str, name: str) -> str:
+    """Return the lines of a source that hold a function, moved to the left.
 
     Raises:
         LookupError: The source defines no function of this name.
     """
-    node = find_function(source, name)
+    node, lines = find_function(source, name), source.splitlines()
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-    if ast.get_docstring(node) is None:
-        return f"{first}-{node.end_lineno}"
-    docstring = node.body[0]
-    return f"{first}-{docstring.lineno - 1},{docstring.end_lineno + 1}-{node.end_lineno}"
+    kept = lines[first - 1 : node.end_lineno]
+    if ast.get_docstring(node) is not None:
+        docstring = node.body[0]
+        del kept[docstring.lineno - first : (docstring.end_lineno or 0) + 1 - first]
+    return textwrap.dedent("\n".join(kept))
 
 
-class Listing(LiteralInclude):
+class Listing(SphinxDirective):
     """Shows the function that its argument names, `package.module.function`, or a method."""
 
-    option_spec: ClassVar[dict[str, Any]] = {}
+    required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         full_name = self.arguments[0]
         module, name = split_name(full_name)
-        self.arguments = [f"/{module.replace('.', '/')}.py"]
-        path = Path(self.env.srcdir) / self.arguments[0][1:]
+        path = Path(self.env.srcdir) / f"{module.replace('.', '/')}.py"
         try:
-            lines = lines_without_docstring(path.read_text(encoding="utf-8"), name)
+            whole = without_docstring(path.read_text(encoding="utf-8"), name)
         except (LookupError, OSError) as error:
-            raise Directive.error(self, f"{full_name}: {error}") from error
+            raise self.error(f"{full_name}: {error}") from error
+        self.env.note_dependency(str(path))
         role = "py:meth" if "." in name else "py:func"
         hidden = name.rpartition(".")[2].startswith("_")
         link = full_name if hidden else f"{{{role}}}`{full_name}`"
-        self.options |= {"lines": lines, "language": "python", "caption": link}
-        if "." in name:
-            self.options["dedent"] = None  # as far as its lines allow
-        return super().run()
+        shown = essence(whole)
+        found: list[nodes.Node] = [container_wrapper(self, self.block(shown), link)]
+        if shown != whole:
+            found += [raw(FOLD), self.block(whole), raw("</details>")]
+        return found
+
+    def block(self, code: str) -> nodes.literal_block:
+        """A block of code of this page."""
+        node = nodes.literal_block(code, code, language="python")
+        self.set_source_info(node)
+        return node
+
+
+def raw(html: str) -> nodes.raw:
+    """A piece of HTML for the page."""
+    return nodes.raw("", html, format="html")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Join the directive to the build."""
     app.add_directive("listing", Listing)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}

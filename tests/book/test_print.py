@@ -89,6 +89,13 @@ def test_links_are_notes_and_figures_name_the_live_one(book: Build) -> None:
     assert all((book.html / one).is_file() for one in live)
 
 
+def test_whole_listings_are_unfolded(book: Build) -> None:
+    html = "".join(map(str, join(book.html, ["book/01_retrieval"])))
+    assert "<details" not in html
+    assert re.search(r'<div class="whole-listing"><div>With its shapes', html)
+    assert html.index("@checked") > html.index("def</span>")
+
+
 def test_links_into_another_chapter_say_the_page(tmp_path: Path) -> None:
     there = '<a class="reference internal" href="two.html#part">there</a>'
     here = '<a class="reference internal" href="#one">here</a>'
