@@ -28,11 +28,10 @@ from matplotlib.figure import Figure
 from attn_course.interactive.live import weights_script
 from attn_course.interactive.scripts import address_of, script_of, style_of
 from attn_course.plots import ROLE
+from attn_course.plots.vector import STORES
 
 # What a chapter stores; other programs know no such type, and show the PNG beside it.
 STORED = "application/vnd.attn-course.figure+json"
-# Set where chapters are executed to be stored.
-STORES = "ATTN_COURSE_STORES_FIGURES"
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
+from attn_course.plots.vector import store_as_vector
+
 # One colour for each role through the whole book: from the palette of Okabe and Ito, which readers
 # with any kind of colour vision can tell apart.
 ROLE = {
@@ -19,12 +21,14 @@ ROLE = {
     "weight": "#CC79A7",
     "output": "#D55E00",
 }
+# It follows the letters of the page; on an image, whose ground stays white, draw in black.
 INK = "#333333"
 # For lines that have one role and are compared with each other: hues that are far apart, and far
 # from paper.
 COMPARED = (ROLE["output"], ROLE["query"], INK, ROLE["weight"])
 FAINT = "#BBBBBB"
-PAPER = "#FFFFFF"
+# Nearly white, so that it can be told from ink on a colour: it follows the ground of the page.
+PAPER = "#FEFEFE"
 
 STYLE = {
     "figure.figsize": (5.2, 3.2),  # narrow, so that letters stay legible on a phone
@@ -58,7 +62,13 @@ def style() -> Iterator[None]:
 def closed(figure: Figure) -> Figure:
     """Remove a figure from pyplot's open ones: a notebook shows the figure that a cell returns."""
     plt.close(figure)
+    store_as_vector()
     return figure
+
+
+def ink_of(role: str) -> str:
+    """Ink for a box in the colour of a role; a box of no role has the ground of the page."""
+    return {"query": "white"}.get(role, "black") if role in ROLE else INK
 
 
 def ink_on(colour: Tensor) -> str:

@@ -118,7 +118,7 @@ def _matrix(axes: Axes, weights: Tensor) -> object:
 
 def _frame(axes: Axes, source: int, target: int, line: str) -> None:
     corner = (source - 0.42, target - 0.42)
-    axes.add_patch(Rectangle(corner, 0.84, 0.84, fill=False, edgecolor=INK, linestyle=line))
+    axes.add_patch(Rectangle(corner, 0.84, 0.84, fill=False, edgecolor="black", linestyle=line))
 
 
 # --- what is measured -----------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, style
+from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, ink_of, style
 from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
 
 SIDE = 2.7  # of a grid, in the units of the diagram
@@ -121,7 +121,7 @@ def _box(axes: Axes, place: tuple[float, float], role: str, text: str) -> None:
     """Draw a box in the colour of its role; a state that does not ask now has only a rim."""
     rim = PAPER if role in ROLE else INK
     box = {"boxstyle": "round,pad=0.4", "facecolor": ROLE.get(role, PAPER), "edgecolor": rim}
-    ink = PAPER if role == "query" else "black"
+    ink = ink_of(role)
     axes.text(*place, text, ha="center", va="center", color=ink, bbox=box)
 
 

@@ -82,7 +82,7 @@ def _frame(axes: Axes, number: int, cell: int, grid: int) -> None:
     row, column = divmod(number, grid)
     corner = (column * cell - 0.2, row * cell - 0.2)
     side = cell - 0.6
-    axes.add_patch(Rectangle(corner, side, side, fill=False, edgecolor=INK, linewidth=1.5))
+    axes.add_patch(Rectangle(corner, side, side, fill=False, edgecolor="black", linewidth=1.5))
 
 
 def reach(seen: Tensor, cell: int, grid: int, number: int) -> Figure:
@@ -99,10 +99,10 @@ def reach(seen: Tensor, cell: int, grid: int, number: int) -> Figure:
         axes.imshow(seen.numpy() / seen.max().item(), cmap=FROM_PAPER_TO_WEIGHT, vmin=0, vmax=1)
         for line in range(1, grid):
             for draw in (axes.axhline, axes.axvline):
-                draw(line * cell - 0.5, color=INK, linewidth=0.8)
+                draw(line * cell - 0.5, color="black", linewidth=0.8)
         row, column = divmod(number, grid)
         corner = (column * cell - 0.5, row * cell - 0.5)
-        axes.add_patch(Rectangle(corner, cell, cell, fill=False, edgecolor=INK, linewidth=3))
+        axes.add_patch(Rectangle(corner, cell, cell, fill=False, edgecolor="black", linewidth=3))
         ticks = [*range(0, seen.shape[-1], cell), seen.shape[-1] - 1]
         axes.set(xticks=ticks, yticks=ticks, xlabel="pixel column", ylabel="pixel row")
         axes.spines[:].set_visible(True)

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, signed, style
+from attn_course.plots import FAINT, INK, ROLE, closed, ink_of, signed, style
 
 # The height of each row, and the place of the decoder next to the rows.
 WORDS, ANNOTATIONS, SCORES, WEIGHTS, CONTEXT, SAID = 0.0, 1.0, 2.15, 3.1, 5.0, 7.0
@@ -79,7 +79,7 @@ def _box(axes: Axes, x: float, y: float, role: str, text: str) -> None:
     """Write into a box in the colour of a role; an annotation is a key with the rim of a value."""
     rim = ROLE["value"] if role == "key" else ROLE[role]
     box = {"boxstyle": "round,pad=0.35", "facecolor": ROLE[role], "edgecolor": rim, "linewidth": 3}
-    ink = PAPER if role == "query" else "black"
+    ink = ink_of(role)
     axes.text(x, y, text, ha="center", va="center", color=ink, bbox=box)
 
 

@@ -14,7 +14,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from attn_course.plots import COMPARED, FAINT, INK, ROLE, style
+from attn_course.plots import COMPARED, FAINT, INK, ROLE, closed, style
 
 # Beside their hues, for readers who see few of them.
 LINES = ["-", (0, (1, 1)), (0, (5, 2)), (0, (5, 2, 1, 2))]
@@ -203,5 +203,4 @@ def _closed(figure: Figure) -> Figure:
     """Lay the figure out under the book's style, and take it from pyplot's list of open ones."""
     with style():
         figure.draw_without_rendering()
-    plt.close(figure)
-    return figure
+    return closed(figure)

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, signed, style
+from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, ink_of, signed, style
 
 # The centre of each column.
 COLUMNS = {"query": 0.6, "key": 2.4, "score": 4.1, "weight": 5.7, "value": 7.9, "output": 9.6}
@@ -47,7 +47,7 @@ def attention_layer(
 
 def _box(axes: Axes, role: str, row: float, text: str) -> None:
     """Draw a box in the column and colour of its role, with text in it."""
-    ink = PAPER if role == "query" else "black"
+    ink = ink_of(role)
     box = {"boxstyle": "round,pad=0.45", "facecolor": ROLE[role], "edgecolor": PAPER}
     axes.text(COLUMNS[role], row, text, ha="center", va="center", color=ink, bbox=box)
 

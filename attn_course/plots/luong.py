@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, style
+from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, ink_of, style
 
 # --- two decoders ---------------------------------------------------------------------------------
 
@@ -110,7 +110,7 @@ def _diagram(
 
 def _look(role: str) -> dict[str, object]:
     """The style of a piece of a diagram; an annotation is a key with the rim of a value."""
-    text = {"ha": "center", "va": "center", "color": PAPER if role == "query" else "black"}
+    text = {"ha": "center", "va": "center", "color": ink_of(role)}
     if not role:
         return text
     rim = {"key": ROLE["value"], "state": INK}.get(role, ROLE.get(role))

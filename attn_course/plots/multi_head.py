@@ -13,12 +13,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, style
+from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, ink_of, style
 
 # Each head has one of these, which are no role's colours; every cell has a number as well.
 HEADS = ("#A6D8F0", "#F7F0A1", "#DDDDDD")
 NUM_BARS = 21  # an odd number, so that a half has a bar of its own
-WEIGHTS = LinearSegmentedColormap.from_list("weights", [PAPER, ROLE["weight"]])
+WEIGHTS = LinearSegmentedColormap.from_list("weights", ["white", ROLE["weight"]])
 
 # --- why one is not enough ------------------------------------------------------------------------
 
@@ -182,7 +182,9 @@ def _table(axes: Axes, table: Tensor, left: float, colour: Mapping[int, str], na
         number = int(table[row, column])
         look = {"facecolor": colour[number], "edgecolor": INK, "linewidth": 0.8}
         axes.add_patch(Rectangle((left + column, row), 1, 1, **look))
-        axes.text(left + column + 0.5, row + 0.5, f"{number}", ha="center", va="center")
+        axes.text(
+            left + column + 0.5, row + 0.5, f"{number}", ha="center", va="center", color="black"
+        )
 
 
 def layer(num_heads: int = 3) -> Figure:
@@ -210,7 +212,7 @@ def layer(num_heads: int = 3) -> Figure:
 
 def _box(axes: Axes, at: tuple[float, float], text: str, role: str = "") -> None:
     """Draw a box in the colour of its role, white if it has none, with text in it."""
-    ink = PAPER if role == "query" else "black"
+    ink = ink_of(role)
     box = {"boxstyle": "round,pad=0.35", "facecolor": ROLE.get(role, PAPER)}
     box["edgecolor"] = ROLE.get(role, INK)
     axes.text(*at, text, ha="center", va="center", color=ink, bbox=box)

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from attn_course.plots import INK, PAPER, ROLE, closed, signed, style
+from attn_course.plots import INK, PAPER, ROLE, closed, ink_of, signed, style
 
 # The columns of the figure: the word above each, and its place.
 COLUMNS = {"word": 0.0, "key": 1.35, "score": 2.5, "weight": 3.3, "value": 4.6}
@@ -64,7 +64,7 @@ def _box(axes: Axes, column: str, row: float, numbers: Tensor, role: str) -> Non
     fill = {"facecolor": ROLE.get(role, PAPER), "edgecolor": ROLE.get(role, INK)}
     axes.add_patch(Rectangle((COLUMNS[column] - 0.45, row - 0.34), 0.9, 0.68, **fill))
     text = ", ".join(signed(number, "{:.3g}") for number in numbers)
-    ink = PAPER if role == "query" else "black"
+    ink = ink_of(role)
     axes.text(COLUMNS[column], row, text, ha="center", va="center", color=ink)
 
 

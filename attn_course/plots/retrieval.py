@@ -9,7 +9,7 @@ from itertools import groupby
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from torch import Tensor
@@ -25,8 +25,9 @@ from attn_course.plots import (
     write_numbers,
 )
 
-FROM_PAPER_TO_WEIGHT = LinearSegmentedColormap.from_list("weight", [PAPER, ROLE["weight"]])
-FROM_LOSS_TO_GAIN = LinearSegmentedColormap.from_list("change", [FAINT, PAPER, ROLE["weight"]])
+FROM_PAPER_TO_WEIGHT = LinearSegmentedColormap.from_list("weight", ["white", ROLE["weight"]])
+PALE_VALUE = to_rgba(ROLE["value"], 0.1)
+FROM_LOSS_TO_GAIN = LinearSegmentedColormap.from_list("change", [FAINT, "white", ROLE["weight"]])
 
 
 def walk(
@@ -96,7 +97,7 @@ def hull(values: Tensor, blends: Tensor, half_rules: dict[str, Tensor]) -> Figur
     around = points[np.argsort(np.arctan2(*(points - centre).T))]
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 5.2))
-        axes.add_patch(Polygon(around, facecolor="#EDF5F1", edgecolor=ROLE["value"], zorder=0))
+        axes.add_patch(Polygon(around, facecolor=PALE_VALUE, edgecolor=ROLE["value"], zorder=0))
         hues = ("#777777", INK)  # greys: neither kind of weight is a role
         for marker, hue, (label, broken) in zip("x+", hues, half_rules.items(), strict=True):
             axes.scatter(
@@ -196,5 +197,5 @@ def _name_areas(
         if share[best] > 0.15:
             axes.text(*spot, word, color=ink_on(swatches[index]), **centred)
         elif share[best] > 0.03:
-            above, ink = (spot[0], tops[best, index] + 0.1), {"color": PAPER}
+            above, ink = (spot[0], tops[best, index] + 0.1), {"color": "white"}
             axes.annotate(word, spot, above, arrowprops=ink | {"arrowstyle": "-"}, **ink, **centred)

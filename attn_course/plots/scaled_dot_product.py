@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, style
+from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, ink_of, style
 from attn_course.plots.curves import draw_mean_and_range
 
 # The line and the colour of each way to score or to scale, which tell them apart at a glance.
@@ -70,7 +70,7 @@ def _matrix(axes: Axes, x: float, y: float, role: str, name: str, shape: tuple[i
     face = ROLE.get(role, PAPER)
     corner = (x, y - height / 2)
     axes.add_patch(Rectangle(corner, width, height, facecolor=face, edgecolor=INK, linewidth=1))
-    ink = PAPER if role == "query" else "black"
+    ink = ink_of(role)
     axes.text(x + width / 2, y, name, color=ink, ha="center", va="center", fontsize=13)
     axes.text(x + width / 2, y + height / 2 + 0.1, shape[1], ha="center", va="bottom")
     axes.text(x - 0.1, y, shape[0], ha="right", va="center")
@@ -168,9 +168,11 @@ def masks(allowed: Mapping[str, Tensor]) -> Figure:
         rows = -(-len(allowed) // 2)
         figure, panels = plt.subplots(rows, 2, figsize=(5.2, 2.5 * rows), sharex=True, sharey=True)
         for axes, (name, mask) in zip(panels.flat, allowed.items(), strict=True):
-            axes.imshow(mask.numpy(), cmap=ListedColormap([PAPER, ROLE["weight"]]), vmin=0, vmax=1)
+            axes.imshow(
+                mask.numpy(), cmap=ListedColormap(["white", ROLE["weight"]]), vmin=0, vmax=1
+            )
             crossed = (~mask).nonzero()
-            axes.plot(crossed[:, 1], crossed[:, 0], "x", color=INK, markersize=5)
+            axes.plot(crossed[:, 1], crossed[:, 0], "x", color="black", markersize=5)
             axes.set_title(name)
             axes.spines[:].set_visible(True)
             axes.set_xticks(range(mask.shape[1]))

@@ -74,7 +74,7 @@ def panels(
             _cells(axes, numbers, 1.0, colour)
             for query, key in sorted(links):
                 corner = (key - 0.42, query - 0.42)
-                axes.add_patch(Rectangle(corner, 0.84, 0.84, fill=False, edgecolor=INK))
+                axes.add_patch(Rectangle(corner, 0.84, 0.84, fill=False, edgecolor="black"))
             axes.set_title(title)
             axes.set_xticks(range(len(words)), words, rotation=90)
             axes.set_xlabel(labels[0])
@@ -87,7 +87,7 @@ def panels(
 def _cells(axes: Axes, numbers: Tensor, most: float, colour: str) -> None:
     axes.spines[:].set_visible(True)
     axes.imshow(
-        numbers.detach().numpy(), cmap=_ramp(PAPER, colour), vmin=0, vmax=most, aspect="auto"
+        numbers.detach().numpy(), cmap=_ramp("white", colour), vmin=0, vmax=most, aspect="auto"
     )
 
 
@@ -167,7 +167,12 @@ def _strips(axes: Axes, numbers: Tensor, role: str, strongest: Tensor, name: str
     """Draw a row of coloured cells for each vector, with paper between the rows."""
     reach = strongest.abs().max().item()
     # ink for the negative, paper for 0, the colour of the role for the positive
-    look = {"cmap": _ramp(INK, PAPER, ROLE[role]), "vmin": -reach, "vmax": reach, "aspect": "auto"}
+    look = {
+        "cmap": _ramp(INK, "white", ROLE[role]),
+        "vmin": -reach,
+        "vmax": reach,
+        "aspect": "auto",
+    }
     axes.imshow(numbers.detach().numpy(), **look)
     for edge in range(1, len(numbers)):
         axes.axhline(edge - 0.5, color=PAPER, linewidth=3)
@@ -187,7 +192,7 @@ def positions(vectors: Tensor) -> Figure:
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 2.9))
-        look = {"cmap": _ramp(PAPER, INK), "vmin": -1, "vmax": 1, "aspect": "auto"}
+        look = {"cmap": _ramp("white", INK), "vmin": -1, "vmax": 1, "aspect": "auto"}
         shown = axes.imshow(vectors.mT.numpy(), **look)
         bar = figure.colorbar(shown, ax=axes, ticks=(-1, 0, 1), pad=0.02)
         bar.set_label("sine or cosine")
@@ -218,7 +223,8 @@ def shares(parts: Mapping[str, Mapping[str, int]]) -> Figure:
                 axes.barh(row, share, left=left, height=0.6, **look)
                 if share > 8:
                     text = signed(torch.tensor(share), "{:.0f}")
-                    axes.text(left + share / 2, row, text, ha="center", va="center", color="black")
+                    ink = "black" if fill == ROLE["weight"] else INK
+                    axes.text(left + share / 2, row, text, ha="center", va="center", color=ink)
                 left += share
         axes.set_yticks(range(len(parts)), parts)
         axes.invert_yaxis()

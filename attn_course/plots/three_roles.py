@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, style
+from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, ink_of, style
 
 # The columns of the diagram: the contents of each from the top, its role, and its shape.
 COLUMNS = (
@@ -44,7 +44,7 @@ def _arrows() -> list[tuple[str, str]]:
 
 
 def _matrix_box(axes: Axes, x: float, y: float, name: str, role: str, shape: str) -> None:
-    ink = PAPER if role == "query" else "black"
+    ink = ink_of(role)
     fill = {"facecolor": ROLE.get(role, PAPER), "edgecolor": ROLE.get(role, INK)}
     axes.add_patch(Rectangle((x - 0.24, y - 0.2), 0.48, 0.4, **fill))
     axes.text(x, y, name, ha="center", va="center", color=ink, fontsize=13)

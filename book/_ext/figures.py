@@ -1,13 +1,17 @@
-"""The interactive figures that the chapters store, shown in the book.
+"""The figures that the chapters store, shown in the book.
 
-A chapter stores a figure's name, its numbers and its first state. Each page gets the figure as HTML
-that links to its script and style, which the built book holds once.
+A static figure is stored as a PNG with an SVG in its metadata. The page gets the SVG, which takes
+the colours and letters of the page; the metadata of its cell says in words what it shows.
+
+Of an interactive figure a chapter stores the name, the numbers and the first state. Each page gets
+it as HTML that links to its script and style, which the built book holds once.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from html import escape
 from typing import Any
 
 from sphinx.application import Sphinx
@@ -16,6 +20,7 @@ from attn_course.interactive import figure
 from attn_course.interactive.figure import STORED, InteractiveFigure
 from attn_course.interactive.scripts import files_of, write_scripts
 
+PNG = "image/png"
 ROOT = "../"  # chapters and laboratories lie in folders of the book
 
 
@@ -28,11 +33,22 @@ def stored_figures(notebook: dict[str, Any]) -> Iterator[tuple[InteractiveFigure
                 yield InteractiveFigure.from_stored(forms[STORED]), forms
 
 
+def show_vectors(notebook: dict[str, Any]) -> None:
+    """Let the pictures of a notebook be SVG, with the words that its cells have for them."""
+    for cell in notebook["cells"]:
+        alt = cell.get("metadata", {}).get("mystnb", {}).get("image", {}).get("alt", "")
+        for output in cell.get("outputs", ()):
+            if svg := output.get("metadata", {}).get(PNG, {}).pop("svg", ""):
+                drawn = svg.replace("<svg", f'<svg role="img" aria-label="{escape(alt)}"', 1)
+                output["data"]["text/html"] = f'<div class="attn-drawn">{drawn}</div>'
+
+
 def show_figures(app: Sphinx, _: str, source: list[str]) -> None:
     """Give the stored figures of a page their HTML; other scripts make another page."""
-    if STORED not in source[0]:
+    if PNG not in source[0] or not source[0].startswith("{"):
         return
     notebook = json.loads(source[0])
+    show_vectors(notebook)
     for shown, forms in stored_figures(notebook):
         forms["text/html"] = shown.linked(ROOT)
         del forms[STORED]

@@ -77,6 +77,8 @@ LOOK_AT = """() => ({
   wrong: [...document.querySelectorAll('mjx-merror, [data-mjx-error]')].map(m => m.textContent),
   images: [...document.querySelectorAll('main img')].map(image => ({
     src: image.src.split('/').pop().slice(0, 60), alt: image.alt, width: image.naturalWidth})),
+  drawn: [...document.querySelectorAll('main .attn-drawn svg')].map(
+    svg => svg.role === 'img' && svg.ariaLabel),
 })"""
 # Texts look alike that have one colour and one size on one ground. An element has the ground of its
 # parent, unless it paints, fades or moves something: then it counts with its class. To measure the
@@ -229,6 +231,8 @@ def test_page_does_not_scroll_sideways(seen: Seen) -> None:
 
 
 def test_images_are_there_and_say_what_they_show(seen: Seen) -> None:
+    for label in seen.facts["drawn"]:
+        assert len((label or "").split()) >= 3
     for image in seen.facts["images"]:
         assert image["width"] > 0, image
         assert len((image["alt"] or "").split()) >= 3, image

@@ -16,7 +16,7 @@ from matplotlib.text import Annotation
 from numpy.testing import assert_allclose as assert_near
 from torch import Tensor
 
-from attn_course.plots import FAINT, ROLE, self_attention
+from attn_course.plots import FAINT, PAPER, ROLE, self_attention
 from attn_course.plots.one_word import follow_one
 from attn_course.plots.three_roles import three_roles as draw_three_roles
 from tests.figures.figure_laws import MINUS, assert_laws, contrast, texts, words_in
@@ -257,7 +257,7 @@ def test_what_is_learned_is_white_and_what_is_computed_has_its_colour() -> None:
         (name,) = (t for place, t in names.items() if math.dist(place, (x, y)) < 1e-9)
         fills[name.get_text()] = to_rgb(box.get_facecolor())
         assert contrast(name.get_color(), box.get_facecolor()[:3]) >= 4.5
-    assert {name for name, fill in fills.items() if fill == (1, 1, 1)} == {
+    assert {name for name, fill in fills.items() if fill == to_rgb(PAPER)} == {
         "$X$",
         "$W_Q$",
         "$W_K$",

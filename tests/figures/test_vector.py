@@ -1,0 +1,134 @@
+"""Static figures as the chapters store them: SVG in the colours of the page, and a small PNG."""
+
+from __future__ import annotations
+
+import re
+import sys
+from io import BytesIO
+from xml.etree import ElementTree
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from matplotlib.figure import Figure
+from PIL import Image
+
+from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, ink_of, style
+from attn_course.plots.vector import LETTERS, OF_PAGE, STORES, png_of, svg_of
+from tests.conftest import ROOT
+from tests.figures.figure_laws import contrast
+
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+from figures import show_vectors
+
+# The grounds of the theme, and what course.css makes of the page's colours in the dark.
+GROUND = {"light": "#ffffff", "dark": "#121212"}
+CSS = (ROOT / "book" / "_static" / "course.css").read_text(encoding="utf-8")
+
+
+def drawn(marks: int = 3) -> Figure:
+    """Draw a line with a name, a box of no role, and so many marks."""
+    with style():
+        figure, axes = plt.subplots(figsize=(5.2, 3))
+        axes.plot([0, 1], [0, 1], color=ROLE["query"], label="a line")
+        axes.text(0.5, 0.2, "in a box", color=ink_of(""), bbox={"facecolor": PAPER})
+        axes.text(0.5, 0.6, "on a colour", color=ink_of("query"), bbox={"color": ROLE["query"]})
+        axes.scatter(np.linspace(0, 1, marks), np.linspace(1, 0, marks), color=FAINT)
+        axes.set(xlabel="across", ylabel="up & down")
+    return closed(figure)
+
+
+def letters(svg: str) -> dict[str, str]:
+    """The pieces of text in a picture, each with its fill."""
+    found = ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
+    fill = re.compile(r"fill: ([^;]+)")
+    return {text.text: (fill.search(text.get("style", "")) or ["", "black"])[1] for text in found}
+
+
+def test_the_same_figure_gives_the_same_bytes() -> None:
+    assert svg_of(drawn()) == svg_of(drawn())
+    assert png_of(drawn()) == png_of(drawn())
+
+
+def test_letters_are_text_in_the_page_s_ink_and_as_large() -> None:
+    svg = svg_of(drawn())
+    found = letters(svg)
+    assert {found[word] for word in ("across", "up & down", "in a box")} == {"currentColor"}
+    assert found["on a colour"] == "#ffffff"
+    assert "font-family" not in svg
+    width, across = re.match(
+        r'<svg style="width:([\d.]+)em".*?viewBox="0 0 ([\d.]+) ', svg
+    ).groups()
+    assert float(width) * LETTERS == pytest.approx(float(across), rel=0.01)
+
+
+def test_ground_is_the_page_s_and_roles_keep_their_colours() -> None:
+    svg = svg_of(drawn())
+    assert ROLE["query"].lower() in svg
+    for colour in (INK, PAPER, FAINT):
+        assert colour.lower() not in svg
+        assert OF_PAGE[colour.lower()] in svg
+    (ground, *_) = re.findall(r'<path d="[^"]*" style="([^"]*)"', svg)
+    assert ground == "fill: none"
+
+
+def test_many_marks_are_pixels_and_few_are_not() -> None:
+    few, many = svg_of(drawn(3)), svg_of(drawn(5_000))
+    assert "<image" not in few
+    assert many.count("<image") == 1
+    assert len(many) < 3 * len(few) + 20_000
+    figure = drawn(5_000)
+    svg_of(figure)
+    assert not any(one.get_rasterized() for one in figure.axes[0].collections)
+
+
+def test_names_of_two_figures_on_a_page_do_not_meet() -> None:
+    one, other = svg_of(drawn(3)), svg_of(drawn(4))
+    ids = [set(re.findall(r' id="([^"]+)"', svg)) for svg in (one, other)]
+    assert ids[0]
+    assert not ids[0] & ids[1]
+    for svg, own in zip((one, other), ids, strict=True):
+        assert set(re.findall(r'(?:url\(|href=")#([\w-]+)', svg)) == own
+
+
+def test_png_is_a_picture_on_white() -> None:
+    picture = Image.open(BytesIO(png_of(drawn()))).convert("RGB")
+    assert picture.getpixel((2, 2)) == (255, 255, 255)
+    assert 450 < picture.width < 650
+
+
+def test_kernel_stores_both_where_it_is_asked_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = InteractiveShell.instance()
+    try:
+        monkeypatch.delenv(STORES, raising=False)
+        forms, about = shell.display_formatter.format(drawn())
+        assert "svg" not in about.get("image/png", {})
+        monkeypatch.setenv(STORES, "1")
+        figure = drawn()
+        forms, about = shell.display_formatter.format(figure)
+        assert forms["image/png"] == png_of(figure)
+        assert about["image/png"] == {"svg": svg_of(figure)}
+    finally:
+        InteractiveShell.clear_instance()
+
+
+def test_page_shows_the_svg_with_the_words_of_its_cell() -> None:
+    cell = {"metadata": {"mystnb": {"image": {"alt": 'A "line" < a box'}}}}
+    output = {"data": {"image/png": "..."}, "metadata": {"image/png": {"svg": "<svg a='1'></svg>"}}}
+    plain = {"data": {"image/png": "..."}, "metadata": {}}
+    show_vectors({"cells": [cell | {"outputs": [output, plain]}, {"metadata": {}}]})
+    shown = ElementTree.fromstring(output["data"]["text/html"])
+    assert shown[0].attrib == {"role": "img", "aria-label": 'A "line" < a box', "a": "1"}
+    assert "text/html" not in plain["data"]
+
+
+@pytest.mark.parametrize("scheme", GROUND)
+def test_colours_stand_out_from_the_ground_of_the_page(scheme: str) -> None:
+    found = dict(re.findall(r"(--attn-deep-\w+): (#\w+)", CSS)) if scheme == "dark" else {}
+    deep = {colour: var for colour, var in OF_PAGE.items() if "deep" in var}
+    for colour, var in deep.items():
+        name = re.search(r"--[\w-]+", var)[0]
+        assert contrast(found.get(name, colour), GROUND[scheme]) >= 3
+    if scheme == "dark":  # on white the orange of the keys has less, and a rim or a shape
+        assert all(contrast(colour, GROUND[scheme]) >= 3 for colour in ROLE.values())
