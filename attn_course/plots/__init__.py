@@ -23,9 +23,10 @@ ROLE = {
 }
 # It follows the letters of the page; on an image, whose ground stays white, draw in black.
 INK = "#333333"
-# For lines that have one role and are compared with each other: hues that are far apart, and far
-# from paper.
-COMPARED = (ROLE["output"], ROLE["query"], INK, ROLE["weight"])
+# For what has no role and is compared, each with a mark or a dash of its own: hues far apart, and
+# far from those of the roles and from paper.
+VIOLET, BROWN, GREY = "#7030C0", "#8B5A2B", "#808080"
+COMPARED = (VIOLET, INK, BROWN, GREY)
 FAINT = "#BBBBBB"
 # Nearly white, so that it can be told from ink on a colour: it follows the ground of the page.
 PAPER = "#FEFEFE"
@@ -45,7 +46,7 @@ STYLE = {
     "ytick.color": INK,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.prop_cycle": cycler(color=[ROLE["query"], ROLE["output"], ROLE["value"], ROLE["key"]]),
+    "axes.prop_cycle": cycler(color=COMPARED),
     "lines.linewidth": 2.0,
     "legend.frameon": False,
     "image.cmap": "magma_r",

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from attn_course.plots import FAINT, INK, ROLE, closed, style
+from attn_course.plots import FAINT, INK, ROLE, VIOLET, closed, style
 from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
 
 # The names of the columns of a table of weights, and of its rows.
@@ -128,7 +128,7 @@ def bleu_bars(bleu: Mapping[str, float], changed: str) -> Figure:
     """Draw the BLEU of a translator after each of several changes to it."""
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 0.7 + 0.4 * len(bleu)))
-        axes.barh(list(bleu), list(bleu.values()), height=0.6, color=ROLE["output"])
+        axes.barh(list(bleu), list(bleu.values()), height=0.6, color=VIOLET)
         axes.invert_yaxis()
         axes.tick_params(axis="y", length=0)
         axes.set(xlim=(0, 100), xlabel="BLEU", ylabel=changed)

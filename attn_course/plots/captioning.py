@@ -14,7 +14,7 @@ from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from attn_course.captions.image_grid import over_pixels
-from attn_course.plots import FAINT, INK, ROLE, closed, style
+from attn_course.plots import BROWN, FAINT, GREY, INK, VIOLET, closed, style
 from attn_course.plots.retrieval import FROM_PAPER_TO_WEIGHT
 
 GAP = 0.08  # between grids side by side, in widths of a grid: they must not look like one
@@ -156,8 +156,8 @@ def _lines(axes: Axes, numbers: Tensor) -> None:
 # The marker of each baseline, and the colour.
 BASELINES = {
     "none": ("o", INK),
-    "expected": ("^", ROLE["weight"]),
-    "best": ("v", ROLE["output"]),
+    "expected": ("^", VIOLET),
+    "best": ("v", BROWN),
 }
 
 
@@ -171,7 +171,7 @@ def by_baseline(at: Tensor, variance: Tensor, marked: Mapping[str, float]) -> Fi
     """
     with style():
         figure, axes = plt.subplots(figsize=(5.2, 3.0))
-        axes.plot(at, variance, color=ROLE["weight"])
+        axes.plot(at, variance, color=GREY)
         for name, baseline in marked.items():
             height = variance[(at - baseline).abs().argmin()].item()
             mark, colour = BASELINES[name]

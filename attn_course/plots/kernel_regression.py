@@ -14,7 +14,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from attn_course.plots import COMPARED, FAINT, INK, ROLE, closed, style
+from attn_course.plots import COMPARED, FAINT, INK, ROLE, VIOLET, closed, style
 
 # Beside their hues, for readers who see few of them.
 LINES = ["-", (0, (1, 1)), (0, (5, 2)), (0, (5, 2, 1, 2))]
@@ -134,7 +134,7 @@ def agreement(searched: Tensor, learned: Tensor, named: Sequence[int]) -> Figure
     """Draw the width learned by gradient against the one found by search, and name some samples."""
     with _drawn(1, 4.0) as (figure, axes):
         axes.plot([0, 0.42], [0, 0.42], color=FAINT, linewidth=1, zorder=0)
-        axes.scatter(searched, learned, color=ROLE["output"], s=36, alpha=0.8)
+        axes.scatter(searched, learned, color=VIOLET, s=36, alpha=0.8)
         for sample in named:
             axes.text(searched[sample] + 0.012, learned[sample], f"sample {sample}", va="center")
         axes.set(xlabel="width found by search", ylabel="width learned by gradient")

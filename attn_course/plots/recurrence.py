@@ -13,28 +13,28 @@ from matplotlib.patches import FancyArrowPatch
 from matplotlib.ticker import FixedLocator, NullLocator
 from torch import Tensor
 
-from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, style
+from attn_course.plots import BROWN, FAINT, GREY, INK, PAPER, VIOLET, closed, style
 from attn_course.plots.curves import draw_mean_and_range
 from attn_course.plots.seq2seq import grey_beyond
 
 # Mark, line and colour: each layer keeps its own throughout the chapter.
 LOOKS = {
-    "rnn": ("o:", INK),
-    "gru": ("s-", ROLE["value"]),
-    "lstm": ("^-", ROLE["query"]),
-    "attention": ("D-", ROLE["weight"]),
-    "fast attention": ("d--", ROLE["weight"]),
-    "attention alone": ("D-", ROLE["weight"]),
-    "attention, before": ("D-", ROLE["weight"]),
-    "attention, rate 0.03": ("D", ROLE["weight"]),
-    "attention, rate 0.003": ("*", ROLE["weight"]),
+    "rnn": ("o:", GREY),
+    "gru": ("s-", BROWN),
+    "lstm": ("^-", INK),
+    "attention": ("D-", VIOLET),
+    "fast attention": ("d--", VIOLET),
+    "attention alone": ("D-", VIOLET),
+    "attention, before": ("D-", VIOLET),
+    "attention, rate 0.03": ("D", VIOLET),
+    "attention, rate 0.003": ("*", VIOLET),
 }
 OTHERS = (
-    ("v--", ROLE["query"]),
-    ("P-.", ROLE["output"]),
-    ("X:", ROLE["key"]),
+    ("v--", INK),
+    ("P-.", BROWN),
+    ("X:", GREY),
     ("h-", INK),
-    ("p-", ROLE["weight"]),
+    ("p-", VIOLET),
 )
 BOX = {"boxstyle": "round,pad=0.4", "facecolor": PAPER, "edgecolor": INK}
 Lines = Mapping[str, Tensor]
@@ -66,7 +66,7 @@ def _arrow(
     axes: Axes, start: tuple[float, float], end: tuple[float, float], *, strong: bool
 ) -> None:
     """Draw an arrow: a step of the way, or one beside it."""
-    line = {"color": ROLE["output"], "linewidth": 3} if strong else {"color": FAINT, "linewidth": 1}
+    line = {"color": VIOLET, "linewidth": 3} if strong else {"color": FAINT, "linewidth": 1}
     axes.add_patch(FancyArrowPatch(start, end, arrowstyle="->", mutation_scale=12, **line))
 
 

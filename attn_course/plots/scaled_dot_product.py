@@ -13,11 +13,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, ink_of, style
+from attn_course.plots import BROWN, FAINT, INK, PAPER, ROLE, VIOLET, closed, ink_of, style
 from attn_course.plots.curves import draw_mean_and_range
 
 # The line and the colour of each way to score or to scale, which tell them apart at a glance.
-WAYS = (("-", ROLE["weight"]), ("--", INK), (":", ROLE["query"]))
+WAYS = (("-", VIOLET), ("--", INK), (":", BROWN))
 UNIT = 0.46  # of a box, for one position or one feature
 
 # --- shapes ---------------------------------------------------------------------------------------

@@ -13,19 +13,19 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 from torch import Tensor
 
-from attn_course.plots import COMPARED, FAINT, INK, PAPER, ROLE, closed, style
+from attn_course.plots import COMPARED, FAINT, INK, PAPER, VIOLET, closed, style
 from attn_course.plots.curves import draw_mean_and_range
 
 Prefix = tuple[str, ...]
 Place = tuple[float, float]
 
 # From pale to dark where curves have an order, such as the width of a vector.
-SHADES = ("#F2B48C", "#E88B51", ROLE["output"], "#7A3600")
+SHADES = ("#CDB5EA", "#A57CDC", VIOLET, "#3F1670")
 MARKS = ("o-", "s--", "^:", "D-.")
 STATE = {"boxstyle": "round,pad=0.4", "facecolor": PAPER, "edgecolor": INK}
 VECTOR = {"boxstyle": "round,pad=0.5", "facecolor": INK, "edgecolor": INK}
 ON_PAPER = {"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": "none"}
-GATE = {"boxstyle": "circle,pad=0.35", "facecolor": PAPER, "edgecolor": ROLE["weight"]}
+GATE = {"boxstyle": "circle,pad=0.35", "facecolor": PAPER, "edgecolor": VIOLET}
 GATE |= {"linewidth": 2.5}
 
 

@@ -6,10 +6,10 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, StrMethodFormatter
 
-from attn_course.plots import INK, ROLE, style
+from attn_course.plots import BROWN, INK, VIOLET, style
 
 MARKS = {"whole table": "s:", "in blocks": "o-", "in blocks, window": "^--"}
-COLOURS = {"whole table": INK, "in blocks": ROLE["weight"], "in blocks, window": ROLE["query"]}
+COLOURS = {"whole table": INK, "in blocks": VIOLET, "in blocks, window": BROWN}
 
 
 def memory(rows: list[dict[str, Any]]) -> Figure:

@@ -28,7 +28,8 @@ OF_PAGE = {
     "#333333": "currentColor",
     "#fefefe": "var(--pst-color-background, #fff)",
     "#bbbbbb": "var(--attn-faint, #bbb)",
-    "#7a3600": "var(--attn-deep-output, #7a3600)",
+    "#3f1670": "var(--attn-deep-violet, #3f1670)",
+    "#7030c0": "var(--attn-violet, #7030c0)",
     "#4a1036": "var(--attn-deep-weight, #4a1036)",
 }
 LEFT_OUT = re.compile(

@@ -18,7 +18,7 @@ from numpy.testing import assert_allclose as assert_near
 from torch import Tensor
 
 from attn_course.data.colours import load_colours
-from attn_course.plots import INK, PAPER, ROLE, STYLE, ink_on, retrieval, signed, style
+from attn_course.plots import COMPARED, INK, PAPER, ROLE, STYLE, ink_on, retrieval, signed, style
 from attn_course.plots.layer import attention_layer
 from attn_course.retrieval import distance_scores, masked_softmax, softmax_jacobian
 from tests.conftest import ROOT
@@ -159,6 +159,14 @@ def test_colours_of_the_roles_are_told_apart_by_every_reader(without: str) -> No
     seen = {role: lab(see @ linear(to_rgb(colour))) for role, colour in ROLE.items()}
     for one, other in itertools.combinations(ROLE, 2):
         assert np.linalg.norm(seen[one] - seen[other]) > 15, (one, other)
+
+
+def test_what_is_compared_has_no_colour_of_a_role() -> None:
+    hues = {hue: lab(linear(to_rgb(hue))) for hue in COMPARED}
+    for hue, role in itertools.product(COMPARED, ROLE.values()):
+        assert np.linalg.norm(hues[hue] - lab(linear(to_rgb(role)))) > 35, (hue, role)
+    for one, other in itertools.combinations(COMPARED, 2):
+        assert np.linalg.norm(hues[one] - hues[other]) > 30, (one, other)
 
 
 @given(st.tuples(*[st.floats(0, 1)] * 3))

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, Rectangle
 from numpy.testing import assert_allclose as assert_near
 
-from attn_course.plots import ROLE, recurrence
+from attn_course.plots import VIOLET, recurrence
 from attn_course.plots.block import block
 from tests.figures.figure_laws import MINUS, assert_laws, words_in
 from tests.sampling import sampled
@@ -122,7 +122,7 @@ def line(axes: Axes, name: str) -> Line2D:
 def strong_arrows(axes: Axes) -> list[FancyArrowPatch]:
     """Return the arrows of the way that is shown."""
     arrows = [patch for patch in axes.patches if isinstance(patch, FancyArrowPatch)]
-    return [arrow for arrow in arrows if to_rgb(arrow.get_edgecolor()) == to_rgb(ROLE["output"])]
+    return [arrow for arrow in arrows if to_rgb(arrow.get_edgecolor()) == to_rgb(VIOLET)]
 
 
 @pytest.mark.parametrize("length", [2, 3, 6])
@@ -160,7 +160,7 @@ def test_a_decay_is_drawn_as_the_geometric_mean_in_a_band_over_the_seeds() -> No
 def test_a_layer_with_a_mark_alone_is_drawn_run_by_run_and_named_once() -> None:
     (axes,) = samples().axes
     assert not axes.collections
-    drawn = [run for run in axes.lines if run.get_color() == ROLE["weight"]]
+    drawn = [run for run in axes.lines if run.get_color() == VIOLET]
     expected = [*FALLING[:2, ::20], FLAT[0, ::20]]
     for run, values in zip(drawn, expected, strict=True):
         assert run.get_linestyle() == "None"

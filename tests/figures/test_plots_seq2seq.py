@@ -16,7 +16,7 @@ from matplotlib.text import Annotation
 from numpy.testing import assert_allclose as assert_near
 from torch import Tensor
 
-from attn_course.plots import PAPER, ROLE, beam, seq2seq
+from attn_course.plots import PAPER, VIOLET, beam, seq2seq
 from tests.figures.figure_laws import assert_laws, contrast, luminance, texts, words_in
 from tests.sampling import sampled
 
@@ -152,7 +152,7 @@ def test_gru_has_an_update_gate_twice_and_a_reset_gate_once() -> None:
     gates = {"$z$", "$1-z$", "$r$"}
     assert sorted(boxed) == sorted([*gates, "$h_{i-1}$", "$\\tilde h_i$", "$h_i$"])
     hollow = [t for t in axes.texts if t.get_text() in gates]
-    assert {t.get_bbox_patch().get_edgecolor()[:3] for t in hollow} == {to_rgb(ROLE["weight"])}
+    assert {t.get_bbox_patch().get_edgecolor()[:3] for t in hollow} == {to_rgb(VIOLET)}
 
 
 # --- beam search --------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ def test_wider_vectors_are_darker() -> None:
     (axes,) = copied().axes
     shades = [luminance(to_rgb(line.get_color())) for line in curves(axes).values()]
     assert shades == sorted(shades, reverse=True)
-    assert ROLE["output"] in [line.get_color() for line in axes.lines]
+    assert VIOLET in [line.get_color() for line in axes.lines]
 
 
 @pytest.mark.parametrize(("draw", "start"), [(copied, 20), (bleu_by_length, 52)])

@@ -14,7 +14,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from matplotlib.figure import Figure
 from PIL import Image
 
-from attn_course.plots import FAINT, INK, PAPER, ROLE, closed, ink_of, style
+from attn_course.plots import COMPARED, FAINT, INK, PAPER, ROLE, closed, ink_of, style
 from attn_course.plots.vector import LETTERS, OF_PAGE, STORES, png_of, svg_of
 from tests.conftest import ROOT
 from tests.figures.figure_laws import contrast
@@ -125,10 +125,10 @@ def test_page_shows_the_svg_with_the_words_of_its_cell() -> None:
 
 @pytest.mark.parametrize("scheme", GROUND)
 def test_colours_stand_out_from_the_ground_of_the_page(scheme: str) -> None:
-    found = dict(re.findall(r"(--attn-deep-\w+): (#\w+)", CSS)) if scheme == "dark" else {}
-    deep = {colour: var for colour, var in OF_PAGE.items() if "deep" in var}
-    for colour, var in deep.items():
-        name = re.search(r"--[\w-]+", var)[0]
-        assert contrast(found.get(name, colour), GROUND[scheme]) >= 3
+    found = dict(re.findall(r"(--attn-[\w-]+): (#\w+)", CSS)) if scheme == "dark" else {}
+    for colour in ("#4a1036", "#3f1670", *COMPARED):
+        var = re.search(r"--[\w-]+", OF_PAGE.get(colour.lower(), ""))
+        if colour != INK:
+            assert contrast(found.get(var and var[0], colour), GROUND[scheme]) >= 3
     if scheme == "dark":  # on white the orange of the keys has less, and a rim or a shape
         assert all(contrast(colour, GROUND[scheme]) >= 3 for colour in ROLE.values())
