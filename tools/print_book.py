@@ -13,7 +13,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import yaml
 from browser import FLAGS, chromium
 from bs4 import Tag
@@ -32,6 +31,7 @@ WHOLE = """<!doctype html>
 <script>window.MathJax = {{options: {{processHtmlClass: "math", enableMenu: false}}}};</script>
 <script src="../html/_static/mathjax/tex-chtml.js"></script>
 <link rel="stylesheet" href="../html/_static/pygments.css">
+<link rel="stylesheet" href="../html/_static/fonts.css">
 <style>{style}</style>
 </head>
 <body>
@@ -44,7 +44,6 @@ addresses at the end of its chapter; answers are at the end of the book.</p></di
 </body>
 </html>
 """
-FACE = "@font-face {{ font-family: Book; src: url({url}); {how} }}"
 # The book's name on the left-hand pages, the chapter's on the right-hand ones.
 HEADS = """@page {name}:left {{
   @top-left {{ content: "{left}" }} @bottom-left {{ content: counter(page) }}
@@ -66,15 +65,8 @@ FILL = """([numbers, blanks]) => {
 
 
 def style_of(parts: list[Tag], title: str) -> str:
-    """The form of all pages, the fonts, which matplotlib brings, and the head of each part."""
-    fonts = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
-    bold, italic = "font-weight: 700;", "font-style: italic;"
-    kinds = {"": "", "Bol": bold, "Italic": italic, "BolIta": bold + italic}
+    """The form of all pages, and the head of each part."""
     rules = [(Path(__file__).with_name("print.css")).read_text(encoding="utf-8")]
-    rules += [
-        FACE.format(url=(fonts / f"STIXGeneral{kind}.ttf").as_uri(), how=how)
-        for kind, how in kinds.items()
-    ]
     for part in parts:
         head = part.h1.get_text().replace("\\", "").replace('"', '\\"')
         rules.append(HEADS.format(name=f"page-{part['id']}", left=title, right=head))

@@ -31,6 +31,7 @@ PAGE = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
+<link rel="stylesheet" href="../_static/fonts.css">
 <link rel="stylesheet" href="../_static/laboratory.css">
 </head>
 <body>
