@@ -2,7 +2,8 @@
 
 The interactive figures are outputs of the chapters; the attention machine stands here in every
 state, whether or not a chapter shows it. Each figure gets a page `labs/NAME.html` that holds
-it alone, in large letters, for teachers who show it to a class. The role `{lab}` links to such a
+it alone, in large letters, for teachers who show it to a class. `:::{lab-picture} retrieval` shows
+the picture of one, which opens it. The role `{lab}` links to such a
 page in a given state: `` {lab}`one sentence <alignment&hands=move&row=5&column=4>` ``. A state is
 what the figure's own link holds.
 """
@@ -10,6 +11,8 @@ what the figure's own link holds.
 from __future__ import annotations
 
 import json
+from base64 import b64decode
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +20,7 @@ from typing import Any, NamedTuple
 from docutils import nodes
 from figures import ROOT, stored_figures
 from sphinx.application import Sphinx
-from sphinx.util.docutils import ReferenceRole
+from sphinx.util.docutils import ReferenceRole, SphinxDirective
 from sphinx.util.logging import getLogger
 
 from attn_course.interactive.figure import InteractiveFigure
@@ -47,10 +50,15 @@ PAGE = """<!doctype html>
 
 
 class Laboratory(NamedTuple):
-    """An interactive figure, and the chapter that shows it first."""
+    """An interactive figure, the chapter that shows it first, and its picture: SVG or PNG."""
 
     figure: InteractiveFigure
     chapter: str
+    picture: bytes
+
+    @property
+    def suffix(self) -> str:
+        return ".svg" if self.picture.startswith(b"<svg") else ".png"
 
     @property
     def page(self) -> str:
@@ -59,15 +67,18 @@ class Laboratory(NamedTuple):
         return PAGE.format(title=title, number=number, chapter=self.chapter, figure=shown)
 
 
+@cache
 def laboratories(book: Path) -> dict[str, Laboratory]:
     """The attention machine in each state, and the figures of the chapters, in their order."""
-    found = {
-        name_of(name): Laboratory(attention_machine(name), next(book.glob(state.notebook)).stem)
-        for name, state in STATES.items()
-    }
+    found: dict[str, Laboratory] = {}
+    for name, state in STATES.items():
+        figure, chapter = attention_machine(name), next(book.glob(state.notebook)).stem
+        found[name_of(name)] = Laboratory(figure, chapter, figure.drawing.encode())
     for path in sorted(book.glob("[0-9][0-9]_*.ipynb")):
-        for figure, _ in stored_figures(json.loads(path.read_text(encoding="utf-8"))):
-            found.setdefault(figure.name, Laboratory(figure, path.stem))
+        for figure, forms in stored_figures(json.loads(path.read_text(encoding="utf-8"))):
+            if figure.name not in found:
+                picture = b64decode(forms["image/png"])
+                found[figure.name] = Laboratory(figure, path.stem, picture)
     return found
 
 
@@ -82,8 +93,27 @@ class LabRole(ReferenceRole):
         return [nodes.reference("", self.title, refuri=address, internal=False)], []
 
 
+class LabPicture(SphinxDirective):
+    """The picture of a laboratory, as a link to it."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        name = self.arguments[0]
+        found = laboratories(Path(self.env.srcdir) / "book")
+        if name not in found:
+            raise self.error(f"no laboratory {name!r}; there are {', '.join(found)}")
+        self.env.note_dependency(f"book/{found[name].chapter}.ipynb")
+        place = f"{'../' * self.env.docname.count('/')}labs/{name}"
+        label = escape(f"Open the figure: {found[name].figure.label}")
+        return [
+            nodes.raw("", f'<a class="lab-picture" href="{place}.html#lab={name}">', format="html"),
+            nodes.raw("", f'<img src="{place}{found[name].suffix}" alt="{label}"></a>', format="html"),
+        ]
+
+
 def put_laboratories(app: Sphinx, error: Exception | None) -> None:
-    """Write the pages and the weights into the built book; a link to none of them is a warning."""
+    """Write the pages, pictures and weights into the built book; a link to nothing is a warning."""
     if error is not None or app.builder.format != "html":
         return
     folder = Path(app.outdir)
@@ -91,6 +121,7 @@ def put_laboratories(app: Sphinx, error: Exception | None) -> None:
     (folder / "labs").mkdir(exist_ok=True)
     for name, lab in found.items():
         (folder / "labs" / f"{name}.html").write_text(lab.page, encoding="utf-8")
+        (folder / "labs" / f"{name}{lab.suffix}").write_bytes(lab.picture)
     write_weights(folder)
     for page, facts in app.env.metadata.items():
         for name in sorted(facts.get("labs", set()) - set(found)):
@@ -101,7 +132,9 @@ def put_laboratories(app: Sphinx, error: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Join the build: the role, and the pages at its end."""
+    """Join the build: the role, the directive, and the pages at its end."""
+    laboratories.cache_clear()
     app.add_role("lab", LabRole())
+    app.add_directive("lab-picture", LabPicture)
     app.connect("build-finished", put_laboratories)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
