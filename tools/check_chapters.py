@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,17 @@ NUMBERED = ("book/text/*.md", "book/*.ipynb", "solutions/*", "exercises/*")
 # Of a line of code, for a phone; of a cell; of a chapter above *Going deeper*.
 MAX_WIDTH, MAX_LINES = 76, 10
 MAX_WORDS, MAX_CELLS, MAX_FORMULAS = 3_500, 25, 12
+# Of the same: cells whose code is folded away, how many of them without a word between, and by how
+# many minutes what it announces may differ from what it takes.
+MAX_FOLDED, MAX_IN_A_ROW, MAX_MINUTES_OFF = 18, 7, 22
+# What takes a reader how long. Two people who had never seen the book needed 45 to 75 minutes a
+# core: with 200 words a minute, as in a novel, 22 more than this would say, in the mean. With 100,
+# and half a minute for folded code as well, the mean distance is 7.
+WORDS_A_MINUTE = 100
+MINUTES = {"formulas": 0.5, "code cells": 0.5, "folded cells": 0.5}
+MINUTES |= {"static figures": 1.5, "live figures": 3.0}
 DEEPER = "## Going deeper"
+PICTURES = {"image/png", "image/svg+xml"}
 HIDDEN = {"remove-cell", "remove-input", "hide-input"}  # the last folds the code away
 FORMULA = re.compile(r"\$\$.+?\$\$|^```\{math\}.*?^```|\\begin\{align", re.DOTALL | re.MULTILINE)
 # Between these a reader meets no words: comments, targets, options of directives, addresses.
@@ -52,6 +62,7 @@ NO_WORDS = re.compile(
     r"<!--.*?-->|<svg.*?</svg>|<[^>]+>|^\([\w-]+\)=$|^:[\w-]+:[^\n]*$|\]\([^)]*\)",
     re.DOTALL | re.MULTILINE,
 )
+TAG = re.compile(r"<[^>]+>")
 WORD = re.compile(r"[^\W\d_][\w'’-]*")
 
 
@@ -91,7 +102,7 @@ def faults_of_chapter(name: str, root: Path = ROOT) -> Iterator[str]:
     found = [*faults_of_header(name, text, root), *faults_of_tables(text)]
     found += wide_lines(text, MAX_LINES)
     found += [f"problem set: {fault}" for fault in wide_lines(source)]
-    found += [*faults_of_core(built), *faults_of_figures(built)]
+    found += [*faults_of_core(built), *faults_of_minutes(text, built), *faults_of_figures(built)]
     yield from (f"book/text/{name}.md: {fault}" for fault in found)
 
 
@@ -146,7 +157,7 @@ def faults_of_figures(notebook: NotebookNode) -> Iterator[str]:
     for _, number, cell in code_cells(notebook):
         about = cell.metadata.get("mystnb", {})
         shown = [output.data for output in cell.outputs if "data" in output]
-        if not any({"image/png", "image/svg+xml"} & set(data) for data in shown):
+        if not any(PICTURES & set(data) for data in shown):
             if "figure" in about:
                 yield f"code cell {number} has a caption and no picture; is MPLBACKEND set?"
             continue
@@ -162,15 +173,54 @@ def faults_of_core(notebook: NotebookNode) -> Iterator[str]:
     if cells is None:
         yield f"it has no heading {DEEPER!r}, which ends its core"
         return
-    formulas = sum(len(FORMULA.findall(cell.source)) for cell in cells if cell.cell_type != "code")
-    seen = sum(cell.cell_type == "code" and is_seen(cell) for cell in cells)
-    for found, most, what in (
-        (formulas, MAX_FORMULAS, "formulas"),
-        (seen, MAX_CELLS, "code cells"),
-        (words(cells), MAX_WORDS, "words"),
-    ):
-        if found > most:
-            yield f"its core has {found} {what}, more than {most}: move something below {DEEPER!r}"
+    found = counts(cells)
+    most = {"formulas": MAX_FORMULAS, "code cells": MAX_CELLS, "words": MAX_WORDS}
+    for what, bar in (most | {"folded cells": MAX_FOLDED, "folded in a row": MAX_IN_A_ROW}).items():
+        if found[what] > bar:
+            said = f"{found[what]} {what}, more than {bar}"
+            yield f"its core has {said}: move something below {DEEPER!r}"
+
+
+def faults_of_minutes(text: NotebookNode, built: NotebookNode) -> Iterator[str]:
+    """The header announces as many minutes as the core takes."""
+    announced, takes = text.metadata.get("course", {}).get("minutes"), minutes(core(built) or [])
+    if isinstance(announced, int) and abs(announced - takes) > MAX_MINUTES_OFF:
+        yield f"its header announces {announced} minutes, and its core takes {takes:.0f}"
+
+
+def minutes(cells: list[NotebookNode]) -> float:
+    """The minutes that cells take: so many for words, and for each thing that is no word."""
+    found = counts(cells)
+    return found["words"] / WORDS_A_MINUTE + sum(MINUTES[what] * found[what] for what in MINUTES)
+
+
+def counts(cells: list[NotebookNode]) -> dict[str, int]:
+    """Count in some cells what is read and what is looked at."""
+    texts = [cell.source for cell in cells if cell.cell_type != "code"]
+    code = [cell for cell in cells if cell.cell_type == "code" and "remove-cell" not in tags(cell)]
+    data = [output.data for cell in code for output in cell.outputs if "data" in output]
+    live = sum(STORED in forms for forms in data)
+    return {
+        "words": words(cells),
+        "formulas": sum(len(FORMULA.findall(text)) for text in texts),
+        "code cells": sum(map(is_seen, code)),
+        "folded cells": sum("hide-input" in tags(cell) for cell in code),
+        "folded in a row": folded_in_a_row(cells),
+        "static figures": sum(bool(PICTURES & set(forms)) for forms in data) - live,
+        "live figures": live,
+    }
+
+
+def folded_in_a_row(cells: list[NotebookNode]) -> int:
+    """The most folded cells with no words, and no code that is seen, between them."""
+    shown = [cell for cell in cells if "remove-cell" not in tags(cell)]
+    rows = groupby(shown, key=lambda cell: cell.cell_type == "code" and "hide-input" in tags(cell))
+    return max((len([*row]) for is_folded, row in rows if is_folded), default=0)
+
+
+def tags(cell: NotebookNode) -> set[str]:
+    """The tags of a cell."""
+    return set(cell.metadata.get("tags", []))
 
 
 def core(notebook: NotebookNode) -> list[NotebookNode] | None:
@@ -186,7 +236,7 @@ def core(notebook: NotebookNode) -> list[NotebookNode] | None:
 
 def is_seen(cell: NotebookNode) -> bool:
     """True of a cell whose code stands on the page."""
-    return not HIDDEN & set(cell.metadata.get("tags", []))
+    return not HIDDEN & tags(cell)
 
 
 def words(cells: list[NotebookNode]) -> int:
@@ -195,12 +245,23 @@ def words(cells: list[NotebookNode]) -> int:
     for cell in cells:
         if cell.cell_type == "markdown":
             text.append(NO_WORDS.sub(" ", re.sub(r"\$[^$]*\$", " ", FORMULA.sub(" ", cell.source))))
-        elif "remove-cell" not in cell.metadata.get("tags", []):
+        elif "remove-cell" not in tags(cell):
             if is_seen(cell):
                 text += re.findall(r"#(.*)$", cell.source, re.MULTILINE)
             text += [output.text for output in cell.outputs if output.get("name") == "stdout"]
+            text += [letters for output in cell.outputs for letters in in_figure(output)]
             text.append(cell.metadata.get("mystnb", {}).get("figure", {}).get("caption", ""))
     return len(WORD.findall("\n".join(text)))
+
+
+def in_figure(output: NotebookNode) -> Iterator[str]:
+    """Yield what a figure says: in its drawing, and a live one in its sentence and controls too."""
+    stored = output.get("data", {}).get(STORED, {})
+    drawn = output.get("metadata", {}).get("image/png", {}).get("svg", "")
+    for svg in (drawn, stored.get("picture", "")):
+        yield from (TAG.sub("", text) for text in re.findall(r"<text.*?</text>", svg, re.DOTALL))
+    yield stored.get("sentence", "")
+    yield TAG.sub(" ", stored.get("controls", ""))
 
 
 if __name__ == "__main__":

@@ -11,18 +11,23 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from attn_course.interactive.figure import STORED
 from tests.conftest import ROOT, chapters
 
 sys.path.insert(0, str(ROOT / "tools"))
 import build_road
+import check_chapters
 from check_chapters import (
     DEEPER,
     faults_of_chapter,
     faults_of_core,
     faults_of_course,
     faults_of_figures,
+    faults_of_minutes,
     faults_of_tables,
+    minutes,
     wide_lines,
+    words,
 )
 
 NAME = "05_luong"
@@ -143,6 +148,63 @@ def test_core_ends_at_a_heading_and_is_short() -> None:
         "its core has 26 code cells, more than 25",
         "its core has 3502 words, more than 3500",
     ]
+
+
+FOLDED = {"tags": ["hide-input"]}
+
+
+def test_core_folds_little_code_and_no_two_cells_without_a_word_between(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(check_chapters, "MAX_FOLDED", 2)
+    monkeypatch.setattr(check_chapters, "MAX_IN_A_ROW", 1)
+    make = {
+        "fold": lambda: new_code_cell("x", metadata=FOLDED),
+        "unseen": lambda: new_code_cell("x", metadata={"tags": ["remove-cell"]}),
+        "word": lambda: new_markdown_cell("Word."),
+        "end": lambda: new_markdown_cell(DEEPER),
+    }
+
+    def faults(kinds: str) -> list[str]:
+        return [*faults_of_core(new_notebook(cells=[make[kind]() for kind in kinds.split()]))]
+
+    assert faults("fold word unseen fold end") == []
+    (row,) = faults("fold unseen fold end")
+    assert "has 2 folded in a row, more than 1" in row
+    (many,) = faults("fold word fold word fold end")
+    assert "has 3 folded cells, more than 2" in many
+
+
+def test_minutes_are_those_of_words_formulas_cells_and_figures() -> None:
+    still = nbformat.v4.new_output("display_data", {"image/png": ""})
+    live = nbformat.v4.new_output("display_data", {"image/png": "", STORED: {}})
+    assert minutes([]) == 0
+    assert minutes([new_markdown_cell("word " * 300)]) == 3
+    assert minutes([new_markdown_cell("$$a$$\n\n$$b$$")]) == 1
+    assert minutes([new_code_cell("x"), new_code_cell("x", metadata=FOLDED)]) == 1
+    unseen = {"tags": ["remove-input"]}
+    assert minutes([new_code_cell("x", outputs=[still], metadata=unseen)]) == 1.5
+    assert minutes([new_code_cell("x", outputs=[live], metadata=unseen)]) == 3
+
+
+def test_words_in_figures_count() -> None:
+    about = {"image/png": {"svg": "<svg><text>three <tspan>words</tspan></text><g>here</g></svg>"}}
+    still = nbformat.v4.new_output("display_data", {"image/png": ""}, metadata=about)
+    assert words([new_code_cell("x", outputs=[still])]) == 2
+    stored = {"picture": "<svg><text>one</text></svg>", "sentence": "Two three."}
+    stored["controls"] = '<label for="a">four</label>'
+    live = nbformat.v4.new_output("display_data", {STORED: stored})
+    assert words([new_code_cell("x", outputs=[live])]) == 4
+
+
+def test_header_announces_what_the_core_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_chapters, "MAX_MINUTES_OFF", 5)
+    built = new_notebook(cells=[new_markdown_cell("word " * 4_000), new_markdown_cell(DEEPER)])
+    for announced, wrong in ((34, True), (36, False), (45, False), (46, True)):
+        text = new_notebook(metadata={"course": {"minutes": announced}})
+        assert bool([*faults_of_minutes(text, built)]) == wrong
+    (said,) = faults_of_minutes(text, built)
+    assert said == "its header announces 46 minutes, and its core takes 40"
 
 
 PICTURE = nbformat.v4.new_output("display_data", {"image/svg+xml": "<svg/>"})
