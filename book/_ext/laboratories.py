@@ -105,10 +105,11 @@ class LabPicture(SphinxDirective):
             raise self.error(f"no laboratory {name!r}; there are {', '.join(found)}")
         self.env.note_dependency(f"book/{found[name].chapter}.ipynb")
         place = f"{'../' * self.env.docname.count('/')}labs/{name}"
+        image = f"{place}{found[name].suffix}"
         label = escape(f"Open the figure: {found[name].figure.label}")
         return [
             nodes.raw("", f'<a class="lab-picture" href="{place}.html#lab={name}">', format="html"),
-            nodes.raw("", f'<img src="{place}{found[name].suffix}" alt="{label}"></a>', format="html"),
+            nodes.raw("", f'<img src="{image}" alt="{label}"></a>', format="html"),
         ]
 
 

@@ -32,7 +32,7 @@ Reading = Mapping[str, Any]
 
 
 class Law(NamedTuple):
-    """What holds in a state: how the reader's numbers are drawn, and what follows from them."""
+    """A way to draw the numbers of a reader in a state, and what follows from them."""
 
     drawn: Callable[[Random], dict[str, list[float]]]
     numbers: Callable[[Reading], dict[str, Tensor]]
@@ -107,7 +107,7 @@ def arrows(*names: str) -> Callable[[Random], dict[str, list[float]]]:
 
 
 def of_scores(scores: Tensor, got: Reading) -> dict[str, Tensor]:
-    """What follows from three scores in the plane."""
+    """The weights and the output of three scores in the plane."""
     mask, value = mask_of(got["off"])[None], wide([[10], [20], [90]])
     return {
         "scores": scores[0],

@@ -86,7 +86,7 @@ def test_script_gives_the_numbers_of_the_package(page: Page, name: str) -> None:
 
 
 def set_by(name: str, form: dict[str, Any]) -> dict[str, Any]:
-    """What a form of drawn numbers and places of sliders means."""
+    """The numbers that a form of drawn lists and places of sliders stands for."""
     stops = STATES[name].stops
     lists = {key: [*map(float, form[key].split("_"))] for key in form.keys() & STATES[name].numbers}
     return lists | {key: stops[key][form[key]] for key in stops}
@@ -272,6 +272,47 @@ def test_what_it_says_is_seen_at_once_and_read_aloud_after_a_pause(page: Page, n
 def test_machines_are_accessible_and_fit(page: Page, shape: tuple[int, int], colours: str) -> None:
     look(page, shape, colours)
     assert_accessible_and_fits(page, ".attn-picture .t")
+
+
+# The contrast (WCAG 2) of letters in each role, on paper and on paper tinted with a fifth of it.
+CONTRASTS = """root => {
+  const pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const svg = root.querySelector(".attn-picture > svg"), paper = getComputedStyle(root);
+  const light = (...layers) => {
+    for (const [colour, alpha] of layers) {
+      [pen.fillStyle, pen.globalAlpha] = [colour, alpha];
+      pen.fillRect(0, 0, 1, 1);
+    }
+    const [r, g, b] = [...pen.getImageData(0, 0, 1, 1).data].map((one) => one / 255)
+      .map((one) => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = document.createElement("p");
+  ground.style.color = "Canvas";
+  root.append(ground);
+  const canvas = getComputedStyle(ground).color;
+  return ["query", "key", "value", "weight", "output"].flatMap((role) => {
+    const text = svg.appendChild(document.createElementNS(svg.namespaceURI, "text"));
+    text.setAttribute("class", `t ${role}`);
+    const ink = light([canvas, 1], [getComputedStyle(text).fill, 1]);
+    const tint = paper.getPropertyValue(`--attn-${role}`);
+    return [0, 0.2].map((alpha) => {
+      const under = light([canvas, 1], [tint, alpha]);
+      return (Math.max(ink, under) + 0.05) / (Math.min(ink, under) + 0.05);
+    });
+  });
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_letters_of_every_role_can_be_read_on_paper_and_on_their_tint(
+    page: Page, colours: str
+) -> None:
+    look(page, DESKTOP, colours)
+    contrasts = machine(page, "retrieval").evaluate(CONTRASTS)
+    assert len(contrasts) == 10
+    assert min(contrasts) >= 4.5, contrasts
 
 
 @pytest.mark.browser
