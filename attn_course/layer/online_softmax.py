@@ -13,9 +13,9 @@ class OnlineSoftmax(NamedTuple):
     """The sums that a block of queries keeps of its keys, in at least single precision.
 
     Attributes:
-        best: The highest score of each query, (*batch, query_len, 1).
+        best: The highest score of each query, `(*batch, query_len, 1)`.
         total: Sum of `exp(score - best)`, of the same shape.
-        blend: Sum of `exp(score - best) * value`, (*batch, query_len, d_value).
+        blend: Sum of `exp(score - best) * value`, `(*batch, query_len, d_value)`.
 
     Source: Milakov and Gimelshein 2018.
     """

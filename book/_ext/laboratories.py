@@ -3,8 +3,8 @@
 The interactive figures are outputs of the chapters; the attention machine stands here in every
 state, whether or not a chapter shows it. Each figure gets a page `labs/NAME.html` that holds
 it alone, in large letters, for teachers who show it to a class. `:::{lab-picture} retrieval` shows
-the picture of one, which opens it. The role `{lab}` links to such a
-page in a given state: `` {lab}`one sentence <alignment&hands=move&row=5&column=4>` ``. A state is
+the picture of one, which opens it, and `:::{lab-figure} retrieval` the figure itself. The role
+`{lab}` links to such a page in a given state: `` {lab}`one sentence <alignment&hands=move&row=5&column=4>` ``. A state is
 what the figure's own link holds.
 """
 
@@ -93,23 +93,34 @@ class LabRole(ReferenceRole):
         return [nodes.reference("", self.title, refuri=address, internal=False)], []
 
 
-class LabPicture(SphinxDirective):
-    """The picture of a laboratory, as a link to it."""
+class LabFigure(SphinxDirective):
+    """The figure of a laboratory itself."""
 
     required_arguments = 1
 
+    def found(self) -> Laboratory:
+        """The laboratory of this name."""
+        all_of_them = laboratories(Path(self.env.srcdir) / "book")
+        if self.arguments[0] not in all_of_them:
+            there = ", ".join(all_of_them)
+            raise self.error(f"no laboratory {self.arguments[0]!r}; there are {there}")
+        return all_of_them[self.arguments[0]]
+
     def run(self) -> list[nodes.Node]:
-        name = self.arguments[0]
-        found = laboratories(Path(self.env.srcdir) / "book")
-        if name not in found:
-            raise self.error(f"no laboratory {name!r}; there are {', '.join(found)}")
-        self.env.note_dependency(f"book/{found[name].chapter}.ipynb")
+        return [nodes.raw("", self.found().figure.linked(ROOT), format="html")]
+
+
+class LabPicture(LabFigure):
+    """The picture of a laboratory, as a link to it."""
+
+    def run(self) -> list[nodes.Node]:
+        lab, name = self.found(), self.arguments[0]
+        self.env.note_dependency(f"book/{lab.chapter}.ipynb")
         place = f"{'../' * self.env.docname.count('/')}labs/{name}"
-        image = f"{place}{found[name].suffix}"
-        label = escape(f"Open the figure: {found[name].figure.label}")
+        label = escape(f"Open the figure: {lab.figure.label}")
         return [
             nodes.raw("", f'<a class="lab-picture" href="{place}.html#lab={name}">', format="html"),
-            nodes.raw("", f'<img src="{image}" alt="{label}"></a>', format="html"),
+            nodes.raw("", f'<img src="{place}{lab.suffix}" alt="{label}"></a>', format="html"),
         ]
 
 
@@ -136,6 +147,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Join the build: the role, the directive, and the pages at its end."""
     laboratories.cache_clear()
     app.add_role("lab", LabRole())
+    app.add_directive("lab-figure", LabFigure)
     app.add_directive("lab-picture", LabPicture)
     app.connect("build-finished", put_laboratories)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
