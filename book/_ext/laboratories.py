@@ -4,8 +4,9 @@ The interactive figures are outputs of the chapters; the attention machine stand
 state, whether or not a chapter shows it. Each figure gets a page `labs/NAME.html` that holds
 it alone, in large letters, for teachers who show it to a class. `:::{lab-picture} retrieval` shows
 the picture of one, which opens it, and `:::{lab-figure} retrieval` the figure itself. The role
-`{lab}` links to such a page in a given state: `` {lab}`one sentence <alignment&hands=move&row=5&column=4>` ``. A state is
-what the figure's own link holds.
+`{lab}` links to such a page in a given state:
+`` {lab}`one sentence <alignment&hands=move&row=5&column=4>` ``. A state is what the figure's own
+link holds.
 """
 
 from __future__ import annotations
